@@ -1,0 +1,235 @@
+"""Every struct that crosses from one block of the controller to another, in the order of the data's way.
+
+Zones are numbered twice: a *logical* zone is a zone of a stream (device-wide number: first zone of the stream
+plus index), a *physical* zone is where its blocks are. Blocks beyond the zone manager know physical zones only.
+"""
+
+from amaranth.lib import data, enum
+
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.nand import BusOp
+from flashtrain.spec.nvme import Opcode
+
+
+class Operation(enum.Enum, shape=4):
+    """What a decoded command asks for."""
+
+    INVALID = 0  # its status says why
+    FLUSH = 1
+    WRITE = 2
+    READ = 3
+    SEND = 4
+    RECEIVE = 5
+    APPEND = 6
+    RESET = 7
+    RETIRE = 8
+
+
+OPERATION_OF = {
+    Opcode.FLUSH: Operation.FLUSH,
+    Opcode.WRITE: Operation.WRITE,
+    Opcode.READ: Operation.READ,
+    Opcode.ZONE_MANAGEMENT_SEND: Operation.SEND,
+    Opcode.ZONE_MANAGEMENT_RECEIVE: Operation.RECEIVE,
+    Opcode.ZONE_APPEND: Operation.APPEND,
+    Opcode.STREAM_RESET: Operation.RESET,
+    Opcode.ZONE_RETIRE: Operation.RETIRE,
+}
+
+STATUS_BITS = 11
+STREAM_BITS = 3  # NSID - 1
+LBA_BITS = 32  # of a namespace, as carried inside
+
+
+class StreamTable(data.StructLayout):
+    """One stream's settings, from the registers to the decoder and the zone manager."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({
+            "valid": 1,
+            "non_volatile": 1,
+            "host": 2,  # Access bits
+            "core": 2,
+            "first": config.geometry.zone_bits,  # its first logical zone
+            "zones": config.geometry.zone_bits + 1,
+        })  # fmt: skip
+
+
+class Entry(data.StructLayout):
+    """A submission entry as fetched."""
+
+    def __init__(self):
+        super().__init__({"port": 1, "bytes": 512})
+
+
+class Command(data.StructLayout):
+    """A decoded command: decoder to zone manager. Checks 1 to 7 of `spec.nvme` are made: `status`."""
+
+    def __init__(self, config: FmsConfig):
+        g = config.geometry
+        super().__init__({
+            "operation": Operation,
+            "status": STATUS_BITS,  # of the first check that failed, or 0
+            "port": 1,
+            "cid": 16,
+            "stream": STREAM_BITS,
+            "zone": g.zone_bits,  # logical, device-wide
+            "index": g.zone_bits,  # of the zone within its stream
+            "offset": g.zone_size_bits,  # of the first block within its zone
+            "blocks": config.count_bits,
+            "page": config.page_address_bits,  # tensor-buffer address in logical blocks
+            "address": config.address_bits,  # the same in bytes, for reports
+            "descriptors": g.zone_bits + 1,  # room of a report, at most the stream's zones
+            "partial": 1,
+            "action": 8,
+            "select_all": 1,
+        })  # fmt: skip
+
+
+class WriteJob(data.StructLayout):
+    """A checked append or flush: zone manager to write pipeline, in the order of reservation."""
+
+    def __init__(self, config: FmsConfig):
+        g = config.geometry
+        super().__init__({
+            "flush": 1,  # no blocks: close the stream's page sets and wait for their programs
+            "tag": config.tag_bits,
+            "stream": STREAM_BITS,
+            "non_volatile": 1,  # complete on program, not on arrival; close page sets at the end
+            "zone": g.zone_bits,  # physical
+            "offset": g.zone_size_bits,
+            "blocks": config.count_bits,
+            "page": config.page_address_bits,
+        })  # fmt: skip
+
+
+SEQUENCE_BITS = 32
+
+
+class ReadJob(data.StructLayout):
+    """A checked read: zone manager to read pipeline."""
+
+    def __init__(self, config: FmsConfig):
+        g = config.geometry
+        super().__init__({
+            "tag": config.tag_bits,
+            "zone": g.zone_bits,  # physical
+            "offset": g.zone_size_bits,
+            "blocks": config.count_bits,
+            "page": config.page_address_bits,
+            "after": SEQUENCE_BITS,  # number of write jobs that must have been issued to the channels before
+        })  # fmt: skip
+
+
+class Opening(data.StructLayout):
+    """A command enters the tracker: zone manager to tracker, before its job is sent."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({
+            "tag": config.tag_bits,
+            "port": 1,
+            "cid": 16,
+            "stream": STREAM_BITS,
+            "operation": Operation,
+            "count": config.count_bits,  # events until it is complete; at least 1
+            "result": LBA_BITS,
+        })  # fmt: skip
+
+
+class PageEvent(data.StructLayout):
+    """One page of a command is done: pipelines and channels to tracker."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({"tag": config.tag_bits, "failed": 1})
+
+
+class Retired(data.StructLayout):
+    """A command left the tracker: tracker to zone manager, which counts a stream's commands in flight."""
+
+    def __init__(self):
+        super().__init__({"stream": STREAM_BITS, "operation": Operation})
+
+
+class Answer(data.StructLayout):
+    """What a completion entry is made from."""
+
+    def __init__(self):
+        super().__init__({"port": 1, "cid": 16, "status": STATUS_BITS, "result": LBA_BITS})
+
+
+def _page_place(config: FmsConfig) -> dict:
+    g = config.geometry
+    return {"zone": g.zone_bits, "row": g.row_bits, "die": g.die_bits, "plane": g.plane_bits}
+
+
+class WritePage(data.StructLayout):
+    """A page announced to a channel; its data follows in the order of the announcements."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({
+            **_page_place(config),
+            "tag": config.tag_bits,
+            "stream": STREAM_BITS,
+            "notify": 1,  # report when its program has passed or failed
+            "close": 1,  # no more pages for its page set: program it
+        })  # fmt: skip
+
+
+class ReadPage(data.StructLayout):
+    """A page asked of a channel."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({**_page_place(config), "tag": config.tag_bits, "page": config.page_address_bits})
+
+
+class ReadHead(data.StructLayout):
+    """A page that a channel has ready for the tensor buffer; its beats follow."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({"tag": config.tag_bits, "page": config.page_address_bits, "failed": 1})
+
+
+class PageSet(data.StructLayout):
+    """A page set that is complete in the write buffer: write buffer to the die's agent."""
+
+    def __init__(self, config: FmsConfig):
+        g = config.geometry
+        super().__init__({
+            "slot": (config.write_sets - 1).bit_length(),
+            "zone": g.zone_bits,
+            "row": g.row_bits,
+            "first": g.plane_bits,  # its planes are `first` to `last`
+            "last": g.plane_bits,
+        })  # fmt: skip
+
+
+class SetResult(data.StructLayout):
+    """A page set's own status is known: the die's agent to the write buffer, which frees the slot."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({"slot": (config.write_sets - 1).bit_length(), "failed": 1})
+
+
+class DieRead(data.StructLayout):
+    """A page to be read from a die: read intake to the die's agent."""
+
+    def __init__(self, config: FmsConfig):
+        place = _page_place(config)
+        del place["die"]
+        super().__init__({**place, "tag": config.tag_bits, "page": config.page_address_bits})
+
+
+class BusRequest(data.StructLayout):
+    """An operation that a die's agent asks of the bus controller."""
+
+    def __init__(self, config: FmsConfig):
+        g = config.geometry
+        super().__init__({
+            "op": BusOp,
+            "zone": g.zone_bits,  # the block table turns zone and plane into a block
+            "row": g.row_bits,
+            "plane": g.plane_bits,
+            "slot": (config.write_sets - 1).bit_length(),  # PROGRAM_*: where the page is in the write buffer
+            "tag": config.tag_bits,  # DATA_OUT: whose page it is
+            "page": config.page_address_bits,  # DATA_OUT: where it goes
+        })  # fmt: skip

@@ -1,0 +1,40 @@
+"""The pins of a channel's NAND bus, at one sample per clock of the NV-DDR3 interface.
+
+A double-data-rate PHY turns them into ONFI's pins: it sends the two bytes of `dq` on the two edges of DQS (the
+low byte first), and makes the edges of WE_n and RE_n from their strobes.
+"""
+
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+
+class NandBus(wiring.Signature):
+    """Pins as the controller sees them.
+
+    Members
+    -------
+    ce_n : Out(dies)   chip enable of each die; at most one is low
+    cle, ale : Out(1)  the byte on dq is a command, an address; held for a whole cycle of tWC
+    we : Out(1)        rising edge of WE_n: the die latches the command or address byte dq_o[0:8] in this clock
+    dqs_o : Out(1)     the controller's DQS toggles: dq_o carries two bytes to the selected die
+    re : Out(1)        RE_n toggles: the selected die shall output two bytes
+    dq_o : Out(16)     to the dies
+    dqs_i : In(1)      the selected die's DQS toggles: dq_i carries two bytes, a fixed few clocks after `re`
+    dq_i : In(16)      from the selected die; a status byte is in the low half
+    rb_n : In(dies)    ready/busy_n of each die
+    """
+
+    def __init__(self, dies: int):
+        self.dies = dies
+        super().__init__({
+            "ce_n": Out(dies, init=(1 << dies) - 1),
+            "cle": Out(1),
+            "ale": Out(1),
+            "we": Out(1),
+            "dqs_o": Out(1),
+            "re": Out(1),
+            "dq_o": Out(16),
+            "dqs_i": In(1),
+            "dq_i": In(16),
+            "rb_n": In(dies),
+        })  # fmt: skip

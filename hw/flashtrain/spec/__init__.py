@@ -1,0 +1,15 @@
+"""The contract: plain data and enums that every other part imports or generates from."""
+
+from .config import FmsConfig
+from .errors import ConfigError, FlashtrainError
+from .geometry import Geometry, Place
+from .nvme import Completion, Opcode, Status, Submission, ZoneAction, ZoneState
+from .presets import PRESETS, preset
+from .streams import NODES, Access, NodeTable, Persistency, Port, Stream
+from .timing import Duration, NandTiming
+
+__all__ = [
+    "NODES", "PRESETS", "Access", "Completion", "ConfigError", "Duration", "FlashtrainError", "FmsConfig",
+    "Geometry", "NandTiming", "NodeTable", "Opcode", "Persistency", "Place", "Port", "Status", "Stream",
+    "Submission", "ZoneAction", "ZoneState", "preset",
+]  # fmt: skip

@@ -1,0 +1,107 @@
+"""The configuration of a flash memory system: geometry, timing, and the sizes of the controller's parts."""
+
+from dataclasses import dataclass
+
+from .errors import require, require_power_of_two, require_range
+from .geometry import Geometry, bits_for
+from .timing import NandTiming
+
+
+@dataclass(frozen=True)
+class FmsConfig:
+    """Everything that hardware, driver and models are built from.
+
+    write_sets: page sets of the write buffer of a channel; read_pages: page buffers for reads of a channel;
+    read_queue: read requests (pages) queued per die; commands: commands in flight; max_blocks: logical blocks of
+    one command; max_open, max_active: zones per stream; address_bits: of the tensor buffer; die_word_bytes: width
+    of a die's page registers.
+    """
+
+    name: str
+    geometry: Geometry
+    timing: NandTiming
+    write_sets: int
+    read_pages: int
+    read_queue: int
+    commands: int = 64
+    max_blocks: int = 1024
+    max_open: int = 8
+    max_active: int = 12
+    address_bits: int = 36
+    die_word_bytes: int = 32
+
+    def __post_init__(self) -> None:
+        g, t = self.geometry, self.timing
+        require_range("config.write_sets", self.write_sets, 2, 16)
+        require_power_of_two("config.read_pages", self.read_pages, 64)
+        require_range("config.read_pages", self.read_pages, 2, 64)
+        require_power_of_two("config.read_queue", self.read_queue, 256)
+        require_range("config.read_queue", self.read_queue, 2 * g.planes, 256)
+        require_power_of_two("config.commands", self.commands, 256)
+        require_range("config.commands", self.commands, 4, 256)
+        require_range("config.max_blocks", self.max_blocks, 1, min(g.zone_capacity, 65535))
+        require_range("config.max_open", self.max_open, 1, 255)
+        require_range("config.max_active", self.max_active, self.max_open, 255)
+        require_range("config.address_bits", self.address_bits, 20, 48)
+        require_power_of_two("config.die_word_bytes", self.die_word_bytes, 64)
+        require(
+            g.raw_page_bytes % self.die_word_bytes == 0,
+            "config.die_word_bytes", self.die_word_bytes, f"a divisor of a page's {g.raw_page_bytes} bytes",
+        )  # fmt: skip
+        # All planes' registers move to or from the array while it is busy, one word per clock.
+        words = g.planes * g.raw_page_bytes // self.die_word_bytes
+        for name in ("tr", "tprog"):
+            require(t.clocks(name) >= words + 8, f"timing.{name}", getattr(t, name),
+                    f"at least {words + 8} clocks to move {words} register words")  # fmt: skip
+        require(
+            g.row_bits + g.plane_bits + g.block_bits <= 24, "geometry", g, "a row address of 24 bits at most"
+        )
+
+    # The tensor-buffer side.
+    @property
+    def data_bytes(self) -> int:
+        """Width of the data port: as many bytes per clock as all channels together."""
+        return 2 * self.geometry.channels
+
+    @property
+    def page_beats(self) -> int:
+        """Beats of the data port in one page."""
+        return self.geometry.page_bytes // self.data_bytes
+
+    @property
+    def page_shift(self) -> int:
+        """log2 of the logical block in bytes."""
+        return bits_for(self.geometry.page_bytes)
+
+    @property
+    def page_address_bits(self) -> int:
+        """Width of a tensor-buffer address in logical blocks."""
+        return self.address_bits - self.page_shift
+
+    # Widths of numbers.
+    @property
+    def tag_bits(self) -> int:
+        return bits_for(self.commands)
+
+    @property
+    def count_bits(self) -> int:
+        """Width of a number of blocks of a command, from 0 to max_blocks."""
+        return self.max_blocks.bit_length()
+
+    @property
+    def lba_bits(self) -> int:
+        """Width of an LBA of the whole device."""
+        return self.geometry.zone_size_bits + self.geometry.zone_bits
+
+    # Bounds, for benchmarks.
+    @property
+    def channel_bytes_per_second(self) -> float:
+        """Raw bandwidth of all channels."""
+        return self.geometry.channels * self.timing.bytes_per_second
+
+    @property
+    def program_bytes_per_second(self) -> float:
+        """Bandwidth with every die programming all the time, data-in hidden."""
+        g = self.geometry
+        seconds = self.timing.clocks("tprog") / self.timing.clock_hz
+        return g.channels * g.dies * g.page_set_bytes / seconds

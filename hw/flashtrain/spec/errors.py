@@ -1,0 +1,30 @@
+"""Exceptions of the contract."""
+
+
+class FlashtrainError(Exception):
+    """Base of every exception that flashtrain raises for a user's mistake or a device's answer."""
+
+
+class ConfigError(FlashtrainError, ValueError):
+    """A configuration value is out of range; the message names the field, its value and what was expected."""
+
+
+def require(condition: bool, field: str, value: object, expected: str) -> None:
+    """Raise :class:`ConfigError` unless `condition` holds."""
+    if not condition:
+        raise ConfigError(f"{field} is {value!r}; expected {expected}")
+
+
+def require_power_of_two(field: str, value: int, most: int) -> None:
+    """Raise :class:`ConfigError` unless `value` is a power of two from 1 to `most`."""
+    require(
+        isinstance(value, int) and 1 <= value <= most and value & (value - 1) == 0,
+        field, value, f"a power of two from 1 to {most}",
+    )  # fmt: skip
+
+
+def require_range(field: str, value: int, least: int, most: int) -> None:
+    """Raise :class:`ConfigError` unless `value` is an integer from `least` to `most`."""
+    require(
+        isinstance(value, int) and least <= value <= most, field, value, f"an integer from {least} to {most}"
+    )

@@ -1,0 +1,115 @@
+"""Commands, status bits and bus operations of a NAND die (ONFI 5.1, section 5).
+
+A *bus operation* is what the controller's bus engine performs in one go on one die; `SEQUENCES` is its
+spelling in command, address and data cycles.
+"""
+
+from enum import IntEnum, IntFlag
+from typing import NamedTuple
+
+
+class DieCommand(IntEnum):
+    """Command bytes (ONFI 5.1, table 71)."""
+
+    READ = 0x00
+    READ_CONFIRM = 0x30
+    READ_MULTI_PLANE = 0x32
+    READ_CACHE = 0x31
+    READ_CACHE_END = 0x3F
+    CHANGE_READ_COLUMN = 0x05
+    CHANGE_READ_COLUMN_ENHANCED = 0x06
+    CHANGE_READ_COLUMN_CONFIRM = 0xE0
+    PROGRAM = 0x80
+    PROGRAM_CONFIRM = 0x10
+    PROGRAM_MULTI_PLANE = 0x11
+    PROGRAM_CACHE = 0x15
+    CHANGE_WRITE_COLUMN = 0x85
+    ERASE = 0x60
+    ERASE_CONFIRM = 0xD0
+    ERASE_MULTI_PLANE = 0xD1
+    READ_STATUS = 0x70
+    READ_STATUS_ENHANCED = 0x78
+    READ_ID = 0x90
+    READ_PARAMETER_PAGE = 0xEC
+    SET_FEATURES = 0xEF
+    GET_FEATURES = 0xEE
+    RESET = 0xFF
+
+
+class DieStatus(IntFlag):
+    """Bits of the status byte (ONFI 5.1, section 5.13)."""
+
+    FAIL = 1 << 0  # the last operation of the array failed; valid while ARDY is set
+    FAILC = 1 << 1  # the one before it in a cache sequence failed; valid while RDY is set
+    ARDY = 1 << 5  # the array is idle
+    RDY = 1 << 6  # the cache register is free: the die takes commands
+    WP_N = 1 << 7  # not write-protected
+
+
+class AddressCycles(IntEnum):
+    """Address cycles of a command: none, three of row, or two of column and three of row."""
+
+    NONE = 0
+    ROW = 3
+    FULL = 5
+
+
+class DataPhase(IntEnum):
+    """What follows the address cycles on the data lines."""
+
+    NONE = 0
+    IN = 1  # a page from the controller, tADL after the address
+    OUT = 2  # a page to the controller
+    STATUS = 3  # one status byte to the controller, tWHR after the last cycle
+
+
+class Sequence(NamedTuple):
+    """Cycles of a bus operation, in the order of the fields; a `None` command is left out."""
+
+    first: DieCommand | None
+    address: AddressCycles
+    second: DieCommand | None
+    data: DataPhase
+    third: DieCommand | None
+
+
+class BusOp(IntEnum):
+    """Operations of the bus engine, each performed whole before another may use the bus."""
+
+    RESET = 0
+    STATUS = 1  # of the die; over all planes of the last operation
+    STATUS_PLANE = 2
+    READ_MORE = 3  # queue one plane of a multi-plane read
+    READ_LAST = 4  # the last plane: sense
+    CACHE_READ_LAST = 5  # the last plane: sense while the page sensed before is output
+    CACHE_READ_NEXT = 6  # sense the next page row of the same planes while this one is output
+    CACHE_READ_END = 7  # hand the sensed page to the output without another sense
+    SELECT = 8  # choose the plane of a data output; the data may follow after tCCS
+    DATA_OUT = 9
+    PROGRAM_MORE = 10  # load one plane of a multi-plane program
+    PROGRAM_LAST = 11  # load the last plane, program, and take the next page set meanwhile
+    ERASE_MORE = 12
+    ERASE_LAST = 13
+
+
+_C = DieCommand
+_NONE, _ROW, _FULL = AddressCycles.NONE, AddressCycles.ROW, AddressCycles.FULL
+
+SEQUENCES: dict[BusOp, Sequence] = {
+    BusOp.RESET: Sequence(_C.RESET, _NONE, None, DataPhase.NONE, None),
+    BusOp.STATUS: Sequence(_C.READ_STATUS, _NONE, None, DataPhase.STATUS, None),
+    BusOp.STATUS_PLANE: Sequence(_C.READ_STATUS_ENHANCED, _ROW, None, DataPhase.STATUS, None),
+    BusOp.READ_MORE: Sequence(_C.READ, _FULL, _C.READ_MULTI_PLANE, DataPhase.NONE, None),
+    BusOp.READ_LAST: Sequence(_C.READ, _FULL, _C.READ_CONFIRM, DataPhase.NONE, None),
+    BusOp.CACHE_READ_LAST: Sequence(_C.READ, _FULL, _C.READ_CACHE, DataPhase.NONE, None),
+    BusOp.CACHE_READ_NEXT: Sequence(_C.READ_CACHE, _NONE, None, DataPhase.NONE, None),
+    BusOp.CACHE_READ_END: Sequence(_C.READ_CACHE_END, _NONE, None, DataPhase.NONE, None),
+    BusOp.SELECT: Sequence(
+        _C.CHANGE_READ_COLUMN_ENHANCED, _FULL, _C.CHANGE_READ_COLUMN_CONFIRM, DataPhase.NONE, None
+    ),
+    BusOp.DATA_OUT: Sequence(None, _NONE, None, DataPhase.OUT, None),
+    BusOp.PROGRAM_MORE: Sequence(_C.PROGRAM, _FULL, None, DataPhase.IN, _C.PROGRAM_MULTI_PLANE),
+    BusOp.PROGRAM_LAST: Sequence(_C.PROGRAM, _FULL, None, DataPhase.IN, _C.PROGRAM_CACHE),
+    BusOp.ERASE_MORE: Sequence(_C.ERASE, _ROW, _C.ERASE_MULTI_PLANE, DataPhase.NONE, None),
+    BusOp.ERASE_LAST: Sequence(_C.ERASE, _ROW, _C.ERASE_CONFIRM, DataPhase.NONE, None),
+}

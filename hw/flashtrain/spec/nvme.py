@@ -1,0 +1,176 @@
+"""Commands, completions and status codes: NVMe's I/O entries with the zoned namespace command set.
+
+Numbers are those of the NVM Express Base Specification 2.0 ("Base"), the NVM Command Set Specification 1.0
+("NVM") and the Zoned Namespace Command Set Specification 1.1 ("ZNS"); opcodes from 80h are the vendor's.
+One logical block is one NAND page. Data pointers are a single SGL data block descriptor.
+
+Order of checks. A command is answered with the status of the *first* check that fails, on every Link:
+
+1. opcode known (`INVALID_OPCODE`);
+2. FUSE is 0, and PSDT is 01b for a command with data (`INVALID_FIELD`);
+3. namespace exists (`INVALID_NAMESPACE`);
+4. the port may do this to the stream (`ACCESS_DENIED`);
+5. fields: number of blocks within the transfer limit; ZSLBA of an append, and SLBA of zone management (unless
+   all zones are selected) is the start of a zone; ZSA, ZRA and reporting options known; at least 64 bytes of
+   report (`INVALID_FIELD`);
+6. data pointer: descriptor type (`SGL_TYPE_INVALID`), length equal to the blocks' (`SGL_LENGTH_INVALID`),
+   address a multiple of the logical block, 8 bytes for a report (`SGL_GRANULARITY_INVALID`), address range
+   inside the tensor buffer (`DATA_TRANSFER_ERROR`);
+7. the zone of the first block is inside the namespace (`LBA_OUT_OF_RANGE`);
+8. the zone's condition, for
+   - append and write: read-only, offline, full (`ZONE_IS_READ_ONLY`, `ZONE_IS_OFFLINE`, `ZONE_IS_FULL`); write:
+     SLBA is the write pointer (`ZONE_INVALID_WRITE`); blocks fit below the capacity (`ZONE_BOUNDARY_ERROR`); an
+     empty zone needs an active resource (`TOO_MANY_ACTIVE_ZONES`) and every zone not yet open an open one
+     (`TOO_MANY_OPEN_ZONES`);
+   - read: offline (`ZONE_IS_OFFLINE`), last block in the zone (`ZONE_BOUNDARY_ERROR`), last block below the write
+     pointer (`UNWRITTEN_BLOCK`);
+   - zone management send: transition allowed (`INVALID_ZONE_TRANSITION`), resources as above.
+"""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+
+class Opcode(IntEnum):
+    """I/O commands (NVM figure 12, ZNS figure 23; 80h and up vendor specific)."""
+
+    FLUSH = 0x00
+    WRITE = 0x01
+    READ = 0x02
+    ZONE_MANAGEMENT_SEND = 0x79
+    ZONE_MANAGEMENT_RECEIVE = 0x7A
+    ZONE_APPEND = 0x7D
+    STREAM_RESET = 0x80  # every zone of the namespace becomes empty: a new generation
+    ZONE_RETIRE = 0x84  # ZSA field holds the new state of the zone: READ_ONLY or OFFLINE
+
+
+class ZoneAction(IntEnum):
+    """Zone send action, ZSA (ZNS figure 44)."""
+
+    CLOSE = 0x01
+    FINISH = 0x02
+    OPEN = 0x03
+    RESET = 0x04
+
+
+class ZoneReport(IntEnum):
+    """Zone receive action, ZRA (ZNS figure 40): the plain report only."""
+
+    REPORT_ZONES = 0x00
+
+
+class ZoneState(IntEnum):
+    """Zone state, ZS (ZNS figure 37)."""
+
+    EMPTY = 0x1
+    IMPLICITLY_OPEN = 0x2
+    EXPLICITLY_OPEN = 0x3
+    CLOSED = 0x4
+    READ_ONLY = 0xD
+    FULL = 0xE
+    OFFLINE = 0xF
+
+
+class Status(IntEnum):
+    """Status code type in bits 10:8, status code in bits 7:0 (Base figures 94 to 99, ZNS figure 24)."""
+
+    SUCCESS = 0x000
+    INVALID_OPCODE = 0x001
+    INVALID_FIELD = 0x002
+    DATA_TRANSFER_ERROR = 0x004
+    INTERNAL_ERROR = 0x006
+    INVALID_NAMESPACE = 0x00B
+    SGL_LENGTH_INVALID = 0x00F
+    SGL_TYPE_INVALID = 0x011
+    SGL_GRANULARITY_INVALID = 0x01E
+    LBA_OUT_OF_RANGE = 0x080
+    ZONE_BOUNDARY_ERROR = 0x1B8
+    ZONE_IS_FULL = 0x1B9
+    ZONE_IS_READ_ONLY = 0x1BA
+    ZONE_IS_OFFLINE = 0x1BB
+    ZONE_INVALID_WRITE = 0x1BC
+    TOO_MANY_ACTIVE_ZONES = 0x1BD
+    TOO_MANY_OPEN_ZONES = 0x1BE
+    INVALID_ZONE_TRANSITION = 0x1BF
+    WRITE_FAULT = 0x280
+    UNRECOVERED_READ_ERROR = 0x281
+    ACCESS_DENIED = 0x286
+    UNWRITTEN_BLOCK = 0x287
+
+
+class BitField(NamedTuple):
+    """`width` bits of an entry, from bit `low` counted from the entry's first byte (little endian)."""
+
+    low: int
+    width: int
+
+    def get(self, entry: int) -> int:
+        return entry >> self.low & (1 << self.width) - 1
+
+    def put(self, value: int) -> int:
+        if not 0 <= value < 1 << self.width:
+            raise ValueError(f"{value} does not fit a field of {self.width} bits")
+        return value << self.low
+
+
+def _dword(number: int, low: int = 0, width: int = 32) -> BitField:
+    return BitField(32 * number + low, width)
+
+
+class Submission:
+    """Fields of the 64-byte submission entry (Base figure 87; data block descriptor: Base figure 99)."""
+
+    BYTES = 64
+    opcode = _dword(0, 0, 8)
+    fuse = _dword(0, 8, 2)
+    psdt = _dword(0, 14, 2)  # 01b: SGL
+    cid = _dword(0, 16, 16)
+    nsid = _dword(1)
+    address = _dword(6, 0, 64)
+    length = _dword(8)
+    sgl_type = _dword(9, 24, 8)  # 00h: data block, address
+    slba = _dword(10, 0, 64)  # ZSLBA of an append
+    nlb = _dword(12, 0, 16)  # blocks - 1 (read, write, append)
+    dwords = _dword(12)  # dwords - 1 (zone management receive)
+    action = _dword(13, 0, 8)  # ZSA, ZRA
+    select_all = _dword(13, 8, 1)  # zone management send
+    report_options = _dword(13, 8, 8)  # zone management receive; 00h: all zones
+    partial = _dword(13, 16, 1)
+
+    PSDT_SGL = 1
+
+
+class Completion:
+    """Fields of the 16-byte completion entry (Base figures 90 and 93)."""
+
+    BYTES = 16
+    result = _dword(0, 0, 64)  # append: the assigned LBA
+    sq_head = _dword(2, 0, 16)
+    sq_id = _dword(2, 16, 16)  # the port
+    cid = _dword(3, 0, 16)
+    phase = _dword(3, 16, 1)
+    status = _dword(3, 17, 11)  # SC in 7:0, SCT in 10:8
+
+
+class ZoneDescriptor:
+    """Fields of the 64-byte zone descriptor of a report (ZNS figure 37); the report header is as long."""
+
+    BYTES = 64
+    zone_type = BitField(0, 8)  # 2: sequential write required
+    state = BitField(12, 4)
+    capacity = BitField(64, 64)  # blocks
+    start = BitField(128, 64)  # ZSLBA
+    write_pointer = BitField(192, 64)  # all ones where it has no meaning: FULL, READ_ONLY, OFFLINE
+
+    SEQUENTIAL_WRITE_REQUIRED = 2
+
+
+class ReportHeader:
+    """The header of a zone report (ZNS figure 36).
+
+    The number of zones is that of the namespace from SLBA on, or with `partial` that of the descriptors
+    transferred. Bytes of the buffer past the last descriptor are left as they were.
+    """
+
+    BYTES = 64
+    zones = BitField(0, 64)

@@ -1,0 +1,60 @@
+"""Named configurations."""
+
+from dataclasses import replace
+
+from .config import FmsConfig
+from .errors import ConfigError
+from .geometry import Geometry
+from .timing import NandTiming, ns
+
+TINY = FmsConfig(
+    name="tiny",
+    geometry=Geometry(channels=2, dies=1, planes=2, blocks=12, pages=6, page_bytes=512, spare_bytes=32),
+    # Array times are shortened, so that a unit test sees many programs and erases.
+    timing=NandTiming(tr=ns(1_000), tprog=ns(4_000), tbers=ns(10_000), tcbsy=ns(500), trst=ns(1_000)),
+    write_sets=3,
+    read_pages=2,
+    read_queue=4,
+    commands=8,
+    max_blocks=16,
+    max_open=2,
+    max_active=3,
+)
+"""Unit tests and Icarus."""
+
+SMALL = FmsConfig(
+    name="small",
+    geometry=Geometry(channels=4, dies=2, planes=4, blocks=32, pages=64),
+    # A block has 64 pages instead of 768: the erase is shortened as much, which keeps the ratio of erasing to
+    # programming a zone that the table has.
+    timing=NandTiming(tbers=ns(5_000_000 * 64 / 768)),
+    write_sets=4,
+    read_pages=4,
+    read_queue=16,
+)
+"""The default run."""
+
+BEHEMOTH = FmsConfig(
+    name="behemoth",
+    geometry=Geometry(channels=64, dies=2, planes=8, blocks=683, pages=768),
+    timing=NandTiming(),
+    write_sets=4,
+    read_pages=8,
+    read_queue=32,
+    max_blocks=16384,
+)
+"""Behemoth's table (FAST'21): 64 channels x 2 chips x 1 die, 2 TB; 160 KiB of buffer a channel."""
+
+BEHEMOTH_WIDE = replace(
+    BEHEMOTH, name="behemoth_wide", geometry=replace(BEHEMOTH.geometry, dies=4), write_sets=8
+)
+"""Twice the dies on the same channels."""
+
+PRESETS = {config.name: config for config in (TINY, SMALL, BEHEMOTH, BEHEMOTH_WIDE)}
+
+
+def preset(name: str) -> FmsConfig:
+    """The preset called `name`; :class:`ConfigError` names the known ones."""
+    if name not in PRESETS:
+        raise ConfigError(f"no preset {name!r}; expected one of {', '.join(PRESETS)}")
+    return PRESETS[name]

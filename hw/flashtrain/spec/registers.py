@@ -1,0 +1,173 @@
+"""Register map: 32-bit registers over AXI4-Lite, byte addresses.
+
+Counters are 64 bits as two registers; reading the low one latches the high one.
+"""
+
+from enum import IntEnum, IntFlag
+from typing import NamedTuple
+
+from .streams import Access, Stream
+
+ID_VALUE = 0x4E525446  # "FTRN"
+VERSION_VALUE = 0x0000_0100
+MAX_STREAMS = 8
+PORTS = 2
+
+
+class Register(IntEnum):
+    """Registers that exist once."""
+
+    ID = 0x000
+    VERSION = 0x004
+    GEOMETRY = 0x008  # channels 7:0, dies per channel 15:8, planes 23:16
+    BLOCKS = 0x00C  # blocks per plane 15:0, pages per block 31:16
+    PAGE = 0x010  # page bytes 15:0, spare bytes 31:16
+    CONTROL = 0x014  # Control
+    LIMITS = 0x018  # commands in flight 15:0, blocks per command 31:16
+    STATE = 0x01C  # State
+    MEMORY_LOW = 0x020  # bytes of the tensor buffer: addresses from 0
+    MEMORY_HIGH = 0x024
+    INTERRUPT = 0x028  # bit per port: completions were written; write 1 to clear
+    INTERRUPT_MASK = 0x02C  # bit per port: 1 lets the port's bit raise the interrupt
+    CLOCK_MHZ = 0x030
+    ZONES = 0x034  # zones open at most 15:0 and active at most 31:16, per stream
+    CHANNEL_SELECT = 0x3F0  # the channel whose counters appear in the channel window
+    ZONE_SELECT = 0x3F4  # the physical zone that ZONE_WEAR is of
+    ZONE_WEAR = 0x3F8  # its erases
+
+
+class Control(IntFlag):
+    """Bits of CONTROL. Clearing ENABLE stops fetching, ends bursts under way and resets the controller."""
+
+    ENABLE = 1 << 0
+    FACTORY = 1 << 1  # at enable take all blocks as erased, as from the factory; else erase them first
+
+
+class State(IntFlag):
+    """Bits of STATE."""
+
+    READY = 1 << 0  # enabled and initialised
+    FATAL = 1 << 1  # a fault that only a reset clears
+    IDLE = 1 << 2  # no command in flight, no die busy, nothing to erase or reclaim
+    BAD_DOORBELL = (
+        1 << 3
+    )  # a doorbell was written with a value past its queue and ignored; cleared by a reset
+
+
+class PortRegister(IntEnum):
+    """Offsets within a port's window. Bases are multiples of 64 bytes; queue sizes are entries - 1."""
+
+    SQ_BASE_LOW = 0x00
+    SQ_BASE_HIGH = 0x04
+    SQ_SIZE = 0x08
+    CQ_BASE_LOW = 0x10
+    CQ_BASE_HIGH = 0x14
+    CQ_SIZE = 0x18
+
+
+class StreamRegister(IntEnum):
+    """Offsets within a stream's window; written while the controller is disabled."""
+
+    ZONES = 0x00  # first zone 15:0, number of zones 31:16
+    ATTRIBUTES = 0x04  # StreamAttributes
+    GENERATION = 0x08  # read only
+
+
+PORT_BASE, PORT_STRIDE = 0x100, 0x40
+STREAM_BASE, STREAM_STRIDE = 0x200, 0x20
+COUNTER_BASE = 0x400
+CHANNEL_COUNTER_BASE = 0x600
+DOORBELL_BASE = 0x1000
+ADDRESS_BITS = 13
+
+
+def port_register(port: int, register: PortRegister) -> int:
+    return PORT_BASE + port * PORT_STRIDE + register
+
+
+def stream_register(nsid: int, register: StreamRegister) -> int:
+    return STREAM_BASE + (nsid - 1) * STREAM_STRIDE + register
+
+
+def sq_tail_doorbell(port: int) -> int:
+    return DOORBELL_BASE + 8 * port
+
+
+def cq_head_doorbell(port: int) -> int:
+    return DOORBELL_BASE + 8 * port + 4
+
+
+class AttributeField(NamedTuple):
+    low: int
+    width: int
+
+
+class StreamAttributes:
+    """Fields of a stream's ATTRIBUTES register."""
+
+    valid = AttributeField(0, 1)
+    non_volatile = AttributeField(1, 1)
+    host = AttributeField(4, 2)  # Access
+    core = AttributeField(6, 2)
+    retention = AttributeField(8, 2)
+    codec = AttributeField(12, 4)
+
+
+def stream_attributes(stream: Stream) -> int:
+    """The ATTRIBUTES register of `stream`."""
+    a = StreamAttributes
+    return (
+        1 << a.valid.low
+        | stream.persistency << a.non_volatile.low
+        | (stream.host & (Access.READ | Access.APPEND)) << a.host.low
+        | (stream.core & (Access.READ | Access.APPEND)) << a.core.low
+        | stream.retention << a.retention.low
+        | stream.codec << a.codec.low
+    )
+
+
+class Counter(IntEnum):
+    """Counters of the centre; clock counters unless said. Latencies run from a command's acceptance to its answer."""
+
+    CLOCKS = 0
+    COMMANDS = 1  # commands fetched
+    ERRORS = 2  # completions with a status other than success
+    PAGES_APPENDED = 3  # pages moved from the tensor buffer to channel buffers
+    PAGES_READ = 4  # pages moved to the tensor buffer
+    WRITE_BUSY = 5  # a beat moves from the tensor buffer to a channel
+    WRITE_STALL_BUFFER = 6  # a page waits for room in its channel
+    WRITE_STALL_MEMORY = 7  # nothing moves because the tensor buffer has not answered
+    READ_BUSY = 8  # a beat moves to the tensor buffer
+    READ_STALL_MEMORY = 9  # a beat waits for the tensor buffer
+    READ_STALL_CHANNEL = 10  # nothing moves because no channel has a page
+    APPENDS = 11  # append and write commands completed
+    APPEND_LATENCY = 12  # sum over them
+    READS = 13  # read commands completed
+    READ_LATENCY = 14  # sum over them
+    ERASES = 15  # zones erased
+    ZONE_WAITS = 16  # clocks in which a command waits for an erased zone
+
+
+class ChannelCounter(IntEnum):
+    """Counters of a channel engine."""
+
+    BUS_IDLE = 0  # clocks without a bus operation
+    BUS_COMMAND = 1  # clocks in command and address cycles
+    BUS_DATA_IN = 2
+    BUS_DATA_OUT = 3
+    BUS_WAIT = 4  # clocks of tADL, tWHR and tRHW within an operation
+    PROGRAMS = 5  # page sets programmed
+    PAGES_PROGRAMMED = 6
+    SENSES = 7  # read commands to the array, multi-plane counted once
+    PAGES_SENSED = 8  # pages output by dies
+    BUFFER_HITS = 9  # pages read from the write buffer
+    ERASES = 10  # multi-plane erases
+    FAILURES = 11  # programs and erases whose status was a failure
+
+
+def counter_register(counter: Counter) -> int:
+    return COUNTER_BASE + 8 * counter
+
+
+def channel_counter_register(counter: ChannelCounter) -> int:
+    return CHANNEL_COUNTER_BASE + 8 * counter

@@ -1,0 +1,139 @@
+"""Streams: NVMe namespaces made of zones, and what each port may do with them.
+
+The tables of the *activation node* and of the *weight node* are Behemoth's (FAST'21, slide "Multi-stream
+support for data separation"). `SINGLE_NODE` puts both on one device.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+
+from .errors import ConfigError, require, require_range
+
+
+class Port(IntEnum):
+    """A submission/completion queue pair with an identity."""
+
+    HOST = 0
+    CORE = 1
+
+
+class Access(IntFlag):
+    """What a port may do with a stream. Appending includes flush, zone management and reset."""
+
+    NONE = 0
+    READ = 1
+    APPEND = 2
+
+
+class Persistency(IntEnum):
+    """When an append completes: on arrival in SRAM, or after its program's status has passed."""
+
+    VOLATILE = 0
+    NON_VOLATILE = 1
+
+
+class Retention(IntEnum):
+    """How long the data must last; a class, for wear and refresh."""
+
+    MINUTES = 0
+    DAYS = 1
+    YEARS = 2
+
+
+class Codec(IntEnum):
+    """Transformation of the data on its way to the flash."""
+
+    RAW = 0
+
+
+@dataclass(frozen=True)
+class Stream:
+    """One stream. `share` is its part of the device's zones, relative to the other streams of its table."""
+
+    nsid: int
+    name: str
+    persistency: Persistency
+    retention: Retention
+    host: Access
+    core: Access
+    share: int = 1
+    codec: Codec = Codec.RAW
+
+    def __post_init__(self) -> None:
+        require_range("stream.nsid", self.nsid, 1, 8)
+        require_range("stream.share", self.share, 1, 1000)
+
+    def access(self, port: Port) -> Access:
+        return self.host if port is Port.HOST else self.core
+
+
+@dataclass(frozen=True)
+class NodeTable:
+    """The streams of one node; their NSIDs are distinct."""
+
+    name: str
+    streams: tuple[Stream, ...]
+
+    def __post_init__(self) -> None:
+        require(len(self.streams) >= 1, "node.streams", self.streams, "at least one stream")
+        for kind in ("nsid", "name"):
+            values = [getattr(stream, kind) for stream in self.streams]
+            require(len(set(values)) == len(values), f"node.streams[].{kind}", values, "distinct values")
+
+    def named(self, name: str) -> Stream:
+        for stream in self.streams:
+            if stream.name == name:
+                return stream
+        known = ", ".join(stream.name for stream in self.streams)
+        raise ConfigError(f"node {self.name!r} has no stream {name!r}; it has {known}")
+
+    def zones(self, total: int) -> dict[int, range]:
+        """The zones of each stream, by NSID: consecutive ranges by share, at least two each.
+
+        Zones that the division leaves over belong to the last stream.
+        """
+        require(total >= 2 * len(self.streams), "geometry.blocks", total,
+                f"at least two zones for each of {len(self.streams)} streams")  # fmt: skip
+        shares = sum(stream.share for stream in self.streams)
+        free = total - 2 * len(self.streams)
+        ranges: dict[int, range] = {}
+        start = 0
+        for stream in self.streams:
+            count = 2 + free * stream.share // shares
+            ranges[stream.nsid] = range(start, start + count)
+            start += count
+        last = self.streams[-1].nsid
+        ranges[last] = range(ranges[last].start, total)
+        return ranges
+
+
+_V, _NV = Persistency.VOLATILE, Persistency.NON_VOLATILE
+_NO, _R, _A, _RA = Access.NONE, Access.READ, Access.APPEND, Access.READ | Access.APPEND
+
+ACTIVATION_NODE = NodeTable(
+    "activation",
+    (
+        Stream(1, "inputs", _NV, Retention.YEARS, host=_A, core=_R),
+        Stream(2, "activations", _V, Retention.MINUTES, host=_NO, core=_RA, share=2),
+    ),
+)
+
+WEIGHT_NODE = NodeTable(
+    "weight",
+    (
+        Stream(2, "weights", _V, Retention.MINUTES, host=_NO, core=_RA, share=2),
+        Stream(3, "trained", _NV, Retention.YEARS, host=_R, core=_RA),
+    ),
+)
+
+SINGLE_NODE = NodeTable(
+    "single",
+    (
+        Stream(1, "inputs", _NV, Retention.YEARS, host=_A, core=_R),
+        Stream(2, "activations", _V, Retention.MINUTES, host=_NO, core=_RA, share=3),
+        Stream(3, "trained", _NV, Retention.YEARS, host=_R, core=_RA),
+        Stream(4, "weights", _V, Retention.MINUTES, host=_NO, core=_RA, share=2),
+    ),
+)
+
+NODES = {table.name: table for table in (ACTIVATION_NODE, WEIGHT_NODE, SINGLE_NODE)}
