@@ -1,0 +1,21 @@
+"""Exceptions of the training package. Each message names the thing at fault and what was expected of it."""
+
+
+class TrainingError(Exception):
+    """Base of every error the training package raises."""
+
+
+class ShapeError(TrainingError):
+    """An array or a layer does not have the shape or the dtype that was expected."""
+
+
+class DataError(TrainingError):
+    """A data set cannot be split or batched as asked."""
+
+
+class SequenceError(TrainingError):
+    """A training command sequence, or the file that holds one, is not valid."""
+
+
+class TensorError(TrainingError):
+    """A tensor cannot be stored in, or read from, its stream."""

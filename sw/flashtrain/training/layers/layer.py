@@ -1,0 +1,59 @@
+"""The contract of a layer."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from flashtrain.training.arrays import Arrays, ArraySpec, FloatArray, Shape
+from flashtrain.training.errors import ShapeError
+
+
+class Layer(ABC):
+    """A function with parameters, its derivative, and the sizes of everything it needs and leaves.
+
+    Shapes are given per example; arrays carry the batch as their first axis. A layer is immutable and
+    stateless:
+
+    - ``forward(parameters, x)`` returns ``(y, saved)``. `saved` holds exactly the arrays that `saved_specs`
+      announces, each C-contiguous, so that an array and its copy from storage are the same in memory too.
+    - ``backward(parameters, saved, dy)`` returns ``(dx, gradients)``, with one gradient per parameter, of its
+      shape.
+
+    Both compute in the dtype of `x` (float32 in training; tests use float64), neither changes an argument,
+    and both run the same operations in the same order every time: equal arguments give equal results, to the
+    last bit.
+    """
+
+    def parameter_shapes(self) -> dict[str, Shape]:
+        """Shape of each parameter, in the order in which `arrays.pack` lays them out."""
+        return {}
+
+    def initialise(self, random: np.random.Generator) -> Arrays:
+        """Fresh float32 parameters."""
+        return {}
+
+    @abstractmethod
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Shape of one example after the layer; `ShapeError` if the layer cannot take `input_shape`."""
+
+    @abstractmethod
+    def saved_specs(self, batch: int, input_shape: Shape) -> dict[str, ArraySpec]:
+        """What `forward` will return as `saved` for `batch` examples of `input_shape`."""
+
+    @abstractmethod
+    def forward(self, parameters: Arrays, x: FloatArray) -> tuple[FloatArray, Arrays]: ...
+
+    @abstractmethod
+    def backward(self, parameters: Arrays, saved: Arrays, dy: FloatArray) -> tuple[FloatArray, Arrays]: ...
+
+
+def expect_shape(layer: Layer, input_shape: Shape, expected: Shape) -> None:
+    """Raise `ShapeError` unless the shape of one example is `expected`."""
+    if input_shape != expected:
+        raise ShapeError(f"{layer}: expected examples of shape {expected}, got {input_shape}")
+
+
+def he_uniform(random: np.random.Generator, shape: Shape, fan_in: int) -> FloatArray:
+    """Uniform values of variance 2 / fan_in: ReLU layers keep the scale (He et al., 2015, section 2.2)."""
+    bound = np.sqrt(6.0 / fan_in)
+    return random.uniform(-bound, bound, shape).astype(np.float32)

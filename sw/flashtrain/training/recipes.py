@@ -1,0 +1,24 @@
+"""Training runs that are known to reach 95 % on the digits: network, optimizer, batch size and iterations."""
+
+from dataclasses import dataclass
+
+from flashtrain.training.networks import Network, attention, convnet, mlp
+from flashtrain.training.optimizers import Adam, Optimizer
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What to train, how, and for how long."""
+
+    network: Network
+    optimizer: Optimizer
+    batch: int
+    iterations: int
+
+
+RECIPES = {
+    "mlp": Recipe(mlp(), Adam(), batch=128, iterations=80),
+    "convnet": Recipe(convnet(), Adam(), batch=128, iterations=120),
+    "attention": Recipe(attention(), Adam(), batch=128, iterations=100),
+}
+"""The recipes by the name of their network."""

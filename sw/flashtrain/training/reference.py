@@ -1,0 +1,95 @@
+"""Training in plain NumPy, all tensors in memory: what training through the flash must equal, bit for bit."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from flashtrain.training.arrays import Arrays, FloatArray, pack, unpack
+from flashtrain.training.data import Dataset
+from flashtrain.training.layers import softmax_cross_entropy
+from flashtrain.training.networks import Network, Parameters
+from flashtrain.training.optimizers import Optimizer, State
+
+
+@dataclass(frozen=True)
+class TrainingLog:
+    """Course and result of a run: the loss of each iteration's batch, and the weights after the last."""
+
+    losses: tuple[float, ...]
+    parameters: Parameters
+
+    def equals(self, other: "TrainingLog") -> bool:
+        """Whether both runs agree in every bit of every loss and of every weight."""
+        same_losses = np.array(self.losses).tobytes() == np.array(other.losses).tobytes()
+        return same_losses and bits_equal(self.parameters, other.parameters)
+
+
+def bits_equal(a: Parameters, b: Parameters) -> bool:
+    """Whether two sets of parameters have the same names, shapes, dtypes and bytes."""
+    return _bits(a) == _bits(b)
+
+
+def _bits(parameters: Parameters) -> dict[tuple[str, str], tuple[str, tuple[int, ...], bytes]]:
+    return {
+        (layer, name): (array.dtype.name, array.shape, array.tobytes())
+        for layer, arrays in parameters.items()
+        for name, array in arrays.items()
+    }
+
+
+def forward(network: Network, parameters: Parameters, x: FloatArray) -> tuple[FloatArray, dict[str, Arrays]]:
+    """Forward pass of a whole network: logits, and what each layer saved."""
+    saved = {}
+    for name, layer in network.layers:
+        x, saved[name] = layer.forward(parameters.get(name, {}), x)
+    return x, saved
+
+
+def backward(
+    network: Network, parameters: Parameters, saved: dict[str, Arrays], dy: FloatArray
+) -> tuple[FloatArray, Parameters]:
+    """Backward pass of a whole network: gradient by its input, and by every parameter."""
+    gradients = {}
+    for name, layer in reversed(network.layers):
+        dy, gradients[name] = layer.backward(parameters.get(name, {}), saved[name], dy)
+    return dy, gradients
+
+
+def update_layer(optimizer: Optimizer, w: Arrays, g: Arrays, state: State, t: int) -> tuple[Arrays, State]:
+    """One optimizer step on all parameters of a layer; `state` is packed as `arrays.pack` packs them."""
+    shapes = {name: array.shape for name, array in w.items()}
+    vector, state = optimizer.step(pack(w, shapes), pack(g, shapes), state, t)
+    return unpack(vector, shapes), state
+
+
+def train_reference(
+    network: Network,
+    data: Dataset,
+    optimizer: Optimizer,
+    batch: int,
+    iterations: int,
+    seed: int,
+    progress: Callable[[int, float], None] = lambda iteration, loss: None,
+) -> TrainingLog:
+    """Train `network` from weights and batches that follow from `seed`.
+
+    `progress` is called after each iteration with its number, from 1, and its loss.
+    """
+    parameters = network.initialise(seed)
+    states = {
+        name: optimizer.initial_state(pack(w, {key: a.shape for key, a in w.items()}))
+        for name, w in parameters.items()
+    }
+    losses = []
+    for t, examples in zip(range(1, iterations + 1), data.batches(batch, seed), strict=False):
+        logits, saved = forward(network, parameters, examples.images)
+        loss, dy = softmax_cross_entropy(logits, examples.labels)
+        _, gradients = backward(network, parameters, saved, dy)
+        for name in parameters:
+            parameters[name], states[name] = update_layer(
+                optimizer, parameters[name], gradients[name], states[name], t
+            )
+        losses.append(loss)
+        progress(t, loss)
+    return TrainingLog(tuple(losses), parameters)
