@@ -1,7 +1,7 @@
 """Writes a component as SystemVerilog: the same bytes from the same design, on every machine.
 
-The way is Amaranth to RTLIL to Yosys `write_verilog -sv`. Amaranth's own `verilog.convert` writes `always @*`,
-which Icarus does not run at time 0 (amaranth issue 1629); `always_comb` is.
+The way is Amaranth to RTLIL to Yosys `write_verilog -sv`. Amaranth's own `verilog.convert` writes `always
+@*`, which Icarus does not run at time 0 (amaranth issue 1629); `always_comb` is.
 
     design = export_design(Controller(config), "flashtrain")
     design.files["channel.sv"]             # one file for the top, one for each `SharedModule`
@@ -111,8 +111,8 @@ class LintError(ToolError):
 def export_design(top: wiring.Component, name: str) -> ExportedDesign:
     """Write `top` as module `name`, and each component under a `SharedModule` as a module of its own.
 
-    Every module has ports `clk` and `rst` (domain `sync`; the reset is synchronous and active high) beside its
-    leaf ports.
+    Every module has ports `clk` and `rst` (domain `sync`; the reset is synchronous and active high) beside
+    its leaf ports.
 
     Raises `ExportError` if one name stands for two components, or if a module has no logic.
     """

