@@ -114,7 +114,7 @@ def export_design(top: wiring.Component, name: str) -> ExportedDesign:
     Every module has ports `clk` and `rst` (domain `sync`; the reset is synchronous and active high) beside
     its leaf ports.
 
-    Raises `ExportError` if one name stands for two components, or if a module has no logic.
+    Raises `ExportError` if one name stands for two components.
     """
     found: dict[str, wiring.Component] = {name: top}
     modules = []
@@ -171,10 +171,6 @@ def _export_module(component: wiring.Component, fragment: Fragment, name: str) -
     for port, flow, value in leaf_ports(component):
         ports[port] = value, PortDirection.Input if flow == wiring.In else PortDirection.Output
     rtlil_text, _names = rtlil.convert_fragment(fragment, ports, name, emit_src=False)
-    if not re.search(rf"^module \\{name}$", rtlil_text, re.MULTILINE):
-        raise ExportError(
-            f"module {name!r} ({type(component).__name__}) has no logic, so nothing is written for it"
-        )
     header = f"// Module {name} of flashtrain {version('flashtrain')}. Generated: do not edit.\n"
     return ExportedModule(
         name=name,
@@ -220,8 +216,8 @@ def _fold_rows(rows: str) -> str:
         run = list(group)
         first, last = int(run[0]["index"]), int(run[-1]["index"])
         if len(run) > 2 and last - first + 1 == len(run):
-            loop = f"for (int i = {first}; i <= {last}; i = i + 1)"
-            folded.append(f"    {loop} {run[0]['memory']}[i] = {value};\n")
+            loop = f"for (int memory_row = {first}; memory_row <= {last}; memory_row = memory_row + 1)"
+            folded.append(f"    {loop} {run[0]['memory']}[memory_row] = {value};\n")
         else:
             folded.extend(row[0] for row in run)
     return "".join(folded)

@@ -16,11 +16,12 @@ inside the simulator. A simulator takes about a second to start, so one bench ho
     @cocotb.test()
     async def keeps_order(dut): ...
 
-The fixtures `simulator` and `seed` are in tests/conftest.py. cocotb seeds `random` from the seed for each test;
-seed NumPy from it too: `numpy.random.default_rng(cocotb.RANDOM_SEED)`. `pytest --seed N` replays a run.
+The fixtures `simulator` and `seed` are in tests/conftest.py. cocotb seeds `random` from the seed for each
+test; seed NumPy from it too: `numpy.random.default_rng(cocotb.RANDOM_SEED)`. `pytest --seed N` replays a run.
 tests/tooling/test_runner.py and queue_bench.py are an example to copy.
 
-Ports of the top are visible to the bench, what is below is not: making it so costs half of the speed or more.
+The bench sees the ports of the top; on Verilator it sees nothing else (in a top given as SystemVerilog, also
+the other signals of that module). Everything visible costs half of the speed or more.
 """
 
 import json
@@ -112,10 +113,14 @@ def run_bench(
     Raises `BenchFailed`, `BenchEmpty`, and `ToolError` when the design does not compile.
     """
     if isinstance(top, wiring.Component):
-        files = export_design(top, toplevel).files
+        design = export_design(top, toplevel)
+        files, visible = design.files, [port.name for port in design.modules[0].ports]
     else:
-        files = read_sources(top)
-    runner = _Verilator(bench.parent) if simulator is Simulator.VERILATOR else _Icarus(bench.parent)
+        files, visible = read_sources(top), ["*"]
+    if simulator is Simulator.VERILATOR:
+        runner = _Verilator(bench.parent, visible)
+    else:
+        runner = _Icarus(bench.parent)
     version = content_key(json.dumps(tool_versions()), runner.simulator_version(), str(waves))
     folder = (build_dir / f"{toplevel}-{simulator.value}-{content_key(files_key(files), version)}").resolve()
     build_once(folder, lambda: _build(runner, files, toplevel, folder, waves))
@@ -136,6 +141,7 @@ def run_bench(
             test_filter=test_filter,
             extra_env={VARIABLE: json.dumps(dict(parameters or {}))},
             waves=waves,
+            plusargs=[f"+dumpfile_path={run / 'dump.fst'}"],  # of Icarus; Verilator writes where it runs
         )
     except (RuntimeError, SystemExit) as error:
         stopped = error
@@ -197,11 +203,12 @@ class _Icarus(cocotb_runner.Icarus):
 
 
 class _Verilator(cocotb_runner.Verilator):
-    """cocotb's runner makes every signal of the design public; this one only those of the top module."""
+    """cocotb's runner makes every signal of the design public; this one only the top's that are named."""
 
-    def __init__(self, bench_folder: Path) -> None:
+    def __init__(self, bench_folder: Path, visible: Sequence[str]) -> None:
         super().__init__()
         self._bench_folder = bench_folder
+        self._visible = visible
 
     def simulator_version(self) -> str:
         return "in tool_versions"
@@ -219,7 +226,8 @@ class _Verilator(cocotb_runner.Verilator):
 
     def _build_command(self) -> list[list[str]]:
         public = self.build_dir / "public.vlt"
-        public.write_text(f'`verilator_config\npublic_flat_rw -module "{self.hdl_toplevel}" -var "*"\n')
+        rules = [f'public_flat_rw -module "{self.hdl_toplevel}" -var "{name}"' for name in self._visible]
+        public.write_text("\n".join(["`verilator_config", *rules, ""]))
         verilate, make = super()._build_command()
         verilate.remove("--public-flat-rw")
         waived = [f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS]
