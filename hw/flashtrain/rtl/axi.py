@@ -27,9 +27,11 @@ class Axi4Signature(wiring.Signature):
                 f"{channel}ready": In(1),
             }
         members |= {
-            "wdata": Out(data_bits), "wstrb": Out(data_bits // 8), "wlast": Out(1), "wvalid": Out(1), "wready": In(1),
+            "wdata": Out(data_bits), "wstrb": Out(data_bits // 8), "wlast": Out(1),
+            "wvalid": Out(1), "wready": In(1),
             "bid": In(1), "bresp": In(2), "bvalid": In(1), "bready": Out(1),
-            "rid": In(1), "rdata": In(data_bits), "rresp": In(2), "rlast": In(1), "rvalid": In(1), "rready": Out(1),
+            "rid": In(1), "rdata": In(data_bits), "rresp": In(2), "rlast": In(1),
+            "rvalid": In(1), "rready": Out(1),
         }  # fmt: skip
         super().__init__(members)
 

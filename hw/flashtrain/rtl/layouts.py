@@ -1,7 +1,8 @@
 """Every struct that crosses from one block of the controller to another, in the order of the data's way.
 
 Zones are numbered twice: a *logical* zone is a zone of a stream (device-wide number: first zone of the stream
-plus index), a *physical* zone is where its blocks are. Blocks beyond the zone manager know physical zones only.
+plus index), a *physical* zone is where its blocks are. Blocks beyond the zone manager know physical zones
+only.
 """
 
 from amaranth.lib import data, enum

@@ -12,9 +12,9 @@ class FmsConfig:
     """Everything that hardware, driver and models are built from.
 
     write_sets: page sets of the write buffer of a channel; read_pages: page buffers for reads of a channel;
-    read_queue: read requests (pages) queued per die; commands: commands in flight; max_blocks: logical blocks of
-    one command; max_open, max_active: zones per stream; address_bits: of the tensor buffer; die_word_bytes: width
-    of a die's page registers.
+    read_queue: read requests (pages) queued per die; commands: commands in flight; max_blocks: logical
+    blocks of one command; max_open, max_active: zones per stream; address_bits: of the tensor buffer;
+    die_word_bytes: width of a die's page registers.
     """
 
     name: str

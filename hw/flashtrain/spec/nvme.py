@@ -18,12 +18,12 @@ Order of checks. A command is answered with the status of the *first* check that
    inside the tensor buffer (`DATA_TRANSFER_ERROR`);
 7. the zone of the first block is inside the namespace (`LBA_OUT_OF_RANGE`);
 8. the zone's condition, for
-   - append and write: read-only, offline, full (`ZONE_IS_READ_ONLY`, `ZONE_IS_OFFLINE`, `ZONE_IS_FULL`); write:
-     SLBA is the write pointer (`ZONE_INVALID_WRITE`); blocks fit below the capacity (`ZONE_BOUNDARY_ERROR`); an
-     empty zone needs an active resource (`TOO_MANY_ACTIVE_ZONES`) and every zone not yet open an open one
-     (`TOO_MANY_OPEN_ZONES`);
-   - read: offline (`ZONE_IS_OFFLINE`), last block in the zone (`ZONE_BOUNDARY_ERROR`), last block below the write
-     pointer (`UNWRITTEN_BLOCK`);
+   - append and write: read-only, offline, full (`ZONE_IS_READ_ONLY`, `ZONE_IS_OFFLINE`, `ZONE_IS_FULL`);
+     write: SLBA is the write pointer (`ZONE_INVALID_WRITE`); blocks fit below the capacity
+     (`ZONE_BOUNDARY_ERROR`); an empty zone needs an active resource (`TOO_MANY_ACTIVE_ZONES`) and every zone
+     not yet open an open one (`TOO_MANY_OPEN_ZONES`);
+   - read: offline (`ZONE_IS_OFFLINE`), last block in the zone (`ZONE_BOUNDARY_ERROR`), last block below
+     the write pointer (`UNWRITTEN_BLOCK`);
    - zone management send: transition allowed (`INVALID_ZONE_TRANSITION`), resources as above.
 """
 

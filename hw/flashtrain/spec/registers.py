@@ -127,7 +127,8 @@ def stream_attributes(stream: Stream) -> int:
 
 
 class Counter(IntEnum):
-    """Counters of the centre; clock counters unless said. Latencies run from a command's acceptance to its answer."""
+    """Counters of the centre; clock counters unless said. Latencies run from a command's acceptance to its
+    answer."""
 
     CLOCKS = 0
     COMMANDS = 1  # commands fetched

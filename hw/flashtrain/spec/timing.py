@@ -30,8 +30,8 @@ def ns(value: float, cycles: int = 1) -> Duration:
 class NandTiming:
     """Timing of the bus and of the array. The names are ONFI's, in lower case.
 
-    Bus: twc command or address cycle; tadl last address cycle to data in; twhr command or address to data out;
-    trhw data out to the next command; tccs change of column (or plane) to data out; twb confirm to busy;
+    Bus: twc command or address cycle; tadl last address cycle to data in; twhr command or address to data
+    out; trhw data out to the next command; tccs change of column (or plane) to data out; twb confirm to busy;
     trr ready to data out. Array: tdbsy between planes of a multi-plane command; tcbsy least busy time of a
     cache command; tr sense; tprog program; tbers erase; trst reset.
     """
@@ -66,8 +66,8 @@ class NandTiming:
         """Clock cycles of the timing called `name` (a field of this class)."""
         duration = getattr(self, name, None)
         if not isinstance(duration, Duration):
-            raise ConfigError(f"timing has no {name!r}; expected one of "
-                              f"{', '.join(f.name for f in fields(self) if f.name != 'clock_mhz')}")  # fmt: skip
+            known = ", ".join(field.name for field in fields(self) if field.name != "clock_mhz")
+            raise ConfigError(f"timing has no {name!r}; expected one of {known}")
         return duration.clocks(self.clock_mhz)
 
     @property

@@ -1,0 +1,1 @@
+"""Read command pipeline: channel buffers to tensor buffer."""

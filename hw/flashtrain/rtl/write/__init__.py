@@ -1,0 +1,1 @@
+"""Write command pipeline: tensor buffer to channel buffers."""
