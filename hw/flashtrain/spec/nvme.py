@@ -10,9 +10,9 @@ Order of checks. A command is answered with the status of the *first* check that
 2. FUSE is 0, and PSDT is 01b for a command with data (`INVALID_FIELD`);
 3. namespace exists (`INVALID_NAMESPACE`);
 4. the port may do this to the stream (`ACCESS_DENIED`);
-5. fields: number of blocks within the transfer limit; ZSLBA of an append, and SLBA of zone management (unless
-   all zones are selected) is the start of a zone; ZSA, ZRA and reporting options known; at least 64 bytes of
-   report (`INVALID_FIELD`);
+5. fields: number of blocks within the transfer limit; ZSLBA of an append, and SLBA of zone management (send
+   unless all zones are selected, receive, retire) is the start of a zone; ZSA, ZRA and reporting options
+   known; at least 64 bytes of report (`INVALID_FIELD`);
 6. data pointer: descriptor type (`SGL_TYPE_INVALID`), length equal to the blocks' (`SGL_LENGTH_INVALID`),
    address a multiple of the logical block, 8 bytes for a report (`SGL_GRANULARITY_INVALID`), address range
    inside the tensor buffer (`DATA_TRANSFER_ERROR`);
@@ -22,9 +22,16 @@ Order of checks. A command is answered with the status of the *first* check that
      write: SLBA is the write pointer (`ZONE_INVALID_WRITE`); blocks fit below the capacity
      (`ZONE_BOUNDARY_ERROR`); an empty zone needs an active resource (`TOO_MANY_ACTIVE_ZONES`) and every zone
      not yet open an open one (`TOO_MANY_OPEN_ZONES`);
-   - read: offline (`ZONE_IS_OFFLINE`), last block in the zone (`ZONE_BOUNDARY_ERROR`), last block below
-     the write pointer (`UNWRITTEN_BLOCK`);
+   - read: offline (`ZONE_IS_OFFLINE`), last block in the zone, whose size counts (`ZONE_BOUNDARY_ERROR`), last
+     block below the write pointer (`UNWRITTEN_BLOCK`);
    - zone management send: transition allowed (`INVALID_ZONE_TRANSITION`), resources as above.
+
+Transitions (ZNS 3.4.3.1): *close* open or closed to closed; *finish* any but read-only and offline to full,
+without resources; *open* empty, open or closed to explicitly open; *reset* any but read-only and offline to
+empty. With all zones selected, close applies to the open zones, finish to the open and closed ones, open to the
+closed ones (too few open resources for all of them: none changes), reset to all but read-only and offline.
+Retire is allowed in every condition; a stream reset empties retired zones too. The result in a completion is 0
+but for a successful append.
 """
 
 from enum import IntEnum
