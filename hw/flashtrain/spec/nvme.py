@@ -22,16 +22,16 @@ Order of checks. A command is answered with the status of the *first* check that
      write: SLBA is the write pointer (`ZONE_INVALID_WRITE`); blocks fit below the capacity
      (`ZONE_BOUNDARY_ERROR`); an empty zone needs an active resource (`TOO_MANY_ACTIVE_ZONES`) and every zone
      not yet open an open one (`TOO_MANY_OPEN_ZONES`);
-   - read: offline (`ZONE_IS_OFFLINE`), last block in the zone, whose size counts (`ZONE_BOUNDARY_ERROR`), last
-     block below the write pointer (`UNWRITTEN_BLOCK`);
+   - read: offline (`ZONE_IS_OFFLINE`), last block in the zone, whose size counts (`ZONE_BOUNDARY_ERROR`),
+     last block below the write pointer (`UNWRITTEN_BLOCK`);
    - zone management send: transition allowed (`INVALID_ZONE_TRANSITION`), resources as above.
 
 Transitions (ZNS 3.4.3.1): *close* open or closed to closed; *finish* any but read-only and offline to full,
 without resources; *open* empty, open or closed to explicitly open; *reset* any but read-only and offline to
-empty. With all zones selected, close applies to the open zones, finish to the open and closed ones, open to the
-closed ones (too few open resources for all of them: none changes), reset to all but read-only and offline.
-Retire is allowed in every condition; a stream reset empties retired zones too. The result in a completion is 0
-but for a successful append.
+empty. With all zones selected, close applies to the open zones, finish to the open and closed ones, open to
+the closed ones (too few open resources for all of them: none changes), reset to all but read-only and offline.
+Retire is allowed in every condition; a stream reset empties retired zones too. The result in a completion is
+0 but for a successful append.
 """
 
 from enum import IntEnum
