@@ -1,7 +1,9 @@
 """Exceptions of the training package. Each message names the thing at fault and what was expected of it."""
 
+from flashtrain.spec import FlashtrainError
 
-class TrainingError(Exception):
+
+class TrainingError(FlashtrainError):
     """Base of every error the training package raises."""
 
 

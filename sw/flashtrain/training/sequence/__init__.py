@@ -1,0 +1,39 @@
+"""Training command sequences: what a training run stores, reads and computes, step by step, before it runs.
+
+`training_sequence` makes one from a network, a batch size and an optimizer. It can be saved and loaded
+(`file`), inspected (`summary`), carried out with real arithmetic (`flashtrain.training.flash_training`), or
+replayed as bare traffic (`flashtrain.training.replay`).
+"""
+
+from flashtrain.training.sequence.build import training_sequence
+from flashtrain.training.sequence.file import load_sequence, save_sequence
+from flashtrain.training.sequence.sequence import TrainingSequence
+from flashtrain.training.sequence.steps import (
+    Append,
+    Compute,
+    Operation,
+    Read,
+    Reset,
+    Step,
+    StreamRole,
+    TensorInfo,
+)
+from flashtrain.training.sequence.summary import StreamTraffic, summarise, summary_table
+
+__all__ = [
+    "Append",
+    "Compute",
+    "Operation",
+    "Read",
+    "Reset",
+    "Step",
+    "StreamRole",
+    "StreamTraffic",
+    "TensorInfo",
+    "TrainingSequence",
+    "load_sequence",
+    "save_sequence",
+    "summarise",
+    "summary_table",
+    "training_sequence",
+]

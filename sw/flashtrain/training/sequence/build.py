@@ -1,0 +1,155 @@
+"""Making a training command sequence from a network, a batch size and an optimizer.
+
+Everything the sequence names has its size from the shapes of the layers, so this runs before any training.
+The placement is Behemoth's (FAST'21, "multi-stream support"): inputs from the host, activations and
+intermediate weights in volatile streams, trained weights in a non-volatile one.
+
+Names of tensors: ``input/images``, ``input/labels``, ``activation/<layer>/<saved array>``,
+``weights/<layer>``, ``state/<layer>/<state array>``, ``trained/<layer>``. Weights, states and trained weights
+of a layer are one packed vector each (`arrays.pack`): every byte of them goes the same way at the same time,
+and few large tensors waste less of their last block.
+"""
+
+from math import prod
+
+from flashtrain.spec.streams import Port
+from flashtrain.training.arrays import UINT8, ArraySpec
+from flashtrain.training.layers import Layer
+from flashtrain.training.networks import Network
+from flashtrain.training.optimizers import Optimizer
+from flashtrain.training.sequence.sequence import TrainingSequence
+from flashtrain.training.sequence.steps import (
+    Append,
+    Compute,
+    Operation,
+    Read,
+    Reset,
+    Step,
+    StreamRole,
+    TensorInfo,
+)
+
+IMAGES = "input/images"
+LABELS = "input/labels"
+
+
+def activation_name(layer: str, saved: str) -> str:
+    return f"activation/{layer}/{saved}"
+
+
+def weights_name(layer: str) -> str:
+    return f"weights/{layer}"
+
+
+def state_name(layer: str, state: str) -> str:
+    return f"state/{layer}/{state}"
+
+
+def trained_name(layer: str) -> str:
+    return f"trained/{layer}"
+
+
+def training_sequence(network: Network, batch: int, optimizer: Optimizer) -> TrainingSequence:
+    """The sequence in which every tensor goes to its stream as soon as it exists, and comes back when it is
+    needed.
+
+    Weights are read for the forward pass and again for the backward pass. Activations are appended in the
+    forward pass, read in reverse in the backward pass, and dropped by a reset of their stream at the end of
+    the iteration.
+    """
+    parts = [_LayerPart(name, layer, batch, network, optimizer) for name, layer in network.layers]
+    trainable = [part for part in parts if part.weights]
+    return TrainingSequence(
+        network=network.name,
+        optimizer=optimizer.name,
+        batch=batch,
+        tensors=(
+            TensorInfo(IMAGES, StreamRole.INPUTS, ArraySpec((batch, *network.input_shape))),
+            TensorInfo(LABELS, StreamRole.INPUTS, ArraySpec((batch,), UINT8)),
+            *(tensor for part in parts for tensor in part.tensors()),
+        ),
+        prologue=tuple(step for part in trainable for step in part.initialise()),
+        iteration=(
+            *_inputs(),
+            *(step for part in parts for step in part.forward()),
+            Compute(Operation.LOSS, takes=(LABELS,)),
+            *(step for part in reversed(parts) for step in part.backward()),
+            Reset(StreamRole.ACTIVATIONS, Port.CORE),
+        ),
+        epilogue=tuple(step for part in trainable for step in part.publish()),
+    )
+
+
+def _inputs() -> list[Step]:
+    names = (IMAGES, LABELS)
+    return [
+        Compute(Operation.LOAD, gives=names),
+        *(Append(name, Port.HOST) for name in names),
+        *(Read(name, Port.CORE) for name in names),
+    ]
+
+
+class _LayerPart:
+    """The steps and tensors of one layer."""
+
+    def __init__(self, name: str, layer: Layer, batch: int, network: Network, optimizer: Optimizer) -> None:
+        self.name = name
+        self.first = name == network.layers[0][0]
+        self.saved = {
+            activation_name(name, key): spec
+            for key, spec in layer.saved_specs(batch, network.input_shapes()[name]).items()
+        }
+        count = sum(prod(shape) for shape in layer.parameter_shapes().values())
+        self.packed = ArraySpec((count,)) if count else None
+        self.weights = (weights_name(name),) if count else ()
+        self.states = tuple(state_name(name, key) for key in optimizer.state_names) if count else ()
+
+    def tensors(self) -> list[TensorInfo]:
+        activations = [TensorInfo(name, StreamRole.ACTIVATIONS, spec) for name, spec in self.saved.items()]
+        if self.packed is None:
+            return activations
+        kept = [TensorInfo(name, StreamRole.WEIGHTS, self.packed) for name in (*self.weights, *self.states)]
+        return [*activations, *kept, TensorInfo(trained_name(self.name), StreamRole.TRAINED, self.packed)]
+
+    def initialise(self) -> list[Step]:
+        names = (*self.weights, *self.states)
+        return [Compute(Operation.INITIALISE, self.name, gives=names), *_append(names)]
+
+    def forward(self) -> list[Step]:
+        takes = ((IMAGES,) if self.first else ()) + self.weights
+        return [
+            *_read(self.weights),
+            Compute(Operation.FORWARD, self.name, takes, tuple(self.saved)),
+            *_append(tuple(self.saved)),
+        ]
+
+    def backward(self) -> list[Step]:
+        saved = tuple(reversed(self.saved))
+        backward = [
+            *_read(saved),
+            *_read(self.weights),
+            Compute(Operation.BACKWARD, self.name, saved + self.weights),
+        ]
+        if not self.weights:
+            return backward
+        names = (*self.weights, *self.states)
+        update = Compute(Operation.UPDATE, self.name, takes=names, gives=names)
+        return [*backward, *_read(self.states), update, *_append(names)]
+
+    def publish(self) -> list[Step]:
+        trained = trained_name(self.name)
+        return [
+            *_read(self.weights),
+            Compute(Operation.PUBLISH, self.name, takes=self.weights, gives=(trained,)),
+            Append(trained, Port.CORE),
+            Read(trained, Port.HOST),
+            Compute(Operation.COLLECT, self.name, takes=(trained,)),
+        ]
+
+
+def _append(names: tuple[str, ...]) -> list[Step]:
+    return [Append(name, Port.CORE) for name in names]
+
+
+def _read(names: tuple[str, ...]) -> list[Step]:
+    return [Read(name, Port.CORE) for name in names]
