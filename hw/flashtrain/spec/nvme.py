@@ -29,7 +29,7 @@ Order of checks. A command is answered with the status of the *first* check that
 Transitions (ZNS 3.4.3.1): *close* open or closed to closed; *finish* any but read-only and offline to full,
 without resources; *open* empty, open or closed to explicitly open; *reset* any but read-only and offline to
 empty. With all zones selected, close applies to the open zones, finish to the open and closed ones, open to
-the closed ones (too few open resources for all of them: none changes), reset to all but read-only and offline.
+the closed ones (too few open resources for all: none changes), reset to all but read-only and offline.
 Retire is allowed in every condition; a stream reset empties retired zones too. The result in a completion is
 0 but for a successful append.
 """
