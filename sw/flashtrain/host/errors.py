@@ -1,0 +1,42 @@
+"""Exceptions of the host: mistakes in the use of the driver, and a device that does not answer.
+
+Commands that the device refuses are in `command_errors`.
+"""
+
+from flashtrain.spec import FlashtrainError
+
+
+class HostError(FlashtrainError):
+    """Base of the host's own errors."""
+
+
+class RegisterError(HostError):
+    """There is no register at this address."""
+
+    def __init__(self, address: int) -> None:
+        super().__init__(f"no register at address {address:#06x}")
+        self.address = address
+
+
+class DeviceHang(HostError):
+    """The device did not do what it must within the time it has for it."""
+
+
+class DeviceMismatch(HostError):
+    """The device behind the Link is not the one that was asked for."""
+
+
+class DeviceClosed(HostError):
+    """The device was closed or disabled before this could be done."""
+
+
+class ArrayError(HostError, ValueError):
+    """An array, a dtype or a range of blocks cannot be stored, or does not match what is stored."""
+
+
+class BufferFull(HostError, MemoryError):
+    """The tensor buffer has no room for this."""
+
+
+class StreamFull(HostError):
+    """The stream's zones have no room for this; nothing was appended."""

@@ -1,0 +1,73 @@
+"""`Link`: what a device looks like from the host: registers, shared memory, and a way to let it work."""
+
+from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.spec import FmsConfig
+
+
+class Link(ABC):
+    """A way to a device: the functional model, the simulated RTL, later hardware.
+
+    config: what the device is built from.
+    memory: the tensor buffer, uint8[bytes], shared with the device. The device's address 0 is its first byte.
+        Queues, reports and data all lie in it. The host writes here before it rings a doorbell; the device
+        reads and writes it at any time until it has answered.
+
+    The register map is `flashtrain.spec.registers`; doorbells are registers.
+    """
+
+    config: FmsConfig
+    memory: NDArray[np.uint8]
+
+    @abstractmethod
+    def read_register(self, address: int) -> int:
+        """The 32-bit register at byte `address`; :class:`RegisterError` where there is none (AXI: SLVERR)."""
+
+    @abstractmethod
+    def write_register(self, address: int, value: int) -> None:
+        """Write 32 bits to the register at byte `address`; :class:`RegisterError` where there is none."""
+
+    @abstractmethod
+    def wait(self, max_clocks: int | None = None) -> bool:
+        """Let the device work until it raises its interrupt, or until nothing more can happen.
+
+        True: the interrupt is raised (at once, when it was raised already). False: the device has nothing left
+        to do. :class:`DeviceHang` when after `max_clocks` (None: the Link's own limit) neither is so.
+        """
+
+    @abstractmethod
+    def run(self, clocks: int) -> None:
+        """Let the device work for `clocks`, whatever happens; nothing to do for a Link without time."""
+
+    @property
+    @abstractmethod
+    def clocks(self) -> int:
+        """Clocks since the Link was opened; always 0 for a Link without time."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the device. Further accesses are an error; closing twice is not."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class LinkFactory(Protocol):
+    """What makes a Link: a Link's class, or a function with these arguments."""
+
+    def __call__(self, config: FmsConfig, memory_bytes: int) -> Link:
+        """A new device with a tensor buffer of `memory_bytes`."""
+        ...
