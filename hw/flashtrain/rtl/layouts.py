@@ -57,10 +57,10 @@ class StreamTable(data.StructLayout):
 
 
 class Entry(data.StructLayout):
-    """A submission entry as fetched."""
+    """A submission entry as fetched; `error`: the tensor buffer answered with an error, `bytes` mean nothing."""
 
     def __init__(self):
-        super().__init__({"port": 1, "bytes": 512})
+        super().__init__({"port": 1, "error": 1, "bytes": 512})
 
 
 class Command(data.StructLayout):

@@ -13,9 +13,9 @@ Order of checks. A command is answered with the status of the *first* check that
 5. fields: number of blocks within the transfer limit; ZSLBA of an append, and SLBA of zone management (send
    unless all zones are selected, receive, retire) is the start of a zone; ZSA, ZRA and reporting options
    known; at least 64 bytes of report (`INVALID_FIELD`);
-6. data pointer: descriptor type (`SGL_TYPE_INVALID`), length equal to the blocks' (`SGL_LENGTH_INVALID`),
-   address a multiple of the logical block, 8 bytes for a report (`SGL_GRANULARITY_INVALID`), address range
-   inside the tensor buffer (`DATA_TRANSFER_ERROR`);
+6. data pointer: descriptor type (`SGL_TYPE_INVALID`), length equal to the blocks', or for a report to the
+   dwords' (`SGL_LENGTH_INVALID`), address a multiple of the logical block, 8 bytes for a report
+   (`SGL_GRANULARITY_INVALID`), address range inside the tensor buffer (`DATA_TRANSFER_ERROR`);
 7. the zone of the first block is inside the namespace (`LBA_OUT_OF_RANGE`);
 8. the zone's condition, for
    - append and write: read-only, offline, full (`ZONE_IS_READ_ONLY`, `ZONE_IS_OFFLINE`, `ZONE_IS_FULL`);

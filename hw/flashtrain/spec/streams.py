@@ -18,7 +18,11 @@ class Port(IntEnum):
 
 
 class Access(IntFlag):
-    """What a port may do with a stream. Appending includes flush, zone management and reset."""
+    """What a port may do with a stream.
+
+    Appending includes write, flush, zone management send, retire and reset. A zone report (zone management
+    receive) is for every port that may read or append.
+    """
 
     NONE = 0
     READ = 1
