@@ -22,7 +22,9 @@ from types import ModuleType
 
 from amaranth.lib import wiring
 
-from flashtrain import rtl, sim, spec
+import flashtrain.rtl as rtl
+import flashtrain.sim as sim
+import flashtrain.spec as spec
 from flashtrain.rtl.export import UNAVOIDABLE_WARNINGS, export_design
 from flashtrain.rtl.tools import (
     VERILATOR_MAKE_OPTIONS,
