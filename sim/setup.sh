@@ -9,6 +9,8 @@ set -eu
 goal=$1
 python=${2:-python3}
 
+export DEBIAN_FRONTEND=noninteractive
+
 have() { command -v "$1" >/dev/null 2>&1; }
 
 if have apt-get && [ "$(id -u)" = 0 ]; then
