@@ -57,7 +57,7 @@ class StreamTable(data.StructLayout):
 
 
 class Entry(data.StructLayout):
-    """A submission entry as fetched; `error`: the tensor buffer answered with an error, `bytes` mean nothing."""
+    """A submission entry. `error`: the tensor buffer answered with an error; `bytes` are not to be trusted."""
 
     def __init__(self):
         super().__init__({"port": 1, "error": 1, "bytes": 512})
@@ -234,3 +234,17 @@ class BusRequest(data.StructLayout):
             "tag": config.tag_bits,  # DATA_OUT: whose page it is
             "page": config.page_address_bits,  # DATA_OUT: where it goes
         })  # fmt: skip
+
+
+class BufferPage(data.StructLayout):
+    """A page in the write buffer: the bus controller asks for its beats."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({"slot": (config.write_sets - 1).bit_length(), "plane": config.geometry.plane_bits})
+
+
+class PageTarget(data.StructLayout):
+    """Whose page it is and where it goes: the bus controller announces the page of a DATA_OUT."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({"tag": config.tag_bits, "page": config.page_address_bits})
