@@ -21,3 +21,7 @@ class SequenceError(TrainingError):
 
 class TensorError(TrainingError):
     """A tensor cannot be stored in, or read from, its stream."""
+
+
+class ReplayError(TrainingError):
+    """A replayed tensor did not come back as it was appended."""

@@ -1,0 +1,185 @@
+"""What computes when a training command sequence is played: a network that learns, or made-up data."""
+
+from collections.abc import Callable
+from zlib import crc32
+
+import numpy as np
+
+from flashtrain.training.arrays import Array, Arrays, ArraySpec, FloatArray, pack, unpack
+from flashtrain.training.data import Dataset
+from flashtrain.training.errors import ReplayError, SequenceError
+from flashtrain.training.layers import softmax_cross_entropy
+from flashtrain.training.networks import Network, Parameters
+from flashtrain.training.optimizers import Optimizer
+from flashtrain.training.reference import TrainingLog
+from flashtrain.training.sequence import Compute, Operation, TrainingSequence, training_sequence
+from flashtrain.training.sequence.build import (
+    IMAGES,
+    LABELS,
+    activation_name,
+    state_name,
+    trained_name,
+    weights_name,
+)
+from flashtrain.training.sequence.sequence import PHASES
+
+
+class NetworkMachine:
+    """Trains `network` as `reference.train_reference` does, one step of the sequence at a time.
+
+    Between steps it keeps nothing of the network but what is on its way from one layer to the next: an
+    activation in the forward pass, a gradient in the backward pass, and the gradients of the weights until
+    their update.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        data: Dataset,
+        optimizer: Optimizer,
+        batch: int,
+        seed: int,
+        progress: Callable[[int, float], None],
+    ) -> None:
+        self._network = network
+        self._optimizer = optimizer
+        self._batches = data.batches(batch, seed)
+        self._initial = network.initialise(seed)
+        self._progress = progress
+        self._passing: FloatArray = np.empty(0, np.float32)
+        self._gradients: dict[str, FloatArray] = {}
+        self._losses: list[float] = []
+        self._trained: Parameters = {}
+        self._operations = {
+            Operation.INITIALISE: self._initialise,
+            Operation.LOAD: self._load,
+            Operation.FORWARD: self._forward,
+            Operation.LOSS: self._loss,
+            Operation.BACKWARD: self._backward,
+            Operation.UPDATE: self._update,
+            Operation.PUBLISH: self._publish,
+            Operation.COLLECT: self._collect,
+        }
+
+    def compute(self, step: Compute, tensors: Arrays) -> Arrays:
+        return self._operations[step.operation](step.layer, tensors)
+
+    def log(self) -> TrainingLog:
+        """Losses so far, and the trained weights that the host has collected, in the order of the layers."""
+        names = [name for name, _ in self._network.layers if name in self._trained]
+        return TrainingLog(tuple(self._losses), {name: self._trained[name] for name in names})
+
+    def _initialise(self, layer: str, tensors: Arrays) -> Arrays:
+        w = pack(self._initial.pop(layer), self._network.layer(layer).parameter_shapes())
+        return {weights_name(layer): w, **self._states(layer, self._optimizer.initial_state(w))}
+
+    def _load(self, layer: str, tensors: Arrays) -> Arrays:
+        examples = next(self._batches)
+        return {IMAGES: examples.images, LABELS: examples.labels}
+
+    def _forward(self, layer: str, tensors: Arrays) -> Arrays:
+        x = tensors.get(IMAGES, self._passing)
+        self._passing, saved = self._network.layer(layer).forward(self._parameters(layer, tensors), x)
+        return {activation_name(layer, key): array for key, array in saved.items()}
+
+    def _loss(self, layer: str, tensors: Arrays) -> Arrays:
+        loss, self._passing = softmax_cross_entropy(self._passing, tensors[LABELS])
+        self._losses.append(loss)
+        self._progress(len(self._losses), loss)
+        return {}
+
+    def _backward(self, layer: str, tensors: Arrays) -> Arrays:
+        prefix = activation_name(layer, "")
+        saved = {key.removeprefix(prefix): a for key, a in tensors.items() if key.startswith(prefix)}
+        parameters = self._parameters(layer, tensors)
+        self._passing, gradients = self._network.layer(layer).backward(parameters, saved, self._passing)
+        if gradients:
+            self._gradients[layer] = pack(gradients, self._network.layer(layer).parameter_shapes())
+        return {}
+
+    def _update(self, layer: str, tensors: Arrays) -> Arrays:
+        state = {key: tensors[state_name(layer, key)] for key in self._optimizer.state_names}
+        w, g = tensors[weights_name(layer)], self._gradients.pop(layer)
+        w, state = self._optimizer.step(w, g, state, t=len(self._losses))
+        return {weights_name(layer): w, **self._states(layer, state)}
+
+    def _publish(self, layer: str, tensors: Arrays) -> Arrays:
+        return {trained_name(layer): tensors[weights_name(layer)]}
+
+    def _collect(self, layer: str, tensors: Arrays) -> Arrays:
+        self._trained[layer] = unpack(
+            tensors[trained_name(layer)], self._network.layer(layer).parameter_shapes()
+        )
+        return {}
+
+    def _parameters(self, layer: str, tensors: Arrays) -> Arrays:
+        shapes = self._network.layer(layer).parameter_shapes()
+        return unpack(tensors[weights_name(layer)], shapes) if shapes else {}
+
+    def _states(self, layer: str, state: Arrays) -> Arrays:
+        return {state_name(layer, key): array for key, array in state.items()}
+
+
+def check_fits(sequence: TrainingSequence, network: Network, batch: int, optimizer: Optimizer) -> None:
+    """Raise `SequenceError` unless `sequence` computes, in this order, what training `network` takes.
+
+    When tensors are stored and read, and whether they are at all, is the sequence's own business.
+    """
+    fitting = training_sequence(network, batch, optimizer)
+    for field in ("network", "optimizer", "batch"):
+        expected, got = getattr(fitting, field), getattr(sequence, field)
+        if expected != got:
+            raise SequenceError(f"{field}: the sequence is for {got}, expected {expected}")
+    for name, tensor in sequence.by_name.items():
+        if name not in fitting.by_name:
+            raise SequenceError(f"tensors: {network.name} has no tensor {name}")
+        if tensor.spec != fitting.by_name[name].spec:
+            raise SequenceError(f"tensors: {name} is {tensor.spec}, expected {fitting.by_name[name].spec}")
+    for phase in PHASES:
+        expected, got = _computes(fitting, phase), _computes(sequence, phase)
+        for index, (one, other) in enumerate(zip(expected, got, strict=False)):
+            if one != other:
+                raise SequenceError(f"{phase}: compute step {index} is {_say(other)}, expected {_say(one)}")
+        if len(expected) != len(got):
+            raise SequenceError(f"{phase}: {len(got)} compute steps, expected {len(expected)}")
+
+
+def _computes(sequence: TrainingSequence, phase: str) -> list[Compute]:
+    return [step for step in getattr(sequence, phase) if isinstance(step, Compute)]
+
+
+def _say(step: Compute) -> str:
+    return f"{step.operation} {step.layer} taking {list(step.takes)} and giving {list(step.gives)}"
+
+
+class SyntheticMachine:
+    """Gives made-up bytes, new ones each time, and checks that it takes what it gave last under a name."""
+
+    def __init__(self, sequence: TrainingSequence) -> None:
+        self._sequence = sequence
+        self._versions: dict[str, int] = {}
+
+    def compute(self, step: Compute, tensors: Arrays) -> Arrays:
+        for name, array in tensors.items():
+            expected = made_up(name, self._sequence.by_name[name].spec, self._versions[name])
+            if array.tobytes() != expected.tobytes():
+                wrong = np.flatnonzero(_bytes(array) != _bytes(expected))
+                raise ReplayError(
+                    f"{name}, version {self._versions[name]}: {len(wrong)} of {array.nbytes} bytes came back"
+                    f" wrong, the first at {wrong[0]}"
+                )
+        given = {}
+        for name in step.gives:
+            self._versions[name] = self._versions.get(name, -1) + 1
+            given[name] = made_up(name, self._sequence.by_name[name].spec, self._versions[name])
+        return given
+
+
+def made_up(name: str, spec: ArraySpec, version: int) -> Array:
+    """Random bytes as an array of `spec`; they follow from `name` and `version`."""
+    random = np.random.default_rng([crc32(name.encode()), version])
+    return np.frombuffer(random.bytes(spec.bytes), np.dtype(spec.dtype)).reshape(spec.shape)
+
+
+def _bytes(array: Array) -> Array:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)

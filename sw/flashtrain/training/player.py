@@ -1,0 +1,232 @@
+"""Carrying out a training command sequence: storage moves tensors, a machine computes, and both overlap where
+they may.
+
+The player looks some steps ahead of the oldest unfinished one and starts every step that depends on no
+unfinished step before it. So the tensors that a layer needs are on their way while the layers before it
+compute, and appends complete behind its back. The result depends neither on how far it looks nor on the
+timing of the storage.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cache
+from typing import Any, Protocol, TypeVar
+
+from flashtrain.spec import Port
+from flashtrain.training.arrays import Array, Arrays
+from flashtrain.training.errors import SequenceError
+from flashtrain.training.sequence import (
+    Append,
+    Compute,
+    Operation,
+    Read,
+    Reset,
+    Step,
+    StreamRole,
+    TensorInfo,
+    TrainingSequence,
+)
+from flashtrain.training.sequence.sequence import last_uses
+from flashtrain.training.sequence.steps import defines, uses
+
+ValueT = TypeVar("ValueT", covariant=True)
+
+
+class Pending(Protocol[ValueT]):
+    """Something under way in the storage."""
+
+    def done(self) -> bool:
+        """Whether `result` would return at once. Does not wait."""
+        ...
+
+    def result(self) -> ValueT:
+        """Wait for the end; raises what went wrong."""
+        ...
+
+
+class Storage(Protocol):
+    """Where tensors live. Each call starts something and returns at once."""
+
+    def append(self, tensor: TensorInfo, array: Array, port: Port) -> Pending[None]: ...
+
+    def read(self, tensor: TensorInfo, port: Port) -> Pending[Array]: ...
+
+    def reset(self, stream: StreamRole, port: Port) -> Pending[None]: ...
+
+
+class Machine(Protocol):
+    """What computes. What passes between steps without being a tensor (the result of a layer on its way to
+    the next, and gradients) is the machine's own affair."""
+
+    def compute(self, step: Compute, tensors: Arrays) -> Arrays:
+        """Carry out `step` on the tensors that it takes; return those that it gives."""
+        ...
+
+
+@dataclass(frozen=True)
+class Playback:
+    """A run as the machine saw it.
+
+    peak_bytes: most bytes of tensors in memory at once, with those on their way to or from the storage;
+    most_in_flight: most steps under way in the storage at once.
+    """
+
+    steps: int
+    peak_bytes: int
+    most_in_flight: int
+
+
+def play(
+    sequence: TrainingSequence,
+    iterations: int,
+    machine: Machine,
+    storage: Storage,
+    lookahead: int | None = None,
+    on_iteration: Callable[[int], None] = lambda iteration: None,
+) -> Playback:
+    """Carry out `iterations` of `sequence`; return when everything has finished.
+
+    `lookahead` is the number of steps that may be under way, counted from the oldest unfinished one: by
+    default the length of an iteration, 1 for one step after the other. `on_iteration` is called when all
+    steps of an iteration have finished, with its number from 1. Raises `SequenceError` if there is not at
+    least one iteration and one step to look at, and what the machine and the storage raise.
+    """
+    if iterations < 1:
+        raise SequenceError(f"iterations: expected at least 1, got {iterations}")
+    if lookahead is None:
+        lookahead = max(1, len(sequence.iteration))
+    if lookahead < 1:
+        raise SequenceError(f"lookahead: expected at least 1, got {lookahead}")
+    return _Player(sequence, iterations, machine, storage, lookahead).run(on_iteration)
+
+
+class _Processor(Enum):
+    """Who computes, one step after the other."""
+
+    HOST = auto()
+    CORE = auto()
+
+
+_HOST_OPERATIONS = (Operation.LOAD, Operation.COLLECT)
+
+_Resource = TensorInfo | StreamRole | _Processor
+
+
+@dataclass(frozen=True)
+class _Needs:
+    """What a step needs for itself, and what it shares with other steps that share it."""
+
+    exclusive: frozenset[_Resource]
+    shared: frozenset[_Resource] = frozenset()
+
+
+class _Player:
+    def __init__(
+        self, sequence: TrainingSequence, iterations: int, machine: Machine, storage: Storage, lookahead: int
+    ) -> None:
+        self._sequence = sequence
+        self._machine = machine
+        self._storage = storage
+        self._lookahead = lookahead
+        self._steps = sequence.steps(iterations)
+        self._dying = last_uses(self._steps)
+        self._needs = cache(self._needs_of)
+        self._memory: Arrays = {}
+        self._in_flight: dict[int, Pending[Any]] = {}
+        self._finished: set[int] = set()
+        self._oldest = 0
+        self._incoming_bytes = 0
+        self._peak_bytes = 0
+        self._most_in_flight = 0
+
+    def run(self, on_iteration: Callable[[int], None]) -> Playback:
+        before, length = len(self._sequence.prologue), len(self._sequence.iteration)
+        after = len(self._steps) - len(self._sequence.epilogue)
+        while self._oldest < len(self._steps):
+            self._finish_what_is_done()
+            self._start_what_can_start()
+            if self._oldest not in self._finished:
+                self._finish(min(self._in_flight))
+            while self._oldest in self._finished:
+                self._finished.remove(self._oldest)
+                self._oldest += 1
+                if before < self._oldest <= after and (self._oldest - before) % length == 0:
+                    on_iteration((self._oldest - before) // length)
+        return Playback(len(self._steps), self._peak_bytes, self._most_in_flight)
+
+    def _start_what_can_start(self) -> None:
+        """Start every step in sight that needs nothing that an unfinished one before it needs."""
+        taken: set[_Resource] = set()
+        shared: set[_Resource] = set()
+        for index in range(self._oldest, min(self._oldest + self._lookahead, len(self._steps))):
+            if index in self._finished:
+                continue
+            step = self._steps[index]
+            needs = self._needs(step)
+            if index not in self._in_flight:
+                free = needs.exclusive.isdisjoint(taken | shared) and needs.shared.isdisjoint(taken)
+                if free and self._start(index, step):
+                    continue
+            taken |= needs.exclusive
+            shared |= needs.shared
+
+    def _start(self, index: int, step: Step) -> bool:
+        """Start a step; return whether it has finished already."""
+        match step:
+            case Compute():
+                given = self._machine.compute(step, {name: self._memory[name] for name in step.takes})
+                for name in step.gives:
+                    self._sequence.by_name[name].spec.check(name, given[name])
+                    self._memory[name] = given[name]
+                self._note_peak()
+                self._leave(index)
+                return True
+            case Append():
+                tensor = self._sequence.by_name[step.tensor]
+                self._in_flight[index] = self._storage.append(tensor, self._memory[step.tensor], step.port)
+            case Read():
+                tensor = self._sequence.by_name[step.tensor]
+                self._in_flight[index] = self._storage.read(tensor, step.port)
+                self._incoming_bytes += tensor.spec.bytes
+            case Reset():
+                self._in_flight[index] = self._storage.reset(step.stream, step.port)
+        self._note_peak()
+        self._most_in_flight = max(self._most_in_flight, len(self._in_flight))
+        return False
+
+    def _finish_what_is_done(self) -> None:
+        for index in [index for index, pending in self._in_flight.items() if pending.done()]:
+            self._finish(index)
+
+    def _finish(self, index: int) -> None:
+        """Wait for a step in the storage and take what it brings."""
+        step = self._steps[index]
+        array = self._in_flight.pop(index).result()
+        if isinstance(step, Read):
+            spec = self._sequence.by_name[step.tensor].spec
+            spec.check(step.tensor, array)
+            self._memory[step.tensor] = array
+            self._incoming_bytes -= spec.bytes
+        self._leave(index)
+
+    def _leave(self, index: int) -> None:
+        for name in self._dying[index]:
+            del self._memory[name]
+        self._finished.add(index)
+
+    def _note_peak(self) -> None:
+        resident = sum(array.nbytes for array in self._memory.values())
+        self._peak_bytes = max(self._peak_bytes, resident + self._incoming_bytes)
+
+    def _needs_of(self, step: Step) -> _Needs:
+        match step:
+            case Append() | Read():
+                tensor = self._sequence.by_name[step.tensor]
+                return _Needs(frozenset({tensor}), shared=frozenset({tensor.stream}))
+            case Reset():
+                return _Needs(frozenset({step.stream}))
+            case Compute():
+                processor = _Processor.HOST if step.operation in _HOST_OPERATIONS else _Processor.CORE
+                tensors = (self._sequence.by_name[name] for name in (*uses(step), *defines(step)))
+                return _Needs(frozenset({*tensors, processor}))
