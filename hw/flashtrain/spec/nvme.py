@@ -30,8 +30,9 @@ Transitions (ZNS 3.4.3.1): *close* open or closed to closed; *finish* any but re
 without resources; *open* empty, open or closed to explicitly open; *reset* any but read-only and offline to
 empty. With all zones selected, close applies to the open zones, finish to the open and closed ones, open to
 the closed ones (too few open resources for all: none changes), reset to all but read-only and offline.
-Retire is allowed in every condition; a stream reset empties retired zones too. The result in a completion is
-0 but for a successful append.
+Retire makes a zone read-only or offline from any other state, but nothing leaves offline; its data stays
+readable while read-only. A stream reset is a reset with all zones selected: retired zones stay what they are.
+The result in a completion is 0 but for a successful append.
 """
 
 from enum import IntEnum
