@@ -1,0 +1,1 @@
+"""Zones: write pointers, conditions, generations, block mapping, erasing, reports."""

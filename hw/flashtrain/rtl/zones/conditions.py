@@ -1,0 +1,186 @@
+"""The zone state machine: what a command does to a zone, or why it may not."""
+
+from amaranth import Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.rtl.layouts import STATUS_BITS, Command, Operation
+from flashtrain.spec import FmsConfig, Status, ZoneAction, ZoneState
+
+
+class ZoneCondition(data.StructLayout):
+    """A zone's state (`ZoneState`) and write pointer."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({"state": 4, "pointer": config.geometry.zone_size_bits + 1})
+
+
+class ZonesInUse(data.StructLayout):
+    """How many zones of a stream are open, explicitly or implicitly, and how many are open or closed."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({"open": range(config.max_open + 1), "active": range(config.max_active + 1)})
+
+
+class ZoneConditions(wiring.Component):
+    """Check 8 of `flashtrain.spec.nvme`, and the transitions of the zone state machine.
+
+    Combinational. The outputs mean something for operations on zones: READ, WRITE, APPEND, SEND, RETIRE; and
+    for RESET, which is a SEND of action RESET with `select_all`. Everything after the status holds only when
+    the status is success.
+
+    Members
+    -------
+    command : In(Command)
+    zone : In(ZoneCondition)         the command's zone, or with `select_all` each zone of the stream in turn
+    in_use : In(ZonesInUse)          of the command's stream
+    status : Out(11)
+    zone_after : Out(ZoneCondition)  the zone when the command is done
+    in_use_after : Out(ZonesInUse)
+    selected : Out(1)                `select_all` of this action includes this zone
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        super().__init__({
+            "command": In(Command(config)),
+            "zone": In(ZoneCondition(config)),
+            "in_use": In(ZonesInUse(config)),
+            "status": Out(STATUS_BITS),
+            "zone_after": Out(ZoneCondition(config)),
+            "in_use_after": Out(ZonesInUse(config)),
+            "selected": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        m.d.comb += self.zone_after.eq(self.zone)
+        m.d.comb += [
+            self.in_use_after.open.eq(
+                self.in_use.open - _is_open(self.zone.state) + _is_open(self.zone_after.state)
+            ),
+            self.in_use_after.active.eq(
+                self.in_use.active - _is_active(self.zone.state) + _is_active(self.zone_after.state)
+            ),
+        ]
+        with m.Switch(self.command.operation):
+            with m.Case(Operation.APPEND, Operation.WRITE):
+                self._append(m)
+            with m.Case(Operation.READ):
+                self._read(m)
+            with m.Case(Operation.SEND):
+                self._transition(m)
+                with m.If(self.command.select_all):
+                    self._select_all(m)
+            with m.Case(Operation.RETIRE):
+                self._retire(m)
+            with m.Case(Operation.RESET):
+                m.d.comb += self.in_use_after.eq(0)
+        return m
+
+    def _append(self, m: Module) -> None:
+        capacity = self.config.geometry.zone_capacity
+        command, zone = self.command, self.zone
+        end = Signal(range(2 * capacity))
+        m.d.comb += end.eq(zone.pointer + command.blocks)
+        with m.If(zone.state == ZoneState.READ_ONLY):
+            m.d.comb += self.status.eq(Status.ZONE_IS_READ_ONLY)
+        with m.Elif(zone.state == ZoneState.OFFLINE):
+            m.d.comb += self.status.eq(Status.ZONE_IS_OFFLINE)
+        with m.Elif(zone.state == ZoneState.FULL):
+            m.d.comb += self.status.eq(Status.ZONE_IS_FULL)
+        with m.Elif((command.operation == Operation.WRITE) & (command.offset != zone.pointer)):
+            m.d.comb += self.status.eq(Status.ZONE_INVALID_WRITE)
+        with m.Elif(end > capacity):
+            m.d.comb += self.status.eq(Status.ZONE_BOUNDARY_ERROR)
+        with m.Else():
+            m.d.comb += self.status.eq(self._lacking_resource())
+
+        m.d.comb += self.zone_after.pointer.eq(end)
+        with m.If(end == capacity):
+            m.d.comb += self.zone_after.state.eq(ZoneState.FULL)
+        with m.Elif(zone.state != ZoneState.EXPLICITLY_OPEN):
+            m.d.comb += self.zone_after.state.eq(ZoneState.IMPLICITLY_OPEN)
+
+    def _lacking_resource(self) -> Value:
+        """The status of a command that needs the zone open: success, or what the stream has too many of."""
+        state, in_use = self.zone.state, self.in_use
+        no_active = (state == ZoneState.EMPTY) & (in_use.active == self.config.max_active)
+        no_open = ~_is_open(state) & (in_use.open == self.config.max_open)
+        open_status = Mux(no_open, Status.TOO_MANY_OPEN_ZONES, Status.SUCCESS)
+        return Mux(no_active, Status.TOO_MANY_ACTIVE_ZONES, open_status)
+
+    def _read(self, m: Module) -> None:
+        command = self.command
+        end = command.offset + command.blocks
+        with m.If(self.zone.state == ZoneState.OFFLINE):
+            m.d.comb += self.status.eq(Status.ZONE_IS_OFFLINE)
+        with m.Elif(end > self.config.geometry.zone_size):
+            m.d.comb += self.status.eq(Status.ZONE_BOUNDARY_ERROR)
+        with m.Elif(end > self.zone.pointer):
+            m.d.comb += self.status.eq(Status.UNWRITTEN_BLOCK)
+
+    def _transition(self, m: Module) -> None:
+        """Zone management of one zone."""
+        state, after = self.zone.state, self.zone_after
+        m.d.comb += self.status.eq(Status.INVALID_ZONE_TRANSITION)
+        with m.Switch(self.command.action):
+            with m.Case(ZoneAction.OPEN):
+                with m.If(_is_active(state) | (state == ZoneState.EMPTY)):
+                    m.d.comb += self.status.eq(self._lacking_resource())
+                m.d.comb += after.state.eq(ZoneState.EXPLICITLY_OPEN)
+            with m.Case(ZoneAction.CLOSE):
+                with m.If(_is_active(state)):
+                    m.d.comb += self.status.eq(Status.SUCCESS)
+                m.d.comb += after.state.eq(ZoneState.CLOSED)
+            with m.Case(ZoneAction.FINISH):
+                with m.If(_is_in_service(state)):
+                    m.d.comb += self.status.eq(Status.SUCCESS)
+                # The pointer stays: it tells what can be read.
+                m.d.comb += after.state.eq(ZoneState.FULL)
+            with m.Case(ZoneAction.RESET):
+                with m.If(_is_in_service(state)):
+                    m.d.comb += self.status.eq(Status.SUCCESS)
+                m.d.comb += [after.state.eq(ZoneState.EMPTY), after.pointer.eq(0)]
+
+    def _select_all(self, m: Module) -> None:
+        """Zone management of all zones of a stream: `zone_after` of the selected ones is as for one zone."""
+        state, in_use, in_use_after = self.zone.state, self.in_use, self.in_use_after
+        m.d.comb += self.status.eq(Status.SUCCESS)
+        with m.Switch(self.command.action):
+            with m.Case(ZoneAction.OPEN):
+                with m.If(in_use.active > self.config.max_open):
+                    m.d.comb += self.status.eq(Status.TOO_MANY_OPEN_ZONES)
+                m.d.comb += [
+                    self.selected.eq(state == ZoneState.CLOSED),
+                    in_use_after.open.eq(in_use.active),
+                    in_use_after.active.eq(in_use.active),
+                ]
+            with m.Case(ZoneAction.CLOSE):
+                m.d.comb += [
+                    self.selected.eq(_is_open(state)),
+                    in_use_after.open.eq(0),
+                    in_use_after.active.eq(in_use.active),
+                ]
+            with m.Case(ZoneAction.FINISH):
+                m.d.comb += [self.selected.eq(_is_active(state)), in_use_after.eq(0)]
+            with m.Case(ZoneAction.RESET):
+                m.d.comb += in_use_after.eq(0)
+
+    def _retire(self, m: Module) -> None:
+        state, target = self.zone.state, self.command.action
+        with m.If((state == ZoneState.OFFLINE) | (state == target)):
+            m.d.comb += self.status.eq(Status.INVALID_ZONE_TRANSITION)
+        m.d.comb += self.zone_after.state.eq(target)
+
+
+def _is_open(state: Value) -> Value:
+    return (state == ZoneState.IMPLICITLY_OPEN) | (state == ZoneState.EXPLICITLY_OPEN)
+
+
+def _is_active(state: Value) -> Value:
+    return _is_open(state) | (state == ZoneState.CLOSED)
+
+
+def _is_in_service(state: Value) -> Value:
+    return (state != ZoneState.READ_ONLY) & (state != ZoneState.OFFLINE)

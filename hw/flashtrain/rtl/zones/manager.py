@@ -1,0 +1,324 @@
+"""The zone manager: from checked commands to jobs."""
+
+from amaranth import Array, Cat, Module, Mux, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.rtl.layouts import (
+    SEQUENCE_BITS,
+    STATUS_BITS,
+    Answer,
+    Command,
+    Opening,
+    Operation,
+    ReadJob,
+    Retired,
+    StreamTable,
+    WriteJob,
+)
+from flashtrain.rtl.zones.conditions import ZoneConditions, ZonesInUse
+from flashtrain.rtl.zones.in_flight import InFlight
+from flashtrain.rtl.zones.report import ReportRequest
+from flashtrain.rtl.zones.stale_walk import StaleWalk
+from flashtrain.rtl.zones.table import GENERATION_BITS, ZoneEntry, ZoneTable
+from flashtrain.spec import FmsConfig, Status, ZoneAction, ZoneState
+from flashtrain.spec.registers import MAX_STREAMS
+
+
+class ZoneManager(wiring.Component):
+    """Takes commands one at a time, in order, checks the condition of their zone, and makes jobs of them.
+
+    A command stays at the head of its stream until its job or its answer was accepted:
+
+        LOOK     the zone's entry is read
+        DECIDE   the entry is there: the verdict, and what becomes of the zone
+        OPEN     the tracker takes the command, with a tag; the entry is written
+        SEND     the job
+
+    Latency: 3 clocks from a command to its job, 2 to its answer. Throughput: a command with a job every 4
+    clocks, one with an answer every 3. An operation on all zones of a stream takes 2 clocks per zone, except
+    resets, which take as long as any other command. A stream reset is followed by a walk over the zones, two
+    clocks each, in the clocks without a command or one step after each.
+
+    A reset waits until its stream has no commands in flight, an append to an empty zone until an erased
+    physical zone is there, and the commands behind wait too. If there is none, and none to be erased or
+    reclaimed, the append fails with INTERNAL_ERROR: physical zones were lost to failed erases.
+
+    A retired zone keeps its physical zone, which is so never used again.
+
+    Members
+    -------
+    streams : In(StreamTable).array(8)   settings; they stay as they are until the next reset
+    commands : In(stream(Command))
+    tags : In(stream)                    free tags
+    open : Out(stream(Opening))          accepted before the command's job is sent
+    write : Out(stream(WriteJob))
+    read : Out(stream(ReadJob))
+    answers : Out(stream(Answer))        commands that end here
+    retired : In(stream(Retired))        commands that the tracker has finished; always ready
+    issued : In(32)                      write jobs, flushes included, whose pages have all been announced
+    generation : Out(16).array(8)        how often each stream was reset
+    next_zone : In(stream)               erased physical zones
+    release : Out(stream)                physical zones that are no longer needed
+    exhausted : In(1)                    there will be no `next_zone` until one is released
+    report : Out(stream(ReportRequest))  one at a time
+    report_done : In(stream)             its status
+    report_zone : In                     a logical zone, for the report
+    report_entry : Out(ZoneEntry)        its entry, a clock later
+    zone_waits : Out(1)                  a command waits for an erased zone
+    idle : Out(1)                        no command here or in flight, nothing to reclaim
+    ready : Out(1)                       initialised
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        zone_bits = config.geometry.zone_bits
+        super().__init__({
+            "streams": In(StreamTable(config)).array(MAX_STREAMS),
+            "commands": In(stream.Signature(Command(config))),
+            "tags": In(stream.Signature(config.tag_bits)),
+            "open": Out(stream.Signature(Opening(config))),
+            "write": Out(stream.Signature(WriteJob(config))),
+            "read": Out(stream.Signature(ReadJob(config))),
+            "answers": Out(stream.Signature(Answer())),
+            "retired": In(stream.Signature(Retired())),
+            "issued": In(SEQUENCE_BITS),
+            "generation": Out(GENERATION_BITS).array(MAX_STREAMS),
+            "next_zone": In(stream.Signature(zone_bits)),
+            "release": Out(stream.Signature(zone_bits)),
+            "exhausted": In(1),
+            "report": Out(stream.Signature(ReportRequest(config))),
+            "report_done": In(stream.Signature(STATUS_BITS)),
+            "report_zone": In(zone_bits),
+            "report_entry": Out(ZoneEntry(config)),
+            "zone_waits": Out(1),
+            "idle": Out(1),
+            "ready": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        command = self.commands.payload
+        operation = command.operation
+        m.submodules.table = table = ZoneTable(self.config)
+        m.submodules.conditions = conditions = ZoneConditions(self.config)
+        m.submodules.in_flight = in_flight = InFlight(self.config)
+        m.submodules.walk = walk = StaleWalk(self.config)
+        entry = table.entry
+        generation = Array(self.generation)[command.stream]
+        in_use = Array(Signal(ZonesInUse(self.config), name=f"in_use{n}") for n in range(MAX_STREAMS))
+        settings = Signal(StreamTable(self.config))
+        sent = Signal(SEQUENCE_BITS)  # write jobs
+
+        is_append = (operation == Operation.APPEND) | (operation == Operation.WRITE)
+        is_send = operation == Operation.SEND
+        resets = (operation == Operation.RESET) | (is_send & (command.action == ZoneAction.RESET))
+        resets_stream = (operation == Operation.RESET) | (resets & command.select_all)
+        loops = is_send & command.select_all & ~resets
+        changes_zone = is_append | (is_send & ~command.select_all) | (operation == Operation.RETIRE)
+        takes_zone = is_append & ~entry.mapped
+        frees_zone = table.reclaim | (entry.mapped & (conditions.zone_after.state == ZoneState.EMPTY))
+        status_now = Mux(command.status == Status.SUCCESS, conditions.status, command.status)
+
+        m.d.comb += [
+            settings.eq(Array(self.streams)[command.stream]),
+            Cat(table.generations).eq(Cat(self.generation)),
+            conditions.command.eq(command),
+            conditions.zone.state.eq(entry.state),
+            conditions.zone.pointer.eq(entry.pointer),
+            conditions.in_use.eq(in_use[command.stream]),
+            in_flight.opened.eq(self.open.valid & self.open.ready),
+            in_flight.opened_stream.eq(command.stream),
+            in_flight.retired.eq(self.retired.valid),
+            in_flight.retired_stream.eq(self.retired.payload.stream),
+            self.report_entry.eq(entry),
+            self.ready.eq(table.ready),
+            self.retired.ready.eq(1),
+        ]
+
+        # What is stored when the command, or a step of its loop, changes the zone.
+        stored = table.write_entry
+        m.d.comb += [
+            table.zone.eq(command.zone),
+            table.write_zone.eq(command.zone),
+            stored.eq(entry),
+            stored.state.eq(conditions.zone_after.state),
+            stored.pointer.eq(conditions.zone_after.pointer),
+            stored.mapped.eq((entry.mapped | is_append) & (conditions.zone_after.state != ZoneState.EMPTY)),
+            stored.stream.eq(command.stream),
+            stored.generation.eq(generation),
+        ]
+        with m.If(is_append):
+            m.d.comb += stored.job.eq(sent + 1)
+        with m.If(takes_zone):
+            m.d.comb += stored.physical.eq(self.next_zone.payload)
+
+        # The verdict on the command at the head, for the states after DECIDE.
+        status = Signal(STATUS_BITS)
+        physical = Signal.like(entry.physical)
+        offset = Signal.like(command.offset)
+        after = Signal(SEQUENCE_BITS)
+        tag = Signal(self.config.tag_bits)
+        self._jobs(m, settings, physical=physical, offset=offset, after=after, tag=tag)
+        m.d.comb += [
+            self.answers.payload.port.eq(command.port),
+            self.answers.payload.cid.eq(command.cid),
+            self.answers.payload.status.eq(status),
+        ]
+
+        loop_zone = Signal.like(command.zone)
+        loop_left = Signal.like(settings.zones)
+        step_owed = Signal()  # of the walk, since the last step
+        with m.If(self.release.valid & self.release.ready):
+            m.d.sync += self.release.valid.eq(0)
+
+        def release(zone):
+            return [self.release.valid.eq(1), self.release.payload.eq(zone)]
+
+        with m.FSM(name="fsm"):
+            with m.State("LOOK"):
+                stream_busy = in_flight.busy.bit_select(command.stream, 1)
+                waits = resets & (command.status == Status.SUCCESS) & stream_busy
+                workable = self.commands.valid & ~waits
+                can_start = table.ready & ~self.release.valid
+                m.d.comb += self.idle.eq(
+                    can_start & ~self.commands.valid & ~in_flight.busy.any() & ~walk.pending
+                )
+                with m.If(can_start):
+                    with m.If(walk.pending & (step_owed | ~workable)):
+                        m.d.comb += table.zone.eq(walk.zone)
+                        m.next = "WALK"
+                    with m.Elif(workable):
+                        m.next = "DECIDE"
+
+            with m.State("WALK"):
+                m.d.comb += [
+                    walk.step.eq(1),
+                    table.write.eq(table.stale),
+                    table.write_zone.eq(walk.zone),
+                    stored.eq(entry),
+                ]
+                with m.If(table.reclaim):
+                    m.d.sync += release(entry.physical)
+                m.d.sync += step_owed.eq(0)
+                m.next = "LOOK"
+
+            with m.State("DECIDE"):
+                m.d.sync += [
+                    step_owed.eq(1),
+                    status.eq(status_now),
+                    physical.eq(Mux(takes_zone, self.next_zone.payload, entry.physical)),
+                    offset.eq(Mux(is_append, entry.pointer, command.offset)),
+                    # A job number is only compared with recent ones: it may have come round since.
+                    after.eq(Mux(sent - entry.job < sent - self.issued, entry.job, self.issued)),
+                    self.zone_waits.eq(0),
+                    loop_zone.eq(settings.first),
+                    loop_left.eq(settings.zones),
+                ]
+                with m.If(status_now != Status.SUCCESS):
+                    m.next = "ANSWER"
+                with m.Elif(takes_zone & ~self.next_zone.valid):
+                    m.d.sync += [self.zone_waits.eq(1), status.eq(Status.INTERNAL_ERROR)]
+                    m.next = "LOOK"
+                    with m.If(self.exhausted & ~walk.pending):
+                        m.d.sync += self.zone_waits.eq(0)
+                        m.next = "ANSWER"
+                with m.Else():
+                    with m.If(changes_zone | resets_stream | loops):
+                        m.d.sync += in_use[command.stream].eq(conditions.in_use_after)
+                    with m.If(changes_zone):
+                        m.d.comb += [table.write.eq(1), self.next_zone.ready.eq(takes_zone)]
+                        with m.If(frees_zone):
+                            m.d.sync += release(entry.physical)
+                    with m.If(resets_stream):
+                        m.d.comb += walk.start.eq(1)
+                        m.d.sync += generation.eq(generation + 1)
+                    with m.If(loops):
+                        m.next = "LOOP_LOOK"
+                    with m.Elif(changes_zone & ~is_append | resets_stream):
+                        m.next = "ANSWER"
+                    with m.Elif(operation == Operation.RECEIVE):
+                        m.next = "REPORT"
+                    with m.Else():
+                        m.next = "OPEN"
+
+            with m.State("OPEN"):
+                m.d.comb += [self.open.valid.eq(self.tags.valid), self.tags.ready.eq(self.open.ready)]
+                m.d.sync += tag.eq(self.tags.payload)
+                with m.If(self.open.valid & self.open.ready):
+                    m.next = "SEND"
+
+            with m.State("SEND"):
+                with m.If(operation == Operation.READ):
+                    m.d.comb += [self.read.valid.eq(1), self.commands.ready.eq(self.read.ready)]
+                with m.Else():
+                    m.d.comb += [self.write.valid.eq(1), self.commands.ready.eq(self.write.ready)]
+                    m.d.sync += sent.eq(sent + self.write.ready)
+                with m.If(self.commands.ready):
+                    m.next = "LOOK"
+
+            with m.State("ANSWER"):
+                m.d.comb += [self.answers.valid.eq(1), self.commands.ready.eq(self.answers.ready)]
+                with m.If(self.answers.ready):
+                    m.next = "LOOK"
+
+            with m.State("LOOP_LOOK"):
+                m.d.comb += table.zone.eq(loop_zone)
+                m.next = "LOOP_CHANGE"
+                with m.If(loop_left == 0):
+                    m.next = "ANSWER"
+
+            with m.State("LOOP_CHANGE"):
+                m.d.comb += [table.write.eq(conditions.selected), table.write_zone.eq(loop_zone)]
+                m.d.sync += [loop_zone.eq(loop_zone + 1), loop_left.eq(loop_left - 1)]
+                m.next = "LOOP_LOOK"
+
+            with m.State("REPORT"):
+                m.d.comb += self.report.valid.eq(1)
+                with m.If(self.report.ready):
+                    m.next = "REPORTING"
+
+            with m.State("REPORTING"):
+                m.d.comb += [table.zone.eq(self.report_zone), self.report_done.ready.eq(1)]
+                m.d.sync += status.eq(self.report_done.payload)
+                with m.If(self.report_done.valid):
+                    m.next = "ANSWER"
+        return m
+
+    def _jobs(self, m: Module, settings, *, physical, offset, after, tag) -> None:
+        """Payloads of what a command becomes; they stay while the command is at the head."""
+        command = self.commands.payload
+        opening, write, read, report = (
+            self.open.payload, self.write.payload, self.read.payload, self.report.payload
+        )  # fmt: skip
+        is_flush = command.operation == Operation.FLUSH
+        m.d.comb += [
+            opening.tag.eq(self.tags.payload),
+            opening.port.eq(command.port),
+            opening.cid.eq(command.cid),
+            opening.stream.eq(command.stream),
+            opening.operation.eq(command.operation),
+            opening.count.eq(Mux(is_flush, 1, command.blocks)),
+            write.flush.eq(is_flush),
+            write.tag.eq(tag),
+            write.stream.eq(command.stream),
+            write.non_volatile.eq(settings.non_volatile),
+            write.zone.eq(physical),
+            write.offset.eq(offset),
+            write.blocks.eq(Mux(is_flush, 0, command.blocks)),
+            write.page.eq(command.page),
+            read.tag.eq(tag),
+            read.zone.eq(physical),
+            read.offset.eq(offset),
+            read.blocks.eq(command.blocks),
+            read.page.eq(command.page),
+            read.after.eq(after),
+            report.zone.eq(command.zone),
+            report.index.eq(command.index),
+            report.zones.eq(settings.zones - command.index),
+            report.descriptors.eq(command.descriptors),
+            report.partial.eq(command.partial),
+            report.address.eq(command.address),
+        ]
+        with m.If(command.operation == Operation.APPEND):
+            m.d.comb += opening.result.eq(command.index << self.config.geometry.zone_size_bits | offset)

@@ -1,0 +1,162 @@
+"""Writes zone reports into the tensor buffer."""
+
+from amaranth import Module, Mux, Signal, Value
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.rtl.axi import WritePort
+from flashtrain.rtl.layouts import LBA_BITS, STATUS_BITS
+from flashtrain.rtl.zones.table import ZoneEntry
+from flashtrain.spec import FmsConfig, Status, ZoneState
+from flashtrain.spec.nvme import BitField, ReportHeader, ZoneDescriptor
+
+BEATS = ZoneDescriptor.BYTES // 8
+"""Beats of the header, and of each descriptor."""
+
+_BEATS_TO_BOUNDARY = 4096 // 8
+_NO_POINTER = -1
+
+
+class ReportRequest(data.StructLayout):
+    """A zone report: the manager to the report unit."""
+
+    def __init__(self, config: FmsConfig):
+        g = config.geometry
+        super().__init__({
+            "zone": g.zone_bits,  # the first, logical, device-wide
+            "index": g.zone_bits,  # the first, within its stream
+            "zones": g.zone_bits + 1,  # of the stream, from the first on
+            "descriptors": g.zone_bits + 1,  # that there is room for
+            "partial": 1,
+            "address": config.address_bits,  # a multiple of 8
+        })  # fmt: skip
+
+
+class ZoneReport(wiring.Component):
+    """Writes the header and then the descriptors, as bursts of 8 beats: one for each of them, or two where it
+    crosses a boundary of 4 KiB. `done` tells the status when all bursts have been answered.
+
+    Throughput: 9 clocks per descriptor, 10 for one with two bursts.
+
+    Members
+    -------
+    request : In(stream(ReportRequest))
+    done : Out(stream(11))              Status: success, or DATA_TRANSFER_ERROR when a burst has failed
+    zone : Out(zone_bits)               logical zone to read from the zone table
+    entry : In(ZoneEntry)               its entry, a clock later
+    axi : Out(WritePort)                the queue port
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        super().__init__({
+            "request": In(stream.Signature(ReportRequest(config))),
+            "done": Out(stream.Signature(STATUS_BITS)),
+            "zone": Out(config.geometry.zone_bits),
+            "entry": In(ZoneEntry(config)),
+            "axi": Out(WritePort(address_bits=config.address_bits, data_bits=64)),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        request = self.request.payload
+        aw, w, b = self.axi.aw, self.axi.w, self.axi.b
+
+        is_header = Signal()
+        index = Signal.like(request.index)
+        descriptors = Signal.like(request.descriptors)  # still to be written
+        total = Signal.like(request.zones)  # zones that the header tells
+        address = Signal(self.config.address_bits)
+        beat = Signal(range(BEATS))
+        open_bursts = Signal(range(2 * self.config.geometry.zones + 3))
+        failed = Signal()
+
+        chunk = Signal(8 * ZoneDescriptor.BYTES)
+        with m.If(is_header):
+            m.d.comb += _field(chunk, ReportHeader.zones).eq(total)
+        with m.Else():
+            self._describe(m, chunk, index)
+
+        # A burst ends with its chunk of 8 beats or at the boundary, whichever comes first.
+        to_chunk_end = Signal(range(BEATS + 1))
+        to_boundary = Signal(range(_BEATS_TO_BOUNDARY + 1))
+        last_beat = Signal(range(BEATS))
+        m.d.comb += [
+            to_chunk_end.eq(BEATS - beat),
+            to_boundary.eq(_BEATS_TO_BOUNDARY - address[3:12]),
+            aw.payload.address.eq(address),
+            aw.payload.length.eq(Mux(to_boundary < to_chunk_end, to_boundary, to_chunk_end) - 1),
+            w.payload.data.eq(chunk.word_select(beat, 64)),
+            w.payload.last.eq(beat == last_beat),
+            self.done.payload.eq(Mux(failed, Status.DATA_TRANSFER_ERROR, Status.SUCCESS)),
+            b.ready.eq(1),
+        ]
+        m.d.sync += open_bursts.eq(open_bursts + (aw.valid & aw.ready) - b.valid)
+        with m.If(b.valid & b.payload.error):
+            m.d.sync += failed.eq(1)
+
+        with m.FSM(name="fsm"):
+            with m.State("REST"):
+                room = Mux(request.descriptors < request.zones, request.descriptors, request.zones)
+                m.d.comb += self.request.ready.eq(1)
+                m.d.sync += [
+                    is_header.eq(1),
+                    self.zone.eq(request.zone),
+                    index.eq(request.index),
+                    descriptors.eq(room),
+                    total.eq(Mux(request.partial, room, request.zones)),
+                    address.eq(request.address),
+                    beat.eq(0),
+                    failed.eq(0),
+                ]
+                with m.If(self.request.valid):
+                    m.next = "BURST"
+
+            with m.State("BURST"):
+                m.d.comb += aw.valid.eq(1)
+                m.d.sync += last_beat.eq(beat + aw.payload.length)
+                with m.If(aw.ready):
+                    m.next = "BEATS"
+
+            with m.State("BEATS"):
+                m.d.comb += w.valid.eq(1)
+                with m.If(w.ready):
+                    m.d.sync += [beat.eq(beat + 1), address.eq(address + 8)]
+                    with m.If(beat == BEATS - 1):
+                        m.d.sync += [is_header.eq(0), descriptors.eq(descriptors - 1)]
+                        with m.If(~is_header):
+                            m.d.sync += [self.zone.eq(self.zone + 1), index.eq(index + 1)]
+                        m.next = "BURST"
+                        with m.If(descriptors == 0):
+                            m.next = "ANSWERS"
+                    with m.Elif(w.payload.last):
+                        m.next = "BURST"
+
+            with m.State("ANSWERS"):
+                m.d.comb += self.done.valid.eq(open_bursts == 0)
+                with m.If(self.done.valid & self.done.ready):
+                    m.next = "REST"
+        return m
+
+    def _describe(self, m: Module, chunk: Signal, index: Signal) -> None:
+        """Fill `chunk` with the descriptor of the zone that `entry` is of."""
+        g = self.config.geometry
+        start = Signal(LBA_BITS)
+        m.d.comb += [
+            start.eq(index << g.zone_size_bits),
+            _field(chunk, ZoneDescriptor.zone_type).eq(ZoneDescriptor.SEQUENTIAL_WRITE_REQUIRED),
+            _field(chunk, ZoneDescriptor.state).eq(self.entry.state),
+            _field(chunk, ZoneDescriptor.capacity).eq(g.zone_capacity),
+            _field(chunk, ZoneDescriptor.start).eq(start),
+            _field(chunk, ZoneDescriptor.write_pointer).eq(start + self.entry.pointer),
+        ]
+        with m.If(
+            (self.entry.state == ZoneState.FULL)
+            | (self.entry.state == ZoneState.READ_ONLY)
+            | (self.entry.state == ZoneState.OFFLINE)
+        ):
+            m.d.comb += _field(chunk, ZoneDescriptor.write_pointer).eq(_NO_POINTER)
+
+
+def _field(chunk: Signal, field: BitField) -> Value:
+    return chunk[field.low : field.low + field.width]
