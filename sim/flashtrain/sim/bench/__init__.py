@@ -1,0 +1,1 @@
+"""Parts of cocotb benches: drivers and monitors of streams and buses."""

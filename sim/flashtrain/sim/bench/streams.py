@@ -1,0 +1,132 @@
+"""Drivers and monitors of Amaranth streams, with random idle and back-pressure.
+
+A stream port `x` of a component has pins `x__valid`, `x__ready` and `x__payload`.
+"""
+
+import random
+from collections import deque
+
+import cocotb
+from amaranth.lib import data
+from cocotb.clock import Clock
+from cocotb.triggers import Event, RisingEdge
+
+PERIOD_NS = 2
+
+
+def pack(layout: data.Layout, **fields: int) -> int:
+    """The bits of a struct; fields that are not given are 0, and one that does not fit is an error."""
+    bits = 0
+    for name, value in fields.items():
+        field = layout[name]
+        if value >> field.width:
+            raise ValueError(f"{name}={value} does not fit {field.width} bits")
+        bits |= value << field.offset
+    return bits
+
+
+def unpack(layout: data.Layout, bits: int) -> dict[str, int]:
+    """The fields of a struct."""
+    return {name: bits >> field.offset & (1 << field.width) - 1 for name, field in layout}
+
+
+async def start(dut, **inputs: int) -> None:
+    """Run the clock, drive `inputs` (all others must be driven by streams made before), and leave reset."""
+    for name, value in inputs.items():
+        getattr(dut, name).value = value
+    dut.rst.value = 1
+    Clock(dut.clk, PERIOD_NS, "ns").start()
+    for _ in range(3):
+        await RisingEdge(dut.clk)
+    dut.rst.value = 0
+    await RisingEdge(dut.clk)
+
+
+class StreamSource:
+    """Sends items in order; idle before each with chance 1 - `busy`."""
+
+    def __init__(self, dut, name: str, busy: float = 1):
+        self.clk = dut.clk
+        self.valid = getattr(dut, f"{name}__valid")
+        self.ready = getattr(dut, f"{name}__ready", None)
+        self.payload = getattr(dut, f"{name}__payload", None)
+        self.busy = busy
+        self.items: deque[int] = deque()
+        self.sent = 0
+        self._more = Event()
+        self.valid.value = 0
+        if self.payload is not None:
+            self.payload.value = 0
+        cocotb.start_soon(self._run())
+
+    def send(self, *items: int) -> None:
+        self.items.extend(items)
+        self._more.set()
+
+    @property
+    def empty(self) -> bool:
+        return not self.items
+
+    async def _run(self) -> None:
+        while True:
+            if not self.items:
+                self._more.clear()
+                await self._more.wait()
+                await RisingEdge(self.clk)
+            while random.random() >= self.busy:
+                await RisingEdge(self.clk)
+            self.valid.value = 1
+            if self.payload is not None:
+                self.payload.value = self.items[0]
+            await RisingEdge(self.clk)
+            while self.ready is not None and self.ready.value != 1:
+                await RisingEdge(self.clk)
+            self.items.popleft()
+            self.sent += 1
+            self.valid.value = 0
+
+
+class StreamSink:
+    """Takes items, ready with chance `busy`, and checks that an item offered once stays until it is taken."""
+
+    def __init__(self, dut, name: str, busy: float = 1):
+        self.dut = dut
+        self.name = name
+        self.valid = getattr(dut, f"{name}__valid")
+        self.ready = getattr(dut, f"{name}__ready")
+        self.payload = getattr(dut, f"{name}__payload", None)
+        self.busy = busy
+        self.items: list[int] = []
+        self.clocks: list[int] = []  # when each was taken, counted from the sink's start
+        self.ready.value = 0
+        cocotb.start_soon(self._run())
+
+    async def wait_for(self, count: int, clocks: int = 100_000) -> list[int]:
+        """The first `count` items; an error if they do not come within `clocks`."""
+        for _ in range(clocks):
+            if len(self.items) >= count:
+                return self.items[:count]
+            await RisingEdge(self.dut.clk)
+        raise AssertionError(f"{self.name}: {len(self.items)} of {count} items after {clocks} clocks")
+
+    async def _run(self) -> None:
+        offered = None
+        clock = 0
+        while True:
+            ready = random.random() < self.busy
+            self.ready.value = int(ready)
+            await RisingEdge(self.dut.clk)
+            clock += 1
+            if self.dut.rst.value == 1:
+                offered = None
+                continue
+            if self.valid.value != 1:
+                assert offered is None, f"{self.name} withdrew an item before it was taken"
+                continue
+            item = 0 if self.payload is None else int(self.payload.value)
+            assert offered in (None, item), f"{self.name} changed an item before it was taken"
+            offered = item
+            if ready:
+                self.items.append(item)
+                self.clocks.append(clock)
+                offered = None

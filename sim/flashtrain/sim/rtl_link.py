@@ -1,0 +1,209 @@
+"""The RTL Link: the controller and its dies in Verilator, called in-process.
+
+Python is called only at register accesses and at the end of a wait; the clock loop, the tensor buffer's AXI
+side and the dies' storage are C++ (`verilated_fms/`).
+"""
+
+import ctypes
+import shutil
+import tempfile
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.host.errors import DeviceHang, RegisterError
+from flashtrain.host.link import Link
+from flashtrain.sim.system import build_library
+from flashtrain.spec import FlashtrainError, FmsConfig
+from flashtrain.spec.errors import require, require_range
+from flashtrain.spec.registers import Register, State
+
+
+class ProtocolViolation(FlashtrainError):
+    """The NAND model or the checker on the pins refused what the controller did; names time, die and rule."""
+
+
+@dataclass(frozen=True)
+class MemoryTiming:
+    """The tensor buffer behind the controller's AXI ports.
+
+    latency: clocks from a burst's address to its first beat, and from the last beat of a write to its answer
+    (an assumption: 60 clocks are 100 ns at 600 MHz, a DDR4 access). gigabytes_per_second: of both ports
+    together; None: what the ports can take.
+    """
+
+    latency: int = 60
+    gigabytes_per_second: float | None = None
+
+    def __post_init__(self) -> None:
+        require_range("memory.latency", self.latency, 1, 100_000)
+        require(self.gigabytes_per_second is None or self.gigabytes_per_second > 0,
+                "memory.gigabytes_per_second", self.gigabytes_per_second,
+                "a positive number or None")  # fmt: skip
+
+    def bytes_per_65536_clocks(self, clock_hz: float) -> int:
+        if self.gigabytes_per_second is None:
+            return 0
+        return max(1, round(self.gigabytes_per_second * 1e9 / clock_hz * 65536))
+
+
+class _Stop(IntEnum):
+    LIMIT = 0
+    INTERRUPT = 1
+    VIOLATION = 2
+
+
+class _Access(IntEnum):
+    DONE = 0
+    ERROR = 1
+    TIMEOUT = 2
+
+
+TRACE_RECORD = np.dtype([
+    ("start", np.uint64), ("end", np.uint64),
+    ("kind", np.uint16), ("channel", np.uint16), ("die", np.uint16), ("detail", np.uint16),
+])  # fmt: skip
+"""One record of the event trace, as the C++ side writes it; times in clocks."""
+
+DEFAULT_MEMORY_BYTES = 64 << 20
+PATIENCE = 100_000_000  # clocks without an interrupt after which `wait` gives up
+CLOCKS_BETWEEN_LOOKS = 100_000  # after so many without an interrupt `wait` looks whether the device is idle
+
+
+class RtlLink(Link):
+    """A simulated device, exact in data and in clock cycles.
+
+    Parameters
+    ----------
+    config
+        Configuration of the hardware. Its library is built at first use and cached.
+    memory_bytes
+        Size of the tensor buffer; a multiple of 4096.
+    timing
+        Of the tensor buffer.
+    trace
+        Record events from the start (see :meth:`take_trace`).
+    """
+
+    def __init__(
+        self,
+        config: FmsConfig,
+        memory_bytes: int = DEFAULT_MEMORY_BYTES,
+        timing: MemoryTiming | None = None,
+        trace: bool = False,
+    ) -> None:
+        require(memory_bytes > 0 and memory_bytes % 4096 == 0, "memory_bytes", memory_bytes,
+                "a positive multiple of 4096")  # fmt: skip
+        self._config = config
+        # Page aligned, so that no beat of the data port straddles what the caller sees as one block.
+        store = np.zeros(memory_bytes + 4096, np.uint8)
+        offset = -store.ctypes.data % 4096
+        self._memory: NDArray[np.uint8] = store[offset : offset + memory_bytes]
+        self._folder = tempfile.TemporaryDirectory(prefix="flashtrain-")
+        # A library holds one device: each Link loads a copy of its own.
+        copy = shutil.copy(build_library(config), Path(self._folder.name) / "device.so")
+        self._library = _declare(ctypes.CDLL(str(copy)))
+        timing = timing or MemoryTiming()
+        self._library.flashtrain_open(
+            self._memory.ctypes.data, memory_bytes, timing.latency,
+            timing.bytes_per_65536_clocks(config.timing.clock_hz),
+        )  # fmt: skip
+        self._open = True
+        self._library.flashtrain_set_tracing(trace)
+
+    @property
+    def config(self) -> FmsConfig:
+        return self._config
+
+    @property
+    def memory(self) -> NDArray[np.uint8]:
+        return self._memory
+
+    @property
+    def clocks(self) -> int:
+        return self._library.flashtrain_clocks()
+
+    def read_register(self, address: int) -> int:
+        value = ctypes.c_uint32()
+        result = self._library.flashtrain_read_register(address, ctypes.byref(value))
+        self._check_access(result, "read", address)
+        return value.value
+
+    def write_register(self, address: int, value: int) -> None:
+        self._check_access(self._library.flashtrain_write_register(address, value), "write", address)
+
+    def wait(self, max_clocks: int | None = None) -> bool:
+        left = PATIENCE if max_clocks is None else max_clocks
+        while True:
+            stop = self._run(min(left, CLOCKS_BETWEEN_LOOKS))
+            if stop is _Stop.INTERRUPT:
+                return True
+            if self.read_register(Register.STATE) & State.IDLE:
+                return False
+            left -= CLOCKS_BETWEEN_LOOKS
+            if left <= 0:
+                limit = PATIENCE if max_clocks is None else max_clocks
+                raise DeviceHang(f"no completion within {limit} clocks (now at clock {self.clocks})")
+
+    def run(self, clocks: int) -> None:
+        end = self.clocks + clocks
+        while self.clocks < end:
+            self._library.flashtrain_clock(end - self.clocks)
+            self._check_violations()
+
+    def take_trace(self) -> NDArray[np.void]:
+        """The records since the last call, in order of their end; dtype :data:`TRACE_RECORD`."""
+        records = np.empty(self._library.flashtrain_trace_records(), TRACE_RECORD)
+        self._library.flashtrain_take_trace(records.ctypes.data)
+        return records
+
+    def set_tracing(self, on: bool) -> None:
+        self._library.flashtrain_set_tracing(on)
+
+    def close(self) -> None:
+        if self._open:
+            self._open = False
+            self._library.flashtrain_close()
+            self._folder.cleanup()
+
+    def _check_access(self, result: int, what: str, address: int) -> None:
+        self._check_violations()
+        if result == _Access.ERROR:
+            raise RegisterError(address)
+        if result == _Access.TIMEOUT:
+            raise DeviceHang(f"{what} of register {address:#x} was not answered (clock {self.clocks})")
+
+    def _run(self, most: int) -> _Stop:
+        stop = _Stop(self._library.flashtrain_run(most))
+        self._check_violations()
+        return stop
+
+    def _check_violations(self) -> None:
+        violation = self._library.flashtrain_first_violation()
+        if violation:
+            raise ProtocolViolation(violation.decode())
+
+
+def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
+    """Types of the functions in `verilated_fms/device.cpp`."""
+    u32, u64, i32, pointer = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int32, ctypes.c_void_p
+    signatures = {
+        "open": (None, [pointer, u64, u32, u64]),
+        "close": (None, []),
+        "clocks": (u64, []),
+        "run": (i32, [u64]),
+        "clock": (None, [u64]),
+        "write_register": (i32, [u32, u32]),
+        "read_register": (i32, [u32, pointer]),
+        "first_violation": (ctypes.c_char_p, []),
+        "set_tracing": (None, [i32]),
+        "trace_records": (u64, []),
+        "take_trace": (None, [pointer]),
+    }
+    for name, (result, arguments) in signatures.items():
+        function = getattr(library, f"flashtrain_{name}")
+        function.restype, function.argtypes = result, arguments
+    return library

@@ -1,0 +1,205 @@
+// AXI4 memory: the tensor buffer behind one AXI port of the controller.
+//
+// Sampled once per clock. Answers come in order, one beat per clock at most, `latency` clocks after the burst's address,
+// and within the bandwidth of a budget that both ports share. An address outside the memory is answered with DECERR.
+
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <type_traits>
+
+#include "verilated.h"
+
+namespace flashtrain {
+
+enum Response : uint8_t { OKAY = 0, DECERR = 3 };
+
+// Bytes that may move per clock, in 1/65536; 0: as many as the ports can take.
+class Budget {
+  public:
+    explicit Budget(uint64_t bytes_per_65536_clocks) : rate_{bytes_per_65536_clocks} {}
+
+    void clock() {
+        if (rate_ && credit_ < kMost) credit_ += rate_;
+    }
+    bool has(uint64_t bytes) const { return !rate_ || credit_ >= bytes << 16; }
+    void take(uint64_t bytes) {
+        if (rate_) credit_ -= bytes << 16;
+    }
+
+  private:
+    static constexpr uint64_t kMost = uint64_t{4096} << 16;
+    uint64_t rate_;
+    uint64_t credit_ = 0;
+};
+
+struct Memory {
+    uint8_t* bytes;
+    uint64_t size;
+    uint32_t latency;
+    Budget budget;
+
+    bool holds(uint64_t address, uint64_t count) const { return address < size && count <= size - address; }
+};
+
+// Verilator stores a port in the smallest unsigned integer that holds it, or in an array of words.
+template <typename Port>
+uint8_t* port_bytes(Port& port) {
+    if constexpr (std::is_integral_v<Port>) {
+        return reinterpret_cast<uint8_t*>(&port);
+    } else {
+        return reinterpret_cast<uint8_t*>(port.data());
+    }
+}
+
+template <typename Port>
+bool port_bit(Port& port, unsigned index) {
+    return port_bytes(port)[index / 8] >> (index % 8) & 1;
+}
+
+template <typename Address, typename Data>
+class AxiReader {
+  public:
+    AxiReader(Memory& memory, unsigned width, Address& araddr, CData& arlen, CData& arvalid, CData& arready,
+              Data& rdata, CData& rresp, CData& rlast, CData& rvalid, CData& rready)
+        : memory_{memory}, width_{width}, araddr_{araddr}, arlen_{arlen}, arvalid_{arvalid}, arready_{arready},
+          rdata_{rdata}, rresp_{rresp}, rlast_{rlast}, rvalid_{rvalid}, rready_{rready} {
+        arready_ = 1;
+        rvalid_ = 0;
+    }
+
+    bool burst_started() const { return started_; }
+    bool burst_ended() const { return ended_; }
+
+    // Before the rising edge, with all pins settled: note what moves.
+    void sample(uint64_t now) {
+        started_ = arvalid_ & arready_;
+        if (started_) bursts_.push_back({araddr_, unsigned{arlen_} + 1, now + memory_.latency});
+        const bool beat = rvalid_ & rready_;
+        ended_ = beat & rlast_;
+        if (!beat) return;
+        rvalid_next_ = 0;
+        Burst& burst = bursts_.front();
+        burst.address += width_;
+        if (--burst.beats == 0) bursts_.pop_front();
+    }
+
+    // After the rising edge: drive the next beat.
+    void drive(uint64_t now) {
+        if (!rvalid_next_ && !bursts_.empty() && bursts_.front().ready <= now && memory_.budget.has(width_)) {
+            const Burst& burst = bursts_.front();
+            const bool inside = memory_.holds(burst.address, width_);
+            if (inside) std::memcpy(port_bytes(rdata_), memory_.bytes + burst.address, width_);
+            rresp_ = inside ? OKAY : DECERR;
+            rlast_ = burst.beats == 1;
+            rvalid_next_ = 1;
+            memory_.budget.take(width_);
+        }
+        rvalid_ = rvalid_next_;
+        arready_ = bursts_.size() < kOutstanding;
+    }
+
+  private:
+    struct Burst {
+        uint64_t address;
+        unsigned beats;
+        uint64_t ready;
+    };
+    static constexpr size_t kOutstanding = 64;
+
+    Memory& memory_;
+    unsigned width_;
+    Address& araddr_;
+    CData &arlen_, &arvalid_, &arready_;
+    Data& rdata_;
+    CData &rresp_, &rlast_, &rvalid_, &rready_;
+    std::deque<Burst> bursts_;
+    bool rvalid_next_ = false, started_ = false, ended_ = false;
+};
+
+template <typename Address, typename Data, typename Strobe>
+class AxiWriter {
+  public:
+    AxiWriter(Memory& memory, unsigned width, Address& awaddr, CData& awlen, CData& awvalid, CData& awready,
+              Data& wdata, Strobe& wstrb, CData& wlast, CData& wvalid, CData& wready, CData& bresp, CData& bvalid,
+              CData& bready)
+        : memory_{memory}, width_{width}, awaddr_{awaddr}, awlen_{awlen}, awvalid_{awvalid}, awready_{awready},
+          wdata_{wdata}, wstrb_{wstrb}, wlast_{wlast}, wvalid_{wvalid}, wready_{wready}, bresp_{bresp},
+          bvalid_{bvalid}, bready_{bready} {
+        awready_ = 1;
+        wready_ = 0;
+        bvalid_ = 0;
+    }
+
+    bool burst_started() const { return started_; }
+    bool burst_ended() const { return ended_; }
+
+    void sample(uint64_t now) {
+        started_ = awvalid_ & awready_;
+        if (started_) bursts_.push_back({awaddr_, false});
+        ended_ = false;
+        if (wvalid_ & wready_) {
+            Burst& burst = bursts_.front();
+            if (memory_.holds(burst.address, width_)) {
+                store(burst.address);
+            } else {
+                burst.failed = true;
+            }
+            burst.address += width_;
+            memory_.budget.take(width_);
+            if (wlast_) {
+                ended_ = true;
+                answers_.push_back({now + memory_.latency, burst.failed});
+                bursts_.pop_front();
+            }
+        }
+        if (bvalid_ & bready_) answers_.pop_front();
+    }
+
+    void drive(uint64_t now) {
+        awready_ = bursts_.size() < kOutstanding;
+        wready_ = !bursts_.empty() && memory_.budget.has(width_);
+        bvalid_ = !answers_.empty() && answers_.front().ready <= now;
+        if (bvalid_) bresp_ = answers_.front().failed ? DECERR : OKAY;
+    }
+
+  private:
+    struct Burst {
+        uint64_t address;
+        bool failed;
+    };
+    struct Answer {
+        uint64_t ready;
+        bool failed;
+    };
+    static constexpr size_t kOutstanding = 64;
+
+    void store(uint64_t address) {
+        const uint8_t* from = port_bytes(wdata_);
+        uint8_t* to = memory_.bytes + address;
+        bool all = true;
+        for (unsigned byte = 0; byte < width_; byte += 4) all &= (port_bytes(wstrb_)[byte / 8] >> (byte % 8) & 15) == 15;
+        if (all) {
+            std::memcpy(to, from, width_);
+            return;
+        }
+        for (unsigned byte = 0; byte < width_; ++byte) {
+            if (port_bit(wstrb_, byte)) to[byte] = from[byte];
+        }
+    }
+
+    Memory& memory_;
+    unsigned width_;
+    Address& awaddr_;
+    CData &awlen_, &awvalid_, &awready_;
+    Data& wdata_;
+    Strobe& wstrb_;
+    CData &wlast_, &wvalid_, &wready_, &bresp_, &bvalid_, &bready_;
+    std::deque<Burst> bursts_;
+    std::deque<Answer> answers_;
+    bool started_ = false, ended_ = false;
+};
+
+}  // namespace flashtrain

@@ -1,0 +1,176 @@
+"""Random jobs through the read pipeline: every page is asked of its channel and ends where it belongs."""
+
+import random
+from collections import Counter
+
+import cocotb
+from cocotb.triggers import RisingEdge
+
+from flashtrain.rtl.axi import burst_layout, write_beat_layout
+from flashtrain.rtl.layouts import PageEvent, ReadHead, ReadJob, ReadPage
+from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
+from flashtrain.spec import preset
+
+CONFIG = preset("tiny")
+GEOMETRY = CONFIG.geometry
+CHANNELS = range(GEOMETRY.channels)
+BEAT_BITS = 8 * CONFIG.data_bytes
+
+
+def word(zone: int, row: int, die: int, plane: int, channel: int, beat: int) -> int:
+    """What the flash holds: each beat of each page is different."""
+    return hash((zone, row, die, plane, channel, beat)) % (1 << BEAT_BITS)
+
+
+class Bench:
+    """The pipeline between a job source, channels that answer in order, and a tensor buffer."""
+
+    def __init__(self, dut, busy: float = 1, failing: float = 0):
+        self.dut = dut
+        self.failing = failing
+        self.jobs = StreamSource(dut, "jobs", busy)
+        self.pages = [StreamSink(dut, f"pages__{c}", busy) for c in CHANNELS]
+        self.heads = [StreamSource(dut, f"heads__{c}", busy) for c in CHANNELS]
+        self.beats = [StreamSource(dut, f"data__{c}", 1 if busy == 1 else 0.8) for c in CHANNELS]
+        self.bursts = StreamSink(dut, "axi__aw", busy)
+        self.written = StreamSink(dut, "axi__w", busy)
+        self.answers = StreamSource(dut, "axi__b", busy)
+        self.returned = StreamSink(dut, "returned", busy)
+        self.memory: dict[int, int] = {}
+        self.failed_pages: set[int] = set()
+        dut.issued.value = 0
+
+    async def start(self) -> None:
+        await start(self.dut)
+        for channel in CHANNELS:
+            cocotb.start_soon(self._channel(channel))
+        cocotb.start_soon(self._tensor_buffer())
+
+    async def _channel(self, channel: int) -> None:
+        served = 0
+        while True:
+            await RisingEdge(self.dut.clk)
+            while served < len(self.pages[channel].items):
+                page = unpack(ReadPage(CONFIG), self.pages[channel].items[served])
+                served += 1
+                failed = int(random.random() < self.failing)
+                if failed:
+                    self.failed_pages.add(page["page"])
+                self.heads[channel].send(
+                    pack(ReadHead(CONFIG), tag=page["tag"], page=page["page"], failed=failed)
+                )
+                self.beats[channel].send(*(
+                    word(page["zone"], page["row"], page["die"], page["plane"], channel, beat)
+                    for beat in range(CONFIG.page_beats)
+                ))  # fmt: skip
+
+    async def _tensor_buffer(self) -> None:
+        beats = 0
+        served = 0
+        while True:
+            await RisingEdge(self.dut.clk)
+            while served < len(self.bursts.items):
+                burst = unpack(burst_layout(CONFIG.address_bits), self.bursts.items[served])
+                end = beats + burst["length"] + 1
+                if len(self.written.items) < end:
+                    break
+                served += 1
+                for index in range(beats, end):
+                    beat = unpack(write_beat_layout(BEAT_BITS), self.written.items[index])
+                    assert beat["last"] == (index == end - 1)
+                    self.memory[burst["address"] + (index - beats) * CONFIG.data_bytes] = beat["data"]
+                beats = end
+                self.answers.send(0)
+
+
+def random_job(page: int) -> dict:
+    blocks = random.randint(1, CONFIG.max_blocks)
+    return {
+        "tag": random.randrange(CONFIG.commands),
+        "zone": random.randrange(GEOMETRY.zones),
+        "offset": random.randrange(GEOMETRY.zone_capacity - blocks + 1),
+        "blocks": blocks,
+        "page": page,
+        "after": 0,
+    }
+
+
+def expected(jobs: list[dict]) -> tuple[dict[int, int], Counter]:
+    """Twin: what the tensor buffer holds in the end, and how many pages each tag had."""
+    memory, tags = {}, Counter()
+    for job in jobs:
+        for index in range(job["blocks"]):
+            place = GEOMETRY.place(job["offset"] + index)
+            for beat in range(CONFIG.page_beats):
+                address = (job["page"] + index) * GEOMETRY.page_bytes + beat * CONFIG.data_bytes
+                memory[address] = word(job["zone"], place.row, place.die, place.plane, place.channel, beat)
+        tags[job["tag"]] += job["blocks"]
+    return memory, tags
+
+
+@cocotb.test()
+@cocotb.parametrize(busy=[1, 0.5])
+async def pages_reach_the_tensor_buffer(dut, busy):
+    bench = Bench(dut, busy)
+    await bench.start()
+    jobs = [random_job(100 * number) for number in range(8)]
+    bench.jobs.send(*(pack(ReadJob(CONFIG), **job) for job in jobs))
+    memory, tags = expected(jobs)
+    events = [unpack(PageEvent(CONFIG), e) for e in await bench.returned.wait_for(tags.total())]
+    assert bench.memory == memory
+    assert Counter(event["tag"] for event in events) == tags
+    assert not any(event["failed"] for event in events)
+
+
+@cocotb.test()
+async def moves_a_beat_per_clock(dut):
+    """The beats of a page follow those of the page before, from another channel, without an idle clock."""
+    bench = Bench(dut)
+    await bench.start()
+    blocks = CONFIG.max_blocks
+    bench.jobs.send(*(pack(ReadJob(CONFIG), **{**random_job(100 * n), "offset": 0, "blocks": blocks})
+                      for n in range(3)))  # fmt: skip
+    beats = 3 * blocks * CONFIG.page_beats
+    await bench.written.wait_for(beats)
+    clocks = bench.written.clocks[beats - 1] - bench.written.clocks[0] + 1
+    assert clocks <= beats + 2, f"{clocks} clocks for {beats} beats"
+
+
+@cocotb.test()
+async def a_job_waits_for_the_writes_before_it(dut):
+    bench = Bench(dut)
+    await bench.start()
+    dut.issued.value = 0xFFFFFFFF
+    bench.jobs.send(pack(ReadJob(CONFIG), **{**random_job(0), "after": 1}))
+    for _ in range(50):
+        await RisingEdge(dut.clk)
+    assert not any(sink.items for sink in bench.pages)
+    dut.issued.value = 1
+    for _ in range(200):
+        await RisingEdge(dut.clk)
+    assert any(sink.items for sink in bench.pages)
+
+
+@cocotb.test()
+async def failed_pages_are_reported(dut):
+    bench = Bench(dut, failing=0.3)
+    await bench.start()
+    jobs = [{**random_job(100 * number), "tag": number} for number in range(6)]
+    bench.jobs.send(*(pack(ReadJob(CONFIG), **job) for job in jobs))
+    total = sum(job["blocks"] for job in jobs)
+    events = [unpack(PageEvent(CONFIG), e) for e in await bench.returned.wait_for(total)]
+    failed = Counter(event["tag"] for event in events if event["failed"])
+    assert failed == Counter(page // 100 for page in bench.failed_pages)
+
+
+@cocotb.test()
+async def an_error_of_the_tensor_buffer_fails_its_page(dut):
+    bench = Bench(dut)
+    await start(dut)
+    for channel in CHANNELS:
+        cocotb.start_soon(bench._channel(channel))
+    bench.jobs.send(pack(ReadJob(CONFIG), **{**random_job(0), "blocks": 2}))
+    await bench.written.wait_for(2 * CONFIG.page_beats)
+    bench.answers.send(1, 0)
+    events = [unpack(PageEvent(CONFIG), e) for e in await bench.returned.wait_for(2)]
+    assert [event["failed"] for event in events] == [1, 0]
