@@ -57,7 +57,7 @@ class StreamTable(data.StructLayout):
 
 
 class Entry(data.StructLayout):
-    """A submission entry. `error`: the tensor buffer answered with an error; `bytes` are not to be trusted."""
+    """A submission entry. `error`: the tensor buffer answered with an error; `bytes` mean nothing."""
 
     def __init__(self):
         super().__init__({"port": 1, "error": 1, "bytes": 512})

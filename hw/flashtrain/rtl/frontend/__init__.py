@@ -1,0 +1,1 @@
+"""Queues in the tensor buffer to checked commands, answers to completion entries, and the registers."""

@@ -1,0 +1,212 @@
+"""Turns submission entries into commands, and makes the checks that need no zone."""
+
+from functools import reduce
+from operator import or_
+
+from amaranth import Const, Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec import Access, FmsConfig, Port, Status, Submission, ZoneAction, ZoneState
+from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.nvme import BitField, ReportHeader, ZoneDescriptor, ZoneReport
+from flashtrain.spec.registers import MAX_STREAMS
+
+from ..layouts import OPERATION_OF, STREAM_BITS, Command, Entry, Operation, StreamTable
+
+MEMORY_BITS = 48  # of the tensor buffer's size
+REPORT_GRANULARITY_BITS = 3
+
+
+def one_of(value, *expected):
+    """Whether `value` equals any of `expected`."""
+    return reduce(or_, (value == one for one in expected))
+
+
+class Parsed(data.StructLayout):
+    """An entry's fields, and what can be said about them without comparing."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({
+            "error": 1,
+            "port": 1,
+            "operation": Operation,
+            "fuse": 2,
+            "psdt": 2,
+            "cid": 16,
+            "known": 1,  # a namespace of that number may exist
+            "stream": STREAM_BITS,
+            "table": StreamTable(config),
+            "access": 2,  # what the port may do
+            "address": 64,
+            "end": max(config.address_bits, 32) + 1,  # first byte past the data; of the low address bits
+            "length": 32,
+            "sgl_type": 8,
+            "slba": 64,
+            "blocks": 17,
+            "report_bytes": 35,
+            "action": 8,
+            "select_all": 1,
+            "report_options": 8,
+            "partial": 1,
+        })  # fmt: skip
+
+
+class Decoder(wiring.Component):
+    """Makes checks 1 to 7 of `flashtrain.spec.nvme`, in that order; the first that fails gives the status.
+
+    Before them, an entry that could not be fetched has status DATA_TRANSFER_ERROR. A command with a status
+    keeps its operation, but for unknown opcodes and entries not fetched, which are INVALID.
+
+    Latency: 2 clocks. Throughput: one command per clock.
+
+    Members
+    -------
+    entries : In(stream(Entry))
+    streams : In(StreamTable).array(MAX_STREAMS)
+    memory_bytes : In(48)           size of the tensor buffer
+    commands : Out(stream(Command))
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        super().__init__({
+            "entries": In(stream.Signature(Entry())),
+            "streams": In(StreamTable(config)).array(MAX_STREAMS),
+            "memory_bytes": In(MEMORY_BITS),
+            "commands": Out(stream.Signature(Command(config))),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        advance = Signal()
+        parsed, parsed_now = Signal(Parsed(self.config)), Signal(Parsed(self.config))
+        parsed_valid = Signal()
+        checked_now = Signal(Command(self.config))
+        self._parse(m, self.entries.payload, parsed_now)
+        self._check(m, parsed, checked_now)
+
+        m.d.comb += advance.eq(~self.commands.valid | self.commands.ready)
+        m.d.comb += self.entries.ready.eq(advance)
+        with m.If(advance):
+            m.d.sync += [
+                parsed.eq(parsed_now),
+                parsed_valid.eq(self.entries.valid),
+                self.commands.payload.eq(checked_now),
+                self.commands.valid.eq(parsed_valid),
+            ]
+        return m
+
+    def _parse(self, m: Module, entry, parsed):
+        def field(which: BitField):
+            return entry.bytes[which.low : which.low + which.width]
+
+        nsid = field(Submission.nsid)
+        address, length = field(Submission.address), field(Submission.length)
+        m.d.comb += [
+            parsed.error.eq(entry.error),
+            parsed.port.eq(entry.port),
+            parsed.fuse.eq(field(Submission.fuse)),
+            parsed.psdt.eq(field(Submission.psdt)),
+            parsed.cid.eq(field(Submission.cid)),
+            parsed.known.eq((nsid != 0) & (nsid <= MAX_STREAMS)),
+            parsed.stream.eq(nsid - 1),
+            parsed.access.eq(Mux(entry.port == Port.CORE, parsed.table.core, parsed.table.host)),
+            parsed.address.eq(address),
+            parsed.end.eq(address[: self.config.address_bits] + length),
+            parsed.length.eq(length),
+            parsed.sgl_type.eq(field(Submission.sgl_type)),
+            parsed.slba.eq(field(Submission.slba)),
+            parsed.blocks.eq(field(Submission.nlb) + 1),
+            parsed.report_bytes.eq((field(Submission.dwords) + 1) << 2),
+            parsed.action.eq(field(Submission.action)),
+            parsed.select_all.eq(field(Submission.select_all)),
+            parsed.report_options.eq(field(Submission.report_options)),
+            parsed.partial.eq(field(Submission.partial)),
+        ]
+        with m.Switch(parsed.stream):
+            for number, table in enumerate(self.streams):
+                with m.Case(number):
+                    m.d.comb += parsed.table.eq(table)
+        with m.If(~entry.error), m.Switch(field(Submission.opcode)):
+            for opcode, operation in OPERATION_OF.items():
+                with m.Case(opcode):
+                    m.d.comb += parsed.operation.eq(operation)
+
+    def _check(self, m: Module, parsed, command):
+        config, g, op = self.config, self.config.geometry, parsed.operation
+        blocks, report, has_data, one_zone = Signal(), Signal(), Signal(), Signal()
+        zone = parsed.slba[g.zone_size_bits :]
+        m.d.comb += [
+            blocks.eq(one_of(op, Operation.READ, Operation.WRITE, Operation.APPEND)),
+            report.eq(op == Operation.RECEIVE),
+            has_data.eq(blocks | report),
+            one_zone.eq(has_data | (op == Operation.RETIRE) | (op == Operation.SEND) & ~parsed.select_all),
+        ]
+        checks = [
+            (parsed.error, Status.DATA_TRANSFER_ERROR),
+            (op == Operation.INVALID, Status.INVALID_OPCODE),
+            ((parsed.fuse != 0) | has_data & (parsed.psdt != Submission.PSDT_SGL), Status.INVALID_FIELD),
+            (~parsed.known | ~parsed.table.valid, Status.INVALID_NAMESPACE),
+            (~self._allowed(parsed), Status.ACCESS_DENIED),
+            (self._bad_field(parsed, blocks, one_zone), Status.INVALID_FIELD),
+            (has_data & (parsed.sgl_type != 0), Status.SGL_TYPE_INVALID),
+            (has_data & (parsed.length != self._data_bytes(parsed)), Status.SGL_LENGTH_INVALID),
+            (blocks & parsed.address[: config.page_shift].any(), Status.SGL_GRANULARITY_INVALID),
+            (report & parsed.address[:REPORT_GRANULARITY_BITS].any(), Status.SGL_GRANULARITY_INVALID),
+            (has_data & self._outside_memory(parsed), Status.DATA_TRANSFER_ERROR),
+            (one_zone & (zone >= parsed.table.zones), Status.LBA_OUT_OF_RANGE),
+        ]
+        for fails, status in reversed(checks):  # of several assignments the last one holds
+            with m.If(fails):
+                m.d.comb += command.status.eq(status)
+
+        room = Signal(29)  # descriptors after the header
+        m.d.comb += [
+            room.eq((parsed.report_bytes - ReportHeader.BYTES) >> bits_for(ZoneDescriptor.BYTES)),
+            command.operation.eq(op),
+            command.port.eq(parsed.port),
+            command.cid.eq(parsed.cid),
+            command.stream.eq(parsed.stream),
+            command.zone.eq(parsed.table.first + zone),
+            command.index.eq(zone),
+            command.offset.eq(parsed.slba),
+            command.blocks.eq(parsed.blocks),
+            command.page.eq(parsed.address >> config.page_shift),
+            command.address.eq(parsed.address),
+            command.descriptors.eq(Mux(room < parsed.table.zones, room, parsed.table.zones)),
+            command.partial.eq(parsed.partial),
+            command.action.eq(parsed.action),
+            command.select_all.eq(parsed.select_all),
+        ]
+
+    def _allowed(self, parsed):
+        needed = Mux(
+            parsed.operation == Operation.RECEIVE, Access.READ | Access.APPEND,
+            Mux(parsed.operation == Operation.READ, Const(Access.READ, 2), Const(Access.APPEND, 2)),
+        )  # fmt: skip
+        return (parsed.access & needed).any()
+
+    def _bad_field(self, parsed, blocks, one_zone):
+        op = parsed.operation
+        any_offset = one_of(op, Operation.READ, Operation.WRITE)
+        offset = parsed.slba[: self.config.geometry.zone_size_bits]
+        bad_report = (parsed.action != ZoneReport.REPORT_ZONES) | (parsed.report_options != 0)
+        bad_report |= parsed.report_bytes < ReportHeader.BYTES
+        bad_send = ~one_of(parsed.action, *ZoneAction)
+        bad_retire = ~one_of(parsed.action, ZoneState.READ_ONLY, ZoneState.OFFLINE)
+        return (
+            blocks & (parsed.blocks > self.config.max_blocks)
+            | one_zone & ~any_offset & offset.any()
+            | (op == Operation.RECEIVE) & bad_report
+            | (op == Operation.SEND) & bad_send
+            | (op == Operation.RETIRE) & bad_retire
+        )
+
+    def _data_bytes(self, parsed):
+        blocks = parsed.blocks << self.config.page_shift
+        return Mux(parsed.operation == Operation.RECEIVE, parsed.report_bytes, blocks)
+
+    def _outside_memory(self, parsed):
+        bits = self.config.address_bits
+        return parsed.address[bits:].any() | (parsed.end > 1 << bits) | (parsed.end > self.memory_bytes)

@@ -1,0 +1,173 @@
+"""Commands in flight: tags, events still awaited by each, and their answers."""
+
+from amaranth import Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec import FmsConfig, Status
+
+from ..arbiter import RoundRobin
+from ..layouts import LBA_BITS, STREAM_BITS, Answer, Opening, Operation, PageEvent, Retired
+from ..queue import Queue
+from .counters import LATENCY_BITS, Latency
+
+
+class InFlight(data.StructLayout):
+    """What is kept of a command until its answer. `since`: the clock of its opening."""
+
+    def __init__(self):
+        super().__init__({
+            "port": 1,
+            "cid": 16,
+            "stream": STREAM_BITS,
+            "operation": Operation,
+            "result": LBA_BITS,
+            "since": LATENCY_BITS,
+        })  # fmt: skip
+
+
+class CommandTracker(wiring.Component):
+    """Counts the events that each command still waits for, and answers it after the last one.
+
+    A command of which an event has failed is answered with UNRECOVERED_READ_ERROR if it is a read, else with
+    WRITE_FAULT, and with a result of 0. Its tag is free from the answer on.
+
+    Latency: 1 clock from the last event to the answer. Throughput: one opening or event per clock, in turn;
+    all wait while an answer is not taken. Openings come before the events of their tag.
+
+    Members
+    -------
+    tags : Out(stream(tag_bits))         tags that are free
+    opening : In(stream(Opening))        a command enters
+    arrived : In(stream(PageEvent))      a page is in SRAM: from the write pipeline
+    programmed : In(stream(PageEvent))   a program or a flush is done: from the channels
+    returned : In(stream(PageEvent))     a page is in the tensor buffer: from the read pipeline
+    answers : Out(stream(Answer))
+    retired : Out(stream(Retired))       a command has been answered
+    latency : Out(Latency)               the same, for the counters
+    idle : Out(1)                        no command is in flight
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        event = stream.Signature(PageEvent(config))
+        super().__init__({
+            "tags": Out(stream.Signature(config.tag_bits)),
+            "opening": In(stream.Signature(Opening(config))),
+            "arrived": In(event),
+            "programmed": In(event),
+            "returned": In(event),
+            "answers": Out(stream.Signature(Answer())),
+            "retired": Out(stream.Signature(Retired())),
+            "latency": Out(Latency()),
+            "idle": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        config = self.config
+        progress = data.StructLayout({"count": config.count_bits, "failed": 1})
+        m.submodules.progress = counts = Memory(shape=progress, depth=config.commands, init=[])
+        m.submodules.commands = commands = Memory(shape=InFlight(), depth=config.commands, init=[])
+        count_read, count_write = counts.read_port(domain="comb"), counts.write_port()
+        command_read, command_write = commands.read_port(domain="comb"), commands.write_port()
+
+        now = Signal(LATENCY_BITS)
+        m.d.sync += now.eq(now + 1)
+
+        # First step: one opening or event is chosen.
+        advance = Signal()
+        valid, is_opening = Signal(), Signal()
+        opening, event = Signal(Opening(config)), Signal(PageEvent(config))
+        self._choose(m, advance, valid, is_opening, opening, event)
+
+        # Second step: it is entered into the memories, or it is the last and makes the answer.
+        command, left, failed = command_read.data, Signal(config.count_bits), Signal()
+        last, done = Signal(), Signal()
+        answer_gone, retired_gone = Signal(), Signal()
+        tag = Mux(is_opening, opening.tag, event.tag)
+        m.d.comb += [
+            count_read.addr.eq(tag),
+            count_write.addr.eq(tag),
+            command_read.addr.eq(tag),
+            command_write.addr.eq(tag),
+            left.eq(count_read.data.count - 1),
+            failed.eq(count_read.data.failed | event.failed),
+            last.eq(valid & ~is_opening & (left == 0)),
+            done.eq(last & (answer_gone | self.answers.ready) & (retired_gone | self.retired.ready)),
+            advance.eq(~last | done),
+            command_write.en.eq(valid & is_opening),
+            command_write.data.port.eq(opening.port),
+            command_write.data.cid.eq(opening.cid),
+            command_write.data.stream.eq(opening.stream),
+            command_write.data.operation.eq(opening.operation),
+            command_write.data.result.eq(opening.result),
+            command_write.data.since.eq(now),
+            count_write.en.eq(valid),
+            count_write.data.count.eq(Mux(is_opening, opening.count, left)),
+            count_write.data.failed.eq(~is_opening & failed),
+            self.answers.valid.eq(last & ~answer_gone),
+            self.retired.valid.eq(last & ~retired_gone),
+            self.answers.payload.port.eq(command.port),
+            self.answers.payload.cid.eq(command.cid),
+        ]
+        with m.If(~failed):
+            m.d.comb += self.answers.payload.result.eq(command.result)
+        with m.Elif(command.operation == Operation.READ):
+            m.d.comb += self.answers.payload.status.eq(Status.UNRECOVERED_READ_ERROR)
+        with m.Else():
+            m.d.comb += self.answers.payload.status.eq(Status.WRITE_FAULT)
+        self._lend_tags(m, returned_tag=event.tag, done=done)
+
+        in_flight = Signal(range(config.commands + 1))
+        entered = Signal()
+        m.d.comb += [
+            entered.eq(self.opening.valid & self.opening.ready),
+            self.idle.eq(in_flight == 0),
+            self.retired.payload.stream.eq(command.stream),
+            self.retired.payload.operation.eq(command.operation),
+        ]
+        m.d.sync += [
+            answer_gone.eq(~done & last & (answer_gone | self.answers.ready)),
+            retired_gone.eq(~done & last & (retired_gone | self.retired.ready)),
+            in_flight.eq(in_flight + entered - done),
+            self.latency.append.eq(
+                done & ((command.operation == Operation.APPEND) | (command.operation == Operation.WRITE))
+            ),
+            self.latency.read.eq(done & (command.operation == Operation.READ)),
+            self.latency.clocks.eq(now - command.since),
+        ]
+        return m
+
+    def _choose(self, m: Module, advance, valid, is_opening, opening, event):
+        events = (self.arrived, self.programmed, self.returned)
+        sources = (self.opening, *events)
+        m.submodules.turn = turn = RoundRobin(len(sources))
+        m.d.comb += turn.advance.eq(advance & turn.requests.any())
+        for number, source in enumerate(sources):
+            m.d.comb += turn.requests[number].eq(source.valid)
+            m.d.comb += source.ready.eq(advance & turn.chosen[number])
+        with m.If(advance):
+            m.d.sync += valid.eq(turn.requests.any())
+            m.d.sync += is_opening.eq(turn.chosen[0])
+            m.d.sync += opening.eq(self.opening.payload)
+            for number, source in enumerate(events, 1):
+                with m.If(turn.chosen[number]):
+                    m.d.sync += event.eq(source.payload)
+
+    def _lend_tags(self, m: Module, returned_tag, done):
+        """Tags come in their order at first, then as they are returned."""
+        config = self.config
+        m.submodules.free = free = Queue(config.tag_bits, config.commands)
+        fresh = Signal(range(config.commands + 1))
+        use_fresh = fresh != config.commands
+        m.d.comb += [
+            free.input.valid.eq(done),
+            free.input.payload.eq(returned_tag),
+            self.tags.valid.eq(use_fresh | free.output.valid),
+            self.tags.payload.eq(Mux(use_fresh, fresh, free.output.payload)),
+            free.output.ready.eq(~use_fresh & self.tags.ready),
+        ]
+        with m.If(use_fresh & self.tags.ready):
+            m.d.sync += fresh.eq(fresh + 1)
