@@ -4,7 +4,6 @@ Inside the controller each AXI channel is a stream. Bursts are INCR, of full wid
 ID, so answers come in order.
 """
 
-from amaranth import Module
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -82,42 +81,3 @@ class WritePort(wiring.Signature):
             "w": Out(stream.Signature(write_beat_layout(data_bits))),
             "b": In(stream.Signature(data.StructLayout({"error": 1}))),
         })  # fmt: skip
-
-
-def connect_read_port(m: Module, pins, port) -> None:
-    """Join the streams of `port` (a :class:`ReadPort` seen from outside its owner) to AXI `pins`."""
-    size = (len(pins.rdata) // 8).bit_length() - 1
-    m.d.comb += [
-        pins.araddr.eq(port.ar.payload.address),
-        pins.arlen.eq(port.ar.payload.length),
-        pins.arsize.eq(size),
-        pins.arburst.eq(0b01),
-        pins.arvalid.eq(port.ar.valid),
-        port.ar.ready.eq(pins.arready),
-        port.r.payload.data.eq(pins.rdata),
-        port.r.payload.last.eq(pins.rlast),
-        port.r.payload.error.eq(pins.rresp[1]),
-        port.r.valid.eq(pins.rvalid),
-        pins.rready.eq(port.r.ready),
-    ]
-
-
-def connect_write_port(m: Module, pins, port) -> None:
-    """Join the streams of `port` (a :class:`WritePort` seen from outside its owner) to AXI `pins`."""
-    size = (len(pins.wdata) // 8).bit_length() - 1
-    m.d.comb += [
-        pins.awaddr.eq(port.aw.payload.address),
-        pins.awlen.eq(port.aw.payload.length),
-        pins.awsize.eq(size),
-        pins.awburst.eq(0b01),
-        pins.awvalid.eq(port.aw.valid),
-        port.aw.ready.eq(pins.awready),
-        pins.wdata.eq(port.w.payload.data),
-        pins.wstrb.eq(-1),
-        pins.wlast.eq(port.w.payload.last),
-        pins.wvalid.eq(port.w.valid),
-        port.w.ready.eq(pins.wready),
-        port.b.payload.error.eq(pins.bresp[1]),
-        port.b.valid.eq(pins.bvalid),
-        pins.bready.eq(port.b.ready),
-    ]

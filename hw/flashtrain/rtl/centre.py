@@ -1,0 +1,214 @@
+"""The centre of the controller: all that deals in commands and zones, and exists once."""
+
+from amaranth import Module
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.registers import MAX_STREAMS, PORTS, Counter
+
+from .arbiter import StreamMerge
+from .axi import ReadPort, WritePort
+from .frontend.completion import CompletionWriter
+from .frontend.counters import Counters
+from .frontend.decode import Decoder
+from .frontend.fetch import SubmissionFetch
+from .frontend.registers import COUNTER_BITS, MEMORY_BITS
+from .frontend.tracker import CommandTracker
+from .frontend.write_mux import WriteMux
+from .layouts import STREAM_BITS, PageEvent, ReadHead, ReadPage, StreamTable, WritePage
+from .read.pipeline import ReadPipeline
+from .write.pipeline import WritePipeline
+from .zones.allocator import WEAR_BITS
+from .zones.erase import EraseRequest, EraseResult
+from .zones.table import GENERATION_BITS
+from .zones.zones import Zones
+
+
+class ChannelPorts(wiring.Signature):
+    """What the centre exchanges with one channel engine, as the centre sees it.
+
+    The data of announced pages are not here: they are broadcast.
+    """
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({
+            "pages": Out(stream.Signature(WritePage(config))),
+            "programmed": In(stream.Signature(PageEvent(config))),
+            "reads": Out(stream.Signature(ReadPage(config))),
+            "read_head": In(stream.Signature(ReadHead(config))),
+            "read_data": In(stream.Signature(8 * config.data_bytes)),
+            "erase": Out(stream.Signature(EraseRequest(config))),
+            "erased": In(stream.Signature(EraseResult())),
+            "flush": Out(stream.Signature(STREAM_BITS)),
+            "flushed": In(1),
+        })  # fmt: skip
+
+
+class QueueSettings(wiring.Signature):
+    """One port's queues, from the registers: bases, sizes in entries - 1, doorbells."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({
+            "sq_base": Out(config.address_bits),
+            "sq_size": Out(16),
+            "sq_tail": Out(16),
+            "cq_base": Out(config.address_bits),
+            "cq_size": Out(16),
+            "cq_head": Out(16),
+        })  # fmt: skip
+
+
+class Centre(wiring.Component):
+    """Commands from the queues to the channels, and their answers back. See `docs/design.md` for their life.
+
+    Members
+    -------
+    queues : In(QueueSettings).array(PORTS)
+    streams : In(StreamTable).array(MAX_STREAMS)
+    memory_bytes, factory : In                  from the registers
+    channels_ready, channels_idle : In(1)       all of them
+    channels : Out(ChannelPorts).array(C)
+    data, data_valid : Out                      broadcast to the channels, see `PageFetcher`
+    data_read, data_write : Out                 the data AXI port
+    queue_read, queue_write : Out               the queue AXI port
+    completed : Out(PORTS)                      pulse: a completion entry is in the tensor buffer
+    generation : Out(16).array(MAX_STREAMS)
+    counter_select : In, counter_value : Out    the centre's counters
+    zone_select : In, zone_wear : Out           erases of a physical zone
+    ready, idle, fatal : Out(1)                 as in `spec.registers.State`
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        g = config.geometry
+        data_port = {"address_bits": config.address_bits, "data_bits": 8 * config.data_bytes}
+        queue_port = {"address_bits": config.address_bits, "data_bits": 64}
+        super().__init__({
+            "queues": In(QueueSettings(config)).array(PORTS),
+            "streams": In(StreamTable(config)).array(MAX_STREAMS),
+            "memory_bytes": In(MEMORY_BITS),
+            "factory": In(1),
+            "channels_ready": In(1),
+            "channels_idle": In(1),
+            "channels": Out(ChannelPorts(config)).array(g.channels),
+            "data": Out(8 * config.data_bytes),
+            "data_valid": Out(g.channels),
+            "data_read": Out(ReadPort(**data_port)),
+            "data_write": Out(WritePort(**data_port)),
+            "queue_read": Out(ReadPort(**queue_port)),
+            "queue_write": Out(WritePort(**queue_port)),
+            "completed": Out(PORTS),
+            "generation": Out(GENERATION_BITS).array(MAX_STREAMS),
+            "counter_select": In(range(len(Counter))),
+            "counter_value": Out(COUNTER_BITS),
+            "zone_select": In(g.zone_bits),
+            "zone_wear": Out(WEAR_BITS),
+            "ready": Out(1),
+            "idle": Out(1),
+            "fatal": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        config = self.config
+        m.submodules.fetch = fetch = SubmissionFetch(config)
+        m.submodules.decoder = decoder = Decoder(config)
+        m.submodules.zones = zones = Zones(config)
+        m.submodules.tracker = tracker = CommandTracker(config)
+        m.submodules.completion = completion = CompletionWriter(config, sources=2)
+        m.submodules.write = write = WritePipeline(config)
+        m.submodules.read = read = ReadPipeline(config)
+
+        # From the queues to jobs.
+        connect(m, fetch.axi, flipped(self.queue_read))
+        connect(m, fetch.entries, decoder.entries)
+        connect(m, decoder.commands, zones.commands)
+        connect(m, tracker.tags, zones.tags)
+        connect(m, zones.open, tracker.opening)
+        connect(m, tracker.retired, zones.retired)
+        connect(m, zones.write, write.jobs)
+        connect(m, zones.read, read.jobs)
+        m.d.comb += [zones.issued.eq(write.issued), read.issued.eq(write.issued)]
+
+        # From events to completion entries.
+        m.submodules.programmed = programmed = StreamMerge(PageEvent(config), config.geometry.channels)
+        connect(m, programmed.output, tracker.programmed)
+        connect(m, write.arrived, tracker.arrived)
+        connect(m, read.returned, tracker.returned)
+        connect(m, tracker.answers, completion.answers[0])
+        connect(m, zones.answers, completion.answers[1])
+        m.submodules.queue_mux = queue_mux = WriteMux(2, address_bits=config.address_bits, data_bits=64)
+        connect(m, completion.axi, queue_mux.writers[0])
+        connect(m, zones.axi, queue_mux.writers[1])
+        connect(m, queue_mux.axi, flipped(self.queue_write))
+
+        # To and from the channels.
+        connect(m, write.axi, flipped(self.data_read))
+        connect(m, read.axi, flipped(self.data_write))
+        m.d.comb += [self.data.eq(write.data), self.data_valid.eq(write.data_valid)]
+        for number, channel in enumerate(self.channels):
+            connect(m, write.pages[number], flipped(channel.pages))
+            connect(m, write.flush[number], flipped(channel.flush))
+            connect(m, read.pages[number], flipped(channel.reads))
+            connect(m, zones.erase[number], flipped(channel.erase))
+            connect(m, zones.erased[number], flipped(channel.erased))
+            connect(m, flipped(channel.programmed), programmed.inputs[number])
+            connect(m, flipped(channel.read_head), read.heads[number])
+            connect(m, flipped(channel.read_data), read.data[number])
+            m.d.comb += write.flush_done[number].eq(channel.flushed)
+
+        self._connect_settings(m, fetch, decoder, completion, zones)
+        m.d.comb += [
+            self.ready.eq(zones.ready & self.channels_ready),
+            self.idle.eq(self.ready & fetch.idle & tracker.idle & zones.idle & self.channels_idle),
+            self.fatal.eq(completion.fault),
+        ]
+
+        m.submodules.counters = counters = Counters()
+        m.d.comb += [
+            counters.pulses.commands.eq(fetch.fetched),
+            counters.pulses.errors.eq(completion.failed),
+            counters.pulses.pages_appended.eq(write.page_appended),
+            counters.pulses.pages_read.eq(read.page_read),
+            counters.pulses.write_busy.eq(write.busy),
+            counters.pulses.write_stall_buffer.eq(write.stall_buffer),
+            counters.pulses.write_stall_memory.eq(write.stall_memory),
+            counters.pulses.read_busy.eq(read.busy),
+            counters.pulses.read_stall_memory.eq(read.stall_memory),
+            counters.pulses.read_stall_channel.eq(read.stall_channel),
+            counters.pulses.erases.eq(zones.erases),
+            counters.pulses.zone_waits.eq(zones.zone_waits),
+            counters.latency.eq(tracker.latency),
+            counters.select.eq(self.counter_select),
+            self.counter_value.eq(counters.value),
+        ]
+        return m
+
+    def _connect_settings(self, m, fetch, decoder, completion, zones):
+        m.d.comb += [
+            fetch.enable.eq(self.ready),
+            fetch.answered.eq(completion.written),
+            decoder.memory_bytes.eq(self.memory_bytes),
+            zones.factory.eq(self.factory),
+            zones.zone_select.eq(self.zone_select),
+            self.zone_wear.eq(zones.zone_wear),
+            self.completed.eq(completion.written),
+        ]
+        for number, queue in enumerate(self.queues):
+            m.d.comb += [
+                fetch.sq_base[number].eq(queue.sq_base),
+                fetch.sq_size[number].eq(queue.sq_size),
+                fetch.sq_tail[number].eq(queue.sq_tail),
+                fetch.cq_size[number].eq(queue.cq_size),
+                fetch.cq_head[number].eq(queue.cq_head),
+                completion.cq_base[number].eq(queue.cq_base),
+                completion.cq_size[number].eq(queue.cq_size),
+                completion.sq_head[number].eq(fetch.head[number]),
+            ]
+        for number in range(MAX_STREAMS):
+            m.d.comb += [
+                decoder.streams[number].eq(self.streams[number]),
+                zones.streams[number].eq(self.streams[number]),
+                self.generation[number].eq(zones.generation[number]),
+            ]
