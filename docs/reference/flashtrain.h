@@ -1,0 +1,304 @@
+/* flashtrain: the contract between host and device.
+ *
+ * Generated from flashtrain.spec by `python -m flashtrain.spec.generate`: do not edit.
+ * Entries and descriptors are little endian, whatever the machine:
+ *
+ *     uint8_t entry[FLASHTRAIN_SUBMISSION_BYTES] = {0};
+ *     flashtrain_put(entry, FLASHTRAIN_SUBMISSION_OPCODE, FLASHTRAIN_OPCODE_READ);
+ *     status = flashtrain_get(completion, FLASHTRAIN_COMPLETION_STATUS);
+ */
+#ifndef FLASHTRAIN_H
+#define FLASHTRAIN_H
+
+#include <stdint.h>
+
+/* The `width` bits of an entry from bit `low` on. */
+static inline uint64_t flashtrain_get(const uint8_t *entry, unsigned low, unsigned width)
+{
+    uint64_t value = 0;
+    unsigned bit;
+    for (bit = 0; bit < width; ++bit)
+        value |= (uint64_t)(entry[(low + bit) / 8] >> ((low + bit) % 8) & 1u) << bit;
+    return value;
+}
+
+/* Sets the `width` bits of an entry from bit `low` on; bits of `value` past `width` are dropped. */
+static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, uint64_t value)
+{
+    unsigned bit;
+    for (bit = 0; bit < width; ++bit) {
+        const uint8_t mask = (uint8_t)(1u << ((low + bit) % 8));
+        uint8_t *const byte = &entry[(low + bit) / 8];
+        *byte = (uint8_t)(value >> bit & 1u ? *byte | mask : *byte & ~mask);
+    }
+}
+
+/* I/O commands (NVM figure 12, ZNS figure 23; 80h and up vendor specific). */
+#define FLASHTRAIN_OPCODE_FLUSH 0x00
+#define FLASHTRAIN_OPCODE_WRITE 0x01
+#define FLASHTRAIN_OPCODE_READ 0x02
+#define FLASHTRAIN_OPCODE_ZONE_MANAGEMENT_SEND 0x79
+#define FLASHTRAIN_OPCODE_ZONE_MANAGEMENT_RECEIVE 0x7a
+#define FLASHTRAIN_OPCODE_ZONE_APPEND 0x7d
+#define FLASHTRAIN_OPCODE_STREAM_RESET 0x80 /* every zone of the namespace becomes empty: a new generation */
+#define FLASHTRAIN_OPCODE_ZONE_RETIRE 0x84 /* ZSA field holds the new state of the zone: READ_ONLY or OFFLINE */
+
+/* Status code type in bits 10:8, status code in bits 7:0 (Base figures 94 to 99, ZNS figure 24). */
+#define FLASHTRAIN_STATUS_SUCCESS 0x00
+#define FLASHTRAIN_STATUS_INVALID_OPCODE 0x01
+#define FLASHTRAIN_STATUS_INVALID_FIELD 0x02
+#define FLASHTRAIN_STATUS_DATA_TRANSFER_ERROR 0x04
+#define FLASHTRAIN_STATUS_INTERNAL_ERROR 0x06
+#define FLASHTRAIN_STATUS_INVALID_NAMESPACE 0x0b
+#define FLASHTRAIN_STATUS_SGL_LENGTH_INVALID 0x0f
+#define FLASHTRAIN_STATUS_SGL_TYPE_INVALID 0x11
+#define FLASHTRAIN_STATUS_SGL_GRANULARITY_INVALID 0x1e
+#define FLASHTRAIN_STATUS_LBA_OUT_OF_RANGE 0x80
+#define FLASHTRAIN_STATUS_ZONE_BOUNDARY_ERROR 0x1b8
+#define FLASHTRAIN_STATUS_ZONE_IS_FULL 0x1b9
+#define FLASHTRAIN_STATUS_ZONE_IS_READ_ONLY 0x1ba
+#define FLASHTRAIN_STATUS_ZONE_IS_OFFLINE 0x1bb
+#define FLASHTRAIN_STATUS_ZONE_INVALID_WRITE 0x1bc
+#define FLASHTRAIN_STATUS_TOO_MANY_ACTIVE_ZONES 0x1bd
+#define FLASHTRAIN_STATUS_TOO_MANY_OPEN_ZONES 0x1be
+#define FLASHTRAIN_STATUS_INVALID_ZONE_TRANSITION 0x1bf
+#define FLASHTRAIN_STATUS_WRITE_FAULT 0x280
+#define FLASHTRAIN_STATUS_UNRECOVERED_READ_ERROR 0x281
+#define FLASHTRAIN_STATUS_ACCESS_DENIED 0x286
+#define FLASHTRAIN_STATUS_UNWRITTEN_BLOCK 0x287
+
+/* Zone send action, ZSA (ZNS figure 44). */
+#define FLASHTRAIN_ZONE_ACTION_CLOSE 0x01
+#define FLASHTRAIN_ZONE_ACTION_FINISH 0x02
+#define FLASHTRAIN_ZONE_ACTION_OPEN 0x03
+#define FLASHTRAIN_ZONE_ACTION_RESET 0x04
+
+/* Zone receive action, ZRA (ZNS figure 40): the plain report only. */
+#define FLASHTRAIN_ZONE_REPORT_REPORT_ZONES 0x00
+
+/* Zone state, ZS (ZNS figure 37). */
+#define FLASHTRAIN_ZONE_STATE_EMPTY 0x01
+#define FLASHTRAIN_ZONE_STATE_IMPLICITLY_OPEN 0x02
+#define FLASHTRAIN_ZONE_STATE_EXPLICITLY_OPEN 0x03
+#define FLASHTRAIN_ZONE_STATE_CLOSED 0x04
+#define FLASHTRAIN_ZONE_STATE_READ_ONLY 0x0d
+#define FLASHTRAIN_ZONE_STATE_FULL 0x0e
+#define FLASHTRAIN_ZONE_STATE_OFFLINE 0x0f
+
+/* A submission/completion queue pair with an identity. */
+#define FLASHTRAIN_PORT_HOST 0x00
+#define FLASHTRAIN_PORT_CORE 0x01
+
+/* What a port may do with a stream. */
+#define FLASHTRAIN_ACCESS_NONE 0x00
+#define FLASHTRAIN_ACCESS_READ 0x01
+#define FLASHTRAIN_ACCESS_APPEND 0x02
+
+/* When an append completes: on arrival in SRAM, or after its program's status has passed. */
+#define FLASHTRAIN_PERSISTENCY_VOLATILE 0x00
+#define FLASHTRAIN_PERSISTENCY_NON_VOLATILE 0x01
+
+/* How long the data must last; a class, for wear and refresh. */
+#define FLASHTRAIN_RETENTION_MINUTES 0x00
+#define FLASHTRAIN_RETENTION_DAYS 0x01
+#define FLASHTRAIN_RETENTION_YEARS 0x02
+
+/* Transformation of the data on its way to the flash. */
+#define FLASHTRAIN_CODEC_RAW 0x00
+
+/* Registers that exist once. */
+#define FLASHTRAIN_REGISTER_ID 0x00
+#define FLASHTRAIN_REGISTER_VERSION 0x04
+#define FLASHTRAIN_REGISTER_GEOMETRY 0x08 /* channels 7:0, dies per channel 15:8, planes 23:16 */
+#define FLASHTRAIN_REGISTER_BLOCKS 0x0c /* blocks per plane 15:0, pages per block 31:16 */
+#define FLASHTRAIN_REGISTER_PAGE 0x10 /* page bytes 15:0, spare bytes 31:16 */
+#define FLASHTRAIN_REGISTER_CONTROL 0x14 /* Control */
+#define FLASHTRAIN_REGISTER_LIMITS 0x18 /* commands in flight 15:0, blocks per command 31:16 */
+#define FLASHTRAIN_REGISTER_STATE 0x1c /* State */
+#define FLASHTRAIN_REGISTER_MEMORY_LOW 0x20 /* bytes of the tensor buffer: addresses from 0 */
+#define FLASHTRAIN_REGISTER_MEMORY_HIGH 0x24
+#define FLASHTRAIN_REGISTER_INTERRUPT 0x28 /* bit per port: completions were written; write 1 to clear */
+#define FLASHTRAIN_REGISTER_INTERRUPT_MASK 0x2c /* bit per port: 1 lets the port's bit raise the interrupt */
+#define FLASHTRAIN_REGISTER_CLOCK_MHZ 0x30
+#define FLASHTRAIN_REGISTER_ZONES 0x34 /* zones open at most 15:0 and active at most 31:16, per stream */
+#define FLASHTRAIN_REGISTER_CHANNEL_SELECT 0x3f0 /* the channel whose counters appear in the channel window */
+#define FLASHTRAIN_REGISTER_ZONE_SELECT 0x3f4 /* the physical zone that ZONE_WEAR is of */
+#define FLASHTRAIN_REGISTER_ZONE_WEAR 0x3f8 /* its erases */
+
+/* Bits of CONTROL. Clearing ENABLE stops fetching, ends bursts under way and resets the controller. */
+#define FLASHTRAIN_CONTROL_ENABLE 0x01
+#define FLASHTRAIN_CONTROL_FACTORY 0x02 /* at enable take all blocks as erased, as from the factory; else erase them first */
+
+/* Bits of STATE. */
+#define FLASHTRAIN_STATE_READY 0x01 /* enabled and initialised */
+#define FLASHTRAIN_STATE_FATAL 0x02 /* a fault that only a reset clears */
+#define FLASHTRAIN_STATE_IDLE 0x04 /* no command in flight, no die busy, nothing to erase or reclaim */
+#define FLASHTRAIN_STATE_BAD_DOORBELL 0x08 /* a doorbell was written with a value past its queue and ignored; cleared by a reset */
+
+/* Offsets within a port's window. Bases are multiples of 64 bytes; queue sizes are entries - 1. */
+#define FLASHTRAIN_PORT_REGISTER_SQ_BASE_LOW 0x00
+#define FLASHTRAIN_PORT_REGISTER_SQ_BASE_HIGH 0x04
+#define FLASHTRAIN_PORT_REGISTER_SQ_SIZE 0x08
+#define FLASHTRAIN_PORT_REGISTER_CQ_BASE_LOW 0x10
+#define FLASHTRAIN_PORT_REGISTER_CQ_BASE_HIGH 0x14
+#define FLASHTRAIN_PORT_REGISTER_CQ_SIZE 0x18
+
+/* Offsets within a stream's window; written while the controller is disabled. */
+#define FLASHTRAIN_STREAM_REGISTER_ZONES 0x00 /* first zone 15:0, number of zones 31:16 */
+#define FLASHTRAIN_STREAM_REGISTER_ATTRIBUTES 0x04 /* StreamAttributes */
+#define FLASHTRAIN_STREAM_REGISTER_GENERATION 0x08 /* read only */
+
+/* Counters of the centre; clock counters unless said. Latencies run from a command's acceptance to its answer. */
+#define FLASHTRAIN_COUNTER_CLOCKS 0x00
+#define FLASHTRAIN_COUNTER_COMMANDS 0x01 /* commands fetched */
+#define FLASHTRAIN_COUNTER_ERRORS 0x02 /* completions with a status other than success */
+#define FLASHTRAIN_COUNTER_PAGES_APPENDED 0x03 /* pages moved from the tensor buffer to channel buffers */
+#define FLASHTRAIN_COUNTER_PAGES_READ 0x04 /* pages moved to the tensor buffer */
+#define FLASHTRAIN_COUNTER_WRITE_BUSY 0x05 /* a beat moves from the tensor buffer to a channel */
+#define FLASHTRAIN_COUNTER_WRITE_STALL_BUFFER 0x06 /* a page waits for room in its channel */
+#define FLASHTRAIN_COUNTER_WRITE_STALL_MEMORY 0x07 /* nothing moves because the tensor buffer has not answered */
+#define FLASHTRAIN_COUNTER_READ_BUSY 0x08 /* a beat moves to the tensor buffer */
+#define FLASHTRAIN_COUNTER_READ_STALL_MEMORY 0x09 /* a beat waits for the tensor buffer */
+#define FLASHTRAIN_COUNTER_READ_STALL_CHANNEL 0x0a /* nothing moves because no channel has a page */
+#define FLASHTRAIN_COUNTER_APPENDS 0x0b /* append and write commands completed */
+#define FLASHTRAIN_COUNTER_APPEND_LATENCY 0x0c /* sum over them */
+#define FLASHTRAIN_COUNTER_READS 0x0d /* read commands completed */
+#define FLASHTRAIN_COUNTER_READ_LATENCY 0x0e /* sum over them */
+#define FLASHTRAIN_COUNTER_ERASES 0x0f /* zones erased */
+#define FLASHTRAIN_COUNTER_ZONE_WAITS 0x10 /* clocks in which a command waits for an erased zone */
+
+/* Counters of a channel engine. */
+#define FLASHTRAIN_CHANNEL_COUNTER_BUS_IDLE 0x00 /* clocks without a bus operation */
+#define FLASHTRAIN_CHANNEL_COUNTER_BUS_COMMAND 0x01 /* clocks in command and address cycles */
+#define FLASHTRAIN_CHANNEL_COUNTER_BUS_DATA_IN 0x02
+#define FLASHTRAIN_CHANNEL_COUNTER_BUS_DATA_OUT 0x03
+#define FLASHTRAIN_CHANNEL_COUNTER_BUS_WAIT 0x04 /* clocks of tADL, tWHR and tRHW within an operation */
+#define FLASHTRAIN_CHANNEL_COUNTER_PROGRAMS 0x05 /* page sets programmed */
+#define FLASHTRAIN_CHANNEL_COUNTER_PAGES_PROGRAMMED 0x06
+#define FLASHTRAIN_CHANNEL_COUNTER_SENSES 0x07 /* read commands to the array, multi-plane counted once */
+#define FLASHTRAIN_CHANNEL_COUNTER_PAGES_SENSED 0x08 /* pages output by dies */
+#define FLASHTRAIN_CHANNEL_COUNTER_BUFFER_HITS 0x09 /* pages read from the write buffer */
+#define FLASHTRAIN_CHANNEL_COUNTER_ERASES 0x0a /* multi-plane erases */
+#define FLASHTRAIN_CHANNEL_COUNTER_FAILURES 0x0b /* programs and erases whose status was a failure */
+
+/* Command bytes (ONFI 5.1, table 71). */
+#define FLASHTRAIN_DIE_READ 0x00
+#define FLASHTRAIN_DIE_READ_CONFIRM 0x30
+#define FLASHTRAIN_DIE_READ_MULTI_PLANE 0x32
+#define FLASHTRAIN_DIE_READ_CACHE 0x31
+#define FLASHTRAIN_DIE_READ_CACHE_END 0x3f
+#define FLASHTRAIN_DIE_CHANGE_READ_COLUMN 0x05
+#define FLASHTRAIN_DIE_CHANGE_READ_COLUMN_ENHANCED 0x06
+#define FLASHTRAIN_DIE_CHANGE_READ_COLUMN_CONFIRM 0xe0
+#define FLASHTRAIN_DIE_PROGRAM 0x80
+#define FLASHTRAIN_DIE_PROGRAM_CONFIRM 0x10
+#define FLASHTRAIN_DIE_PROGRAM_MULTI_PLANE 0x11
+#define FLASHTRAIN_DIE_PROGRAM_CACHE 0x15
+#define FLASHTRAIN_DIE_CHANGE_WRITE_COLUMN 0x85
+#define FLASHTRAIN_DIE_ERASE 0x60
+#define FLASHTRAIN_DIE_ERASE_CONFIRM 0xd0
+#define FLASHTRAIN_DIE_ERASE_MULTI_PLANE 0xd1
+#define FLASHTRAIN_DIE_READ_STATUS 0x70
+#define FLASHTRAIN_DIE_READ_STATUS_ENHANCED 0x78
+#define FLASHTRAIN_DIE_READ_ID 0x90
+#define FLASHTRAIN_DIE_READ_PARAMETER_PAGE 0xec
+#define FLASHTRAIN_DIE_SET_FEATURES 0xef
+#define FLASHTRAIN_DIE_GET_FEATURES 0xee
+#define FLASHTRAIN_DIE_RESET 0xff
+
+/* Bits of the status byte (ONFI 5.1, section 5.13). */
+#define FLASHTRAIN_DIE_STATUS_FAIL 0x01 /* the last operation of the array failed; valid while ARDY is set */
+#define FLASHTRAIN_DIE_STATUS_FAILC 0x02 /* the one before it in a cache sequence failed; valid while RDY is set */
+#define FLASHTRAIN_DIE_STATUS_ARDY 0x20 /* the array is idle */
+#define FLASHTRAIN_DIE_STATUS_RDY 0x40 /* the cache register is free: the die takes commands */
+#define FLASHTRAIN_DIE_STATUS_WP_N 0x80 /* not write-protected */
+
+/* Operations of the bus engine, each performed whole before another may use the bus. */
+#define FLASHTRAIN_BUS_OP_RESET 0x00
+#define FLASHTRAIN_BUS_OP_STATUS 0x01 /* of the die; over all planes of the last operation */
+#define FLASHTRAIN_BUS_OP_STATUS_PLANE 0x02
+#define FLASHTRAIN_BUS_OP_READ_MORE 0x03 /* queue one plane of a multi-plane read */
+#define FLASHTRAIN_BUS_OP_READ_LAST 0x04 /* the last plane: sense */
+#define FLASHTRAIN_BUS_OP_CACHE_READ_LAST 0x05 /* the last plane: sense while the page sensed before is output */
+#define FLASHTRAIN_BUS_OP_CACHE_READ_NEXT 0x06 /* sense the next page row of the same planes while this one is output */
+#define FLASHTRAIN_BUS_OP_CACHE_READ_END 0x07 /* hand the sensed page to the output without another sense */
+#define FLASHTRAIN_BUS_OP_SELECT 0x08 /* choose the plane of a data output; the data may follow after tCCS */
+#define FLASHTRAIN_BUS_OP_DATA_OUT 0x09
+#define FLASHTRAIN_BUS_OP_PROGRAM_MORE 0x0a /* load one plane of a multi-plane program */
+#define FLASHTRAIN_BUS_OP_PROGRAM_LAST 0x0b /* load the last plane, program, and take the next page set meanwhile */
+#define FLASHTRAIN_BUS_OP_ERASE_MORE 0x0c
+#define FLASHTRAIN_BUS_OP_ERASE_LAST 0x0d
+
+/* Fields of the 64-byte submission entry (Base figure 87; data block descriptor: Base figure 99). */
+#define FLASHTRAIN_SUBMISSION_BYTES 64
+#define FLASHTRAIN_SUBMISSION_OPCODE 0, 8
+#define FLASHTRAIN_SUBMISSION_FUSE 8, 2
+#define FLASHTRAIN_SUBMISSION_PSDT 14, 2 /* 01b: SGL */
+#define FLASHTRAIN_SUBMISSION_CID 16, 16
+#define FLASHTRAIN_SUBMISSION_NSID 32, 32
+#define FLASHTRAIN_SUBMISSION_ADDRESS 192, 64
+#define FLASHTRAIN_SUBMISSION_LENGTH 256, 32
+#define FLASHTRAIN_SUBMISSION_SGL_TYPE 312, 8 /* 00h: data block, address */
+#define FLASHTRAIN_SUBMISSION_SLBA 320, 64 /* ZSLBA of an append */
+#define FLASHTRAIN_SUBMISSION_NLB 384, 16 /* blocks - 1 (read, write, append) */
+#define FLASHTRAIN_SUBMISSION_DWORDS 384, 32 /* dwords - 1 (zone management receive) */
+#define FLASHTRAIN_SUBMISSION_ACTION 416, 8 /* ZSA, ZRA */
+#define FLASHTRAIN_SUBMISSION_SELECT_ALL 424, 1 /* zone management send */
+#define FLASHTRAIN_SUBMISSION_REPORT_OPTIONS 424, 8 /* zone management receive; 00h: all zones */
+#define FLASHTRAIN_SUBMISSION_PARTIAL 432, 1
+#define FLASHTRAIN_SUBMISSION_PSDT_SGL 1
+
+/* Fields of the 16-byte completion entry (Base figures 90 and 93). */
+#define FLASHTRAIN_COMPLETION_BYTES 16
+#define FLASHTRAIN_COMPLETION_RESULT 0, 64 /* append: the assigned LBA */
+#define FLASHTRAIN_COMPLETION_SQ_HEAD 64, 16
+#define FLASHTRAIN_COMPLETION_SQ_ID 80, 16 /* the port */
+#define FLASHTRAIN_COMPLETION_CID 96, 16
+#define FLASHTRAIN_COMPLETION_PHASE 112, 1
+#define FLASHTRAIN_COMPLETION_STATUS 113, 11 /* SC in 7:0, SCT in 10:8 */
+
+/* The header of a zone report (ZNS figure 36). */
+#define FLASHTRAIN_REPORT_HEADER_BYTES 64
+#define FLASHTRAIN_REPORT_HEADER_ZONES 0, 64
+
+/* Fields of the 64-byte zone descriptor of a report (ZNS figure 37); the report header is as long. */
+#define FLASHTRAIN_ZONE_DESCRIPTOR_BYTES 64
+#define FLASHTRAIN_ZONE_DESCRIPTOR_ZONE_TYPE 0, 8 /* 2: sequential write required */
+#define FLASHTRAIN_ZONE_DESCRIPTOR_STATE 12, 4
+#define FLASHTRAIN_ZONE_DESCRIPTOR_CAPACITY 64, 64 /* blocks */
+#define FLASHTRAIN_ZONE_DESCRIPTOR_START 128, 64 /* ZSLBA */
+#define FLASHTRAIN_ZONE_DESCRIPTOR_WRITE_POINTER 192, 64 /* all ones where it has no meaning: FULL, READ_ONLY, OFFLINE */
+#define FLASHTRAIN_ZONE_DESCRIPTOR_SEQUENTIAL_WRITE_REQUIRED 2
+
+/* Fields of a stream's ATTRIBUTES register. */
+#define FLASHTRAIN_STREAM_ATTRIBUTES_VALID 0, 1
+#define FLASHTRAIN_STREAM_ATTRIBUTES_NON_VOLATILE 1, 1
+#define FLASHTRAIN_STREAM_ATTRIBUTES_HOST 4, 2 /* Access */
+#define FLASHTRAIN_STREAM_ATTRIBUTES_CORE 6, 2
+#define FLASHTRAIN_STREAM_ATTRIBUTES_RETENTION 8, 2
+#define FLASHTRAIN_STREAM_ATTRIBUTES_CODEC 12, 4
+
+/* Constants of the register map. */
+#define FLASHTRAIN_ID_VALUE 0x4e525446
+#define FLASHTRAIN_VERSION_VALUE 0x100
+#define FLASHTRAIN_MAX_STREAMS 0x8
+#define FLASHTRAIN_PORTS 0x2
+#define FLASHTRAIN_PORT_BASE 0x100
+#define FLASHTRAIN_PORT_STRIDE 0x40
+#define FLASHTRAIN_STREAM_BASE 0x200
+#define FLASHTRAIN_STREAM_STRIDE 0x20
+#define FLASHTRAIN_COUNTER_BASE 0x400
+#define FLASHTRAIN_CHANNEL_COUNTER_BASE 0x600
+#define FLASHTRAIN_DOORBELL_BASE 0x1000
+#define FLASHTRAIN_ADDRESS_BITS 0xd
+
+/* Byte addresses within the register map. */
+#define FLASHTRAIN_PORT_ADDRESS(port, reg) (FLASHTRAIN_PORT_BASE + (port) * FLASHTRAIN_PORT_STRIDE + (reg))
+#define FLASHTRAIN_STREAM_ADDRESS(nsid, reg) \
+    (FLASHTRAIN_STREAM_BASE + ((nsid) - 1) * FLASHTRAIN_STREAM_STRIDE + (reg))
+#define FLASHTRAIN_COUNTER_ADDRESS(counter) (FLASHTRAIN_COUNTER_BASE + 8 * (counter))
+#define FLASHTRAIN_CHANNEL_COUNTER_ADDRESS(counter) (FLASHTRAIN_CHANNEL_COUNTER_BASE + 8 * (counter))
+#define FLASHTRAIN_SQ_TAIL_DOORBELL(port) (FLASHTRAIN_DOORBELL_BASE + 8 * (port))
+#define FLASHTRAIN_CQ_HEAD_DOORBELL(port) (FLASHTRAIN_DOORBELL_BASE + 8 * (port) + 4)
+
+#endif

@@ -1,0 +1,157 @@
+"""The contract as a C header, for drivers that are not written in Python.
+
+Valid as C99 and as C++11. Every constant of the contract is a macro; a field of an entry, a descriptor
+or a register is a macro that stands for two arguments, `low, width`, of `flashtrain_get` and `flashtrain_put`.
+"""
+
+from collections.abc import Iterator
+from enum import IntEnum, IntFlag
+
+from . import registers, streams
+from .comments import comments, first_paragraph
+from .nand import BusOp, DieCommand, DieStatus
+from .nvme import (
+    BitField,
+    Completion,
+    Opcode,
+    ReportHeader,
+    Status,
+    Submission,
+    ZoneAction,
+    ZoneDescriptor,
+    ZoneReport,
+    ZoneState,
+)
+from .registers import (
+    AttributeField,
+    ChannelCounter,
+    Control,
+    Counter,
+    PortRegister,
+    Register,
+    State,
+    StreamAttributes,
+    StreamRegister,
+)
+
+PREFIX = "FLASHTRAIN"
+
+ENUMS: dict[str, type[IntEnum] | type[IntFlag]] = {
+    "OPCODE": Opcode,
+    "STATUS": Status,
+    "ZONE_ACTION": ZoneAction,
+    "ZONE_REPORT": ZoneReport,
+    "ZONE_STATE": ZoneState,
+    "PORT": streams.Port,
+    "ACCESS": streams.Access,
+    "PERSISTENCY": streams.Persistency,
+    "RETENTION": streams.Retention,
+    "CODEC": streams.Codec,
+    "REGISTER": Register,
+    "CONTROL": Control,
+    "STATE": State,
+    "PORT_REGISTER": PortRegister,
+    "STREAM_REGISTER": StreamRegister,
+    "COUNTER": Counter,
+    "CHANNEL_COUNTER": ChannelCounter,
+    "DIE": DieCommand,
+    "DIE_STATUS": DieStatus,
+    "BUS_OP": BusOp,
+}
+"""Enumerations by the prefix of their macros."""
+
+STRUCTS: dict[str, type] = {
+    "SUBMISSION": Submission,
+    "COMPLETION": Completion,
+    "REPORT_HEADER": ReportHeader,
+    "ZONE_DESCRIPTOR": ZoneDescriptor,
+    "STREAM_ATTRIBUTES": StreamAttributes,
+}
+"""Structures by the prefix of their fields' macros."""
+
+MAP_CONSTANTS = (
+    "ID_VALUE", "VERSION_VALUE", "MAX_STREAMS", "PORTS", "PORT_BASE", "PORT_STRIDE", "STREAM_BASE",
+    "STREAM_STRIDE", "COUNTER_BASE", "CHANNEL_COUNTER_BASE", "DOORBELL_BASE", "ADDRESS_BITS",
+)  # fmt: skip
+
+_START = """\
+/* flashtrain: the contract between host and device.
+ *
+ * Generated from flashtrain.spec by `python -m flashtrain.spec.generate`: do not edit.
+ * Entries and descriptors are little endian, whatever the machine:
+ *
+ *     uint8_t entry[FLASHTRAIN_SUBMISSION_BYTES] = {0};
+ *     flashtrain_put(entry, FLASHTRAIN_SUBMISSION_OPCODE, FLASHTRAIN_OPCODE_READ);
+ *     status = flashtrain_get(completion, FLASHTRAIN_COMPLETION_STATUS);
+ */
+#ifndef FLASHTRAIN_H
+#define FLASHTRAIN_H
+
+#include <stdint.h>
+
+/* The `width` bits of an entry from bit `low` on. */
+static inline uint64_t flashtrain_get(const uint8_t *entry, unsigned low, unsigned width)
+{
+    uint64_t value = 0;
+    unsigned bit;
+    for (bit = 0; bit < width; ++bit)
+        value |= (uint64_t)(entry[(low + bit) / 8] >> ((low + bit) % 8) & 1u) << bit;
+    return value;
+}
+
+/* Sets the `width` bits of an entry from bit `low` on; bits of `value` past `width` are dropped. */
+static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, uint64_t value)
+{
+    unsigned bit;
+    for (bit = 0; bit < width; ++bit) {
+        const uint8_t mask = (uint8_t)(1u << ((low + bit) % 8));
+        uint8_t *const byte = &entry[(low + bit) / 8];
+        *byte = (uint8_t)(value >> bit & 1u ? *byte | mask : *byte & ~mask);
+    }
+}
+"""
+
+_END = """
+/* Byte addresses within the register map. */
+#define FLASHTRAIN_PORT_ADDRESS(port, reg) (FLASHTRAIN_PORT_BASE + (port) * FLASHTRAIN_PORT_STRIDE + (reg))
+#define FLASHTRAIN_STREAM_ADDRESS(nsid, reg) \\
+    (FLASHTRAIN_STREAM_BASE + ((nsid) - 1) * FLASHTRAIN_STREAM_STRIDE + (reg))
+#define FLASHTRAIN_COUNTER_ADDRESS(counter) (FLASHTRAIN_COUNTER_BASE + 8 * (counter))
+#define FLASHTRAIN_CHANNEL_COUNTER_ADDRESS(counter) (FLASHTRAIN_CHANNEL_COUNTER_BASE + 8 * (counter))
+#define FLASHTRAIN_SQ_TAIL_DOORBELL(port) (FLASHTRAIN_DOORBELL_BASE + 8 * (port))
+#define FLASHTRAIN_CQ_HEAD_DOORBELL(port) (FLASHTRAIN_DOORBELL_BASE + 8 * (port) + 4)
+
+#endif
+"""
+
+
+def header() -> str:
+    """The text of the header."""
+    sections = [_section(first_paragraph(kind), _enum(name, kind)) for name, kind in ENUMS.items()]
+    sections += [_section(first_paragraph(kind), _struct(name, kind)) for name, kind in STRUCTS.items()]
+    constants = ((name, hex(getattr(registers, name)), "") for name in MAP_CONSTANTS)
+    sections.append(_section("Constants of the register map.", constants))
+    return _START + "".join(sections) + _END
+
+
+def _section(title: str, macros: Iterator[tuple[str, str, str]]) -> str:
+    """A comment and a macro per (name, value, comment)."""
+    lines = ["", f"/* {title} */"]
+    for name, value, comment in macros:
+        define = f"#define {PREFIX}_{name} {value}"
+        lines.append(f"{define} /* {comment} */" if comment else define)
+    return "\n".join(lines) + "\n"
+
+
+def _enum(prefix: str, kind: type[IntEnum] | type[IntFlag]) -> Iterator[tuple[str, str, str]]:
+    # A flag of value 0 is no member when one iterates.
+    for name, member in kind.__members__.items():
+        yield f"{prefix}_{name}", f"{int(member):#04x}", comments(kind)[name]
+
+
+def _struct(prefix: str, kind: type) -> Iterator[tuple[str, str, str]]:
+    for name, value in vars(kind).items():
+        if isinstance(value, (BitField, AttributeField)):
+            yield f"{prefix}_{name.upper()}", f"{value.low}, {value.width}", comments(kind)[name]
+        elif isinstance(value, int):
+            yield f"{prefix}_{name}", str(value), comments(kind)[name]

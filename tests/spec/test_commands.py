@@ -1,0 +1,156 @@
+"""Numbers of commands, statuses and entries, as NVMe and its zoned command set print them."""
+
+import pytest
+
+from flashtrain.spec import Completion, Opcode, Status, Submission, ZoneAction, ZoneState
+from flashtrain.spec.nvme import BitField, ReportHeader, ZoneDescriptor, ZoneReport
+
+
+def values(kind) -> dict[str, int]:
+    return {member.name: int(member) for member in kind}
+
+
+def fields(entry) -> dict[str, tuple[int, int]]:
+    return {name: tuple(value) for name, value in vars(entry).items() if isinstance(value, BitField)}
+
+
+def test_opcodes():
+    assert values(Opcode) == {
+        "FLUSH": 0x00,
+        "WRITE": 0x01,
+        "READ": 0x02,
+        "ZONE_MANAGEMENT_SEND": 0x79,
+        "ZONE_MANAGEMENT_RECEIVE": 0x7A,
+        "ZONE_APPEND": 0x7D,
+        "STREAM_RESET": 0x80,
+        "ZONE_RETIRE": 0x84,
+    }
+
+
+def test_zone_actions():
+    assert values(ZoneAction) == {"CLOSE": 1, "FINISH": 2, "OPEN": 3, "RESET": 4}
+    assert values(ZoneReport) == {"REPORT_ZONES": 0}
+
+
+def test_zone_states():
+    assert values(ZoneState) == {
+        "EMPTY": 0x1,
+        "IMPLICITLY_OPEN": 0x2,
+        "EXPLICITLY_OPEN": 0x3,
+        "CLOSED": 0x4,
+        "READ_ONLY": 0xD,
+        "FULL": 0xE,
+        "OFFLINE": 0xF,
+    }
+
+
+def status(code_type: int, code: int) -> int:
+    return code_type << 8 | code
+
+
+def test_statuses():
+    assert values(Status) == {
+        # Generic command status.
+        "SUCCESS": status(0, 0x00),
+        "INVALID_OPCODE": status(0, 0x01),
+        "INVALID_FIELD": status(0, 0x02),
+        "DATA_TRANSFER_ERROR": status(0, 0x04),
+        "INTERNAL_ERROR": status(0, 0x06),
+        "INVALID_NAMESPACE": status(0, 0x0B),
+        "SGL_LENGTH_INVALID": status(0, 0x0F),
+        "SGL_TYPE_INVALID": status(0, 0x11),
+        "SGL_GRANULARITY_INVALID": status(0, 0x1E),
+        "LBA_OUT_OF_RANGE": status(0, 0x80),
+        # Command specific status.
+        "ZONE_BOUNDARY_ERROR": status(1, 0xB8),
+        "ZONE_IS_FULL": status(1, 0xB9),
+        "ZONE_IS_READ_ONLY": status(1, 0xBA),
+        "ZONE_IS_OFFLINE": status(1, 0xBB),
+        "ZONE_INVALID_WRITE": status(1, 0xBC),
+        "TOO_MANY_ACTIVE_ZONES": status(1, 0xBD),
+        "TOO_MANY_OPEN_ZONES": status(1, 0xBE),
+        "INVALID_ZONE_TRANSITION": status(1, 0xBF),
+        # Media and data integrity errors.
+        "WRITE_FAULT": status(2, 0x80),
+        "UNRECOVERED_READ_ERROR": status(2, 0x81),
+        "ACCESS_DENIED": status(2, 0x86),
+        "UNWRITTEN_BLOCK": status(2, 0x87),
+    }
+
+
+def test_submission_entry():
+    assert Submission.BYTES == 64
+    assert Submission.PSDT_SGL == 1
+    dword = 32
+    assert fields(Submission) == {
+        "opcode": (0, 8),
+        "fuse": (8, 2),
+        "psdt": (14, 2),
+        "cid": (16, 16),
+        "nsid": (1 * dword, 32),
+        "address": (6 * dword, 64),
+        "length": (8 * dword, 32),
+        "sgl_type": (9 * dword + 24, 8),
+        "slba": (10 * dword, 64),
+        "nlb": (12 * dword, 16),
+        "dwords": (12 * dword, 32),
+        "action": (13 * dword, 8),
+        "select_all": (13 * dword + 8, 1),
+        "report_options": (13 * dword + 8, 8),
+        "partial": (13 * dword + 16, 1),
+    }
+
+
+def test_completion_entry():
+    assert Completion.BYTES == 16
+    assert fields(Completion) == {
+        "result": (0, 64),
+        "sq_head": (64, 16),
+        "sq_id": (80, 16),
+        "cid": (96, 16),
+        "phase": (112, 1),
+        "status": (113, 11),
+    }
+
+
+def test_zone_report():
+    assert ZoneDescriptor.BYTES == ReportHeader.BYTES == 64
+    assert ZoneDescriptor.SEQUENTIAL_WRITE_REQUIRED == 2
+    byte = 8
+    assert fields(ReportHeader) == {"zones": (0, 64)}
+    assert fields(ZoneDescriptor) == {
+        "zone_type": (0, 8),
+        "state": (1 * byte + 4, 4),
+        "capacity": (8 * byte, 64),
+        "start": (16 * byte, 64),
+        "write_pointer": (24 * byte, 64),
+    }
+
+
+def test_a_whole_entry():
+    """An append as it lies in memory, byte by byte."""
+    s = Submission
+    entry = (
+        s.opcode.put(Opcode.ZONE_APPEND)
+        | s.psdt.put(s.PSDT_SGL)
+        | s.cid.put(0x1234)
+        | s.nsid.put(2)
+        | s.address.put(0x8_0000_4000)
+        | s.length.put(0x2000)
+        | s.slba.put(0x400)
+        | s.nlb.put(1)
+    )
+    assert entry.to_bytes(s.BYTES, "little").hex(" ", 4) == (
+        "7d403412 02000000 00000000 00000000 00000000 00000000 00400000 08000000 "
+        "00200000 00000000 00040000 00000000 01000000 00000000 00000000 00000000"
+    )
+
+
+def test_a_field_takes_what_it_gives():
+    field = BitField(low=13, width=11)
+    for value in (0, 1, 0x5A5, 0x7FF):
+        assert field.get(field.put(value)) == value
+        assert field.get(field.put(value) | ~(0x7FF << 13)) == value
+    for value in (-1, 0x800):
+        with pytest.raises(ValueError, match=f"{value} does not fit a field of 11 bits"):
+            field.put(value)

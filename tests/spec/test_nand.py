@@ -1,0 +1,95 @@
+"""Command bytes, status bits and bus sequences of a die, as ONFI prints them."""
+
+from flashtrain.spec.nand import SEQUENCES, AddressCycles, BusOp, DataPhase, DieCommand, DieStatus
+
+
+def values(kind) -> dict[str, int]:
+    return {member.name: int(member) for member in kind}
+
+
+def test_commands():
+    assert values(DieCommand) == {
+        "READ": 0x00,
+        "READ_CONFIRM": 0x30,
+        "READ_MULTI_PLANE": 0x32,
+        "READ_CACHE": 0x31,
+        "READ_CACHE_END": 0x3F,
+        "CHANGE_READ_COLUMN": 0x05,
+        "CHANGE_READ_COLUMN_ENHANCED": 0x06,
+        "CHANGE_READ_COLUMN_CONFIRM": 0xE0,
+        "PROGRAM": 0x80,
+        "PROGRAM_CONFIRM": 0x10,
+        "PROGRAM_MULTI_PLANE": 0x11,
+        "PROGRAM_CACHE": 0x15,
+        "CHANGE_WRITE_COLUMN": 0x85,
+        "ERASE": 0x60,
+        "ERASE_CONFIRM": 0xD0,
+        "ERASE_MULTI_PLANE": 0xD1,
+        "READ_STATUS": 0x70,
+        "READ_STATUS_ENHANCED": 0x78,
+        "READ_ID": 0x90,
+        "READ_PARAMETER_PAGE": 0xEC,
+        "SET_FEATURES": 0xEF,
+        "GET_FEATURES": 0xEE,
+        "RESET": 0xFF,
+    }
+
+
+def test_status_bits():
+    assert values(DieStatus) == {"FAIL": 0x01, "FAILC": 0x02, "ARDY": 0x20, "RDY": 0x40, "WP_N": 0x80}
+
+
+def test_phases():
+    assert values(AddressCycles) == {"NONE": 0, "ROW": 3, "FULL": 5}
+    assert values(DataPhase) == {"NONE": 0, "IN": 1, "OUT": 2, "STATUS": 3}
+
+
+def spelled(op: BusOp) -> str:
+    """Cycles of an operation: command bytes, A for each address cycle, and the data."""
+    first, address, second, data, third = SEQUENCES[op]
+    parts = [
+        "" if first is None else f"{first:02X}",
+        "A" * address,
+        "" if second is None else f"{second:02X}",
+        "" if data is DataPhase.NONE else data.name.lower(),
+        "" if third is None else f"{third:02X}",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def test_bus_operations():
+    assert values(BusOp) == {
+        "RESET": 0,
+        "STATUS": 1,
+        "STATUS_PLANE": 2,
+        "READ_MORE": 3,
+        "READ_LAST": 4,
+        "CACHE_READ_LAST": 5,
+        "CACHE_READ_NEXT": 6,
+        "CACHE_READ_END": 7,
+        "SELECT": 8,
+        "DATA_OUT": 9,
+        "PROGRAM_MORE": 10,
+        "PROGRAM_LAST": 11,
+        "ERASE_MORE": 12,
+        "ERASE_LAST": 13,
+    }
+
+
+def test_sequences():
+    assert {op.name: spelled(op) for op in BusOp} == {
+        "RESET": "FF",
+        "STATUS": "70 status",
+        "STATUS_PLANE": "78 AAA status",
+        "READ_MORE": "00 AAAAA 32",
+        "READ_LAST": "00 AAAAA 30",
+        "CACHE_READ_LAST": "00 AAAAA 31",
+        "CACHE_READ_NEXT": "31",
+        "CACHE_READ_END": "3F",
+        "SELECT": "06 AAAAA E0",
+        "DATA_OUT": "out",
+        "PROGRAM_MORE": "80 AAAAA in 11",
+        "PROGRAM_LAST": "80 AAAAA in 15",
+        "ERASE_MORE": "60 AAA D1",
+        "ERASE_LAST": "60 AAA D0",
+    }

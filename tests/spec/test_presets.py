@@ -1,0 +1,114 @@
+"""The presets and every number that is derived from them."""
+
+import pytest
+
+from flashtrain.spec import PRESETS, ConfigError, Geometry, preset
+from flashtrain.spec.timing import NandTiming
+
+
+def numbers(thing) -> dict[str, object]:
+    """All fields and properties whose values are plain."""
+    names = [
+        *thing.__dataclass_fields__,
+        *(n for n, v in vars(type(thing)).items() if isinstance(v, property)),
+    ]
+    plain = {name: getattr(thing, name) for name in names}
+    return {name: value for name, value in plain.items() if not isinstance(value, (Geometry, NandTiming))}
+
+
+GEOMETRIES = {
+    "tiny": dict(
+        channels=2, dies=1, planes=2, blocks=12, pages=6, page_bytes=512, spare_bytes=32,
+        channel_bits=1, die_bits=0, plane_bits=1, row_bits=3, block_bits=4,
+        zones=12, zone_bits=4, zone_size_bits=5, zone_size=32, zone_capacity=24, superpage=4,
+        page_set_bytes=1024, raw_page_bytes=544, capacity_bytes=147_456,
+    ),
+    "small": dict(
+        channels=4, dies=2, planes=4, blocks=32, pages=64, page_bytes=4096, spare_bytes=224,
+        channel_bits=2, die_bits=1, plane_bits=2, row_bits=6, block_bits=5,
+        zones=32, zone_bits=5, zone_size_bits=11, zone_size=2048, zone_capacity=2048, superpage=32,
+        page_set_bytes=16_384, raw_page_bytes=4320, capacity_bytes=268_435_456,
+    ),
+    "behemoth": dict(
+        channels=64, dies=2, planes=8, blocks=683, pages=768, page_bytes=4096, spare_bytes=224,
+        channel_bits=6, die_bits=1, plane_bits=3, row_bits=10, block_bits=10,
+        zones=683, zone_bits=10, zone_size_bits=20, zone_size=1_048_576, zone_capacity=786_432,
+        superpage=1024,
+        page_set_bytes=32_768, raw_page_bytes=4320, capacity_bytes=2_200_096_997_376,
+    ),
+    "behemoth_wide": dict(
+        channels=64, dies=4, planes=8, blocks=683, pages=768, page_bytes=4096, spare_bytes=224,
+        channel_bits=6, die_bits=2, plane_bits=3, row_bits=10, block_bits=10,
+        zones=683, zone_bits=10, zone_size_bits=21, zone_size=2_097_152, zone_capacity=1_572_864,
+        superpage=2048, page_set_bytes=32_768, raw_page_bytes=4320, capacity_bytes=4_400_193_994_752,
+    ),
+}  # fmt: skip
+
+CONFIGS = {
+    "tiny": dict(
+        name="tiny", write_sets=3, read_pages=2, read_queue=4, commands=8, max_blocks=16, max_open=2,
+        max_active=3, address_bits=36, die_word_bytes=32, data_bytes=4, page_beats=128, page_shift=9,
+        page_address_bits=27, tag_bits=3, count_bits=5, lba_bits=9,
+    ),
+    "small": dict(
+        name="small", write_sets=4, read_pages=4, read_queue=16, commands=64, max_blocks=1024, max_open=8,
+        max_active=12, address_bits=36, die_word_bytes=32, data_bytes=8, page_beats=512, page_shift=12,
+        page_address_bits=24, tag_bits=6, count_bits=11, lba_bits=16,
+    ),
+    "behemoth": dict(
+        name="behemoth", write_sets=4, read_pages=8, read_queue=32, commands=64, max_blocks=16384, max_open=8,
+        max_active=12, address_bits=36, die_word_bytes=32, data_bytes=128, page_beats=32, page_shift=12,
+        page_address_bits=24, tag_bits=6, count_bits=15, lba_bits=30,
+    ),
+    "behemoth_wide": dict(
+        name="behemoth_wide", write_sets=8, read_pages=8, read_queue=32, commands=64, max_blocks=16384,
+        max_open=8, max_active=12, address_bits=36, die_word_bytes=32, data_bytes=128, page_beats=32,
+        page_shift=12, page_address_bits=24, tag_bits=6, count_bits=15, lba_bits=31,
+    ),
+}  # fmt: skip
+
+GIGABYTES_PER_SECOND = {
+    # name: (channel bound, program bound)
+    "tiny": (2.4, 0.512),
+    "small": (4.8, 1.31072),
+    "behemoth": (76.8, 41.94304),
+    "behemoth_wide": (76.8, 83.88608),
+}
+
+ARRAY_CLOCKS = {
+    # name: (tr, tprog, tbers)
+    "tiny": (600, 2_400, 6_000),
+    "small": (1_800, 60_000, 250_000),
+    "behemoth": (1_800, 60_000, 3_000_000),
+    "behemoth_wide": (1_800, 60_000, 3_000_000),
+}
+
+
+def test_the_presets_are_these():
+    assert list(PRESETS) == list(GEOMETRIES)
+    assert all(preset(name) is config and config.name == name for name, config in PRESETS.items())
+
+
+@pytest.mark.parametrize("name", GEOMETRIES)
+def test_geometry(name):
+    assert numbers(preset(name).geometry) == GEOMETRIES[name]
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_config(name):
+    derived = numbers(preset(name))
+    bounds = derived.pop("channel_bytes_per_second"), derived.pop("program_bytes_per_second")
+    assert derived == CONFIGS[name]
+    assert bounds == pytest.approx([figure * 1e9 for figure in GIGABYTES_PER_SECOND[name]], rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ARRAY_CLOCKS)
+def test_array_times(name):
+    timing = preset(name).timing
+    assert tuple(timing.clocks(time) for time in ("tr", "tprog", "tbers")) == ARRAY_CLOCKS[name]
+
+
+def test_unknown_preset():
+    with pytest.raises(ConfigError) as caught:
+        preset("medium")
+    assert str(caught.value) == "no preset 'medium'; expected one of tiny, small, behemoth, behemoth_wide"
