@@ -1,7 +1,7 @@
 """The contract as a C header, for drivers that are not written in Python.
 
 Valid as C99 and as C++11. Every constant of the contract is a macro; a field of an entry, a descriptor
-or a register is a macro that stands for two arguments, `low, width`, of `flashtrain_get` and `flashtrain_put`.
+or a register is a macro for two arguments, `low, width`, of `flashtrain_get` and `flashtrain_put`.
 """
 
 from collections.abc import Iterator
