@@ -11,11 +11,7 @@ class HostError(FlashtrainError):
 
 
 class RegisterError(HostError):
-    """There is no register at this address."""
-
-    def __init__(self, address: int) -> None:
-        super().__init__(f"no register at address {address:#06x}")
-        self.address = address
+    """The device refused an access to a register (AXI: SLVERR); the message has the address."""
 
 
 class DeviceHang(HostError):

@@ -13,31 +13,40 @@ from flashtrain.spec import FmsConfig
 class Link(ABC):
     """A way to a device: the functional model, the simulated RTL, later hardware.
 
-    config: what the device is built from.
-    memory: the tensor buffer, uint8[bytes], shared with the device. The device's address 0 is its first byte.
-        Queues, reports and data all lie in it. The host writes here before it rings a doorbell; the device
-        reads and writes it at any time until it has answered.
-
-    The register map is `flashtrain.spec.registers`; doorbells are registers.
+    The register map is `flashtrain.spec.registers`; doorbells are registers. What AXI answers with SLVERR is
+    a :class:`RegisterError` here: an address without a register, and a write without effect (of a read-only
+    register, of a setting while the controller is enabled, of a doorbell while it is not, of a value that the
+    register has no room for).
     """
 
-    config: FmsConfig
-    memory: NDArray[np.uint8]
+    @property
+    @abstractmethod
+    def config(self) -> FmsConfig:
+        """What the device is built from."""
+
+    @property
+    @abstractmethod
+    def memory(self) -> NDArray[np.uint8]:
+        """The tensor buffer, uint8[bytes], shared with the device, whose address 0 is its first byte.
+
+        Queues, reports and data all lie in it. The host writes before it rings a doorbell; the device reads
+        and writes at any time until it has answered.
+        """
 
     @abstractmethod
     def read_register(self, address: int) -> int:
-        """The 32-bit register at byte `address`; :class:`RegisterError` where there is none (AXI: SLVERR)."""
+        """The 32-bit register at byte `address`."""
 
     @abstractmethod
     def write_register(self, address: int, value: int) -> None:
-        """Write 32 bits to the register at byte `address`; :class:`RegisterError` where there is none."""
+        """Write 32 bits to the register at byte `address`."""
 
     @abstractmethod
     def wait(self, max_clocks: int | None = None) -> bool:
         """Let the device work until it raises its interrupt, or until nothing more can happen.
 
-        True: the interrupt is raised (at once, when it was raised already). False: the device has nothing left
-        to do. :class:`DeviceHang` when after `max_clocks` (None: the Link's own limit) neither is so.
+        True: the interrupt is raised (at once, when it was raised already). False: the device has nothing
+        left to do. :class:`DeviceHang` when after `max_clocks` (None: the Link's own limit) neither is so.
         """
 
     @abstractmethod

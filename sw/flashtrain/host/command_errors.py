@@ -1,0 +1,111 @@
+"""Exceptions for commands that the device refused or could not carry out: one class per status."""
+
+from flashtrain.spec import FlashtrainError, Port, Status
+
+from .entries import Command
+
+
+class CommandError(FlashtrainError):
+    """The device answered a command with a status other than success.
+
+    status: the NVMe status (a `Status`, or a number that the contract does not have); command: what was
+    asked; port, stream: by whom and of which stream.
+    """
+
+    def __init__(self, status: int, command: Command, port: Port, stream: str) -> None:
+        self.status = status
+        self.command = command
+        self.port = port
+        self.stream = stream
+        name = status.name if isinstance(status, Status) else "unknown status"
+        blocks = f" of {command.blocks} blocks" if command.blocks else ""
+        super().__init__(
+            f"{command.opcode.name}{blocks} at LBA {command.slba:#x} of stream {stream!r} "
+            f"by port {port.name}: {name} ({status:#05x})"
+        )
+
+    @property
+    def lba(self) -> int:
+        """The block address that the command named."""
+        return self.command.slba
+
+
+class InvalidCommand(CommandError):
+    """An opcode, a field or a namespace is not valid."""
+
+
+class InvalidDataPointer(CommandError):
+    """The data's address, length or descriptor is not valid, or lies outside the tensor buffer."""
+
+
+class AccessDenied(CommandError):
+    """The port may not do this to the stream."""
+
+
+class LbaOutOfRange(CommandError):
+    """The stream has no such block."""
+
+
+class ZoneBoundaryError(CommandError):
+    """The blocks do not lie in one zone."""
+
+
+class ZoneFull(CommandError):
+    """The zone takes no more blocks until it is reset."""
+
+
+class ZoneReadOnly(CommandError):
+    """The zone was retired to read-only."""
+
+
+class ZoneOffline(CommandError):
+    """The zone was retired to offline."""
+
+
+class InvalidWrite(CommandError):
+    """A write did not start at its zone's write pointer."""
+
+
+class TooManyZones(CommandError):
+    """The stream has as many zones open or active as it may."""
+
+
+class InvalidZoneTransition(CommandError):
+    """The zone's state does not allow the action."""
+
+
+class UnwrittenBlock(CommandError):
+    """A read reaches beyond the write pointer."""
+
+
+class MediaError(CommandError):
+    """The device failed to store or to fetch the data."""
+
+
+_CLASSES: dict[int, type[CommandError]] = {
+    Status.INVALID_OPCODE: InvalidCommand,
+    Status.INVALID_FIELD: InvalidCommand,
+    Status.INVALID_NAMESPACE: InvalidCommand,
+    Status.SGL_LENGTH_INVALID: InvalidDataPointer,
+    Status.SGL_TYPE_INVALID: InvalidDataPointer,
+    Status.SGL_GRANULARITY_INVALID: InvalidDataPointer,
+    Status.DATA_TRANSFER_ERROR: InvalidDataPointer,
+    Status.ACCESS_DENIED: AccessDenied,
+    Status.LBA_OUT_OF_RANGE: LbaOutOfRange,
+    Status.ZONE_BOUNDARY_ERROR: ZoneBoundaryError,
+    Status.ZONE_IS_FULL: ZoneFull,
+    Status.ZONE_IS_READ_ONLY: ZoneReadOnly,
+    Status.ZONE_IS_OFFLINE: ZoneOffline,
+    Status.ZONE_INVALID_WRITE: InvalidWrite,
+    Status.TOO_MANY_ACTIVE_ZONES: TooManyZones,
+    Status.TOO_MANY_OPEN_ZONES: TooManyZones,
+    Status.INVALID_ZONE_TRANSITION: InvalidZoneTransition,
+    Status.UNWRITTEN_BLOCK: UnwrittenBlock,
+    Status.WRITE_FAULT: MediaError,
+    Status.UNRECOVERED_READ_ERROR: MediaError,
+}
+
+
+def command_error(status: int, command: Command, port: Port, stream: str) -> CommandError:
+    """The exception for `status`; a plain :class:`CommandError` where it has no class of its own."""
+    return _CLASSES.get(status, CommandError)(status, command, port, stream)

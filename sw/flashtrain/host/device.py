@@ -1,0 +1,252 @@
+"""`open_device` and `Device`: a flash memory system behind a Link."""
+
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any, Self
+
+from numpy.typing import DTypeLike, NDArray
+
+from flashtrain.spec import FmsConfig, NodeTable, Port, Submission
+from flashtrain.spec import preset as named_preset
+from flashtrain.spec.errors import require, require_range
+from flashtrain.spec.streams import SINGLE_NODE
+
+from .controller import Controller, DeviceInfo
+from .engine import Engine
+from .entries import CompletionEntry
+from .errors import ArrayError, DeviceMismatch
+from .functional import FunctionalLink
+from .link import Link, LinkFactory
+from .pending import Pending
+from .queue_pair import QueuePair
+from .stream import DeviceStream
+from .stream_space import StreamSpace
+from .tensor_buffer import TensorBuffer
+
+DEFAULT_MEMORY_BYTES = 16 << 20
+DEFAULT_QUEUE_ENTRIES = 64
+
+
+class Device:
+    """A flash memory system in use. Made by :func:`open_device`.
+
+    Methods wait for the device; those called `..._async` of a stream give a :class:`Pending` instead. Many
+    may be in flight; commands of one port to one stream are carried out as if in the order of the calls. Not
+    for use by several threads.
+    """
+
+    def __init__(self, link: Link, node: NodeTable, queue_entries: int, owns_link: bool) -> None:
+        require_range("queue_entries", queue_entries, 2, 4096)
+        geometry = link.config.geometry
+        size = QueuePair.size_bytes(queue_entries)
+        require(
+            len(link.memory) >= len(Port) * size + geometry.page_bytes, "memory_bytes", len(link.memory),
+            f"at least {len(Port) * size} bytes of queues and a block of {geometry.page_bytes} bytes",
+        )  # fmt: skip
+        self.link = link
+        self._owns_link = owns_link
+        self.config = link.config
+        self.node = node
+        self._zones = node.zones(geometry.zones)
+        self._queues = {port: QueuePair(link, port, port * size, queue_entries) for port in Port}
+        self._buffer = TensorBuffer(link.memory, len(Port) * size, geometry.page_bytes)
+        self._engine = Engine(link, self._queues, self._buffer)
+        self._controller = Controller(link)
+        self._controller.check()
+        self._spaces = {
+            stream.nsid: StreamSpace(
+                stream.name, len(self._zones[stream.nsid]), geometry.zone_size, geometry.zone_capacity
+            )
+            for stream in node.streams
+        }
+
+    def __repr__(self) -> str:
+        return f"<device {self.config.name!r}, node {self.node.name!r}, {type(self.link).__name__}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # Life.
+
+    def enable(self, factory: bool = True) -> None:
+        """Configure and enable the controller; all streams are empty then.
+
+        factory: take all blocks as erased, as they come from the factory; else every block is erased first,
+        which takes its time. :class:`DeviceHang` when the controller does not become ready.
+        """
+        if self._engine.enabled:
+            self.disable()
+        for space in self._spaces.values():
+            space.clear()
+        self._controller.configure(self.node, self._zones)
+        for queue in self._queues.values():
+            queue.configure()
+        self._controller.enable(factory)
+        self._engine.start()
+
+    def disable(self) -> None:
+        """Disable the controller at once; results of commands in flight raise :class:`DeviceClosed`."""
+        self._controller.disable()
+        self._engine.abandon()
+
+    def format(self) -> None:
+        """Erase everything: all streams are empty, all zones writable again."""
+        self.enable(factory=False)
+
+    def close(self) -> None:
+        """Disable the controller, not waiting for commands in flight, and close a Link that came with it."""
+        try:
+            if self._engine.enabled:
+                self.disable()
+        finally:
+            if self._owns_link:
+                self.link.close()
+
+    # Use.
+
+    def stream(self, name: str, port: Port = Port.CORE) -> DeviceStream:
+        """The stream called `name` as `port` may use it; :class:`ConfigError` names the known ones."""
+        table = self.node.named(name)
+        return DeviceStream(
+            self._engine, table, Port(port), len(self._zones[table.nsid]), self._spaces[table.nsid]
+        )
+
+    def port(self, port: Port) -> "DevicePort":
+        """The device as one port sees it."""
+        return DevicePort(self, Port(port))
+
+    def buffer(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray:
+        """A new array of zeros that lies in the tensor buffer: it is moved without a copy by the host.
+
+        It leaves the tensor buffer when the last reference to it or to a view of it is gone.
+        :class:`BufferFull` when there is no room; :class:`ArrayError` for an impossible shape or dtype.
+        """
+        return self._buffer.array(shape if isinstance(shape, tuple) else (shape,), dtype)
+
+    def wait(self, pendings: Iterable[Pending[Any]] | None = None) -> list[Any]:
+        """Wait for these operations and give their results; without any: for all that is in flight.
+
+        The first failure is raised when all have been waited for.
+        """
+        if pendings is None:
+            self._engine.wait(lambda: not self._engine.in_flight)
+            return []
+        pendings = list(pendings)
+        self._engine.wait(lambda: all(pending.answered for pending in pendings))
+        return [pending.result() for pending in pendings]
+
+    def submit_raw(self, port: Port, entry: bytes | int) -> CompletionEntry:
+        """Submit a 64-byte entry as it is, malformed or not, and wait for the device's answer."""
+        return self.submit_raw_batch(port, [entry])[0]
+
+    def submit_raw_batch(self, port: Port, entries: Iterable[bytes | int]) -> list[CompletionEntry]:
+        """Submit several such entries at once; the answers in the order in which they came."""
+        raw = [_entry_bytes(entry) for entry in entries]
+        for space in self._spaces.values():
+            space.forget()
+        return self._engine.submit_raw(Port(port), raw)
+
+    # What is known about it.
+
+    @property
+    def clocks(self) -> int:
+        """Simulated clocks since the Link was opened; 0 on a Link without time."""
+        return self.link.clocks
+
+    @property
+    def buffer_free_bytes(self) -> int:
+        """Bytes of the tensor buffer that nothing occupies."""
+        return self._buffer.free_blocks * self.config.geometry.page_bytes
+
+    def info(self) -> DeviceInfo:
+        """What the device says of itself in its registers."""
+        return self._controller.info()
+
+    def counters(self) -> dict[str, int]:
+        """The centre's counters by name (`flashtrain.spec.registers.Counter`)."""
+        return self._controller.counters()
+
+    def channel_counters(self) -> list[dict[str, int]]:
+        """The counters of each channel by name (`flashtrain.spec.registers.ChannelCounter`)."""
+        return self._controller.channel_counters()
+
+    def zone_wear(self) -> list[int]:
+        """How often each physical zone was erased."""
+        return self._controller.zone_wear()
+
+
+class DevicePort:
+    """A device as one port sees it."""
+
+    def __init__(self, device: Device, port: Port) -> None:
+        self.device = device
+        self.port = port
+
+    def stream(self, name: str) -> DeviceStream:
+        return self.device.stream(name, self.port)
+
+    def submit_raw(self, entry: bytes | int) -> CompletionEntry:
+        return self.device.submit_raw(self.port, entry)
+
+
+def _entry_bytes(entry: bytes | int) -> bytes:
+    raw = entry.to_bytes(Submission.BYTES, "little") if isinstance(entry, int) else bytes(entry)
+    if len(raw) != Submission.BYTES:
+        raise ArrayError(f"a submission entry of {len(raw)} bytes; expected {Submission.BYTES}")
+    return raw
+
+
+def open_device(
+    preset: str | FmsConfig | None = None,
+    link: Link | LinkFactory = FunctionalLink,
+    node: NodeTable = SINGLE_NODE,
+    memory_bytes: int = DEFAULT_MEMORY_BYTES,
+    queue_entries: int = DEFAULT_QUEUE_ENTRIES,
+    factory: bool = True,
+) -> Device:
+    """Open a device and enable it, with all streams empty. Use it in a `with` statement.
+
+    preset: a preset's name or a configuration; `small` when only a way to make a Link is given.
+    link: a Link that is open (its configuration and memory count; the caller closes it), or what makes one,
+    such as
+        a Link's class (the device closes it).
+    node: the streams; memory_bytes: of the tensor buffer of a Link made here; queue_entries: of each queue;
+    factory: see :meth:`Device.enable`.
+
+    :class:`ConfigError` for values out of range; :class:`DeviceMismatch` when the device is not what was
+    asked for.
+    """
+    config = named_preset(preset) if isinstance(preset, str) else preset
+    if isinstance(link, Link):
+        if config is not None and config != link.config:
+            raise DeviceMismatch(f"the Link is to a device {link.config.name!r}; expected {config.name!r}")
+        opened, owned = link, False
+    else:
+        config = config or named_preset("small")
+        _check_memory(config, memory_bytes)
+        opened, owned = link(config, memory_bytes), True
+    try:
+        device = Device(opened, node, queue_entries, owned)
+        device.enable(factory)
+    except BaseException:
+        if owned:
+            opened.close()
+        raise
+    return device
+
+
+def _check_memory(config: FmsConfig, memory_bytes: int) -> None:
+    page = config.geometry.page_bytes
+    require(
+        isinstance(memory_bytes, int) and 0 < memory_bytes <= 1 << config.address_bits
+        and memory_bytes % page == 0,
+        "memory_bytes", memory_bytes, f"a multiple of {page}, at most {1 << config.address_bits}",
+    )  # fmt: skip

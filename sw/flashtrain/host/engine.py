@@ -1,0 +1,170 @@
+"""Commands in flight: from the driver to the queues, and completions back to whom they belong."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.spec import Port
+from flashtrain.spec.registers import Register
+
+from .entries import Command, CompletionEntry
+from .errors import DeviceClosed, DeviceHang
+from .link import Link
+from .queue_pair import QueuePair
+from .tensor_buffer import Region, TensorBuffer
+
+
+@dataclass(eq=False)
+class Flight:
+    """One command on its way.
+
+    region: blocks of the tensor buffer to give back when it is done; target: bytes that the region's
+    beginning is copied to when it succeeded (a read); keep: an array in the tensor buffer that must live
+    until then.
+    """
+
+    port: Port
+    command: Command
+    region: Region | None = None
+    target: NDArray[np.uint8] | None = None
+    keep: object = None
+    completion: CompletionEntry | None = None
+    lost: bool = field(default=False)
+
+    @property
+    def done(self) -> bool:
+        return self.completion is not None or self.lost
+
+
+class Engine:
+    """Submits commands to the queue pairs, and collects completions.
+
+    The phase bits in memory tell what is complete; the Link is asked to wait only when nothing is.
+    """
+
+    def __init__(self, link: Link, queues: dict[Port, QueuePair], buffer: TensorBuffer) -> None:
+        self.link = link
+        self.buffer = buffer
+        self._queues = queues
+        self._flights: dict[tuple[Port, int], Flight] = {}
+        self._next_cid = 0
+        self.enabled = False
+
+    @property
+    def in_flight(self) -> tuple[Flight, ...]:
+        return tuple(self._flights.values())
+
+    def submit(self, flights: Sequence[Flight]) -> None:
+        """Queue commands in this order; waits for room in a full queue."""
+        for flight in flights:
+            self._require_enabled()
+            queue = self._queues[flight.port]
+            if not queue.room:
+                queue.ring()
+                self.wait(lambda queue=queue: queue.room > 0)
+            cid = self._take_cid(flight.port)
+            self._flights[flight.port, cid] = flight
+            queue.push(flight.command.entry(cid))
+        for queue in self._queues.values():
+            queue.ring()
+
+    def submit_raw(self, port: Port, entries: Sequence[bytes]) -> list[CompletionEntry]:
+        """Queue 64-byte entries as they are, once nothing else is in flight; the answers as they came."""
+        self._require_enabled()
+        self.wait(lambda: not self._flights)
+        queue = self._queues[port]
+        answers: list[CompletionEntry] = []
+
+        def collect() -> int:
+            new = queue.poll()
+            answers.extend(new)
+            return len(new)
+
+        for entry in entries:
+            if not queue.room:
+                queue.ring()
+                self._until(lambda: queue.room > 0, collect)
+            queue.push(entry)
+        queue.ring()
+        self._until(lambda: len(answers) >= len(entries), collect)
+        return answers
+
+    def region(self, blocks: int) -> Region:
+        """A region of the tensor buffer; waits for commands in flight when it is full."""
+        while (region := self.buffer.take(blocks)) is None:
+            holders = [flight for flight in self._flights.values() if flight.region is not None]
+            if not holders:
+                raise self.buffer.full(blocks)
+            for queue in self._queues.values():
+                queue.ring()
+            self.wait(lambda holders=holders: any(flight.done for flight in holders))
+        return region
+
+    def wait(self, condition: Callable[[], bool]) -> None:
+        """Collect completions until `condition` holds; :class:`DeviceHang` when it never will."""
+        self._until(condition, self.poll)
+
+    def poll(self) -> int:
+        """Take the completions that are there; their number."""
+        count = 0
+        for port, queue in self._queues.items():
+            for completion in queue.poll():
+                self._finish(port, completion)
+                count += 1
+        return count
+
+    def start(self) -> None:
+        """The controller was enabled, with empty queues."""
+        self.enabled = True
+
+    def abandon(self) -> None:
+        """The controller was disabled: what is in flight will never be answered."""
+        self.enabled = False
+        for flight in self._flights.values():
+            flight.lost = True
+            self._let_go(flight)
+        self._flights.clear()
+        for queue in self._queues.values():
+            queue.reset()
+
+    def _until(self, condition: Callable[[], bool], collect: Callable[[], int]) -> None:
+        while not condition():
+            if collect():
+                continue
+            # Clear first and look again: a completion after the look raises the interrupt anew.
+            self.link.write_register(Register.INTERRUPT, (1 << len(self._queues)) - 1)
+            if collect() or self.link.wait() or collect():
+                continue
+            raise DeviceHang(f"the device is idle but owes answers: {self._owed()}")
+
+    def _finish(self, port: Port, completion: CompletionEntry) -> None:
+        flight = self._flights.pop((port, completion.cid), None)
+        if flight is None:
+            raise DeviceHang(f"port {port.name} answered command {completion.cid}, which is not in flight")
+        flight.completion = completion
+        if flight.target is not None and flight.region is not None and completion.ok:
+            flight.target[:] = self.buffer.view(flight.region)[: len(flight.target)]
+        self._let_go(flight)
+
+    def _let_go(self, flight: Flight) -> None:
+        if flight.region is not None:
+            self.buffer.give_back(flight.region)
+        flight.region = flight.target = flight.keep = None
+
+    def _take_cid(self, port: Port) -> int:
+        while (port, self._next_cid) in self._flights:
+            self._next_cid = (self._next_cid + 1) & 0xFFFF
+        return self._next_cid
+
+    def _require_enabled(self) -> None:
+        if not self.enabled:
+            raise DeviceClosed("the device is disabled or closed")
+
+    def _owed(self) -> str:
+        names = [f"{flight.command.opcode.name} by {flight.port.name}" for flight in self._flights.values()]
+        return (
+            ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+            or "a raw command"
+        )

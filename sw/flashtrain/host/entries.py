@@ -1,0 +1,74 @@
+"""Commands as the driver has them, and their 64-byte submission entries; completions from their 16 bytes."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from flashtrain.spec import Completion, Opcode, Status, Submission
+
+_STATUSES = frozenset(Status)
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command before it has a slot in a queue.
+
+    slba: block address within the stream; blocks: of a read, write or append; address, length: the data's
+    place in the tensor buffer, in bytes (0 without data); action: ZSA or the new state of a retired zone.
+    """
+
+    opcode: Opcode
+    nsid: int
+    slba: int = 0
+    blocks: int = 0
+    address: int = 0
+    length: int = 0
+    action: int = 0
+    select_all: bool = False
+
+    def entry(self, cid: int) -> bytes:
+        """The submission entry, with command identifier `cid`."""
+        s = Submission
+        value = (
+            s.opcode.put(self.opcode)
+            | s.cid.put(cid)
+            | s.nsid.put(self.nsid)
+            | s.slba.put(self.slba)
+            | s.action.put(self.action)
+        )
+        if self.select_all:
+            value |= s.select_all.put(1)
+        if self.length:
+            value |= s.psdt.put(s.PSDT_SGL) | s.address.put(self.address) | s.length.put(self.length)
+        if self.opcode is Opcode.ZONE_MANAGEMENT_RECEIVE:
+            value |= s.dwords.put(self.length // 4 - 1)
+        elif self.blocks:
+            value |= s.nlb.put(self.blocks - 1)
+        return value.to_bytes(s.BYTES, "little")
+
+
+class CompletionEntry(NamedTuple):
+    """What the device answered. `status` is a `Status`, or a plain number where the contract has none."""
+
+    cid: int
+    status: int
+    result: int
+    sq_head: int
+    port: int
+
+    @property
+    def ok(self) -> bool:
+        return self.status == Status.SUCCESS
+
+
+def parse_completion(raw: bytes) -> CompletionEntry:
+    """The fields of a 16-byte completion entry."""
+    c = Completion
+    entry = int.from_bytes(raw, "little")
+    status = c.status.get(entry)
+    return CompletionEntry(
+        cid=c.cid.get(entry),
+        status=Status(status) if status in _STATUSES else status,
+        result=c.result.get(entry),
+        sq_head=c.sq_head.get(entry),
+        port=c.sq_id.get(entry),
+    )

@@ -1,0 +1,90 @@
+"""Checks 1 to 7 of `flashtrain.spec.nvme`: all that can be said of a command without looking at its zone."""
+
+from dataclasses import dataclass
+
+from flashtrain.spec import Access, FmsConfig, Opcode, Port, Status, ZoneAction, ZoneState
+from flashtrain.spec.nvme import ReportHeader, Submission, ZoneReport
+
+from .request import Request
+from .streams import StreamSettings
+
+_OPCODES = frozenset(Opcode)
+_ACTIONS = frozenset(ZoneAction)
+_SGL_DATA_BLOCK = 0x00
+_REPORT_ALIGNMENT = 8
+_ALL_ZONES = 0x00  # reporting options
+
+
+@dataclass(frozen=True)
+class Checker:
+    """What the checks refer to; the tensor buffer's size in bytes."""
+
+    config: FmsConfig
+    streams: dict[int, StreamSettings]
+    memory_bytes: int
+
+    def status(self, port: Port, request: Request) -> Status:
+        """The status of the first check that fails, or success."""
+        if request.opcode not in _OPCODES:
+            return Status.INVALID_OPCODE
+        if request.fuse or (request.has_data and request.psdt != Submission.PSDT_SGL):
+            return Status.INVALID_FIELD
+        if request.nsid not in self.streams:
+            return Status.INVALID_NAMESPACE
+        stream = self.streams[request.nsid]
+        if not stream.access[port] & _needed(request.opcode):
+            return Status.ACCESS_DENIED
+        if not self._fields_valid(request):
+            return Status.INVALID_FIELD
+        if request.has_data and (status := self._data_pointer(request)):
+            return status
+        if (request.moves_blocks or request.manages_zone) and self.zone_of(request) >= stream.zones:
+            return Status.LBA_OUT_OF_RANGE
+        return Status.SUCCESS
+
+    def zone_of(self, request: Request) -> int:
+        """The zone of the first block, counted from the stream's first."""
+        return request.slba // self.config.geometry.zone_size
+
+    def _fields_valid(self, request: Request) -> bool:
+        if request.moves_blocks and request.blocks > self.config.max_blocks:
+            return False
+        starts_zone = request.slba % self.config.geometry.zone_size == 0
+        if (request.manages_zone or request.opcode == Opcode.ZONE_APPEND) and not starts_zone:
+            return False
+        match request.opcode:
+            case Opcode.ZONE_MANAGEMENT_SEND:
+                return request.action in _ACTIONS
+            case Opcode.ZONE_RETIRE:
+                return request.action in (ZoneState.READ_ONLY, ZoneState.OFFLINE)
+            case Opcode.ZONE_MANAGEMENT_RECEIVE:
+                return (
+                    request.action == ZoneReport.REPORT_ZONES
+                    and request.report_options == _ALL_ZONES
+                    and request.report_bytes >= ReportHeader.BYTES
+                )
+        return True
+
+    def _data_pointer(self, request: Request) -> Status:
+        page_bytes = self.config.geometry.page_bytes
+        expected, alignment = request.blocks * page_bytes, page_bytes
+        if not request.moves_blocks:
+            expected, alignment = request.report_bytes, _REPORT_ALIGNMENT
+        if request.sgl_type != _SGL_DATA_BLOCK:
+            return Status.SGL_TYPE_INVALID
+        if request.length != expected:
+            return Status.SGL_LENGTH_INVALID
+        if request.address % alignment:
+            return Status.SGL_GRANULARITY_INVALID
+        if request.address + request.length > self.memory_bytes:
+            return Status.DATA_TRANSFER_ERROR
+        return Status.SUCCESS
+
+
+def _needed(opcode: int) -> Access:
+    """The rights of which a port needs one for this command."""
+    if opcode == Opcode.READ:
+        return Access.READ
+    if opcode == Opcode.ZONE_MANAGEMENT_RECEIVE:
+        return Access.READ | Access.APPEND
+    return Access.APPEND

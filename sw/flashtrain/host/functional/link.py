@@ -1,0 +1,183 @@
+"""The functional model as a Link."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.spec import FmsConfig, Port
+from flashtrain.spec.registers import (
+    CHANNEL_COUNTER_BASE,
+    COUNTER_BASE,
+    MAX_STREAMS,
+    ChannelCounter,
+    Control,
+    Counter,
+    Register,
+    State,
+    StreamRegister,
+    cq_head_doorbell,
+    sq_tail_doorbell,
+    stream_register,
+)
+
+from ..errors import DeviceClosed, RegisterError
+from ..link import Link
+from .executor import Executor
+from .queues import PortQueues
+from .registers import RegisterFile
+from .streams import stream_table
+
+DEFAULT_MEMORY_BYTES = 16 << 20
+_GENERATIONS = {stream_register(n, StreamRegister.GENERATION): n for n in range(1, MAX_STREAMS + 1)}
+_TAILS = {sq_tail_doorbell(port): port for port in Port}
+_HEADS = {cq_head_doorbell(port): port for port in Port}
+
+
+class FunctionalLink(Link):
+    """A device without time: a doorbell's commands are done when its write returns, in their order.
+
+    Counters that need time, dies or physical zones read as 0. A queue that does not lie in the tensor buffer
+    is a fatal fault (`State.FATAL`) when the controller is enabled.
+    """
+
+    def __init__(self, config: FmsConfig, memory_bytes: int = DEFAULT_MEMORY_BYTES) -> None:
+        self._config = config
+        self._memory = np.zeros(memory_bytes, np.uint8)
+        self._registers = RegisterFile(config)
+        self._control = Control(0)
+        self._interrupts = 0
+        self._bad_doorbell = False
+        self._fatal = False
+        self._queues: dict[Port, PortQueues] = {}
+        self._executor = Executor(config, {}, self._memory, 0)
+        self._latched = 0
+        self._closed = False
+
+    @property
+    def config(self) -> FmsConfig:
+        return self._config
+
+    @property
+    def memory(self) -> NDArray[np.uint8]:
+        return self._memory
+
+    @property
+    def clocks(self) -> int:
+        return 0
+
+    def wait(self, max_clocks: int | None = None) -> bool:
+        return bool(self._interrupts & self._registers[Register.INTERRUPT_MASK])
+
+    def run(self, clocks: int) -> None:
+        """Nothing: whatever could be done was done."""
+
+    def close(self) -> None:
+        self._closed = True
+
+    def read_register(self, address: int) -> int:
+        self._require_open()
+        if address == Register.CONTROL:
+            return self._control
+        if address == Register.STATE:
+            return self._state()
+        if address == Register.INTERRUPT:
+            return self._interrupts
+        if address in _GENERATIONS:
+            return self._executor.generation(_GENERATIONS[address])
+        if address in _TAILS:
+            return self._queues[_TAILS[address]].tail if self._queues else 0
+        if address in _HEADS:
+            return self._queues[_HEADS[address]].head if self._queues else 0
+        if COUNTER_BASE <= address < COUNTER_BASE + 8 * len(Counter) and address % 4 == 0:
+            return self._counter(address)
+        if (
+            CHANNEL_COUNTER_BASE <= address < CHANNEL_COUNTER_BASE + 8 * len(ChannelCounter)
+            and address % 4 == 0
+        ):
+            return 0
+        return self._registers[address]
+
+    def write_register(self, address: int, value: int) -> None:
+        self._require_open()
+        if address == Register.CONTROL:
+            self._write_control(value)
+        elif address == Register.INTERRUPT:
+            self._interrupts &= ~value
+        elif address in _TAILS or address in _HEADS:
+            self._write_doorbell(address, value)
+        else:
+            self._registers.write(address, value, self._enabled)
+
+    @property
+    def _enabled(self) -> bool:
+        return bool(self._control & Control.ENABLE)
+
+    def _state(self) -> State:
+        state = State(0)
+        if self._enabled and not self._fatal:
+            state |= State.READY
+        if self._fatal:
+            state |= State.FATAL
+        if not any(queues.pending for queues in self._queues.values()):
+            state |= State.IDLE
+        if self._bad_doorbell:
+            state |= State.BAD_DOORBELL
+        return state
+
+    def _counter(self, address: int) -> int:
+        number, high = divmod(address - COUNTER_BASE, 8)
+        if not high:
+            self._latched = self._executor.counters[Counter(number)]
+        return self._latched >> 32 if high else self._latched & 0xFFFF_FFFF
+
+    def _write_control(self, value: int) -> None:
+        if value & ~(Control.ENABLE | Control.FACTORY):
+            raise RegisterError(f"write of {value:#x} to CONTROL: no such bits")
+        was_enabled = self._enabled
+        self._control = Control(value)
+        if self._enabled and not was_enabled:
+            self._enable()
+        elif was_enabled and not self._enabled:
+            self._reset()
+
+    def _enable(self) -> None:
+        memory_bytes = min(self._registers.long(Register.MEMORY_LOW), len(self._memory))
+        streams = stream_table(self._registers, self._config.geometry)
+        self._executor = Executor(self._config, streams, self._memory, memory_bytes)
+        self._queues = {port: PortQueues(port, self._registers, self._memory) for port in Port}
+        self._fatal = not all(queues.inside_memory for queues in self._queues.values())
+
+    def _reset(self) -> None:
+        self._executor = Executor(self._config, {}, self._memory, 0)
+        self._queues = {}
+        self._interrupts = 0
+        self._bad_doorbell = self._fatal = False
+
+    def _write_doorbell(self, address: int, value: int) -> None:
+        if not self._enabled:
+            raise RegisterError(f"write of doorbell {address:#06x} while the controller is disabled")
+        is_tail = address in _TAILS
+        queues = self._queues[_TAILS[address] if is_tail else _HEADS[address]]
+        if not 0 <= value < (queues.sq_size if is_tail else queues.cq_size):
+            self._bad_doorbell = True
+            return
+        if is_tail:
+            queues.tail = value
+        else:
+            queues.head = value
+        if not self._fatal:
+            self._work()
+
+    def _work(self) -> None:
+        """One command of each port in turn, while a port has one and a place for its completion."""
+        busy = True
+        while busy:
+            busy = False
+            for queues in self._queues.values():
+                if queues.pending and queues.room:
+                    queues.post(*self._executor.answer(queues.port, queues.fetch()))
+                    self._interrupts |= 1 << queues.port
+                    busy = True
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise DeviceClosed("the Link is closed")

@@ -1,0 +1,70 @@
+"""The controller's side of a port's queues: entries out of memory, completions into it."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.spec import Completion, Port, Submission
+from flashtrain.spec.registers import PortRegister, port_register
+
+from .registers import RegisterFile
+
+
+class PortQueues:
+    """Both queues of `port`, from when the controller is enabled. `tail` and `head` are the doorbells."""
+
+    def __init__(self, port: Port, registers: RegisterFile, memory: NDArray[np.uint8]) -> None:
+        def setting(which: PortRegister) -> int:
+            return port_register(port, which)
+
+        self.port = port
+        self.tail = self.head = 0
+        self.sq_size = registers[setting(PortRegister.SQ_SIZE)] + 1
+        self.cq_size = registers[setting(PortRegister.CQ_SIZE)] + 1
+        self._memory = memory
+        self._sq_base = registers.long(setting(PortRegister.SQ_BASE_LOW))
+        self._cq_base = registers.long(setting(PortRegister.CQ_BASE_LOW))
+        self._sq_head = self._cq_tail = 0
+        self._phase = 1
+
+    @property
+    def pending(self) -> bool:
+        """There is an entry to fetch."""
+        return self._sq_head != self.tail
+
+    @property
+    def room(self) -> bool:
+        """There is a place for a completion."""
+        return (self._cq_tail + 1) % self.cq_size != self.head
+
+    @property
+    def inside_memory(self) -> bool:
+        """Both queues lie in the tensor buffer."""
+        ends = (
+            self._sq_base + self.sq_size * Submission.BYTES,
+            self._cq_base + self.cq_size * Completion.BYTES,
+        )
+        return max(ends) <= len(self._memory)
+
+    def fetch(self) -> bytes:
+        """The next submission entry."""
+        start = self._sq_base + self._sq_head * Submission.BYTES
+        self._sq_head = (self._sq_head + 1) % self.sq_size
+        return self._memory[start : start + Submission.BYTES].tobytes()
+
+    def post(self, cid: int, status: int, result: int) -> None:
+        """Write a completion entry."""
+        c = Completion
+        entry = (
+            c.result.put(result)
+            | c.sq_head.put(self._sq_head)
+            | c.sq_id.put(self.port)
+            | c.cid.put(cid)
+            | c.phase.put(self._phase)
+            | c.status.put(status)
+        ).to_bytes(c.BYTES, "little")
+        start = self._cq_base + self._cq_tail * c.BYTES
+        self._memory[start : start + c.BYTES] = np.frombuffer(entry, np.uint8)
+        self._cq_tail += 1
+        if self._cq_tail == self.cq_size:
+            self._cq_tail = 0
+            self._phase ^= 1

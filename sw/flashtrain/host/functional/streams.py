@@ -1,0 +1,40 @@
+"""The stream table as the registers hold it."""
+
+from dataclasses import dataclass
+
+from flashtrain.spec import Access, Geometry, Port
+from flashtrain.spec.registers import MAX_STREAMS, StreamAttributes, StreamRegister, stream_register
+from flashtrain.spec.streams import Codec
+
+from .registers import RegisterFile
+
+_CODECS = frozenset(Codec)
+
+
+@dataclass(frozen=True)
+class StreamSettings:
+    """One valid stream: its number of zones, and what each port may do."""
+
+    zones: int
+    access: dict[Port, Access]
+
+
+def stream_table(registers: RegisterFile, geometry: Geometry) -> dict[int, StreamSettings]:
+    """The valid streams by NSID: those that lie within the device and have a codec that exists."""
+    table = {}
+    for nsid in range(1, MAX_STREAMS + 1):
+        extent = registers[stream_register(nsid, StreamRegister.ZONES)]
+        attributes = registers[stream_register(nsid, StreamRegister.ATTRIBUTES)]
+        first, zones = extent & 0xFFFF, extent >> 16
+
+        def field(which, attributes=attributes) -> int:
+            return attributes >> which.low & (1 << which.width) - 1
+
+        known_codec = field(StreamAttributes.codec) in _CODECS
+        if field(StreamAttributes.valid) and known_codec and first + zones <= geometry.zones:
+            access = {
+                Port.HOST: Access(field(StreamAttributes.host)),
+                Port.CORE: Access(field(StreamAttributes.core)),
+            }
+            table[nsid] = StreamSettings(zones, access)
+    return table

@@ -1,0 +1,116 @@
+"""The zones of one stream: states, write pointers and resources. Check 8 of `flashtrain.spec.nvme`."""
+
+from dataclasses import dataclass
+
+from flashtrain.spec import FmsConfig, Status, ZoneAction, ZoneState
+
+OPEN = frozenset({ZoneState.IMPLICITLY_OPEN, ZoneState.EXPLICITLY_OPEN})
+ACTIVE = OPEN | {ZoneState.CLOSED}
+RETIRED = frozenset({ZoneState.READ_ONLY, ZoneState.OFFLINE})
+
+_REFUSES_DATA = {
+    ZoneState.READ_ONLY: Status.ZONE_IS_READ_ONLY,
+    ZoneState.OFFLINE: Status.ZONE_IS_OFFLINE,
+    ZoneState.FULL: Status.ZONE_IS_FULL,
+}
+
+
+@dataclass
+class Zone:
+    """`written`: blocks below the write pointer, from the zone's start."""
+
+    state: ZoneState = ZoneState.EMPTY
+    written: int = 0
+
+
+class StreamZones:
+    """All zones of a stream. Methods give the status; whatever is not success has changed nothing."""
+
+    def __init__(self, config: FmsConfig, count: int) -> None:
+        self._config = config
+        self.zones = [Zone() for _ in range(count)]
+
+    def append(self, index: int, offset: int | None, blocks: int) -> Status:
+        """Take `blocks` more; at `offset` from the zone's start (a write), or wherever (None, an append)."""
+        zone = self.zones[index]
+        if zone.state in _REFUSES_DATA:
+            return _REFUSES_DATA[zone.state]
+        if offset is not None and offset != zone.written:
+            return Status.ZONE_INVALID_WRITE
+        if zone.written + blocks > self._config.geometry.zone_capacity:
+            return Status.ZONE_BOUNDARY_ERROR
+        if status := self._resources_to_open(zone):
+            return status
+        zone.written += blocks
+        if zone.written == self._config.geometry.zone_capacity:
+            zone.state = ZoneState.FULL
+        elif zone.state is not ZoneState.EXPLICITLY_OPEN:
+            zone.state = ZoneState.IMPLICITLY_OPEN
+        return Status.SUCCESS
+
+    def read(self, index: int, offset: int, blocks: int) -> Status:
+        zone = self.zones[index]
+        if zone.state is ZoneState.OFFLINE:
+            return Status.ZONE_IS_OFFLINE
+        if offset + blocks > self._config.geometry.zone_size:
+            return Status.ZONE_BOUNDARY_ERROR
+        if offset + blocks > zone.written:
+            return Status.UNWRITTEN_BLOCK
+        return Status.SUCCESS
+
+    def manage(self, index: int, action: ZoneAction) -> Status:
+        """Zone management send of one zone."""
+        zone = self.zones[index]
+        if action is ZoneAction.OPEN and zone.state in ACTIVE | {ZoneState.EMPTY}:
+            if status := self._resources_to_open(zone):
+                return status
+        elif action is ZoneAction.OPEN or zone.state in RETIRED:
+            return Status.INVALID_ZONE_TRANSITION
+        elif action is ZoneAction.CLOSE and zone.state not in ACTIVE:
+            return Status.INVALID_ZONE_TRANSITION
+        _do(zone, action)
+        return Status.SUCCESS
+
+    def manage_all(self, action: ZoneAction) -> Status:
+        """Zone management send with all zones selected."""
+        if action is ZoneAction.OPEN and self._count(ACTIVE) > self._config.max_open:
+            return Status.TOO_MANY_OPEN_ZONES
+        selected = {
+            ZoneAction.CLOSE: OPEN,
+            ZoneAction.FINISH: ACTIVE,
+            ZoneAction.OPEN: {ZoneState.CLOSED},
+            ZoneAction.RESET: ACTIVE | {ZoneState.FULL},
+        }[action]
+        for zone in self.zones:
+            if zone.state in selected:
+                _do(zone, action)
+        return Status.SUCCESS
+
+    def retire(self, index: int, state: ZoneState) -> Status:
+        zone = self.zones[index]
+        if zone.state in (ZoneState.OFFLINE, state):
+            return Status.INVALID_ZONE_TRANSITION
+        zone.state = state
+        return Status.SUCCESS
+
+    def _count(self, states: frozenset[ZoneState]) -> int:
+        return sum(zone.state in states for zone in self.zones)
+
+    def _resources_to_open(self, zone: Zone) -> Status:
+        """Whether the stream has the resources that `zone` needs to be open."""
+        if zone.state is ZoneState.EMPTY and self._count(ACTIVE) >= self._config.max_active:
+            return Status.TOO_MANY_ACTIVE_ZONES
+        if zone.state not in OPEN and self._count(OPEN) >= self._config.max_open:
+            return Status.TOO_MANY_OPEN_ZONES
+        return Status.SUCCESS
+
+
+def _do(zone: Zone, action: ZoneAction) -> None:
+    zone.state = {
+        ZoneAction.CLOSE: ZoneState.CLOSED,
+        ZoneAction.FINISH: ZoneState.FULL,
+        ZoneAction.OPEN: ZoneState.EXPLICITLY_OPEN,
+        ZoneAction.RESET: ZoneState.EMPTY,
+    }[action]
+    if action is ZoneAction.RESET:
+        zone.written = 0

@@ -1,0 +1,270 @@
+"""A stream as a NumPy user sees it: append arrays, read them back, reset."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.spec import FlashtrainError, Opcode, Port, Stream, ZoneAction, ZoneState
+
+from .arrays import as_bytes, blocks_of, check_target, storable
+from .engine import Engine, Flight
+from .entries import Command
+from .errors import ArrayError
+from .pending import Pending
+from .stored import Extent, StoredArray, join
+from .stream_space import StreamSpace
+from .zone_info import ZoneInfo, parse_report, report_bytes
+
+
+class DeviceStream:
+    """One stream of a device, used by one port.
+
+    Arrays are stored in whole logical blocks, padded with zeros. Block addresses (LBAs) count from the
+    stream's first block; zone i begins at `i * zone_size`. Every method raises :class:`CommandError` (see
+    `command_errors`) with the status that the device answered.
+    """
+
+    def __init__(self, engine: Engine, table: Stream, port: Port, zones: int, space: StreamSpace) -> None:
+        self.table = table
+        self.port = port
+        self.zones = zones
+        self._engine = engine
+        self._space = space
+        self._config = engine.link.config
+        self._block_bytes = self._config.geometry.page_bytes
+
+    def __repr__(self) -> str:
+        return f"<stream {self.name!r}, port {self.port.name}, {self.zones} zones>"
+
+    @property
+    def name(self) -> str:
+        return self.table.name
+
+    @property
+    def nsid(self) -> int:
+        return self.table.nsid
+
+    @property
+    def block_bytes(self) -> int:
+        """Bytes of a logical block."""
+        return self._block_bytes
+
+    @property
+    def zone_size(self) -> int:
+        """Block addresses from the start of one zone to the next."""
+        return self._config.geometry.zone_size
+
+    @property
+    def zone_capacity(self) -> int:
+        """Blocks that can be appended to one zone."""
+        return self._config.geometry.zone_capacity
+
+    # Data.
+
+    def append(self, array: NDArray) -> StoredArray:
+        """Append an array of any shape and any dtype of fixed size; its handle.
+
+        Zones are filled one after the other, open ones first. :class:`StreamFull` when the array does not fit
+        (nothing is appended then); :class:`ArrayError` for what is not such an array.
+        """
+        return self.append_async(array).result()
+
+    def append_async(self, array: NDArray) -> Pending[StoredArray]:
+        """As :meth:`append`, without waiting for the device.
+
+        The array may be changed or dropped at once, unless it lies in the tensor buffer (`Device.buffer`):
+        then it is not copied, and must not be changed until the result is there.
+        """
+        array = storable(array)
+        extents = self._reserve(blocks_of(array.nbytes, self._block_bytes))
+        pieces = [piece for extent in extents for piece in self._split(extent)]
+        try:
+            return self._write(Opcode.ZONE_APPEND, array, pieces)
+        except FlashtrainError:
+            self._space.forget()  # some pieces were appended, some were not
+            raise
+
+    def write(self, lba: int, array: NDArray) -> StoredArray:
+        """Write an array at block `lba`, which must be the write pointer of its zone."""
+        array = storable(array)
+        self._space.forget()
+        extent = Extent(self._block_address(lba), blocks_of(array.nbytes, self._block_bytes))
+        return self._write(Opcode.WRITE, array, self._split(extent)).result()
+
+    def read(self, stored: StoredArray, out: NDArray | None = None) -> NDArray:
+        """Read an array back: a new array, or `out`, which must have its shape and dtype.
+
+        An `out` that lies in the tensor buffer (`Device.buffer`) is filled by the device itself.
+        """
+        return self.read_async(stored, out).result()
+
+    def read_async(self, stored: StoredArray, out: NDArray | None = None) -> Pending[NDArray]:
+        """As :meth:`read`, without waiting for the device; `out` is undefined until the result is there."""
+        if not isinstance(stored, StoredArray):
+            raise ArrayError(f"read of a {type(stored).__name__}; expected the StoredArray that append gave")
+        if stored.nsid != self.nsid:
+            raise ArrayError(
+                f"the array is stored in stream {stored.nsid}, not in {self.name!r} ({self.nsid})"
+            )
+        if out is None:
+            out = np.empty(stored.shape, stored.dtype)
+        return self._read(stored.extents, check_target(out, stored.shape, stored.dtype))
+
+    def read_blocks(self, lba: int, blocks: int) -> NDArray[np.uint8]:
+        """The bytes of `blocks` logical blocks from block `lba` on: uint8[blocks * block_bytes]."""
+        if blocks < 1:
+            raise ArrayError(f"read of {blocks} blocks; expected at least 1")
+        out = np.empty(blocks * self._block_bytes, np.uint8)
+        return self._read((Extent(self._block_address(lba), blocks),), out).result()
+
+    def flush(self) -> None:
+        """Wait until everything appended so far is programmed to the flash."""
+        self.flush_async().result()
+
+    def flush_async(self) -> Pending[None]:
+        return self._command(Command(Opcode.FLUSH, self.nsid))
+
+    # Zones.
+
+    def reset(self) -> None:
+        """Empty the whole stream: a new generation."""
+        self.reset_async().result()
+
+    def reset_async(self) -> Pending[None]:
+        """As :meth:`reset`; commands submitted later on this port find the stream empty."""
+        pending = self._command(Command(Opcode.STREAM_RESET, self.nsid))
+        self._space.clear()
+        return pending
+
+    def open_zone(self, zone: int) -> None:
+        """Open a zone explicitly: it keeps its open resource until it is closed, full or reset."""
+        self._manage(ZoneAction.OPEN, zone)
+
+    def close_zone(self, zone: int) -> None:
+        """Give an open zone's open resource back; it stays active."""
+        self._manage(ZoneAction.CLOSE, zone)
+
+    def finish_zone(self, zone: int) -> None:
+        """Make a zone full: it takes no more data."""
+        self._manage(ZoneAction.FINISH, zone)
+
+    def reset_zone(self, zone: int) -> None:
+        """Empty one zone."""
+        self._manage(ZoneAction.RESET, zone)
+
+    def manage_all(self, action: ZoneAction) -> None:
+        """Do `action` to all zones that it applies to."""
+        self._space.forget()
+        self._command(
+            Command(Opcode.ZONE_MANAGEMENT_SEND, self.nsid, action=action, select_all=True)
+        ).result()
+
+    def retire_zone(self, zone: int, state: ZoneState) -> None:
+        """Take a zone out of service: `ZoneState.READ_ONLY` or `ZoneState.OFFLINE`."""
+        self._space.forget()
+        command = Command(Opcode.ZONE_RETIRE, self.nsid, slba=self._zone_start(zone), action=state)
+        self._command(command).result()
+
+    def report(self, first_zone: int = 0) -> list[ZoneInfo]:
+        """State and write pointer of the zones from `first_zone` on."""
+        size = report_bytes(self.zones)
+        region = self._engine.region(blocks_of(size, self._block_bytes))
+        target = np.zeros(size, np.uint8)
+        command = Command(
+            Opcode.ZONE_MANAGEMENT_RECEIVE, self.nsid, slba=self._zone_start(first_zone),
+            address=region.address, length=size,
+        )  # fmt: skip
+        self._command(command, region=region, target=target).result()
+        return parse_report(target.tobytes())
+
+    # How it is done.
+
+    def _reserve(self, blocks: int) -> Sequence[Extent]:
+        if not self._space.known:
+            self._space.learn(self.report())
+        return self._space.reserve(blocks)
+
+    def _split(self, extent: Extent) -> list[Extent]:
+        """The extent in pieces that one command can move."""
+        # A quarter of the tensor buffer at most, so that copying and moving overlap in a small one.
+        most = min(self._config.max_blocks, max(1, self._engine.buffer.blocks // 4))
+        return [
+            Extent(extent.lba + start, min(most, extent.blocks - start))
+            for start in range(0, extent.blocks, most)
+        ]
+
+    def _write(self, opcode: Opcode, array: NDArray, pieces: Sequence[Extent]) -> Pending[StoredArray]:
+        data = as_bytes(array)
+        address = self._engine.buffer.address_of(array)
+        flights = []
+        start = 0
+        for piece in pieces:
+            nbytes = piece.blocks * self._block_bytes
+            slba = piece.lba if opcode is Opcode.WRITE else piece.lba // self.zone_size * self.zone_size
+            if address is None:
+                region = self._engine.region(piece.blocks)
+                self._engine.buffer.fill(region, data[start : start + nbytes])
+                at, keep = region.address, None
+            else:
+                region, at, keep = None, address + start, array
+            command = Command(opcode, self.nsid, slba, piece.blocks, at, nbytes)
+            flights.append(Flight(self.port, command, region=region, keep=keep))
+            self._engine.submit(flights[-1:])
+            start += nbytes
+
+        def stored(flights: Sequence[Flight]) -> StoredArray:
+            extents = join((_extent_written(flight) for flight in flights), self.zone_size)
+            return StoredArray(self.nsid, extents, array.shape, array.dtype)
+
+        return Pending(self._engine, flights, self.name, stored, self._space.forget)
+
+    def _read(self, extents: Sequence[Extent], out: NDArray) -> Pending[NDArray]:
+        data = as_bytes(out)
+        address = self._engine.buffer.address_of(out)
+        flights = []
+        start = 0
+        for piece in (piece for extent in extents for piece in self._split(extent)):
+            nbytes = piece.blocks * self._block_bytes
+            if address is None:
+                region = self._engine.region(piece.blocks)
+                at, target, keep = region.address, data[start : start + nbytes], None
+            else:
+                region, at, target, keep = None, address + start, None, out
+            command = Command(Opcode.READ, self.nsid, piece.lba, piece.blocks, at, nbytes)
+            flights.append(Flight(self.port, command, region=region, target=target, keep=keep))
+            self._engine.submit(flights[-1:])
+            start += nbytes
+        return Pending(self._engine, flights, self.name, lambda _: out, _nothing)
+
+    def _command(self, command: Command, **parts) -> Pending[None]:
+        flight = Flight(self.port, command, **parts)
+        self._engine.submit([flight])
+        return Pending(self._engine, [flight], self.name, lambda _: None, self._space.forget)
+
+    def _manage(self, action: ZoneAction, zone: int) -> None:
+        self._space.forget()
+        command = Command(Opcode.ZONE_MANAGEMENT_SEND, self.nsid, slba=self._zone_start(zone), action=action)
+        self._command(command).result()
+
+    def _zone_start(self, zone: int) -> int:
+        if zone < 0:
+            raise ArrayError(f"zone {zone}; expected 0 or more")
+        return zone * self.zone_size
+
+    def _block_address(self, lba: int) -> int:
+        if lba < 0:
+            raise ArrayError(f"block address {lba}; expected 0 or more")
+        return lba
+
+
+def _extent_written(flight: Flight) -> Extent:
+    """Where a successful write or append went: an append's address is in its completion."""
+    command = flight.command
+    if command.opcode is Opcode.ZONE_APPEND and flight.completion is not None:
+        return Extent(flight.completion.result, command.blocks)
+    return Extent(command.slba, command.blocks)
+
+
+def _nothing() -> None:
+    """A failed read changes nothing that the driver keeps count of."""

@@ -1,0 +1,79 @@
+"""Where the next append of a stream goes: the driver's own count of the room in its zones."""
+
+from enum import IntEnum
+
+from flashtrain.spec import ZoneState
+
+from .errors import StreamFull
+from .stored import Extent
+from .zone_info import ZoneInfo
+
+
+class _Rank(IntEnum):
+    """The order in which zones are filled: those first that already hold an open or active resource."""
+
+    OPEN = 0
+    CLOSED = 1
+    EMPTY = 2
+
+
+_RANKS = {
+    ZoneState.IMPLICITLY_OPEN: _Rank.OPEN,
+    ZoneState.EXPLICITLY_OPEN: _Rank.OPEN,
+    ZoneState.CLOSED: _Rank.CLOSED,
+    ZoneState.EMPTY: _Rank.EMPTY,
+}
+
+
+class StreamSpace:
+    """The room in the zones of one stream, kept without asking the device for it at every append.
+
+    After a command whose effect is not tracked here it is *unknown*, until a report is given to
+    :meth:`learn`.
+    """
+
+    def __init__(self, name: str, zones: int, zone_size: int, zone_capacity: int) -> None:
+        self._name = name
+        self._zone_size = zone_size
+        self._zone_capacity = zone_capacity
+        self._ranks = [_Rank.EMPTY] * zones
+        self._rooms = [zone_capacity] * zones
+        self.known = True
+
+    @property
+    def room(self) -> int:
+        """Blocks that can be appended to the whole stream."""
+        return sum(self._rooms)
+
+    def forget(self) -> None:
+        """Something may have changed."""
+        self.known = False
+
+    def clear(self) -> None:
+        """The stream was reset: every zone is empty."""
+        self._ranks = [_Rank.EMPTY] * len(self._ranks)
+        self._rooms = [self._zone_capacity] * len(self._rooms)
+        self.known = True
+
+    def learn(self, report: list[ZoneInfo]) -> None:
+        """Take the state of all zones from a report."""
+        self._rooms = [zone.room for zone in report]
+        self._ranks = [_RANKS.get(zone.state, _Rank.EMPTY) for zone in report]
+        self.known = True
+
+    def reserve(self, blocks: int) -> list[Extent]:
+        """Extents that the next `blocks` blocks will lie in; :class:`StreamFull` when there is no room."""
+        if blocks > self.room:
+            raise StreamFull(f"stream {self._name!r} has room for {self.room} blocks; {blocks} are needed")
+        extents = []
+        for zone in sorted(range(len(self._rooms)), key=lambda zone: self._ranks[zone]):
+            part = min(blocks, self._rooms[zone])
+            if part:
+                written = self._zone_capacity - self._rooms[zone]
+                extents.append(Extent(zone * self._zone_size + written, part))
+                self._rooms[zone] -= part
+                self._ranks[zone] = _Rank.OPEN
+                blocks -= part
+            if not blocks:
+                break
+        return extents

@@ -1,0 +1,51 @@
+"""Zone reports: from the device's bytes to one `ZoneInfo` per zone."""
+
+from dataclasses import dataclass
+
+from flashtrain.spec import ZoneState
+from flashtrain.spec.nvme import ReportHeader, ZoneDescriptor
+
+_NO_POINTER = (1 << ZoneDescriptor.write_pointer.width) - 1
+
+
+@dataclass(frozen=True)
+class ZoneInfo:
+    """One zone. start, capacity and write_pointer are in blocks of the stream.
+
+    The write pointer has no meaning (None) in a zone that takes no more data.
+    """
+
+    start: int
+    state: ZoneState
+    capacity: int
+    write_pointer: int | None
+
+    @property
+    def room(self) -> int:
+        """Blocks that can still be appended."""
+        return 0 if self.write_pointer is None else self.start + self.capacity - self.write_pointer
+
+
+def report_bytes(zones: int) -> int:
+    """Bytes of a report on so many zones."""
+    return ReportHeader.BYTES + zones * ZoneDescriptor.BYTES
+
+
+def parse_report(data: bytes) -> list[ZoneInfo]:
+    """The zones of a report, as many as both header and buffer have."""
+    header = int.from_bytes(data[: ReportHeader.BYTES], "little")
+    room = (len(data) - ReportHeader.BYTES) // ZoneDescriptor.BYTES
+    zones = []
+    for i in range(min(ReportHeader.zones.get(header), room)):
+        start = report_bytes(i)
+        raw = int.from_bytes(data[start : start + ZoneDescriptor.BYTES], "little")
+        pointer = ZoneDescriptor.write_pointer.get(raw)
+        zones.append(
+            ZoneInfo(
+                start=ZoneDescriptor.start.get(raw),
+                state=ZoneState(ZoneDescriptor.state.get(raw)),
+                capacity=ZoneDescriptor.capacity.get(raw),
+                write_pointer=None if pointer == _NO_POINTER else pointer,
+            )
+        )
+    return zones
