@@ -1,0 +1,1 @@
+"""One engine per channel: buffers, die agents, bus controller."""

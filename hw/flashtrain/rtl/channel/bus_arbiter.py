@@ -1,0 +1,70 @@
+"""Which die gets the bus next."""
+
+from amaranth import Cat, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.nand import SEQUENCES, BusOp, DataPhase
+
+from ..arbiter import RoundRobin
+
+PAGE_OPS = tuple(op for op in BusOp if SEQUENCES[op].data in (DataPhase.IN, DataPhase.OUT))
+"""Operations that move a page and so hold the bus for long; the others are short."""
+
+
+class BusArbiter(wiring.Component):
+    """Short operations first, round robin among the short ones and among those that move a page.
+
+    A page waits even for a short operation that may not start yet: it is better to lose a few clocks of tRHW
+    than to keep a die from sensing, or from preparing its next page, while a whole page passes.
+
+    Combinational, but for the turns.
+
+    Members
+    -------
+    valid : In(dies)      a die has a request
+    ops : In(BusOp).array(dies)   and this is it
+    resting : In(dies)    dies that may not be addressed now
+    room : In(1)          there is room for a page from a die
+    grant : Out(1)        somebody may start
+    die : Out             who
+    granted : In(1)       the grant is taken
+    """
+
+    def __init__(self, dies: int):
+        self.dies = dies
+        super().__init__({
+            "valid": In(dies),
+            "ops": In(BusOp).array(dies),
+            "resting": In(dies),
+            "room": In(1),
+            "grant": Out(1),
+            "die": Out(bits_for(dies)),
+            "granted": In(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.short_turn = short_turn = RoundRobin(self.dies)
+        m.submodules.page_turn = page_turn = RoundRobin(self.dies)
+
+        moves_page = Signal(self.dies)
+        needs_room = Signal(self.dies)
+        m.d.comb += [
+            moves_page.eq(Cat(op.matches(*PAGE_OPS) for op in self.ops)),
+            needs_room.eq(Cat(op == BusOp.DATA_OUT for op in self.ops)),
+        ]
+        short = Signal(self.dies)
+        any_short = Signal()
+        m.d.comb += [
+            short.eq(self.valid & ~moves_page),
+            any_short.eq(short.any()),
+            short_turn.requests.eq(short & ~self.resting),
+            page_turn.requests.eq(self.valid & moves_page & ~self.resting & ~Mux(self.room, 0, needs_room)),
+            self.grant.eq(Mux(any_short, short_turn.requests.any(), page_turn.requests.any())),
+            self.die.eq(Mux(any_short, short_turn.index, page_turn.index)),
+            short_turn.advance.eq(self.granted & any_short),
+            page_turn.advance.eq(self.granted & ~any_short),
+        ]
+        return m

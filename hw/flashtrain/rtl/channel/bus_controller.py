@@ -1,0 +1,258 @@
+"""The NAND bus of a channel: one bus operation at a time, in cycles with ONFI's timing."""
+
+from amaranth import Cat, Module, Signal
+from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.nand import BusOp
+from flashtrain.spec.registers import ChannelCounter
+
+from ..layouts import BusRequest
+from ..nand_bus import NandBus
+from .block_table import BlockLookup
+from .bus_arbiter import BusArbiter
+from .bus_rest import BusRest
+from .bus_speller import After, BusSpeller, Step
+
+
+class BusActivity(enum.Enum, shape=3):
+    """What the bus does in a clock. The values are those of the `ChannelCounter`s that count it."""
+
+    IDLE = ChannelCounter.BUS_IDLE.value
+    COMMAND = ChannelCounter.BUS_COMMAND.value
+    DATA_IN = ChannelCounter.BUS_DATA_IN.value
+    DATA_OUT = ChannelCounter.BUS_DATA_OUT.value
+    WAIT = ChannelCounter.BUS_WAIT.value
+
+
+class PageFetch(data.StructLayout):
+    """A page that the bus controller will need from the write buffer."""
+
+    def __init__(self, config: FmsConfig):
+        request = BusRequest(config).members
+        super().__init__({"slot": request["slot"], "plane": request["plane"]})
+
+
+class PageFill(data.StructLayout):
+    """A page that a die is about to send: whose it is and where it goes."""
+
+    def __init__(self, config: FmsConfig):
+        request = BusRequest(config).members
+        super().__init__({"tag": request["tag"], "page": request["page"]})
+
+
+class BusController(wiring.Component):
+    """Performs the dies' bus operations, each whole, and owns every timing of the bus.
+
+    A command or address cycle lasts tWC; `we` strobes in its last clock. Data in begin tADL after the
+    address, a status byte is asked for tWHR after the last cycle. After data out the bus rests (`BusRest`).
+    The waits that leave the bus free (tCCS, tDBSY, tWB, ...) are the agents'.
+
+    Latency: 2 clocks from a request to its first cycle, and so 2 between operations; one more to the pins.
+    Throughput: two bytes per clock within a page.
+
+    Members
+    -------
+    requests : In(stream(BusRequest)).array(dies)
+    done : Out(1).array(dies)   the die's operation is over
+    status : Out(8)     the byte that a STATUS operation has read, valid with its `done`
+    lookup : Out(BlockLookup)
+    fetch : Out(stream(PageFetch))   sent at the start of PROGRAM_*, 6 cycles and tADL before the data are due
+    beats : In(stream(16))   a fetched page, page_bytes / 2 beats; DQS pauses when there is none
+    fill : Out(stream(PageFill))   sent before the data of DATA_OUT, which is granted only when this is ready
+    fill_valid, fill_data : Out(1), Out(16)   page_bytes / 2 beats for each fill
+    nand : Out(NandBus)
+    activity : Out(BusActivity)   BUS_WAIT also while a die with a request rests
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        dies = config.geometry.dies
+        super().__init__({
+            "requests": In(stream.Signature(BusRequest(config))).array(dies),
+            "done": Out(1).array(dies),
+            "status": Out(8),
+            "lookup": Out(BlockLookup(config)),
+            "fetch": Out(stream.Signature(PageFetch(config))),
+            "beats": In(stream.Signature(16)),
+            "fill": Out(stream.Signature(PageFill(config))),
+            "fill_valid": Out(1),
+            "fill_data": Out(16),
+            "nand": Out(NandBus(dies)),
+            "activity": Out(BusActivity),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        timing, dies = self.config.timing, self.config.geometry.dies
+        twc, tadl, twhr = (timing.clocks(name) for name in ("twc", "tadl", "twhr"))
+        page_clocks = self.config.geometry.page_bytes // 2
+
+        m.submodules.arbiter = arbiter = BusArbiter(dies)
+        m.submodules.rest = rest = BusRest(timing, dies, grant_clocks=3)
+        m.submodules.speller = speller = BusSpeller()
+        die = Signal.like(arbiter.die)
+        request = Signal(BusRequest(self.config))
+        step = Signal(Step)
+        left = Signal(range(max(page_clocks, twc, tadl, twhr)))  # clocks or beats until the state ends
+        ended = Signal()
+        over = Signal()
+        m.d.comb += [
+            ended.eq(left == 0),
+            arbiter.valid.eq(Cat(item.valid for item in self.requests)),
+            arbiter.resting.eq(rest.resting),
+            arbiter.room.eq(self.fill.ready),
+            rest.die.eq(die),
+            speller.op.eq(request.op),
+            speller.step.eq(step),
+            speller.row.eq(Cat(request.row, request.plane, self.lookup.block)),  # Geometry.row_address
+            self.lookup.place.zone.eq(request.zone),
+            self.lookup.place.die.eq(die),
+            self.lookup.place.plane.eq(request.plane),
+            self.fetch.payload.slot.eq(request.slot),
+            self.fetch.payload.plane.eq(request.plane),
+            self.fill.payload.tag.eq(request.tag),
+            self.fill.payload.page.eq(request.page),
+            self.fill_data.eq(self.nand.dq_i),
+        ]
+        for number, item in enumerate(self.requests):
+            m.d.comb += [
+                arbiter.ops[number].eq(item.payload.op),
+                self.done[number].eq(over & (die == number)),
+            ]
+        with m.If(self.fetch.ready):
+            m.d.sync += self.fetch.valid.eq(0)
+
+        # The pins, before their registers.
+        selected, cle, ale, we, dqs, re = (
+            Signal(name=name) for name in ("selected", "cle", "ale", "we", "dqs", "re")
+        )
+        dq = Signal(16)
+        m.d.sync += [
+            self.nand.ce_n.eq(Cat(~(selected & (die == number)) for number in range(dies))),
+            self.nand.cle.eq(cle),
+            self.nand.ale.eq(ale),
+            self.nand.we.eq(we),
+            self.nand.dqs_o.eq(dqs),
+            self.nand.re.eq(re),
+            self.nand.dq_o.eq(dq),
+        ]
+
+        def stay(clocks: int, state: str) -> None:
+            """Go to `state`, which ends after so many clocks or beats."""
+            m.d.sync += left.eq(max(clocks, 1) - 1)
+            m.next = state
+
+        def spell(next_step) -> None:
+            m.d.sync += step.eq(next_step)
+            stay(twc, "CYCLE")
+
+        def finish() -> None:
+            m.d.comb += over.eq(1)
+            m.next = "CHOOSE"
+
+        with m.FSM(name="bus"):
+            with m.State("CHOOSE"):
+                m.d.comb += arbiter.granted.eq(arbiter.grant)
+                m.d.sync += die.eq(arbiter.die)
+                with m.If(arbiter.grant):
+                    m.next = "LOAD"
+                with m.Elif((arbiter.valid & rest.resting).any()):
+                    m.d.comb += self.activity.eq(BusActivity.WAIT)
+
+            with m.State("LOAD"):
+                m.d.comb += self.activity.eq(BusActivity.COMMAND)
+                with m.Switch(die):
+                    for number, item in enumerate(self.requests):
+                        with m.Case(number):
+                            m.d.comb += item.ready.eq(1)
+                            m.d.sync += request.eq(item.payload)
+                            with m.If(item.payload.op == BusOp.DATA_OUT):
+                                m.next = "ANNOUNCE"
+                            with m.Else():
+                                spell(Step.FIRST)
+                            with m.If(item.payload.op.matches(BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST)):
+                                m.d.sync += self.fetch.valid.eq(1)
+
+            with m.State("CYCLE"):
+                m.d.comb += [
+                    self.activity.eq(BusActivity.COMMAND),
+                    selected.eq(1),
+                    cle.eq(~speller.address),
+                    ale.eq(speller.address),
+                    we.eq(ended),
+                    dq.eq(speller.byte),
+                ]
+                m.d.sync += left.eq(left - 1)
+                with m.If(ended):
+                    with m.Switch(speller.after):
+                        with m.Case(After.CYCLE):
+                            spell(speller.next_step)
+                        with m.Case(After.DATA_IN):
+                            stay(tadl - 1, "ADDRESS_TO_DATA")
+                        with m.Case(After.STATUS):
+                            stay(twhr - 1, "COMMAND_TO_STATUS")
+                        with m.Case(After.END):
+                            finish()
+
+            with m.State("ADDRESS_TO_DATA"):
+                m.d.comb += [self.activity.eq(BusActivity.WAIT), selected.eq(1)]
+                m.d.sync += left.eq(left - 1)
+                with m.If(ended):
+                    stay(page_clocks, "DATA_IN")
+
+            with m.State("DATA_IN"):
+                m.d.comb += [
+                    self.activity.eq(BusActivity.WAIT),
+                    selected.eq(1),
+                    dqs.eq(self.beats.valid),
+                    dq.eq(self.beats.payload),
+                    self.beats.ready.eq(1),
+                ]
+                with m.If(self.beats.valid):
+                    m.d.comb += self.activity.eq(BusActivity.DATA_IN)
+                    m.d.sync += left.eq(left - 1)
+                    with m.If(ended):
+                        spell(Step.THIRD)
+
+            with m.State("COMMAND_TO_STATUS"):
+                m.d.comb += [self.activity.eq(BusActivity.WAIT), selected.eq(1)]
+                m.d.sync += left.eq(left - 1)
+                with m.If(ended):
+                    m.next = "STATUS"
+
+            with m.State("STATUS"):
+                m.d.comb += [self.activity.eq(BusActivity.WAIT), selected.eq(1), re.eq(1)]
+                m.next = "STATUS_BYTE"
+
+            with m.State("STATUS_BYTE"):
+                m.d.comb += [self.activity.eq(BusActivity.WAIT), selected.eq(1)]
+                m.d.sync += self.status.eq(self.nand.dq_i)
+                with m.If(self.nand.dqs_i):
+                    m.next = "DRAIN"
+
+            with m.State("ANNOUNCE"):
+                m.d.comb += [self.activity.eq(BusActivity.WAIT), selected.eq(1), self.fill.valid.eq(1)]
+                with m.If(self.fill.ready):
+                    stay(page_clocks, "DATA_OUT")
+
+            with m.State("DATA_OUT"):
+                m.d.comb += [
+                    self.activity.eq(BusActivity.DATA_OUT),
+                    selected.eq(1),
+                    re.eq(1),
+                    self.fill_valid.eq(self.nand.dqs_i),
+                ]
+                m.d.sync += left.eq(left - 1)
+                with m.If(ended):
+                    m.next = "DRAIN"
+
+            # The die answers `re` some clocks later and without a gap: the end of DQS is the end of the data.
+            with m.State("DRAIN"):
+                m.d.comb += [self.activity.eq(BusActivity.WAIT), selected.eq(1)]
+                m.d.comb += self.fill_valid.eq(self.nand.dqs_i)
+                with m.If(~self.nand.dqs_i):
+                    m.d.comb += rest.sent.eq(1)
+                    finish()
+        return m

@@ -1,0 +1,57 @@
+"""The rest of the bus after a die has sent data."""
+
+from amaranth import Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec import NandTiming
+from flashtrain.spec.errors import require
+from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.timing import ns
+
+TURNAROUND = ns(30)
+"""From the data of one die to a cycle for another: the first lets go of the bus (tCHZ, ONFI 5.1, 4.19)."""
+
+
+class BusRest(wiring.Component):
+    """Keeps the die that has sent data from its next command for tRHW, and every other for `TURNAROUND`.
+
+    Members
+    -------
+    sent : In(1)     the last beat came one clock ago, from `die`
+    die : In
+    resting : Out(dies)   dies that may not be granted the bus
+
+    Parameters
+    ----------
+    grant_clocks : clocks from a grant to the first cycle on the pins, which the rest may overlap
+    """
+
+    def __init__(self, timing: NandTiming, dies: int, grant_clocks: int):
+        self.timing = timing
+        self.dies = dies
+        self.grant_clocks = grant_clocks
+        # Only the last die to send is remembered: it must be rested before another can have sent a status.
+        require(timing.clocks("trhw") <= timing.clocks("twc") + timing.clocks("twhr"), "timing.trhw",
+                timing.trhw, "at most twc and twhr together")  # fmt: skip
+        super().__init__({"sent": In(1), "die": In(bits_for(dies)), "resting": Out(dies)})
+
+    def elaborate(self, platform):
+        m = Module()
+        trhw = self.timing.clocks("trhw")
+        turnaround = TURNAROUND.clocks(self.timing.clock_mhz)
+        longest = max(trhw, turnaround)
+
+        left = Signal(range(longest + 1))
+        sender = Signal.like(self.die)
+        with m.If(self.sent):
+            # The clock since the last beat and the one that loads `left` are rest, too.
+            m.d.sync += [left.eq(max(longest - self.grant_clocks - 2, 0)), sender.eq(self.die)]
+        with m.Elif(left != 0):
+            m.d.sync += left.eq(left - 1)
+
+        for number in range(self.dies):
+            own = left > longest - trhw
+            other = left > longest - turnaround
+            m.d.comb += self.resting[number].eq((own & (sender == number)) | other)
+        return m

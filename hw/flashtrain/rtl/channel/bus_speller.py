@@ -1,0 +1,95 @@
+"""How a bus operation is spelled in command and address cycles (`flashtrain.spec.nand.SEQUENCES`)."""
+
+from itertools import pairwise
+
+from amaranth import Module
+from amaranth.lib import enum, wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec.nand import SEQUENCES, AddressCycles, BusOp, DataPhase
+
+
+class Step(enum.Enum, shape=3):
+    """The cycles of an operation, in their order. Columns are always 0: whole pages are transferred."""
+
+    FIRST = 0
+    COLUMN_LOW = 1
+    COLUMN_HIGH = 2
+    ROW_LOW = 3
+    ROW_MIDDLE = 4
+    ROW_HIGH = 5
+    SECOND = 6
+    THIRD = 7  # the confirm after data in
+
+
+class After(enum.Enum, shape=2):
+    """What comes after a cycle."""
+
+    CYCLE = 0
+    DATA_IN = 1
+    STATUS = 2
+    END = 3
+
+
+_AFTER_LAST_CYCLE = {DataPhase.NONE: After.END, DataPhase.IN: After.DATA_IN, DataPhase.STATUS: After.STATUS}
+
+
+class BusSpeller(wiring.Component):
+    """Gives the byte of each cycle, and what follows it. Combinational.
+
+    DATA_OUT has no cycles and is not asked for.
+
+    Members
+    -------
+    op : In(BusOp)
+    step : In(Step)
+    row : In(24)      the row address (`Geometry.row_address`)
+    byte : Out(8)     of this cycle
+    address : Out(1)  it is an address
+    after : Out(After)
+    next_step : Out(Step)   if `after` is CYCLE
+    """
+
+    op: In(BusOp)
+    step: In(Step)
+    row: In(24)
+    byte: Out(8)
+    address: Out(1)
+    after: Out(After)
+    next_step: Out(Step)
+
+    def elaborate(self, platform):
+        m = Module()
+        with m.Switch(self.op):
+            for op, sequence in SEQUENCES.items():
+                with m.Case(op):
+                    self._commands(m, sequence)
+        with m.Switch(self.step):
+            for step, low in ((Step.ROW_LOW, 0), (Step.ROW_MIDDLE, 8), (Step.ROW_HIGH, 16)):
+                with m.Case(step):
+                    m.d.comb += self.byte.eq(self.row[low : low + 8])
+            with m.Case(Step.COLUMN_LOW, Step.COLUMN_HIGH):
+                m.d.comb += self.byte.eq(0)
+        m.d.comb += self.address.eq((self.step.as_value() >= 1) & (self.step.as_value() <= 5))
+        return m
+
+    def _commands(self, m: Module, sequence):
+        """Command bytes and order of one operation; address bytes override the former."""
+        order = [Step.FIRST]
+        if sequence.address is AddressCycles.FULL:
+            order += [Step.COLUMN_LOW, Step.COLUMN_HIGH]
+        if sequence.address is not AddressCycles.NONE:
+            order += [Step.ROW_LOW, Step.ROW_MIDDLE, Step.ROW_HIGH]
+        if sequence.second is not None:
+            order += [Step.SECOND]
+
+        follows = {step: (After.CYCLE, following) for step, following in pairwise(order)}
+        follows[order[-1]] = (_AFTER_LAST_CYCLE.get(sequence.data, After.END), Step.THIRD)
+        follows[Step.THIRD] = (After.END, Step.FIRST)
+        commands = {Step.FIRST: sequence.first, Step.SECOND: sequence.second, Step.THIRD: sequence.third}
+        with m.Switch(self.step):
+            for step, (after, next_step) in follows.items():
+                with m.Case(step):
+                    m.d.comb += [self.after.eq(after), self.next_step.eq(next_step)]
+                    if commands.get(step) is not None:
+                        m.d.comb += self.byte.eq(commands[step])

@@ -1,0 +1,133 @@
+"""A die's agent: what is to be done with one die, as bus operations."""
+
+from amaranth import Cat, Module
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.nand import BusOp
+
+from ..layouts import BusRequest, DieRead, PageSet, SetResult
+from ..zones.erase import EraseRequest, EraseResult
+from .die_reset import DieReset
+from .die_watch import DieWatch
+from .eraser import Eraser
+from .programmer import Programmer
+from .reader import Reader
+from .turns import Turns
+
+
+class DieAgent(wiring.Component):
+    """Programs, reads and erases one die, one of them at a time, after a reset.
+
+    The units do the work; `Turns` says whose turn it is, `DieWatch` when the die is ready.
+
+    Programs, reads and erases that wait for one another get their turns in rotation. A turn is over when the
+    unit has nothing more to do, or after its run if another waits. So whoever waits for the die waits at most
+    for what is in it already (two page sets of either kind, or an erase), and for one turn of each other unit.
+    Erases are not put off until the die is idle: all dies are asked to erase a zone at the same time, and if
+    each did it when it suited, a stream of appends over all of them would wait for each.
+
+    Latency: 3 clocks from work to its first bus request, if the die does nothing else.
+
+    Members
+    -------
+    sets : In(stream(PageSet)), results : Out(stream(SetResult))
+    reads : In(stream(DieRead))   from a queue of `read_queue` pages
+    erase : In(stream(EraseRequest)), erased : Out(stream(EraseResult))
+    bus : Out(stream(BusRequest)), bus_done : In(1), bus_status : In(8)   one operation at a time
+    ready : Out(1)   the die has been reset
+    idle : Out(1)    nothing is under way and nothing waits
+    programmed, page_programmed, sensed, page_output, ended, failure : Out(1)
+        pulses for PROGRAMS, PAGES_PROGRAMMED, SENSES, PAGES_SENSED, ERASES, FAILURES of `ChannelCounter`
+
+    Parameters
+    ----------
+    read_run, program_run : page sets begun in a turn while another unit waits. One program: when reads wait,
+        no data-in starts after that of the set under way. Four senses are worth the change.
+    patience : clocks that a set of reads waits for a further page. By default a little longer than the read
+        pipeline takes to come round to the channel again: it asks the channels in turn, one page per clock.
+    """
+
+    def __init__(
+        self, config: FmsConfig, *, read_run: int = 4, program_run: int = 1, patience: int | None = None
+    ):
+        self.config = config
+        self.read_run = read_run
+        self.program_run = program_run
+        self.patience = config.geometry.channels + 4 if patience is None else patience
+        super().__init__({
+            "sets": In(stream.Signature(PageSet(config))),
+            "results": Out(stream.Signature(SetResult(config))),
+            "reads": In(stream.Signature(DieRead(config))),
+            "erase": In(stream.Signature(EraseRequest(config))),
+            "erased": Out(stream.Signature(EraseResult())),
+            "bus": Out(stream.Signature(BusRequest(config))),
+            "bus_done": In(1),
+            "bus_status": In(8),
+            "ready": Out(1),
+            "idle": Out(1),
+            "programmed": Out(1),
+            "page_programmed": Out(1),
+            "sensed": Out(1),
+            "page_output": Out(1),
+            "ended": Out(1),
+            "failure": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.reset = reset = DieReset(self.config)
+        m.submodules.programmer = programmer = Programmer(self.config)
+        m.submodules.reader = reader = Reader(self.config, self.patience)
+        m.submodules.eraser = eraser = Eraser(self.config)
+        units = (reset, programmer, reader, eraser)
+        m.submodules.turns = turns = Turns((1, self.program_run, self.read_run, 1))
+        m.submodules.watch = watch = DieWatch(self.config.timing)
+
+        connect(m, flipped(self.sets), programmer.sets)
+        connect(m, programmer.results, flipped(self.results))
+        connect(m, flipped(self.reads), reader.reads)
+        connect(m, flipped(self.erase), eraser.erase)
+        connect(m, eraser.erased, flipped(self.erased))
+        for unit, turn in zip(units, turns.units, strict=True):
+            connect(m, unit.turn, turn)
+            m.d.comb += [
+                unit.bus_done.eq(self.bus_done),
+                unit.bus_status.eq(self.bus_status),
+                unit.watch.over.eq(watch.port.over),
+                unit.watch.due.eq(watch.port.due),
+                unit.watch.paused.eq(watch.port.paused),
+            ]
+
+        # Bus and watch are with the unit whose turn it is; the watch asks only while the unit does not.
+        m.d.comb += [
+            watch.bus_done.eq(self.bus_done),
+            watch.bus_status.eq(self.bus_status),
+            watch.asked.eq(self.bus.ready),
+        ]
+        with m.Switch(turns.turn):
+            for number, unit in enumerate(units):
+                with m.Case(1 << number):
+                    m.d.comb += [
+                        self.bus.payload.eq(unit.bus.payload),
+                        self.bus.valid.eq(unit.bus.valid),
+                        unit.bus.ready.eq(self.bus.ready & ~watch.ask),
+                        watch.port.begin.eq(unit.watch.begin),
+                        watch.port.work.eq(unit.watch.work),
+                        watch.port.pause.eq(unit.watch.pause),
+                    ]
+        with m.If(watch.ask):
+            m.d.comb += [self.bus.valid.eq(1), self.bus.payload.op.eq(BusOp.STATUS)]
+
+        m.d.comb += [
+            self.ready.eq(reset.ready),
+            self.idle.eq(~Cat(unit.turn.busy | unit.turn.wants for unit in units).any()),
+            self.programmed.eq(programmer.programmed),
+            self.page_programmed.eq(programmer.page_programmed),
+            self.sensed.eq(reader.sensed),
+            self.page_output.eq(reader.page_output),
+            self.ended.eq(eraser.ended),
+            self.failure.eq(programmer.failure | eraser.failure),
+        ]
+        return m

@@ -1,0 +1,42 @@
+"""What the units of a die's agent have in common: each does one kind of work with the die, in its turn."""
+
+from amaranth.lib import stream
+from amaranth.lib.wiring import In, Out, Signature
+
+from flashtrain.spec import FmsConfig
+
+from ..layouts import BusRequest
+from .die_watch import WatchPort
+
+
+class TurnPort(Signature):
+    """A unit's place in the arbitration (`Turns`), as the unit sees it.
+
+    Members
+    -------
+    wants : Out(1)    there is work
+    busy : Out(1)     some of it is under way: the die belongs to this unit
+    started : Out(1)  pulse: one more page set, or erase, has been begun
+    go : In(1)        another may be begun
+    """
+
+    def __init__(self):
+        super().__init__({"wants": Out(1), "busy": Out(1), "started": Out(1), "go": In(1)})
+
+
+def unit_ports(config: FmsConfig) -> dict:
+    """Members of every unit.
+
+    turn : Out(TurnPort)
+    watch : Out(WatchPort)
+    bus : Out(stream(BusRequest))
+    bus_done : In(1)     pulse: the operation is over
+    bus_status : In(8)   valid with it, if it was a STATUS
+    """
+    return {
+        "turn": Out(TurnPort()),
+        "watch": Out(WatchPort()),
+        "bus": Out(stream.Signature(BusRequest(config))),
+        "bus_done": In(1),
+        "bus_status": In(8),
+    }

@@ -1,0 +1,125 @@
+"""Programs page sets on a die: the NAND program pipeline."""
+
+from amaranth import Module, Mux, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.nand import BusOp, DieStatus
+
+from ..layouts import PageSet, SetResult
+from .die_unit import unit_ports
+from .die_watch import Pause, Work
+
+
+class Programmer(wiring.Component):
+    """Loads each page set with 80h..11h per plane and 80h..15h for the last, and judges it by its own status.
+
+    15h (cache program) frees the die's cache registers while the array works, so the next set is loaded
+    meanwhile. At RDY after the 15h of a set, FAILC is that of the set before it; if none follows, FAIL at
+    ARDY is the last one's. A set is accepted from `sets` at RDY; its data are needed until its result.
+
+    Throughput: with sets at hand the array never waits if all planes of all dies load within tPROG - tCBSY.
+
+    Members, beside those of `unit_ports`
+    -------------------------------------
+    sets : In(stream(PageSet))
+    results : Out(stream(SetResult))   in the order of the sets
+    programmed : Out(1)         pulse: a set's program has been started
+    page_programmed : Out(1)    pulse: a page has been loaded
+    failure : Out(1)            pulse: a set has failed
+    """
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({
+            **unit_ports(config),
+            "sets": In(stream.Signature(PageSet(config))),
+            "results": Out(stream.Signature(SetResult(config))),
+            "programmed": Out(1),
+            "page_programmed": Out(1),
+            "failure": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        page_set = self.sets.payload
+        plane = Signal.like(page_set.first)
+        last_plane = Signal()
+        slot = Signal.like(page_set.slot)  # the set that the array programs
+        in_array = Signal()  # and that it has no result yet
+        failed = Signal()
+        m.d.comb += [
+            last_plane.eq(plane == page_set.last),
+            self.turn.wants.eq(self.sets.valid),
+            self.bus.payload.op.eq(Mux(last_plane, BusOp.PROGRAM_LAST, BusOp.PROGRAM_MORE)),
+            self.bus.payload.zone.eq(page_set.zone),
+            self.bus.payload.row.eq(page_set.row),
+            self.bus.payload.plane.eq(plane),
+            self.bus.payload.slot.eq(page_set.slot),
+            self.results.payload.slot.eq(slot),
+            self.results.payload.failed.eq(failed),
+            self.failure.eq(self.results.valid & self.results.ready & failed),
+        ]
+
+        def load_next() -> None:
+            m.d.comb += self.turn.started.eq(1)
+            m.d.sync += plane.eq(page_set.first)
+            m.next = "LOAD"
+
+        with m.FSM(name="programmer") as fsm:
+            with m.State("EMPTY"):
+                with m.If(self.turn.go & self.sets.valid):
+                    load_next()
+
+            with m.State("LOAD"):
+                m.d.comb += self.bus.valid.eq(~self.watch.paused)
+                with m.If(self.bus.valid & self.bus.ready):
+                    m.next = "LOADING"
+
+            with m.State("LOADING"):
+                with m.If(self.bus_done):
+                    m.d.comb += self.page_programmed.eq(1)
+                    with m.If(last_plane):
+                        m.d.comb += [
+                            self.programmed.eq(1),
+                            self.watch.begin.eq(1),
+                            self.watch.work.eq(Work.PROGRAM),
+                        ]
+                        m.next = "CACHED"
+                    with m.Else():
+                        m.d.comb += self.watch.pause.eq(Pause.NEXT_PLANE)
+                        m.d.sync += plane.eq(plane + 1)
+                        m.next = "LOAD"
+
+            with m.State("CACHED"):
+                with m.If(self.watch.over):
+                    m.d.sync += failed.eq((self.bus_status & DieStatus.FAILC.value) != 0)
+                    m.next = "JUDGE_BEFORE"
+
+            with m.State("JUDGE_BEFORE"):
+                m.d.comb += self.results.valid.eq(in_array)
+                with m.If(self.results.ready | ~in_array):
+                    m.d.comb += self.sets.ready.eq(1)
+                    m.d.sync += [slot.eq(page_set.slot), in_array.eq(1)]
+                    m.next = "ARRAY_WORKS"
+
+            with m.State("ARRAY_WORKS"):
+                with m.If(self.turn.go & self.sets.valid):
+                    load_next()
+                with m.Elif(self.watch.due):
+                    m.d.comb += [self.watch.begin.eq(1), self.watch.work.eq(Work.LAST_PROGRAM)]
+                    m.next = "ENDING"
+
+            with m.State("ENDING"):
+                with m.If(self.watch.over):
+                    m.d.sync += failed.eq((self.bus_status & DieStatus.FAIL.value) != 0)
+                    m.next = "JUDGE_LAST"
+
+            with m.State("JUDGE_LAST"):
+                m.d.comb += self.results.valid.eq(1)
+                with m.If(self.results.ready):
+                    m.d.sync += in_array.eq(0)
+                    m.next = "EMPTY"
+
+        m.d.comb += self.turn.busy.eq(~fsm.ongoing("EMPTY"))
+        return m

@@ -1,0 +1,143 @@
+"""Groups a die's reads into page sets that are sensed together."""
+
+from amaranth import Module, Mux, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec import FmsConfig
+
+from ..layouts import DieRead
+
+
+class ReadSets(wiring.Component):
+    """A queue of reads in sets: consecutive reads of one row of one zone, with ascending planes.
+
+    Reads pass through in order. Those that have been sensed and are to be output come first, then those being
+    sensed, then the *next* set, which grows as reads come. It is complete when the read that follows belongs
+    to another set, when no plane or no room is left, or when none has come for `patience` clocks.
+
+    The user takes the next set, steps through it to sense it (`step`, or all at once, `sense_all`), and later
+    removes its reads one by one (`remove`). While it steps, no reads are accepted.
+
+    Latency: a read can be taken one clock after it is accepted. Throughput: one read per clock.
+
+    Members
+    -------
+    reads : In(stream(DieRead))
+    waiting : Out(1)     there is a next set or the beginning of one
+    none : Out(1)        there is not, and none has come lately
+    complete : Out(1)    the next set may be taken; it does not grow in this clock
+    sequential : Out(1)  it is the row after that of the set before, of the same zone and planes
+    take, sense_all : In(1)   take it; with `sense_all` it is also sensed
+    step : In(1)         the read at the sense position is sensed
+    last : Out(1)        that is the last of the set
+    remove : In(1)       the read at the output position is done with
+    mark : In(1)         what is sensed up to here (before this clock) is what is output next
+    emptied : Out(1)     nothing that was marked is left
+    sensed : Out(1)      something is sensed and not marked
+    output : In(1)       `read` shows the read to be output, otherwise the one to be sensed
+    read : Out(DieRead)
+    """
+
+    def __init__(self, config: FmsConfig, patience: int):
+        self.config = config
+        self.patience = patience
+        super().__init__({
+            "reads": In(stream.Signature(DieRead(config))),
+            "waiting": Out(1),
+            "none": Out(1),
+            "complete": Out(1),
+            "sequential": Out(1),
+            "take": In(1),
+            "sense_all": In(1),
+            "step": In(1),
+            "last": Out(1),
+            "remove": In(1),
+            "mark": In(1),
+            "emptied": Out(1),
+            "sensed": Out(1),
+            "output": In(1),
+            "read": Out(DieRead(config)),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        g = self.config.geometry
+        depth = 2 * g.planes
+
+        # Positions count modulo twice the depth: removed <= marked <= sensed <= written.
+        written, sensed, marked, removed = (
+            Signal(range(2 * depth), name=name) for name in ("written", "sensed", "marked", "removed")
+        )
+        full = Signal()
+        after_sensed = Signal.like(sensed)
+        accepted = Signal()
+        m.submodules.store = store = Memory(shape=DieRead(self.config), depth=depth, init=[])
+        write = store.write_port()
+        read = store.read_port(domain="comb")
+        m.d.comb += [
+            full.eq((written ^ removed) == depth),
+            after_sensed.eq(sensed + 1),
+            accepted.eq(self.reads.valid & self.reads.ready),
+            write.addr.eq(written),
+            write.data.eq(self.reads.payload),
+            write.en.eq(accepted),
+            read.addr.eq(Mux(self.output, removed, sensed)),
+            self.read.eq(read.data),
+            self.last.eq(after_sensed == written),
+            self.emptied.eq(removed == marked),
+            self.sensed.eq(marked != sensed),
+        ]
+
+        head = self.reads.payload
+        zone, row, plane = (
+            Signal.like(head.zone),
+            Signal.like(head.row),
+            Signal.like(head.plane),
+        )  # the newest
+        planes = Signal(g.planes)  # of the next set; of the set taken last, while there is none
+        planes_before = Signal(g.planes)
+        next_row = Signal()
+        extends = Signal()
+        stepping = Signal()
+        lonely = Signal(range(self.patience + 1))  # clocks until no further read is waited for
+        m.d.comb += [
+            extends.eq(self.waiting & (head.zone == zone) & (head.row == row) & (head.plane > plane)),
+            stepping.eq(~self.waiting & (sensed != written)),
+            self.reads.ready.eq(~full & ~stepping & (~self.waiting | extends)),
+            self.none.eq(~self.waiting & ~self.reads.valid & (lonely == 0)),
+            self.complete.eq(
+                self.waiting & (full | (plane == g.planes - 1) | Mux(self.reads.valid, ~extends, lonely == 0))
+            ),
+            self.sequential.eq(next_row & (planes == planes_before)),
+        ]
+        with m.If(accepted):
+            m.d.sync += [
+                written.eq(written + 1),
+                zone.eq(head.zone),
+                row.eq(head.row),
+                plane.eq(head.plane),
+                self.waiting.eq(1),
+                planes.eq(Mux(self.waiting, planes, 0) | (1 << head.plane)),
+                lonely.eq(self.patience),
+            ]
+            with m.If(~self.waiting):
+                m.d.sync += [
+                    next_row.eq((head.zone == zone) & (head.row == row + 1)),
+                    planes_before.eq(planes),
+                ]
+        with m.Elif(lonely != 0):
+            m.d.sync += lonely.eq(lonely - 1)
+
+        with m.If(self.take):
+            m.d.sync += self.waiting.eq(0)
+        with m.If(self.sense_all):
+            m.d.sync += sensed.eq(written)
+        with m.If(self.step):
+            m.d.sync += sensed.eq(after_sensed)
+        with m.If(self.mark):
+            m.d.sync += marked.eq(sensed)
+        with m.If(self.remove):
+            m.d.sync += removed.eq(removed + 1)
+        return m

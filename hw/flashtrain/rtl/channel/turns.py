@@ -1,0 +1,64 @@
+"""Who of a die agent's units has the die."""
+
+from collections.abc import Sequence
+
+from amaranth import Cat, Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from ..arbiter import RoundRobin
+from .die_unit import TurnPort
+
+
+class Turns(wiring.Component):
+    """Gives the die to one unit at a time, in rotation.
+
+    The unit whose turn it is goes on as long as no other wants the die. When one does, it finishes what it
+    has begun and begins no more, unless it has begun less than its run since its turn started.
+
+    Latency: 1 clock from the end of one turn to the next. Unit 0 has the first turn.
+
+    Members
+    -------
+    units : In(TurnPort).array
+    turn : Out   one-hot: whose turn it is
+
+    Parameters
+    ----------
+    runs : for each unit, the page sets (or erases) of one turn while others wait
+    """
+
+    def __init__(self, runs: Sequence[int]):
+        self.runs = tuple(runs)
+        super().__init__({
+            "units": In(TurnPort()).array(len(runs)),
+            "turn": Out(len(runs), init=1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.rotation = rotation = RoundRobin(len(self.runs))
+        begun = Signal(range(max(self.runs) + 1))
+        others = Signal()
+        leave = Signal()  # the unit begins no more
+        busy = Signal()
+        started = Signal()
+        m.d.comb += [
+            rotation.requests.eq(Cat(unit.wants for unit in self.units) & ~self.turn),
+            others.eq(rotation.requests.any()),
+        ]
+        with m.Switch(self.turn):
+            for number, (unit, run) in enumerate(zip(self.units, self.runs, strict=True)):
+                with m.Case(1 << number):
+                    m.d.comb += [
+                        leave.eq(others & (begun >= run)),
+                        unit.go.eq(~leave),
+                        busy.eq(unit.busy | (unit.wants & ~leave)),
+                        started.eq(unit.started),
+                    ]
+        with m.If(others & ~busy):
+            m.d.comb += rotation.advance.eq(1)
+            m.d.sync += [self.turn.eq(rotation.chosen), begun.eq(0)]
+        with m.Elif(started & (begun != max(self.runs))):
+            m.d.sync += begun.eq(begun + 1)
+        return m
