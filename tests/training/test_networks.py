@@ -12,11 +12,6 @@ from flashtrain.training.recipes import RECIPES
 from flashtrain.training.reference import TrainingLog, bits_equal, train_reference
 
 
-@pytest.fixture(scope="module")
-def data():
-    return digits()
-
-
 @pytest.mark.parametrize("name", RECIPES)
 def test_recipe_reaches_95_percent(name, data):
     recipe = RECIPES[name]

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from flashtrain.spec import Port
-from flashtrain.training.data import digits
 from flashtrain.training.errors import ReplayError, SequenceError, ShapeError
 from flashtrain.training.machines import NetworkMachine, SyntheticMachine, check_fits
 from flashtrain.training.networks import NETWORKS, convnet, mlp
@@ -22,19 +21,16 @@ class Arrival:
         self.storage = storage
         self.action = action
         self.value = None
-        self.finished = False
-
-    def done(self):
-        return self.finished
+        self.done = False
 
     def result(self):
-        while not self.finished:
+        while not self.done:
             self.storage.something_happens()
         return self.value
 
     def finish(self):
         self.value = self.action()
-        self.finished = True
+        self.done = True
 
 
 class RandomStorage:
@@ -70,11 +66,6 @@ class RandomStorage:
                 del self.stored[name]
 
         return self.start(("reset", stream, port), drop)
-
-
-@pytest.fixture(scope="module")
-def data():
-    return digits()
 
 
 def silent(iteration, loss):

@@ -36,6 +36,7 @@ ValueT = TypeVar("ValueT", covariant=True)
 class Pending(Protocol[ValueT]):
     """Something under way in the storage."""
 
+    @property
     def done(self) -> bool:
         """Whether `result` would return at once. Does not wait."""
         ...
@@ -196,7 +197,7 @@ class _Player:
         return False
 
     def _finish_what_is_done(self) -> None:
-        for index in [index for index, pending in self._in_flight.items() if pending.done()]:
+        for index in [index for index, pending in self._in_flight.items() if pending.done]:
             self._finish(index)
 
     def _finish(self, index: int) -> None:

@@ -1,8 +1,8 @@
 """Training command sequences: what a training run stores, reads and computes, step by step, before it runs.
 
 `training_sequence` makes one from a network, a batch size and an optimizer. It can be saved and loaded
-(`file`), inspected (`summary`), carried out with real arithmetic (`flashtrain.training.flash_training`), or
-replayed as bare traffic (`flashtrain.training.replay`).
+(`file`), inspected (`summary`), and carried out with real arithmetic or as bare traffic
+(`flashtrain.training.flash_training`).
 """
 
 from flashtrain.training.sequence.build import training_sequence

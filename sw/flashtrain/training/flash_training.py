@@ -1,0 +1,78 @@
+"""Training in which every tensor lives in flash.
+
+The training loop is the player of the training command sequence. The host appends batches of inputs; the core
+reads them, appends activations in the forward pass and reads them in reverse in the backward pass, reads and
+supersedes weights and optimizer state, and appends the trained weights, which the host reads at the end. In
+between, nothing of a tensor stays in memory. The arithmetic is that of `reference.train_reference`, so the
+result has to be the same to the last bit.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flashtrain.training.data import Dataset
+from flashtrain.training.machines import NetworkMachine, SyntheticMachine, check_fits
+from flashtrain.training.networks import Network
+from flashtrain.training.optimizers import Optimizer
+from flashtrain.training.player import Playback, play
+from flashtrain.training.reference import TrainingLog
+from flashtrain.training.sequence import StreamRole, TrainingSequence, training_sequence
+from flashtrain.training.tensors import DeviceStorage, Traffic
+
+
+@dataclass(frozen=True)
+class FlashRun:
+    """What went through the flash, by stream, and how the player fared."""
+
+    traffic: dict[StreamRole, Traffic]
+    playback: Playback
+
+
+@dataclass(frozen=True)
+class FlashTraining:
+    """A training run through the flash: losses, trained weights as the host read them, and traffic."""
+
+    log: TrainingLog
+    run: FlashRun
+
+
+def train_through_flash(
+    network: Network,
+    data: Dataset,
+    optimizer: Optimizer,
+    batch: int,
+    iterations: int,
+    seed: int,
+    storage: DeviceStorage,
+    sequence: TrainingSequence | None = None,
+    lookahead: int | None = None,
+    progress: Callable[[int, float], None] = lambda iteration, loss: None,
+    on_iteration: Callable[[int], None] = lambda iteration: None,
+) -> FlashTraining:
+    """Train as `train_reference` does with the same arguments, with all tensors in `storage`.
+
+    `sequence` is by default the one made for this network, batch size and optimizer; another must compute the
+    same. `progress` is called with the number of the iteration, from 1, and its loss as soon as it is known;
+    `on_iteration` when everything of the iteration has finished. `lookahead` is the player's.
+    """
+    if sequence is None:
+        sequence = training_sequence(network, batch, optimizer)
+    check_fits(sequence, network, batch, optimizer)
+    machine = NetworkMachine(network, data, optimizer, batch, seed, progress)
+    playback = play(sequence, iterations, machine, storage, lookahead, on_iteration)
+    return FlashTraining(machine.log(), FlashRun(storage.traffic(), playback))
+
+
+def replay(
+    sequence: TrainingSequence,
+    iterations: int,
+    storage: DeviceStorage,
+    lookahead: int | None = None,
+    on_iteration: Callable[[int], None] = lambda iteration: None,
+) -> FlashRun:
+    """Carry out the traffic of `sequence` with made-up data, and check what comes back (`ReplayError`).
+
+    Nothing is computed, so the network that the sequence was made for need not exist.
+    """
+    playback = play(sequence, iterations, SyntheticMachine(sequence), storage, lookahead, on_iteration)
+    return FlashRun(storage.traffic(), playback)

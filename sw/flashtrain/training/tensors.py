@@ -1,0 +1,171 @@
+"""Named tensors in the streams of a device.
+
+A stream is only appended to, so a tensor is *superseded*: its new version is appended behind everything else,
+and the old one is dead. A zone that is full and holds dead versions alone is reset. What a step of training
+has to look up is therefore one handle per name, and no tensor is ever copied to make room.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from flashtrain.host import Device, Extent, Pending, StoredArray
+from flashtrain.spec import Port
+from flashtrain.training.arrays import Array
+from flashtrain.training.errors import TensorError
+from flashtrain.training.sequence import StreamRole, TensorInfo
+
+ValueT = TypeVar("ValueT")
+DoneT = TypeVar("DoneT")
+
+
+@dataclass
+class Traffic:
+    """What went through a store: bytes of the arrays, and stored bytes of the blocks that they took."""
+
+    appends: int = 0
+    appended_bytes: int = 0
+    stored_bytes: int = 0
+    reads: int = 0
+    read_bytes: int = 0
+    stream_resets: int = 0
+    zone_resets: int = 0
+
+
+class TensorStore:
+    """The current versions of named tensors in the stream called `stream` of `device`.
+
+    Calls return at once with something to wait for. A new version is current, and counts, from when its
+    append was waited for; until then a read gives the version before. Raises what the driver raises, and
+    `TensorError` for a name that is not stored.
+    """
+
+    def __init__(self, device: Device, stream: str) -> None:
+        self._ports = {port: device.stream(stream, port) for port in Port}
+        self._name = stream
+        self._versions: dict[str, StoredArray] = {}
+        self._zones = _ZoneUse(self._ports[Port.CORE].zone_size, self._ports[Port.CORE].zone_capacity)
+        self.traffic = Traffic()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the tensors that have a current version."""
+        return tuple(self._versions)
+
+    def handle(self, name: str) -> StoredArray:
+        """Where the current version of the tensor lies."""
+        if name not in self._versions:
+            raise TensorError(f"stream {self._name}: no tensor {name} is stored")
+        return self._versions[name]
+
+    def append(self, name: str, array: Array, port: Port) -> "Awaited[StoredArray, None]":
+        """Append a version of the tensor, which supersedes the one before."""
+        stream = self._ports[port]
+
+        def stored(handle: StoredArray) -> None:
+            self.traffic.appends += 1
+            self.traffic.appended_bytes += array.nbytes
+            self.traffic.stored_bytes += handle.blocks * stream.block_bytes
+            self._zones.fill(handle)
+            dead = self._versions.get(name)
+            self._versions[name] = handle
+            for zone in self._zones.kill(dead) if dead else ():
+                stream.reset_zone(zone)
+                self.traffic.zone_resets += 1
+
+        return Awaited(stream.append_async(array), stored)
+
+    def read(self, name: str, port: Port) -> "Awaited[Array, Array]":
+        """Read the current version of the tensor into a new array."""
+
+        def arrived(array: Array) -> Array:
+            self.traffic.reads += 1
+            self.traffic.read_bytes += array.nbytes
+            return array
+
+        return Awaited(self._ports[port].read_async(self.handle(name)), arrived)
+
+    def reset(self, port: Port) -> "Awaited[None, None]":
+        """Forget all tensors and empty the stream, in one command."""
+        self.traffic.stream_resets += 1
+        self._versions.clear()
+        self._zones.clear()
+        return Awaited(self._ports[port].reset_async(), lambda nothing: None)
+
+
+class Awaited(Generic[DoneT, ValueT]):
+    """An operation of the driver, and what is to be done, once, with its result."""
+
+    def __init__(self, pending: Pending[DoneT], finish: Callable[[DoneT], ValueT]) -> None:
+        self._pending = pending
+        self._finish = finish
+
+    @property
+    def done(self) -> bool:
+        """Whether the device has finished."""
+        return self._pending.done
+
+    def result(self) -> ValueT:
+        """Wait for the device; raises its errors."""
+        return self._finish(self._pending.result())
+
+
+class _ZoneUse:
+    """How many blocks of each zone are written, and how many of these belong to current versions."""
+
+    def __init__(self, zone_size: int, zone_capacity: int) -> None:
+        self._zone_size = zone_size
+        self._zone_capacity = zone_capacity
+        self._written: Counter[int] = Counter()
+        self._alive: Counter[int] = Counter()
+
+    def fill(self, handle: StoredArray) -> None:
+        for extent in handle.extents:
+            self._written[self._zone(extent)] += extent.blocks
+            self._alive[self._zone(extent)] += extent.blocks
+
+    def kill(self, handle: StoredArray) -> list[int]:
+        """The version is dead. The zones that are full and hold nothing alive: they are empty now."""
+        for extent in handle.extents:
+            self._alive[self._zone(extent)] -= extent.blocks
+        zones = {self._zone(extent) for extent in handle.extents}
+        spent = [z for z in sorted(zones) if not self._alive[z] and self._written[z] == self._zone_capacity]
+        for zone in spent:
+            del self._written[zone]
+        return spent
+
+    def clear(self) -> None:
+        self._written.clear()
+        self._alive.clear()
+
+    def _zone(self, extent: Extent) -> int:
+        return extent.lba // self._zone_size
+
+
+class DeviceStorage:
+    """The storage of a training command sequence: one store per stream.
+
+    Streams may lie on different devices (Behemoth's activation node and weight node), or all on one.
+    """
+
+    def __init__(self, devices: Mapping[StreamRole, Device]) -> None:
+        self.stores = {role: TensorStore(device, role.value) for role, device in devices.items()}
+
+    @classmethod
+    def on(cls, device: Device) -> "DeviceStorage":
+        """All streams on one device."""
+        return cls(dict.fromkeys(StreamRole, device))
+
+    def append(self, tensor: TensorInfo, array: Array, port: Port) -> Awaited[StoredArray, None]:
+        return self.stores[tensor.stream].append(tensor.name, array, port)
+
+    def read(self, tensor: TensorInfo, port: Port) -> Awaited[Array, Array]:
+        return self.stores[tensor.stream].read(tensor.name, port)
+
+    def reset(self, stream: StreamRole, port: Port) -> Awaited[None, None]:
+        return self.stores[stream].reset(port)
+
+    def traffic(self) -> dict[StreamRole, Traffic]:
+        """What went through each stream so far."""
+        return {role: replace(store.traffic) for role, store in self.stores.items()}

@@ -1,0 +1,23 @@
+"""What several tests of training need."""
+
+import pytest
+
+from flashtrain.host import FunctionalLink, open_device
+from flashtrain.training.data import digits
+
+
+@pytest.fixture(scope="session")
+def data():
+    return digits()
+
+
+@pytest.fixture
+def tiny():
+    with open_device("tiny", link=FunctionalLink) as device:
+        yield device
+
+
+@pytest.fixture
+def small():
+    with open_device("small", link=FunctionalLink) as device:
+        yield device
