@@ -62,9 +62,9 @@ bool port_bit(Port& port, unsigned index) {
 template <typename Address, typename Data>
 class AxiReader {
   public:
-    AxiReader(Memory& memory, unsigned width, Address& araddr, CData& arlen, CData& arvalid, CData& arready,
+    AxiReader(Memory& memory, Address& araddr, CData& arlen, CData& arvalid, CData& arready,
               Data& rdata, CData& rresp, CData& rlast, CData& rvalid, CData& rready)
-        : memory_{memory}, width_{width}, araddr_{araddr}, arlen_{arlen}, arvalid_{arvalid}, arready_{arready},
+        : memory_{memory}, araddr_{araddr}, arlen_{arlen}, arvalid_{arvalid}, arready_{arready},
           rdata_{rdata}, rresp_{rresp}, rlast_{rlast}, rvalid_{rvalid}, rready_{rready} {
         arready_ = 1;
         rvalid_ = 0;
@@ -82,20 +82,20 @@ class AxiReader {
         if (!beat) return;
         rvalid_next_ = 0;
         Burst& burst = bursts_.front();
-        burst.address += width_;
+        burst.address += kWidth;
         if (--burst.beats == 0) bursts_.pop_front();
     }
 
     // After the rising edge: drive the next beat.
     void drive(uint64_t now) {
-        if (!rvalid_next_ && !bursts_.empty() && bursts_.front().ready <= now && memory_.budget.has(width_)) {
+        if (!rvalid_next_ && !bursts_.empty() && bursts_.front().ready <= now && memory_.budget.has(kWidth)) {
             const Burst& burst = bursts_.front();
-            const bool inside = memory_.holds(burst.address, width_);
-            if (inside) std::memcpy(port_bytes(rdata_), memory_.bytes + burst.address, width_);
+            const bool inside = memory_.holds(burst.address, kWidth);
+            if (inside) std::memcpy(port_bytes(rdata_), memory_.bytes + burst.address, kWidth);
             rresp_ = inside ? OKAY : DECERR;
             rlast_ = burst.beats == 1;
             rvalid_next_ = 1;
-            memory_.budget.take(width_);
+            memory_.budget.take(kWidth);
         }
         rvalid_ = rvalid_next_;
         arready_ = bursts_.size() < kOutstanding;
@@ -108,9 +108,9 @@ class AxiReader {
         uint64_t ready;
     };
     static constexpr size_t kOutstanding = 64;
+    static constexpr unsigned kWidth = sizeof(Data);  // ports are powers of two wide, from 32 bits
 
     Memory& memory_;
-    unsigned width_;
     Address& araddr_;
     CData &arlen_, &arvalid_, &arready_;
     Data& rdata_;
@@ -122,10 +122,10 @@ class AxiReader {
 template <typename Address, typename Data, typename Strobe>
 class AxiWriter {
   public:
-    AxiWriter(Memory& memory, unsigned width, Address& awaddr, CData& awlen, CData& awvalid, CData& awready,
+    AxiWriter(Memory& memory, Address& awaddr, CData& awlen, CData& awvalid, CData& awready,
               Data& wdata, Strobe& wstrb, CData& wlast, CData& wvalid, CData& wready, CData& bresp, CData& bvalid,
               CData& bready)
-        : memory_{memory}, width_{width}, awaddr_{awaddr}, awlen_{awlen}, awvalid_{awvalid}, awready_{awready},
+        : memory_{memory}, awaddr_{awaddr}, awlen_{awlen}, awvalid_{awvalid}, awready_{awready},
           wdata_{wdata}, wstrb_{wstrb}, wlast_{wlast}, wvalid_{wvalid}, wready_{wready}, bresp_{bresp},
           bvalid_{bvalid}, bready_{bready} {
         awready_ = 1;
@@ -142,13 +142,13 @@ class AxiWriter {
         ended_ = false;
         if (wvalid_ & wready_) {
             Burst& burst = bursts_.front();
-            if (memory_.holds(burst.address, width_)) {
+            if (memory_.holds(burst.address, kWidth)) {
                 store(burst.address);
             } else {
                 burst.failed = true;
             }
-            burst.address += width_;
-            memory_.budget.take(width_);
+            burst.address += kWidth;
+            memory_.budget.take(kWidth);
             if (wlast_) {
                 ended_ = true;
                 answers_.push_back({now + memory_.latency, burst.failed});
@@ -160,7 +160,7 @@ class AxiWriter {
 
     void drive(uint64_t now) {
         awready_ = bursts_.size() < kOutstanding;
-        wready_ = !bursts_.empty() && memory_.budget.has(width_);
+        wready_ = !bursts_.empty() && memory_.budget.has(kWidth);
         bvalid_ = !answers_.empty() && answers_.front().ready <= now;
         if (bvalid_) bresp_ = answers_.front().failed ? DECERR : OKAY;
     }
@@ -175,23 +175,23 @@ class AxiWriter {
         bool failed;
     };
     static constexpr size_t kOutstanding = 64;
+    static constexpr unsigned kWidth = sizeof(Data);  // ports are powers of two wide, from 32 bits
 
     void store(uint64_t address) {
         const uint8_t* from = port_bytes(wdata_);
         uint8_t* to = memory_.bytes + address;
         bool all = true;
-        for (unsigned byte = 0; byte < width_; byte += 4) all &= (port_bytes(wstrb_)[byte / 8] >> (byte % 8) & 15) == 15;
+        for (unsigned byte = 0; byte < kWidth; byte += 4) all &= (port_bytes(wstrb_)[byte / 8] >> (byte % 8) & 15) == 15;
         if (all) {
-            std::memcpy(to, from, width_);
+            std::memcpy(to, from, kWidth);
             return;
         }
-        for (unsigned byte = 0; byte < width_; ++byte) {
+        for (unsigned byte = 0; byte < kWidth; ++byte) {
             if (port_bit(wstrb_, byte)) to[byte] = from[byte];
         }
     }
 
     Memory& memory_;
-    unsigned width_;
     Address& awaddr_;
     CData &awlen_, &awvalid_, &awready_;
     Data& wdata_;

@@ -2,6 +2,7 @@
 //
 // One device per loaded library: the NAND model's DPI functions have no other context.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "Vtop.h"
+#include "Vtop__Dpi.h"
 #include "axi_memory.h"
 #include "verilated.h"
 
@@ -29,6 +31,16 @@ struct Record {
     uint16_t kind, channel, die, detail;
 };
 
+bool tracing = false;
+std::vector<Record> trace;
+std::vector<std::string> violations;
+
+void record(uint64_t start, uint64_t end, int kind, int channel, int die, int detail) {
+    if (!tracing) return;
+    trace.push_back({start, end, static_cast<uint16_t>(kind), static_cast<uint16_t>(channel),
+                     static_cast<uint16_t>(die), static_cast<uint16_t>(detail)});
+}
+
 enum Stop : int32_t { LIMIT = 0, INTERRUPT = 1, VIOLATION = 2 };
 enum Access : int32_t { DONE = 0, ERROR = 1, TIMEOUT = 2 };
 
@@ -36,16 +48,16 @@ class Device {
   public:
     Device(uint8_t* memory, uint64_t bytes, uint32_t latency, uint64_t bytes_per_65536_clocks)
         : memory_{memory, bytes, latency, Budget{bytes_per_65536_clocks}},
-          queue_reader_{memory_, 8, top_.queue__araddr, top_.queue__arlen, top_.queue__arvalid, top_.queue__arready,
+          queue_reader_{memory_, top_.queue__araddr, top_.queue__arlen, top_.queue__arvalid, top_.queue__arready,
                         top_.queue__rdata, top_.queue__rresp, top_.queue__rlast, top_.queue__rvalid,
                         top_.queue__rready},
-          queue_writer_{memory_, 8, top_.queue__awaddr, top_.queue__awlen, top_.queue__awvalid, top_.queue__awready,
+          queue_writer_{memory_, top_.queue__awaddr, top_.queue__awlen, top_.queue__awvalid, top_.queue__awready,
                         top_.queue__wdata, top_.queue__wstrb, top_.queue__wlast, top_.queue__wvalid,
                         top_.queue__wready, top_.queue__bresp, top_.queue__bvalid, top_.queue__bready},
-          data_reader_{memory_, FLASHTRAIN_DATA_BYTES, top_.data__araddr, top_.data__arlen, top_.data__arvalid,
+          data_reader_{memory_, top_.data__araddr, top_.data__arlen, top_.data__arvalid,
                        top_.data__arready, top_.data__rdata, top_.data__rresp, top_.data__rlast, top_.data__rvalid,
                        top_.data__rready},
-          data_writer_{memory_, FLASHTRAIN_DATA_BYTES, top_.data__awaddr, top_.data__awlen, top_.data__awvalid,
+          data_writer_{memory_, top_.data__awaddr, top_.data__awlen, top_.data__awvalid,
                        top_.data__awready, top_.data__wdata, top_.data__wstrb, top_.data__wlast, top_.data__wvalid,
                        top_.data__wready, top_.data__bresp, top_.data__bvalid, top_.data__bready} {
         top_.rst = 1;
@@ -91,7 +103,7 @@ class Device {
         top_.registers__wstrb = 15;
         top_.registers__wvalid = 1;
         top_.registers__bready = 1;
-        if (tracing) record({clocks_, clocks_, REGISTER_WRITTEN, 0, 0, static_cast<uint16_t>(address)});
+        record(clocks_, clocks_, REGISTER_WRITTEN, 0, 0, address);
         for (int i = 0; i < kRegisterClocks; ++i) {
             settle();
             const bool aw = top_.registers__awvalid & top_.registers__awready;
@@ -129,12 +141,6 @@ class Device {
         return TIMEOUT;
     }
 
-    void record(const Record& record) { trace.push_back(record); }
-
-    bool tracing = false;
-    std::vector<Record> trace;
-    std::vector<std::string> violations;
-
   private:
     static constexpr int kRegisterClocks = 1000;
 
@@ -146,8 +152,8 @@ class Device {
 
     template <typename Side>
     void trace_side(const Side& side, Channel channel) {
-        if (side.burst_started()) record({clocks_, clocks_, BURST, 0, 0, channel});
-        if (side.burst_ended()) record({clocks_, clocks_, BURST_END, 0, 0, channel});
+        if (side.burst_started()) record(clocks_, clocks_, BURST, 0, 0, channel);
+        if (side.burst_ended()) record(clocks_, clocks_, BURST_END, 0, 0, channel);
     }
 
     void trace_bursts() {
@@ -155,7 +161,7 @@ class Device {
         trace_side(queue_writer_, QUEUE_WRITE);
         trace_side(data_reader_, DATA_READ);
         trace_side(data_writer_, DATA_WRITE);
-        if (top_.interrupt && !interrupt_) record({clocks_, clocks_, INTERRUPT_RAISED, 0, 0, 0});
+        if (top_.interrupt && !interrupt_) record(clocks_, clocks_, INTERRUPT_RAISED, 0, 0, 0);
         interrupt_ = top_.interrupt;
     }
 
@@ -179,29 +185,35 @@ std::unique_ptr<Device> device;
 
 }  // namespace flashtrain
 
-using flashtrain::device;
+using namespace flashtrain;
 
 extern "C" {
 
+// For the NAND model, through DPI.
+
+void flashtrain_violation(const char* message) { violations.emplace_back(message); }
+void flashtrain_trace(int kind, int channel, int die, long long start, long long stop, int detail) {
+    record(start, stop, kind, channel, die, detail);
+}
+
 // For Python, through ctypes.
+
 void flashtrain_open(uint8_t* memory, uint64_t bytes, uint32_t latency, uint64_t bytes_per_65536_clocks) {
-    device = std::make_unique<flashtrain::Device>(memory, bytes, latency, bytes_per_65536_clocks);
+    device = std::make_unique<Device>(memory, bytes, latency, bytes_per_65536_clocks);
 }
 void flashtrain_close() { device.reset(); }
 uint64_t flashtrain_clocks() { return device->clocks(); }
 int32_t flashtrain_run(uint64_t most) { return device->run(most); }
 void flashtrain_clock(uint64_t count) {
-    for (uint64_t i = 0; i < count && flashtrain::violations.empty(); ++i) device->clock();
+    for (uint64_t i = 0; i < count && violations.empty(); ++i) device->clock();
 }
 int32_t flashtrain_write_register(uint32_t address, uint32_t value) { return device->write_register(address, value); }
 int32_t flashtrain_read_register(uint32_t address, uint32_t* value) { return device->read_register(address, *value); }
-const char* flashtrain_first_violation() {
-    return device->violations.empty() ? nullptr : device->violations.front().c_str();
-}
-void flashtrain_set_tracing(int32_t on) { device->tracing = on; }
-uint64_t flashtrain_trace_records() { return device->trace.size(); }
-void flashtrain_take_trace(flashtrain::Record* records) {
-    std::copy(device->trace.begin(), device->trace.end(), records);
-    device->trace.clear();
+const char* flashtrain_first_violation() { return violations.empty() ? nullptr : violations.front().c_str(); }
+void flashtrain_set_tracing(int32_t on) { tracing = on; }
+uint64_t flashtrain_trace_records() { return trace.size(); }
+void flashtrain_take_trace(Record* records) {
+    std::copy(trace.begin(), trace.end(), records);
+    trace.clear();
 }
 }
