@@ -1,0 +1,64 @@
+"""The counters of a channel engine."""
+
+from amaranth import Module, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.registers import ChannelCounter
+
+from .bus_controller import BusActivity
+
+COUNTER_BITS = 48  # five days of clocks at 600 MHz
+EVENTS = tuple(counter for counter in ChannelCounter if counter.name not in BusActivity.__members__)
+
+
+class EventCounts(data.StructLayout):
+    """How many of each event happened in a clock: at most one per die."""
+
+    def __init__(self, dies: int):
+        super().__init__({counter.name.lower(): bits_for(dies + 1) for counter in EVENTS})
+
+
+class ChannelCounters(wiring.Component):
+    """Counts what a channel does: the clocks its bus spends in each activity, and events.
+
+    Latency: an event is counted in the next clock; 2 clocks from `select` to `value`.
+
+    Members
+    -------
+    activity : In(BusActivity)
+    events : In(EventCounts)
+    select : In(4)     a ChannelCounter
+    value : Out(48)    its count; 0 if there is none
+    """
+
+    def __init__(self, dies: int):
+        self.dies = dies
+        super().__init__({
+            "activity": In(BusActivity),
+            "events": In(EventCounts(dies)),
+            "select": In(4),
+            "value": Out(COUNTER_BITS),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        counts = {counter: Signal(COUNTER_BITS, name=counter.name.lower()) for counter in ChannelCounter}
+        with m.Switch(self.activity):
+            for activity in BusActivity:
+                with m.Case(activity):
+                    count = counts[ChannelCounter(activity.value)]
+                    m.d.sync += count.eq(count + 1)
+        for counter in EVENTS:
+            event = self.events[counter.name.lower()]
+            with m.If(event != 0):
+                m.d.sync += counts[counter].eq(counts[counter] + event)
+
+        selected = Signal(4)
+        m.d.sync += [selected.eq(self.select), self.value.eq(0)]
+        with m.Switch(selected):
+            for counter, count in counts.items():
+                with m.Case(counter.value):
+                    m.d.sync += self.value.eq(count)
+        return m

@@ -1,0 +1,101 @@
+"""What became of programmed page sets, page by page."""
+
+from amaranth import Cat, Module, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.geometry import bits_for
+
+from ..layouts import BufferPage, PageEvent, SetResult
+
+
+class Note(data.StructLayout):
+    """Whom to tell when a page is programmed."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({"notify": 1, "tag": config.tag_bits})
+
+
+class ProgramResults(wiring.Component):
+    """Takes the results of page sets from the dies in turn and reports the pages that asked for it.
+
+    Latency: 2 clocks from a result to its first event, with one die. Throughput: one page per clock.
+
+    Members
+    -------
+    announced : In(1)                      a page got its place
+    announced_page : In(BufferPage), note : In(Note)
+    results : In(stream(SetResult)).array(dies)
+    slot : Out                             the set whose pages are reported
+    first, last : In                       its planes
+    ended : Out(1)                         all its pages are reported
+    programmed : Out(stream(PageEvent))
+    page_ended : Out(1)                    pulse per page of a set
+    failed : Out(1)                        with `ended`: its program has failed
+    busy : Out(1)
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        g = config.geometry
+        super().__init__({
+            "announced": In(1),
+            "announced_page": In(BufferPage(config)),
+            "note": In(Note(config)),
+            "results": In(stream.Signature(SetResult(config))).array(g.dies),
+            "slot": Out(bits_for(config.write_sets)),
+            "first": In(g.plane_bits),
+            "last": In(g.plane_bits),
+            "ended": Out(1),
+            "programmed": Out(stream.Signature(PageEvent(config))),
+            "page_ended": Out(1),
+            "failed": Out(1),
+            "busy": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        config, g = self.config, self.config.geometry
+
+        m.submodules.notes = notes = Memory(shape=Note(config), depth=config.write_sets * g.planes, init=[])
+        write, read = notes.write_port(), notes.read_port(domain="comb")
+        plane, failed = Signal(g.plane_bits), Signal()
+        m.d.comb += [
+            write.addr.eq(Cat(self.announced_page.plane, self.announced_page.slot)),
+            write.data.eq(self.note),
+            write.en.eq(self.announced),
+            read.addr.eq(Cat(plane, self.slot)),
+            self.programmed.payload.tag.eq(read.data.tag),
+            self.programmed.payload.failed.eq(failed),
+        ]
+
+        turn = Signal(g.die_bits)
+        with m.FSM(name="program_results") as fsm:
+            with m.State("WAIT"):
+                m.d.sync += turn.eq(turn + 1)
+                for die, result in enumerate(self.results):
+                    with m.If(turn == die):
+                        m.d.comb += result.ready.eq(1)
+                        m.d.sync += [self.slot.eq(result.payload.slot), failed.eq(result.payload.failed)]
+                        with m.If(result.valid):
+                            m.next = "BEGIN"
+
+            with m.State("BEGIN"):
+                m.d.sync += plane.eq(self.first)
+                m.next = "REPORT"
+
+            with m.State("REPORT"):
+                m.d.comb += [
+                    self.programmed.valid.eq(read.data.notify),
+                    self.page_ended.eq(~read.data.notify | self.programmed.ready),
+                    self.ended.eq(self.page_ended & (plane == self.last)),
+                    self.failed.eq(self.ended & failed),
+                ]
+                with m.If(self.page_ended):
+                    m.d.sync += plane.eq(plane + 1)
+                with m.If(self.ended):
+                    m.next = "WAIT"
+        m.d.comb += self.busy.eq(~fsm.ongoing("WAIT"))
+        return m

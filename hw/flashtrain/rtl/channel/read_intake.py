@@ -1,0 +1,95 @@
+"""Asks the write buffer for each page that is read, and queues the others for the dies."""
+
+from amaranth import Module, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.geometry import bits_for
+
+from ..layouts import DieRead, ReadPage
+from ..queue import Queue
+from .page_sets import PagePlace
+from .read_buffer import HitPage
+
+
+class ReadIntake(wiring.Component):
+    """One page at a time: looked up in the write buffer, then sent on as a hit or queued for its die.
+
+    A full queue or a copy under way holds up the pages behind it.
+
+    Latency: 1 clock and the lookup, 2 more through a die's queue. Throughput: a page per lookup and 2 clocks.
+
+    Members
+    -------
+    pages : In(stream(ReadPage))
+    lookup : Out(stream(PagePlace)), hit : In(1), hit_slot : In   the write buffer answers as it accepts
+    hits : Out(stream(HitPage))      to the read buffer
+    reads : Out(stream(DieRead)).array(dies)   queues of `read_queue` pages
+    busy : Out(1)                    a page is here
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        super().__init__({
+            "pages": In(stream.Signature(ReadPage(config))),
+            "lookup": Out(stream.Signature(PagePlace(config))),
+            "hit": In(1),
+            "hit_slot": In(bits_for(config.write_sets)),
+            "hits": Out(stream.Signature(HitPage(config))),
+            "reads": Out(stream.Signature(DieRead(config))).array(config.geometry.dies),
+            "busy": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        page, slot = Signal(ReadPage(self.config)), Signal.like(self.hit_slot)
+
+        queues = []
+        for die, reads in enumerate(self.reads):
+            m.submodules[f"queue{die}"] = queue = Queue(DieRead(self.config), self.config.read_queue)
+            connect(m, queue.output, flipped(reads))
+            for field in queue.layout.members:
+                m.d.comb += queue.input.payload[field].eq(page[field])
+            queues.append(queue)
+        for field in ("zone", "row", "die", "plane"):
+            m.d.comb += self.lookup.payload[field].eq(page[field])
+        m.d.comb += [
+            self.hits.payload.place.slot.eq(slot),
+            self.hits.payload.place.plane.eq(page.plane),
+            self.hits.payload.target.tag.eq(page.tag),
+            self.hits.payload.target.page.eq(page.page),
+        ]
+
+        with m.FSM(name="read_intake") as fsm:
+            with m.State("NEXT_PAGE"):
+                m.d.comb += self.pages.ready.eq(1)
+                m.d.sync += page.eq(self.pages.payload)
+                with m.If(self.pages.valid):
+                    m.next = "LOOK_UP"
+
+            with m.State("LOOK_UP"):
+                m.d.comb += self.lookup.valid.eq(1)
+                m.d.sync += slot.eq(self.hit_slot)
+                with m.If(self.lookup.ready & self.hit):
+                    m.next = "HIT"
+                with m.Elif(self.lookup.ready):
+                    m.next = "MISS"
+
+            with m.State("HIT"):
+                m.d.comb += self.hits.valid.eq(1)
+                with m.If(self.hits.ready):
+                    m.next = "NEXT_PAGE"
+
+            with m.State("MISS"):
+                for die, queue in enumerate(queues):
+                    with m.If(page.die == die):
+                        m.d.comb += queue.input.valid.eq(1)
+                        with m.If(queue.input.ready):
+                            m.next = "NEXT_PAGE"
+        queued = Signal()
+        m.d.comb += [
+            queued.eq(sum(reads.valid for reads in self.reads) != 0),
+            self.busy.eq(queued | ~fsm.ongoing("NEXT_PAGE")),
+        ]
+        return m

@@ -1,0 +1,28 @@
+"""What the benches of the channel share: configurations that are small, and not all alike."""
+
+from dataclasses import replace
+
+from flashtrain.spec import FmsConfig, Geometry
+from flashtrain.spec.presets import TINY
+
+DUAL = replace(
+    TINY,
+    name="dual",
+    geometry=Geometry(channels=4, dies=2, planes=4, blocks=9, pages=5, page_bytes=512, spare_bytes=32),
+    write_sets=5,
+    read_pages=4,
+    read_queue=8,
+)
+"""Two dies, words of one chunk, sets that are not a power of two."""
+
+WIDE = replace(
+    TINY,
+    name="wide",
+    geometry=Geometry(channels=16, dies=2, planes=2, blocks=7, pages=4, page_bytes=512, spare_bytes=32),
+    write_sets=4,
+    read_pages=4,
+    read_queue=8,
+)
+"""Words of four chunks."""
+
+CONFIGS: dict[str, FmsConfig] = {config.name: config for config in (TINY, DUAL, WIDE)}
