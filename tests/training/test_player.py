@@ -160,6 +160,15 @@ def test_a_replay_notices_one_wrong_bit(name):
         play(sequence, 1, SyntheticMachine(sequence), ForgetfulStorage(name))
 
 
+@pytest.mark.parametrize("name", ["input/labels", "activation/output/x", "weights/output", "trained/output"])
+def test_training_learns_from_what_the_storage_returns(name, data):
+    """One bit wrong in the storage, and the result is another: no copy of a tensor is hidden in the machine."""
+    network, optimizer = mlp(8), Adam()
+    machine = NetworkMachine(network, data, optimizer, 16, seed=3, progress=silent)
+    play(training_sequence(network, 16, optimizer), 4, machine, ForgetfulStorage(name))
+    assert not machine.log().equals(train_reference(network, data, optimizer, 16, 4, seed=3))
+
+
 def test_a_storage_that_returns_another_shape_is_noticed():
     class Reshaping(RandomStorage):
         def read(self, tensor, port):

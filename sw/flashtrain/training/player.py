@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, Protocol, TypeVar
 
 from flashtrain.spec import Port
+from flashtrain.training.arithmetic import one_thread
 from flashtrain.training.arrays import Array, Arrays
 from flashtrain.training.errors import SequenceError
 from flashtrain.training.sequence import (
@@ -99,7 +100,8 @@ def play(
         lookahead = max(1, len(sequence.iteration))
     if lookahead < 1:
         raise SequenceError(f"lookahead: expected at least 1, got {lookahead}")
-    return _Player(sequence, iterations, machine, storage, lookahead).run(on_iteration)
+    with one_thread():
+        return _Player(sequence, iterations, machine, storage, lookahead).run(on_iteration)
 
 
 class _Processor(Enum):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flashtrain.training.arithmetic import one_thread
 from flashtrain.training.arrays import Arrays, FloatArray, pack, unpack
 from flashtrain.training.data import Dataset
 from flashtrain.training.layers import softmax_cross_entropy
@@ -82,14 +83,15 @@ def train_reference(
         for name, w in parameters.items()
     }
     losses = []
-    for t, examples in zip(range(1, iterations + 1), data.batches(batch, seed), strict=False):
-        logits, saved = forward(network, parameters, examples.images)
-        loss, dy = softmax_cross_entropy(logits, examples.labels)
-        _, gradients = backward(network, parameters, saved, dy)
-        for name in parameters:
-            parameters[name], states[name] = update_layer(
-                optimizer, parameters[name], gradients[name], states[name], t
-            )
-        losses.append(loss)
-        progress(t, loss)
+    with one_thread():
+        for t, examples in zip(range(1, iterations + 1), data.batches(batch, seed), strict=False):
+            logits, saved = forward(network, parameters, examples.images)
+            loss, dy = softmax_cross_entropy(logits, examples.labels)
+            _, gradients = backward(network, parameters, saved, dy)
+            for name in parameters:
+                parameters[name], states[name] = update_layer(
+                    optimizer, parameters[name], gradients[name], states[name], t
+                )
+            losses.append(loss)
+            progress(t, loss)
     return TrainingLog(tuple(losses), parameters)

@@ -1,0 +1,100 @@
+"""The result of training through the flash, beside plain NumPy: as text, and as a document for machines."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from flashtrain.training.data import Examples
+from flashtrain.training.flash_training import FlashTraining
+from flashtrain.training.networks import Network
+from flashtrain.training.player import Playback
+from flashtrain.training.reference import TrainingLog
+from flashtrain.training.sequence import StreamRole
+from flashtrain.training.tensors import Traffic
+
+
+@dataclass(frozen=True)
+class TrainingReport:
+    """What a user wants to know at the end of a run.
+
+    difference: where the run through the flash first differs from plain NumPy, or "" if every bit is the
+    same; accuracy: share of the test examples that the weights read back by the host classify rightly.
+    """
+
+    network: str
+    iterations: int
+    final_loss: float
+    accuracy: float
+    difference: str
+    traffic: dict[StreamRole, Traffic]
+    playback: Playback
+
+    @property
+    def bit_exact(self) -> bool:
+        return not self.difference
+
+    def document(self) -> dict[str, Any]:
+        """The report as plain data, for JSON."""
+        return {
+            "network": self.network,
+            "iterations": self.iterations,
+            "final_loss": self.final_loss,
+            "accuracy": self.accuracy,
+            "bit_exact": self.bit_exact,
+            "difference": self.difference,
+            "streams": {role.value: asdict(traffic) for role, traffic in self.traffic.items()},
+            "player": asdict(self.playback),
+        }
+
+    def text(self) -> str:
+        """The report in a few lines."""
+        verdict = "the same to the last bit" if self.bit_exact else f"DIFFERENT: {self.difference}"
+        lines = [
+            f"{self.network}: {self.iterations} iterations, loss {self.final_loss:.4f},"
+            f" accuracy {self.accuracy:.1%}",
+            f"compared with plain NumPy: {verdict}",
+            f"memory for tensors: {self.playback.peak_bytes:,} bytes at most;"
+            f" {self.playback.most_in_flight} transfers in flight at most",
+            f"{'stream':12} {'appends':>8} {'bytes':>13} {'stored':>13}"
+            f" {'reads':>8} {'bytes':>13} {'resets':>13}",
+        ]
+        for role, t in self.traffic.items():
+            resets = f"{t.stream_resets} + {t.zone_resets} zones"
+            lines.append(
+                f"{role:12} {t.appends:8,} {t.appended_bytes:13,} {t.stored_bytes:13,}"
+                f" {t.reads:8,} {t.read_bytes:13,} {resets:>13}"
+            )
+        return "\n".join(lines)
+
+
+def training_report(
+    network: Network, test: Examples, result: FlashTraining, reference: TrainingLog
+) -> TrainingReport:
+    """Compare a run through the flash with `reference`, and measure its accuracy on `test`."""
+    return TrainingReport(
+        network=network.name,
+        iterations=len(result.log.losses),
+        final_loss=result.log.losses[-1],
+        accuracy=network.accuracy(result.log.parameters, test.images, test.labels),
+        difference=first_difference(result.log, reference),
+        traffic=result.run.traffic,
+        playback=result.run.playback,
+    )
+
+
+def first_difference(log: TrainingLog, reference: TrainingLog) -> str:
+    """Where two runs first differ in a bit, in words; "" if nowhere."""
+    if len(log.losses) != len(reference.losses):
+        return f"{len(log.losses)} iterations, not {len(reference.losses)}"
+    for iteration, (loss, expected) in enumerate(zip(log.losses, reference.losses, strict=True), start=1):
+        if np.float64(loss).tobytes() != np.float64(expected).tobytes():
+            return f"loss of iteration {iteration} is {loss!r}, not {expected!r}"
+    if log.equals(reference):
+        return ""
+    for layer, arrays in reference.parameters.items():
+        for name, expected in arrays.items():
+            array = log.parameters.get(layer, {}).get(name)
+            if array is None or array.tobytes() != expected.tobytes():
+                return f"trained weights {layer}.{name}"
+    return "trained weights of unknown layers"
