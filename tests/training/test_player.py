@@ -160,9 +160,11 @@ def test_a_replay_notices_one_wrong_bit(name):
         play(sequence, 1, SyntheticMachine(sequence), ForgetfulStorage(name))
 
 
-@pytest.mark.parametrize("name", ["input/labels", "activation/output/x", "weights/output", "trained/output"])
+@pytest.mark.parametrize(
+    "name", ["input/labels", "activation/relu/positive", "weights/output", "state/output/m", "trained/output"]
+)
 def test_training_learns_from_what_the_storage_returns(name, data):
-    """One bit wrong in the storage, and the result is another: no copy of a tensor is hidden in the machine."""
+    """One bit wrong in the storage changes the result: the machine has no hidden copy of a tensor."""
     network, optimizer = mlp(8), Adam()
     machine = NetworkMachine(network, data, optimizer, 16, seed=3, progress=silent)
     play(training_sequence(network, 16, optimizer), 4, machine, ForgetfulStorage(name))
