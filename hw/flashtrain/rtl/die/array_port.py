@@ -1,0 +1,84 @@
+"""Between a die's logic and its array of cells."""
+
+from amaranth import unsigned
+from amaranth.lib import data, enum, wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec import FmsConfig
+
+
+class ArrayOp(enum.Enum, shape=2):
+    """What the array does, on one page or block of each plane of a set at the same time."""
+
+    SENSE = 0
+    PROGRAM = 1
+    ERASE = 2
+
+
+def words_per_page(config: FmsConfig) -> int:
+    """Words of one page register."""
+    return config.geometry.raw_page_bytes // config.die_word_bytes
+
+
+class ArrayWords(wiring.Signature):
+    """Words on their way between the data registers and the array, one per clock.
+
+    The array chooses their addresses.
+
+    Members
+    -------
+    take : In(1)   the array asks for word `word` of the data register of `plane`; it is in `from_register` in
+                   the next clock
+    put : In(1)    the array gives that word, in `to_register`
+    """
+
+    def __init__(self, config: FmsConfig):
+        bits = 8 * config.die_word_bytes
+        super().__init__({
+            "take": In(1),
+            "put": In(1),
+            "plane": In(max(1, config.geometry.plane_bits)),
+            "word": In(range(words_per_page(config))),
+            "from_register": Out(bits),
+            "to_register": In(bits),
+        })  # fmt: skip
+
+
+class ArrayControl(wiring.Signature):
+    """Operations of the array.
+
+    An operation begins in the clock of `start`, and its arguments hold in that clock only. `busy` is high
+    from the clock after it to the last of the operation's time T, so that a next `start` may follow T clocks
+    after this one. Within that time the array moves whole pages to or from the data registers.
+
+    Members
+    -------
+    start : Out(1)       begin an operation; not while busy
+    op : Out(ArrayOp)
+    planes : Out(planes) the planes that take part
+    page : Out(row_bits) the same page on all of them
+    blocks : Out(array)  a block of each plane
+    abort : Out(1)       end the operation at once; the cells that it was working on are undefined
+    busy : In(1)
+    failed : In(planes)  planes on which the last operation failed; 0 while busy
+    """
+
+    def __init__(self, config: FmsConfig):
+        g = config.geometry
+        super().__init__({
+            "start": Out(1),
+            "op": Out(ArrayOp),
+            "planes": Out(g.planes),
+            "page": Out(g.row_bits),
+            "blocks": Out(data.ArrayLayout(unsigned(g.block_bits), g.planes)),
+            "abort": Out(1),
+            "busy": In(1),
+            "failed": In(g.planes),
+        })  # fmt: skip
+
+
+class ArrayPort(wiring.Signature):
+    """An array as the die's logic sees it: `control`, an `ArrayControl`, and `words`, an `ArrayWords`."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({"control": Out(ArrayControl(config)), "words": Out(ArrayWords(config))})

@@ -1,0 +1,82 @@
+"""Puts the command and address cycles of the pins together."""
+
+from amaranth import Cat, Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec.nand import DieCommand as C
+
+_ADDRESS_CYCLES = {
+    C.READ: 5,
+    C.PROGRAM: 5,
+    C.CHANGE_READ_COLUMN_ENHANCED: 5,
+    C.ERASE: 3,
+    C.READ_STATUS_ENHANCED: 3,
+    C.CHANGE_READ_COLUMN: 2,
+    C.CHANGE_WRITE_COLUMN: 2,
+    C.READ_ID: 1,
+}
+_WHILE_BUSY = (C.READ_STATUS, C.READ_STATUS_ENHANCED, C.RESET)
+
+
+class CommandDecoder(wiring.Component):
+    """Remembers the last command and its address cycles.
+
+    Latency: none; what it finds holds in the clock of the cycle that completes it. A die that is not ready
+    sees only the commands that ask for its status or reset it.
+
+    Members
+    -------
+    command_cycle, address_cycle : In(1)  this die latches `byte` in this clock
+    byte : In(8)
+    ready : In(1)      the die takes commands
+    command : Out(1)   a command cycle, of command `byte`
+    address : Out(1)   the last address cycle of command `first`
+    first : Out(8)     the last command
+    column : Out(16)   its column address, if it has one
+    row : Out(24)      its row address, or for `READ_ID` its address in the highest byte
+    """
+
+    command_cycle: In(1)
+    address_cycle: In(1)
+    byte: In(8)
+    ready: In(1)
+    command: Out(1)
+    address: Out(1)
+    first: Out(8)
+    column: Out(16)
+    row: Out(24)
+
+    def elaborate(self, platform):
+        m = Module()
+        # The address cycles before this one, the latest in the highest byte.
+        before = Signal(32, reset_less=True)
+        left = Signal(3)  # address cycles after this one
+
+        with m.If(self.command_cycle):
+            with m.If(self.ready):
+                m.d.comb += self.command.eq(1)
+            with m.Else(), m.Switch(self.byte):
+                with m.Case(*_WHILE_BUSY):
+                    m.d.comb += self.command.eq(1)
+
+        with m.If(self.command):
+            m.d.sync += self.first.eq(self.byte)
+            with m.Switch(self.byte):
+                for command, cycles in _ADDRESS_CYCLES.items():
+                    with m.Case(command):
+                        m.d.sync += left.eq(cycles - 1)
+                with m.Default():
+                    m.d.sync += left.eq(7)  # none: more than ever come
+
+        with m.If(self.address_cycle):
+            m.d.sync += [before.eq(Cat(before[8:], self.byte)), left.eq(left - 1)]
+            m.d.comb += [
+                self.address.eq(left == 0),
+                self.row.eq(Cat(before[16:], self.byte)),
+                self.column.eq(before[:16]),
+            ]
+            with m.Switch(self.first):
+                with m.Case(C.CHANGE_READ_COLUMN, C.CHANGE_WRITE_COLUMN):
+                    m.d.comb += self.column.eq(Cat(before[24:], self.byte))
+        return m

@@ -1,0 +1,161 @@
+"""A NAND die's logic, from the pins to the array."""
+
+from amaranth import Cat, Const, Module, Signal
+from amaranth.lib import data, enum, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from flashtrain.rtl.nand_bus import NandBus
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.errors import require
+from flashtrain.spec.nand import DieCommand as C
+from flashtrain.spec.nand import DieStatus
+
+from .array_port import ArrayPort
+from .decoder import CommandDecoder
+from .identity import Identity
+from .page_registers import PageRegisters
+from .sequencer import Sequencer, row_layout
+
+
+class Transfer(enum.Enum):
+    """What the data lines carry."""
+
+    NOTHING = 0
+    PAGE_IN = 1
+    PAGE_OUT = 2
+    STATUS = 3
+    PLANE_STATUS = 4
+    ID = 5
+
+
+class Die(wiring.Component):
+    """Logic of one die. It is the same for every die of a system; what differs is the array on its port.
+
+    Commands are those of `spec.nand` without features (EEh, EFh) and parameter page (ECh). Protocol is taken
+    on trust: what ONFI forbids has no defined effect.
+
+    - RB_n falls in the clock after the command. A multi-plane command keeps it low for `tdbsy`, a cache
+      command for `tcbsy` or until the array is done with what it was doing, whichever is later.
+    - `dqs_i` and `dq_i` follow `re` by one clock, two bytes per clock without a gap. A status byte is given
+      anew in each clock of `re`, an ID goes on by one byte.
+    - A page register that is opened with 80h holds FFh where no data are written.
+    - Columns are multiples of `die_word_bytes`; what is written from one column on is a multiple of 8 bytes.
+    - After 30h, 31h and 3Fh the plane that was addressed last is selected for output: after 30h at the column
+      of its address, else at 0.
+
+    Members
+    -------
+    pins : In(NandBus(1))   the channel's pins with this die's CE_n and RB_n; outputs are zero while the die
+                            is not asked for data, so that those of a channel are joined by OR
+    array : Out(ArrayPort)
+    """
+
+    def __init__(self, config: FmsConfig):
+        for name in ("trr", "tccs", "twhr"):
+            require(config.timing.clocks(name) > 5, f"timing.{name}", getattr(config.timing, name),
+                    "more than the 5 clocks in which a die reads its register")  # fmt: skip
+        self.config = config
+        super().__init__({"pins": In(NandBus(1)), "array": Out(ArrayPort(config))})
+
+    def elaborate(self, platform):
+        m = Module()
+        pins = self.pins
+        m.submodules.decoder = decoder = CommandDecoder()
+        m.submodules.sequencer = sequencer = Sequencer(self.config)
+        m.submodules.identity = identity = Identity()
+        m.submodules.registers = registers = PageRegisters(self.config)
+
+        selected = Signal()
+        m.d.comb += [
+            selected.eq(~pins.ce_n),
+            decoder.command_cycle.eq(selected & pins.we & pins.cle),
+            decoder.address_cycle.eq(selected & pins.we & pins.ale),
+            decoder.byte.eq(pins.dq_o[:8]),
+            identity.address.eq(pins.dq_o[:8]),
+            decoder.ready.eq(sequencer.ready),
+            sequencer.command.eq(decoder.command),
+            sequencer.byte.eq(pins.dq_o[:8]),
+            sequencer.address.eq(decoder.address),
+            sequencer.first.eq(decoder.first),
+            sequencer.row.eq(decoder.row),
+            pins.rb_n.eq(sequencer.ready),
+        ]
+        connect(m, sequencer.array, flipped(self.array.control))
+        connect(m, registers.words, flipped(self.array.words))
+
+        transfer = Signal(Transfer)
+        row = data.View(row_layout(self.config), decoder.row[: row_layout(self.config).size])
+        status_plane = Signal.like(row.plane, reset_less=True)
+        m.d.comb += [
+            registers.swap.eq(sequencer.swap),
+            registers.plane.eq(row.plane),
+            registers.column.eq(decoder.column),
+            registers.fetch.eq(sequencer.handed_over),
+            registers.beat_in.eq(selected & pins.dqs_o & (transfer == Transfer.PAGE_IN)),
+            registers.byte_pair_in.eq(pins.dq_o),
+        ]
+        with m.If(decoder.command), m.Switch(pins.dq_o[:8]):
+            with m.Case(C.READ_STATUS):
+                m.d.sync += transfer.eq(Transfer.STATUS)
+            with m.Case(C.READ_CACHE, C.READ_CACHE_END):
+                m.d.comb += [registers.seek.eq(1), registers.column.eq(0)]
+                m.d.sync += transfer.eq(Transfer.PAGE_OUT)
+            with m.Case(C.CHANGE_READ_COLUMN_CONFIRM):
+                m.d.comb += registers.fetch.eq(1)
+                m.d.sync += transfer.eq(Transfer.PAGE_OUT)
+            with m.Case(C.READ, C.READ_CONFIRM, C.READ_MULTI_PLANE):
+                m.d.sync += transfer.eq(Transfer.PAGE_OUT)
+            with m.Default():
+                m.d.sync += transfer.eq(Transfer.NOTHING)
+        with m.If(decoder.address), m.Switch(decoder.first):
+            with m.Case(C.READ, C.CHANGE_READ_COLUMN_ENHANCED):
+                m.d.comb += [registers.seek.eq(1), registers.seek_plane.eq(1)]
+            with m.Case(C.CHANGE_READ_COLUMN):
+                m.d.comb += registers.seek.eq(1)
+            with m.Case(C.PROGRAM):
+                m.d.comb += [registers.seek.eq(1), registers.seek_plane.eq(1), registers.clear.eq(1)]
+                m.d.sync += transfer.eq(Transfer.PAGE_IN)
+            with m.Case(C.CHANGE_WRITE_COLUMN):
+                m.d.comb += registers.seek.eq(1)
+                m.d.sync += transfer.eq(Transfer.PAGE_IN)
+            with m.Case(C.READ_STATUS_ENHANCED):
+                m.d.sync += [transfer.eq(Transfer.PLANE_STATUS), status_plane.eq(row.plane)]
+            with m.Case(C.READ_ID):
+                m.d.comb += identity.begin.eq(1)
+                m.d.sync += transfer.eq(Transfer.ID)
+
+        m.d.sync += [pins.dqs_i.eq(0), pins.dq_i.eq(0)]
+        with m.If(selected & pins.re):
+            m.d.sync += pins.dqs_i.eq(1)
+            with m.Switch(transfer):
+                with m.Case(Transfer.PAGE_OUT):
+                    m.d.comb += registers.beat_out.eq(1)
+                    m.d.sync += pins.dq_i.eq(registers.byte_pair_out)
+                with m.Case(Transfer.STATUS):
+                    m.d.sync += pins.dq_i.eq(
+                        status_byte(sequencer, sequencer.failed.any(), sequencer.failed_before.any())
+                    )
+                with m.Case(Transfer.PLANE_STATUS):
+                    m.d.sync += pins.dq_i.eq(
+                        status_byte(
+                            sequencer,
+                            sequencer.failed.bit_select(status_plane, 1),
+                            sequencer.failed_before.bit_select(status_plane, 1),
+                        )
+                    )
+                with m.Case(Transfer.ID):
+                    m.d.comb += identity.next.eq(1)
+                    m.d.sync += pins.dq_i.eq(identity.byte)
+        return m
+
+
+def status_byte(sequencer: Sequencer, failed, failed_before):
+    """The status byte with the given FAIL and FAILC."""
+    bits = {
+        DieStatus.FAIL: failed,
+        DieStatus.FAILC: failed_before,
+        DieStatus.ARDY: sequencer.array_ready,
+        DieStatus.RDY: sequencer.ready,
+        DieStatus.WP_N: Const(1, 1),
+    }
+    return Cat(bits.get(1 << bit, Const(0, 1)) for bit in range(8))

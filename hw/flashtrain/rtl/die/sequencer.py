@@ -1,0 +1,177 @@
+"""Runs a die's operations on its array, and knows how they ended."""
+
+from amaranth import Module, Mux, Signal, unsigned
+from amaranth.lib import data, enum, wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.nand import DieCommand as C
+
+from .array_port import ArrayControl, ArrayOp
+
+
+class State(enum.Enum):
+    READY = 0
+    SHORT_BUSY = 1  # until the timer has run out
+    WAIT_FOR_ARRAY = 2  # it still works on the operation before
+    ARRAY_BUSY = 3  # the die is ready again when the array is
+
+
+def row_layout(config: FmsConfig) -> data.StructLayout:
+    """The fields of a row address (ONFI 5.1, section 3.1)."""
+    g = config.geometry
+    return data.StructLayout({"page": g.row_bits, "plane": g.plane_bits, "block": g.block_bits})
+
+
+class Sequencer(wiring.Component):
+    """From commands to operations of the array.
+
+    A multi-plane operation is gathered plane by plane and starts with the last. The array starts at once when
+    it is idle. After a cache command (15h, 31h) the die is ready while the array works, `tcbsy` after the
+    command at the earliest; the next one waits until the array is done.
+
+    What was read is *handed over* to the cache register, by an exchange of the registers: when the array is
+    done after 30h, by the next 31h or 3Fh in a cache sequence.
+
+    Members
+    -------
+    command, byte, address, first, row    see `CommandDecoder`
+    ready : Out(1)          RDY: the die takes commands
+    array_ready : Out(1)    ARDY: and the array is idle
+    failed : Out(planes)    FAIL of each plane, of the last operation
+    failed_before : Out(planes)  FAILC of each plane: of the program before, in a sequence of cache programs
+    swap : Out(1)           exchange cache and data registers
+    handed_over : Out(1)    the pages to output are in the cache registers from this clock on
+    array : Out(ArrayControl)
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        planes = config.geometry.planes
+        super().__init__({
+            "command": In(1),
+            "byte": In(8),
+            "address": In(1),
+            "first": In(8),
+            "row": In(24),
+            "ready": Out(1),
+            "array_ready": Out(1),
+            "failed": Out(planes),
+            "failed_before": Out(planes),
+            "swap": Out(1),
+            "handed_over": Out(1),
+            "array": Out(ArrayControl(config)),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        g, timing = self.config.geometry, self.config.timing
+        array = self.array
+
+        # The operation being put together, and later repeated on the next page by 31h.
+        planes = Signal(g.planes, reset_less=True)
+        page = Signal(g.row_bits, reset_less=True)
+        blocks = Signal(data.ArrayLayout(unsigned(g.block_bits), g.planes), reset_less=True)
+        more_follow = Signal()  # the next plane joins the ones before
+        addressed = Signal()  # the address for the next command has come
+        row = data.View(row_layout(self.config), self.row[: row_layout(self.config).size])
+        with m.If(self.address), m.Switch(self.first):
+            with m.Case(C.READ, C.PROGRAM, C.ERASE):
+                plane = 1 << row.plane
+                m.d.sync += [
+                    planes.eq(Mux(more_follow, planes | plane, plane)),
+                    page.eq(row.page),
+                    blocks[row.plane].eq(row.block),
+                    addressed.eq(1),
+                ]
+
+        state = Signal(State)
+        op = Signal(ArrayOp, reset_less=True)
+        starts = Signal(reset_less=True)  # the command starts the array; all but 3Fh do
+        cached = Signal(reset_less=True)  # the die does not wait for the array's end
+        waiting = Signal()  # the data register holds a page that was read, or soon will
+        programs = Signal()  # the array's last operation is a cache program
+        longest = max(timing.clocks(name) for name in ("tdbsy", "tcbsy", "trst"))
+        timer = Signal(range(longest + 1))
+        with m.If(timer != 0):
+            m.d.sync += timer.eq(timer - 1)
+
+        def begin(kind: ArrayOp, *, cache: bool, start: bool = True):
+            least = timing.clocks("tcbsy") - 1 if cache else 0
+            m.d.sync += [
+                state.eq(State.WAIT_FOR_ARRAY),
+                op.eq(kind),
+                cached.eq(cache),
+                starts.eq(start),
+                timer.eq(least),
+                more_follow.eq(0),
+                addressed.eq(0),
+            ]
+
+        m.d.sync += self.handed_over.eq(0)
+        with m.Switch(state):
+            with m.Case(State.READY):
+                with m.If(self.command), m.Switch(self.byte):
+                    with m.Case(C.READ_MULTI_PLANE, C.PROGRAM_MULTI_PLANE, C.ERASE_MULTI_PLANE):
+                        m.d.sync += [
+                            state.eq(State.SHORT_BUSY),
+                            timer.eq(timing.clocks("tdbsy") - 1),
+                            more_follow.eq(1),
+                        ]
+                    with m.Case(C.READ_CONFIRM):
+                        begin(ArrayOp.SENSE, cache=False)
+                    with m.Case(C.READ_CACHE):
+                        begin(ArrayOp.SENSE, cache=True)
+                        with m.If(~addressed):
+                            m.d.sync += page.eq(page + 1)
+                    with m.Case(C.READ_CACHE_END):
+                        begin(ArrayOp.SENSE, cache=True, start=False)
+                    with m.Case(C.PROGRAM_CONFIRM):
+                        begin(ArrayOp.PROGRAM, cache=False)
+                    with m.Case(C.PROGRAM_CACHE):
+                        begin(ArrayOp.PROGRAM, cache=True)
+                    with m.Case(C.ERASE_CONFIRM):
+                        begin(ArrayOp.ERASE, cache=False)
+            with m.Case(State.SHORT_BUSY):
+                with m.If(timer == 0):
+                    m.d.sync += state.eq(State.READY)
+            with m.Case(State.WAIT_FOR_ARRAY):
+                with m.If(~array.busy):
+                    m.d.comb += array.start.eq(starts)
+                    m.d.sync += [
+                        state.eq(Mux(cached, State.SHORT_BUSY, State.ARRAY_BUSY)),
+                        waiting.eq(cached & starts & (op == ArrayOp.SENSE)),
+                        programs.eq(cached & (op == ArrayOp.PROGRAM)),
+                        self.failed_before.eq(Mux(programs & (op == ArrayOp.PROGRAM), array.failed, 0)),
+                        self.handed_over.eq(cached & (op == ArrayOp.SENSE)),
+                    ]
+                    m.d.comb += self.swap.eq((op == ArrayOp.PROGRAM) | (cached & waiting))
+            with m.Case(State.ARRAY_BUSY):
+                with m.If(~array.busy):
+                    m.d.sync += state.eq(State.READY)
+                    with m.If(op == ArrayOp.SENSE):
+                        m.d.comb += self.swap.eq(1)
+                        m.d.sync += self.handed_over.eq(1)
+
+        with m.If(self.command & (self.byte == C.RESET)):
+            m.d.comb += [array.abort.eq(1), array.start.eq(0)]
+            m.d.sync += [
+                state.eq(State.SHORT_BUSY),
+                timer.eq(timing.clocks("trst") - 1),
+                more_follow.eq(0),
+                addressed.eq(0),
+                waiting.eq(0),
+                programs.eq(0),
+                self.failed_before.eq(0),
+            ]
+
+        m.d.comb += [
+            self.ready.eq(state == State.READY),
+            self.array_ready.eq(self.ready & ~array.busy),
+            self.failed.eq(array.failed),
+            array.op.eq(op),
+            array.planes.eq(planes),
+            array.page.eq(page),
+            array.blocks.eq(blocks),
+        ]
+        return m

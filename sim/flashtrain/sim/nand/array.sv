@@ -1,0 +1,352 @@
+// Model of a die's array of cells: storage and time. The die's logic is on its port (rtl/die/array_port.py).
+//
+// Data are exact. An operation takes TR, TPROG or TBERS clocks; a page moves between array and data register within
+// that time, a word per clock: at the start of a program, at the end of a sense. From the factory all is erased.
+//
+// Refused, with a line on the output, a call of `flashtrain_violation` and a count on `violations`:
+//   - a start while an operation runs (ignored)
+//   - an operation on no plane, on a block or page that does not exist (those planes are left out)
+//   - a program of a page that is programmed already, or out of page order in its block (done all the same)
+//   - a sense of a page that was not programmed since its block was erased (reads FFh)
+// What the commands of a multi-plane operation share (its page) or must not share (a plane) is one value on this port:
+// the checker on the pins looks at that.
+//
+// An aborted program leaves its pages programmed with FFh, an aborted erase its blocks empty and full.
+//
+// `cycle` counts clocks from the start of the simulation, at CLOCK_MHZ; it stamps messages and events. `channel` and
+// `die` name this array. They are ports and not parameters, so that one compiled module serves every die.
+//
+// Failures: block BAD_BLOCK fails to program and to erase on the planes in BAD_PLANES. Under Verilator
+// `flashtrain_array_fails` in array_store.cpp is asked too. A sense reports what it is told, too, but its data are right.
+//
+// Under Verilator pages are kept in array_store.cpp, sparsely; else in a memory of the full size.
+
+/* verilator lint_off BLKSEQ */  // A model in procedural style: only what leaves it is assigned with <=.
+
+module flashtrain_array #(
+    parameter integer PLANES = 1,
+    parameter integer BLOCKS = 2,
+    parameter integer PAGES = 2,
+    parameter integer WORDS = 17,  // of a page
+    parameter integer WORD_BYTES = 32,
+    parameter integer TR = 100,
+    parameter integer TPROG = 100,
+    parameter integer TBERS = 100,
+    parameter integer CLOCK_MHZ = 600,
+    parameter integer BAD_BLOCK = -1,
+    parameter integer BAD_PLANES = 0
+) (
+    input wire clk,
+    input wire rst,
+    input wire [63:0] cycle,
+    input wire [7:0] channel,
+    input wire [7:0] die,
+
+    input wire start,
+    input wire [1:0] op,
+    input wire [PLANES-1:0] planes,
+    input wire [$clog2(PAGES)-1:0] page,
+    input wire [PLANES*$clog2(BLOCKS)-1:0] blocks,
+    input wire abort_op,
+    output reg busy,
+    output reg [PLANES-1:0] failed,
+
+    output reg take,
+    output reg put,
+    output reg [(PLANES > 1 ? $clog2(PLANES) : 1)-1:0] plane,
+    output reg [$clog2(WORDS)-1:0] word,
+    input wire [8*WORD_BYTES-1:0] from_register,
+    output reg [8*WORD_BYTES-1:0] to_register,
+
+    output wire [31:0] violations
+);
+  localparam integer BLOCK_BITS = $clog2(BLOCKS);
+  localparam [1:0] SENSE = 0, PROGRAM = 1, ERASE = 2;
+
+  // Pages programmed in each block since it was erased.
+  reg [15:0] programmed[0:PLANES*BLOCKS-1];
+
+  reg [1:0] running;
+  reg [PLANES-1:0] active;  // planes of the operation
+  reg [PLANES-1:0] to_fail;
+  reg [$clog2(PAGES)-1:0] active_page;
+  reg [PLANES*BLOCK_BITS-1:0] active_blocks;
+  reg [63:0] began, ends, stream_at;
+  reg streaming;
+  integer stream_plane, stream_word;
+  reg taken;  // `from_register` holds what was asked for in the clock before
+  integer taken_plane, taken_word;
+  reg [8*WORD_BYTES-1:0] read_word;
+  integer count;
+  integer i;
+
+  assign violations = count;
+
+  initial begin
+    for (i = 0; i < PLANES * BLOCKS; i = i + 1) programmed[i] = 0;
+    count = 0;
+    busy = 0;
+    streaming = 0;
+    taken = 0;
+  end
+
+`ifdef VERILATOR
+  import "DPI-C" function chandle flashtrain_array_open(
+    input int channel, input int die, input int planes, input int page_words, input int word_bytes);
+  import "DPI-C" function void flashtrain_array_new_page(
+    input chandle store, input int plane, input int block, input int page);
+  import "DPI-C" function void flashtrain_array_open_page(
+    input chandle store, input int plane, input int block, input int page);
+  import "DPI-C" function void flashtrain_array_erase(input chandle store, input int plane, input int block);
+  import "DPI-C" function void flashtrain_array_write(
+    input chandle store, input int plane, input int word, input bit [8*WORD_BYTES-1:0] data);
+  import "DPI-C" function void flashtrain_array_read(
+    input chandle store, input int plane, input int word, output bit [8*WORD_BYTES-1:0] data);
+  import "DPI-C" function int flashtrain_array_fails(
+    input int channel, input int die, input int op, input int plane, input int block, input int page);
+  import "DPI-C" function void flashtrain_violation(input string message);
+  import "DPI-C" function void flashtrain_trace(
+    input int kind, input int channel, input int die, input longint start, input longint stop, input int detail);
+
+  chandle store = null;
+`else
+  reg [8*WORD_BYTES-1:0] cells[0:PLANES*BLOCKS*PAGES*WORDS-1];
+  integer base[0:PLANES-1];  // of the page that moves, or -1
+`endif
+
+  always @(posedge clk) begin
+    put <= 0;
+    take <= 0;
+    if (rst || abort_op) begin
+      if (busy) stop;
+      busy <= 0;
+      failed <= 0;
+      streaming = 0;
+      taken = 0;
+    end else begin
+      if (start) begin
+        if (busy) refuse("start of an operation while another runs");
+        else begin
+          begin_operation;
+          busy <= 1;
+          failed <= 0;
+        end
+      end
+      if (busy) begin
+        if (cycle == stream_at) streaming = 1;
+        if (cycle == ends) begin
+          busy <= 0;
+          failed <= to_fail;
+          finish;
+        end
+      end
+      if (taken) write(taken_plane, taken_word);
+      taken = take;
+      if (take) begin
+        taken_plane = plane;
+        taken_word = word;
+      end
+      if (streaming) begin
+        take <= running == PROGRAM;
+        put <= running == SENSE;
+        plane <= stream_plane;
+        word <= stream_word;
+        if (running == SENSE) begin
+          read(stream_plane, stream_word);
+          to_register <= read_word;
+        end
+        stream_word = stream_word + 1;
+        if (stream_word == WORDS) begin
+          stream_word = 0;
+          stream_plane = next_plane(stream_plane + 1);
+          streaming = stream_plane < PLANES;
+        end
+      end
+    end
+  end
+
+  task begin_operation;
+    integer p, block, words;
+    begin
+      running = op;
+      active = planes;
+      active_page = page;
+      active_blocks = blocks;
+      began = cycle;
+      to_fail = 0;
+      words = 0;
+`ifdef VERILATOR
+      if (store == null) store = flashtrain_array_open(channel, die, PLANES, WORDS, WORD_BYTES);
+`endif
+      if (planes == 0) refuse("an operation without a plane");
+      for (p = 0; p < PLANES; p = p + 1)
+        if (planes[p]) begin
+          block = block_of(p);
+          words = words + WORDS;
+          if (block >= BLOCKS) begin
+            refuse($sformatf("%0s of plane %0d block %0d: there are %0d blocks", op_name(op), p, block, BLOCKS));
+            active[p] = 0;
+          end else if (page >= PAGES && op != ERASE) begin
+            refuse($sformatf("%0s of plane %0d block %0d page %0d: a block has %0d pages",
+                             op_name(op), p, block, page, PAGES));
+            active[p] = 0;
+          end else begin
+            begin_plane(p, block);
+            if (BAD_PLANES[p] && block == BAD_BLOCK && op != SENSE) to_fail[p] = 1;
+`ifdef VERILATOR
+            if (flashtrain_array_fails(channel, die, op, p, block, page) != 0) to_fail[p] = 1;
+`endif
+          end
+        end
+      ends = began + (op == SENSE ? TR : op == PROGRAM ? TPROG : TBERS) - 1;
+      stream_at = op == SENSE ? ends - words - 1 : op == PROGRAM ? began + 1 : 0;
+      stream_word = 0;
+      stream_plane = next_plane(0);
+      if (stream_plane == PLANES) stream_at = 0;
+    end
+  endtask
+
+  task begin_plane(input integer p, input integer block);
+    integer next;
+    begin
+      next = programmed[p*BLOCKS+block];
+      case (op)
+        SENSE: begin
+          if (page >= next)
+            refuse($sformatf("sense of plane %0d block %0d page %0d, which is not programmed", p, block, page));
+          open_page(p, block);
+        end
+        PROGRAM: begin
+          if (page < next)
+            refuse($sformatf("program of plane %0d block %0d page %0d without an erase", p, block, page));
+          else begin
+            if (page > next)
+              refuse($sformatf("program of plane %0d block %0d page %0d out of order: the next page is %0d",
+                               p, block, page, next));
+            programmed[p*BLOCKS+block] = page + 1;
+          end
+          new_page(p, block);
+        end
+        default: ;
+      endcase
+    end
+  endtask
+
+  task finish;
+    integer p;
+    begin
+      if (running == ERASE)
+        for (p = 0; p < PLANES; p = p + 1)
+          if (active[p]) begin
+            erase(p, active_block(p));
+            programmed[p*BLOCKS+active_block(p)] = 0;
+          end
+`ifdef VERILATOR
+      flashtrain_trace(running, channel, die, began, cycle, active);
+`endif
+    end
+  endtask
+
+  task stop;
+    integer p;
+    begin
+      for (p = 0; p < PLANES; p = p + 1)
+        if (active[p]) begin
+          if (running == PROGRAM) new_page(p, active_block(p));
+          if (running == ERASE) begin
+            erase(p, active_block(p));
+            programmed[p*BLOCKS+active_block(p)] = PAGES;
+          end
+        end
+`ifdef VERILATOR
+      flashtrain_trace(running, channel, die, began, cycle, active);
+`endif
+    end
+  endtask
+
+  // Storage. An operation opens a page per plane, words then move to or from it.
+
+`ifdef VERILATOR
+  task open_page(input integer p, input integer block);
+    flashtrain_array_open_page(store, p, block, active_page);
+  endtask
+
+  task new_page(input integer p, input integer block);
+    flashtrain_array_new_page(store, p, block, active_page);
+  endtask
+
+  task write(input integer p, input integer w);
+    flashtrain_array_write(store, p, w, from_register);
+  endtask
+
+  task read(input integer p, input integer w);
+    flashtrain_array_read(store, p, w, read_word);
+  endtask
+
+  task erase(input integer p, input integer block);
+    flashtrain_array_erase(store, p, block);
+  endtask
+`else
+  task open_page(input integer p, input integer block);
+    base[p] = ((p * BLOCKS + block) * PAGES + active_page) * WORDS;
+  endtask
+
+  task new_page(input integer p, input integer block);
+    integer w;
+    begin
+      open_page(p, block);
+      for (w = 0; w < WORDS; w = w + 1) cells[base[p]+w] = {8 * WORD_BYTES{1'b1}};
+    end
+  endtask
+
+  task write(input integer p, input integer w);
+    cells[base[p]+w] = from_register;
+  endtask
+
+  task read(input integer p, input integer w);
+    read_word = cells[base[p]+w];
+  endtask
+
+  task erase(input integer p, input integer block);
+    integer w;
+    for (w = 0; w < PAGES * WORDS; w = w + 1)
+      cells[(p*BLOCKS+block)*PAGES*WORDS+w] = {8 * WORD_BYTES{1'b1}};
+  endtask
+
+  initial for (i = 0; i < PLANES * BLOCKS * PAGES * WORDS; i = i + 1) cells[i] = {8 * WORD_BYTES{1'b1}};
+`endif
+
+  function integer block_of(input integer p);
+    block_of = {{32 - BLOCK_BITS{1'b0}}, blocks[p*BLOCK_BITS+:BLOCK_BITS]};
+  endfunction
+
+  function integer active_block(input integer p);
+    active_block = {{32 - BLOCK_BITS{1'b0}}, active_blocks[p*BLOCK_BITS+:BLOCK_BITS]};
+  endfunction
+
+  // The first plane of the operation from `from` on; PLANES if there is none.
+  function integer next_plane(input integer from);
+    integer p;
+    begin
+      next_plane = PLANES;
+      for (p = PLANES - 1; p >= from; p = p - 1) if (active[p]) next_plane = p;
+    end
+  endfunction
+
+  function [63:0] op_name(input [1:0] code);
+    op_name = code == SENSE ? "sense" : code == PROGRAM ? "program" : "erase";
+  endfunction
+
+  task refuse(input string what);
+    string message;
+    begin
+      message = $sformatf("NAND VIOLATION cycle %0d (%0d ns) channel %0d die %0d: %0s",
+                          cycle, cycle * 1000 / CLOCK_MHZ, channel, die, what);
+      $display("%0s", message);
+      count = count + 1;
+`ifdef VERILATOR
+      flashtrain_violation(message);
+`endif
+    end
+  endtask
+endmodule

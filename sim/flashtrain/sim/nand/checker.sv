@@ -1,0 +1,631 @@
+// Protocol checker on the pins of one channel: decodes the bus on its own and refuses what ONFI 5.1 forbids.
+//
+// It sees what a logic analyser would see (rtl/nand_bus.py has the pins), and knows the rules, the geometry and the
+// timing; nothing of the controller or of the dies' insides. A refusal is a line on the output, a call of
+// `flashtrain_violation` and a count on `violations`; the message names the rule. Afterwards it goes on as the die would.
+//
+// Rules
+//   Selection      at most one CE_n low; no cycle and no data without one; CE_n holds during data.
+//   Cycles         tWC between edges of WE_n, with either CLE or ALE; not during data.
+//   Direction      RE_n only while the controller does not drive; tRHW from data out to anything that it drives.
+//   Commands       known ones only; to a busy die status and reset only; none within tWB of a command that makes it busy;
+//                  the address cycles that a command has; a confirming command only after the one it confirms.
+//   Addresses      row bits that exist; a column within the page, a multiple of WORD_BYTES.
+//   Multi-plane    32h, 11h and D1h are followed by the same operation on another plane, at the same page.
+//   Cache          31h after a read, within the block; 3Fh after 31h; an operation of another kind only after 3Fh or after
+//                  a status with ARDY.
+//   Data in        after 80h or 85h and its address and tADL, tCCS; within the page; a multiple of 8 bytes; 10h, 11h and
+//                  15h with some.
+//   Data out       of a source that is selected (status, ID, a plane that was read); after tWHR, tCCS, tRR; within the
+//                  page; of a page from a die that is not busy.
+//
+// With DPI each command with its address, each data burst and each status is an event (kinds 3 to 6 of trace.py).
+// To be cheap it works only in clocks in which a pin moves.
+
+/* verilator lint_off BLKSEQ */  // A model in procedural style; nothing leaves it but the count.
+
+module flashtrain_nand_checker #(
+    parameter integer DIES = 1,
+    parameter integer PLANES = 1,
+    parameter integer BLOCKS = 2,
+    parameter integer PAGES = 2,
+    parameter integer PAGE_BYTES = 544,  // with spare bytes
+    parameter integer WORD_BYTES = 32,
+    parameter integer TWC = 1,
+    parameter integer TADL = 1,
+    parameter integer TWHR = 1,
+    parameter integer TRHW = 1,
+    parameter integer TCCS = 1,
+    parameter integer TWB = 1,
+    parameter integer TRR = 1,
+    parameter integer CLOCK_MHZ = 600
+) (
+    input wire clk,
+    input wire rst,
+    input wire [63:0] cycle,
+    input wire [7:0] channel,
+
+    input wire [DIES-1:0] ce_n,
+    input wire cle,
+    input wire ale,
+    input wire we,
+    input wire dqs_o,
+    input wire re,
+    input wire [15:0] dq_o,
+    input wire dqs_i,
+    input wire [15:0] dq_i,
+    input wire [DIES-1:0] rb_n,
+
+    output wire [31:0] violations
+);
+  localparam integer PAGE_BITS = $clog2(PAGES);
+  localparam integer PLANE_BITS = $clog2(PLANES);
+  localparam integer ROW_BITS = PAGE_BITS + PLANE_BITS + $clog2(BLOCKS);
+  localparam integer CHUNK = 8;  // bytes, of which data in is a multiple
+
+  localparam [7:0] NO_COMMAND = 8'hFE;  // not a command of any standard
+  localparam [1:0] NOTHING = 0, STATUS = 1, ID = 2, PAGE = 3;  // sources of data out
+  localparam [1:0] IDLE = 0, PROGRAMMING = 1, SENSING = 2;  // what the array may be doing while the die is ready
+  localparam integer TRACE_COMMAND = 3, TRACE_DATA_IN = 4, TRACE_DATA_OUT = 5, TRACE_STATUS = 6;
+  localparam [63:0] LONG_AGO = -64'd1000000;
+
+  // The bus.
+  reg [2*DIES+4:0] pins;  // in the clock before
+  reg [DIES-1:0] ce_n_before, rb_n_before;
+  reg driven_before, dqs_o_before, re_before;
+  integer selected;  // die, or -1
+  reg conflict;  // several are
+  reg [63:0] last_we, last_re, burst_start;
+  integer burst_die;
+  reg status_out;  // the last data out was a status, of burst_die
+  reg [7:0] status;  // the last one seen
+
+  // Each die.
+  reg [7:0] waiting[0:DIES-1];  // the command whose address cycles come, or came last
+  integer left[0:DIES-1];  // of them
+  reg [39:0] address[0:DIES-1];  // the last cycle highest
+  reg [7:0] opened[0:DIES-1];  // the command, with its address, that waits to be confirmed
+  reg ignoring[0:DIES-1];  // up to the next command, as the last one was refused
+  reg [7:0] chain[0:DIES-1];  // the command with which a multi-plane operation goes on
+  reg [PLANES-1:0] planes[0:DIES-1];  // of the operation being put together, or of the last
+  integer page[0:DIES-1];
+  integer plane[0:DIES-1];  // addressed last
+  reg [PLANES-1:0] cached[0:DIES-1];  // planes whose cache register holds a page that was read
+  reg [PLANES-1:0] sensed[0:DIES-1];  // the same of the data register
+  reg reading[0:DIES-1];  // `planes` and `page` are of a read, which 31h can continue
+  reg [1:0] array[0:DIES-1];
+  reg [1:0] source[0:DIES-1];
+  reg plane_selected[0:DIES-1];
+  reg loading[0:DIES-1];
+  reg loaded[0:DIES-1];
+  integer position[0:DIES-1];  // in the page, of the next byte
+  integer run_start[0:DIES-1];  // where data in began
+  reg [63:0] busy_after[0:DIES-1];  // the end of tWB
+  reg [63:0] ready_at[0:DIES-1];
+  reg [63:0] in_from[0:DIES-1], out_from[0:DIES-1];  // the earliest data
+  reg in_column[0:DIES-1], out_column[0:DIES-1];  // which are so for tCCS, not tADL or tWHR
+  reg [63:0] command_start[0:DIES-1];
+
+  integer count;
+  integer d;
+
+  assign violations = count;
+
+`ifdef VERILATOR
+  import "DPI-C" function void flashtrain_violation(input string message);
+  import "DPI-C" function void flashtrain_trace(
+    input int kind, input int channel, input int die, input longint start, input longint stop, input int detail);
+`endif
+
+  initial begin
+    count = 0;
+    forget;
+  end
+
+  always @(posedge clk) begin
+    if (rst) forget;
+    else if (we || {ce_n, rb_n, cle, ale, dqs_o, re, dqs_i} != pins) look;
+    else if (dqs_i && status_out) see_status;
+  end
+
+  task forget;
+    begin
+      pins = {{2 * DIES{1'b1}}, 5'b0};
+      ce_n_before = {DIES{1'b1}};
+      rb_n_before = {DIES{1'b1}};
+      driven_before = 0;
+      dqs_o_before = 0;
+      re_before = 0;
+      selected = -1;
+      conflict = 0;
+      last_we = LONG_AGO;
+      last_re = LONG_AGO;
+      status_out = 0;
+      for (d = 0; d < DIES; d = d + 1) begin
+        forget_operations(d);
+        busy_after[d] = 0;
+        ready_at[d] = LONG_AGO;
+      end
+    end
+  endtask
+
+  task forget_operations(input integer die);
+    begin
+      waiting[die] = NO_COMMAND;
+      left[die] = 0;
+      opened[die] = NO_COMMAND;
+      ignoring[die] = 0;
+      chain[die] = NO_COMMAND;
+      cached[die] = 0;
+      sensed[die] = 0;
+      reading[die] = 0;
+      array[die] = IDLE;
+      source[die] = NOTHING;
+      plane_selected[die] = 0;
+      loading[die] = 0;
+      loaded[die] = 0;
+      position[die] = 0;
+      run_start[die] = 0;
+    end
+  endtask
+
+  // Something moves.
+  task look;
+    begin
+      if (dqs_i && status_out) see_status;
+      if (rb_n != rb_n_before)
+        for (d = 0; d < DIES; d = d + 1) if (rb_n[d] && !rb_n_before[d]) ready_at[d] = cycle;
+      if (dqs_o_before && !dqs_o) data_in_end(burst_die);
+      if (re_before && !re) data_out_end(burst_die);
+      if (ce_n != ce_n_before) select;
+
+      if ((cle | ale | dqs_o | we) && !driven_before) begin
+        if (re) refuse(selected, "the controller drives while RE_n toggles");
+        else if (cycle - last_re < TRHW) too_early("tRHW", cycle - last_re, TRHW);
+        last_re = LONG_AGO;
+      end else if (re && !re_before && (cle | ale | dqs_o | we))
+        refuse(selected, "RE_n toggles while the controller drives");
+      else if (dqs_o && !dqs_o_before && (cle | ale)) refuse(selected, "data during a command or address cycle");
+
+      if ((we || dqs_o && !dqs_o_before || re && !re_before) && selected < 0) begin
+        if (!conflict) refuse(-1, "a cycle or data while no CE_n is low");
+      end else begin
+        if (we) write_cycle(selected);
+        if (dqs_o && !dqs_o_before) data_in_begin(selected);
+        if (re && !re_before) data_out_begin(selected);
+      end
+
+      pins = {ce_n, rb_n, cle, ale, dqs_o, re, dqs_i};
+      ce_n_before = ce_n;
+      rb_n_before = rb_n;
+      driven_before = cle | ale | dqs_o;
+      dqs_o_before = dqs_o;
+      re_before = re;
+    end
+  endtask
+
+  task select;
+    begin
+      if (dqs_o && dqs_o_before || re && re_before) refuse(burst_die, "CE_n changes during data");
+      selected = -1;
+      conflict = 0;
+      for (d = 0; d < DIES; d = d + 1)
+        if (!ce_n[d]) begin
+          conflict = selected >= 0;
+          selected = d;
+        end
+      if (conflict) begin
+        refuse(selected, "CE_n of another die is low at the same time");
+        selected = -1;
+      end
+    end
+  endtask
+
+  task write_cycle(input integer die);
+    begin
+      if (cycle - last_we < TWC) too_early("tWC", cycle - last_we, TWC);
+      last_we = cycle;
+      if (cle == ale) refuse(die, "WE_n without one of CLE and ALE");
+      else if (cle) command(die, dq_o[7:0]);
+      else address_cycle(die, dq_o[7:0]);
+    end
+  endtask
+
+  task command(input integer die, input [7:0] code);
+    begin
+      // What belongs to a command that was refused is no second mistake.
+      if (!confirms(code)) ignoring[die] = 0;
+      if (cycle < busy_after[die]) begin
+        too_early("tWB", TWB - (busy_after[die] - cycle), TWB);
+        busy_after[die] = cycle;
+        if (!while_busy(code)) ignoring[die] = 1;
+      end else if (!rb_n[die] && !while_busy(code)) begin
+        refuse(die, $sformatf("command %02xh to a busy die", code));
+        ignoring[die] = 1;
+      end
+      if (!ignoring[die]) begin
+        if (left[die] != 0 && !(waiting[die] == 8'h00 && left[die] == 5) && code != 8'hFF) begin
+          refuse(die, $sformatf("command %02xh after %0d of the %0d address cycles of %02xh",
+                                code, address_cycles(waiting[die]) - left[die], address_cycles(waiting[die]),
+                                waiting[die]));
+          if (confirms(code)) ignoring[die] = 1;
+        end else if (chain[die] != NO_COMMAND && code != chain[die] && !confirms(code) && !while_busy(code)) begin
+          refuse(die, $sformatf("command %02xh within a multi-plane operation, which goes on with %02xh",
+                                code, chain[die]));
+          chain[die] = NO_COMMAND;
+          ignoring[die] = 1;
+        end else check_array(die, code);
+        left[die] = 0;
+        if (!confirms(code)) command_start[die] = cycle - TWC + 1;
+        if (!ignoring[die]) perform(die, code);
+      end
+    end
+  endtask
+
+  // A cache operation is left only when the array is known to be idle.
+  task check_array(input integer die, input [7:0] code);
+    begin
+      if (array[die] == PROGRAMMING
+          && (code == 8'h00 || code == 8'h05 || code == 8'h06 || code == 8'h60 || code == 8'h90)) begin
+        refuse(die, $sformatf("command %02xh while the array may be programming: no status with ARDY yet", code));
+        array[die] = IDLE;
+      end
+      if (array[die] == SENSING && (code == 8'h30 || code == 8'h60 || code == 8'h80 || code == 8'h90)) begin
+        refuse(die, $sformatf("command %02xh in a cache read, before 3Fh or a status with ARDY", code));
+        array[die] = IDLE;
+      end
+    end
+  endtask
+
+  task perform(input integer die, input [7:0] code);
+    begin
+      case (code)
+        8'h00, 8'h05, 8'h06, 8'h60, 8'h78, 8'h80, 8'h85, 8'h90: begin
+          waiting[die] = code;
+          left[die] = address_cycles(code);
+          if (code != 8'h78 && code != 8'h85) opened[die] = NO_COMMAND;
+          if (code != 8'h85) loading[die] = 0;
+          source[die] = code == 8'h00 && plane_selected[die] ? PAGE : NOTHING;
+          out_from[die] = cycle + TWHR;
+          out_column[die] = 0;
+          if (code == 8'h85) begin
+            if (opened[die] != 8'h80) unopened(die, code);
+            check_run(die);
+          end
+        end
+        8'h70: begin
+          waiting[die] = code;
+          loading[die] = 0;
+          source[die] = STATUS;
+          out_from[die] = cycle + TWHR;
+          out_column[die] = 0;
+          trace_command(die, code);
+        end
+        8'hFF: begin
+          forget_operations(die);
+          busy_after[die] = cycle + TWB;
+          trace_command(die, code);
+        end
+        8'hE0:
+        if (opened[die] == 8'h05 || opened[die] == 8'h06) begin
+          opened[die] = NO_COMMAND;
+          source[die] = PAGE;
+          plane_selected[die] = 1;
+          out_from[die] = cycle + TCCS;
+          out_column[die] = 1;
+          trace_command(die, code);
+        end else unopened(die, code);
+        8'h30, 8'h32:
+        if (opened[die] == 8'h00) begin
+          if (code == 8'h30) begin
+            sensed[die] = 0;
+            cached[die] = planes[die];
+            reading[die] = 1;
+            output_of_plane(die, column(die));
+          end
+          make_busy(die, code);
+        end else unopened(die, code);
+        8'h31, 8'h3F: begin
+          if (opened[die] != 8'h00) command_start[die] = cycle - TWC + 1;
+          cache_read(die, code);
+          make_busy(die, code);
+        end
+        8'h10, 8'h11, 8'h15:
+        if (opened[die] == 8'h80) begin
+          if (!loaded[die]) refuse(die, $sformatf("command %02xh without data", code));
+          check_run(die);
+          if (code != 8'h11) array[die] = code == 8'h15 ? PROGRAMMING : IDLE;
+          command_start[die] = cycle - TWC + 1;
+          make_busy(die, code);
+        end else unopened(die, code);
+        8'hD0, 8'hD1:
+        if (opened[die] == 8'h60) make_busy(die, code);
+        else unopened(die, code);
+        default: begin
+          refuse(die, $sformatf("unknown command %02xh", code));
+          ignoring[die] = 1;
+        end
+      endcase
+    end
+  endtask
+
+  task unopened(input integer die, input [7:0] code);
+    begin
+      refuse(die, $sformatf("command %02xh without the one that it belongs to", code));
+      ignoring[die] = 1;
+    end
+  endtask
+
+  task make_busy(input integer die, input [7:0] code);
+    begin
+      case (code)
+        8'h32: chain[die] = 8'h00;
+        8'h11: chain[die] = 8'h80;
+        8'hD1: chain[die] = 8'h60;
+        default: chain[die] = NO_COMMAND;
+      endcase
+      opened[die] = NO_COMMAND;
+      loading[die] = 0;
+      busy_after[die] = cycle + TWB;
+      trace_command(die, code);
+    end
+  endtask
+
+  task cache_read(input integer die, input [7:0] code);
+    begin
+      if (sensed[die] == 0 && (cached[die] == 0 || code == 8'h3F))
+        refuse(die, $sformatf("command %02xh without a read before it", code));
+      else if (code == 8'h31 && opened[die] != 8'h00) begin
+        if (!reading[die]) refuse(die, "command 31h without a read that it continues");
+        else if (page[die] + 1 == PAGES) refuse(die, "command 31h past the last page of the block");
+        page[die] = page[die] + 1;
+      end
+      if (sensed[die] != 0) cached[die] = sensed[die];
+      sensed[die] = code == 8'h31 ? planes[die] : 0;
+      array[die] = code == 8'h31 ? SENSING : IDLE;
+      reading[die] = 1;
+      output_of_plane(die, 0);
+    end
+  endtask
+
+  // Without 06h a die outputs the plane that was addressed last, if it was the only one that was read.
+  task output_of_plane(input integer die, input integer from);
+    begin
+      plane_selected[die] = cached[die] == only(plane[die]);
+      source[die] = plane_selected[die] ? PAGE : NOTHING;
+      position[die] = from;
+      out_from[die] = 0;
+    end
+  endtask
+
+  task address_cycle(input integer die, input [7:0] value);
+    begin
+      if (ignoring[die]) ;
+      else if (left[die] == 0) begin
+        refuse(die, "an address cycle that no command asks for");
+        ignoring[die] = 1;
+      end else begin
+        address[die] = {value, address[die][39:8]};
+        left[die] = left[die] - 1;
+        if (left[die] == 0) addressed(die, waiting[die]);
+      end
+    end
+  endtask
+
+  task addressed(input integer die, input [7:0] code);
+    begin
+      if (code != 8'h05 && code != 8'h85 && code != 8'h90) begin
+        if (address[die][39:16] >> ROW_BITS != 0)
+          refuse(die, $sformatf("row address %06xh has more than %0d bits", address[die][39:16], ROW_BITS));
+      end
+      if (code != 8'h60 && code != 8'h78 && code != 8'h90) begin
+        if (column(die) >= PAGE_BYTES || column(die) % WORD_BYTES != 0)
+          refuse(die, $sformatf("column %0d: it is a multiple of %0d below %0d", column(die), WORD_BYTES, PAGE_BYTES));
+      end
+      case (code)
+        8'h00, 8'h60, 8'h80: begin
+          gather(die, code);
+          opened[die] = code;
+          source[die] = NOTHING;
+          if (code != 8'h00) reading[die] = 0;
+          if (code == 8'h80) begin
+            cached[die] = 0;
+            sensed[die] = 0;
+            plane_selected[die] = 0;
+            data_in_from(die, cycle + TADL, 0);
+            loaded[die] = 0;
+          end
+        end
+        8'h05: begin
+          if (!plane_selected[die]) refuse(die, "command 05h without a selected plane");
+          position[die] = column(die);
+          opened[die] = code;
+        end
+        8'h06: begin
+          plane[die] = row_plane(die);
+          if (!cached[die][plane[die]])
+            refuse(die, $sformatf("command 06h selects plane %0d, which was not read", plane[die]));
+          position[die] = column(die);
+          opened[die] = code;
+        end
+        8'h85: data_in_from(die, cycle + TCCS, 1);
+        8'h78, 8'h90: begin
+          source[die] = code == 8'h78 ? STATUS : ID;
+          out_from[die] = cycle + TWHR;
+          out_column[die] = 0;
+        end
+        default: ;
+      endcase
+      if (code == 8'h78 || code == 8'h80 || code == 8'h85 || code == 8'h90) trace_command(die, code);
+    end
+  endtask
+
+  task gather(input integer die, input [7:0] code);
+    begin
+      plane[die] = row_plane(die);
+      if (chain[die] == code) begin
+        if (planes[die][plane[die]]) refuse(die, $sformatf("plane %0d twice in a multi-plane operation", plane[die]));
+        // An erase has no page.
+        if (code != 8'h60 && row_page(die) != page[die])
+          refuse(die, $sformatf("page %0d after page %0d in a multi-plane operation", row_page(die), page[die]));
+        planes[die][plane[die]] = 1;
+      end else planes[die] = only(plane[die]);
+      page[die] = row_page(die);
+    end
+  endtask
+
+  task data_in_from(input integer die, input [63:0] earliest, input is_column_change);
+    begin
+      loading[die] = opened[die] == 8'h80;
+      position[die] = column(die);
+      run_start[die] = column(die);
+      in_from[die] = earliest;
+      in_column[die] = is_column_change;
+    end
+  endtask
+
+  task data_in_begin(input integer die);
+    begin
+      burst_die = die;
+      burst_start = cycle;
+      if (ignoring[die]) ;
+      else if (!loading[die]) begin
+        refuse(die, "data in without 80h and its address");
+        ignoring[die] = 1;
+      end else if (cycle < in_from[die])
+        too_early(in_column[die] ? "tCCS" : "tADL",
+                  (in_column[die] ? TCCS : TADL) - (in_from[die] - cycle), in_column[die] ? TCCS : TADL);
+    end
+  endtask
+
+  task data_in_end(input integer die);
+    begin
+      if (!ignoring[die]) begin
+        loaded[die] = 1;
+        advance(die, "data in");
+      end
+      trace(TRACE_DATA_IN, die, burst_start, cycle - 1, 2 * (cycle - burst_start));
+    end
+  endtask
+
+  task data_out_begin(input integer die);
+    begin
+      burst_die = die;
+      burst_start = cycle;
+      status_out = source[die] == STATUS && !ignoring[die];
+      if (ignoring[die]) ;
+      else if (source[die] == NOTHING) begin
+        refuse(die, "data out without a selected source");
+        ignoring[die] = 1;
+      end else if (source[die] == PAGE && (!rb_n[die] || cycle < busy_after[die])) begin
+        refuse(die, "data out from a busy die");
+        ignoring[die] = 1;
+      end else if (cycle < out_from[die])
+        too_early(out_column[die] ? "tCCS" : "tWHR",
+                  (out_column[die] ? TCCS : TWHR) - (out_from[die] - cycle), out_column[die] ? TCCS : TWHR);
+      else if (source[die] == PAGE && cycle - ready_at[die] < TRR) too_early("tRR", cycle - ready_at[die], TRR);
+    end
+  endtask
+
+  task data_out_end(input integer die);
+    begin
+      last_re = cycle - 1;
+      if (!ignoring[die] && source[die] == PAGE) advance(die, "data out");
+      if (status_out) trace(TRACE_STATUS, die, burst_start, cycle - 1, status);
+      else trace(TRACE_DATA_OUT, die, burst_start, cycle - 1, 2 * (cycle - burst_start));
+    end
+  endtask
+
+  task advance(input integer die, input string what);
+    begin
+      position[die] = position[die] + 2 * (cycle - burst_start);
+      if (position[die] > PAGE_BYTES) begin
+        refuse(die, $sformatf("%0s past the end of the page, to byte %0d of %0d", what, position[die], PAGE_BYTES));
+        position[die] = PAGE_BYTES;
+        run_start[die] = PAGE_BYTES;
+      end
+    end
+  endtask
+
+  task check_run(input integer die);
+    if ((position[die] - run_start[die]) % CHUNK != 0)
+      refuse(die, $sformatf("data in of %0d bytes: not a multiple of %0d", position[die] - run_start[die], CHUNK));
+  endtask
+
+  task see_status;
+    begin
+      status = dq_i[7:0];
+      if (dq_i[5]) array[burst_die] = IDLE;
+    end
+  endtask
+
+  function while_busy(input [7:0] code);
+    while_busy = code == 8'h70 || code == 8'h78 || code == 8'hFF;
+  endfunction
+
+  // Commands that end what another has begun.
+  function confirms(input [7:0] code);
+    case (code)
+      8'h10, 8'h11, 8'h15, 8'h30, 8'h31, 8'h32, 8'h3F, 8'h85, 8'hD0, 8'hD1, 8'hE0: confirms = 1;
+      default: confirms = 0;
+    endcase
+  endfunction
+
+  function integer address_cycles(input [7:0] code);
+    case (code)
+      8'h00, 8'h06, 8'h80: address_cycles = 5;
+      8'h60, 8'h78: address_cycles = 3;
+      8'h05, 8'h85: address_cycles = 2;
+      8'h90: address_cycles = 1;
+      default: address_cycles = 0;
+    endcase
+  endfunction
+
+  function [PLANES-1:0] only(input integer p);
+    begin
+      only = 0;
+      only[p] = 1;
+    end
+  endfunction
+
+  // Fields of the address, after the last of its cycles.
+  function integer column(input integer die);
+    column = waiting[die] == 8'h05 || waiting[die] == 8'h85 ? address[die][39:24] : address[die][15:0];
+  endfunction
+
+  function integer row_page(input integer die);
+    row_page = address[die][16+:PAGE_BITS];
+  endfunction
+
+  function integer row_plane(input integer die);
+    row_plane = (address[die][39:16] >> PAGE_BITS) % PLANES;
+  endfunction
+
+  task trace_command(input integer die, input [7:0] code);
+    trace(TRACE_COMMAND, die, command_start[die], cycle, code);
+  endtask
+
+  task trace(input integer kind, input integer die, input [63:0] start, input [63:0] stop,
+             input integer detail);
+`ifdef VERILATOR
+    flashtrain_trace(kind, channel, die, start, stop, detail);
+`endif
+  endtask
+
+  task too_early(input string name, input integer after, input integer least);
+    refuse(selected, $sformatf("%0s: %0d clocks instead of at least %0d", name, after, least));
+  endtask
+
+  task refuse(input integer die, input string what);
+    string message;
+    begin
+      message = $sformatf("NAND VIOLATION cycle %0d (%0d ns) channel %0d die %0d: %0s",
+                          cycle, cycle * 1000 / CLOCK_MHZ, channel, die, what);
+      $display("%0s", message);
+      count = count + 1;
+`ifdef VERILATOR
+      flashtrain_violation(message);
+`endif
+    end
+  endtask
+endmodule
