@@ -9,7 +9,7 @@ with open_device("small", link=FunctionalLink) as device:
 from .command_errors import CommandError
 from .controller import DeviceInfo
 from .device import Device, DevicePort, open_device
-from .entries import CompletionEntry
+from .entries import CompletionEntry, raw_entry
 from .errors import (
     ArrayError,
     BufferFull,
@@ -31,4 +31,5 @@ __all__ = [
     "ArrayError", "BufferFull", "CommandError", "CompletionEntry", "Device", "DeviceClosed", "DeviceHang",
     "DeviceInfo", "DeviceMismatch", "DevicePort", "DeviceStream", "Extent", "FunctionalLink", "HostError",
     "Link", "LinkFactory", "Pending", "RegisterError", "StoredArray", "StreamFull", "ZoneInfo", "open_device",
+    "raw_entry",
 ]  # fmt: skip

@@ -131,6 +131,13 @@ class Device:
         """
         return self._buffer.array(shape if isinstance(shape, tuple) else (shape,), dtype)
 
+    def address_of(self, array: NDArray) -> int:
+        """The tensor-buffer address of an array made by :meth:`buffer`, for raw commands."""
+        address = self._buffer.address_of(array)
+        if address is None:
+            raise ArrayError("the array does not lie in the tensor buffer, at the start of a block")
+        return address
+
     def wait(self, pendings: Iterable[Pending[Any]] | None = None) -> list[Any]:
         """Wait for these operations and give their results; without any: for all that is in flight.
 
@@ -145,14 +152,14 @@ class Device:
 
     def submit_raw(self, port: Port, entry: bytes | int) -> CompletionEntry:
         """Submit a 64-byte entry as it is, malformed or not, and wait for the device's answer."""
-        return self.submit_raw_batch(port, [entry])[0]
+        return self.submit_raw_batch([(port, entry)])[0]
 
-    def submit_raw_batch(self, port: Port, entries: Iterable[bytes | int]) -> list[CompletionEntry]:
-        """Submit several such entries at once; the answers in the order in which they came."""
-        raw = [_entry_bytes(entry) for entry in entries]
+    def submit_raw_batch(self, entries: Iterable[tuple[Port, bytes | int]]) -> list[CompletionEntry]:
+        """Submit several such entries at once, by either port; the answers in the order they came."""
+        raw = [(Port(port), _entry_bytes(entry)) for port, entry in entries]
         for space in self._spaces.values():
             space.forget()
-        return self._engine.submit_raw(Port(port), raw)
+        return self._engine.submit_raw(raw)
 
     # What is known about it.
 

@@ -67,27 +67,29 @@ class Engine:
             cid = self._take_cid(flight.port)
             self._flights[flight.port, cid] = flight
             queue.push(flight.command.entry(cid))
-        for queue in self._queues.values():
-            queue.ring()
+        self._ring()
 
-    def submit_raw(self, port: Port, entries: Sequence[bytes]) -> list[CompletionEntry]:
-        """Queue 64-byte entries as they are, once nothing else is in flight; the answers as they came."""
+    def submit_raw(self, entries: Sequence[tuple[Port, bytes]]) -> list[CompletionEntry]:
+        """Queue 64-byte entries as they are, once nothing else is in flight; the answers as they came.
+
+        Entries of one port keep their order; those of different ports are at the device at the same time.
+        """
         self._require_enabled()
         self.wait(lambda: not self._flights)
-        queue = self._queues[port]
         answers: list[CompletionEntry] = []
 
         def collect() -> int:
-            new = queue.poll()
+            new = [answer for queue in self._queues.values() for answer in queue.poll()]
             answers.extend(new)
             return len(new)
 
-        for entry in entries:
+        for port, entry in entries:
+            queue = self._queues[port]
             if not queue.room:
-                queue.ring()
-                self._until(lambda: queue.room > 0, collect)
+                self._ring()
+                self._until(lambda queue=queue: queue.room > 0, collect)
             queue.push(entry)
-        queue.ring()
+        self._ring()
         self._until(lambda: len(answers) >= len(entries), collect)
         return answers
 
@@ -97,8 +99,7 @@ class Engine:
             holders = [flight for flight in self._flights.values() if flight.region is not None]
             if not holders:
                 raise self.buffer.full(blocks)
-            for queue in self._queues.values():
-                queue.ring()
+            self._ring()
             self.wait(lambda holders=holders: any(flight.done for flight in holders))
         return region
 
@@ -128,6 +129,10 @@ class Engine:
         self._flights.clear()
         for queue in self._queues.values():
             queue.reset()
+
+    def _ring(self) -> None:
+        for queue in self._queues.values():
+            queue.ring()
 
     def _until(self, condition: Callable[[], bool], collect: Callable[[], int]) -> None:
         while not condition():

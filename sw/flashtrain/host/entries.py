@@ -46,6 +46,14 @@ class Command:
         return value.to_bytes(s.BYTES, "little")
 
 
+def raw_entry(**fields: int) -> bytes:
+    """A 64-byte submission entry with these fields of `Submission`, sensible or not; the others are 0."""
+    value = 0
+    for name, number in fields.items():
+        value |= getattr(Submission, name).put(number)
+    return value.to_bytes(Submission.BYTES, "little")
+
+
 class CompletionEntry(NamedTuple):
     """What the device answered. `status` is a `Status`, or a plain number where the contract has none."""
 

@@ -1,0 +1,98 @@
+"""Gives the same commands to two devices, and compares every answer and every byte."""
+
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.spec import FlashtrainError, FmsConfig, NodeTable
+from flashtrain.spec.streams import SINGLE_NODE
+
+from ..device import Device, open_device
+from ..entries import CompletionEntry
+from ..link import Link
+from .random_commands import RandomCommands, RawCommand
+
+_QUEUE_ENTRIES = 12
+"""Few, so that queues are full and wrap often."""
+
+
+class Mismatch(FlashtrainError):
+    """Two Links did not give the same answer; the message has the seed and the command."""
+
+
+@dataclass
+class _Side:
+    """One device and the part of its tensor buffer that data moves through."""
+
+    name: str
+    device: Device
+    arena: NDArray[np.uint8]
+
+    def run(self, commands: list[RawCommand], data: NDArray[np.uint8]) -> dict[int, CompletionEntry]:
+        """Submit a batch over fresh data; the answers by command identifier."""
+        self.arena[:] = data
+        answers = self.device.submit_raw_batch((command.port, command.entry()) for command in commands)
+        return {answer.cid: answer for answer in answers}
+
+
+def compare_links(
+    config: FmsConfig, seed: int, commands: int, link_a: Link, link_b: Link, node: NodeTable = SINGLE_NODE
+) -> dict[str, int]:
+    """Run `commands` random commands on two open Links of `config`; how often each status was answered.
+
+    Completion order is free: statuses, results, ports and all data in the tensor buffer are compared after
+    each batch, in which both ports have commands in flight. :class:`Mismatch` tells the first difference;
+    with the same seed it comes again.
+    """
+    random = Random(seed)
+    most = 2 * _QUEUE_ENTRIES
+    piece_bytes = RandomCommands.piece_blocks(config) * config.geometry.page_bytes
+    statuses: dict[str, int] = {}
+    with _open(config, link_a, node) as device_a, _open(config, link_b, node) as device_b:
+        sides = [
+            _Side(name, device, device.buffer(most * piece_bytes, np.uint8))
+            for name, device in (("first", device_a), ("second", device_b))
+        ]
+        base = device_a.address_of(sides[0].arena)
+        source = RandomCommands(
+            random, config, node, lambda number: base + number * piece_bytes, len(link_a.memory)
+        )
+        done = 0
+        while done < commands:
+            batch = source.batch(min(commands - done, random.randint(1, most)))
+            data = np.frombuffer(random.randbytes(len(sides[0].arena)), np.uint8)
+            answers = [side.run(batch, data) for side in sides]
+            for number, command in enumerate(batch):
+                where = f"seed {seed}, command {done + number}, {command}"
+                status = _compare(where, command, answers[0].get(command.cid), answers[1].get(command.cid))
+                statuses[status] = statuses.get(status, 0) + 1
+                piece = slice(number * piece_bytes, (number + 1) * piece_bytes)
+                if not np.array_equal(sides[0].arena[piece], sides[1].arena[piece]):
+                    raise Mismatch(f"{where}: the data differ from byte {_first(sides, piece)} on")
+            done += len(batch)
+    return statuses
+
+
+def _open(config: FmsConfig, link: Link, node: NodeTable) -> Device:
+    return open_device(config, link=link, node=node, queue_entries=_QUEUE_ENTRIES)
+
+
+def _compare(
+    where: str, command: RawCommand, first: CompletionEntry | None, second: CompletionEntry | None
+) -> str:
+    if first is None or second is None:
+        raise Mismatch(f"{where}: not answered by the {'first' if first is None else 'second'} Link")
+    if first.port != command.port or second.port != command.port:
+        raise Mismatch(f"{where}: answered as port {first.port} and {second.port}")
+    if (first.status, first.result) != (second.status, second.result):
+        raise Mismatch(
+            f"{where}: status {first.status!r}, result {first.result:#x} of the first Link; "
+            f"status {second.status!r}, result {second.result:#x} of the second"
+        )
+    return getattr(first.status, "name", f"{first.status:#x}")
+
+
+def _first(sides: list[_Side], piece: slice) -> int:
+    return int(np.nonzero(sides[0].arena[piece] != sides[1].arena[piece])[0][0])

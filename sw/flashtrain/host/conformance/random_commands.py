@@ -1,0 +1,208 @@
+"""Random raw commands: valid ones, ones with a fault of a known kind, and ones with bits flipped.
+
+What they ask for has one right answer, whatever order between the ports and whatever order of completion a
+device chooses: within a batch a stream belongs to one port, and every command has a piece of the tensor
+buffer of its own.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from flashtrain.spec import FmsConfig, NodeTable, Opcode, Port, Submission, ZoneAction, ZoneState
+
+from ..entries import raw_entry
+from ..zone_info import report_bytes
+
+_WEIGHTS: dict[Opcode, int] = {
+    Opcode.ZONE_APPEND: 30,
+    Opcode.WRITE: 12,
+    Opcode.READ: 30,
+    Opcode.ZONE_MANAGEMENT_SEND: 14,
+    Opcode.ZONE_MANAGEMENT_RECEIVE: 6,
+    Opcode.FLUSH: 4,
+    Opcode.STREAM_RESET: 3,
+    Opcode.ZONE_RETIRE: 1,
+}
+_REACH = 4
+"""So many zones of a stream, its first and its last ones, get most of the commands."""
+
+Fields = dict[str, int]
+
+
+@dataclass(frozen=True)
+class RawCommand:
+    """A submission entry by its fields, and how it was made."""
+
+    port: Port
+    fields: tuple[tuple[str, int], ...]
+    flipped: int
+    kind: str
+
+    def entry(self) -> bytes:
+        value = int.from_bytes(raw_entry(**dict(self.fields)), "little")
+        return (value ^ self.flipped).to_bytes(Submission.BYTES, "little")
+
+    @property
+    def cid(self) -> int:
+        return dict(self.fields)["cid"]
+
+    def __str__(self) -> str:
+        fields = ", ".join(f"{name} {number:#x}" for name, number in self.fields)
+        flips = f", bits flipped {self.flipped:#x}" if self.flipped else ""
+        return f"{self.kind} command of port {self.port.name}: {fields}{flips}"
+
+
+class RandomCommands:
+    """Batches of random commands for a device of `config` with `node`.
+
+    piece_address(i): where in the tensor buffer the piece of the batch's command i begins; each has
+    `piece_blocks` blocks. memory_bytes: size of the tensor buffer.
+    """
+
+    def __init__(
+        self,
+        random: Random,
+        config: FmsConfig,
+        node: NodeTable,
+        piece_address: Callable[[int], int],
+        memory_bytes: int,
+    ) -> None:
+        self._random = random
+        self._config = config
+        self._node = node
+        self._zones = {nsid: len(zones) for nsid, zones in node.zones(config.geometry.zones).items()}
+        self._piece_address = piece_address
+        self._memory_bytes = memory_bytes
+        self._pointers = {nsid: [0] * zones for nsid, zones in self._zones.items()}
+        self._may_retire = 3
+
+    @staticmethod
+    def piece_blocks(config: FmsConfig) -> int:
+        """Blocks that the piece of one command needs: some page sets and one more, or a report on all zones."""
+        report = -(-report_bytes(config.geometry.zones) // config.geometry.page_bytes)
+        return max(report, min(config.max_blocks, 2 * config.geometry.planes * config.geometry.channels + 1))
+
+    def batch(self, count: int) -> list[RawCommand]:
+        """The next `count` commands; to be submitted in this order, before any of the next batch."""
+        owners = {stream.nsid: self._owner(stream.nsid) for stream in self._node.streams}
+        commands = []
+        while len(commands) < count:
+            command = self._command(len(commands), owners)
+            nsid = Submission.nsid.get(int.from_bytes(command.entry(), "little"))
+            if owners.get(nsid, command.port) == command.port:
+                commands.append(command)
+        return commands
+
+    def _owner(self, nsid: int) -> Port:
+        """Mostly a port that may append."""
+        stream = next(stream for stream in self._node.streams if stream.nsid == nsid)
+        able = [port for port in Port if stream.access(port) & stream.access(port).APPEND]
+        return self._random.choice(able if able and self._random.random() < 0.8 else list(Port))
+
+    def _command(self, number: int, owners: dict[int, Port]) -> RawCommand:
+        r = self._random
+        nsid = r.choice(list(owners))
+        opcode = r.choices(list(_WEIGHTS), list(_WEIGHTS.values()))[0]
+        fields = self._valid(opcode, nsid, self._piece_address(number))
+        fields["cid"] = number
+        kind, flipped = "valid", 0
+        chance = r.random()
+        if chance < 0.2:
+            kind = self._spoil(fields)
+        elif chance < 0.3:
+            kind, flipped = "flipped", self._flips()
+        return RawCommand(owners[nsid], tuple(fields.items()), flipped, kind)
+
+    def _valid(self, opcode: Opcode, nsid: int, address: int) -> Fields:
+        """A command that is well formed, and has good chances to be carried out."""
+        r, g = self._random, self._config.geometry
+        zones = self._zones[nsid]
+        near = [zone for zone in range(zones) if zone < _REACH // 2 or zone >= zones - _REACH // 2]
+        zone = r.choice(near) if r.random() < 0.9 else r.randrange(zones)
+        pointer = self._pointers[nsid][zone]
+        start = zone * g.zone_size
+        fields: Fields = {"opcode": opcode, "nsid": nsid}
+        match opcode:
+            case Opcode.ZONE_APPEND | Opcode.WRITE:
+                left = max(1, g.zone_capacity - pointer)
+                blocks = min(self._some_blocks(), left) if r.random() < 0.9 else self._some_blocks()
+                self._pointers[nsid][zone] = min(g.zone_capacity, pointer + blocks)
+                slba = start if opcode is Opcode.ZONE_APPEND else start + pointer % g.zone_size
+                fields |= {"slba": slba, "nlb": blocks - 1, **self._data(address, blocks)}
+            case Opcode.READ:
+                blocks = min(self._some_blocks(), max(1, pointer))
+                offset = (
+                    r.randrange(max(1, pointer - blocks + 1))
+                    if r.random() < 0.9
+                    else r.randrange(g.zone_size)
+                )
+                fields |= {"slba": start + offset, "nlb": blocks - 1, **self._data(address, blocks)}
+            case Opcode.ZONE_MANAGEMENT_SEND:
+                action = r.choice(list(ZoneAction))
+                select_all = r.random() < 0.1
+                if action is ZoneAction.RESET:
+                    self._pointers[nsid][zone] = 0
+                fields |= {"slba": start, "action": action, "select_all": int(select_all)}
+            case Opcode.ZONE_MANAGEMENT_RECEIVE:
+                length = 4 * r.randrange(16, report_bytes(zones) // 4 + 8)
+                fields |= {"slba": start, "dwords": length // 4 - 1, "partial": r.randrange(2)}
+                fields |= {"psdt": 1, "address": address + 8 * r.randrange(4), "length": length}
+            case Opcode.STREAM_RESET:
+                self._pointers[nsid] = [0] * zones
+            case Opcode.ZONE_RETIRE:
+                if not self._may_retire:
+                    return self._valid(Opcode.READ, nsid, address)
+                self._may_retire -= 1
+                fields |= {"slba": start, "action": r.choice([ZoneState.READ_ONLY, ZoneState.OFFLINE])}
+        return fields
+
+    def _some_blocks(self) -> int:
+        most = self.piece_blocks(self._config)
+        most = min(most, self._config.max_blocks)
+        return self._random.choice([1, self._random.randint(1, most), most])
+
+    def _data(self, address: int, blocks: int) -> Fields:
+        return {"psdt": 1, "address": address, "length": blocks * self._config.geometry.page_bytes}
+
+    def _spoil(self, fields: Fields) -> str:
+        """Put one fault into a command; its name."""
+        r, g = self._random, self._config.geometry
+        page = g.page_bytes
+        zone_bits = g.zone_size_bits
+        faults: dict[str, Callable[[], Fields]] = {
+            "opcode": lambda: {"opcode": r.choice([0x03, 0x04, 0x08, 0x7F, 0x81, 0x82, 0x83, 0xFF])},
+            "fuse": lambda: {"fuse": r.randint(1, 3)},
+            "psdt": lambda: {"psdt": r.choice([0, 2, 3])},
+            "namespace": lambda: {"nsid": r.choice([0, 5, 6, 7, 8, 9, 0x100, 0xFFFF_FFFF])},
+            "blocks": lambda: {"nlb": r.choice([self._config.max_blocks, 0xFFFF])},
+            "length": lambda: {"length": r.choice([0, 1, 4, 64, page - 1, page + 1, 99 * page, 0xFFFF_FFFF])},
+            "descriptor": lambda: {"sgl_type": r.randint(1, 255)},
+            "alignment": lambda: {"address": fields.get("address", 0) + r.choice([1, 2, 4, page - 1])},
+            "outside": lambda: {
+                "address": r.choice(
+                    [self._memory_bytes, self._memory_bytes - page // 2, 1 << 40, (1 << 64) - page]
+                )
+            },
+            "offset": lambda: {"slba": fields.get("slba", 0) | r.randrange(g.zone_size)},
+            "zone": lambda: {"slba": r.choice([40, 1 << 12, 1 << 31, 1 << 63]) << zone_bits & (1 << 64) - 1},
+            "capacity": lambda: {"slba": fields.get("slba", 0) | g.zone_size - 1},
+            "action": lambda: {"action": r.choice([0, 5, 6, 0x10, 0x80, 0xFF])},
+            "report options": lambda: {"dwords": r.randrange(16), "length": 64},
+        }
+        name = r.choice(list(faults))
+        fields |= faults[name]()
+        if name == "blocks":
+            fields.pop("dwords", None)
+        elif name == "report options":
+            fields.pop("nlb", None)
+        return f"spoilt ({name})"
+
+    def _flips(self) -> int:
+        """A few bits anywhere but in the identifier and in the address, whose pieces must stay apart."""
+        s = Submission
+        spared = s.cid.put((1 << s.cid.width) - 1) | s.address.put((1 << s.address.width) - 1)
+        flips = 0
+        for _ in range(self._random.randint(1, 3)):
+            flips |= 1 << self._random.randrange(8 * s.BYTES)
+        return flips & ~spared
