@@ -27,7 +27,7 @@ def test_array_and_bus():
             (1950, 2040, Kind.COMMAND, 2, 1, 0x06),
             (2040, 4200, Kind.DATA_OUT, 2, 1, 3),
             (4200, 6360, Kind.DATA_IN, 0, 0, 1),
-            (6400, 6450, Kind.STATUS, 0, 0, 0),
+            (6400, 6450, Kind.STATUS, 0, 0, 0xE0),
             (6460, 66460, Kind.PROGRAM, 0, 0, 0b1111),
             (6500, 256500, Kind.ERASE, 3, 0, 0b0001),
         )
@@ -37,7 +37,7 @@ def test_array_and_bus():
         (("channel 2", "bus"), "command", 1950, 2040, "die 1, command 06h"),
         (("channel 2", "bus"), "transfer out", 2040, 4200, "die 1, plane 3"),
         (("channel 0", "bus"), "transfer in", 4200, 6360, "die 0, plane 1"),
-        (("channel 0", "bus"), "status", 6400, 6450, "die 0"),
+        (("channel 0", "bus"), "status", 6400, 6450, "die 0, status E0h"),
         (("channel 0", "die 0"), "program", 6460, 66460, "planes 0, 1, 2, 3"),
         (("channel 3", "die 0"), "erase", 6500, 256500, "planes 0"),
     ]

@@ -25,7 +25,7 @@ class Kind(IntEnum):
     COMMAND = 10  # the bus of a channel: command and address cycles; `detail` is the command byte
     DATA_IN = 11  # a page to the die; `detail` is the plane
     DATA_OUT = 12  # a page from the die; `detail` is the plane
-    STATUS = 13  # a status byte from the die
+    STATUS = 13  # `detail` is the status byte
     BURST = 100  # the address of a burst; `detail` is an `AxiChannel`
     BURST_END = 101  # its last beat
     INTERRUPT_RAISED = 102
@@ -152,7 +152,7 @@ def _bus_note(kind: Kind, die: int, detail: int) -> str:
         case Kind.DATA_IN | Kind.DATA_OUT:
             return f"die {die}, plane {detail}"
         case _:
-            return f"die {die}"
+            return f"die {die}, status {detail:02X}h"
 
 
 def _ones(mask: int) -> str:
