@@ -32,12 +32,17 @@ def blocks_of(nbytes: int, block_bytes: int) -> int:
 
 
 def storable(array: object) -> NDArray:
-    """`array` as a C-contiguous array; :class:`ArrayError` names what it is when it is no such thing."""
+    """`array` as an array that has bytes to store; :class:`ArrayError` names what it is instead."""
     if not isinstance(array, np.ndarray | np.generic):
         raise ArrayError(f"{type(array).__name__} is not a NumPy array")
     element_type(array.dtype)
     if array.size == 0:
         raise ArrayError(f"array of shape {array.shape} has nothing to store; expected at least one element")
+    return np.asarray(array)
+
+
+def contiguous(array: NDArray) -> NDArray:
+    """The array in C order; the same one if it is so already."""
     # ascontiguousarray makes one dimension of none.
     return np.ascontiguousarray(array).reshape(array.shape)
 

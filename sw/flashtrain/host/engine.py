@@ -59,7 +59,7 @@ class Engine:
     def submit(self, flights: Sequence[Flight]) -> None:
         """Queue commands in this order; waits for room in a full queue."""
         for flight in flights:
-            self._require_enabled()
+            self.require_enabled()
             queue = self._queues[flight.port]
             if not queue.room:
                 queue.ring()
@@ -74,7 +74,7 @@ class Engine:
 
         Entries of one port keep their order; those of different ports are at the device at the same time.
         """
-        self._require_enabled()
+        self.require_enabled()
         self.wait(lambda: not self._flights)
         answers: list[CompletionEntry] = []
 
@@ -106,6 +106,11 @@ class Engine:
     def wait(self, condition: Callable[[], bool]) -> None:
         """Collect completions until `condition` holds; :class:`DeviceHang` when it never will."""
         self._until(condition, self.poll)
+
+    def require_enabled(self) -> None:
+        """:class:`DeviceClosed` when the controller takes no commands."""
+        if not self.enabled:
+            raise DeviceClosed("the device is disabled or closed")
 
     def poll(self) -> int:
         """Take the completions that are there; their number."""
@@ -162,10 +167,6 @@ class Engine:
         while (port, self._next_cid) in self._flights:
             self._next_cid = (self._next_cid + 1) & 0xFFFF
         return self._next_cid
-
-    def _require_enabled(self) -> None:
-        if not self.enabled:
-            raise DeviceClosed("the device is disabled or closed")
 
     def _owed(self) -> str:
         names = [f"{flight.command.opcode.name} by {flight.port.name}" for flight in self._flights.values()]

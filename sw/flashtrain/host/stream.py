@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from flashtrain.spec import FlashtrainError, Opcode, Port, Stream, ZoneAction, ZoneState
 
-from .arrays import as_bytes, blocks_of, check_target, storable
+from .arrays import as_bytes, blocks_of, check_target, contiguous, storable
 from .engine import Engine, Flight
 from .entries import Command
 from .errors import ArrayError
@@ -78,6 +78,7 @@ class DeviceStream:
         """
         array = storable(array)
         extents = self._reserve(blocks_of(array.nbytes, self._block_bytes))
+        array = contiguous(array)
         pieces = [piece for extent in extents for piece in self._split(extent)]
         try:
             return self._write(Opcode.ZONE_APPEND, array, pieces)
@@ -87,7 +88,7 @@ class DeviceStream:
 
     def write(self, lba: int, array: NDArray) -> StoredArray:
         """Write an array at block `lba`, which must be the write pointer of its zone."""
-        array = storable(array)
+        array = contiguous(storable(array))
         self._space.forget()
         extent = Extent(self._block_address(lba), blocks_of(array.nbytes, self._block_bytes))
         return self._write(Opcode.WRITE, array, self._split(extent)).result()
@@ -134,7 +135,7 @@ class DeviceStream:
     def reset_async(self) -> Pending[None]:
         """As :meth:`reset`; commands submitted later on this port find the stream empty."""
         pending = self._command(Command(Opcode.STREAM_RESET, self.nsid))
-        self._space.clear()
+        self._space.reset()
         return pending
 
     def open_zone(self, zone: int) -> None:
@@ -181,6 +182,7 @@ class DeviceStream:
     # How it is done.
 
     def _reserve(self, blocks: int) -> Sequence[Extent]:
+        self._engine.require_enabled()
         if not self._space.known:
             self._space.learn(self.report())
         return self._space.reserve(blocks)

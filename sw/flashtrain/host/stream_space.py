@@ -15,6 +15,7 @@ class _Rank(IntEnum):
     OPEN = 0
     CLOSED = 1
     EMPTY = 2
+    UNUSABLE = 3  # full, or retired
 
 
 _RANKS = {
@@ -23,6 +24,7 @@ _RANKS = {
     ZoneState.CLOSED: _Rank.CLOSED,
     ZoneState.EMPTY: _Rank.EMPTY,
 }
+_RETIRED = (ZoneState.READ_ONLY, ZoneState.OFFLINE)
 
 
 class StreamSpace:
@@ -36,9 +38,8 @@ class StreamSpace:
         self._name = name
         self._zone_size = zone_size
         self._zone_capacity = zone_capacity
-        self._ranks = [_Rank.EMPTY] * zones
-        self._rooms = [zone_capacity] * zones
-        self.known = True
+        self._zones = zones
+        self.clear()
 
     @property
     def room(self) -> int:
@@ -50,15 +51,23 @@ class StreamSpace:
         self.known = False
 
     def clear(self) -> None:
-        """The stream was reset: every zone is empty."""
-        self._ranks = [_Rank.EMPTY] * len(self._ranks)
-        self._rooms = [self._zone_capacity] * len(self._rooms)
+        """The controller was enabled: every zone is empty and in service."""
+        self._ranks = [_Rank.EMPTY] * self._zones
+        self._rooms = [self._zone_capacity] * self._zones
+        self._retired = [False] * self._zones
         self.known = True
+
+    def reset(self) -> None:
+        """The stream is reset: every zone in service is empty."""
+        if self.known:
+            self._ranks = [_Rank.EMPTY] * self._zones
+            self._rooms = [0 if retired else self._zone_capacity for retired in self._retired]
 
     def learn(self, report: list[ZoneInfo]) -> None:
         """Take the state of all zones from a report."""
         self._rooms = [zone.room for zone in report]
-        self._ranks = [_RANKS.get(zone.state, _Rank.EMPTY) for zone in report]
+        self._ranks = [_RANKS.get(zone.state, _Rank.UNUSABLE) for zone in report]
+        self._retired = [zone.state in _RETIRED for zone in report]
         self.known = True
 
     def reserve(self, blocks: int) -> list[Extent]:

@@ -79,7 +79,7 @@ class RandomCommands:
 
     @staticmethod
     def piece_blocks(config: FmsConfig) -> int:
-        """Blocks that the piece of one command needs: some page sets and one more, or a report on all zones."""
+        """Blocks that the piece of a command needs: some page sets and one more, or a report on all zones."""
         report = -(-report_bytes(config.geometry.zones) // config.geometry.page_bytes)
         return max(report, min(config.max_blocks, 2 * config.geometry.planes * config.geometry.channels + 1))
 

@@ -1,0 +1,15 @@
+"""Every Link against the functional model: the same random commands, every answer and byte compared."""
+
+from flashtrain.host import FunctionalLink
+from flashtrain.host.conformance import compare_links
+
+COMMANDS = 400
+
+
+def test_random_commands(link, seed):
+    with FunctionalLink(link.config, len(link.memory)) as model:
+        statuses = compare_links(link.config, seed, COMMANDS, model, link)
+    print(statuses)
+    assert sum(statuses.values()) == COMMANDS
+    # The sequence is worth something only if much of it succeeds, and much does not.
+    assert statuses["SUCCESS"] > COMMANDS / 10 and len(statuses) > 8
