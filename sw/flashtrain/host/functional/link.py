@@ -130,7 +130,7 @@ class FunctionalLink(Link):
         return self._latched >> 32 if high else self._latched & 0xFFFF_FFFF
 
     def _write_control(self, value: int) -> None:
-        if value & ~(Control.ENABLE | Control.FACTORY):
+        if value not in range(1 << len(Control)):
             raise RegisterError(f"write of {value:#x} to CONTROL: no such bits")
         was_enabled = self._enabled
         self._control = Control(value)

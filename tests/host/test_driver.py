@@ -1,0 +1,256 @@
+"""The driver: what it refuses, what it says, and how it copes with a small tensor buffer or an odd device."""
+
+import numpy as np
+import pytest
+
+from flashtrain.host import (
+    ArrayError,
+    BufferFull,
+    DeviceClosed,
+    DeviceHang,
+    DeviceMismatch,
+    Extent,
+    FunctionalLink,
+    StoredArray,
+    open_device,
+)
+from flashtrain.host.command_errors import AccessDenied
+from flashtrain.spec import ConfigError, Port, preset
+from flashtrain.spec.registers import Register, State
+from flashtrain.spec.streams import ACTIVATION_NODE, SINGLE_NODE
+
+TINY = preset("tiny")
+
+
+@pytest.fixture
+def device():
+    with open_device("tiny", memory_bytes=1 << 16) as opened:
+        yield opened
+
+
+@pytest.fixture
+def stream(device):
+    return device.stream("activations")
+
+
+@pytest.mark.parametrize(
+    "array, message",
+    [
+        ([1, 2], "list is not a NumPy array"),
+        (None, "NoneType is not a NumPy array"),
+        (3.5, "float is not a NumPy array"),
+        (np.zeros(0), r"array of shape \(0,\) has nothing to store"),
+        (np.zeros((3, 0, 2)), r"array of shape \(3, 0, 2\)"),
+        (np.array([object()]), "dtype object has no fixed size"),
+        (np.zeros(2, "V0"), "has no fixed size"),
+    ],
+)
+def test_what_cannot_be_appended(stream, array, message):
+    for attempt in (stream.append, stream.append_async, lambda a: stream.write(0, a)):
+        with pytest.raises(ArrayError, match=message):
+            attempt(array)
+
+
+def test_what_cannot_be_read(device, stream):
+    stored = stream.append(np.zeros((2, 3), np.float32))
+    with pytest.raises(ArrayError, match="read of a int; expected the StoredArray"):
+        stream.read(0)
+    with pytest.raises(ArrayError, match="stored in stream 2, not in 'weights'"):
+        device.stream("weights").read(stored)
+    frozen = np.zeros((2, 3), np.float32)
+    frozen.flags.writeable = False
+    for out, message in (
+        ([], "out is a list"),
+        (np.zeros((3, 2), np.float32), r"out is float32\[3, 2\]; expected float32\[2, 3\]"),
+        (np.zeros((2, 3), np.float64), r"out is float64\[2, 3\]"),
+        (np.zeros((3, 2), np.float32).T, "not a writable C-contiguous array"),
+        (frozen, "not a writable C-contiguous array"),
+    ):
+        with pytest.raises(ArrayError, match=message):
+            stream.read(stored, out=out)
+    with pytest.raises(ArrayError, match="read of 0 blocks"):
+        stream.read_blocks(0, 0)
+    with pytest.raises(ArrayError, match="block address -1"):
+        stream.read_blocks(-1, 1)
+    with pytest.raises(ArrayError, match="zone -2"):
+        stream.reset_zone(-2)
+
+
+def test_what_cannot_be_opened():
+    with pytest.raises(ConfigError, match="no preset 'huge'"):
+        open_device("huge")
+    with pytest.raises(ConfigError, match="memory_bytes is 1000"):
+        open_device("tiny", memory_bytes=1000)
+    with pytest.raises(ConfigError, match=r"memory_bytes is 1024; expected at least \d+ bytes of queues"):
+        open_device("tiny", memory_bytes=1024)
+    with pytest.raises(ConfigError, match="queue_entries is 1"):
+        open_device("tiny", queue_entries=1)
+    with pytest.raises(DeviceMismatch, match="'tiny'; expected 'small'"):
+        open_device("small", link=FunctionalLink(TINY))
+    with pytest.raises(ConfigError, match="no stream 'colours'; it has inputs, activations"):
+        open_device("tiny", node=ACTIVATION_NODE).stream("colours")
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        (Register.ID, "ID and VERSION"),
+        (Register.VERSION, "ID and VERSION"),
+        (Register.GEOMETRY, "has channels = 3; 'tiny' has 2"),
+        (Register.LIMITS, "has commands = 9; 'tiny' has 8"),
+    ],
+)
+def test_a_device_that_is_another(wrong, message):
+    class Other(FunctionalLink):
+        def read_register(self, address):
+            value = super().read_register(address)
+            return value + 1 if address == wrong else value
+
+    with pytest.raises(DeviceMismatch, match=message):
+        open_device("tiny", link=Other)
+
+
+def test_arrays_larger_than_the_tensor_buffer(seed):
+    random = np.random.default_rng(seed)
+    memory = 2 * 64 * 80 + 8 * 512
+    with open_device("tiny", memory_bytes=memory) as device:
+        stream = device.stream("activations")
+        large = random.integers(0, 256, 40 * 512 + 3, np.uint8)
+        stored = stream.append(large)
+        assert np.array_equal(stream.read(stored), large)
+        free = device.buffer_free_bytes
+        held = device.buffer(free, np.uint8)
+        with pytest.raises(BufferFull):
+            stream.append(large[:5])
+        with pytest.raises(BufferFull):
+            stream.read(stored)
+        assert held.size == free
+        del held
+        # The append that found no room took nothing.
+        assert stream.append(large[:5]).lba == stored.extents[-1].lba + stored.extents[-1].blocks
+
+
+def test_closed(device, stream):
+    pending = stream.append_async(np.ones(3))
+    device.close()
+    device.close()
+    with pytest.raises(DeviceClosed):
+        pending.result()
+    for attempt in (lambda: stream.append(np.ones(3)), stream.flush, lambda: device.submit_raw(Port.CORE, 0)):
+        with pytest.raises(DeviceClosed):
+            attempt()
+
+
+def test_links_are_closed_by_whom_they_were_opened():
+    link = FunctionalLink(TINY)
+    with open_device(link=link) as device:
+        assert device.link is link
+    assert link.read_register(Register.STATE) == State.IDLE
+    with open_device(link=FunctionalLink, preset="tiny") as device:
+        owned = device.link
+    with pytest.raises(DeviceClosed):
+        owned.read_register(Register.STATE)
+
+
+def test_a_link_that_fails_to_open_a_device_is_closed():
+    closed = []
+
+    class Deaf(FunctionalLink):
+        def read_register(self, address):
+            return 0
+
+        def close(self):
+            closed.append(self)
+
+    with pytest.raises(DeviceMismatch):
+        open_device("tiny", link=Deaf)
+    assert len(closed) == 1
+
+
+class Stuck(FunctionalLink):
+    """Takes doorbells and does nothing."""
+
+    def _work(self):
+        pass
+
+
+def test_a_device_that_owes_answers():
+    with open_device("tiny", link=Stuck) as device:
+        stream = device.stream("activations")
+        pending = stream.append_async(np.ones(3))
+        assert not pending.done
+        with pytest.raises(DeviceHang, match="idle but owes answers: ZONE_APPEND by CORE"):
+            pending.result()
+        for _ in range(6):
+            stream.flush_async()
+        with pytest.raises(DeviceHang, match="FLUSH by CORE and 3 more"):
+            device.wait()
+
+
+def test_a_device_with_a_fault():
+    class Faulty(FunctionalLink):
+        def read_register(self, address):
+            return State.FATAL if address == Register.STATE else super().read_register(address)
+
+    with pytest.raises(DeviceHang, match="fatal fault"):
+        open_device("tiny", link=Faulty)
+
+
+def test_a_device_that_never_gets_ready():
+    class Lazy(FunctionalLink):
+        waited = 0
+
+        def run(self, clocks):
+            Lazy.waited += clocks
+
+        def read_register(self, address):
+            return 0 if address == Register.STATE else super().read_register(address)
+
+    with pytest.raises(DeviceHang, match="not ready after"):
+        open_device("tiny", link=Lazy)
+    assert Lazy.waited >= 10 * TINY.geometry.zones * TINY.timing.clocks("tbers")
+
+
+def test_an_answer_to_nobody(device, stream):
+    queues = device.link._queues[Port.CORE]
+    post = queues.post
+    queues.post = lambda cid, status, result: post(cid + 1, status, result)
+    with pytest.raises(DeviceHang, match="port CORE answered command 1, which is not in flight"):
+        stream.flush()
+
+
+def test_waiting_for_several(device, stream):
+    pendings = [stream.append_async(np.full(2, i)) for i in range(3)]
+    bad = device.stream("inputs").append_async(np.ones(1))
+    assert [stored.lba for stored in device.wait(pendings)] == [0, 1, 2]
+    with pytest.raises(AccessDenied):
+        device.wait([*pendings, bad])
+    assert device.wait() == []
+    assert all(pending.done for pending in pendings)
+
+
+def test_handles():
+    stored = StoredArray(2, (Extent(8, 2), Extent(32, 1)), (3, 5), np.dtype(np.float32))
+    assert (stored.lba, stored.nbytes) == (8, 60)
+
+
+def test_raw_entries_must_be_whole(device):
+    for entry in (b"", bytes(63), bytes(65)):
+        with pytest.raises(ArrayError, match=f"entry of {len(entry)} bytes; expected 64"):
+            device.submit_raw(Port.CORE, entry)
+
+
+def test_what_the_device_says(device, stream):
+    stream.read(stream.append(np.zeros(1000, np.uint8)))
+    info = device.info()
+    assert (info.channels, info.planes, info.pages, info.page_bytes) == (2, 2, 6, 512)
+    assert (info.memory_bytes, info.clock_mhz, info.max_blocks) == (1 << 16, 600, 16)
+    counters = device.counters()
+    assert (counters["COMMANDS"], counters["PAGES_APPENDED"], counters["PAGES_READ"]) == (2, 2, 2)
+    assert (counters["APPENDS"], counters["READS"], counters["ERRORS"]) == (1, 1, 0)
+    channels = device.channel_counters()
+    assert len(channels) == 2 and channels[0]["PROGRAMS"] == 0
+    assert device.zone_wear() == [0] * 12
+    assert device.clocks == 0
+    assert "tiny" in repr(device) and "activations" in repr(stream)
+    assert sum(device.stream(s.name).zones for s in SINGLE_NODE.streams) == 12
