@@ -15,7 +15,7 @@ from flashtrain.host import (
     open_device,
 )
 from flashtrain.host.command_errors import AccessDenied
-from flashtrain.spec import ConfigError, Port, preset
+from flashtrain.spec import ConfigError, Port, ZoneState, preset
 from flashtrain.spec.registers import Register, State
 from flashtrain.spec.streams import ACTIVATION_NODE, SINGLE_NODE
 
@@ -145,7 +145,7 @@ def test_links_are_closed_by_whom_they_were_opened():
     link = FunctionalLink(TINY)
     with open_device(link=link) as device:
         assert device.link is link
-    assert link.read_register(Register.STATE) == State.IDLE
+    assert link.read_register(Register.STATE) == 0
     with open_device(link=FunctionalLink, preset="tiny") as device:
         owned = device.link
     with pytest.raises(DeviceClosed):
@@ -227,6 +227,18 @@ def test_waiting_for_several(device, stream):
         device.wait([*pendings, bad])
     assert device.wait() == []
     assert all(pending.done for pending in pendings)
+
+
+def test_a_failure_that_nobody_looks_at_does_not_lead_astray(device, stream):
+    page = TINY.geometry.page_bytes
+    stream.finish_zone(0)
+    stream.append(np.zeros(page))
+    # Somebody else fills the zone without the driver's knowledge.
+    zones = device.link._executor._contents[2].zones
+    zones.zones[1].written, zones.zones[1].state = 24, ZoneState.FULL
+    stream.append_async(np.zeros(page, np.uint8))
+    device.wait()
+    assert stream.append(np.zeros(page, np.uint8)).lba == 2 * stream.zone_size
 
 
 def test_handles():

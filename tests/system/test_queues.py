@@ -30,7 +30,8 @@ def test_many_commands_in_flight_on_both_ports(device, seed):
     reads = [(core if i % 2 else inputs).read_async(one) for i, one in enumerate(stored)]
     for back, array in zip(device.wait(reads), arrays, strict=True):
         assert np.array_equal(back, array)
-    assert device.counters()["COMMANDS"] == 40
+    # An array over the end of a zone takes a command for each of its parts.
+    assert device.counters()["COMMANDS"] == 2 * sum(len(one.extents) for one in stored)
 
 
 def test_completions_name_their_command(device, raw):

@@ -1,7 +1,7 @@
 """Commands in flight: from the driver to the queues, and completions back to whom they belong."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ class Flight:
 
     region: blocks of the tensor buffer to give back when it is done; target: bytes that the region's
     beginning is copied to when it succeeded (a read); keep: an array in the tensor buffer that must live
-    until then.
+    until it is done; on_failure: called when the device refused it.
     """
 
     port: Port
@@ -30,8 +30,9 @@ class Flight:
     region: Region | None = None
     target: NDArray[np.uint8] | None = None
     keep: object = None
+    on_failure: Callable[[], None] | None = None
     completion: CompletionEntry | None = None
-    lost: bool = field(default=False)
+    lost: bool = False
 
     @property
     def done(self) -> bool:
@@ -156,12 +157,14 @@ class Engine:
         flight.completion = completion
         if flight.target is not None and flight.region is not None and completion.ok:
             flight.target[:] = self.buffer.view(flight.region)[: len(flight.target)]
+        if flight.on_failure is not None and not completion.ok:
+            flight.on_failure()
         self._let_go(flight)
 
     def _let_go(self, flight: Flight) -> None:
         if flight.region is not None:
             self.buffer.give_back(flight.region)
-        flight.region = flight.target = flight.keep = None
+        flight.region = flight.target = flight.keep = flight.on_failure = None
 
     def _take_cid(self, port: Port) -> int:
         while (port, self._next_cid) in self._flights:

@@ -14,14 +14,12 @@ class Pending(Generic[T]):
     """One operation under way, of one command or more."""
 
     def __init__(
-        self, engine: Engine, flights: Sequence[Flight], stream: str, make: Callable[[Sequence[Flight]], T],
-        failed: Callable[[], None],
-    ) -> None:  # fmt: skip
+        self, engine: Engine, flights: Sequence[Flight], stream: str, make: Callable[[Sequence[Flight]], T]
+    ) -> None:
         self._engine = engine
         self._flights = flights
         self._stream = stream
         self._make = make
-        self._failed = failed
 
     @property
     def answered(self) -> bool:
@@ -49,6 +47,5 @@ class Pending(Generic[T]):
                     "the device was disabled before it answered"
                 )
             if not flight.completion.ok:
-                self._failed()
                 raise command_error(flight.completion.status, flight.command, flight.port, self._stream)
         return self._make(self._flights)

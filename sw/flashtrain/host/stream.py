@@ -14,6 +14,7 @@ from .errors import ArrayError
 from .pending import Pending
 from .stored import Extent, StoredArray, join
 from .stream_space import StreamSpace
+from .tensor_buffer import Region
 from .zone_info import ZoneInfo, parse_report, report_bytes
 
 
@@ -211,7 +212,9 @@ class DeviceStream:
             else:
                 region, at, keep = None, address + start, array
             command = Command(opcode, self.nsid, slba, piece.blocks, at, nbytes)
-            flights.append(Flight(self.port, command, region=region, keep=keep))
+            flights.append(
+                Flight(self.port, command, region=region, keep=keep, on_failure=self._space.forget)
+            )
             self._engine.submit(flights[-1:])
             start += nbytes
 
@@ -219,7 +222,7 @@ class DeviceStream:
             extents = join((_extent_written(flight) for flight in flights), self.zone_size)
             return StoredArray(self.nsid, extents, array.shape, array.dtype)
 
-        return Pending(self._engine, flights, self.name, stored, self._space.forget)
+        return Pending(self._engine, flights, self.name, stored)
 
     def _read(self, extents: Sequence[Extent], out: NDArray) -> Pending[NDArray]:
         data = as_bytes(out)
@@ -237,12 +240,14 @@ class DeviceStream:
             flights.append(Flight(self.port, command, region=region, target=target, keep=keep))
             self._engine.submit(flights[-1:])
             start += nbytes
-        return Pending(self._engine, flights, self.name, lambda _: out, _nothing)
+        return Pending(self._engine, flights, self.name, lambda _: out)
 
-    def _command(self, command: Command, **parts) -> Pending[None]:
-        flight = Flight(self.port, command, **parts)
+    def _command(
+        self, command: Command, region: Region | None = None, target: NDArray[np.uint8] | None = None
+    ) -> Pending[None]:
+        flight = Flight(self.port, command, region, target, on_failure=self._space.forget)
         self._engine.submit([flight])
-        return Pending(self._engine, [flight], self.name, lambda _: None, self._space.forget)
+        return Pending(self._engine, [flight], self.name, lambda _: None)
 
     def _manage(self, action: ZoneAction, zone: int) -> None:
         self._space.forget()
@@ -266,7 +271,3 @@ def _extent_written(flight: Flight) -> Extent:
     if command.opcode is Opcode.ZONE_APPEND and flight.completion is not None:
         return Extent(flight.completion.result, command.blocks)
     return Extent(command.slba, command.blocks)
-
-
-def _nothing() -> None:
-    """A failed read changes nothing that the driver keeps count of."""

@@ -115,10 +115,10 @@ class FunctionalLink(Link):
         state = State(0)
         if self._enabled and not self._fatal:
             state |= State.READY
+            if not any(queues.pending for queues in self._queues.values()):
+                state |= State.IDLE
         if self._fatal:
             state |= State.FATAL
-        if not any(queues.pending for queues in self._queues.values()):
-            state |= State.IDLE
         if self._bad_doorbell:
             state |= State.BAD_DOORBELL
         return state
