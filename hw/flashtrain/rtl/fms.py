@@ -27,7 +27,7 @@ class Fms(wiring.Component):
     data : Out(Axi4Signature)          tensor buffer, pages; 2 bytes wide for each channel
     queue : Out(Axi4Signature)         tensor buffer, queue entries and reports; 64 bits wide
     registers : In(Axi4LiteSignature)  see `spec.registers`
-    interrupt : Out(1)                 level; a port has new completions
+    irq : Out(1)                       level; a port has new completions
     nand : Out(NandBus).array(C)       the channels' pins
     """
 
@@ -38,7 +38,7 @@ class Fms(wiring.Component):
             "data": Out(Axi4Signature(address_bits=config.address_bits, data_bits=8 * config.data_bytes)),
             "queue": Out(Axi4Signature(address_bits=config.address_bits, data_bits=64)),
             "registers": In(Axi4LiteSignature(address_bits=ADDRESS_BITS)),
-            "interrupt": Out(1),
+            "irq": Out(1),
             "nand": Out(NandBus(g.dies)).array(g.channels),
         })  # fmt: skip
 
@@ -128,6 +128,6 @@ class Fms(wiring.Component):
             registers.ready.eq(running & centre.ready),
             registers.idle.eq(running & centre.idle),
             registers.fatal.eq(running & centre.fatal),
-            self.interrupt.eq(registers.interrupt),
+            self.irq.eq(registers.irq),
         ]
         return m

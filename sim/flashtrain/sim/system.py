@@ -27,7 +27,7 @@ class FmsSystem(wiring.Component):
 
     Members
     -------
-    data, queue, registers, interrupt : see `Fms`
+    data, queue, registers, irq : see `Fms`
     violations : Out(32)   breaches of the NAND protocol so far, by arrays and checkers
     """
 
@@ -37,7 +37,7 @@ class FmsSystem(wiring.Component):
             "data": Out(Axi4Signature(address_bits=config.address_bits, data_bits=8 * config.data_bytes)),
             "queue": Out(Axi4Signature(address_bits=config.address_bits, data_bits=64)),
             "registers": In(Axi4LiteSignature(address_bits=ADDRESS_BITS)),
-            "interrupt": Out(1),
+            "irq": Out(1),
             "violations": Out(32),
         })  # fmt: skip
 
@@ -48,7 +48,7 @@ class FmsSystem(wiring.Component):
         for name in ("data", "queue"):
             connect(m, getattr(fms, name), flipped(getattr(self, name)))
         connect(m, flipped(self.registers), fms.registers)
-        m.d.comb += self.interrupt.eq(fms.interrupt)
+        m.d.comb += self.irq.eq(fms.irq)
 
         # Time since the simulation began; it stamps messages and events.
         cycle = Signal(64, reset_less=True)

@@ -40,8 +40,9 @@ _VERILATOR_OPTIONS = (
     *(f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS),
     # Speed: measured on a design of this shape, dataflow optimisation loses a tenth.
     *("-O3", "--x-assign", "fast", "--x-initial", "fast", "-fno-dfg"),
-    # Many files of middling size compile in parallel, and one changed module does not recompile the others.
-    *("--output-split", "20000", "-j", str(os.cpu_count() or 1)),
+    # Many files and functions of middling size: compilers take long over large ones, and one changed module does
+    # not recompile the others.
+    *("--output-split", "5000", "--output-split-cfuncs", "2000", "-j", str(os.cpu_count() or 1)),
     *("-CFLAGS", "-fPIC", "-LDFLAGS", "-shared"),
 )
 _MAKE_OPTIONS = (*VERILATOR_MAKE_OPTIONS, "OPT_FAST=-O3", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2")

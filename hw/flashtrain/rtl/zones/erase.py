@@ -1,4 +1,4 @@
-"""Erases a physical zone on all channels."""
+"""Erases of a physical zone: asked of all channels, and within a channel of all dies."""
 
 from amaranth import Module, Signal
 from amaranth.lib import data, stream, wiring
@@ -22,37 +22,36 @@ class EraseResult(data.StructLayout):
 
 
 class EraseBroadcast(wiring.Component):
-    """One erase at a time, handed to each of the C channels and complete when all have answered.
+    """One erase at a time, handed to each of `count` parts and complete when all have answered.
 
-    Latency: a channel is asked one clock after the request is taken; `done` comes one clock after the last
-    answer. It has failed if it failed on any channel.
+    Latency: a part is asked one clock after the request is taken; `done` comes one clock after the last
+    answer. It has failed if it failed in any part.
 
     Members
     -------
     request : In(stream(EraseRequest))
     done : Out(stream(EraseResult))
-    erase : Out(stream(EraseRequest)).array(C)
-    erased : In(stream(EraseResult)).array(C)
+    erase : Out(stream(EraseRequest)).array(count)
+    erased : In(stream(EraseResult)).array(count)
     """
 
-    def __init__(self, config: FmsConfig):
+    def __init__(self, config: FmsConfig, count: int):
         self.config = config
-        channels = config.geometry.channels
+        self.count = count
         request = stream.Signature(EraseRequest(config))
         result = stream.Signature(EraseResult())
         super().__init__({
             "request": In(request),
             "done": Out(result),
-            "erase": Out(request).array(channels),
-            "erased": In(result).array(channels),
+            "erase": Out(request).array(count),
+            "erased": In(result).array(count),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        channels = self.config.geometry.channels
         zone = Signal(self.config.geometry.zone_bits)
-        unasked = Signal(channels)
-        unanswered = Signal(channels)
+        unasked = Signal(self.count)
+        unanswered = Signal(self.count)
         failed = Signal()
         busy = Signal()
 
@@ -72,18 +71,18 @@ class EraseBroadcast(wiring.Component):
         with m.If(self.done.valid & self.done.ready):
             m.d.sync += busy.eq(0)
 
-        failures = Signal(channels)
-        for channel, (erase, erased) in enumerate(zip(self.erase, self.erased, strict=True)):
+        failures = Signal(self.count)
+        for part, (erase, erased) in enumerate(zip(self.erase, self.erased, strict=True)):
             m.d.comb += [
-                erase.valid.eq(unasked[channel]),
+                erase.valid.eq(unasked[part]),
                 erase.payload.zone.eq(zone),
-                erased.ready.eq(unanswered[channel]),
-                failures[channel].eq(erased.valid & erased.ready & erased.payload.failed),
+                erased.ready.eq(unanswered[part]),
+                failures[part].eq(erased.valid & erased.ready & erased.payload.failed),
             ]
             with m.If(erase.valid & erase.ready):
-                m.d.sync += unasked[channel].eq(0)
+                m.d.sync += unasked[part].eq(0)
             with m.If(erased.valid & erased.ready):
-                m.d.sync += unanswered[channel].eq(0)
+                m.d.sync += unanswered[part].eq(0)
         with m.If(failures.any()):
             m.d.sync += failed.eq(1)
         return m

@@ -72,7 +72,7 @@ class Zones(wiring.Component):
         m = Module()
         m.submodules.manager = manager = ZoneManager(self.config)
         m.submodules.allocator = allocator = ZoneAllocator(self.config)
-        m.submodules.eraser = eraser = EraseBroadcast(self.config)
+        m.submodules.eraser = eraser = EraseBroadcast(self.config, self.config.geometry.channels)
         m.submodules.report = report = ZoneReport(self.config)
 
         for name in ("commands", "tags", "open", "write", "read", "answers", "retired"):

@@ -14,6 +14,9 @@
 #include "axi_memory.h"
 #include "verilated.h"
 
+// Verilator spells the two underscores in the name of a port in this way.
+#define PIN(bus, name) top_.bus##___05F##name
+
 namespace flashtrain {
 
 // What a record of the trace is about. The first kinds are the NAND model's and come over DPI.
@@ -48,18 +51,18 @@ class Device {
   public:
     Device(uint8_t* memory, uint64_t bytes, uint32_t latency, uint64_t bytes_per_65536_clocks)
         : memory_{memory, bytes, latency, Budget{bytes_per_65536_clocks}},
-          queue_reader_{memory_, top_.queue__araddr, top_.queue__arlen, top_.queue__arvalid, top_.queue__arready,
-                        top_.queue__rdata, top_.queue__rresp, top_.queue__rlast, top_.queue__rvalid,
-                        top_.queue__rready},
-          queue_writer_{memory_, top_.queue__awaddr, top_.queue__awlen, top_.queue__awvalid, top_.queue__awready,
-                        top_.queue__wdata, top_.queue__wstrb, top_.queue__wlast, top_.queue__wvalid,
-                        top_.queue__wready, top_.queue__bresp, top_.queue__bvalid, top_.queue__bready},
-          data_reader_{memory_, top_.data__araddr, top_.data__arlen, top_.data__arvalid,
-                       top_.data__arready, top_.data__rdata, top_.data__rresp, top_.data__rlast, top_.data__rvalid,
-                       top_.data__rready},
-          data_writer_{memory_, top_.data__awaddr, top_.data__awlen, top_.data__awvalid,
-                       top_.data__awready, top_.data__wdata, top_.data__wstrb, top_.data__wlast, top_.data__wvalid,
-                       top_.data__wready, top_.data__bresp, top_.data__bvalid, top_.data__bready} {
+          queue_reader_{memory_, PIN(queue, araddr), PIN(queue, arlen), PIN(queue, arvalid), PIN(queue, arready),
+                        PIN(queue, rdata), PIN(queue, rresp), PIN(queue, rlast), PIN(queue, rvalid),
+                        PIN(queue, rready)},
+          queue_writer_{memory_, PIN(queue, awaddr), PIN(queue, awlen), PIN(queue, awvalid), PIN(queue, awready),
+                        PIN(queue, wdata), PIN(queue, wstrb), PIN(queue, wlast), PIN(queue, wvalid),
+                        PIN(queue, wready), PIN(queue, bresp), PIN(queue, bvalid), PIN(queue, bready)},
+          data_reader_{memory_, PIN(data, araddr), PIN(data, arlen), PIN(data, arvalid),
+                       PIN(data, arready), PIN(data, rdata), PIN(data, rresp), PIN(data, rlast), PIN(data, rvalid),
+                       PIN(data, rready)},
+          data_writer_{memory_, PIN(data, awaddr), PIN(data, awlen), PIN(data, awvalid),
+                       PIN(data, awready), PIN(data, wdata), PIN(data, wstrb), PIN(data, wlast), PIN(data, wvalid),
+                       PIN(data, wready), PIN(data, bresp), PIN(data, bvalid), PIN(data, bready)} {
         top_.rst = 1;
         for (int i = 0; i < 8; ++i) clock();
         top_.rst = 0;
@@ -90,31 +93,31 @@ class Device {
     Stop run(uint64_t most) {
         for (uint64_t i = 0; i < most; ++i) {
             if (!violations.empty()) return VIOLATION;
-            if (top_.interrupt) return INTERRUPT;
+            if (top_.irq) return INTERRUPT;
             clock();
         }
-        return violations.empty() ? top_.interrupt ? INTERRUPT : LIMIT : VIOLATION;
+        return violations.empty() ? top_.irq ? INTERRUPT : LIMIT : VIOLATION;
     }
 
     Access write_register(uint32_t address, uint32_t value) {
-        top_.registers__awaddr = address;
-        top_.registers__awvalid = 1;
-        top_.registers__wdata = value;
-        top_.registers__wstrb = 15;
-        top_.registers__wvalid = 1;
-        top_.registers__bready = 1;
+        PIN(registers, awaddr) = address;
+        PIN(registers, awvalid) = 1;
+        PIN(registers, wdata) = value;
+        PIN(registers, wstrb) = 15;
+        PIN(registers, wvalid) = 1;
+        PIN(registers, bready) = 1;
         record(clocks_, clocks_, REGISTER_WRITTEN, 0, 0, address);
         for (int i = 0; i < kRegisterClocks; ++i) {
             settle();
-            const bool aw = top_.registers__awvalid & top_.registers__awready;
-            const bool w = top_.registers__wvalid & top_.registers__wready;
-            const bool b = top_.registers__bvalid;
-            const bool error = top_.registers__bresp & 2;
+            const bool aw = PIN(registers, awvalid) & PIN(registers, awready);
+            const bool w = PIN(registers, wvalid) & PIN(registers, wready);
+            const bool b = PIN(registers, bvalid);
+            const bool error = PIN(registers, bresp) & 2;
             clock();
-            if (aw) top_.registers__awvalid = 0;
-            if (w) top_.registers__wvalid = 0;
+            if (aw) PIN(registers, awvalid) = 0;
+            if (w) PIN(registers, wvalid) = 0;
             if (b) {
-                top_.registers__bready = 0;
+                PIN(registers, bready) = 0;
                 return error ? ERROR : DONE;
             }
         }
@@ -122,19 +125,19 @@ class Device {
     }
 
     Access read_register(uint32_t address, uint32_t& value) {
-        top_.registers__araddr = address;
-        top_.registers__arvalid = 1;
-        top_.registers__rready = 1;
+        PIN(registers, araddr) = address;
+        PIN(registers, arvalid) = 1;
+        PIN(registers, rready) = 1;
         for (int i = 0; i < kRegisterClocks; ++i) {
             settle();
-            const bool ar = top_.registers__arvalid & top_.registers__arready;
-            const bool r = top_.registers__rvalid;
-            const bool error = top_.registers__rresp & 2;
-            if (r) value = top_.registers__rdata;
+            const bool ar = PIN(registers, arvalid) & PIN(registers, arready);
+            const bool r = PIN(registers, rvalid);
+            const bool error = PIN(registers, rresp) & 2;
+            if (r) value = PIN(registers, rdata);
             clock();
-            if (ar) top_.registers__arvalid = 0;
+            if (ar) PIN(registers, arvalid) = 0;
             if (r) {
-                top_.registers__rready = 0;
+                PIN(registers, rready) = 0;
                 return error ? ERROR : DONE;
             }
         }
@@ -161,8 +164,8 @@ class Device {
         trace_side(queue_writer_, QUEUE_WRITE);
         trace_side(data_reader_, DATA_READ);
         trace_side(data_writer_, DATA_WRITE);
-        if (top_.interrupt && !interrupt_) record(clocks_, clocks_, INTERRUPT_RAISED, 0, 0, 0);
-        interrupt_ = top_.interrupt;
+        if (top_.irq && !interrupt_) record(clocks_, clocks_, INTERRUPT_RAISED, 0, 0, 0);
+        interrupt_ = top_.irq;
     }
 
     template <typename Port>
@@ -171,11 +174,11 @@ class Device {
     VerilatedContext context_;
     Vtop top_{&context_};
     Memory memory_;
-    AxiReader<Of<decltype(top_.queue__araddr)>, Of<decltype(top_.queue__rdata)>> queue_reader_;
-    AxiWriter<Of<decltype(top_.queue__awaddr)>, Of<decltype(top_.queue__wdata)>, Of<decltype(top_.queue__wstrb)>>
+    AxiReader<Of<decltype(PIN(queue, araddr))>, Of<decltype(PIN(queue, rdata))>> queue_reader_;
+    AxiWriter<Of<decltype(PIN(queue, awaddr))>, Of<decltype(PIN(queue, wdata))>, Of<decltype(PIN(queue, wstrb))>>
         queue_writer_;
-    AxiReader<Of<decltype(top_.data__araddr)>, Of<decltype(top_.data__rdata)>> data_reader_;
-    AxiWriter<Of<decltype(top_.data__awaddr)>, Of<decltype(top_.data__wdata)>, Of<decltype(top_.data__wstrb)>>
+    AxiReader<Of<decltype(PIN(data, araddr))>, Of<decltype(PIN(data, rdata))>> data_reader_;
+    AxiWriter<Of<decltype(PIN(data, awaddr))>, Of<decltype(PIN(data, wdata))>, Of<decltype(PIN(data, wstrb))>>
         data_writer_;
     uint64_t clocks_ = 0;
     bool interrupt_ = false;
