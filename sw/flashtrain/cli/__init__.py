@@ -1,0 +1,1 @@
+"""The `flashtrain` command: one module per sub-command, `main` puts them together."""

@@ -1,0 +1,54 @@
+"""What a sub-command is, and the arguments that several share."""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from flashtrain.spec import PRESETS
+
+from .console import Console
+from .links import LINKS
+
+
+@dataclass(frozen=True)
+class Command:
+    """A sub-command: `run` gives the exit code; `examples` are shown at the end of its help."""
+
+    name: str
+    summary: str
+    examples: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace, Console], int]
+
+
+def add_preset(parser: argparse.ArgumentParser, default: str = "small") -> None:
+    parser.add_argument(
+        "--preset", choices=list(PRESETS), default=default, help=f"configuration (default: {default})"
+    )
+
+
+def add_link(parser: argparse.ArgumentParser, default: str = "rtl") -> None:
+    kinds = "; ".join(f"{kind.name}: {kind.summary}" for kind in LINKS.values())
+    parser.add_argument("--link", choices=list(LINKS), default=default, help=f"{kinds} (default: {default})")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
+
+
+def add_output(parser: argparse.ArgumentParser, default: str, what: str) -> None:
+    parser.add_argument(
+        "--output", type=Path, default=Path(default), metavar="DIR", help=f"{what} (default: {default})"
+    )
+
+
+def at_least_one(text: str) -> int:
+    """A positive integer, for `argparse`."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected an integer of at least 1, got {text!r}")
+    return number

@@ -1,0 +1,125 @@
+"""One training run on a device, with its course on the console."""
+
+import time
+from dataclasses import dataclass
+
+from flashtrain.host import Device
+from flashtrain.perf.usage import Snapshot, Usage
+from flashtrain.spec import Port
+from flashtrain.training.arrays import unpack
+from flashtrain.training.data import Dataset
+from flashtrain.training.flash_training import FlashTraining, train_through_flash
+from flashtrain.training.networks import Network, Parameters
+from flashtrain.training.recipes import Recipe
+from flashtrain.training.sequence import StreamRole
+from flashtrain.training.sequence.build import weights_name
+from flashtrain.training.tensors import DeviceStorage
+
+from .console import Console
+from .iteration_trace import IterationTrace
+
+LINES = 16
+"""Lines that a run's course takes, about."""
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """The result, what the device did for it, and what the simulation took.
+
+    clocks: simulated from the first to the last command; wall_seconds: of the same; accuracies: (iteration,
+    share of the test examples), as shown.
+    """
+
+    training: FlashTraining
+    usage: Usage
+    clocks: int
+    wall_seconds: float
+    accuracies: list[tuple[int, float]]
+
+    @property
+    def clocks_per_second(self) -> float:
+        return self.clocks / self.wall_seconds
+
+
+def run_training(
+    recipe: Recipe, data: Dataset, seed: int, device: Device, trace: IterationTrace, console: Console
+) -> TrainingRun:
+    """Train as `recipe` says with all tensors on `device`; `trace` records its iteration."""
+    storage = DeviceStorage.on(device)
+    course = _Course(recipe, data, device, storage, console)
+    before, first_clock, started = Snapshot.of(device), device.clocks, time.monotonic()
+    course.begin()
+    trace.before_iteration(1)
+
+    def on_iteration(iteration: int) -> None:
+        trace.after_iteration(iteration)
+        course.show(iteration)
+        trace.before_iteration(iteration + 1)
+
+    training = train_through_flash(
+        recipe.network, data, recipe.optimizer, recipe.batch, recipe.iterations, seed, storage,
+        progress=course.note_loss, on_iteration=on_iteration,
+    )  # fmt: skip
+    return TrainingRun(
+        training=training,
+        usage=Snapshot.of(device).since(before),
+        clocks=device.clocks - first_clock,
+        wall_seconds=time.monotonic() - started,
+        accuracies=course.accuracies,
+    )
+
+
+class _Course:
+    """The table of the course: a line now and then, and the loss of every iteration as progress."""
+
+    def __init__(
+        self, recipe: Recipe, data: Dataset, device: Device, storage: DeviceStorage, console: Console
+    ) -> None:
+        self._recipe = recipe
+        self._data = data
+        self._device = device
+        self._storage = storage
+        self._console = console
+        self._losses: dict[int, float] = {}
+        self._started, self._first_clock = time.monotonic(), device.clocks
+        self.accuracies: list[tuple[int, float]] = []
+
+    def begin(self) -> None:
+        self._started, self._first_clock = time.monotonic(), self._device.clocks
+        self._console.say(f"{'iteration':>9}  {'loss':>8}  {'accuracy':>8}  {'simulated':>12}  {'wall':>8}")
+
+    def note_loss(self, iteration: int, loss: float) -> None:
+        self._losses[iteration] = loss
+
+    def show(self, iteration: int) -> None:
+        """All of `iteration` has finished."""
+        last = self._recipe.iterations
+        if iteration % max(1, last // LINES) and iteration not in (1, last):
+            self._console.progress(
+                f"iteration {iteration} of {last}, loss {self._losses[iteration]:.4f}, {self._time()}"
+            )
+            return
+        accuracy = self._accuracy()
+        self.accuracies.append((iteration, accuracy))
+        self._console.say(f"{iteration:9}  {self._losses[iteration]:8.4f}  {accuracy:8.1%}  {self._time()}")
+
+    def _time(self) -> str:
+        simulated = (self._device.clocks - self._first_clock) / self._device.config.timing.clock_hz
+        shown = f"{simulated * 1e3:9.2f} ms" if simulated else f"{'-':>12}"
+        return f"{shown}  {time.monotonic() - self._started:6.1f} s"
+
+    def _accuracy(self) -> float:
+        """Of the test examples, with the weights as they lie in the flash now."""
+        network, test = self._recipe.network, self._data.test
+        return network.accuracy(
+            stored_parameters(network, self._device, self._storage), test.images, test.labels
+        )
+
+
+def stored_parameters(network: Network, device: Device, storage: DeviceStorage) -> Parameters:
+    """The current weights, read by the core; not counted as traffic of the training."""
+    store = storage.stores[StreamRole.WEIGHTS]
+    stream = device.stream(StreamRole.WEIGHTS.value, Port.CORE)
+    shapes = {name: layer.parameter_shapes() for name, layer in network.layers if layer.parameter_shapes()}
+    handles = {layer: store.handle(weights_name(layer)) for layer in shapes}
+    return {layer: unpack(stream.read(handle), shapes[layer]) for layer, handle in handles.items()}

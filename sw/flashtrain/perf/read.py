@@ -1,0 +1,59 @@
+"""Large reads from zones that were written and flushed."""
+
+import numpy as np
+
+from flashtrain.host import Device
+from flashtrain.spec import Port
+from flashtrain.spec.registers import ChannelCounter
+
+from .append import STREAM
+from .measurement import BenchmarkError, Measurement
+from .progress import pages_read, run_until
+
+ROWS = 48
+QUICK_ROWS = 16
+MARGIN_ROWS = 4
+"""Superpages at the start and the end that are not counted: there the read path fills and drains."""
+
+
+def read_sequential(device: Device, quick: bool = False) -> Measurement:
+    """Bytes per second into the tensor buffer, in the middle of a long read. What comes back is checked."""
+    config, g = device.config, device.config.geometry
+    stream = device.stream(STREAM, Port.CORE)
+    rows = min(QUICK_ROWS if quick else ROWS, stream.zones * g.pages)
+    if rows <= 2 * MARGIN_ROWS:
+        raise BenchmarkError(f"stream {STREAM!r} of {config.name!r} is too small for a steady state")
+    pages = rows * g.superpage
+    piece = min(config.max_blocks, pages)
+    data = device.buffer((piece * g.page_bytes,), np.uint8)
+    data[:] = np.random.default_rng(2).integers(0, 256, len(data), np.uint8)
+    first_clock = device.clocks
+    lengths = [min(piece, pages - start) * g.page_bytes for start in range(0, pages, piece)]
+    stored = device.wait([stream.append_async(data[:length]) for length in lengths])
+    stream.flush()
+
+    hits = _buffer_hits(device)
+    targets = [device.buffer((length,), np.uint8) for length in lengths]
+    base = pages_read(device)
+    reads = [stream.read_async(handle, out) for handle, out in zip(stored, targets, strict=True)]
+    margin = MARGIN_ROWS * g.superpage
+    step, patience = max(20, config.page_beats // 4), 100 * pages * config.page_beats
+    start = run_until(device, pages_read, base + margin, step, patience)
+    end = run_until(device, pages_read, base + pages - margin, step, patience)
+    device.wait(reads)
+    if any(out.tobytes() != data[: len(out)].tobytes() for out in targets):
+        raise BenchmarkError("what was read is not what was appended")
+    if _buffer_hits(device) != hits:
+        raise BenchmarkError("pages came from the write buffer although the stream was flushed")
+    seconds = (end.after - start.before) / config.timing.clock_hz
+    return Measurement(
+        value=(end.reached - start.reached) * g.page_bytes / seconds / 1e9,
+        unit="GB/s",
+        bound=config.channel_bytes_per_second / 1e9,
+        clocks=device.clocks - first_clock,
+        note=f"{end.reached - start.reached} pages in {end.after - start.before:,} clocks; to reach: 90 %",
+    )
+
+
+def _buffer_hits(device: Device) -> int:
+    return sum(channel[ChannelCounter.BUFFER_HITS.name] for channel in device.channel_counters())

@@ -1,0 +1,112 @@
+"""What a device did between two moments: from its counters to bandwidths, shares and causes of stalls."""
+
+from dataclasses import dataclass
+
+from flashtrain.host import Device
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.registers import ChannelCounter, Counter
+
+STALLS = {
+    Counter.WRITE_STALL_BUFFER: "appends wait for room in a channel's write buffer",
+    Counter.WRITE_STALL_MEMORY: "appends wait for the tensor buffer",
+    Counter.READ_STALL_CHANNEL: "reads wait for a channel",
+    Counter.READ_STALL_MEMORY: "reads wait for the tensor buffer",
+    Counter.ZONE_WAITS: "commands wait for an erased zone",
+}
+"""The counters of stalls, and what each means."""
+
+BUS = {
+    ChannelCounter.BUS_DATA_IN: "data to the dies",
+    ChannelCounter.BUS_DATA_OUT: "data from the dies",
+    ChannelCounter.BUS_COMMAND: "commands and addresses",
+    ChannelCounter.BUS_WAIT: "waits within operations",
+    ChannelCounter.BUS_IDLE: "idle",
+}
+"""What a channel's bus does with its clocks."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Differences of all counters; those of the channels are summed.
+
+    `centre` and `channels` have the names of `Counter` and `ChannelCounter`.
+    """
+
+    config: FmsConfig
+    centre: dict[str, int]
+    channels: dict[str, int]
+
+    @property
+    def clocks(self) -> int:
+        return self.centre[Counter.CLOCKS.name]
+
+    @property
+    def seconds(self) -> float:
+        """Simulated time."""
+        return self.clocks / self.config.timing.clock_hz
+
+    @property
+    def appended_bytes(self) -> int:
+        return self.centre[Counter.PAGES_APPENDED.name] * self.config.geometry.page_bytes
+
+    @property
+    def read_bytes(self) -> int:
+        return self.centre[Counter.PAGES_READ.name] * self.config.geometry.page_bytes
+
+    @property
+    def write_amplification(self) -> float | None:
+        """Pages programmed per page appended; below 1 when data are dropped before they leave the buffer."""
+        appended = self.centre[Counter.PAGES_APPENDED.name]
+        return self.channels[ChannelCounter.PAGES_PROGRAMMED.name] / appended if appended else None
+
+    @property
+    def append_share(self) -> float | None:
+        """Append bandwidth over the whole time, as a share of the program bound."""
+        return _share(self.appended_bytes, self.seconds, self.config.program_bytes_per_second)
+
+    @property
+    def read_share(self) -> float | None:
+        """Read bandwidth over the whole time, as a share of the channel bound."""
+        return _share(self.read_bytes, self.seconds, self.config.channel_bytes_per_second)
+
+    @property
+    def buffer_hit_share(self) -> float | None:
+        """Pages read that came from a write buffer, as a share of all pages read."""
+        read = self.centre[Counter.PAGES_READ.name]
+        return self.channels[ChannelCounter.BUFFER_HITS.name] / read if read else None
+
+    def stall_shares(self) -> dict[str, float]:
+        """Share of all clocks, by cause."""
+        return {text: self.centre[c.name] / self.clocks for c, text in STALLS.items()} if self.clocks else {}
+
+    def bus_shares(self) -> dict[str, float]:
+        """Share of all clocks of all channels, by what the bus does."""
+        clocks = self.clocks * self.config.geometry.channels
+        return {text: self.channels[c.name] / clocks for c, text in BUS.items()} if clocks else {}
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All counters at a moment."""
+
+    config: FmsConfig
+    centre: dict[str, int]
+    channels: dict[str, int]
+
+    @classmethod
+    def of(cls, device: Device) -> "Snapshot":
+        channels = device.channel_counters()
+        totals = {c.name: sum(channel[c.name] for channel in channels) for c in ChannelCounter}
+        return cls(device.config, device.counters(), totals)
+
+    def since(self, before: "Snapshot") -> Usage:
+        """What happened between `before` and this moment."""
+        return Usage(
+            self.config,
+            {name: value - before.centre[name] for name, value in self.centre.items()},
+            {name: value - before.channels[name] for name, value in self.channels.items()},
+        )
+
+
+def _share(count: int, seconds: float, bound: float) -> float | None:
+    return count / seconds / bound if seconds else None

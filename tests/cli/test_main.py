@@ -1,0 +1,171 @@
+"""The command as a user meets it: help, mistakes, interruption."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from flashtrain.cli import main as cli
+from flashtrain.cli.console import Console, byte_count, table
+
+COMMANDS = ["train", "sequence", "verilog", "bench", "info"]
+
+
+def run(*arguments: str) -> int:
+    """The exit code of the command; also when `argparse` exits."""
+    try:
+        return cli.main(arguments)
+    except SystemExit as leaving:
+        assert isinstance(leaving.code, int)
+        return leaving.code
+
+
+def test_help_lists_the_commands(capsys):
+    assert run("--help") == 0
+    text = capsys.readouterr().out
+    assert all(f"  {name} " in text for name in COMMANDS)
+    assert "examples:" in text and "exit codes:" in text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_help_with_examples(command, capsys):
+    assert run(command, "--help") == 0
+    text = capsys.readouterr().out
+    assert f"  flashtrain {command}" in text
+    assert "examples:" in text
+
+
+MISTAKES = [
+    ((), "flashtrain: the following arguments are required: COMMAND"),
+    (("fly",), "flashtrain: argument COMMAND: invalid choice: 'fly'"),
+    (("info", "--preset", "huge"), "flashtrain info: argument --preset: invalid choice: 'huge'"),
+    (("info", "--color"), "flashtrain: unrecognized arguments: --color"),
+    (("train", "--iterations", "0"), "--iterations: expected an integer of at least 1, got '0'"),
+    (("train", "--iterations", "many"), "--iterations: expected an integer of at least 1, got 'many'"),
+    (("train", "--link", "pcie"), "argument --link: invalid choice: 'pcie'"),
+    (("train", "--batch", "100000", "--link", "functional"), "batch size must be 1 to 1438, got 100000"),
+    (("sequence",), "flashtrain sequence: the following arguments are required: ACTION"),
+    (("sequence", "show", "missing.json"), "missing.json: cannot be read: No such file or directory"),
+    (("sequence", "generate", "no/such/folder.json"), "no/such/folder.json: cannot be written"),
+    (("bench", "warp_speed"), "no benchmark 'warp_speed'; expected some of append_erased, read_sequential"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), MISTAKES)
+def test_a_mistake_is_one_line_and_exit_code_2(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(*arguments) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    lines = [line for line in output.err.splitlines() if not line.startswith("# ")]
+    assert len(lines) == 1, output.err
+    assert message in lines[0]
+
+
+def test_a_bad_file_is_named(capsys, tmp_path):
+    file = tmp_path / "bad.json"
+    file.write_text('{"format": "flashtrain-sequence", "version": 7}')
+    assert run("sequence", "show", str(file)) == 2
+    assert f"{file}: version: expected 1, got 7" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made(capsys, tmp_path):
+    (tmp_path / "file").write_text("")
+    assert run("train", "--link", "functional", "--output", str(tmp_path / "file" / "run")) == 2
+    assert f"{tmp_path}/file" in capsys.readouterr().err
+
+
+COMMAND = [sys.executable, "-m", "flashtrain.cli.main"]
+
+
+def test_interrupted(tmp_path):
+    """Ctrl-C ends a run with one line and the exit code of a signal."""
+    process = subprocess.Popen(
+        [*COMMAND, "train", "--link", "functional", "--iterations", "3000", "--output", tmp_path],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert "iteration" in process.stdout.readline()
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert errors.splitlines()[-1] == "flashtrain train: interrupted"
+    assert "Traceback" not in errors
+
+
+def test_a_reader_that_has_enough(tmp_path):
+    file = tmp_path / "mlp.json"
+    assert run("sequence", "generate", str(file)) == 0
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as closed:
+        done = subprocess.run(
+            [*COMMAND, "sequence", "show", "--steps", file], stdout=closed, stderr=subprocess.PIPE, text=True
+        )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_module_and_script_are_the_same(capsys):
+    done = subprocess.run([*COMMAND, "--version"], capture_output=True, text=True)
+    assert run("--version") == 0
+    assert done.stdout == capsys.readouterr().out != ""
+
+
+def test_help_comes_at_once():
+    """Nothing heavy is imported before it is needed."""
+    script = (
+        "import sys; from flashtrain.cli import main; "
+        "print([m for m in ('sklearn', 'matplotlib', 'amaranth') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_console_without_a_terminal(capsys):
+    console = Console()
+    console.say("result")
+    for step in range(100):
+        console.progress(f"step {step}")
+    console.document({"a": 1})
+    output = capsys.readouterr()
+    assert output.out == "result\n"
+    assert output.err == "# step 0\n"  # the others came too soon after it
+
+
+def test_console_with_json(capsys):
+    console = Console(as_json=True)
+    console.say("result")
+    console.document({"a": 1})
+    output = capsys.readouterr()
+    assert output.out == '{\n  "a": 1\n}\n'
+    assert output.err == "result\n"
+
+
+def test_table():
+    assert table(("name", "n"), [("a", "1"), ("long name", "22")]) == (
+        "name        n\na           1\nlong name  22"
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1 KiB"),
+        (1536, "1.5 KiB"),
+        (256 << 20, "256 MiB"),
+        (2**41, "2.0 TiB"),
+    ],
+)
+def test_byte_count(count, text):
+    assert byte_count(count) == text
