@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.datasets import load_digits
 
 from flashtrain.training.arrays import FloatArray
 from flashtrain.training.errors import DataError
@@ -59,6 +58,9 @@ class Dataset:
 
 def digits(seed: int = 0, test_share: float = 0.2) -> Dataset:
     """The digits, split at random by `seed`; `test_share` of them, rounded down, is for the test."""
+    # Late: scikit-learn takes seconds to import, and most uses of this package need no data.
+    from sklearn.datasets import load_digits
+
     bunch = cast(Any, load_digits())
     images = (bunch.images / WHITE).astype(np.float32)
     labels = bunch.target.astype(np.uint8)
