@@ -71,7 +71,14 @@ class PageSetTwin:
     def settle(self) -> None:
         """Do everything that can be done; what one thing frees another may use, so go round again."""
         for _ in range(3):
-            for act in (self._offer, self._place, self._look_up, self._begin_flush, self._discard, self._end_flush):
+            for act in (
+                self._offer,
+                self._place,
+                self._look_up,
+                self._begin_flush,
+                self._discard,
+                self._end_flush,
+            ):
                 act()
 
     # Events from outside, each followed by `settle`.

@@ -31,7 +31,7 @@ class PageSerializer(wiring.Component):
     The memory's output holds the word while its chunks are taken. If others use the read port meanwhile,
     the word is read again for the next chunk: they may have the port whenever `read` is low.
 
-    Latency: 5 clocks from a page to its first beat. Throughput: one beat per clock within a page.
+    Latency: 4 clocks from a page to its first beat. Throughput: one beat per clock within a page.
 
     Members
     -------
@@ -67,7 +67,7 @@ class PageSerializer(wiring.Component):
         moves, takes = Signal(), Signal()
         m.d.comb += [
             self.pages.ready.eq(~active),
-            self.address.eq(Cat(word, page)),
+            self.address.eq(Cat(word, page.plane, page.slot)),
             self.beats.valid.eq(left != 0),
             self.beats.payload.eq(shift[:BEAT_BITS]),
             moves.eq(ahead_valid & ((left == 0) | ((left == 1) & self.beats.ready))),

@@ -87,15 +87,16 @@ class ProgramResults(wiring.Component):
                 m.next = "REPORT"
 
             with m.State("REPORT"):
-                m.d.comb += [
-                    self.programmed.valid.eq(read.data.notify),
-                    self.page_ended.eq(~read.data.notify | self.programmed.ready),
-                    self.ended.eq(self.page_ended & (plane == self.last)),
-                    self.failed.eq(self.ended & failed),
-                ]
                 with m.If(self.page_ended):
                     m.d.sync += plane.eq(plane + 1)
                 with m.If(self.ended):
                     m.next = "WAIT"
-        m.d.comb += self.busy.eq(~fsm.ongoing("WAIT"))
+        reporting = fsm.ongoing("REPORT")
+        m.d.comb += [
+            self.programmed.valid.eq(reporting & read.data.notify),
+            self.page_ended.eq(reporting & (~read.data.notify | self.programmed.ready)),
+            self.ended.eq(self.page_ended & (plane == self.last)),
+            self.failed.eq(self.ended & failed),
+            self.busy.eq(~fsm.ongoing("WAIT")),
+        ]
         return m

@@ -119,7 +119,7 @@ class WriteBuffer(wiring.Component):
             announce.data.eq(results.announced_page),
             write.en.eq(self.data_valid),
             write.data.eq(self.data),
-            write.addr.eq(Cat(beat, arrive.data)),
+            write.addr.eq(Cat(beat, arrive.data.plane, arrive.data.slot)),
             sets.arrived.eq(self.data_valid & beat.all()),
             sets.arrived_slot.eq(arrive.data.slot),
             sets.arrived_plane.eq(arrive.data.plane),
@@ -150,7 +150,7 @@ class WriteBuffer(wiring.Component):
         ]
         m.d.sync += self.copy_valid.eq(copy_reads)
         with m.If(~serializer.read):
-            m.d.comb += read.addr.eq(Cat(copy_beat, copied))
+            m.d.comb += read.addr.eq(Cat(copy_beat, copied.plane, copied.slot))
         with m.If(self.copy.valid & self.copy.ready):
             m.d.sync += [copying.eq(1), copied.eq(self.copy.payload)]
         with m.If(copy_reads):

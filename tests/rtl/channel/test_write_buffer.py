@@ -1,0 +1,21 @@
+"""The write buffer of a channel."""
+
+from pathlib import Path
+
+import pytest
+from channel_kit import CONFIGS
+
+from flashtrain.rtl.channel.write_buffer import WriteBuffer
+from flashtrain.sim.runner import run_bench
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_write_buffer(name, simulator, seed):
+    run_bench(
+        WriteBuffer(CONFIGS[name]),
+        f"write_buffer_{name}",
+        Path(__file__).with_name("write_buffer_bench.py"),
+        simulator=simulator,
+        seed=seed,
+        parameters={"config": name},
+    )
