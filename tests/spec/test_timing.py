@@ -44,12 +44,13 @@ def test_clocks_of_the_reference():
     timing = NandTiming()
     assert timing.clock_hz == 600e6
     assert timing.bytes_per_second == 1.2e9
-    names = "twc tadl twhr trhw tccs twb trr tdbsy tcbsy tr tprog tbers trst".split()
+    names = "twc tadl twhr trhw tchz tccs twb trr tdbsy tcbsy tr tprog tbers trst".split()
     assert {name: timing.clocks(name) for name in names} == {
         "twc": 15,
         "tadl": 90,
         "twhr": 48,
         "trhw": 60,
+        "tchz": 18,
         "tccs": 180,
         "twb": 60,
         "trr": 12,

@@ -31,8 +31,8 @@ class NandTiming:
     """Timing of the bus and of the array. The names are ONFI's, in lower case.
 
     Bus: twc command or address cycle; tadl last address cycle to data in; twhr command or address to data
-    out; trhw data out to the next command; tccs change of column (or plane) to data out; twb confirm to busy;
-    trr ready to data out. Array: tdbsy between planes of a multi-plane command; tcbsy least busy time of a
+    out; trhw data out to the next command of the same die, tchz of another; tccs change of column (or plane)
+    to data out; twb confirm to busy; trr ready to data out. Array: tdbsy between planes of a multi-plane command; tcbsy least busy time of a
     cache command; tr sense; tprog program; tbers erase; trst reset.
     """
 
@@ -41,6 +41,7 @@ class NandTiming:
     tadl: Duration = ns(150)
     twhr: Duration = ns(80)
     trhw: Duration = ns(100)
+    tchz: Duration = ns(30)
     tccs: Duration = ns(300)
     twb: Duration = ns(100)
     trr: Duration = ns(20)

@@ -7,14 +7,10 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.spec import NandTiming
 from flashtrain.spec.errors import require
 from flashtrain.spec.geometry import bits_for
-from flashtrain.spec.timing import ns
-
-TURNAROUND = ns(30)
-"""From the data of one die to a cycle for another: the first lets go of the bus (tCHZ, ONFI 5.1, 4.19)."""
 
 
 class BusRest(wiring.Component):
-    """Keeps the die that has sent data from its next command for tRHW, and every other for `TURNAROUND`.
+    """Keeps the die that has sent data from its next command for tRHW, and every other for tCHZ.
 
     Members
     -------
@@ -39,7 +35,7 @@ class BusRest(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         trhw = self.timing.clocks("trhw")
-        turnaround = TURNAROUND.clocks(self.timing.clock_mhz)
+        turnaround = self.timing.clocks("tchz")
         longest = max(trhw, turnaround)
 
         left = Signal(range(longest + 1))

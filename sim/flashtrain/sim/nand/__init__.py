@@ -1,19 +1,18 @@
 """The NAND side of a simulation: dies, models of their arrays, and the checker on the pins.
 
-`NandChannel` puts them together; its docstring shows how. A simulator gets the exported files of the design and
-`ICARUS_SOURCES` or `VERILATOR_SOURCES`. With Verilator, somebody must define these two functions; `QUIET_HOST` is a
-file in which they do nothing:
+`NandChannel` puts them together; its docstring shows how. A simulator gets the exported files of the design
+and `ICARUS_SOURCES` or `VERILATOR_SOURCES`. With Verilator, somebody must define two functions; `QUIET_HOST`
+is a file in which they do nothing:
 
-    extern "C" void flashtrain_violation(const char* message);
-    extern "C" void flashtrain_trace(int kind, int channel, int die, long long start, long long stop, int detail);
+    void flashtrain_violation(const char* message);
+    void flashtrain_trace(int kind, int channel, int die, long long start, long long stop, int detail);
 """
 
 from pathlib import Path
 
 from .channel import NandChannel
-from .trace import TraceKind
 
-__all__ = ["ICARUS_SOURCES", "QUIET_HOST", "VERILATOR_SOURCES", "NandChannel", "TraceKind"]
+__all__ = ["ICARUS_SOURCES", "QUIET_HOST", "VERILATOR_SOURCES", "NandChannel"]
 
 _FOLDER = Path(__file__).parent
 

@@ -55,7 +55,7 @@ class NandChannel(wiring.Component):
         dqs_i, dq_i, violations = 0, 0, 0
         die = Die(self.config)
         for index in range(self.config.geometry.dies):
-            m.submodules[f"die{index}"] = logic = SharedModule(die, "die")
+            m.submodules[f"die{index}"] = logic = SharedModule(die, "flashtrain_die")
             m.d.comb += [
                 logic.pins.ce_n.eq(bus.ce_n[index]),
                 logic.pins.cle.eq(bus.cle),
@@ -99,14 +99,14 @@ class NandChannel(wiring.Component):
             i_cycle=self.cycle,
             i_channel=self.channel,
             i_die=Const(die, 8),
-            i_start=port.control.start,
-            i_op=port.control.op,
-            i_planes=port.control.planes,
-            i_page=port.control.page,
-            i_blocks=port.control.blocks,
-            i_abort_op=port.control.abort,
-            o_busy=port.control.busy,
-            o_failed=port.control.failed,
+            i_start=port.start,
+            i_op=port.op,
+            i_planes=port.planes,
+            i_page=port.page,
+            i_blocks=port.blocks,
+            i_abort_op=port.abort,
+            o_busy=port.busy,
+            o_failed=port.failed,
             o_take=port.words.take,
             o_put=port.words.put,
             o_plane=port.words.plane,
@@ -120,7 +120,7 @@ class NandChannel(wiring.Component):
         config, g, bus = self.config, self.config.geometry, self.bus
         timing = {
             f"p_{name.upper()}": config.timing.clocks(name)
-            for name in ("twc", "tadl", "twhr", "trhw", "tccs", "twb", "trr")
+            for name in ("twc", "tadl", "twhr", "trhw", "tchz", "tccs", "twb", "trr")
         }
         return Instance(
             "flashtrain_nand_checker",

@@ -7,7 +7,8 @@
 // Rules
 //   Selection      at most one CE_n low; no cycle and no data without one; CE_n holds during data.
 //   Cycles         tWC between edges of WE_n, with either CLE or ALE; not during data.
-//   Direction      RE_n only while the controller does not drive; tRHW from data out to anything that it drives.
+//   Direction      RE_n only while the controller does not drive; tRHW from data out to anything that it drives
+//                  for the same die, tCHZ for another.
 //   Commands       known ones only; to a busy die status and reset only; none within tWB of a command that makes it busy;
 //                  the address cycles that a command has; a confirming command only after the one it confirms.
 //   Addresses      row bits that exist; a column within the page, a multiple of WORD_BYTES.
@@ -19,7 +20,7 @@
 //   Data out       of a source that is selected (status, ID, a plane that was read); after tWHR, tCCS, tRR; within the
 //                  page; of a page from a die that is not busy.
 //
-// With DPI each command with its address, each data burst and each status is an event (kinds 3 to 6 of trace.py).
+// With DPI each command with its address, each data burst and each status is an event (kinds of sim/trace.py).
 // To be cheap it works only in clocks in which a pin moves.
 
 /* verilator lint_off BLKSEQ */  // A model in procedural style; nothing leaves it but the count.
@@ -35,6 +36,7 @@ module flashtrain_nand_checker #(
     parameter integer TADL = 1,
     parameter integer TWHR = 1,
     parameter integer TRHW = 1,
+    parameter integer TCHZ = 1,
     parameter integer TCCS = 1,
     parameter integer TWB = 1,
     parameter integer TRR = 1,
@@ -66,7 +68,7 @@ module flashtrain_nand_checker #(
   localparam [7:0] NO_COMMAND = 8'hFE;  // not a command of any standard
   localparam [1:0] NOTHING = 0, STATUS = 1, ID = 2, PAGE = 3;  // sources of data out
   localparam [1:0] IDLE = 0, PROGRAMMING = 1, SENSING = 2;  // what the array may be doing while the die is ready
-  localparam integer TRACE_COMMAND = 3, TRACE_DATA_IN = 4, TRACE_DATA_OUT = 5, TRACE_STATUS = 6;
+  localparam integer TRACE_COMMAND = 10, TRACE_DATA_IN = 11, TRACE_DATA_OUT = 12, TRACE_STATUS = 13;
   localparam [63:0] LONG_AGO = -64'd1000000;
 
   // The bus.
@@ -74,6 +76,7 @@ module flashtrain_nand_checker #(
   reg [DIES-1:0] ce_n_before, rb_n_before;
   reg driven_before, dqs_o_before, re_before;
   integer selected;  // die, or -1
+  integer last_re_die;
   reg conflict;  // several are
   reg [63:0] last_we, last_re, burst_start;
   integer burst_die;
@@ -140,6 +143,7 @@ module flashtrain_nand_checker #(
       conflict = 0;
       last_we = LONG_AGO;
       last_re = LONG_AGO;
+      last_re_die = -1;
       status_out = 0;
       for (d = 0; d < DIES; d = d + 1) begin
         forget_operations(d);
@@ -181,7 +185,8 @@ module flashtrain_nand_checker #(
 
       if ((cle | ale | dqs_o | we) && !driven_before) begin
         if (re) refuse(selected, "the controller drives while RE_n toggles");
-        else if (cycle - last_re < TRHW) too_early("tRHW", cycle - last_re, TRHW);
+        else if (selected == last_re_die && cycle - last_re < TRHW) too_early("tRHW", cycle - last_re, TRHW);
+        else if (cycle - last_re < TCHZ) too_early("tCHZ", cycle - last_re, TCHZ);
         last_re = LONG_AGO;
       end else if (re && !re_before && (cle | ale | dqs_o | we))
         refuse(selected, "RE_n toggles while the controller drives");
@@ -504,7 +509,7 @@ module flashtrain_nand_checker #(
         loaded[die] = 1;
         advance(die, "data in");
       end
-      trace(TRACE_DATA_IN, die, burst_start, cycle - 1, 2 * (cycle - burst_start));
+      trace(TRACE_DATA_IN, die, burst_start, cycle - 1, plane[die]);
     end
   endtask
 
@@ -530,9 +535,10 @@ module flashtrain_nand_checker #(
   task data_out_end(input integer die);
     begin
       last_re = cycle - 1;
+      last_re_die = burst_die;
       if (!ignoring[die] && source[die] == PAGE) advance(die, "data out");
       if (status_out) trace(TRACE_STATUS, die, burst_start, cycle - 1, status);
-      else trace(TRACE_DATA_OUT, die, burst_start, cycle - 1, 2 * (cycle - burst_start));
+      else trace(TRACE_DATA_OUT, die, burst_start, cycle - 1, plane[die]);
     end
   endtask
 
