@@ -303,10 +303,6 @@ class ZoneManager(wiring.Component):
             write.tag.eq(tag),
             write.stream.eq(command.stream),
             write.non_volatile.eq(settings.non_volatile),
-            write.zone.eq(physical),
-            write.offset.eq(offset),
-            write.blocks.eq(Mux(is_flush, 0, command.blocks)),
-            write.page.eq(command.page),
             read.tag.eq(tag),
             read.zone.eq(physical),
             read.offset.eq(offset),
@@ -320,5 +316,12 @@ class ZoneManager(wiring.Component):
             report.partial.eq(command.partial),
             report.address.eq(command.address),
         ]
+        with m.If(~is_flush):
+            m.d.comb += [
+                write.zone.eq(physical),
+                write.offset.eq(offset),
+                write.blocks.eq(command.blocks),
+                write.page.eq(command.page),
+            ]
         with m.If(command.operation == Operation.APPEND):
             m.d.comb += opening.result.eq(command.index << self.config.geometry.zone_size_bits | offset)

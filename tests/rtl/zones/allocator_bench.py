@@ -1,0 +1,172 @@
+"""Which zone is handed out and which one is erased."""
+
+import random
+
+import cocotb
+from cocotb.triggers import RisingEdge
+from zone_kit import Sink, Source, clock_number, clocks, pack, reset
+
+from flashtrain.rtl.zones.erase import EraseRequest, EraseResult
+from flashtrain.spec import preset
+
+CONFIG = preset("tiny")
+ZONES = CONFIG.geometry.zones
+PASS = ZONES + 6  # clocks
+
+
+class Bench:
+    """Takes and releases zones at command, and erases after `erase_clocks`."""
+
+    def __init__(self, dut, factory: bool):
+        self.dut = dut
+        self.wear = [0] * ZONES
+        self.erased = set(range(ZONES)) if factory else set()
+        self.dirty = set() if factory else set(range(ZONES))
+        self.erase_clocks = 1
+        self.failing: set[int] = set()
+        self.taken: list[int] = []
+        self.taken_at: list[int] = []
+        self.erase_order: list[int] = []
+        dut.factory.value = int(factory)
+        dut.zone_select.value = 0
+        self.next = Sink(dut, "next", None, self._take, busy=0)
+        self.release = Source(dut, "release")
+        self.erase = Sink(dut, "erase", EraseRequest(CONFIG), self._erase)
+        self.results = Source(dut, "erased")
+
+    async def start(self) -> None:
+        await reset(self.dut)
+        await clocks(self.dut, ZONES + 2)
+        assert self.dut.ready.value == 1
+
+    async def take(self) -> int:
+        count = len(self.taken)
+        self.next.busy = 1
+        while len(self.taken) == count:
+            await RisingEdge(self.dut.clk)
+        self.next.busy = 0
+        return self.taken[-1]
+
+    async def idle(self) -> None:
+        for _ in range(ZONES * 8 * PASS):
+            await clocks(self.dut, 1)
+            if self.dut.idle.value == 1 and not self.dirty and self.release.empty:
+                return
+        raise AssertionError("not idle")
+
+    def give_back(self, zone: int) -> None:
+        self.dirty.add(zone)
+        self.release.send(zone)
+
+    def _take(self, zone: int) -> None:
+        assert zone in self.erased, f"zone {zone} is handed out, which is not erased"
+        self.erased.remove(zone)
+        self.taken.append(zone)
+        self.taken_at.append(clock_number())
+
+    def _erase(self, request) -> None:
+        zone = request.zone
+        assert zone in self.dirty, f"zone {zone} is erased, which was not released"
+        self.dirty.remove(zone)
+        self.erase_order.append(zone)
+        cocotb.start_soon(self._finish(zone))
+
+    async def _finish(self, zone: int) -> None:
+        await clocks(self.dut, self.erase_clocks)
+
+        def offered() -> None:
+            if zone not in self.failing:
+                self.wear[zone] += 1
+                self.erased.add(zone)
+
+        self.results.send(pack(EraseResult(), failed=int(zone in self.failing)), offered)
+
+    async def check_wear(self) -> None:
+        for zone in range(ZONES):
+            self.dut.zone_select.value = zone
+            await clocks(self.dut, 3)
+            assert int(self.dut.zone_wear.value) == self.wear[zone], zone
+
+
+@cocotb.test()
+async def hands_out_the_least_worn(dut):
+    """With nothing under way, zones come by wear and then by number, but for the one that was at hand."""
+    bench = Bench(dut, factory=True)
+    await bench.start()
+    for _ in range(25):
+        await clocks(dut, 2 * PASS)
+        assert dut.next__valid.value == 1
+        at_hand = int(dut.next__payload.value)
+        count = random.randint(1, ZONES - 1)
+        expected = sorted(bench.erased - {at_hand}, key=lambda zone: (bench.wear[zone], zone))
+        taken = []
+        for _ in range(count):
+            taken.append(await bench.take())
+            await clocks(dut, 2 * PASS)
+        assert taken == [at_hand, *expected][:count]
+        for zone in random.sample(taken, len(taken)):
+            bench.give_back(zone)
+        await bench.idle()
+    await bench.check_wear()
+    assert max(bench.wear) > 3
+
+
+@cocotb.test()
+async def erases_the_least_worn(dut):
+    """Of zones released while an erase is under way the least-worn one is next."""
+    bench = Bench(dut, factory=False)
+    await bench.start()
+    await bench.idle()
+    assert bench.erase_order == list(range(ZONES))
+    for _ in range(10):
+        taken = [await bench.take() for _ in range(random.randint(2, ZONES))]
+        bench.erase_clocks = 4 * PASS
+        first, *others = random.sample(taken, len(taken))
+        done = len(bench.erase_order) + 1
+        bench.give_back(first)
+        while len(bench.erase_order) < done:
+            await RisingEdge(dut.clk)
+        expected = sorted(others, key=lambda zone: (bench.wear[zone], zone))
+        for zone in others:
+            bench.give_back(zone)
+        await bench.idle()
+        assert bench.erase_order[done:] == expected
+    await bench.check_wear()
+
+
+@cocotb.test()
+async def a_new_zone_within_two_passes(dut):
+    bench = Bench(dut, factory=True)
+    await bench.start()
+    await clocks(dut, PASS)
+    bench.next.busy = 1
+    while len(bench.taken) < ZONES:
+        await RisingEdge(dut.clk)
+    intervals = [b - a for a, b in zip(bench.taken_at, bench.taken_at[1:], strict=False)]
+    dut._log.info(f"{ZONES} zones, {intervals} clocks between takes")
+    assert max(intervals) <= 2 * PASS
+    await clocks(dut, 3)
+    assert dut.exhausted.value == 1
+    bench.give_back(bench.taken[3])
+    await clocks(dut, 4)
+    assert dut.exhausted.value == 0
+
+
+@cocotb.test()
+async def random_traffic(dut):
+    bench = Bench(dut, factory=random.random() < 0.5)
+    await bench.start()
+    bench.failing = {2}
+    in_use: list[int] = []
+    for _ in range(400):
+        bench.erase_clocks = random.randint(1, 60)
+        if len(in_use) < ZONES - 4 and random.random() < 0.5:
+            in_use.append(await bench.take())
+        elif in_use:
+            bench.give_back(in_use.pop(random.randrange(len(in_use))))
+        await clocks(dut, random.choice((0, 1, 5, 50)))
+    for zone in in_use:
+        bench.give_back(zone)
+    await bench.idle()
+    await bench.check_wear()
+    assert bench.taken.count(2) <= 1, "handed out after its erase had failed"

@@ -1,0 +1,44 @@
+"""The units of `flashtrain.rtl.zones`, each with its bench."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from flashtrain.rtl.zones.allocator import ZoneAllocator
+from flashtrain.rtl.zones.conditions import ZoneConditions
+from flashtrain.rtl.zones.erase import EraseBroadcast
+from flashtrain.rtl.zones.zones import Zones
+from flashtrain.sim.runner import run_bench
+from flashtrain.spec import FmsConfig, preset
+
+TINY = preset("tiny")
+MANY_ZONES = replace(TINY, name="many_zones", geometry=replace(TINY.geometry, blocks=683))
+
+
+def run(top, name: str, config: FmsConfig, simulator, seed: int):
+    return run_bench(
+        top,
+        name,
+        Path(__file__).with_name(f"{name}_bench.py"),
+        simulator=simulator,
+        seed=seed,
+        parameters={"blocks": config.geometry.blocks},
+    )
+
+
+def test_conditions(simulator, seed):
+    run(ZoneConditions(TINY), "conditions", TINY, simulator, seed)
+
+
+def test_erase(simulator, seed):
+    run(EraseBroadcast(TINY, TINY.geometry.channels), "erase", TINY, simulator, seed)
+
+
+def test_allocator(simulator, seed):
+    run(ZoneAllocator(TINY), "allocator", TINY, simulator, seed)
+
+
+@pytest.mark.parametrize("config", [TINY, MANY_ZONES], ids=lambda config: config.name)
+def test_zones(simulator, seed, config):
+    run(Zones(config), "zones", config, simulator, seed)

@@ -1,0 +1,334 @@
+"""What surrounds the zones in the controller, and a scoreboard that compares them with the twin."""
+
+import random
+from collections import Counter, deque
+
+import cocotb
+from cocotb.triggers import RisingEdge
+from zone_kit import AxiMemory, Sink, Source, clock_number, clocks, pack, reset
+from zone_twin import Outcome, Request, ZoneTwin
+
+from flashtrain.rtl.layouts import (
+    Answer,
+    Command,
+    Opening,
+    Operation,
+    ReadJob,
+    Retired,
+    StreamTable,
+    WriteJob,
+)
+from flashtrain.rtl.zones.erase import EraseRequest, EraseResult
+from flashtrain.spec import FmsConfig, Status
+from flashtrain.spec.registers import MAX_STREAMS
+
+DATA_OPERATIONS = (Operation.APPEND, Operation.WRITE, Operation.READ, Operation.FLUSH)
+
+
+class Environment:
+    """Tracker, pipelines, channels and tensor buffer, as far as the zones see them.
+
+    Every command is compared with the twin: answer or opening and job, in order. Checked as well: physical
+    zones are written only after an erase, and erased only when nothing lies on them and nothing moves there;
+    a reset is answered only when its stream has no commands in flight; a read waits for the last write job
+    of its zone.
+    """
+
+    def __init__(
+        self, dut, config: FmsConfig, streams: dict[int, range], non_volatile=(), factory: bool = True
+    ):
+        self.dut, self.config = dut, config
+        self.twin = ZoneTwin(config, streams)
+        self.non_volatile = non_volatile
+        self.factory = factory
+        self.delay = 0  # clocks a command, an announcement or an erase takes at most
+        self.delay_erase = 4
+        self.failing: set[int] = set()  # physical zones whose erase fails
+        self.bad: set[int] = set()  # those of them that were erased
+        self.mapping: dict[int, int] = {}  # logical to physical, of zones with content
+        self.erased = set(range(config.geometry.zones)) if factory else set()
+        self.wear: Counter[int] = Counter()
+        self.in_flight: Counter[int] = Counter()
+        self.moving: Counter[int] = Counter()  # commands in flight per physical zone
+        self.last_job: dict[int, int] = {}
+        self.sent = self.issued = 0
+        self.erase_pulses = self.zone_waits = 0
+        self.answered_at: list[int] = []
+        self.statuses: Counter[Status] = Counter()
+        self._expected: deque[tuple[Request, Outcome, dict]] = deque()
+        self._opened: Opening | None = None
+        self._to_issue = 0
+        self._number = 0
+        self._asked: Counter[int] = Counter()
+
+        signature = {"streams": StreamTable(config)}
+        for number in range(MAX_STREAMS):
+            zones = streams.get(number)
+            getattr(dut, f"streams__{number}").value = 0 if zones is None else pack(
+                signature["streams"], valid=1, non_volatile=int(number in non_volatile),
+                first=zones.start, zones=len(zones),
+            )  # fmt: skip
+        dut.factory.value = int(factory)
+        dut.zone_select.value = 0
+        dut.issued.value = 0
+        self.commands = Source(dut, "commands")
+        self.tags = Source(dut, "tags")
+        self.retired = Source(dut, "retired")
+        self.open = Sink(dut, "open", Opening(config), self._open)
+        self.write = Sink(dut, "write", WriteJob(config), self._write)
+        self.read = Sink(dut, "read", ReadJob(config), self._read)
+        self.answers = Sink(dut, "answers", Answer(), self._answer)
+        self.memory = AxiMemory(dut, "axi", config)
+        self.erase = [
+            Sink(dut, f"erase__{n}", EraseRequest(config), lambda request, n=n: self._erase(n, request.zone))
+            for n in range(config.geometry.channels)
+        ]
+        self.erased_streams = [Source(dut, f"erased__{n}") for n in range(config.geometry.channels)]
+        self._pins = (
+            self.commands, self.tags, self.retired, self.open, self.write, self.read, self.answers,
+            *self.memory.pins, *self.erase, *self.erased_streams,
+        )  # fmt: skip
+        for tag in range(config.commands):
+            self.tags.send(tag)
+
+    async def start(self) -> None:
+        """Leave reset and wait until the zones are ready."""
+        await reset(self.dut)
+        begin = clock_number()
+        while self.dut.ready.value != 1:
+            await RisingEdge(self.dut.clk)
+        assert clock_number() - begin <= self.config.geometry.zones + 4
+        self._watching = cocotb.start_soon(self._watch())
+
+    def stop(self) -> None:
+        """Leave all pins to somebody else, who may run many clocks at the simulator's full speed."""
+        self._watching.cancel()
+        for pins in self._pins:
+            pins.stop()
+
+    def resume(self) -> None:
+        self._watching = cocotb.start_soon(self._watch())
+        for pins in self._pins:
+            pins.resume()
+
+    async def restart(self) -> None:
+        """Reset while idle: the device is as new."""
+        self.twin = ZoneTwin(self.config, self.twin.streams)
+        self.mapping.clear()
+        self.wear.clear()
+        self.erased = set(range(self.config.geometry.zones))
+        self.sent = self.issued = self.erase_pulses = 0
+        self.dut.issued.value = 0
+        self.dut.rst.value = 1
+        await clocks(self.dut, 2)
+        self.dut.rst.value = 0
+        await clocks(self.dut, 1)
+        while self.dut.ready.value != 1:
+            await RisingEdge(self.dut.clk)
+
+    def pace(self, *, idle: float = 0, busy: float = 1, delay: int = 0, delay_erase: int = 4) -> None:
+        """Chance of idle clocks before inputs, of ready outputs, and the longest delays."""
+        for source in (self.commands, self.tags, *self.erased_streams):
+            source.idle = idle
+        for sink in (self.open, self.write, self.read, self.answers, *self.erase):
+            sink.busy = busy
+        self.memory.pace(idle, busy)
+        self.delay, self.delay_erase = delay, delay_erase
+
+    def submit(self, request: Request, outcome: Outcome | None = None) -> Outcome:
+        """Send a command; what must come of it is the twin's opinion, unless `outcome` is given."""
+        g = self.config.geometry
+        outcome = self.twin.execute(request) if outcome is None else outcome
+        zones = self.twin.streams[request.stream]
+        placed = request.operation not in (Operation.FLUSH, Operation.RESET) and not request.select_all
+        # Fields without a meaning hold anything.
+        index = request.zone if placed and not request.status else random.getrandbits(g.zone_bits)
+        zone = zones.start + index if placed and not request.status else random.getrandbits(g.zone_bits)
+        fields = {
+            "operation": request.operation,
+            "status": request.status,
+            "port": random.getrandbits(1),
+            "cid": self._number & 0xFFFF,
+            "stream": request.stream,
+            "zone": zone,
+            "index": index,
+            "offset": request.offset,
+            "blocks": request.blocks,
+            "page": random.getrandbits(self.config.page_address_bits),
+            "address": 8 * random.getrandbits(16),
+            "descriptors": request.descriptors,
+            "partial": request.partial,
+            "action": int(request.action),
+            "select_all": request.select_all,
+        }
+        self._number += 1
+        self.statuses[outcome.status] += 1
+        self._expected.append((request, outcome, fields))
+        self.commands.send(
+            pack(Command(self.config), **fields), lambda: cocotb.start_soon(self._empty(outcome.emptied))
+        )
+        return outcome
+
+    async def done(self, limit: int = 20000) -> None:
+        """Wait until all commands have left the zones and the tracker."""
+        for _ in range(limit):
+            if not self._expected and not any(self.in_flight.values()):
+                return
+            await RisingEdge(self.dut.clk)
+        raise AssertionError(f"{len(self._expected)} commands are stuck, the first: {self._expected[:1]}")
+
+    async def idle(self, limit: int = 20000) -> None:
+        """Wait until there is nothing to do, and check that then every zone without content is erased."""
+        await self.done(limit)
+        await clocks(self.dut, 4)
+        for _ in range(limit):
+            if self.dut.idle.value == 1:
+                break
+            await RisingEdge(self.dut.clk)
+        assert self.dut.idle.value == 1, "not idle"
+        everything = set(range(self.config.geometry.zones))
+        assert self.erased == everything - set(self.mapping.values()) - self.bad
+        assert self.erase_pulses == sum(self.wear.values())
+        for stream, resets in self.twin.resets.items():
+            assert int(getattr(self.dut, f"generation__{stream}").value) == resets
+
+    async def read_wear(self) -> dict[int, int]:
+        """Erases of each physical zone, from the table."""
+        wear = {}
+        for zone in range(self.config.geometry.zones):
+            self.dut.zone_select.value = zone
+            await clocks(self.dut, 3)
+            wear[zone] = int(self.dut.zone_wear.value)
+        return wear
+
+    async def _watch(self) -> None:
+        while True:
+            await RisingEdge(self.dut.clk)
+            self.erase_pulses += int(self.dut.erases.value)
+            self.zone_waits += int(self.dut.zone_waits.value)
+
+    async def _empty(self, zones: tuple[int, ...]) -> None:
+        # The command is offered in the clock in which the job before it is taken: let that come first.
+        await clocks(self.dut, 1)
+        for zone in zones:
+            self.mapping.pop(zone, None)
+
+    # Tracker and pipelines.
+
+    def _answer(self, answer) -> None:
+        request, outcome, fields = self._expected.popleft()
+        assert self._opened is None, f"{request} was opened and answered"
+        assert (answer.port, answer.cid) == (fields["port"], fields["cid"]), request
+        assert answer.status == outcome.status, (
+            f"{request}: {Status(answer.status).name}, not {outcome.status.name}"
+        )
+        assert answer.result == 0, request
+        assert outcome.status is not Status.SUCCESS or request.operation not in DATA_OPERATIONS, request
+        if outcome.emptied:
+            assert self.in_flight[request.stream] == 0, f"{request} did not wait"
+        if outcome.report:
+            got = b"".join(word.to_bytes(8, "little") for _, word in sorted(self.memory.words.items()))
+            assert got == outcome.report, request
+            assert min(self.memory.words) == fields["address"]
+            assert max(self.memory.words) == fields["address"] + len(got) - 8
+            self.memory.words.clear()
+        self.answered_at.append(clock_number())
+
+    def _open(self, opening) -> None:
+        request, outcome, fields = self._expected[0]
+        assert outcome.status is Status.SUCCESS, f"{request} was opened, expected {outcome.status.name}"
+        assert request.operation in DATA_OPERATIONS and self._opened is None, request
+        assert (opening.port, opening.cid) == (fields["port"], fields["cid"]), request
+        assert (opening.stream, opening.operation) == (request.stream, request.operation)
+        assert opening.count == (1 if request.operation is Operation.FLUSH else request.blocks)
+        assert opening.result == outcome.result, request
+        self._opened = opening
+        self.in_flight[request.stream] += 1
+
+    def _job(self, job, *operations: Operation) -> tuple[Request, Outcome]:
+        """The checks that all jobs have in common."""
+        request, outcome, fields = self._expected.popleft()
+        assert self._opened is not None, f"the job of {request} came before its opening"
+        assert request.operation in operations and job.tag == self._opened.tag, request
+        if request.operation is Operation.FLUSH:
+            assert (job.zone, job.offset, job.blocks, job.page) == (0, 0, 0, 0), request
+        else:
+            assert (job.offset, job.blocks, job.page) == (outcome.offset, request.blocks, fields["page"]), (
+                request
+            )
+        physical = None if request.operation is Operation.FLUSH else job.zone
+        self.moving[physical] += 1
+        cocotb.start_soon(self._finish(job.tag, request.stream, request.operation, physical))
+        self._opened = None
+        return request, outcome
+
+    def _write(self, job) -> None:
+        request, _ = self._job(job, Operation.APPEND, Operation.WRITE, Operation.FLUSH)
+        assert job.flush == (request.operation is Operation.FLUSH)
+        assert job.stream == request.stream
+        assert job.non_volatile == (request.stream in self.non_volatile)
+        self.sent += 1
+        if self._to_issue == 0:
+            cocotb.start_soon(self._issue())
+        self._to_issue += 1
+        if job.flush:
+            return
+        zone = self.twin.streams[request.stream].start + request.zone
+        if zone not in self.mapping:
+            assert job.zone in self.erased, f"physical zone {job.zone} is written but not erased"
+            self.erased.remove(job.zone)
+            self.mapping[zone] = job.zone
+        assert self.mapping[zone] == job.zone
+        self.last_job[zone] = self.sent
+
+    def _read(self, job) -> None:
+        request, _ = self._job(job, Operation.READ)
+        zone = self.twin.streams[request.stream].start + request.zone
+        assert job.zone == self.mapping[zone]
+        last = self.last_job[zone]
+        assert job.after == last or (job.after <= self.issued and last <= self.issued), request
+
+    async def _finish(self, tag: int, stream: int, operation: Operation, physical: int | None) -> None:
+        await clocks(self.dut, random.randint(0, self.delay) + 1)
+
+        def offered() -> None:
+            self.in_flight[stream] -= 1
+            self.moving[physical] -= 1
+            self.tags.send(tag)
+
+        self.retired.send(pack(Retired(), stream=stream, operation=operation), offered)
+
+    async def _issue(self) -> None:
+        """The write pipeline announces job after job."""
+        while True:
+            await clocks(self.dut, random.randint(0, self.delay // 2) + 1)
+            self.issued += 1
+            self.dut.issued.value = self.issued
+            self._to_issue -= 1
+            if self._to_issue == 0:
+                return
+
+    # Channels.
+
+    def _erase(self, channel: int, zone: int) -> None:
+        assert zone not in self.mapping.values(), f"physical zone {zone} is erased with content on it"
+        assert zone not in self.erased, f"physical zone {zone} is erased twice"
+        assert not self.moving[zone], f"physical zone {zone} is erased while data moves there"
+        cocotb.start_soon(self._erased(channel, zone))
+
+    async def _erased(self, channel: int, zone: int) -> None:
+        await clocks(self.dut, random.randint(0, self.delay_erase) + 1)
+        # One channel's failure is enough.
+        failed = zone in self.failing and channel == zone % self.config.geometry.channels
+
+        def offered() -> None:
+            self._asked[zone] += 1
+            if self._asked[zone] == self.config.geometry.channels:
+                self._asked[zone] = 0
+                if zone in self.failing:
+                    self.bad.add(zone)
+                else:
+                    self.erased.add(zone)
+                    self.wear[zone] += 1
+
+        self.erased_streams[channel].send(pack(EraseResult(), failed=int(failed)), offered)

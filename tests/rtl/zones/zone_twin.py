@@ -1,0 +1,215 @@
+"""The zones of a device as `flashtrain.spec.nvme` describes them, in plain Python: no time and no flash."""
+
+from dataclasses import dataclass, field
+
+from flashtrain.rtl.layouts import Operation
+from flashtrain.spec import FmsConfig, Status, ZoneAction, ZoneState
+from flashtrain.spec.nvme import ReportHeader, ZoneDescriptor
+
+EMPTY, FULL, CLOSED = ZoneState.EMPTY, ZoneState.FULL, ZoneState.CLOSED
+OPEN = (ZoneState.IMPLICITLY_OPEN, ZoneState.EXPLICITLY_OPEN)
+ACTIVE = (*OPEN, CLOSED)
+RETIRED = (ZoneState.READ_ONLY, ZoneState.OFFLINE)
+
+
+@dataclass
+class Zone:
+    state: ZoneState = EMPTY
+    pointer: int = 0
+
+
+@dataclass(frozen=True)
+class Request:
+    """A decoded command. `zone` counts within the stream."""
+
+    operation: Operation
+    stream: int = 0
+    zone: int = 0
+    offset: int = 0
+    blocks: int = 1
+    action: int = 0
+    select_all: int = 0
+    status: int = 0
+    descriptors: int = 0
+    partial: int = 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """offset: where the blocks lie in the zone; emptied: device-wide zones that lost their content;
+    report: the bytes of a report."""
+
+    status: Status
+    offset: int = 0
+    result: int = 0
+    emptied: tuple[int, ...] = ()
+    report: bytes = b""
+
+
+class Refused(Exception):
+    """The command fails with this status."""
+
+    def __init__(self, status: Status):
+        super().__init__(status.name)
+        self.status = status
+
+
+@dataclass
+class ZoneTwin:
+    """`streams`: the zones of each stream, by number."""
+
+    config: FmsConfig
+    streams: dict[int, range]
+    zones: list[Zone] = field(default_factory=list)
+    resets: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.zones = [Zone() for _ in range(self.config.geometry.zones)]
+        self.resets = dict.fromkeys(self.streams, 0)
+
+    def of(self, stream: int) -> list[Zone]:
+        return [self.zones[number] for number in self.streams[stream]]
+
+    def execute(self, request: Request) -> Outcome:
+        if request.status:
+            return Outcome(Status(request.status))
+        handlers = {
+            Operation.FLUSH: lambda _: Outcome(Status.SUCCESS),
+            Operation.APPEND: self._append,
+            Operation.WRITE: self._append,
+            Operation.READ: self._read,
+            Operation.SEND: self._send,
+            Operation.RETIRE: self._retire,
+            Operation.RECEIVE: self._report,
+            Operation.RESET: lambda request: self._reset_all(request.stream),
+        }
+        try:
+            return handlers[request.operation](request)
+        except Refused as refused:
+            return Outcome(refused.status)
+
+    def _zone(self, request: Request) -> Zone:
+        return self.of(request.stream)[request.zone]
+
+    def _require_resources(self, request: Request, zone: Zone) -> None:
+        states = [other.state for other in self.of(request.stream)]
+        if zone.state is EMPTY and sum(state in ACTIVE for state in states) >= self.config.max_active:
+            raise Refused(Status.TOO_MANY_ACTIVE_ZONES)
+        if zone.state not in OPEN and sum(state in OPEN for state in states) >= self.config.max_open:
+            raise Refused(Status.TOO_MANY_OPEN_ZONES)
+
+    def _append(self, request: Request) -> Outcome:
+        zone = self._zone(request)
+        closed_to_writes = {
+            ZoneState.READ_ONLY: Status.ZONE_IS_READ_ONLY,
+            ZoneState.OFFLINE: Status.ZONE_IS_OFFLINE,
+            ZoneState.FULL: Status.ZONE_IS_FULL,
+        }
+        if zone.state in closed_to_writes:
+            raise Refused(closed_to_writes[zone.state])
+        if request.operation is Operation.WRITE and request.offset != zone.pointer:
+            raise Refused(Status.ZONE_INVALID_WRITE)
+        capacity = self.config.geometry.zone_capacity
+        if zone.pointer + request.blocks > capacity:
+            raise Refused(Status.ZONE_BOUNDARY_ERROR)
+        self._require_resources(request, zone)
+        offset = zone.pointer
+        zone.pointer += request.blocks
+        if zone.pointer == capacity:
+            zone.state = FULL
+        elif zone.state is not ZoneState.EXPLICITLY_OPEN:
+            zone.state = ZoneState.IMPLICITLY_OPEN
+        lba = request.zone * self.config.geometry.zone_size + offset
+        return Outcome(
+            Status.SUCCESS, offset=offset, result=lba if request.operation is Operation.APPEND else 0
+        )
+
+    def _read(self, request: Request) -> Outcome:
+        zone = self._zone(request)
+        end = request.offset + request.blocks
+        if zone.state is ZoneState.OFFLINE:
+            raise Refused(Status.ZONE_IS_OFFLINE)
+        if end > self.config.geometry.zone_size:
+            raise Refused(Status.ZONE_BOUNDARY_ERROR)
+        if end > zone.pointer:
+            raise Refused(Status.UNWRITTEN_BLOCK)
+        return Outcome(Status.SUCCESS, offset=request.offset)
+
+    def _send(self, request: Request) -> Outcome:
+        if request.select_all:
+            return self._send_to_all(request)
+        zone = self._zone(request)
+        allowed = {
+            ZoneAction.OPEN: (EMPTY, *ACTIVE),
+            ZoneAction.CLOSE: ACTIVE,
+            ZoneAction.FINISH: (EMPTY, *ACTIVE, FULL),
+            ZoneAction.RESET: (EMPTY, *ACTIVE, FULL),
+        }
+        action = ZoneAction(request.action)
+        if zone.state not in allowed[action]:
+            raise Refused(Status.INVALID_ZONE_TRANSITION)
+        if action is ZoneAction.OPEN:
+            self._require_resources(request, zone)
+            zone.state = ZoneState.EXPLICITLY_OPEN
+        elif action is ZoneAction.CLOSE:
+            zone.state = CLOSED
+        elif action is ZoneAction.FINISH:
+            zone.state = FULL
+        else:
+            return self._empty([self.streams[request.stream][request.zone]])
+        return Outcome(Status.SUCCESS)
+
+    def _send_to_all(self, request: Request) -> Outcome:
+        zones = self.of(request.stream)
+        match ZoneAction(request.action):
+            case ZoneAction.OPEN:
+                if sum(zone.state in ACTIVE for zone in zones) > self.config.max_open:
+                    raise Refused(Status.TOO_MANY_OPEN_ZONES)
+                self._move(zones, (CLOSED,), ZoneState.EXPLICITLY_OPEN)
+            case ZoneAction.CLOSE:
+                self._move(zones, OPEN, CLOSED)
+            case ZoneAction.FINISH:
+                self._move(zones, ACTIVE, FULL)
+            case ZoneAction.RESET:
+                return self._reset_all(request.stream)
+        return Outcome(Status.SUCCESS)
+
+    @staticmethod
+    def _move(zones: list[Zone], origins: tuple[ZoneState, ...], target: ZoneState) -> None:
+        for zone in zones:
+            if zone.state in origins:
+                zone.state = target
+
+    def _reset_all(self, stream: int) -> Outcome:
+        self.resets[stream] += 1
+        return self._empty([n for n in self.streams[stream] if self.zones[n].state not in RETIRED])
+
+    def _empty(self, numbers: list[int]) -> Outcome:
+        for number in numbers:
+            self.zones[number] = Zone()
+        return Outcome(Status.SUCCESS, emptied=tuple(numbers))
+
+    def _retire(self, request: Request) -> Outcome:
+        zone, target = self._zone(request), ZoneState(request.action)
+        if zone.state is ZoneState.OFFLINE or zone.state is target:
+            raise Refused(Status.INVALID_ZONE_TRANSITION)
+        zone.state = target
+        return Outcome(Status.SUCCESS)
+
+    def _report(self, request: Request) -> Outcome:
+        g = self.config.geometry
+        numbered = list(enumerate(self.of(request.stream)))[request.zone :]
+        described = numbered[: request.descriptors]
+        count = len(described if request.partial else numbered)
+        chunks = [ReportHeader.zones.put(count)]
+        for index, zone in described:
+            start = index * g.zone_size
+            pointer = 2**64 - 1 if zone.state in (FULL, *RETIRED) else start + zone.pointer
+            chunks.append(
+                ZoneDescriptor.zone_type.put(ZoneDescriptor.SEQUENTIAL_WRITE_REQUIRED)
+                | ZoneDescriptor.state.put(zone.state)
+                | ZoneDescriptor.capacity.put(g.zone_capacity)
+                | ZoneDescriptor.start.put(start)
+                | ZoneDescriptor.write_pointer.put(pointer)
+            )
+        return Outcome(Status.SUCCESS, report=b"".join(chunk.to_bytes(64, "little") for chunk in chunks))

@@ -1,0 +1,359 @@
+"""The zones as a whole against the twin: values, order, clocks."""
+
+import random
+from dataclasses import replace
+from itertools import product
+
+import cocotb
+from cocotb.triggers import RisingEdge, Timer
+from zone_environment import Environment
+from zone_kit import PERIOD_NS, Sink, clock_number, clocks, pack
+from zone_twin import Outcome, Request
+
+from flashtrain.rtl.layouts import Command, Operation
+from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.spec import Status, ZoneAction, ZoneState, preset
+
+TINY = preset("tiny")
+ZONES = bench_parameters()["blocks"]
+CONFIG = replace(TINY, geometry=replace(TINY.geometry, blocks=ZONES))
+CAPACITY = CONFIG.geometry.zone_capacity
+STREAMS = {0: range(0, 3), 2: range(3, 8), 7: range(8, ZONES)}
+NON_VOLATILE = (2,)
+
+
+async def start(dut, **options) -> Environment:
+    environment = Environment(dut, CONFIG, options.pop("streams", STREAMS), NON_VOLATILE, **options)
+    await environment.start()
+    return environment
+
+
+def send(stream: int, zone: int, action: ZoneAction, select_all: int = 0) -> Request:
+    return Request(Operation.SEND, stream, zone, action=action, select_all=select_all)
+
+
+def append(stream: int, zone: int, blocks: int = 1) -> Request:
+    return Request(Operation.APPEND, stream, zone, blocks=blocks)
+
+
+def random_request(environment: Environment) -> Request:
+    """Commands that find zones in every state, and do not leave all of them retired."""
+    stream = random.choice(list(environment.twin.streams))
+    zones = environment.twin.of(stream)
+    index = random.randrange(min(len(zones), 5))
+    zone = zones[index]
+    blocks = random.choice((1, 1, 2, 3, random.randint(1, CONFIG.max_blocks)))
+    kind = random.choices(
+        ("append", "write", "read", "flush", "send", "all", "reset", "retire", "report", "bad"),
+        (40, 12, 25, 3, 20, 6, 2, 0.3, 4, 3),
+    )[0]
+    match kind:
+        case "append":
+            return append(stream, index, blocks)
+        case "write":
+            offset = zone.pointer if random.random() < 0.8 else random.randrange(CONFIG.geometry.zone_size)
+            return Request(
+                Operation.WRITE, stream, index, offset=offset % CONFIG.geometry.zone_size, blocks=blocks
+            )
+        case "read":
+            offset = random.randrange(
+                zone.pointer + 1 if random.random() < 0.9 else CONFIG.geometry.zone_size
+            )
+            offset %= CONFIG.geometry.zone_size
+            return Request(
+                Operation.READ, stream, index, offset=offset, blocks=min(blocks, 1 + zone.pointer // 2)
+            )
+        case "flush":
+            return Request(Operation.FLUSH, stream)
+        case "send":
+            return send(stream, index, random.choice(list(ZoneAction)))
+        case "all":
+            return send(stream, 0, random.choice(list(ZoneAction)), select_all=1)
+        case "reset":
+            return Request(Operation.RESET, stream)
+        case "retire":
+            return Request(
+                Operation.RETIRE,
+                stream,
+                index,
+                action=random.choice((ZoneState.READ_ONLY, ZoneState.OFFLINE)),
+            )
+        case "report":
+            first = random.choice((index, max(len(zones) - 4, 0)))
+            room = random.randint(0, min(len(zones), 6))
+            return Request(Operation.RECEIVE, stream, first, descriptors=room, partial=random.getrandbits(1))
+    return Request(random.choice(list(Operation)), stream, status=Status.LBA_OUT_OF_RANGE)
+
+
+@cocotb.test()
+async def random_commands(dut):
+    environment = await start(dut)
+    paces = (
+        {},
+        {"idle": 0.3, "busy": 0.5, "delay": 30, "delay_erase": 40},
+        {"idle": 0.8, "delay": 5, "delay_erase": 300},
+        {"busy": 0.2, "delay": 100, "delay_erase": 10},
+    )
+    for pace in paces:
+        environment.pace(**pace)
+        for _ in range(150):
+            environment.submit(random_request(environment))
+        await environment.done()
+    await environment.idle()
+    dut._log.info(f"statuses: {environment.statuses}")
+    assert await environment.read_wear() == {zone: environment.wear[zone] for zone in range(ZONES)}
+
+
+def bring_to(environment: Environment, state: ZoneState, pointer: int) -> None:
+    """Bring zone 1 of stream 2 from EMPTY into a state."""
+    if pointer:
+        environment.submit(append(2, 1, pointer))
+    match state:
+        case ZoneState.EXPLICITLY_OPEN:
+            environment.submit(send(2, 1, ZoneAction.OPEN))
+        case ZoneState.CLOSED:
+            environment.submit(send(2, 1, ZoneAction.OPEN))
+            environment.submit(send(2, 1, ZoneAction.CLOSE))
+        case ZoneState.FULL:
+            environment.submit(send(2, 1, ZoneAction.FINISH))
+        case ZoneState.READ_ONLY | ZoneState.OFFLINE:
+            environment.submit(Request(Operation.RETIRE, 2, 1, action=state))
+    assert environment.twin.of(2)[1].state is state
+
+
+@cocotb.test(skip=ZONES > 20)
+async def every_state_and_action(dut):
+    environment = await start(dut)
+    retirements = [
+        Request(Operation.RETIRE, 2, 1, action=state) for state in (ZoneState.READ_ONLY, ZoneState.OFFLINE)
+    ]
+    actions = [send(2, 1, action) for action in ZoneAction]
+    actions += [append(2, 1, 2), Request(Operation.READ, 2, 1, offset=1, blocks=2), *retirements]
+    actions += [Request(Operation.WRITE, 2, 1, offset=offset) for offset in (0, 3)]
+    for action, state, pointer in product(actions, ZoneState, (0, 3)):
+        if pointer == 3 if state is ZoneState.EMPTY else state is ZoneState.IMPLICITLY_OPEN and pointer == 0:
+            continue
+        bring_to(environment, state, pointer)
+        environment.submit(action)
+        environment.submit(Request(Operation.RECEIVE, 2, 0, descriptors=5))
+        environment.submit(send(2, 1, ZoneAction.RESET))
+        if environment.twin.of(2)[1].state is not ZoneState.EMPTY:
+            await environment.idle()
+            await environment.restart()
+    await environment.idle()
+
+
+@cocotb.test()
+async def latency_and_throughput(dut):
+    environment = await start(dut)
+    await clocks(dut, ZONES + 10)  # until a zone is at hand
+    shown = {}
+
+    async def run(requests: list[Request], sink: Sink) -> tuple[int, float]:
+        """Clocks from the first command to what comes of it, and from one to the next."""
+        first = len(sink.offered_at), len(environment.commands.offered_at)
+        for request in requests:
+            environment.submit(request)
+        await environment.done()
+        out = sink.offered_at[first[0] :]
+        assert len(out) == len(requests)
+        begin = environment.commands.offered_at[first[1]] + 1
+        return out[0] - begin, (out[-1] - out[0]) / (len(out) - 1)
+
+    write, read, answers = environment.write, environment.read, environment.answers
+    shown["append to an empty zone"] = await run([append(2, 0), append(2, 0)], write)
+    shown["append"] = await run([append(2, 0)] * 6, write)
+    shown["read"] = await run([Request(Operation.READ, 2, 0)] * 6, read)
+    shown["flush"] = await run([Request(Operation.FLUSH, 2)] * 6, write)
+    shown["append refused"] = await run([append(2, 0, CAPACITY)] * 6, answers)
+    shown["zone opened"] = await run([send(2, 0, ZoneAction.OPEN)] * 6, answers)
+    shown["zone reset"] = await run([send(2, 0, ZoneAction.RESET)] * 6, answers)
+    shown["stream reset"] = await run([Request(Operation.RESET, 7)] * 6, answers)
+    for name, (latency, interval) in shown.items():
+        dut._log.info(f"{name}: latency {latency}, interval {interval} clocks")
+    for name in ("append to an empty zone", "append", "read", "flush"):
+        assert shown[name] == (3, 4), name
+    for name in ("append refused", "zone opened", "zone reset"):
+        assert shown[name] == (2, 3), name
+    # Between commands there is a step of the walk.
+    assert shown["stream reset"] == (2, 5)
+
+
+@cocotb.test()
+async def a_stream_reset_takes_no_longer_with_many_zones(dut):
+    environment = await start(dut)
+    zones = min(len(STREAMS[7]), 30)
+    for request in (Request(Operation.RESET, 7), send(7, 0, ZoneAction.RESET, select_all=1)):
+        for zone in range(zones):
+            environment.submit(append(7, zone, CAPACITY))
+        await environment.done(100_000)
+        environment.submit(request)
+        await environment.done()
+        assert environment.answered_at[-1] - environment.commands.offered_at[-1] <= 4
+        environment.submit(Request(Operation.RECEIVE, 7, 0, descriptors=zones))
+        await environment.idle(100_000)
+        assert environment.erase_pulses and not environment.mapping
+
+
+@cocotb.test()
+async def resets_wait_for_their_stream_only(dut):
+    environment = await start(dut)
+    resets = (
+        Request(Operation.RESET, 2),
+        send(2, 0, ZoneAction.RESET, select_all=1),
+        send(2, 1, ZoneAction.RESET),
+    )
+    for request in resets:
+        environment.pace(delay=0)
+        for zone in (0, 1):
+            environment.submit(append(2, zone, 2))
+        await environment.done()
+        environment.pace(delay=200)
+        environment.submit(Request(Operation.READ, 2, 0))
+        environment.submit(append(2, 1))
+        environment.submit(Request(Operation.RESET, 0))
+        environment.submit(request)
+        environment.submit(append(2, 1))
+        while len(environment.answers.offered_at) < 1:
+            await RisingEdge(dut.clk)
+        assert environment.in_flight[2] == 2, "a reset of another stream has waited"
+        await environment.done()
+        environment.submit(Request(Operation.RESET, 2))
+        await environment.idle()
+        environment.answers.offered_at.clear()
+
+
+@cocotb.test()
+async def an_append_waits_for_an_erased_zone(dut):
+    environment = await start(dut, factory=False)
+    environment.pace(delay_erase=2000)
+    environment.submit(append(0, 0))
+    environment.submit(append(0, 0))
+    await environment.done()
+    first, second = environment.write.offered_at
+    waited = first - environment.commands.offered_at[0]
+    assert abs(environment.zone_waits - waited) <= 8, (environment.zone_waits, waited)
+    assert second - first == 4
+    environment.pace()
+    await environment.idle(5000 + ZONES * (2 * ZONES + 40))
+    assert environment.erase_pulses == ZONES
+
+
+@cocotb.test()
+async def stale_zones_are_reclaimed_behind_saturating_commands(dut):
+    environment = await start(dut)
+    for zone in range(3):
+        environment.submit(append(0, zone, CAPACITY))
+    await environment.done()
+    environment.submit(Request(Operation.RESET, 0))
+    for _ in range(2 * ZONES + 40):
+        environment.submit(Request(Operation.READ, 2, 0))  # answered: nothing is written there
+    await environment.done()
+    begin = clock_number()
+    while environment.erase_pulses < 3:
+        await RisingEdge(dut.clk)
+    # The zones had been released before the commands were through.
+    assert clock_number() - begin < 3 * (2 * ZONES + 20)
+    await environment.idle()
+
+
+@cocotb.test(skip=ZONES > 20)
+async def wear_is_spread(dut):
+    """One logical zone is filled again and again while another one keeps its content."""
+    environment = await start(dut)
+    environment.submit(append(2, 3))
+    for _ in range(150):
+        environment.submit(append(7, 0, CAPACITY))
+        environment.submit(send(7, 0, ZoneAction.RESET))
+        if random.random() < 0.2:
+            environment.submit(Request(Operation.RESET, 7))
+        if random.random() < 0.2:
+            await environment.idle()
+    await environment.idle()
+    wear = await environment.read_wear()
+    moving = [wear[zone] for zone in wear if zone not in environment.mapping.values()]
+    assert len(moving) == ZONES - 1 and sum(moving) >= 150
+    assert max(moving) - min(moving) <= 2, wear
+
+
+@cocotb.test(skip=ZONES > 20)
+async def a_failed_erase_takes_the_zone_out_of_service(dut):
+    """Physical zones fail until there are too few; then appends fail, and work again after a reset."""
+    environment = await start(dut)
+    good = {0, 1, 2}
+    environment.failing = set(range(ZONES)) - good
+    environment.submit(append(2, 0))
+    for _ in range(2 * ZONES):
+        environment.submit(append(7, 0))
+        environment.submit(send(7, 0, ZoneAction.RESET))
+        await environment.idle()
+    assert environment.bad == environment.failing
+    environment.submit(append(7, 0, CAPACITY))
+    environment.submit(append(7, 1))
+    environment.submit(append(7, 2), Outcome(Status.INTERNAL_ERROR))
+    environment.submit(append(7, 1))
+    environment.submit(Request(Operation.RESET, 7))
+    environment.submit(append(7, 2))
+    await environment.idle()
+
+
+@cocotb.test()
+async def reports(dut):
+    """All zones at every address within a page, a failing tensor buffer, and the clocks it takes."""
+    environment = await start(dut)
+    environment.submit(append(7, 1, 3))
+    environment.submit(send(7, 2, ZoneAction.OPEN))
+    await environment.idle()
+    zones = len(STREAMS[7])
+    begin = clock_number()
+    environment.submit(Request(Operation.RECEIVE, 7, 0, descriptors=zones))
+    await environment.done()
+    taken = clock_number() - begin
+    pages = 1 + 64 * (zones + 1) // 4096
+    assert taken <= 9 * (zones + 1) + pages + 12, taken
+    dut._log.info(f"report of {zones} zones: {taken} clocks, {environment.memory.bursts} bursts")
+
+    environment.memory.fail = True
+    environment.submit(Request(Operation.RECEIVE, 0, 0, descriptors=3), Outcome(Status.DATA_TRANSFER_ERROR))
+    await environment.done()
+    environment.memory.fail = False
+    environment.memory.words.clear()
+    environment.pace(idle=0.3, busy=0.6)
+    for _ in range(20):
+        first = random.randrange(zones)
+        environment.submit(
+            Request(
+                Operation.RECEIVE,
+                7,
+                first,
+                descriptors=random.randint(0, zones),
+                partial=random.getrandbits(1),
+            )
+        )
+        await environment.done()
+
+
+@cocotb.test(skip=ZONES > 20 or cocotb.SIM_NAME.startswith("Icarus"))
+async def a_generation_that_comes_round_does_not_bring_zones_back(dut):
+    environment = await start(dut)
+    environment.submit(append(7, 0, 3))
+    environment.submit(send(7, 1, ZoneAction.FINISH))
+    await environment.idle()
+    written = int(dut.generation__7.value)
+    environment.mapping.clear()
+
+    environment.stop()
+    dut.answers__ready.value = 1
+    dut.commands__payload.value = pack(Command(CONFIG), operation=Operation.RESET, stream=7)
+    dut.commands__valid.value = 1
+    await Timer(65_000 * 5 * PERIOD_NS, "ns")
+    await RisingEdge(dut.clk)
+    while int(dut.generation__7.value) != written:
+        await RisingEdge(dut.clk)
+    dut.commands__valid.value = 0
+    environment.resume()
+
+    environment.twin.execute(Request(Operation.RESET, 7))
+    environment.twin.resets[7] = written
+    environment.submit(Request(Operation.RECEIVE, 7, 0, descriptors=4))
+    await environment.idle()
