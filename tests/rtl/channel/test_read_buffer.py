@@ -1,0 +1,21 @@
+"""The read buffer of a channel."""
+
+from pathlib import Path
+
+import pytest
+from channel_kit import CONFIGS
+
+from flashtrain.rtl.channel.read_buffer import ReadBuffer
+from flashtrain.sim.runner import run_bench
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_read_buffer(name, simulator, seed):
+    run_bench(
+        ReadBuffer(CONFIGS[name]),
+        f"read_buffer_{name}",
+        Path(__file__).with_name("read_buffer_bench.py"),
+        simulator=simulator,
+        seed=seed,
+        parameters={"config": name},
+    )
