@@ -24,7 +24,7 @@ class DieAgent(wiring.Component):
 
     Programs, reads and erases that wait for one another get their turns in rotation. A turn is over when the
     unit has nothing more to do, or after its run if another waits. So whoever waits for the die waits at most
-    for what is in it already (two page sets of either kind, or an erase), and for one turn of each other unit.
+    for what is in it already (two page sets of either kind, or an erase) and one turn of each other unit.
     Erases are not put off until the die is idle: all dies are asked to erase a zone at the same time, and if
     each did it when it suited, a stream of appends over all of them would wait for each.
 

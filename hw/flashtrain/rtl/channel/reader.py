@@ -23,7 +23,8 @@ class Reader(wiring.Component):
         00h..32h 00h..31h     sense any other set; either way output the set before meanwhile
         3Fh                   nothing more to sense: output the last set
 
-    A set that comes alone needs the first line only. Each page needs SELECT (06h..E0h), and tCCS later DATA_OUT.
+    A set that comes alone needs the first line only. Each page takes SELECT (06h..E0h) and, tCCS later,
+    DATA_OUT.
 
     Throughput: see `DieAgent`.
 

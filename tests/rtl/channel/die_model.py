@@ -1,0 +1,189 @@
+"""How a die behaves, operation by operation: what keeps it busy, what it holds, what it must not be asked.
+
+A twin of `flashtrain.rtl.die` above its pins, written from ONFI 5.1 alone. Every breach is an AssertionError.
+"""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.nand import BusOp, DieStatus
+
+Page = tuple[int, int, int]
+"""Block, page within the block, plane."""
+
+READS = {BusOp.READ_MORE, BusOp.READ_LAST, BusOp.CACHE_READ_LAST}
+PROGRAMS = {BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST}
+ERASES = {BusOp.ERASE_MORE, BusOp.ERASE_LAST}
+MORE = {BusOp.READ_MORE, BusOp.PROGRAM_MORE, BusOp.ERASE_MORE}
+
+
+@dataclass
+class ArrayWork:
+    """Something the array did or does, from clock `begin` to `end`."""
+
+    kind: str  # sense, program, erase
+    begin: int
+    end: int
+    pages: list[Page]
+    failed: bool
+
+
+@dataclass
+class DieModel:
+    """One die. `operation` is called when the bus operation ends, `status` when the byte is given.
+
+    late(kind, clocks): how long the array takes instead of `clocks`; fails(work): whether it fails.
+    """
+
+    config: FmsConfig
+    name: str
+    late: Callable[[str, int], int] = lambda kind, clocks: clocks
+    fails: Callable[[str, list[Page]], bool] = lambda kind, pages: False
+    works: list[ArrayWork] = field(default_factory=list)
+    history: list[tuple[int, BusOp]] = field(default_factory=list)
+    output: list[Page] = field(default_factory=list)
+    polls: int = 0
+
+    def __post_init__(self) -> None:
+        clocks = self.config.timing.clocks
+        self.clocks = {name: clocks(name) for name in ("twb", "tdbsy", "tcbsy", "tccs", "trst", "trr")}
+        self.array_clocks = {"sense": clocks("tr"), "program": clocks("tprog"), "erase": clocks("tbers")}
+        self.ready_at = 0  # the die is busy until then
+        self.status_from = 0  # and its status means something from then on
+        self.seen_ready = False  # by a status byte since it was busy, or by a wait that ONFI allows
+        self.was_reset = False
+        self.gathered: list[Page] = []
+        self.gathered_by: set[BusOp] = set()
+        self.cache: list[Page] = []  # pages that can be output
+        self.sensed: list[Page] | None = None  # pages in, or on their way to, the data register
+        self.selected: tuple[int, int] | None = None  # plane, and clock of the selection
+        self.programming = False  # the array's last work is a cache program, not known to be over
+        self.failed_before = False
+
+    @property
+    def array_end(self) -> int:
+        return self.works[-1].end if self.works else 0
+
+    def busy_share(self, kind: str, begin: int, end: int) -> float:
+        """Share of the clocks from `begin` to `end` in which the array does work of that kind."""
+        spent = sum(min(w.end, end) - max(w.begin, begin) for w in self.works
+                    if w.kind == kind and w.begin < end and w.end > begin)  # fmt: skip
+        return spent / (end - begin)
+
+    def status(self, clock: int) -> int:
+        """The status byte; bits that are not valid are random."""
+        assert clock >= self.status_from, f"{self.name} at {clock}: status before tWB"
+        self.polls += 1
+        byte = random.getrandbits(8) & ~(DieStatus.RDY | DieStatus.ARDY) | DieStatus.WP_N
+        if clock < self.ready_at:
+            return byte
+        self.seen_ready = True
+        byte = byte & ~DieStatus.FAILC | DieStatus.RDY | DieStatus.FAILC * self.failed_before
+        if clock >= self.array_end:
+            failed = bool(self.works) and self.works[-1].failed
+            byte = byte & ~DieStatus.FAIL | DieStatus.ARDY | DieStatus.FAIL * failed
+            self.programming = False
+        return byte
+
+    def operation(self, op: BusOp, block: int, row: int, plane: int, clock: int) -> None:
+        """Perform `op`, whose last cycle or beat is in `clock`."""
+        where = f"{self.name} at {clock}: {op.name}"
+        self.history.append((clock, op))
+        if op in (BusOp.STATUS, BusOp.STATUS_PLANE):
+            return
+        if op is BusOp.RESET:
+            self.was_reset = True
+            self._busy(clock, self.clocks["trst"])
+            return
+        assert self.was_reset, f"{where} before a reset"
+        assert clock >= self.ready_at, f"{where} while busy until {self.ready_at}"
+        assert self.seen_ready, f"{where}, and nobody has seen that it is ready"
+        page = (block, row, plane)
+        if op is BusOp.SELECT:
+            assert page in self.cache, f"{where} of {page}, which is not among {self.cache}"
+            self.selected = (plane, clock)
+            return
+        if op is BusOp.DATA_OUT:
+            assert self.selected is not None, f"{where}, and no plane is selected"
+            selected, since = self.selected
+            assert clock - self.config.geometry.page_bytes // 2 - since >= self.clocks["tccs"], (
+                f"{where}: tCCS"
+            )
+            self.output.append(next(page for page in self.cache if page[2] == selected))
+            self.selected = None
+            return
+        self.selected = None
+        if op in READS | PROGRAMS | ERASES:
+            self._gather(op, page, clock, where)
+        elif op is BusOp.CACHE_READ_NEXT:
+            assert self.sensed, f"{where} without a read before"
+            assert not self.gathered, f"{where} within a multi-plane command"
+            self._cache_read(clock, [(b, r + 1, p) for b, r, p in self.sensed])
+        elif op is BusOp.CACHE_READ_END:
+            assert self.sensed and not self.gathered, f"{where} without a cache read"
+            self._cache_read(clock, None)
+
+    def _gather(self, op: BusOp, page: Page, clock: int, where: str) -> None:
+        kind = next(kind for kind in (READS, PROGRAMS, ERASES) if op in kind)
+        if not self.gathered:
+            self._may_begin(kind, clock, where)
+        assert self.gathered_by <= kind, f"{where} after {self.gathered_by}"
+        for _, row, plane in self.gathered:
+            assert plane < page[2], f"{where}: plane {page[2]} after {plane}"
+            assert row == page[1] or op in ERASES, f"{where}: row {page[1]} with {row}"
+        self.gathered.append(page)
+        self.gathered_by.add(op)
+        if op in MORE:
+            self._busy(clock, self.clocks["tdbsy"])
+            self.seen_ready = True  # ONFI gives tDBSY as a time to wait
+            return
+        pages, self.gathered, self.gathered_by = self.gathered, [], set()
+        if op is BusOp.READ_LAST:
+            assert self.sensed in (None, self.cache), f"{where}, and {self.sensed} have not been handed out"
+            work = self._start_array("sense", clock, pages)
+            self._busy(clock, work.end - clock)
+            self.cache, self.sensed = pages, pages
+        elif op is BusOp.CACHE_READ_LAST:
+            assert self.sensed, f"{where} without a read before"
+            self._cache_read(clock, pages)
+        elif op is BusOp.PROGRAM_LAST:
+            failed = bool(self.works) and self.works[-1].failed
+            begin = max(clock, self.array_end)
+            self._busy(clock, max(self.clocks["tcbsy"], begin - clock))
+            self.failed_before = failed
+            self._start_array("program", clock, pages)
+            self.programming = True
+        else:
+            work = self._start_array("erase", clock, pages)
+            self._busy(clock, work.end - clock)
+
+    def _may_begin(self, kind: set[BusOp], clock: int, where: str) -> None:
+        if kind is READS:
+            assert not self.programming, f"{where} before the last program is known to be over"
+            return
+        self.cache, self.sensed = [], None
+        if kind is ERASES:
+            assert not self.programming, f"{where} before the last program is known to be over"
+        if not self.programming:
+            assert clock >= self.array_end, f"{where} while the array works"
+
+    def _cache_read(self, clock: int, pages: list[Page] | None) -> None:
+        begin = max(clock, self.array_end)
+        self.cache = self.sensed or []
+        self.sensed = pages
+        if pages is not None:
+            self._start_array("sense", clock, pages)
+        self._busy(clock, max(self.clocks["tcbsy"], begin - clock))
+
+    def _start_array(self, kind: str, clock: int, pages: list[Page]) -> ArrayWork:
+        begin = max(clock, self.array_end)
+        end = begin + self.late(kind, self.array_clocks[kind])
+        self.works.append(ArrayWork(kind, begin, end, pages, kind != "sense" and self.fails(kind, pages)))
+        return self.works[-1]
+
+    def _busy(self, clock: int, clocks: int) -> None:
+        self.ready_at = clock + clocks
+        self.status_from = clock + self.clocks["twb"]
+        self.seen_ready = False
