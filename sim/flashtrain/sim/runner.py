@@ -116,10 +116,10 @@ def run_bench(
     if isinstance(top, wiring.Component):
         design = export_design(top, toplevel)
         files, visible = design.files, [port.name for port in design.modules[0].ports]
-        if simulator is Simulator.ICARUS:
-            files = {name: _without_always_comb(text) for name, text in files.items()}
     else:
         files, visible = read_sources(top), ["*"]
+    if simulator is Simulator.ICARUS:
+        files = {name: _without_always_comb(text) for name, text in files.items()}
     if simulator is Simulator.VERILATOR:
         runner = _Verilator(bench.parent, visible)
     else:
@@ -197,6 +197,8 @@ def _without_always_comb(text: str) -> str:
 
     `always @*` cannot, but is not run at time 0; so each block also reads a flag that changes then.
     """
+    if "always_comb" not in text:
+        return text
     flag = "  reg \\time_zero  = 1'b1;\n  initial \\time_zero  <= 1'b0;\n"
     text = re.sub(r"^module [^;]*;\n", lambda header: header[0] + flag, text, flags=re.MULTILINE)
     return re.sub(r"^  always_comb\b", r"  always @* if (\\time_zero  | 1'b1)", text, flags=re.MULTILINE)

@@ -64,21 +64,25 @@ class ArrayControl(wiring.Signature):
     """
 
     def __init__(self, config: FmsConfig):
-        g = config.geometry
-        super().__init__({
-            "start": Out(1),
-            "op": Out(ArrayOp),
-            "planes": Out(g.planes),
-            "page": Out(g.row_bits),
-            "blocks": Out(data.ArrayLayout(unsigned(g.block_bits), g.planes)),
-            "abort": Out(1),
-            "busy": In(1),
-            "failed": In(g.planes),
-        })  # fmt: skip
+        super().__init__(_control_members(config))
 
 
 class ArrayPort(wiring.Signature):
-    """An array as the die's logic sees it: `control`, an `ArrayControl`, and `words`, an `ArrayWords`."""
+    """An array as the die's logic sees it: the members of `ArrayControl`, and `words`, an `ArrayWords`."""
 
     def __init__(self, config: FmsConfig):
-        super().__init__({"control": Out(ArrayControl(config)), "words": Out(ArrayWords(config))})
+        super().__init__({**_control_members(config), "words": Out(ArrayWords(config))})
+
+
+def _control_members(config: FmsConfig) -> dict[str, wiring.Member]:
+    g = config.geometry
+    return {
+        "start": Out(1),
+        "op": Out(ArrayOp),
+        "planes": Out(g.planes),
+        "page": Out(g.row_bits),
+        "blocks": Out(data.ArrayLayout(unsigned(g.block_bits), g.planes)),
+        "abort": Out(1),
+        "busy": In(1),
+        "failed": In(g.planes),
+    }

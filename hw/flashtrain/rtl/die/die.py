@@ -80,7 +80,9 @@ class Die(wiring.Component):
             sequencer.row.eq(decoder.row),
             pins.rb_n.eq(sequencer.ready),
         ]
-        connect(m, sequencer.array, flipped(self.array.control))
+        for name, member in sequencer.array.signature.members.items():
+            inside, outside = getattr(sequencer.array, name), getattr(self.array, name)
+            m.d.comb += outside.eq(inside) if member.flow is Out else inside.eq(outside)
         connect(m, registers.words, flipped(self.array.words))
 
         transfer = Signal(Transfer)

@@ -1,0 +1,18 @@
+"""Configurations that the benches of the die run on, by name: a bench gets a name and not a configuration."""
+
+from dataclasses import replace
+
+from flashtrain.spec import FmsConfig, preset
+
+TINY = preset("tiny")
+CONFIGS = {
+    "one": TINY,
+    "two": replace(TINY, geometry=replace(TINY.geometry, dies=2, planes=4), read_queue=8),
+    "small": replace(preset("small"), geometry=replace(preset("small").geometry, blocks=2, pages=4), max_blocks=64),
+}  # fmt: skip
+BAD_BLOCK, BAD_PLANES = 3, 0b10
+"""What fails in every bench: block 3 on plane 1."""
+
+
+def config_named(name: str) -> FmsConfig:
+    return CONFIGS[name]

@@ -1,0 +1,215 @@
+"""Drives a channel's NAND pins by hand: cycles, data, and the operations made of them.
+
+Every gap is as short as the timing allows, unless an argument says otherwise: so a bench that passes without a
+violation shows that the checker does not ask for more than the timing does.
+"""
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles, RisingEdge
+from cocotb.utils import get_sim_time
+
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.nand import DieCommand as C
+from flashtrain.spec.nand import DieStatus
+
+PERIOD_NS = 2
+OUTPUT_CLOCKS = 1  # from `re` to `dqs_i`
+
+
+class NandDriver:
+    """One channel, one operation at a time. Numbers of clocks are edges since the start of the simulation."""
+
+    def __init__(self, dut, config: FmsConfig):
+        self.dut = dut
+        self.config = config
+        self.geometry = config.geometry
+        self.selected = 0
+        self.last_we = 0
+        self.data_from = 0  # the earliest clock of the next data
+
+    def clocks(self, name: str) -> int:
+        return self.config.timing.clocks(name)
+
+    @property
+    def now(self) -> int:
+        """The last edge. What is driven now is seen by the next."""
+        return round(get_sim_time("ns")) // PERIOD_NS
+
+    async def start(self) -> None:
+        """Drive every pin and reset the design."""
+        dut = self.dut
+        for pin in (dut.bus__cle, dut.bus__ale, dut.bus__we, dut.bus__dqs_o, dut.bus__re, dut.bus__dq_o):
+            pin.value = 0
+        dut.rst.value = 1
+        self.deselect()
+        Clock(dut.clk, PERIOD_NS, "ns").start()
+        await ClockCycles(dut.clk, 3)
+        dut.rst.value = 0
+        await ClockCycles(dut.clk, 2)
+
+    def deselect(self) -> None:
+        self.dut.bus__ce_n.value = (1 << self.geometry.dies) - 1
+
+    def select(self, die: int) -> None:
+        self.selected = die
+        self.dut.bus__ce_n.value = ((1 << self.geometry.dies) - 1) & ~(1 << die)
+
+    async def wait(self, clocks: int) -> None:
+        if clocks > 0:
+            await ClockCycles(self.dut.clk, clocks)
+
+    async def until(self, clock: int) -> None:
+        """Return so that what is driven then is seen at `clock`, or as soon as possible."""
+        await self.wait(clock - 1 - self.now)
+
+    # Cycles.
+
+    async def cycle(self, byte: int, *, cle: int = 0, ale: int = 0, clocks: int | None = None) -> None:
+        """One command or address cycle; `clocks` from edge to edge of WE_n."""
+        dut = self.dut
+        dut.bus__cle.value, dut.bus__ale.value, dut.bus__dq_o.value = cle, ale, byte
+        await self.wait((clocks or self.clocks("twc")) - 1)
+        dut.bus__we.value = 1
+        await RisingEdge(dut.clk)
+        dut.bus__we.value = 0
+        dut.bus__cle.value = dut.bus__ale.value = 0
+        self.last_we = self.now
+
+    async def command(self, code: int) -> None:
+        await self.cycle(code, cle=1)
+
+    async def address(self, value: int, cycles: int) -> None:
+        for byte in value.to_bytes(cycles, "little"):
+            await self.cycle(byte, ale=1)
+
+    def row(self, plane: int, block: int, page: int) -> int:
+        return self.geometry.row_address(block, plane, page)
+
+    async def full_address(self, plane: int, block: int, page: int, column: int = 0) -> None:
+        await self.address(self.row(plane, block, page) << 16 | column, 5)
+
+    async def data_in(self, content: bytes, after: int | None = None) -> None:
+        """Send bytes `after` clocks from the last edge of WE_n (tADL)."""
+        await self.until(self.last_we + (self.clocks("tadl") if after is None else after))
+        dut = self.dut
+        dut.bus__dqs_o.value = 1
+        for index in range(0, len(content), 2):
+            dut.bus__dq_o.value = int.from_bytes(content[index : index + 2], "little")
+            await RisingEdge(dut.clk)
+        dut.bus__dqs_o.value = 0
+
+    async def data_out(self, count: int, turnaround: int | None = None) -> bytes:
+        """Take `count` bytes without a gap, and leave the bus alone for tRHW."""
+        await self.until(self.data_from)
+        dut = self.dut
+        content = bytearray()
+        dut.bus__re.value = 1
+        for beat in range(count // 2 + OUTPUT_CLOCKS):
+            await RisingEdge(dut.clk)
+            if beat == count // 2 - 1:
+                dut.bus__re.value = 0
+                last = self.now
+            assert dut.bus__dqs_i.value == (beat >= OUTPUT_CLOCKS), f"DQS at beat {beat}"
+            if beat >= OUTPUT_CLOCKS:
+                content += int(dut.bus__dq_i.value).to_bytes(2, "little")
+        await self.until(last + (self.clocks("trhw") if turnaround is None else turnaround))
+        return bytes(content)
+
+    # Status.
+
+    async def status(self, plane: int | None = None, block: int = 0) -> DieStatus:
+        """The status of the die, or of one of its planes."""
+        await self.until(self.last_we + self.clocks("twb"))
+        if plane is None:
+            await self.command(C.READ_STATUS)
+        else:
+            await self.command(C.READ_STATUS_ENHANCED)
+            await self.address(self.row(plane, block, 0), 3)
+        self.data_from = self.last_we + self.clocks("twhr")
+        low, high = await self.data_out(2)
+        assert high == 0
+        return DieStatus(low)
+
+    async def ready(self) -> int:
+        """Wait until the selected die is ready; returns for how many clocks it was busy."""
+        await self.wait(self.last_we + self.clocks("twb") - self.now)
+        while not int(self.dut.bus__rb_n.value) >> self.selected & 1:
+            await RisingEdge(self.dut.clk)
+        # Seen one clock late, as everything is that is read after an edge; and the command's own clock.
+        self.data_from = max(self.data_from, self.now - 1 + self.clocks("trr"))
+        return self.now - 2 - self.last_we
+
+    async def idle(self) -> DieStatus:
+        """Wait until the array of the selected die is idle, by status; returns the status."""
+        while True:
+            status = await self.status()
+            if DieStatus.ARDY in status:
+                return status
+            await self.wait(50)
+
+    # Operations. Each waits until the die is ready again, and returns for how long it was busy.
+
+    async def load(self, plane: int, block: int, page: int, content: bytes, column: int = 0) -> None:
+        await self.command(C.PROGRAM)
+        await self.full_address(plane, block, page, column)
+        await self.data_in(content)
+
+    async def confirm(self, code: int) -> int:
+        await self.command(code)
+        return await self.ready()
+
+    async def program(self, places, page: int, contents, last: int = C.PROGRAM_CACHE) -> int:
+        """Program page `page` of [(plane, block), ...]."""
+        for index, ((plane, block), content) in enumerate(zip(places, contents, strict=True)):
+            await self.load(plane, block, page, content)
+            if index + 1 < len(places):
+                await self.confirm(C.PROGRAM_MULTI_PLANE)
+        return await self.confirm(last)
+
+    async def read(self, places, page: int, last: int = C.READ_CONFIRM, column: int = 0) -> int:
+        for index, (plane, block) in enumerate(places):
+            await self.command(C.READ)
+            await self.full_address(plane, block, page, column)
+            busy = await self.confirm(C.READ_MULTI_PLANE if index + 1 < len(places) else last)
+        return busy
+
+    async def erase(self, places) -> int:
+        for index, (plane, block) in enumerate(places):
+            await self.command(C.ERASE)
+            await self.address(self.row(plane, block, 0), 3)
+            busy = await self.confirm(C.ERASE_MULTI_PLANE if index + 1 < len(places) else C.ERASE_CONFIRM)
+        return busy
+
+    async def choose(self, plane: int, block: int, page: int, column: int = 0) -> None:
+        """Select a plane for output."""
+        await self.command(C.CHANGE_READ_COLUMN_ENHANCED)
+        await self.full_address(plane, block, page, column)
+        await self.command(C.CHANGE_READ_COLUMN_CONFIRM)
+        self.data_from = self.last_we + self.clocks("tccs")
+
+    async def change_read_column(self, column: int) -> None:
+        await self.command(C.CHANGE_READ_COLUMN)
+        await self.address(column, 2)
+        await self.command(C.CHANGE_READ_COLUMN_CONFIRM)
+        self.data_from = self.last_we + self.clocks("tccs")
+
+    async def back_to_output(self) -> None:
+        """After a status."""
+        await self.command(C.READ)
+        self.data_from = self.last_we + self.clocks("twhr")
+
+    async def reset_die(self) -> int:
+        await self.command(C.RESET)
+        return await self.ready()
+
+    @property
+    def violations(self) -> int:
+        return int(self.dut.violations.value)
+
+
+async def started(dut, config: FmsConfig) -> NandDriver:
+    driver = NandDriver(dut, config)
+    await driver.start()
+    cocotb.log.info("driver is up")
+    return driver
