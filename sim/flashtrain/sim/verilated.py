@@ -43,7 +43,7 @@ _VERILATOR_OPTIONS = (
     # Many files and functions of middling size: compilers take long over large ones, and one changed module
     # does not recompile the others.
     *("--output-split", "5000", "--output-split-cfuncs", "2000", "-j", str(os.cpu_count() or 1)),
-    *("-CFLAGS", "-fPIC", "-LDFLAGS", "-shared"),
+    *("-CFLAGS", "-fPIC -std=gnu++17", "-LDFLAGS", "-shared -latomic"),
 )
 _MAKE_OPTIONS = (*VERILATOR_MAKE_OPTIONS, "OPT_FAST=-O3", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2")
 
