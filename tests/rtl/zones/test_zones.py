@@ -13,7 +13,7 @@ from flashtrain.sim.runner import run_bench
 from flashtrain.spec import FmsConfig, preset
 
 TINY = preset("tiny")
-MANY_ZONES = replace(TINY, name="many_zones", geometry=replace(TINY.geometry, blocks=683))
+MANY_ZONES = replace(TINY, name="many_zones", geometry=replace(TINY.geometry, blocks=171))
 
 
 def run(top, name: str, config: FmsConfig, simulator, seed: int):
