@@ -102,16 +102,21 @@ class Decoder(wiring.Component):
             return entry.bytes[which.low : which.low + which.width]
 
         nsid = field(Submission.nsid)
+        stream_number = (nsid - 1)[:STREAM_BITS]
+        table = Signal(StreamTable(self.config))
+        operation = Signal(Operation)
         address, length = field(Submission.address), field(Submission.length)
         m.d.comb += [
             parsed.error.eq(entry.error),
             parsed.port.eq(entry.port),
+            parsed.operation.eq(operation),
             parsed.fuse.eq(field(Submission.fuse)),
             parsed.psdt.eq(field(Submission.psdt)),
             parsed.cid.eq(field(Submission.cid)),
             parsed.known.eq((nsid != 0) & (nsid <= MAX_STREAMS)),
-            parsed.stream.eq(nsid - 1),
-            parsed.access.eq(Mux(entry.port == Port.CORE, parsed.table.core, parsed.table.host)),
+            parsed.stream.eq(stream_number),
+            parsed.table.eq(table),
+            parsed.access.eq(Mux(entry.port == Port.CORE, table.core, table.host)),
             parsed.address.eq(address),
             parsed.end.eq(address[: self.config.address_bits] + length),
             parsed.length.eq(length),
@@ -124,14 +129,14 @@ class Decoder(wiring.Component):
             parsed.report_options.eq(field(Submission.report_options)),
             parsed.partial.eq(field(Submission.partial)),
         ]
-        with m.Switch(parsed.stream):
-            for number, table in enumerate(self.streams):
+        with m.Switch(stream_number):
+            for number, settings in enumerate(self.streams):
                 with m.Case(number):
-                    m.d.comb += parsed.table.eq(table)
+                    m.d.comb += table.eq(settings)
         with m.If(~entry.error), m.Switch(field(Submission.opcode)):
-            for opcode, operation in OPERATION_OF.items():
+            for opcode, value in OPERATION_OF.items():
                 with m.Case(opcode):
-                    m.d.comb += parsed.operation.eq(operation)
+                    m.d.comb += operation.eq(value)
 
     def _check(self, m: Module, parsed, command):
         config, g, op = self.config, self.config.geometry, parsed.operation
@@ -157,14 +162,16 @@ class Decoder(wiring.Component):
             (has_data & self._outside_memory(parsed), Status.DATA_TRANSFER_ERROR),
             (one_zone & (zone >= parsed.table.zones), Status.LBA_OUT_OF_RANGE),
         ]
+        first_failure = Signal(Status)
         for fails, status in reversed(checks):  # of several assignments the last one holds
             with m.If(fails):
-                m.d.comb += command.status.eq(status)
+                m.d.comb += first_failure.eq(status)
 
         room = Signal(29)  # descriptors after the header
         m.d.comb += [
             room.eq((parsed.report_bytes - ReportHeader.BYTES) >> bits_for(ZoneDescriptor.BYTES)),
             command.operation.eq(op),
+            command.status.eq(first_failure),
             command.port.eq(parsed.port),
             command.cid.eq(parsed.cid),
             command.stream.eq(parsed.stream),

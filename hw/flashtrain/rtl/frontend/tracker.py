@@ -86,6 +86,7 @@ class CommandTracker(wiring.Component):
         command, left, failed = command_read.data, Signal(config.count_bits), Signal()
         last, done = Signal(), Signal()
         answer_gone, retired_gone = Signal(), Signal()
+        failure = Mux(command.operation == Operation.READ, Status.UNRECOVERED_READ_ERROR, Status.WRITE_FAULT)
         tag = Mux(is_opening, opening.tag, event.tag)
         m.d.comb += [
             count_read.addr.eq(tag),
@@ -104,20 +105,16 @@ class CommandTracker(wiring.Component):
             command_write.data.operation.eq(opening.operation),
             command_write.data.result.eq(opening.result),
             command_write.data.since.eq(now),
-            count_write.en.eq(valid),
+            count_write.en.eq(valid & ~last),
             count_write.data.count.eq(Mux(is_opening, opening.count, left)),
             count_write.data.failed.eq(~is_opening & failed),
             self.answers.valid.eq(last & ~answer_gone),
             self.retired.valid.eq(last & ~retired_gone),
             self.answers.payload.port.eq(command.port),
             self.answers.payload.cid.eq(command.cid),
+            self.answers.payload.status.eq(Mux(failed, failure, Status.SUCCESS)),
+            self.answers.payload.result.eq(Mux(failed, 0, command.result)),
         ]
-        with m.If(~failed):
-            m.d.comb += self.answers.payload.result.eq(command.result)
-        with m.Elif(command.operation == Operation.READ):
-            m.d.comb += self.answers.payload.status.eq(Status.UNRECOVERED_READ_ERROR)
-        with m.Else():
-            m.d.comb += self.answers.payload.status.eq(Status.WRITE_FAULT)
         self._lend_tags(m, returned_tag=event.tag, done=done)
 
         in_flight = Signal(range(config.commands + 1))

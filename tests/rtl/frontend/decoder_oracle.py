@@ -1,0 +1,226 @@
+"""What the decoder must make of a submission entry, written from the text of `flashtrain.spec.nvme`.
+
+Positions of fields are NVMe's own numbers, not taken from `spec.nvme.Submission`: a wrong one shows.
+"""
+
+import random
+from typing import NamedTuple
+
+from flashtrain.spec import FmsConfig, Status
+
+READ_RIGHT, APPEND_RIGHT = 1, 2
+FLUSH, WRITE, READ, SEND, RECEIVE, APPEND, RESET, RETIRE = 0x00, 0x01, 0x02, 0x79, 0x7A, 0x7D, 0x80, 0x84
+OPCODES = (FLUSH, WRITE, READ, SEND, RECEIVE, APPEND, RESET, RETIRE)
+MOVES_BLOCKS = (WRITE, READ, APPEND)
+
+
+class StreamSettings(NamedTuple):
+    """One stream as the registers give it to the decoder; rights are those of (host, core)."""
+
+    valid: int
+    rights: tuple[int, int]
+    first: int
+    zones: int
+
+
+class Entry:
+    """The 16 dwords of a submission entry, with its fields by name."""
+
+    def __init__(self):
+        self.dwords = [0] * 16
+
+    def put(self, dword: int, low: int, width: int, value: int) -> None:
+        mask = (1 << width) - 1
+        self.dwords[dword] = self.dwords[dword] & ~(mask << low) | (value & mask) << low
+
+    def get(self, dword: int, low: int = 0, width: int = 32) -> int:
+        return self.dwords[dword] >> low & (1 << width) - 1
+
+    def put_wide(self, dword: int, value: int) -> None:
+        self.dwords[dword], self.dwords[dword + 1] = value & 0xFFFF_FFFF, value >> 32 & 0xFFFF_FFFF
+
+    @property
+    def opcode(self) -> int:
+        return self.get(0, 0, 8)
+
+    @property
+    def cid(self) -> int:
+        return self.get(0, 16, 16)
+
+    @property
+    def address(self) -> int:
+        return self.dwords[6] | self.dwords[7] << 32
+
+    @property
+    def slba(self) -> int:
+        return self.dwords[10] | self.dwords[11] << 32
+
+    @property
+    def bits(self) -> int:
+        return sum(dword << 32 * number for number, dword in enumerate(self.dwords))
+
+
+class Oracle(NamedTuple):
+    """The checks that need no zone."""
+
+    config: FmsConfig
+    streams: tuple[StreamSettings, ...]
+    memory_bytes: int
+
+    def status(self, port: int, e: Entry) -> Status:
+        """The status of the first check that fails."""
+        opcode, has_data = e.opcode, e.opcode in (*MOVES_BLOCKS, RECEIVE)
+        if opcode not in OPCODES:
+            return Status.INVALID_OPCODE
+        if e.get(0, 8, 2) != 0:
+            return Status.INVALID_FIELD
+        if has_data and e.get(0, 14, 2) != 1:
+            return Status.INVALID_FIELD
+        nsid = e.get(1)
+        if nsid not in range(1, 9) or not self.streams[nsid - 1].valid:
+            return Status.INVALID_NAMESPACE
+        stream = self.streams[nsid - 1]
+        if not stream.rights[port] & {READ: READ_RIGHT, RECEIVE: READ_RIGHT | APPEND_RIGHT}.get(
+            opcode, APPEND_RIGHT
+        ):
+            return Status.ACCESS_DENIED
+        zone, offset = divmod(e.slba, self.config.geometry.zone_size)
+        names_zone = opcode in (APPEND, RECEIVE, RETIRE) or (opcode == SEND and not e.get(13, 8, 1))
+        if self._bad_field(opcode, e) or (names_zone and offset != 0):
+            return Status.INVALID_FIELD
+        if has_data and (failure := self._data_pointer(opcode, e)) is not None:
+            return failure
+        if (names_zone or opcode in (READ, WRITE)) and zone >= stream.zones:
+            return Status.LBA_OUT_OF_RANGE
+        return Status.SUCCESS
+
+    def _bad_field(self, opcode: int, e: Entry) -> bool:
+        action = e.get(13, 0, 8)
+        if opcode in MOVES_BLOCKS:
+            return e.get(12, 0, 16) + 1 > self.config.max_blocks
+        if opcode == SEND:
+            return action not in (1, 2, 3, 4)
+        if opcode == RETIRE:
+            return action not in (0xD, 0xF)
+        if opcode == RECEIVE:
+            return action != 0 or e.get(13, 8, 8) != 0 or 4 * (e.get(12) + 1) < 64
+        return False
+
+    def _data_pointer(self, opcode: int, e: Entry) -> Status | None:
+        page_bytes = self.config.geometry.page_bytes
+        report = opcode == RECEIVE
+        expected = 4 * (e.get(12) + 1) if report else page_bytes * (e.get(12, 0, 16) + 1)
+        if e.get(9, 24, 8) != 0:
+            return Status.SGL_TYPE_INVALID
+        if e.get(8) != expected:
+            return Status.SGL_LENGTH_INVALID
+        if e.address % (8 if report else page_bytes):
+            return Status.SGL_GRANULARITY_INVALID
+        if e.address + expected > self.memory_bytes:
+            return Status.DATA_TRANSFER_ERROR
+        return None
+
+    def fields(self, port: int, e: Entry) -> dict[str, int]:
+        """The fields of a `Command` that must be right if the status is success, by opcode."""
+        stream = self.streams[e.get(1) - 1]
+        zone, offset = divmod(e.slba, self.config.geometry.zone_size)
+        place = {"zone": stream.first + zone, "index": zone}
+        fields = {"port": port, "cid": e.cid, "stream": e.get(1) - 1}
+        if e.opcode in MOVES_BLOCKS:
+            page = e.address // self.config.geometry.page_bytes
+            fields |= place | {"offset": offset, "blocks": e.get(12, 0, 16) + 1, "page": page}
+        if e.opcode == RECEIVE:
+            descriptors = min((4 * (e.get(12) + 1) - 64) // 64, stream.zones)
+            fields |= place | {"address": e.address, "descriptors": descriptors, "partial": e.get(13, 16, 1)}
+        if e.opcode == SEND:
+            fields |= {"action": e.get(13, 0, 8), "select_all": e.get(13, 8, 1)}
+            fields |= {} if e.get(13, 8, 1) else place
+        if e.opcode == RETIRE:
+            fields |= place | {"action": e.get(13, 0, 8)}
+        return fields
+
+
+def random_oracle(config: FmsConfig) -> Oracle:
+    """A stream table and a tensor buffer's size."""
+    zones = config.geometry.zones
+    streams = []
+    for _ in range(8):
+        first = random.randrange(zones)
+        streams.append(StreamSettings(
+            valid=int(random.random() < 0.8),
+            rights=tuple(random.choices(range(4), [1, 2, 2, 5], k=2)),
+            first=first,
+            zones=random.randint(1, zones - first),
+        ))  # fmt: skip
+    most = 1 << config.address_bits
+    return Oracle(config, tuple(streams), random.choice([most, most // 2, most - 8, random.randrange(most)]))
+
+
+def random_entry(oracle: Oracle) -> Entry:
+    """A command that is good but perhaps for the rights of its port, with up to three faults."""
+    config, geometry = oracle.config, oracle.config.geometry
+    valid = [nsid for nsid in range(1, 9) if oracle.streams[nsid - 1].valid] or [1]
+    nsid = random.choice(valid)
+    stream = oracle.streams[nsid - 1]
+    e = Entry()
+    for dword in (2, 3, 4, 5, 13, 14, 15):
+        e.put(dword, 0, 32, random.getrandbits(32))
+    opcode = random.choice(OPCODES)
+    e.put(0, 0, 8, opcode)
+    e.put(0, 14, 2, 1)
+    e.put(0, 16, 16, random.getrandbits(16))
+    e.put(1, 0, 32, nsid)
+    offset = random.randrange(geometry.zone_size) if opcode in (READ, WRITE) else 0
+    e.put_wide(10, random.randrange(stream.zones) * geometry.zone_size + offset)
+    if opcode == RECEIVE:
+        dwords = random.choice([16, 17, 31, 32, random.randint(16, 16 * (geometry.zones + 4))])
+        length, alignment = 4 * dwords, 8
+        e.put(12, 0, 32, dwords - 1)
+        e.put(13, 0, 16, 0)
+    else:
+        blocks = random.choice([1, config.max_blocks, random.randint(1, config.max_blocks)])
+        length, alignment = geometry.page_bytes * blocks, geometry.page_bytes
+        e.put(12, 0, 32, random.getrandbits(16) << 16 | blocks - 1)
+        e.put(13, 0, 8, random.choice((1, 2, 3, 4) if opcode == SEND else (0xD, 0xF)))
+    e.put(8, 0, 32, length)
+    last = max(0, oracle.memory_bytes - length) // alignment
+    e.put_wide(6, alignment * random.choice([0, last, random.randint(0, last)]))
+    for _ in range(random.choices([0, 1, 2, 3], [4, 5, 2, 1])[0]):
+        _break(oracle, e, length, alignment)
+    return e
+
+
+def _break(oracle: Oracle, e: Entry, length: int, alignment: int) -> None:
+    """Change one field into something that may be wrong, often by one bit or by one step."""
+    config, geometry = oracle.config, oracle.config.geometry
+    match random.randrange(14):
+        case 0:
+            e.put(0, 0, 8, random.getrandbits(8))
+        case 1:
+            e.put(0, 8, 2, random.randrange(4))
+        case 2:
+            e.put(0, 14, 2, random.randrange(4))
+        case 3:
+            e.put(1, 0, 32, random.choice([0, 9, 0xFFFF_FFFF, random.randint(1, 8), e.get(1) | 1 << 31, 256]))
+        case 4:
+            e.put(12, 0, 16, random.choice([config.max_blocks - 1, config.max_blocks, 0xFFFF]))
+        case 5:
+            e.put_wide(10, e.slba ^ 1 << random.randrange(64))
+        case 6:
+            zones = oracle.streams[(e.get(1) - 1) % 8].zones
+            e.put_wide(10, (zones + random.choice([-1, 0, 1])) * geometry.zone_size)
+        case 7:
+            e.put(13, 0, 8, random.choice([0, 1, 4, 5, 0xD, 0xE, 0xF, random.getrandbits(8)]))
+        case 8:
+            e.put(13, 8, 8, random.choice([0, 1, 2, random.getrandbits(8)]))
+        case 9:
+            e.put(9, 24, 8, random.choice([1, 0x10, 0x80, random.getrandbits(8)]))
+        case 10:
+            e.put(8, 0, 32, random.choice([0, length - 1, length + 1, length ^ 1 << random.randrange(32)]))
+        case 11:
+            e.put_wide(6, e.address ^ 1 << random.randrange(64))
+        case 12:
+            end = oracle.memory_bytes + random.choice([-alignment, 0, 1, alignment])
+            e.put_wide(6, end - length)
+        case 13:
+            e.put(12, 0, 32, random.choice([0, 14, 15, 0x3FFF_FFFF, 0x4000_000F, 0xFFFF_FFFF]))

@@ -1,0 +1,25 @@
+"""The units of `flashtrain.rtl.frontend`, each with its bench."""
+
+from pathlib import Path
+
+import pytest
+
+from flashtrain.rtl.frontend.decode import Decoder
+from flashtrain.rtl.frontend.tracker import CommandTracker
+from flashtrain.sim.runner import Simulator, run_bench
+from flashtrain.spec import preset
+
+
+def run(top, name: str, simulator: Simulator, seed: int, **parameters):
+    bench = Path(__file__).with_name(f"{name}_bench.py")
+    run_bench(top, name, bench, simulator=simulator, seed=seed, parameters=parameters)
+
+
+@pytest.mark.parametrize("preset_name", ["tiny", "behemoth"])
+def test_decoder(simulator, seed, preset_name):
+    entries = 2_000 if simulator is Simulator.ICARUS else 8_000
+    run(Decoder(preset(preset_name)), "decoder", simulator, seed, preset=preset_name, entries=entries)
+
+
+def test_tracker(simulator, seed):
+    run(CommandTracker(preset("tiny")), "tracker", simulator, seed)
