@@ -64,7 +64,7 @@ class CompletionWriter(wiring.Component):
             self.axi.b.ready.eq(1),
             acknowledged.eq(self.axi.b.valid),
             ports.output.ready.eq(acknowledged),
-            self.written.eq(acknowledged << ports.output.payload),
+            *(self.written[port].eq(acknowledged & (ports.output.payload == port)) for port in range(PORTS)),
         ]
         m.d.sync += self.fault.eq(self.fault | acknowledged & self.axi.b.payload.error)
         return m
