@@ -1,0 +1,287 @@
+"""A channel engine with its dies: a centre that appends, reads, flushes and erases at random."""
+
+import random
+from collections import Counter, deque
+from dataclasses import dataclass, field
+
+import cocotb
+from channel_kit import CONFIGS
+from cocotb.triggers import RisingEdge
+from patient_streams import PatientSink, clock_now, wait
+
+from flashtrain.rtl.layouts import PageEvent, ReadHead, ReadPage, WritePage
+from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
+from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.spec.registers import ChannelCounter
+
+CONFIG = CONFIGS[bench_parameters()["config"]]
+GEOMETRY = CONFIG.geometry
+WORD_BITS = 8 * CONFIG.data_bytes
+BEATS = GEOMETRY.page_bytes // 2
+CAPACITY = GEOMETRY.dies * GEOMETRY.planes * GEOMETRY.pages
+VOLATILE, NON_VOLATILE = STREAMS = range(2)
+# The arrays keep their contents from test to test: each has zones of its own.
+RANDOM_ZONES, APPENDED_ZONE, READ_ZONE, BUFFERED_ZONE = range(4), 4, 5, 6
+
+
+@dataclass(eq=False)
+class Zone:
+    """A physical zone: the words of the pages written to it, in their order."""
+
+    number: int
+    pages: list[list[int]] = field(default_factory=list)
+    readable: int = 0  # pages that the channel has accepted
+    arrived: int = 0
+    reads: int = 0  # under way
+
+    @property
+    def stream(self) -> int:
+        return STREAMS[self.number % 2]
+
+    def place(self, index: int) -> dict[str, int]:
+        rest, plane = divmod(index, GEOMETRY.planes)
+        row, die = divmod(rest, GEOMETRY.dies)
+        return {"zone": self.number, "row": row, "die": die, "plane": plane}
+
+
+class Centre:
+    """The other side of the engine: announces pages, sends their data, and checks what it reads."""
+
+    SINKS = ("programmed", "read_head", "erased")
+
+    def __init__(self, dut, busy: float = 1):
+        self.dut, self.busy = dut, busy
+        self.pages = StreamSource(dut, "pages", busy)
+        self.reads = StreamSource(dut, "reads", busy)
+        self.flush = StreamSource(dut, "flush")
+        self.erase = StreamSource(dut, "erase")
+        self.data = StreamSink(dut, "read_data", busy)
+        self.announced: deque[tuple[Zone, list[int]]] = deque()
+        self.owed: deque[tuple[Zone, list[int]]] = deque()
+        self.asked: dict[int, tuple[Zone, list[int]]] = {}  # by where they go
+        self.notices: Counter = Counter()
+        self.checked = 0
+        self.flushed = 0
+        self.accepted: list[int] = []  # clocks
+
+    async def start(self):
+        inputs = ("data_valid", "data", "counter_select", *(f"{name}__ready" for name in self.SINKS))
+        await start(self.dut, **dict.fromkeys(inputs, 0))
+        pause = 0 if self.busy == 1 else 3
+        self.programmed, self.heads, self.erased = (PatientSink(self.dut, name, pause) for name in self.SINKS)
+        for run in (self._watch, self._send, self._check):
+            cocotb.start_soon(run())
+        await self.until(lambda: self.dut.ready.value == 1)
+
+    async def until(self, condition, clocks: int = 400_000, step: int = 8):
+        """Look every few clocks, because looking is slow."""
+        for _ in range(0, clocks, step):
+            if condition():
+                return
+            await wait(self.dut, step)
+        raise AssertionError("it takes too long")
+
+    def append(self, zone: Zone, close: int = 0) -> None:
+        words = [random.getrandbits(WORD_BITS) for _ in range(CONFIG.page_beats)]
+        place = zone.place(len(zone.pages))
+        tag = random.randrange(CONFIG.commands)
+        zone.pages.append(words)
+        self.announced.append((zone, words))
+        notify = int(zone.stream == NON_VOLATILE)
+        self.notices[tag] += notify
+        fields = {"tag": tag, "stream": zone.stream, "notify": notify, "close": close}
+        self.pages.send(pack(WritePage(CONFIG), **place, **fields))
+
+    def read(self, zone: Zone, index: int) -> None:
+        """Ask for a page that the channel has accepted."""
+        page = next(number for number in range(1 << 16) if number not in self.asked)
+        self.asked[page] = zone, zone.pages[index]
+        zone.reads += 1
+        fields = {"tag": page % CONFIG.commands, "page": page}
+        self.reads.send(pack(ReadPage(CONFIG), **zone.place(index), **fields))
+
+    async def flush_all(self):
+        await self.until(lambda: not self.announced and not self.owed)
+        for stream in STREAMS:
+            await self.flush_stream(stream)
+
+    async def flush_stream(self, stream: int):
+        before = self.flushed
+        self.flush.send(stream)
+        await self.until(lambda: self.flushed > before)
+
+    async def reset(self, zone: Zone):
+        """Erase a zone whose commands are complete; of a volatile one pages may be in the buffer."""
+        await self.until(lambda: zone.arrived == len(zone.pages) and not zone.reads)
+        if zone.stream == NON_VOLATILE:
+            await self.flush_stream(NON_VOLATILE)
+        before = len(self.erased.items)
+        self.erase.send(zone.number)
+        await self.until(lambda: len(self.erased.items) > before)
+        assert self.erased.items[-1] == 0, "the erase failed"
+        zone.pages.clear()
+        zone.readable = zone.arrived = 0
+
+    async def counters(self) -> dict[str, int]:
+        values = {}
+        for counter in ChannelCounter:
+            self.dut.counter_select.value = counter.value
+            for _ in range(3):
+                await RisingEdge(self.dut.clk)
+            values[counter.name] = int(self.dut.counter_value.value)
+        return values
+
+    async def finish(self):
+        """Everything that was asked for has happened, and the checkers are silent."""
+        await self.until(lambda: self.checked == len(self.heads.items) and not self.asked)
+        await self.flush_all()
+        await self.until(lambda: len(self.programmed.items) == self.notices.total())
+        events = [unpack(PageEvent(CONFIG), bits) for bits in self.programmed.items]
+        assert Counter(event["tag"] for event in events) == +self.notices
+        assert not any(event["failed"] for event in events)
+        await self.until(lambda: self.dut.idle.value == 1)
+        assert int(self.dut.violations.value) == 0, "the NAND refuses something"
+
+    async def _watch(self):
+        dut = self.dut
+        while True:
+            await RisingEdge(dut.clk)
+            self.flushed += dut.flushed.value == 1
+            if dut.pages__valid.value == 1 and dut.pages__ready.value == 1:
+                zone, _ = page = self.announced.popleft()
+                zone.readable += 1
+                self.owed.append(page)
+                self.accepted.append(clock_now())
+
+    async def _send(self):
+        dut = self.dut
+        while True:
+            await RisingEdge(dut.clk)
+            if not self.owed:
+                continue
+            zone, words = self.owed[0]
+            for word in words:
+                while random.random() >= self.busy:
+                    await RisingEdge(dut.clk)
+                dut.data_valid.value = 1
+                dut.data.value = word
+                await RisingEdge(dut.clk)
+                dut.data_valid.value = 0
+            zone.arrived += 1
+            self.owed.popleft()
+
+    async def _check(self):
+        while True:
+            await wait(self.dut, 8)
+            if self.checked == len(self.heads.items):
+                continue
+            begin, end = (number * CONFIG.page_beats for number in (self.checked, self.checked + 1))
+            if len(self.data.items) < end:
+                continue
+            head = unpack(ReadHead(CONFIG), self.heads.items[self.checked])
+            zone, words = self.asked.pop(head["page"])
+            assert head["tag"] == head["page"] % CONFIG.commands and not head["failed"]
+            assert self.data.items[begin:end] == words, f"page {head['page']} of zone {zone.number}"
+            zone.reads -= 1
+            self.checked += 1
+
+
+@cocotb.test()
+async def contents_are_exact(dut):
+    """Appends, reads of pages old and new, flushes and zone resets; every page read is as it was written."""
+    centre = Centre(dut, busy=0.8)
+    await centre.start()
+    zones = [Zone(number) for number in RANDOM_ZONES]
+    for _ in range(bench_parameters()["steps"]):
+        zone = random.choice(zones)
+        for _ in range(random.choice((1, 2, GEOMETRY.planes, 3 * GEOMETRY.planes))):
+            if len(zone.pages) < CAPACITY:
+                centre.append(zone, close=int(random.random() < 0.2))
+        await centre.until(lambda: len(centre.announced) < 4)
+        for zone in random.sample(zones, 2):
+            begin = random.randrange(max(zone.readable, 1))
+            for index in range(begin, min(begin + random.choice((1, 2, 8)), zone.readable)):
+                centre.read(zone, index)
+        await centre.until(lambda: len(centre.asked) < 8)
+        zone = random.choice(zones)
+        if random.random() < 0.1:
+            await centre.flush_stream(zone.stream)
+        if random.random() < 0.15 or len(zone.pages) == CAPACITY:
+            await centre.reset(zone)
+    await centre.finish()
+    counters = await centre.counters()
+    dut._log.info(str(counters))
+    assert counters["BUFFER_HITS"] + counters["PAGES_SENSED"] == centre.checked
+    assert counters["BUFFER_HITS"] and counters["PAGES_SENSED"] and counters["ERASES"]
+    assert counters["FAILURES"] == 0
+    assert counters["BUS_DATA_IN"] == counters["PAGES_PROGRAMMED"] * BEATS
+    bus = [value for name, value in counters.items() if name.startswith("BUS_")]
+    assert clock_now() - sum(bus) < 60, "the bus counters do not add up to all clocks"
+
+
+@cocotb.test()
+async def programs_follow_each_other(dut):
+    """A long append keeps the arrays of all dies programming."""
+    centre = Centre(dut)
+    await centre.start()
+    zone = Zone(APPENDED_ZONE)
+    sets = GEOMETRY.dies * GEOMETRY.pages
+    begin = clock_now()
+    for _ in range(sets * GEOMETRY.planes):
+        centre.append(zone)
+    await centre.flush_all()
+    clocks = clock_now() - begin
+    bound = GEOMETRY.pages * CONFIG.timing.clocks("tprog")
+    bus = sets * GEOMETRY.planes * BEATS
+    dut._log.info(f"{sets} page sets: {clocks} clocks, programs {bound}, data {bus}")
+    # The first set's data-in and the last one's status come on top, and a little for each set.
+    load = GEOMETRY.planes * (BEATS + 400)
+    assert max(bound, bus) < clocks < max(bound, bus * 1.5) + 3 * load + 200 * GEOMETRY.pages
+    await centre.finish()
+
+
+@cocotb.test()
+async def reads_fill_the_bus(dut):
+    """A long read after its pages are in the NAND, and one read alone."""
+    centre = Centre(dut)
+    await centre.start()
+    zone = Zone(READ_ZONE)
+    for _ in range(CAPACITY):
+        centre.append(zone)
+    await centre.flush_all()
+
+    begin = clock_now()
+    centre.read(zone, 0)
+    await RisingEdge(dut.read_head__valid)
+    dut._log.info(f"a page from the NAND: its head comes after {clock_now() - begin} clocks")
+    await centre.until(lambda: not centre.asked)
+
+    before = await centre.counters()
+    begin = clock_now()
+    for index in range(CAPACITY):
+        centre.read(zone, index)
+    await centre.until(lambda: not centre.asked)
+    clocks = clock_now() - begin
+    after = await centre.counters()
+    spent = {name: after[name] - before[name] for name in after}
+    dut._log.info(f"{CAPACITY} pages: {clocks} clocks, data {CAPACITY * BEATS}; {spent}")
+    assert spent["PAGES_SENSED"] == CAPACITY and spent["BUS_DATA_OUT"] >= CAPACITY * BEATS
+    assert clocks < 5 * CAPACITY * BEATS
+    await centre.finish()
+
+
+@cocotb.test()
+async def hits_are_short(dut):
+    centre = Centre(dut)
+    await centre.start()
+    zone = Zone(BUFFERED_ZONE)
+    centre.append(zone)
+    await centre.until(lambda: zone.arrived)
+    begin = clock_now()
+    centre.read(zone, 0)
+    await RisingEdge(dut.read_head__valid)
+    clocks = clock_now() - begin
+    dut._log.info(f"a page from the write buffer: its head comes after {clocks} clocks")
+    assert clocks <= CONFIG.page_beats + CONFIG.write_sets + 16
+    await centre.until(lambda: not centre.asked)
+    await centre.finish()

@@ -1,0 +1,60 @@
+"""A channel engine with its dies, the models of their arrays, and the checker on its pins."""
+
+from pathlib import Path
+
+import pytest
+from amaranth import Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import Out, connect, flipped
+from channel_kit import CONFIGS
+
+from flashtrain.rtl.channel.engine import ChannelEngine
+from flashtrain.rtl.export import export_design
+from flashtrain.sim.nand import ICARUS_SOURCES, QUIET_HOST, VERILATOR_SOURCES, NandChannel
+from flashtrain.sim.runner import Simulator, run_bench
+from flashtrain.spec import FmsConfig
+
+STEPS = {Simulator.ICARUS: 8, Simulator.VERILATOR: 20}
+
+
+class EngineWithDies(wiring.Component):
+    """Members are those of the engine but its pins, and the breaches that arrays and checker have seen."""
+
+    def __init__(self, config: FmsConfig):
+        self.engine = ChannelEngine(config)
+        self.nand = NandChannel(config)
+        members = {name: member for name, member in self.engine.signature.members.items() if name != "nand"}
+        super().__init__({**members, "violations": Out(32)})
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.engine = engine = self.engine
+        m.submodules.nand = nand = self.nand
+        connect(m, engine.nand, nand.bus)
+        for name, member in self.signature.members.items():
+            if name == "violations":
+                m.d.comb += self.violations.eq(nand.violations)
+            elif member.is_signature:
+                connect(m, flipped(getattr(self, name)), getattr(engine, name))
+            elif member.flow is Out:
+                m.d.comb += getattr(self, name).eq(getattr(engine, name))
+            else:
+                m.d.comb += getattr(engine, name).eq(getattr(self, name))
+        cycle = Signal(64)
+        m.d.sync += cycle.eq(cycle + 1)
+        m.d.comb += nand.cycle.eq(cycle)
+        return m
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_engine(name, simulator, seed, tmp_path):
+    files = export_design(EngineWithDies(CONFIGS[name]), "engine").write(tmp_path)
+    files += [*VERILATOR_SOURCES, QUIET_HOST] if simulator is Simulator.VERILATOR else ICARUS_SOURCES
+    run_bench(
+        files,
+        "engine",
+        Path(__file__).with_name("engine_bench.py"),
+        simulator=simulator,
+        seed=seed,
+        parameters={"config": name, "steps": STEPS[simulator]},
+    )
