@@ -16,8 +16,9 @@ PAGE_OPS = tuple(op for op in BusOp if SEQUENCES[op].data in (DataPhase.IN, Data
 class BusArbiter(wiring.Component):
     """Short operations first, round robin among the short ones and among those that move a page.
 
-    A page waits even for a short operation that may not start yet: it is better to lose a few clocks of tRHW
-    than to keep a die from sensing, or from preparing its next page, while a whole page passes.
+    A page waits even for a short operation of a die that rests: it is better to lose a few clocks of tRHW
+    than to keep a die from sensing while a whole page passes. Only for a SELECT it does not wait: two SELECTs
+    after the pages of two dies hide more of each other's tCCS than a SELECT before each page.
 
     Combinational, but for the turns.
 
@@ -51,7 +52,9 @@ class BusArbiter(wiring.Component):
 
         moves_page = Signal(self.dies)
         needs_room = Signal(self.dies)
+        selects = Signal(self.dies)
         m.d.comb += [
+            selects.eq(Cat(op == BusOp.SELECT for op in self.ops)),
             moves_page.eq(Cat(op.matches(*PAGE_OPS) for op in self.ops)),
             needs_room.eq(Cat(op == BusOp.DATA_OUT for op in self.ops)),
         ]
@@ -59,7 +62,7 @@ class BusArbiter(wiring.Component):
         any_short = Signal()
         m.d.comb += [
             short.eq(self.valid & ~moves_page),
-            any_short.eq(short.any()),
+            any_short.eq((short & ~(selects & self.resting)).any()),
             short_turn.requests.eq(short & ~self.resting),
             page_turn.requests.eq(self.valid & moves_page & ~self.resting & ~Mux(self.room, 0, needs_room)),
             self.grant.eq(Mux(any_short, short_turn.requests.any(), page_turn.requests.any())),

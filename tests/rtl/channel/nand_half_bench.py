@@ -1,0 +1,116 @@
+"""cocotb tests of the NAND half at full load: every pin is checked, and the dies are models on the pins."""
+
+from itertools import groupby
+
+import cocotb
+from cocotb.triggers import Event, RisingEdge
+from die_model import DieModel
+from nand_kit import CONFIGS
+from patient_streams import clock_now, until, wait
+from pin_monitor import Operation, PinMonitor
+
+from flashtrain.sim.bench.streams import start
+from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.spec.nand import BusOp
+
+PARAMETERS = bench_parameters()
+CONFIG = CONFIGS[PARAMETERS["config"]]
+GEOMETRY = CONFIG.geometry
+
+
+class Bench:
+    """A model of each die behind the pins."""
+
+    def __init__(self, dut):
+        self.dut = dut
+        self.dies = [DieModel(CONFIG, f"die {number}") for number in range(GEOMETRY.dies)]
+        self.pages_out: list[int] = []  # when each ended
+        self.asked = Event()
+        self.answer = 0
+
+    async def start(self) -> None:
+        await start(self.dut, program=0, read=0, answer=0)
+        self.monitor = PinMonitor(self.dut, CONFIG, self._operation, self._status)
+        cocotb.start_soon(self._answer())
+        await until(self.dut, self.dut.ready)
+
+    def _operation(self, operation: Operation) -> None:
+        row = operation.row
+        page = row & (1 << GEOMETRY.row_bits) - 1
+        plane = row >> GEOMETRY.row_bits & GEOMETRY.planes - 1
+        block = row >> GEOMETRY.row_bits + GEOMETRY.plane_bits
+        if operation.op is BusOp.DATA_OUT:
+            self.pages_out.append(operation.end)
+        self.dies[operation.die].operation(operation.op, block, page, plane, operation.end)
+
+    def _status(self, die: int, clock: int) -> None:
+        self.answer = self.dies[die].status(clock)
+        self.asked.set()
+
+    async def _answer(self) -> None:
+        """The monitor looks at the end of a clock; the byte is on the pins in the next one."""
+        while True:
+            await self.asked.wait()
+            self.asked.clear()
+            await RisingEdge(self.dut.clk)
+            self.dut.answer.value = self.answer
+
+    def programming(self, begin: int, end: int) -> list[float]:
+        """Share of the time in which each die's array programs."""
+        return [die.busy_share("program", begin, end) for die in self.dies]
+
+    def output(self, begin: int, end: int) -> float:
+        """Share of the bus that is data of pages from dies."""
+        ends = [clock for clock in self.pages_out if begin <= clock < end]
+        return (len(ends) - 1) * GEOMETRY.page_bytes / 2 / (ends[-1] - ends[0])
+
+
+@cocotb.test()
+async def programs_all_the_time(dut):
+    bench = Bench(dut)
+    await bench.start()
+    dut.program.value = 1
+    tprog = CONFIG.timing.clocks("tprog")
+    await wait(dut, 2 * tprog)
+    begin = clock_now()
+    await wait(dut, PARAMETERS["programs"] * tprog)
+    shares = bench.programming(begin, clock_now())
+    load = bench.monitor.beats_in / clock_now()
+    polls = sum(die.polls for die in bench.dies) / sum(len(die.works) for die in bench.dies)
+    dut._log.info(f"arrays program {shares} of the time; bus {load:.3f} data in, {polls:.2f} polls per set")
+    assert min(shares) >= PARAMETERS["program_share"]
+
+
+@cocotb.test()
+async def reads_at_the_rate_of_the_bus(dut):
+    bench = Bench(dut)
+    await bench.start()
+    dut.read.value = 1
+    await wait(dut, 8 * GEOMETRY.page_bytes)
+    begin = clock_now()
+    await wait(dut, PARAMETERS["reads"] * GEOMETRY.page_bytes)
+    share = bench.output(begin, clock_now())
+    polls = sum(die.polls for die in bench.dies) / sum(len(die.works) for die in bench.dies)
+    dut._log.info(f"bus {share:.4f} data out, {polls:.2f} polls per set")
+    assert PARAMETERS["read_share"] <= share < 1
+
+
+@cocotb.test()
+async def does_both(dut):
+    """Neither side starves, and the turns are as long as promised."""
+    bench = Bench(dut)
+    await bench.start()
+    dut.program.value = 1
+    dut.read.value = 1
+    begin = clock_now()
+    turns: list[list[str]] = [[]]
+    while min(map(len, turns)) < 6:
+        assert clock_now() - begin < 30 * CONFIG.timing.clocks("tprog"), turns
+        await wait(dut, CONFIG.timing.clocks("tprog"))
+        turns = [
+            ["".join(turn) for _, turn in groupby(work.kind[0] for work in die.works)] for die in bench.dies
+        ]
+    shares, share = bench.programming(begin, clock_now()), bench.output(begin, clock_now())
+    dut._log.info(f"arrays program {shares} of the time; bus {share:.4f} data out")
+    # The first and the last turn may be shorter.
+    assert {turn for die in turns for turn in die[1:-1]} == {"p", "ssss"}, turns
