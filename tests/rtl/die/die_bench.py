@@ -51,3 +51,234 @@ async def multi_plane_program_and_read(dut):
         await nand.choose(plane, 1, 0)
         assert await nand.data_out(len(contents[plane])) == contents[plane]
     assert nand.violations == 0
+
+
+@cocotb.test()
+async def busy_times(dut):
+    """RB_n is low for as long as the timing says, and a few clocks of logic."""
+    nand = await begin(dut)
+    await fresh(nand, 1)
+
+    def near(busy: int, name: str) -> None:
+        assert 0 <= busy - TIMING.clocks(name) <= SLACK, (
+            f"busy for {busy} clocks, {name} is {TIMING.clocks(name)}"
+        )
+
+    near(await nand.program([(0, 1)], 0, [page_bytes()], last=C.PROGRAM_CONFIRM), "tprog")
+    near(await nand.read([(0, 1)], 0), "tr")
+    near(await nand.erase([(0, 1)]), "tbers")
+    await nand.load(0, 1, 0, page_bytes())
+    near(await nand.confirm(C.PROGRAM_MULTI_PLANE), "tdbsy")
+    await nand.load(1, 1, 0, page_bytes())
+    near(await nand.confirm(C.PROGRAM_CACHE), "tcbsy")
+    near(await nand.reset_die(), "trst")
+    assert await nand.status() == IDLE
+    assert nand.violations == 0
+
+
+@cocotb.test()
+async def cache_program_keeps_the_array_busy(dut):
+    """Set after set: the array starts the next one in the clock in which it ends the one before."""
+    nand = await begin(dut)
+    await fresh(nand, 1)
+    places = on_all_planes(1)[:2]  # loaded in less than tPROG
+    contents = [[page_bytes() for _ in places] for _ in range(GEOMETRY.pages)]
+    for page in range(GEOMETRY.pages):
+        busy = await nand.program(places, page, contents[page])
+        if page == 0:
+            started = nand.last_we
+            assert busy <= TIMING.clocks("tcbsy") + SLACK, "an idle array starts at once"
+    while not await nand.status() & DieStatus.ARDY:
+        pass
+    programming = GEOMETRY.pages * TIMING.clocks("tprog")
+    poll = 300
+    clocks = nand.now - started
+    assert programming <= clocks <= programming + poll, f"{clocks} clocks instead of {programming}"
+
+    for page in range(GEOMETRY.pages):
+        await nand.read(places, page)
+        for plane, block in places:
+            await nand.choose(plane, block, page)
+            assert await nand.data_out(GEOMETRY.raw_page_bytes) == contents[page][plane]
+    assert nand.violations == 0
+
+
+@cocotb.test()
+async def cache_read_senses_behind_the_output(dut):
+    """After the first page set each next one costs tCBSY, the array senses while the last is output."""
+    nand = await begin(dut)
+    await fresh(nand, 1)
+    contents = [[page_bytes() for _ in PLANES] for _ in range(GEOMETRY.pages)]
+    for page in range(GEOMETRY.pages):
+        await nand.program(on_all_planes(1), page, contents[page], last=C.PROGRAM_CONFIRM)
+    await nand.read(on_all_planes(1), 0)
+    for page in range(GEOMETRY.pages):
+        last = page == GEOMETRY.pages - 1
+        busy = await nand.confirm(C.READ_CACHE_END if last else C.READ_CACHE)
+        assert 0 <= busy - TIMING.clocks("tcbsy") <= SLACK
+        assert bool(await nand.status() & DieStatus.ARDY) is last
+        for plane in PLANES:
+            await nand.choose(plane, 1, page)
+            assert await nand.data_out(GEOMETRY.raw_page_bytes) == contents[page][plane]
+    assert nand.violations == 0
+
+
+@cocotb.test()
+async def a_cache_read_waits_for_the_array(dut):
+    """Without output in between, 31h takes as long as the sense before."""
+    nand = await begin(dut)
+    await fresh(nand, 1)
+    contents = [page_bytes() for _ in range(3)]
+    for page, content in enumerate(contents):
+        await nand.program([(0, 1)], page, [content], last=C.PROGRAM_CONFIRM)
+    await nand.read([(0, 1)], 0)
+    await nand.confirm(C.READ_CACHE)
+    first = nand.last_we
+    await nand.confirm(C.READ_CACHE)
+    assert 0 <= nand.now - first - TIMING.clocks("tr") <= TIMING.clocks("tcbsy") + 4 * SLACK
+    # Of a single plane the output needs no selection.
+    assert await nand.data_out(GEOMETRY.raw_page_bytes) == contents[1]
+    await nand.confirm(C.READ_CACHE_END)
+    assert await nand.data_out(GEOMETRY.raw_page_bytes) == contents[2]
+    assert nand.violations == 0
+
+
+@cocotb.test()
+async def random_cache_read(dut):
+    """00h..31h: any page may be sensed while another is output."""
+    nand = await begin(dut)
+    await fresh(nand, 1, 2)
+    contents = {}
+    for block in (1, 2):
+        for page in range(2):
+            contents[block, page] = [page_bytes() for _ in PLANES]
+            await nand.program(on_all_planes(block), page, contents[block, page], last=C.PROGRAM_CONFIRM)
+    order = [(2, 1), (1, 0), (2, 0), (1, 1)]
+    await nand.read(on_all_planes(2), 1)
+    for before, after in zip(order, [*order[1:], None], strict=True):
+        if after is None:
+            await nand.confirm(C.READ_CACHE_END)
+        else:
+            await nand.read(on_all_planes(after[0]), after[1], last=C.READ_CACHE)
+        for plane in PLANES:
+            await nand.choose(plane, *before)
+            assert await nand.data_out(GEOMETRY.raw_page_bytes) == contents[before][plane]
+    assert nand.violations == 0
+
+
+@cocotb.test()
+async def columns(dut):
+    """Input and output from columns within the page; what is not written is FFh."""
+    nand = await begin(dut)
+    await fresh(nand, 1)
+    size, word = GEOMETRY.raw_page_bytes, CONFIG.die_word_bytes
+    first, second = random.randbytes(2 * word), random.randbytes(8)
+    await nand.command(C.PROGRAM)
+    await nand.full_address(1, 1, 0, column=3 * word)
+    await nand.data_in(first)
+    await nand.command(C.CHANGE_WRITE_COLUMN)
+    await nand.address(word, 2)
+    await nand.data_in(second, after=TIMING.clocks("tccs"))
+    await nand.confirm(C.PROGRAM_CONFIRM)
+    expected = bytearray(b"\xff" * size)
+    expected[3 * word : 5 * word] = first
+    expected[word : word + 8] = second
+
+    await nand.read([(1, 1)], 0, column=2 * word)
+    assert await nand.data_out(4 * word) == expected[2 * word : 6 * word]
+    await nand.change_read_column(0)
+    assert await nand.data_out(size) == expected
+    await nand.change_read_column(size - word)
+    assert await nand.data_out(word // 2) == expected[size - word : size - word // 2]
+    assert DieStatus.RDY in await nand.status()
+    await nand.back_to_output()
+    assert await nand.data_out(word // 2) == expected[size - word // 2 :]
+    assert nand.violations == 0
+
+
+@cocotb.test()
+async def failures_by_plane(dut):
+    """FAIL is of the last operation, FAILC of the cache program before; 78h tells the planes apart."""
+    nand = await begin(dut)
+    good, bad = 1, BAD_BLOCK
+    await fresh(nand, good)
+    assert await nand.erase(on_all_planes(bad)) >= TIMING.clocks("tbers")
+    assert await nand.status() == IDLE | DieStatus.FAIL
+    assert [await nand.status(plane, bad) for plane in (0, 1)] == [IDLE, IDLE | DieStatus.FAIL]
+
+    # A failing program between two good ones.
+    await nand.program(on_all_planes(good), 0, [page_bytes() for _ in PLANES])
+    assert await nand.status() == READY, "neither is valid yet"
+    await nand.program(on_all_planes(bad), 0, [page_bytes() for _ in PLANES])
+    assert await nand.status() == READY, "the first has passed"
+    await nand.program(on_all_planes(good), 1, [page_bytes() for _ in PLANES])
+    assert await nand.status() == READY | DieStatus.FAILC
+    assert [await nand.status(plane, bad) for plane in (0, 1)] == [READY, READY | DieStatus.FAILC]
+    assert await nand.idle() == IDLE | DieStatus.FAILC, "the last has passed, the one before has not"
+
+    # The failing one at the end, with 10h.
+    await nand.program(on_all_planes(good), 2, [page_bytes() for _ in PLANES])
+    await nand.program(on_all_planes(bad), 1, [page_bytes() for _ in PLANES], last=C.PROGRAM_CONFIRM)
+    assert await nand.status() == IDLE | DieStatus.FAIL
+    await nand.program([(0, bad)], 2, [page_bytes()], last=C.PROGRAM_CONFIRM)
+    assert await nand.status() == IDLE, "the bad block is on another plane"
+    await nand.read(on_all_planes(good), 0)
+    assert await nand.status() == IDLE
+    assert nand.violations == 0
+
+
+@cocotb.test()
+async def identity(dut):
+    nand = await begin(dut)
+    for address, answer in [(0x20, b"ONFI"), (0x00, bytes([0x46, 0x54, 0, 0]))]:
+        await nand.command(C.READ_ID)
+        await nand.address(address, 1)
+        nand.data_from = nand.last_we + nand.clocks("twhr")
+        assert (await nand.data_out(8))[::2] == answer
+    assert nand.violations == 0
+
+
+@cocotb.test()
+async def reset_aborts(dut):
+    """A reset ends a program at once; its page is spent, and an erase makes the block whole."""
+    nand = await begin(dut)
+    await fresh(nand, 1)
+    await nand.program([(0, 1)], 0, [page_bytes()])
+    assert DieStatus.ARDY not in await nand.status()
+    assert await nand.reset_die() <= TIMING.clocks("trst") + SLACK
+    assert await nand.status() == IDLE
+    await nand.read([(0, 1)], 0)
+    assert await nand.data_out(GEOMETRY.raw_page_bytes) == b"\xff" * GEOMETRY.raw_page_bytes
+    await fresh(nand, 1)
+    content = page_bytes()
+    await nand.program([(0, 1)], 0, [content], last=C.PROGRAM_CONFIRM)
+    await nand.read([(0, 1)], 0)
+    assert await nand.data_out(GEOMETRY.raw_page_bytes) == content
+    assert nand.violations == 0
+
+
+@cocotb.test()
+async def dies_interleave(dut):
+    """One die works and the other is served; each keeps its own data and status."""
+    nand = await begin(dut)
+    if GEOMETRY.dies == 1:
+        return
+    contents = [[page_bytes() for _ in PLANES] for _ in range(2)]
+    for die in (0, 1):
+        nand.select(die)
+        await fresh(nand, 1)
+    for die in (0, 1):
+        nand.select(die)
+        await nand.program(on_all_planes(1), 0, contents[die])
+    assert DieStatus.ARDY not in await nand.status()
+    for die in (0, 1):
+        nand.select(die)
+        await nand.idle()
+        # Sense this die and, before its data are taken, talk to the other.
+        await nand.read(on_all_planes(1), 0)
+        await nand.choose(1, 1, 0)
+        nand.select(1 - die)
+        await nand.status()
+        nand.select(die)
+        assert await nand.data_out(GEOMETRY.raw_page_bytes) == contents[die][1]
+    assert nand.violations == 0

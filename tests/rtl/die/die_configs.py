@@ -3,12 +3,20 @@
 from dataclasses import replace
 
 from flashtrain.spec import FmsConfig, preset
+from flashtrain.spec.timing import ns
 
 TINY = preset("tiny")
 CONFIGS = {
     "one": TINY,
-    "two": replace(TINY, geometry=replace(TINY.geometry, dies=2, planes=4), read_queue=8),
-    "small": replace(preset("small"), geometry=replace(preset("small").geometry, blocks=2, pages=4), max_blocks=64),
+    "two": replace(
+        TINY,
+        geometry=replace(TINY.geometry, dies=2, planes=4),
+        timing=replace(TINY.timing, tbers=ns(1_500)),
+        read_queue=8,
+    ),
+    "small": replace(
+        preset("small"), geometry=replace(preset("small").geometry, blocks=4, pages=4), max_blocks=64
+    ),
 }  # fmt: skip
 BAD_BLOCK, BAD_PLANES = 3, 0b10
 """What fails in every bench: block 3 on plane 1."""

@@ -4,7 +4,6 @@ Every gap is as short as the timing allows, unless an argument says otherwise: s
 violation shows that the checker does not ask for more than the timing does.
 """
 
-import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge
 from cocotb.utils import get_sim_time
@@ -47,6 +46,7 @@ class NandDriver:
         await ClockCycles(dut.clk, 3)
         dut.rst.value = 0
         await ClockCycles(dut.clk, 2)
+        self._violations_before = int(dut.violations.value)
 
     def deselect(self) -> None:
         self.dut.bus__ce_n.value = (1 << self.geometry.dies) - 1
@@ -136,9 +136,9 @@ class NandDriver:
         await self.wait(self.last_we + self.clocks("twb") - self.now)
         while not int(self.dut.bus__rb_n.value) >> self.selected & 1:
             await RisingEdge(self.dut.clk)
-        # Seen one clock late, as everything is that is read after an edge; and the command's own clock.
-        self.data_from = max(self.data_from, self.now - 1 + self.clocks("trr"))
-        return self.now - 2 - self.last_we
+        # What is read after an edge is what the edge has seen.
+        self.data_from = max(self.data_from, self.now + self.clocks("trr"))
+        return self.now - 1 - self.last_we
 
     async def idle(self) -> DieStatus:
         """Wait until the array of the selected die is idle, by status; returns the status."""
@@ -205,11 +205,11 @@ class NandDriver:
 
     @property
     def violations(self) -> int:
-        return int(self.dut.violations.value)
+        """Since the start."""
+        return int(self.dut.violations.value) - self._violations_before
 
 
 async def started(dut, config: FmsConfig) -> NandDriver:
     driver = NandDriver(dut, config)
     await driver.start()
-    cocotb.log.info("driver is up")
     return driver

@@ -60,7 +60,13 @@ def run(simulator, seed, tmp_path):
             files += ICARUS_SOURCES
         parameters = {"config": name, "verilator": simulator is Simulator.VERILATOR}
         return run_bench(
-            files, "nand_bench", HERE / bench, simulator=simulator, seed=seed, parameters=parameters, **options
+            files,
+            "nand_bench",
+            HERE / bench,
+            simulator=simulator,
+            seed=seed,
+            parameters=parameters,
+            **options,
         )
 
     return run
@@ -68,3 +74,11 @@ def run(simulator, seed, tmp_path):
 
 def test_operations(run):
     run("die_bench.py", "two")
+
+
+def test_every_breach_is_refused_once(run):
+    run("violations_bench.py", "two")
+
+
+def test_random_operations_against_a_twin(run):
+    run("random_bench.py", "two")

@@ -8,7 +8,7 @@
 //   Selection      at most one CE_n low; no cycle and no data without one; CE_n holds during data.
 //   Cycles         tWC between edges of WE_n, with either CLE or ALE; not during data.
 //   Direction      RE_n only while the controller does not drive; tRHW from data out to anything that it drives
-//                  for the same die, tCHZ for another.
+//                  for the same die, tCHZ for another or to the data out of another.
 //   Commands       known ones only; to a busy die status and reset only; none within tWB of a command that makes it busy;
 //                  the address cycles that a command has; a confirming command only after the one it confirms.
 //   Addresses      row bits that exist; a column within the page, a multiple of WORD_BYTES.
@@ -78,6 +78,7 @@ module flashtrain_nand_checker #(
   integer selected;  // die, or -1
   integer last_re_die;
   reg conflict;  // several are
+  reg tangled;  // two things at once
   reg [63:0] last_we, last_re, burst_start;
   integer burst_die;
   reg status_out;  // the last data out was a status, of burst_die
@@ -183,18 +184,21 @@ module flashtrain_nand_checker #(
       if (re_before && !re) data_out_end(burst_die);
       if (ce_n != ce_n_before) select;
 
-      if ((cle | ale | dqs_o | we) && !driven_before) begin
-        if (re) refuse(selected, "the controller drives while RE_n toggles");
-        else if (selected == last_re_die && cycle - last_re < TRHW) too_early("tRHW", cycle - last_re, TRHW);
-        else if (cycle - last_re < TCHZ) too_early("tCHZ", cycle - last_re, TCHZ);
-        last_re = LONG_AGO;
-      end else if (re && !re_before && (cle | ale | dqs_o | we))
+      tangled = 1;
+      if (re && (cle | ale | dqs_o | we) && !(re_before && driven_before))
         refuse(selected, "RE_n toggles while the controller drives");
       else if (dqs_o && !dqs_o_before && (cle | ale)) refuse(selected, "data during a command or address cycle");
+      else tangled = 0;
+      if ((cle | ale | dqs_o | we) && !driven_before) begin
+        if (selected == last_re_die && cycle - last_re < TRHW) too_early("tRHW", cycle - last_re, TRHW);
+        else if (cycle - last_re < TCHZ) too_early("tCHZ", cycle - last_re, TCHZ);
+        last_re = LONG_AGO;
+      end
 
       if ((we || dqs_o && !dqs_o_before || re && !re_before) && selected < 0) begin
         if (!conflict) refuse(-1, "a cycle or data while no CE_n is low");
       end else begin
+        if (tangled) ignoring[selected] = 1;
         if (we) write_cycle(selected);
         if (dqs_o && !dqs_o_before) data_in_begin(selected);
         if (re && !re_before) data_out_begin(selected);
@@ -240,7 +244,8 @@ module flashtrain_nand_checker #(
     begin
       // What belongs to a command that was refused is no second mistake.
       if (!confirms(code)) ignoring[die] = 0;
-      if (cycle < busy_after[die]) begin
+      if (ignoring[die]) ;
+      else if (cycle < busy_after[die]) begin
         too_early("tWB", TWB - (busy_after[die] - cycle), TWB);
         busy_after[die] = cycle;
         if (!while_busy(code)) ignoring[die] = 1;
@@ -529,6 +534,7 @@ module flashtrain_nand_checker #(
         too_early(out_column[die] ? "tCCS" : "tWHR",
                   (out_column[die] ? TCCS : TWHR) - (out_from[die] - cycle), out_column[die] ? TCCS : TWHR);
       else if (source[die] == PAGE && cycle - ready_at[die] < TRR) too_early("tRR", cycle - ready_at[die], TRR);
+      else if (die != last_re_die && cycle - last_re < TCHZ) too_early("tCHZ", cycle - last_re, TCHZ);
     end
   endtask
 

@@ -1,0 +1,38 @@
+"""Random legal operations against a twin."""
+
+import random
+
+import cocotb
+from die_configs import config_named
+from nand_driver import started
+from nand_twin import RandomOperations
+
+from flashtrain.sim.bench_parameters import bench_parameters
+
+CONFIG = config_named(bench_parameters()["config"])
+OPERATIONS = 120
+WEIGHTS = {
+    "erase": 3,
+    "program": 6,
+    "read": 4,
+    "cache_read": 3,
+    "random_cache_read": 2,
+    "identify": 1,
+    "reset": 1,
+}
+
+
+@cocotb.test()
+async def legal_operations(dut):
+    nand = await started(dut, CONFIG)
+    operations = RandomOperations(nand)
+    for die in range(CONFIG.geometry.dies):
+        nand.select(die)
+        for _ in range(4):
+            await operations.perform("erase")
+    for _ in range(OPERATIONS):
+        nand.select(random.randrange(CONFIG.geometry.dies))
+        (name,) = random.choices(list(WEIGHTS), list(WEIGHTS.values()))
+        await operations.perform(name)
+        assert nand.violations == 0, name
+    assert set(operations.done) == set(WEIGHTS), "an operation was never possible"
