@@ -49,6 +49,7 @@ class Operation:
     address: list[int] = field(default_factory=list)
     data_in: int = 0  # beats
     data_out: int = 0
+    last_data: int = 0  # clock of the last beat from the die
 
     @property
     def row(self) -> int:
@@ -184,6 +185,7 @@ class PinMonitor:
             self.last_data[self.operation.die] = last
         else:
             self.last_data[self.operation.die] = max(last, self.last_data[self.operation.die])
+            self.operation.last_data = last
 
     def _finish(self, clock: int) -> None:
         """The die is deselected: the operation must be whole."""

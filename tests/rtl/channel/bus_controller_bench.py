@@ -1,0 +1,274 @@
+"""cocotb tests of the bus controller: every operation on the pins, with its timing to the clock."""
+
+import random
+from collections import deque
+from itertools import pairwise
+
+import cocotb
+from cocotb.triggers import RisingEdge
+from nand_kit import CONFIGS
+from patient_streams import PatientSource, clock_now, until, wait
+from pin_monitor import GIVES_STATUS, TAKES_DATA, TURNAROUND_NS, Operation, PinMonitor
+
+from flashtrain.rtl.channel.block_table import BlockPlace
+from flashtrain.rtl.channel.bus_controller import BusActivity, PageFetch, PageFill
+from flashtrain.rtl.layouts import BusRequest
+from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
+from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.spec.nand import BusOp
+
+CONFIG = CONFIGS[bench_parameters()["config"]]
+GEOMETRY = CONFIG.geometry
+DIES = range(GEOMETRY.dies)
+BEATS = GEOMETRY.page_bytes // 2
+TWC, TADL, TWHR, TRHW = (CONFIG.timing.clocks(name) for name in ("twc", "tadl", "twhr", "trhw"))
+TURNAROUND = -(-TURNAROUND_NS * CONFIG.timing.clock_mhz // 1000)
+CYCLES = {
+    BusOp.RESET: 1, BusOp.STATUS: 1, BusOp.STATUS_PLANE: 4, BusOp.READ_MORE: 7, BusOp.READ_LAST: 7,
+    BusOp.CACHE_READ_LAST: 7, BusOp.CACHE_READ_NEXT: 1, BusOp.CACHE_READ_END: 1, BusOp.SELECT: 7,
+    BusOp.PROGRAM_MORE: 7, BusOp.PROGRAM_LAST: 7, BusOp.ERASE_MORE: 5, BusOp.ERASE_LAST: 5,
+}  # fmt: skip
+NO_DATA = [op for op in CYCLES if op not in TAKES_DATA | GIVES_STATUS]
+ADDRESSED = {op for op, cycles in CYCLES.items() if cycles > 1}
+
+
+class Bench:
+    """Requests of every die, the write and read buffers' sides, and dies that answer `latency` after RE."""
+
+    def __init__(self, dut, *, latency: int = 1, beats_busy: float = 1, fill_busy: float = 1):
+        self.dut = dut
+        self.latency = latency
+        self.beats_busy = beats_busy
+        self.fill_busy = fill_busy
+        self.expected: list[deque[dict]] = [deque() for _ in DIES]
+        self.operations: list[Operation] = []
+        self.blocks: dict[tuple[int, int, int], int] = {}
+        self.data_in: list[int] = []  # on the pins
+        self.fetched: list[int] = []  # beats that the write buffer has given
+        self.sent: list[int] = []  # by dies, of pages
+        self.filled: list[int] = []
+        self.status = 0  # the latest that a die has sent
+        self.fills: list[dict] = []  # what DATA_OUT asked for, in the order of the bus
+        self.fetches: list[dict] = []
+        self.done = [0 for _ in DIES]
+        self.activity = dict.fromkeys(BusActivity, 0)
+
+    async def start(self) -> None:
+        dut = self.dut
+        inputs = [f"requests__{die}__{pin}" for die in DIES for pin in ("valid", "payload")]
+        inputs += ["lookup__block", "nand__dqs_i", "nand__dq_i", "nand__rb_n"]
+        self.beats = StreamSource(dut, "beats", self.beats_busy)
+        self.fetch = StreamSink(dut, "fetch", self.beats_busy)
+        self.fill = StreamSink(dut, "fill", self.fill_busy)
+        await start(dut, **dict.fromkeys(inputs, 0))
+        self.requests = [PatientSource(dut, f"requests__{die}") for die in DIES]
+        self.monitor = PinMonitor(dut, CONFIG, self._operation)
+        cocotb.start_soon(self._clocks())
+        cocotb.start_soon(self._look_up())
+        for die in DIES:
+            cocotb.start_soon(self._done(die))
+
+    def request(self, die: int, op: BusOp, **fields: int) -> None:
+        chosen = {
+            "op": op, "zone": random.randrange(GEOMETRY.zones), "row": random.randrange(GEOMETRY.pages),
+            "plane": random.randrange(GEOMETRY.planes), "slot": random.randrange(CONFIG.write_sets),
+            "tag": random.randrange(CONFIG.commands), "page": random.getrandbits(CONFIG.page_address_bits),
+            **fields,
+        }  # fmt: skip
+        self.expected[die].append(chosen)
+        self.requests[die].send(pack(BusRequest(CONFIG), **chosen))
+
+    async def finish(self, clocks: int = 500_000) -> None:
+        limit = clock_now() + clocks
+        while any(self.expected):
+            assert clock_now() < limit, f"still to come: {self.expected}"
+            await wait(self.dut, 50)
+        await wait(self.dut, 10)
+        assert self.data_in == self.fetched
+        assert self.filled == self.sent
+        assert [unpack(PageFill(CONFIG), item) for item in self.fill.items] == self.fills
+        assert [unpack(PageFetch(CONFIG), item) for item in self.fetch.items] == self.fetches
+        assert sum(self.done) == len(self.operations)
+        assert self.activity[BusActivity.DATA_IN] == len(self.data_in)
+        assert self.activity[BusActivity.DATA_OUT] == len(self.sent)
+        # And one clock of each, in which the request is taken.
+        cycles = sum(len(op.commands) + len(op.address) for op in self.operations)
+        assert self.activity[BusActivity.COMMAND] == cycles * TWC + len(self.operations)
+
+    def _operation(self, operation: Operation) -> None:
+        """An operation has left the pins: it is the next one of its die."""
+        self.operations.append(operation)
+        expected = self.expected[operation.die].popleft()
+        assert operation.op is expected["op"]
+        if operation.op in ADDRESSED:
+            place = expected["zone"], operation.die, expected["plane"]
+            row = GEOMETRY.row_address(self.blocks[place], expected["plane"], expected["row"])
+            assert operation.row == row
+        if operation.op is BusOp.DATA_OUT:
+            self.fills.append({name: expected[name] for name in ("tag", "page")})
+        if operation.op in TAKES_DATA:
+            self.fetches.append({name: expected[name] for name in ("slot", "plane")})
+        self._check_length(operation)
+
+    def _check_length(self, operation: Operation) -> None:
+        clocks = operation.end - operation.begin + 1
+        cycles = TWC * (len(operation.commands) + len(operation.address))
+        if operation.op in TAKES_DATA:
+            least = cycles + TADL - 1 + BEATS
+            assert clocks == least or (self.beats_busy < 1 and clocks > least)
+        elif operation.op in GIVES_STATUS:
+            assert clocks == cycles + TWHR + self.latency + 2
+        elif operation.op is BusOp.DATA_OUT:
+            least = 1 + BEATS + self.latency + 2
+            assert clocks == least or (self.fill_busy < 1 and clocks > least)
+        else:
+            assert clocks == cycles
+
+    async def _done(self, die: int) -> None:
+        while True:
+            await until(self.dut, getattr(self.dut, f"done__{die}"))
+            self.done[die] += 1
+            # The operation is still on the pins.
+            if self.expected[die][0]["op"] in GIVES_STATUS:
+                assert self.dut.status.value == self.status
+
+    async def _look_up(self) -> None:
+        """The block table: a random block for each place, one clock after it is named."""
+        while True:
+            await RisingEdge(self.dut.clk)
+            place = unpack(BlockPlace(CONFIG), int(self.dut.lookup__place.value))
+            key = place["zone"], place["die"], place["plane"]
+            block = self.blocks.setdefault(key, random.randrange(GEOMETRY.blocks))
+            self.dut.lookup__block.value = block
+
+    async def _clocks(self) -> None:
+        """Both ends of all data, and the dies' answers, in every clock."""
+        dut = self.dut
+        answers: deque[int | None] = deque([None] * (self.latency - 1))
+        fetched = 0
+        while True:
+            await RisingEdge(dut.clk)
+            self.activity[BusActivity(int(dut.activity.value))] += 1
+            if dut.nand__dqs_o.value == 1:
+                self.data_in.append(int(dut.nand__dq_o.value))
+            if dut.fill_valid.value == 1:
+                self.filled.append(int(dut.fill_data.value))
+            if len(self.fetch.items) > fetched:
+                fetched += 1
+                page = [random.getrandbits(16) for _ in range(BEATS)]
+                self.fetched += page
+                self.beats.send(*page)
+            answer = None
+            if dut.nand__re.value == 1:
+                answer = random.getrandbits(16)
+                operation = self.monitor.operation
+                assert operation is not None
+                if operation.commands:
+                    self.status = answer & 0xFF
+                else:
+                    self.sent.append(answer)
+            answers.append(answer)
+            answer = answers.popleft()
+            dut.nand__dqs_i.value = answer is not None
+            dut.nand__dq_i.value = random.getrandbits(16) if answer is None else answer
+
+
+@cocotb.test()
+@cocotb.parametrize(latency=[1, 3])
+async def spells_every_operation(dut, latency):
+    bench = Bench(dut, latency=latency)
+    await bench.start()
+    for die in DIES:
+        for op in random.sample(list(CYCLES), len(CYCLES)):
+            bench.request(die, op)
+    await bench.finish()
+
+
+@cocotb.test()
+async def wastes_two_clocks_between_operations(dut):
+    bench = Bench(dut)
+    await bench.start()
+    for die in DIES:
+        for _ in range(20):
+            bench.request(die, random.choice(NO_DATA))
+    await bench.finish()
+    gaps = {after.begin - before.end - 1 for before, after in pairwise(bench.operations)}
+    assert gaps == {2}
+
+
+@cocotb.test()
+@cocotb.parametrize(latency=[1, 4])
+async def rests_after_data(dut, latency):
+    """To the clock: tRHW for the die that has sent data, a turnaround for another."""
+    bench = Bench(dut, latency=latency)
+    await bench.start()
+    for op in (BusOp.DATA_OUT, BusOp.STATUS) * 3:
+        bench.request(0, op)
+        await wait(dut, TWC)
+        bench.request(0, BusOp.CACHE_READ_NEXT)
+        if GEOMETRY.dies > 1:
+            bench.request(1, BusOp.CACHE_READ_NEXT)
+        await bench.finish()
+        out, *others, same = bench.operations[-1 - min(GEOMETRY.dies, 2) :]
+        assert same.die == 0 and same.begin - out.last_data == TRHW
+        assert all(other.die == 1 and other.begin - out.last_data == TURNAROUND for other in others)
+
+
+@cocotb.test()
+async def serves_pages_in_turn(dut):
+    bench = Bench(dut)
+    await bench.start()
+    for _ in range(4):
+        for die in DIES:
+            bench.request(die, random.choice((BusOp.DATA_OUT, BusOp.PROGRAM_MORE)))
+    await bench.finish()
+    order = [operation.die for operation in bench.operations]
+    assert order == [(order[0] + index) % GEOMETRY.dies for index in range(len(order))]
+
+
+@cocotb.test(skip=GEOMETRY.dies < 3)
+async def serves_short_operations_first(dut):
+    bench = Bench(dut)
+    await bench.start()
+    for die in (0, 1):
+        for _ in range(6):
+            bench.request(die, random.choice((BusOp.DATA_OUT, BusOp.PROGRAM_LAST)))
+    for _ in range(5):
+        await wait(dut, random.randint(1, BEATS))
+        ended = len(bench.operations)
+        bench.request(2, random.choice((BusOp.STATUS, BusOp.SELECT, BusOp.ERASE_MORE)))
+        while bench.expected[2]:
+            await wait(dut, 10)
+        order = [operation.die for operation in bench.operations[ended:]]
+        # What the bus was at, and what it had just chosen.
+        assert order.index(2) <= 1
+    await bench.finish()
+
+
+@cocotb.test()
+async def waits_for_room_without_holding_the_bus(dut):
+    bench = Bench(dut, fill_busy=0)
+    await bench.start()
+    bench.request(0, BusOp.DATA_OUT)
+    for die in DIES[1:]:
+        bench.request(die, BusOp.STATUS)
+        bench.request(die, BusOp.PROGRAM_MORE)
+    await wait(dut, GEOMETRY.dies * (BEATS + TADL + 12 * TWC))
+    assert len(bench.operations) == 2 * (GEOMETRY.dies - 1)
+    bench.fill.busy = 1
+    await bench.finish()
+
+
+@cocotb.test()
+@cocotb.parametrize((("beats_busy", "fill_busy"), [(1, 1), (0.3, 0.2), (0.9, 0.02)]))
+async def random_operations(dut, beats_busy, fill_busy):
+    bench = Bench(dut, latency=random.randint(1, 4), beats_busy=beats_busy, fill_busy=fill_busy)
+    await bench.start()
+    choice = [*CYCLES, BusOp.DATA_OUT, BusOp.DATA_OUT]
+    choice.remove(BusOp.SELECT)  # after it an agent waits, which is checked on the pins
+    for _ in range(10):
+        for die in DIES:
+            for _ in range(random.randint(0, 3)):
+                bench.request(die, random.choice(choice))
+        await wait(dut, random.choice((0, 20, 1000)))
+    await bench.finish()

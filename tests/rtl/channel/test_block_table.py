@@ -1,0 +1,21 @@
+"""The block table: initial contents, look-ups, changes."""
+
+from pathlib import Path
+
+import pytest
+from nand_kit import CONFIGS
+
+from flashtrain.rtl.channel.block_table import BlockTable
+from flashtrain.sim.runner import run_bench
+
+
+@pytest.mark.parametrize("config", ["tiny", "four_tiny_dies"])
+def test_block_table(config, simulator, seed):
+    run_bench(
+        BlockTable(CONFIGS[config]),
+        "block_table",
+        Path(__file__).with_name("block_table_bench.py"),
+        simulator=simulator,
+        seed=seed,
+        parameters={"config": config},
+    )
