@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 
+from ..arbiter import RoundRobin
 from ..layouts import STREAM_BITS, PageSet, WritePage
 from .age_order import AgeOrder
 
@@ -44,15 +45,6 @@ class PagePlace(data.StructLayout):
         super().__init__({"zone": g.zone_bits, "row": g.row_bits, "die": g.die_bits, "plane": g.plane_bits})
 
 
-class Request(enum.Enum, shape=2):
-    """What may ask for a walk over the slots; served in turn."""
-
-    PLACE = 0
-    LOOKUP = 1
-    FLUSH = 2
-    DISCARD = 3
-
-
 class PageSets(wiring.Component):
     """Bookkeeping of the write buffer: places announced pages, closes sets, offers them to their agents.
 
@@ -63,8 +55,8 @@ class PageSets(wiring.Component):
     A set is closed when its last plane or a page with `close` is announced, when its stream is flushed, and,
     the oldest open one, when a page needs room and no slot is free: one set for each such page.
 
-    Latency: a page is accepted within 5 clocks if its set is the youngest, within `write_sets` + 6 if it
-    opens a set; a lookup is answered within `write_sets` + 4. Another request before it adds its own walk.
+    Latency: a page is accepted 1 clock after it is offered if its set is the youngest, after `write_sets` + 2
+    if it opens a set; a lookup is answered within `write_sets`. What goes before adds its own walk.
 
     Members
     -------
@@ -142,7 +134,7 @@ class PageSets(wiring.Component):
         def go_on(step: int) -> list:
             return [position.eq(position + step), visits.eq(visits + 1)]
 
-        turn = Signal(Request)
+        m.submodules.turn = turn = RoundRobin(4)
         unsettled = Signal()  # a closed set may have become ready for its agent
         page, asked = self.pages.payload, self.lookup.payload
         closing = page.close | (page.plane == g.planes - 1)
@@ -152,25 +144,32 @@ class PageSets(wiring.Component):
         blocked = Signal(g.dies)  # an older closed set of the die goes first
         waiting, flushing = Signal(count), Signal()
         kept = Signal()  # the walk met a set that cannot be discarded yet
+        asking = (
+            self.pages.valid & room,
+            self.lookup.valid,
+            self.flush.valid & ~flushing,
+            self.discard.valid,
+        )
+        m.d.comb += turn.requests.eq(Cat(asking))
 
         with m.FSM(name="page_sets"):
             with m.State("IDLE"):
-                m.d.sync += turn.eq(turn.as_value() + 1)
+                m.d.sync += begin(0)
                 with m.If(unsettled):
-                    m.d.sync += [*begin(0), unsettled.eq(0), blocked.eq(0)]
+                    m.d.sync += [unsettled.eq(0), blocked.eq(0)]
                     m.next = "OFFER"
-                with m.Elif((turn == Request.PLACE) & self.pages.valid & room):
-                    m.d.sync += [*begin(count - 1), room.eq(0), found_free.eq(0), found_open.eq(0)]
-                    m.next = "PLACE"
-                with m.Elif((turn == Request.LOOKUP) & self.lookup.valid):
-                    m.d.sync += begin(0)
-                    m.next = "LOOKUP"
-                with m.Elif((turn == Request.FLUSH) & self.flush.valid & ~flushing):
-                    m.d.sync += begin(0)
-                    m.next = "FLUSH"
-                with m.Elif((turn == Request.DISCARD) & self.discard.valid):
-                    m.d.sync += [*begin(0), kept.eq(0)]
-                    m.next = "DISCARD"
+                with m.Else():
+                    m.d.comb += turn.advance.eq(turn.requests.any())
+                    with m.If(turn.chosen[0]):
+                        m.d.sync += [*begin(count - 1), room.eq(0), found_free.eq(0), found_open.eq(0)]
+                        m.next = "PLACE"
+                    with m.If(turn.chosen[1]):
+                        m.next = "LOOKUP"
+                    with m.If(turn.chosen[2]):
+                        m.next = "FLUSH"
+                    with m.If(turn.chosen[3]):
+                        m.d.sync += kept.eq(0)
+                        m.next = "DISCARD"
 
             with m.State("PLACE"):
                 # From the youngest, which is the page's own set most of the time.
