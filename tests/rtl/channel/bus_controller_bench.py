@@ -8,11 +8,11 @@ import cocotb
 from cocotb.triggers import RisingEdge
 from nand_kit import CONFIGS
 from patient_streams import PatientSource, clock_now, until, wait
-from pin_monitor import GIVES_STATUS, TAKES_DATA, TURNAROUND_NS, Operation, PinMonitor
+from pin_monitor import GIVES_STATUS, TAKES_DATA, Operation, PinMonitor
 
 from flashtrain.rtl.channel.block_table import BlockPlace
-from flashtrain.rtl.channel.bus_controller import BusActivity, PageFetch, PageFill
-from flashtrain.rtl.layouts import BusRequest
+from flashtrain.rtl.channel.bus_controller import BusActivity
+from flashtrain.rtl.layouts import BufferPage, BusRequest, PageTarget
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec.nand import BusOp
@@ -21,8 +21,7 @@ CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 DIES = range(GEOMETRY.dies)
 BEATS = GEOMETRY.page_bytes // 2
-TWC, TADL, TWHR, TRHW = (CONFIG.timing.clocks(name) for name in ("twc", "tadl", "twhr", "trhw"))
-TURNAROUND = -(-TURNAROUND_NS * CONFIG.timing.clock_mhz // 1000)
+TWC, TADL, TWHR, TRHW, TCHZ = (CONFIG.timing.clocks(name) for name in ("twc", "tadl", "twhr", "trhw", "tchz"))
 CYCLES = {
     BusOp.RESET: 1, BusOp.STATUS: 1, BusOp.STATUS_PLANE: 4, BusOp.READ_MORE: 7, BusOp.READ_LAST: 7,
     BusOp.CACHE_READ_LAST: 7, BusOp.CACHE_READ_NEXT: 1, BusOp.CACHE_READ_END: 1, BusOp.SELECT: 7,
@@ -86,8 +85,8 @@ class Bench:
         await wait(self.dut, 10)
         assert self.data_in == self.fetched
         assert self.filled == self.sent
-        assert [unpack(PageFill(CONFIG), item) for item in self.fill.items] == self.fills
-        assert [unpack(PageFetch(CONFIG), item) for item in self.fetch.items] == self.fetches
+        assert [unpack(PageTarget(CONFIG), item) for item in self.fill.items] == self.fills
+        assert [unpack(BufferPage(CONFIG), item) for item in self.fetch.items] == self.fetches
         assert sum(self.done) == len(self.operations)
         assert self.activity[BusActivity.DATA_IN] == len(self.data_in)
         assert self.activity[BusActivity.DATA_OUT] == len(self.sent)
@@ -199,7 +198,7 @@ async def wastes_two_clocks_between_operations(dut):
 @cocotb.test()
 @cocotb.parametrize(latency=[1, 4])
 async def rests_after_data(dut, latency):
-    """To the clock: tRHW for the die that has sent data, a turnaround for another."""
+    """To the clock: tRHW for the die that has sent data, tCHZ for another."""
     bench = Bench(dut, latency=latency)
     await bench.start()
     for op in (BusOp.DATA_OUT, BusOp.STATUS) * 3:
@@ -211,7 +210,7 @@ async def rests_after_data(dut, latency):
         await bench.finish()
         out, *others, same = bench.operations[-1 - min(GEOMETRY.dies, 2) :]
         assert same.die == 0 and same.begin - out.last_data == TRHW
-        assert all(other.die == 1 and other.begin - out.last_data == TURNAROUND for other in others)
+        assert all(other.die == 1 and other.begin - out.last_data == TCHZ for other in others)
 
 
 @cocotb.test()

@@ -14,8 +14,6 @@ from flashtrain.sim.bench.streams import PERIOD_NS
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import BusOp
 
-TURNAROUND_NS = 30
-
 # First command, address cycles, confirming command: the operation. Data go between where there are any.
 OPERATIONS = {
     (0xFF, 0, None): BusOp.RESET,
@@ -77,7 +75,7 @@ class PinMonitor:
         self.twc, self.tadl, self.twhr, self.trhw, self.tccs = (
             clocks(name) for name in ("twc", "tadl", "twhr", "trhw", "tccs")
         )
-        self.turnaround = -(-TURNAROUND_NS * config.timing.clock_mhz // 1000)
+        self.turnaround = clocks("tchz")
         self.pins = [getattr(dut, f"nand__{name}") for name in SIGNALS]
         self.dq = dut.nand__dq_o
         self.operation: Operation | None = None

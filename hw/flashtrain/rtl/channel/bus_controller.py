@@ -1,14 +1,14 @@
 """The NAND bus of a channel: one bus operation at a time, in cycles with ONFI's timing."""
 
 from amaranth import Cat, Module, Signal
-from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib import enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import BusOp
 from flashtrain.spec.registers import ChannelCounter
 
-from ..layouts import BusRequest
+from ..layouts import BufferPage, BusRequest, PageTarget
 from ..nand_bus import NandBus
 from .block_table import BlockLookup
 from .bus_arbiter import BusArbiter
@@ -24,22 +24,6 @@ class BusActivity(enum.Enum, shape=3):
     DATA_IN = ChannelCounter.BUS_DATA_IN.value
     DATA_OUT = ChannelCounter.BUS_DATA_OUT.value
     WAIT = ChannelCounter.BUS_WAIT.value
-
-
-class PageFetch(data.StructLayout):
-    """A page that the bus controller will need from the write buffer."""
-
-    def __init__(self, config: FmsConfig):
-        request = BusRequest(config).members
-        super().__init__({"slot": request["slot"], "plane": request["plane"]})
-
-
-class PageFill(data.StructLayout):
-    """A page that a die is about to send: whose it is and where it goes."""
-
-    def __init__(self, config: FmsConfig):
-        request = BusRequest(config).members
-        super().__init__({"tag": request["tag"], "page": request["page"]})
 
 
 class BusController(wiring.Component):
@@ -58,9 +42,9 @@ class BusController(wiring.Component):
     done : Out(1).array(dies)   the die's operation is over
     status : Out(8)     the byte that a STATUS operation has read, valid with its `done`
     lookup : Out(BlockLookup)
-    fetch : Out(stream(PageFetch))   sent at the start of PROGRAM_*, 6 cycles and tADL before the data are due
+    fetch : Out(stream(BufferPage))   a page of PROGRAM_*, asked for 6 cycles and tADL before it is needed
     beats : In(stream(16))   a fetched page, page_bytes / 2 beats; DQS pauses when there is none
-    fill : Out(stream(PageFill))   sent before the data of DATA_OUT, which is granted only when this is ready
+    fill : Out(stream(PageTarget))   sent before the page of DATA_OUT, which is granted when this is ready
     fill_valid, fill_data : Out(1), Out(16)   page_bytes / 2 beats for each fill
     nand : Out(NandBus)
     activity : Out(BusActivity)   BUS_WAIT also while a die with a request rests
@@ -74,9 +58,9 @@ class BusController(wiring.Component):
             "done": Out(1).array(dies),
             "status": Out(8),
             "lookup": Out(BlockLookup(config)),
-            "fetch": Out(stream.Signature(PageFetch(config))),
+            "fetch": Out(stream.Signature(BufferPage(config))),
             "beats": In(stream.Signature(16)),
-            "fill": Out(stream.Signature(PageFill(config))),
+            "fill": Out(stream.Signature(PageTarget(config))),
             "fill_valid": Out(1),
             "fill_data": Out(16),
             "nand": Out(NandBus(dies)),
