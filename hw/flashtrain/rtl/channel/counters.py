@@ -10,7 +10,8 @@ from flashtrain.spec.registers import ChannelCounter
 from .bus_controller import BusActivity
 
 COUNTER_BITS = 48  # five days of clocks at 600 MHz
-EVENTS = tuple(counter for counter in ChannelCounter if counter.name not in BusActivity.__members__)
+_ACTIVITIES = {activity.value for activity in BusActivity}
+EVENTS = tuple(counter for counter in ChannelCounter if counter.value not in _ACTIVITIES)
 
 
 class EventCounts(data.StructLayout):

@@ -1,0 +1,45 @@
+"""The counters of a channel against a plain count."""
+
+import random
+from collections import Counter
+
+import cocotb
+from cocotb.triggers import RisingEdge
+
+from flashtrain.rtl.channel.bus_controller import BusActivity
+from flashtrain.rtl.channel.counters import EVENTS, EventCounts
+from flashtrain.sim.bench.streams import pack, start
+from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.spec.registers import ChannelCounter
+
+DIES = bench_parameters()["dies"]
+
+
+async def read(dut, number: int) -> int:
+    dut.select.value = number
+    for _ in range(3):
+        await RisingEdge(dut.clk)
+    return int(dut.value.value)
+
+
+@cocotb.test()
+async def counts_everything(dut):
+    expected = Counter()
+    await start(dut, activity=0, events=0, select=0)
+    # The bench drives after this edge what the next one counts; idle clocks are those before and after.
+    for _ in range(300):
+        activity = random.choice([one for one in BusActivity if one is not BusActivity.IDLE])
+        events = {one: random.choice((0, 0, random.randrange(DIES + 1))) for one in EVENTS}
+        dut.activity.value = activity.value
+        dut.events.value = pack(EventCounts(DIES), **{one.name.lower(): n for one, n in events.items()})
+        await RisingEdge(dut.clk)
+        expected[ChannelCounter(activity.value)] += 1
+        expected.update(events)
+    dut.activity.value = BusActivity.IDLE.value
+    dut.events.value = 0
+    for counter in ChannelCounter:
+        if counter is not ChannelCounter.BUS_IDLE:
+            assert await read(dut, counter.value) == expected[counter], counter.name
+    idle = await read(dut, ChannelCounter.BUS_IDLE.value)
+    assert await read(dut, ChannelCounter.BUS_IDLE.value) == idle + 3
+    assert await read(dut, 15) == 0
