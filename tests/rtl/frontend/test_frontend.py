@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from flashtrain.rtl.frontend.counters import Counters
 from flashtrain.rtl.frontend.decode import Decoder
+from flashtrain.rtl.frontend.registers import RegisterFile
 from flashtrain.rtl.frontend.tracker import CommandTracker
 from flashtrain.sim.runner import Simulator, run_bench
 from flashtrain.spec import preset
@@ -23,3 +25,12 @@ def test_decoder(simulator, seed, preset_name):
 
 def test_tracker(simulator, seed):
     run(CommandTracker(preset("tiny")), "tracker", simulator, seed)
+
+
+def test_counters(simulator, seed):
+    run(Counters(), "counters", simulator, seed)
+
+
+@pytest.mark.parametrize("preset_name", ["tiny", "behemoth"])
+def test_registers(simulator, seed, preset_name):
+    run(RegisterFile(preset(preset_name)), "registers", simulator, seed, preset=preset_name)

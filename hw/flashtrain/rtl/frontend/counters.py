@@ -29,7 +29,7 @@ class Latency(data.StructLayout):
 class Counters(wiring.Component):
     """Counts from the reset of the controller on.
 
-    Latency: 2 clocks from `select` to `value`.
+    Latency: 1 clock from `select` to `value`.
 
     Members
     -------

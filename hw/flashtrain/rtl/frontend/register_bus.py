@@ -70,11 +70,11 @@ class RegisterBus(wiring.Component):
         with m.FSM(name="read_state"):
             with m.State("ADDRESS"):
                 m.d.comb += bus.arready.eq(1)
-                m.d.sync += [
-                    self.read_address[2:].eq(bus.araddr[2:]),
-                    settle.eq(SETTLE_CLOCKS - 1),
-                ]
                 with m.If(bus.arvalid):
+                    m.d.sync += [
+                        self.read_address[2:].eq(bus.araddr[2:]),
+                        settle.eq(SETTLE_CLOCKS - 1),
+                    ]
                     m.next = "SETTLE"
             with m.State("SETTLE"):
                 m.d.sync += settle.eq(settle - 1)
