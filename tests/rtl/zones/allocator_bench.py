@@ -1,6 +1,7 @@
 """Which zone is handed out and which one is erased."""
 
 import random
+from collections.abc import Callable
 
 import cocotb
 from cocotb.triggers import RisingEdge
@@ -42,17 +43,22 @@ class Bench:
     async def take(self) -> int:
         count = len(self.taken)
         self.next.busy = 1
-        while len(self.taken) == count:
-            await RisingEdge(self.dut.clk)
+        await self.until(lambda: len(self.taken) > count, "no zone is handed out")
         self.next.busy = 0
         return self.taken[-1]
 
-    async def idle(self) -> None:
+    async def until(self, condition: Callable[[], bool], complaint: str) -> None:
         for _ in range(ZONES * 8 * PASS):
-            await clocks(self.dut, 1)
-            if self.dut.idle.value == 1 and not self.dirty and self.release.empty:
+            if condition():
                 return
-        raise AssertionError("not idle")
+            await RisingEdge(self.dut.clk)
+        raise AssertionError(complaint)
+
+    async def idle(self) -> None:
+        await clocks(self.dut, 1)
+        await self.until(
+            lambda: self.dut.idle.value == 1 and not self.dirty and self.release.empty, "not idle"
+        )
 
     def give_back(self, zone: int) -> None:
         self.dirty.add(zone)
@@ -124,8 +130,7 @@ async def erases_the_least_worn(dut):
         first, *others = random.sample(taken, len(taken))
         done = len(bench.erase_order) + 1
         bench.give_back(first)
-        while len(bench.erase_order) < done:
-            await RisingEdge(dut.clk)
+        await bench.until(lambda d=done: len(bench.erase_order) == d, "nothing is erased")
         expected = sorted(others, key=lambda zone: (bench.wear[zone], zone))
         for zone in others:
             bench.give_back(zone)
@@ -140,8 +145,7 @@ async def a_new_zone_within_two_passes(dut):
     await bench.start()
     await clocks(dut, PASS)
     bench.next.busy = 1
-    while len(bench.taken) < ZONES:
-        await RisingEdge(dut.clk)
+    await bench.until(lambda: len(bench.taken) == ZONES, "no zone is handed out")
     intervals = [b - a for a, b in zip(bench.taken_at, bench.taken_at[1:], strict=False)]
     dut._log.info(f"{ZONES} zones, {intervals} clocks between takes")
     assert max(intervals) <= 2 * PASS
