@@ -2,12 +2,13 @@
 
 from amaranth import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec.geometry import bits_for
 
 from .axi import Axi4Signature, ReadPort, WritePort
-from .queue import Queue
+from .register_slice import RegisterSlice
 
 INCREMENTING = 0b01  # AxBURST (AXI4, table A3-3)
 
@@ -45,10 +46,11 @@ class AxiGuard(wiring.Component):
     """Ends bursts under way when the controller is to be reset, whatever becomes of the controller meanwhile.
 
     While `quiesce` is high no burst is taken from the controller; beats and answers for it are dropped, and
-    what it still owes in write data is sent with all strobes off. Beats pass only after their burst.
+    what it still owes in write data is sent with all strobes off. Beats pass with their burst or after it.
     Hold `quiesce` until `drained`, and the controller in reset from some clock of `quiesce` to the last.
 
-    Latency: none, but 1 clock from a write burst to its first beat. Throughput: a beat per clock each way.
+    Latency: none, but 1 clock for the beats of a write. Throughput: a beat per clock each way, with up to
+    `bursts` outstanding each way.
 
     Members
     -------
@@ -125,26 +127,32 @@ class AxiGuard(wiring.Component):
     def _pass_write_beats(self, m: Module):
         pins, beat = self.pins, self.write.w
         beat_layout = data.StructLayout({"data": self.data_bits, "last": 1, "strobe": 1})
-        m.submodules.lengths = lengths = Queue(len(pins.awlen), self.bursts)
-        m.submodules.w_skid = skid = Skid(beat_layout)
-        sent, passes, last = Signal(8), Signal(), Signal()
+        m.submodules.w_slice = beats_out = RegisterSlice(beat_layout)
+        # Lengths of the bursts whose beats are not all sent, in a ring with a place more than bursts.
+        ring_bits = bits_for(self.bursts + 1)
+        m.submodules.lengths = lengths = Memory(shape=len(pins.awlen), depth=1 << ring_bits, init=[])
+        newest, oldest = lengths.write_port(), lengths.read_port(domain="comb")
+        begun, ended, sent = Signal(ring_bits), Signal(ring_bits), Signal(len(pins.awlen))
+        owed, passes, last = Signal(), Signal(), Signal()
         m.d.comb += [
-            # There is room: a burst's length leaves no later than its answer comes.
-            lengths.input.valid.eq(self.write.aw.valid & self.write.aw.ready),
-            lengths.input.payload.eq(self.write.aw.payload.length),
-            last.eq(Mux(self.quiesce, sent == lengths.output.payload, beat.payload.last)),
-            skid.input.valid.eq(lengths.output.valid & (beat.valid | self.quiesce)),
-            skid.input.payload.data.eq(beat.payload.data),
-            skid.input.payload.last.eq(last),
-            skid.input.payload.strobe.eq(~self.quiesce),
-            beat.ready.eq(lengths.output.valid & skid.input.ready & ~self.quiesce),
-            passes.eq(skid.input.valid & skid.input.ready),
-            lengths.output.ready.eq(passes & last),
-            pins.wdata.eq(skid.output.payload.data),
-            pins.wstrb.eq(skid.output.payload.strobe.replicate(len(pins.wstrb))),
-            pins.wlast.eq(skid.output.payload.last),
-            pins.wvalid.eq(skid.output.valid),
-            skid.output.ready.eq(pins.wready),
+            newest.en.eq(self.write.aw.valid & self.write.aw.ready),
+            newest.addr.eq(begun),
+            newest.data.eq(self.write.aw.payload.length),
+            oldest.addr.eq(ended),
+            owed.eq((begun != ended) | newest.en),
+            last.eq(Mux(self.quiesce, sent == oldest.data, beat.payload.last)),
+            beats_out.input.valid.eq(owed & (beat.valid | self.quiesce)),
+            beats_out.input.payload.data.eq(beat.payload.data),
+            beats_out.input.payload.last.eq(last),
+            beats_out.input.payload.strobe.eq(~self.quiesce),
+            beat.ready.eq(owed & beats_out.input.ready & ~self.quiesce),
+            passes.eq(beats_out.input.valid & beats_out.input.ready),
+            pins.wdata.eq(beats_out.output.payload.data),
+            pins.wstrb.eq(beats_out.output.payload.strobe.replicate(len(pins.wstrb))),
+            pins.wlast.eq(beats_out.output.payload.last),
+            pins.wvalid.eq(beats_out.output.valid),
+            beats_out.output.ready.eq(pins.wready),
         ]
+        m.d.sync += begun.eq(begun + newest.en)
         with m.If(passes):
-            m.d.sync += sent.eq(Mux(last, 0, sent + 1))
+            m.d.sync += [sent.eq(Mux(last, 0, sent + 1)), ended.eq(ended + last)]

@@ -189,9 +189,12 @@ async def a_burst_passes_in_its_own_clock(dut):
     core, _ = await bench(dut, 1, 0)
     core.stop()
     await RisingEdge(dut.clk)
-    core.burst_stream["ar"].payload = pack(BURST, address=64, length=0)
-    core.burst_stream["aw"].payload = pack(BURST, address=128, length=0)
+    core.burst_stream["ar"].payload = pack(BURST, address=2 * DATA_BYTES, length=0)
+    core.burst_stream["aw"].payload = pack(BURST, address=HALF, length=0)
+    core.burst_stream["w"].payload = pack(WRITE_BEAT, data=5, last=1)
     core.drive()
     await RisingEdge(dut.clk)
-    assert dut.pins__arvalid.value == 1 and dut.pins__araddr.value == 64
-    assert dut.pins__awvalid.value == 1 and dut.pins__awaddr.value == 128
+    assert dut.pins__arvalid.value == 1 and dut.pins__araddr.value == 2 * DATA_BYTES
+    assert dut.pins__awvalid.value == 1 and dut.pins__awaddr.value == HALF
+    await RisingEdge(dut.clk)
+    assert dut.pins__wvalid.value == 1 and dut.pins__wdata.value == 5, "a beat takes one clock"

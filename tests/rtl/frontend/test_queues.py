@@ -1,0 +1,82 @@
+"""Submission fetch and completion writer together, between a host with two queue pairs and answers."""
+
+from pathlib import Path
+
+from amaranth import Module
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from flashtrain.rtl.axi import Axi4Signature
+from flashtrain.rtl.axi_guard import AxiGuard
+from flashtrain.rtl.frontend.completion import CompletionWriter
+from flashtrain.rtl.frontend.fetch import SubmissionFetch
+from flashtrain.rtl.layouts import Answer, Entry
+from flashtrain.sim.runner import run_bench
+from flashtrain.spec import FmsConfig, preset
+from flashtrain.spec.registers import PORTS
+
+SOURCES = 2
+
+
+class Queues(wiring.Component):
+    """Everything of the queue AXI port but reports; entries and answers are the bench's.
+
+    Members
+    -------
+    enable, sq_base, sq_size, sq_tail, cq_base, cq_size, cq_head : In   as of `RegisterFile`
+    pins : Out(Axi4Signature)
+    entries : Out(stream(Entry))
+    answers : In(stream(Answer)).array(SOURCES)
+    written, failed, fault, fetched, idle : Out
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        super().__init__({
+            "enable": In(1),
+            **{f"{queue}_base": In(config.address_bits).array(PORTS) for queue in ("sq", "cq")},
+            **{name: In(16).array(PORTS) for name in ("sq_size", "sq_tail", "cq_size", "cq_head")},
+            "pins": Out(Axi4Signature(address_bits=config.address_bits, data_bits=64)),
+            "entries": Out(stream.Signature(Entry())),
+            "answers": In(stream.Signature(Answer())).array(SOURCES),
+            "written": Out(PORTS),
+            "failed": Out(1),
+            "fault": Out(1),
+            "fetched": Out(1),
+            "idle": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.fetch = fetch = SubmissionFetch(self.config)
+        m.submodules.completion = completion = CompletionWriter(self.config, SOURCES)
+        m.submodules.guard = guard = AxiGuard(address_bits=self.config.address_bits, data_bits=64)
+        connect(m, fetch.axi, guard.read)
+        connect(m, completion.axi, guard.write)
+        connect(m, guard.pins, flipped(self.pins))
+        connect(m, fetch.entries, flipped(self.entries))
+        for number, answers in enumerate(self.answers):
+            connect(m, flipped(answers), completion.answers[number])
+        for port in range(PORTS):
+            for name in ("sq_base", "sq_size", "sq_tail", "cq_size", "cq_head"):
+                m.d.comb += getattr(fetch, name)[port].eq(getattr(self, name)[port])
+            m.d.comb += [
+                completion.cq_base[port].eq(self.cq_base[port]),
+                completion.cq_size[port].eq(self.cq_size[port]),
+                completion.sq_head[port].eq(fetch.head[port]),
+            ]
+        m.d.comb += [
+            fetch.enable.eq(self.enable),
+            fetch.answered.eq(completion.written),
+            self.written.eq(completion.written),
+            self.failed.eq(completion.failed),
+            self.fault.eq(completion.fault),
+            self.fetched.eq(fetch.fetched),
+            self.idle.eq(fetch.idle),
+        ]
+        return m
+
+
+def test_queues(simulator, seed):
+    bench = Path(__file__).with_name("queues_bench.py")
+    run_bench(Queues(preset("tiny")), "queues", bench, simulator=simulator, seed=seed)
