@@ -11,7 +11,7 @@ from flashtrain.host import Device, open_device
 from flashtrain.perf.append import append_erased
 from flashtrain.perf.commands import command_interval
 from flashtrain.perf.latency import append_latency
-from flashtrain.perf.measurement import Measurement, Result
+from flashtrain.perf.measurement import BenchmarkError, Measurement, Result
 from flashtrain.perf.read import read_sequential
 from flashtrain.perf.speed import simulation_speed
 from flashtrain.spec import FlashtrainError, FmsConfig, preset
@@ -74,18 +74,25 @@ def run(options: argparse.Namespace, console: Console) -> int:
         if name not in BENCHMARKS:
             raise UnknownBenchmark(name)
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    results = []
+    results, failed = [], []
     for name in names:
         console.step(f"{name} on {config.name}")
-        results.append(measure(name, config, options.quick, console))
+        try:
+            results.append(measure(name, config, options.quick, console))
+        except BenchmarkError as error:
+            console.error(f"flashtrain bench: {name}: {error}")
+            failed.append(name)
     options.output.write_text(json.dumps([r.document() for r in results], indent=2) + "\n")
     console.say(results_table(results))
     console.say(f"\n{options.output}")
     console.document([result.document() for result in results])
-    too_good = [result.name for result in results if not result.within_bound]
-    if too_good:
-        console.error(f"flashtrain bench: above the bound: {', '.join(too_good)}")
-    return 1 if too_good else 0
+    for result in results:
+        if not result.within_bound:
+            console.error(
+                f"flashtrain bench: {result.name}: {result.value} is above its bound {result.bound}"
+            )
+            failed.append(result.name)
+    return 1 if failed else 0
 
 
 def measure(name: str, config: FmsConfig, quick: bool, console: Console) -> Result:
@@ -127,7 +134,7 @@ COMMAND = Command(
   flashtrain bench append_erased --quick      one, for a shorter time
   flashtrain bench --json
 
-Exit code 1 if a value is above its bound: that is a mistake, not a success.
+Exit code 1 if a benchmark fails, or if a value is above its bound: that is a mistake, not a success.
 """,
     add_arguments=add_arguments,
     run=run,

@@ -13,6 +13,10 @@ BUFFERS = ("write_buffer", "read_buffer")
 """Units whose largest memory holds pages."""
 
 
+SHOWN = 12
+"""Memories that get a line of their own; the document has all."""
+
+
 @dataclass(frozen=True)
 class Memory:
     """Memories of the controller that are alike; `holds_pages` for those of the data path."""
@@ -123,8 +127,11 @@ def _memories(memories: list[Memory]) -> str:
             byte_count(m.bytes),
             "pages" if m.holds_pages else "",
         )
-        for m in memories
+        for m in memories[:SHOWN]
     ]
+    smaller = memories[SHOWN:]
+    if smaller:
+        rows.append((f"{len(smaller)} smaller ones", "", byte_count(sum(m.bytes for m in smaller)), ""))
     pages = sum(memory.bytes for memory in memories if memory.holds_pages)
     rest = sum(memory.bytes for memory in memories if not memory.holds_pages)
     rows += [("page buffers", "", byte_count(pages), ""), ("metadata and queues", "", byte_count(rest), "")]
