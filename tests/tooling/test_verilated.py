@@ -10,7 +10,7 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.tools import ToolError
 from flashtrain.sim.build_cache import SourceError
-from flashtrain.sim.verilated import build_shared_library, exported_sources
+from flashtrain.sim.verilated import build_shared_library, exported_sources, verilate
 
 HARNESS = Path(__file__).with_name("accumulator_harness.cpp")
 
@@ -42,16 +42,18 @@ def sources(tmp_path_factory):
 
 
 def test_library_computes(sources):
-    library = ctypes.CDLL(str(build_shared_library(sources, [HARNESS], "accumulator")))
+    library = ctypes.CDLL(
+        str(build_shared_library([verilate(sources, "accumulator", "Vtop")], [HARNESS], "accumulator"))
+    )
     library.accumulate.restype = ctypes.c_uint64
     terms = (ctypes.c_uint32 * 4)(1, 10, 100, 0xFFFF_FFFF)
     assert library.accumulate(terms, 4) == 111 + 0xFFFF_FFFF
 
 
 def test_second_build_is_a_look_up(sources, capfd):
-    first = build_shared_library(sources, [HARNESS], "accumulator")
+    first = build_shared_library([verilate(sources, "accumulator", "Vtop")], [HARNESS], "accumulator")
     capfd.readouterr()
-    second = build_shared_library(sources, [HARNESS], "accumulator")
+    second = build_shared_library([verilate(sources, "accumulator", "Vtop")], [HARNESS], "accumulator")
     assert second == first
     assert capfd.readouterr().err == ""
 
@@ -74,9 +76,9 @@ def test_broken_harness(sources, tmp_path):
     broken = tmp_path / "broken.cpp"
     broken.write_text("nonsense here;\n")
     with pytest.raises(ToolError, match="accumulator does not compile"):
-        build_shared_library(sources, [broken], "accumulator", tmp_path)
+        build_shared_library([verilate(sources, "accumulator", "Vtop")], [broken], "accumulator", tmp_path)
 
 
 def test_two_files_of_one_name(sources, tmp_path):
     with pytest.raises(SourceError, match=r"accumulator\.sv"):
-        build_shared_library([*sources, *sources], [HARNESS], "accumulator", tmp_path)
+        verilate([*sources, *sources], "accumulator", "Vtop", tmp_path)

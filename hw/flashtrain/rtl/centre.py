@@ -1,7 +1,7 @@
 """The centre of the controller: all that deals in commands and zones, and exists once."""
 
-from amaranth import Module
-from amaranth.lib import stream, wiring
+from amaranth import Cat, Module, Signal
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.spec import FmsConfig
@@ -9,6 +9,7 @@ from flashtrain.spec.registers import MAX_STREAMS, PORTS, Counter
 
 from .arbiter import StreamMerge
 from .axi import ReadPort, WritePort
+from .channel_ports import ChannelPorts
 from .frontend.completion import CompletionWriter
 from .frontend.counters import Counters
 from .frontend.decode import Decoder
@@ -16,33 +17,13 @@ from .frontend.fetch import SubmissionFetch
 from .frontend.registers import COUNTER_BITS, MEMORY_BITS
 from .frontend.tracker import CommandTracker
 from .frontend.write_mux import WriteMux
-from .layouts import STREAM_BITS, PageEvent, ReadHead, ReadPage, StreamTable, WritePage
+from .layouts import PageEvent, ReadHead, StreamTable
 from .read.pipeline import ReadPipeline
+from .register_slice import RegisterSlice
 from .write.pipeline import WritePipeline
 from .zones.allocator import WEAR_BITS
-from .zones.erase import EraseRequest, EraseResult
 from .zones.table import GENERATION_BITS
 from .zones.zones import Zones
-
-
-class ChannelPorts(wiring.Signature):
-    """What the centre exchanges with one channel engine, as the centre sees it.
-
-    The data of announced pages are not here: they are broadcast.
-    """
-
-    def __init__(self, config: FmsConfig):
-        super().__init__({
-            "pages": Out(stream.Signature(WritePage(config))),
-            "programmed": In(stream.Signature(PageEvent(config))),
-            "reads": Out(stream.Signature(ReadPage(config))),
-            "read_head": In(stream.Signature(ReadHead(config))),
-            "read_data": In(stream.Signature(8 * config.data_bytes)),
-            "erase": Out(stream.Signature(EraseRequest(config))),
-            "erased": In(stream.Signature(EraseResult())),
-            "flush": Out(stream.Signature(STREAM_BITS)),
-            "flushed": In(1),
-        })  # fmt: skip
 
 
 class QueueSettings(wiring.Signature):
@@ -67,7 +48,6 @@ class Centre(wiring.Component):
     queues : In(QueueSettings).array(PORTS)
     streams : In(StreamTable).array(MAX_STREAMS)
     memory_bytes, factory : In                  from the registers
-    channels_ready, channels_idle : In(1)       all of them
     channels : Out(ChannelPorts).array(C)
     data, data_valid : Out                      broadcast to the channels, see `PageFetcher`
     data_read, data_write : Out                 the data AXI port
@@ -89,8 +69,6 @@ class Centre(wiring.Component):
             "streams": In(StreamTable(config)).array(MAX_STREAMS),
             "memory_bytes": In(MEMORY_BITS),
             "factory": In(1),
-            "channels_ready": In(1),
-            "channels_idle": In(1),
             "channels": Out(ChannelPorts(config)).array(g.channels),
             "data": Out(8 * config.data_bytes),
             "data_valid": Out(g.channels),
@@ -153,15 +131,22 @@ class Centre(wiring.Component):
             connect(m, read.pages[number], flipped(channel.reads))
             connect(m, zones.erase[number], flipped(channel.erase))
             connect(m, zones.erased[number], flipped(channel.erased))
-            connect(m, flipped(channel.programmed), programmed.inputs[number])
-            connect(m, flipped(channel.read_head), read.heads[number])
+            # Registers keep the way to the channel free of what comes from it (see `Hub`).
+            m.submodules[f"programmed_slice_{number}"] = event = RegisterSlice(PageEvent(config))
+            connect(m, flipped(channel.programmed), event.input)
+            connect(m, event.output, programmed.inputs[number])
+            m.submodules[f"head_slice_{number}"] = head = RegisterSlice(ReadHead(config))
+            connect(m, flipped(channel.read_head), head.input)
+            connect(m, head.output, read.heads[number])
             connect(m, flipped(channel.read_data), read.data[number])
             m.d.comb += write.flush_done[number].eq(channel.flushed)
 
+        channels_idle = Signal()
         self._connect_settings(m, fetch, decoder, completion, zones)
         m.d.comb += [
-            self.ready.eq(zones.ready & self.channels_ready),
-            self.idle.eq(self.ready & fetch.idle & tracker.idle & zones.idle & self.channels_idle),
+            self.ready.eq(zones.ready & Cat(channel.ready for channel in self.channels).all()),
+            channels_idle.eq(Cat(channel.idle for channel in self.channels).all()),
+            self.idle.eq(self.ready & fetch.idle & tracker.idle & zones.idle & channels_idle),
             self.fatal.eq(completion.fault),
         ]
 

@@ -1,26 +1,21 @@
 """The controller of the flash memory system."""
 
-from amaranth import Cat, Module, ResetInserter, ResetSignal, Signal
+from amaranth import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.spec import FmsConfig
-from flashtrain.spec.registers import ADDRESS_BITS, MAX_STREAMS
+from flashtrain.spec.registers import ADDRESS_BITS
 
 from .axi import Axi4LiteSignature, Axi4Signature
-from .axi_guard import AxiGuard
-from .centre import Centre
 from .channel.engine import ChannelEngine
-from .frontend.registers import RegisterFile
+from .hub import Hub
 from .nand_bus import NandBus
 from .shared import SharedModule
 
 
 class Fms(wiring.Component):
-    """Registers, the centre, and a channel engine per channel.
-
-    While disabled everything but the registers is held in reset; when ENABLE is cleared, bursts under way are
-    ended first.
+    """The hub, and a channel engine per channel.
 
     Members
     -------
@@ -44,90 +39,25 @@ class Fms(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        config = self.config
-        address_bits = config.address_bits
-        m.submodules.register_file = registers = RegisterFile(config)
-        m.submodules.data_guard = data_guard = AxiGuard(
-            address_bits=address_bits, data_bits=8 * config.data_bytes
-        )
-        m.submodules.queue_guard = queue_guard = AxiGuard(address_bits=address_bits, data_bits=64)
-        running, quiesce = Signal(), Signal()
-        halted = Signal(init=1)
-        m.submodules.centre = centre = ResetInserter(halted)(Centre(config))
+        m.submodules.hub = hub = SharedModule(Hub(self.config), "flashtrain_hub")
+        connect(m, hub.data, flipped(self.data))
+        connect(m, hub.queue, flipped(self.queue))
+        connect(m, flipped(self.registers), hub.registers)
+        m.d.comb += self.irq.eq(hub.irq)
 
-        with m.FSM(name="enable"):
-            with m.State("OFF"):
-                m.d.comb += quiesce.eq(1)
-                with m.If(registers.enable):
-                    m.d.sync += halted.eq(0)
-                    m.next = "ON"
-            with m.State("ON"):
-                m.d.comb += running.eq(~halted)
-                with m.If(~registers.enable):
-                    m.d.sync += halted.eq(1)
-                    m.next = "DRAIN"
-            with m.State("DRAIN"):
-                m.d.comb += quiesce.eq(1)
-                with m.If(data_guard.drained & queue_guard.drained):
-                    m.next = "OFF"
-        m.d.comb += [data_guard.quiesce.eq(quiesce), queue_guard.quiesce.eq(quiesce)]
-
-        connect(m, registers.bus, flipped(self.registers))
-        connect(m, centre.data_read, data_guard.read)
-        connect(m, centre.data_write, data_guard.write)
-        connect(m, data_guard.pins, flipped(self.data))
-        connect(m, centre.queue_read, queue_guard.read)
-        connect(m, centre.queue_write, queue_guard.write)
-        connect(m, queue_guard.pins, flipped(self.queue))
-
-        engine = ChannelEngine(config)
-        channel_reset = Signal()
-        m.d.comb += channel_reset.eq(halted | ResetSignal())
-        channels = []
-        for number in range(config.geometry.channels):
-            channel = SharedModule(engine, "flashtrain_channel", reset=channel_reset)
+        engine = ChannelEngine(self.config)
+        for number, ports in enumerate(hub.channels):
+            channel = SharedModule(engine, "flashtrain_channel", reset=hub.channel_reset)
             m.submodules[f"channel_{number}"] = channel
-            channels.append(channel)
-            ports = centre.channels[number]
-            for name in ("pages", "reads", "erase", "flush"):
-                connect(m, getattr(ports, name), getattr(channel, name))
-            for name in ("programmed", "read_head", "read_data", "erased"):
-                connect(m, getattr(channel, name), getattr(ports, name))
+            for name, member in ports.signature.members.items():
+                if member.is_signature:
+                    connect(m, getattr(ports, name), getattr(channel, name))
+                else:
+                    m.d.comb += getattr(ports, name).eq(getattr(channel, name))
             connect(m, channel.nand, flipped(self.nand[number]))
             m.d.comb += [
-                channel.data.eq(centre.data),
-                channel.data_valid.eq(centre.data_valid[number]),
-                ports.flushed.eq(channel.flushed),
-                channel.counter_select.eq(registers.channel_counter_select),
+                channel.data.eq(hub.write_data),
+                channel.data_valid.eq(hub.write_data_valid[number]),
+                channel.counter_select.eq(hub.channel_counter_select),
             ]
-        m.d.comb += [
-            centre.channels_ready.eq(Cat(channel.ready for channel in channels).all()),
-            centre.channels_idle.eq(Cat(channel.idle for channel in channels).all()),
-        ]
-        with m.Switch(registers.channel_select):
-            for number, channel in enumerate(channels):
-                with m.Case(number):
-                    m.d.comb += registers.channel_counter_value.eq(channel.counter_value)
-
-        for number, queue in enumerate(centre.queues):
-            for name in queue.signature.members:
-                m.d.comb += getattr(queue, name).eq(getattr(registers, name)[number])
-        for number in range(MAX_STREAMS):
-            m.d.comb += [
-                centre.streams[number].eq(registers.streams[number]),
-                registers.generation[number].eq(centre.generation[number]),
-            ]
-        m.d.comb += [
-            centre.memory_bytes.eq(registers.memory_bytes),
-            centre.factory.eq(registers.factory),
-            centre.counter_select.eq(registers.counter_select),
-            registers.counter_value.eq(centre.counter_value),
-            centre.zone_select.eq(registers.zone_select),
-            registers.zone_wear.eq(centre.zone_wear),
-            registers.completed.eq(centre.completed),
-            registers.ready.eq(running & centre.ready),
-            registers.idle.eq(running & centre.idle),
-            registers.fatal.eq(running & centre.fatal),
-            self.irq.eq(registers.irq),
-        ]
         return m

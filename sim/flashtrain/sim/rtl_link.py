@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from flashtrain.host.errors import DeviceHang, RegisterError
 from flashtrain.host.link import Link
-from flashtrain.sim.system import build_library
+from flashtrain.sim.library import build_library
 from flashtrain.spec import FlashtrainError, FmsConfig
 from flashtrain.spec.errors import require, require_range
 from flashtrain.spec.registers import Register, State

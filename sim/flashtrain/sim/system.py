@@ -1,7 +1,5 @@
 """The simulated system: the controller and everything behind its NAND pins."""
 
-from pathlib import Path
-
 from amaranth import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
@@ -9,12 +7,9 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from flashtrain.rtl.axi import Axi4LiteSignature, Axi4Signature
 from flashtrain.rtl.fms import Fms
 from flashtrain.rtl.shared import SharedModule
-from flashtrain.sim.nand import VERILATOR_SOURCES, NandChannel
-from flashtrain.sim.verilated import build_shared_library, exported_sources
+from flashtrain.sim.nand import NandChannel
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.registers import ADDRESS_BITS
-
-TOP = "flashtrain_system"
 
 
 class FmsSystem(wiring.Component):
@@ -57,14 +52,3 @@ class FmsSystem(wiring.Component):
             violations += channel.violations
         m.d.comb += self.violations.eq(violations)
         return m
-
-
-def build_library(config: FmsConfig) -> Path:
-    """The system as a shared library for :class:`flashtrain.sim.rtl_link.RtlLink`; built once per content."""
-    sources = exported_sources(lambda: FmsSystem(config), TOP, repr(config))
-    folder = Path(__file__).parent / "verilated_fms"
-    nand = [path for path in VERILATOR_SOURCES if path.suffix == ".sv"]
-    cpp = [path for path in VERILATOR_SOURCES if path.suffix == ".cpp"]
-    return build_shared_library(
-        [*sources, *nand], [folder / "device.cpp", folder / "axi_memory.h", *cpp], TOP
-    )

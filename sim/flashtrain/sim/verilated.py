@@ -1,12 +1,14 @@
-"""Compiles SystemVerilog and a C++ harness into one shared library, to be called in-process through ctypes.
+"""Compiles SystemVerilog and C++ into one shared library, to be called in-process through ctypes.
 
-This is the fast way to simulate: no VPI, no public signals, Python called only when the harness returns.
+This is the fast way to simulate: no VPI, no public signals, Python called only when the C++ returns.
 
     sources = exported_sources(lambda: Controller(config), "flashtrain", repr(config))
-    library = ctypes.CDLL(str(build_shared_library(sources, [Path("harness.cpp")], "flashtrain")))
+    model = verilate(sources, "flashtrain", "Vtop")
+    library = ctypes.CDLL(str(build_shared_library([model], [Path("harness.cpp")], "flashtrain")))
 
-The harness includes `Vtop.h` and uses class `Vtop`, whatever the top module is called, and exports `extern
-"C"` functions. Both steps cache by content, so that a second start takes a fraction of a second.
+The harness includes the header of each model's class (here `Vtop.h`) and exports `extern "C"` functions. A
+library may hold several models, each of which the harness instantiates as often as it likes. All steps cache
+by content, so that a second start takes a fraction of a second.
 """
 
 import json
@@ -17,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
@@ -32,20 +35,40 @@ from flashtrain.rtl.tools import (
     tool_versions,
     verilator_binary,
     verilator_environment,
+    verilator_root,
 )
 from flashtrain.sim.build_cache import BUILD, build_once, content_key, files_key, read_sources, write_sources
 
+_CXX_FLAGS = "-fPIC -std=gnu++17"
 _VERILATOR_OPTIONS = (
-    *("--cc", "--exe", "--build", "--prefix", "Vtop", "-Wno-fatal"),
+    *("--cc", "--build", "-Wno-fatal"),
     *(f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS),
     # Speed: measured on a design of this shape, dataflow optimisation loses a tenth.
     *("-O3", "--x-assign", "fast", "--x-initial", "fast", "-fno-dfg"),
     # Many files and functions of middling size: compilers take long over large ones, and one changed module
     # does not recompile the others.
     *("--output-split", "5000", "--output-split-cfuncs", "2000", "-j", str(os.cpu_count() or 1)),
-    *("-CFLAGS", "-fPIC -std=gnu++17", "-LDFLAGS", "-shared -latomic"),
+    *("-CFLAGS", _CXX_FLAGS),
 )
 _MAKE_OPTIONS = (*VERILATOR_MAKE_OPTIONS, "OPT_FAST=-O3", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2")
+_HARNESS_OPTIONS = (
+    "-O3",
+    *_CXX_FLAGS.split(),
+    "-DVERILATOR=1",
+    "-DVM_COVERAGE=0",
+    "-DVM_SC=0",
+    "-DVM_TIMING=0",
+)
+_TRACE_DEFINES = ("-DVM_TRACE_FST=0", "-DVM_TRACE_SAIF=0")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A compiled model: its C++ class, and the folder with its headers and archives."""
+
+    prefix: str
+    folder: Path
+    trace: bool
 
 
 def exported_sources(
@@ -69,59 +92,76 @@ def exported_sources(
     return sorted(folder.glob("*.sv"))
 
 
-def build_shared_library(
-    sources: Sequence[Path],
-    cpp: Sequence[Path],
-    top: str,
-    build_dir: Path = BUILD / "lib",
-    trace: bool = False,
-) -> Path:
-    """Verilate `sources` with top module `top`, compile them with `cpp`, and return the path of the library.
+def verilate(
+    sources: Sequence[Path], top: str, prefix: str, build_dir: Path = BUILD / "model", trace: bool = False
+) -> Model:
+    """Compile `sources` with top module `top` into class `prefix`.
 
-    `cpp` holds the harness: `.cpp` files, and the headers that they include. With `trace` the model can write
-    VCD files (`VerilatedVcdC`), at a cost in speed even when it does not.
+    With `trace` the model can write VCD files (`VerilatedVcdC`), at a cost in speed even when it does not.
 
     Raises `ToolError` with the end of the log when something does not compile.
     """
     compiler = _compiler()
-    files = read_sources([*sources, *cpp])
-    options = [*_VERILATOR_OPTIONS, *(["--trace-vcd"] if trace else [])]
+    files = read_sources(sources)
+    options = [*_VERILATOR_OPTIONS, "--prefix", prefix, *(["--trace-vcd"] if trace else [])]
     make_options = [*_MAKE_OPTIONS, f"CXX={compiler}", f"LINK={compiler}"]
-    version = subprocess.run([compiler, "--version"], text=True, capture_output=True).stdout
-    key = content_key(files_key(files), json.dumps(tool_versions()), version, *options, *make_options)
+    key = content_key(
+        files_key(files), json.dumps(tool_versions()), _version(compiler), *options, *make_options
+    )
     folder = (build_dir / f"{top}-{key}").resolve()
-    library = folder / "obj" / f"lib{top}.so"
+    model = Model(prefix, folder / "obj", trace)
 
     def build() -> None:
-        inputs = [path for path in write_sources(files, folder / "src") if path.suffix in _COMPILED]
-        command = [
-            verilator_binary(),
-            *options,
-            "--Mdir",
-            library.parent,
-            "-o",
-            library.name,
-            "--top-module",
-            top,
-        ]
+        command = [verilator_binary(), *options, "--Mdir", model.folder, "--top-module", top]
         command += [word for option in make_options for word in ("-MAKEFLAGS", option)]
-        log = folder / "build.log"
-        with (
-            _progress(f"compiling {top} with Verilator and {Path(compiler).name} (done once)"),
-            log.open("w") as out,
-        ):
-            done = subprocess.run(
-                [*command, *inputs], env=verilator_environment(), stdout=out, stderr=subprocess.STDOUT
-            )
-        if done.returncode:
-            raise ToolError(f"{top} does not compile ({log}):\n{log.read_text()[-4000:]}")
+        with _progress(f"compiling {top} with Verilator and {Path(compiler).name} (done once)"):
+            _run([*command, *write_sources(files, folder / "src")], folder / "build.log", top)
+
+    build_once(folder, build)
+    return model
+
+
+def build_shared_library(
+    models: Sequence[Model], cpp: Sequence[Path], name: str, build_dir: Path = BUILD / "lib"
+) -> Path:
+    """Compile `cpp`, which are `.cpp` files and the headers that they include, and link them with `models`.
+
+    Raises `ToolError` with the end of the log when something does not compile.
+    """
+    compiler = _compiler()
+    files = read_sources(cpp)
+    include = verilator_root() / "include"
+    options = [*_HARNESS_OPTIONS, *_TRACE_DEFINES]
+    options += [f"-DVM_TRACE={int(any(model.trace for model in models))}"]
+    options += [f"-DVM_TRACE_VCD={int(any(model.trace for model in models))}"]
+    folders = [str(model.folder) for model in models]
+    key = content_key(files_key(files), _version(compiler), json.dumps(tool_versions()), *options, *folders)
+    folder = (build_dir / f"{name}-{key}").resolve()
+    library = folder / f"lib{name}.so"
+
+    def build() -> None:
+        compiled = [path for path in write_sources(files, folder / "src") if path.suffix == ".cpp"]
+        includes = [f"-I{path}" for path in (include, include / "vltstd", *folders)]
+        archives = [model.folder / f"lib{model.prefix}.a" for model in models]
+        archives += [model.folder / "libverilated.a" for model in models]
+        command = [compiler, *options, *includes, "-shared", "-o", library, *compiled, *archives, "-latomic"]
+        with _progress(f"linking {name}"):
+            _run(command, folder / "build.log", name)
 
     build_once(folder, build)
     return library
 
 
-_COMPILED = (".sv", ".v", ".vlt", ".cpp")
-"""What goes on Verilator's command line; headers only lie beside it."""
+def _run(command: Sequence[object], log: Path, name: str) -> None:
+    with log.open("w") as out:
+        words = [str(word) for word in command]
+        done = subprocess.run(words, env=verilator_environment(), stdout=out, stderr=subprocess.STDOUT)
+    if done.returncode:
+        raise ToolError(f"{name} does not compile ({log}):\n{log.read_text()[-4000:]}")
+
+
+def _version(compiler: str) -> str:
+    return subprocess.run([compiler, "--version"], text=True, capture_output=True).stdout
 
 
 def _compiler() -> str:

@@ -11,6 +11,7 @@ from ..axi import WritePort
 from ..bursts import PageBursts
 from ..layouts import PageEvent, ReadHead
 from ..queue import Queue
+from ..register_slice import RegisterSlice
 
 PAGES_UNDER_WAY = 8
 
@@ -20,7 +21,8 @@ class ReadReturner(wiring.Component):
 
     Channels are chosen ahead, so that the beats of one page follow those of the last without an idle clock.
 
-    Latency: 2 clocks from a channel's head to its first beat. Throughput: one beat per clock.
+    Latency: 2 clocks from a channel's head to its first beat, 1 from the last answer to the event.
+    Throughput: one beat per clock.
 
     Members
     -------
@@ -112,12 +114,14 @@ class ReadReturner(wiring.Component):
         answered = Signal(range(bursts.count))
         last_answer = answered == bursts.count - 1
         error = Signal()
+        m.submodules.returned_slice = returned = RegisterSlice(PageEvent(config))
+        wiring.connect(m, returned.output, wiring.flipped(self.returned))
         m.d.comb += [
-            self.returned.valid.eq(self.axi.b.valid & last_answer),
-            self.returned.payload.tag.eq(events.output.payload.tag),
-            self.returned.payload.failed.eq(events.output.payload.failed | error | self.axi.b.payload.error),
-            self.axi.b.ready.eq(self.returned.ready | ~last_answer),
-            events.output.ready.eq(self.returned.valid & self.returned.ready),
+            returned.input.valid.eq(self.axi.b.valid & last_answer),
+            returned.input.payload.tag.eq(events.output.payload.tag),
+            returned.input.payload.failed.eq(events.output.payload.failed | error | self.axi.b.payload.error),
+            self.axi.b.ready.eq(returned.input.ready | ~last_answer),
+            events.output.ready.eq(returned.input.valid & returned.input.ready),
         ]
         with m.If(self.axi.b.valid & self.axi.b.ready):
             m.d.sync += [

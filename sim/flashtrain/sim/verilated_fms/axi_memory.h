@@ -1,6 +1,6 @@
 // AXI4 memory: the tensor buffer behind one AXI port of the controller.
 //
-// Sampled once per clock. Answers come in order, one beat per clock at most, `latency` clocks after the burst's address,
+// Sampled once per clock, before the rising edge; what it drives holds from that edge on. Answers come in order, one beat per clock at most, `latency` clocks after the burst's address,
 // and within the bandwidth of a budget that both ports share. An address outside the memory is answered with DECERR.
 
 #pragma once

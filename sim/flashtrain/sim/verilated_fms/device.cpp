@@ -1,4 +1,4 @@
-// The simulated flash memory system: Verilated RTL, tensor buffer, and the C interface that Python calls.
+// The simulated flash memory system: a Verilated hub and channels, the tensor buffer, and what Python calls.
 //
 // One device per loaded library: the NAND model's DPI functions have no other context.
 
@@ -9,13 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include "Vtop.h"
-#include "Vtop__Dpi.h"
+#include "Vchannel.h"
+#include "Vchannel___024root.h"
+#include "Vchannel__Dpi.h"
+#include "Vhub.h"
+#include "Vhub___024root.h"
 #include "axi_memory.h"
+#include "exchange.h"
+#include "port_names.h"
 #include "verilated.h"
-
-// Verilator spells the two underscores in the name of a port in this way.
-#define PIN(bus, name) top_.bus##___05F##name
 
 namespace flashtrain {
 
@@ -51,37 +53,56 @@ class Device {
   public:
     Device(uint8_t* memory, uint64_t bytes, uint32_t latency, uint64_t bytes_per_65536_clocks)
         : memory_{memory, bytes, latency, Budget{bytes_per_65536_clocks}},
-          queue_reader_{memory_, PIN(queue, araddr), PIN(queue, arlen), PIN(queue, arvalid), PIN(queue, arready),
-                        PIN(queue, rdata), PIN(queue, rresp), PIN(queue, rlast), PIN(queue, rvalid),
-                        PIN(queue, rready)},
-          queue_writer_{memory_, PIN(queue, awaddr), PIN(queue, awlen), PIN(queue, awvalid), PIN(queue, awready),
-                        PIN(queue, wdata), PIN(queue, wstrb), PIN(queue, wlast), PIN(queue, wvalid),
-                        PIN(queue, wready), PIN(queue, bresp), PIN(queue, bvalid), PIN(queue, bready)},
-          data_reader_{memory_, PIN(data, araddr), PIN(data, arlen), PIN(data, arvalid),
-                       PIN(data, arready), PIN(data, rdata), PIN(data, rresp), PIN(data, rlast), PIN(data, rvalid),
-                       PIN(data, rready)},
-          data_writer_{memory_, PIN(data, awaddr), PIN(data, awlen), PIN(data, awvalid),
-                       PIN(data, awready), PIN(data, wdata), PIN(data, wstrb), PIN(data, wlast), PIN(data, wvalid),
-                       PIN(data, wready), PIN(data, bresp), PIN(data, bvalid), PIN(data, bready)} {
-        top_.rst = 1;
+          queue_reader_{memory_, hub_.PIN(queue, araddr), hub_.PIN(queue, arlen), hub_.PIN(queue, arvalid), hub_.PIN(queue, arready),
+                        hub_.PIN(queue, rdata), hub_.PIN(queue, rresp), hub_.PIN(queue, rlast), hub_.PIN(queue, rvalid),
+                        hub_.PIN(queue, rready)},
+          queue_writer_{memory_, hub_.PIN(queue, awaddr), hub_.PIN(queue, awlen), hub_.PIN(queue, awvalid), hub_.PIN(queue, awready),
+                        hub_.PIN(queue, wdata), hub_.PIN(queue, wstrb), hub_.PIN(queue, wlast), hub_.PIN(queue, wvalid),
+                        hub_.PIN(queue, wready), hub_.PIN(queue, bresp), hub_.PIN(queue, bvalid), hub_.PIN(queue, bready)},
+          data_reader_{memory_, hub_.PIN(data, araddr), hub_.PIN(data, arlen), hub_.PIN(data, arvalid),
+                       hub_.PIN(data, arready), hub_.PIN(data, rdata), hub_.PIN(data, rresp), hub_.PIN(data, rlast), hub_.PIN(data, rvalid),
+                       hub_.PIN(data, rready)},
+          data_writer_{memory_, hub_.PIN(data, awaddr), hub_.PIN(data, awlen), hub_.PIN(data, awvalid),
+                       hub_.PIN(data, awready), hub_.PIN(data, wdata), hub_.PIN(data, wstrb), hub_.PIN(data, wlast), hub_.PIN(data, wvalid),
+                       hub_.PIN(data, wready), hub_.PIN(data, bresp), hub_.PIN(data, bvalid), hub_.PIN(data, bready)} {
+        for (int i = 0; i < kChannels; ++i) {
+            channels_.push_back(std::make_unique<Vchannel>(&context_));
+            channel_[i] = channels_.back().get();
+            channel_[i]->channel = i;
+        }
+        reset(1);
         for (int i = 0; i < 8; ++i) clock();
-        top_.rst = 0;
+        reset(0);
         clock();
     }
-    ~Device() { top_.final(); }
+    ~Device() {
+        hub_.final();
+        for (auto& channel : channels_) channel->final();
+    }
 
     uint64_t clocks() const { return clocks_; }
 
+    // One clock. What the hub sends comes from its registers, so the channels can have it before the edge; of what a
+    // channel sends, only the answer to a request depends on it within the clock.
     void clock() {
-        top_.clk = 0;
-        top_.eval();
         queue_reader_.sample(clocks_);
         queue_writer_.sample(clocks_);
         data_reader_.sample(clocks_);
         data_writer_.sample(clocks_);
         if (tracing) trace_bursts();
-        top_.clk = 1;
-        top_.eval();
+        to_channels(hub_, channel_);
+        for (int i = 0; i < kChannels; ++i) {
+            Vchannel& channel = *channel_[i];
+            channel.data_valid = hub_.write_data_valid >> i & 1;
+            if (channel.data_valid) channel.data = hub_.write_data;
+            channel.channel_reset = hub_.channel_reset;
+            channel.counter_select = hub_.channel_counter_select;
+            channel.cycle = clocks_;
+            if (channel.PIN(pages, valid) | channel.PIN(erase, valid)) channel.eval();
+        }
+        from_channels(hub_, channel_);
+        rising_edge(hub_);
+        for (int i = 0; i < kChannels; ++i) rising_edge(*channel_[i]);
         ++clocks_;
         memory_.budget.clock();
         queue_reader_.drive(clocks_);
@@ -93,31 +114,31 @@ class Device {
     Stop run(uint64_t most) {
         for (uint64_t i = 0; i < most; ++i) {
             if (!violations.empty()) return VIOLATION;
-            if (top_.irq) return INTERRUPT;
+            if (hub_.irq) return INTERRUPT;
             clock();
         }
-        return violations.empty() ? top_.irq ? INTERRUPT : LIMIT : VIOLATION;
+        return violations.empty() ? hub_.irq ? INTERRUPT : LIMIT : VIOLATION;
     }
 
     Access write_register(uint32_t address, uint32_t value) {
-        PIN(registers, awaddr) = address;
-        PIN(registers, awvalid) = 1;
-        PIN(registers, wdata) = value;
-        PIN(registers, wstrb) = 15;
-        PIN(registers, wvalid) = 1;
-        PIN(registers, bready) = 1;
+        hub_.PIN(registers, awaddr) = address;
+        hub_.PIN(registers, awvalid) = 1;
+        hub_.PIN(registers, wdata) = value;
+        hub_.PIN(registers, wstrb) = 15;
+        hub_.PIN(registers, wvalid) = 1;
+        hub_.PIN(registers, bready) = 1;
         record(clocks_, clocks_, REGISTER_WRITTEN, 0, 0, address);
         for (int i = 0; i < kRegisterClocks; ++i) {
             settle();
-            const bool aw = PIN(registers, awvalid) & PIN(registers, awready);
-            const bool w = PIN(registers, wvalid) & PIN(registers, wready);
-            const bool b = PIN(registers, bvalid);
-            const bool error = PIN(registers, bresp) & 2;
+            const bool aw = hub_.PIN(registers, awvalid) & hub_.PIN(registers, awready);
+            const bool w = hub_.PIN(registers, wvalid) & hub_.PIN(registers, wready);
+            const bool b = hub_.PIN(registers, bvalid);
+            const bool error = hub_.PIN(registers, bresp) & 2;
             clock();
-            if (aw) PIN(registers, awvalid) = 0;
-            if (w) PIN(registers, wvalid) = 0;
+            if (aw) hub_.PIN(registers, awvalid) = 0;
+            if (w) hub_.PIN(registers, wvalid) = 0;
             if (b) {
-                PIN(registers, bready) = 0;
+                hub_.PIN(registers, bready) = 0;
                 return error ? ERROR : DONE;
             }
         }
@@ -125,19 +146,19 @@ class Device {
     }
 
     Access read_register(uint32_t address, uint32_t& value) {
-        PIN(registers, araddr) = address;
-        PIN(registers, arvalid) = 1;
-        PIN(registers, rready) = 1;
+        hub_.PIN(registers, araddr) = address;
+        hub_.PIN(registers, arvalid) = 1;
+        hub_.PIN(registers, rready) = 1;
         for (int i = 0; i < kRegisterClocks; ++i) {
             settle();
-            const bool ar = PIN(registers, arvalid) & PIN(registers, arready);
-            const bool r = PIN(registers, rvalid);
-            const bool error = PIN(registers, rresp) & 2;
-            if (r) value = PIN(registers, rdata);
+            const bool ar = hub_.PIN(registers, arvalid) & hub_.PIN(registers, arready);
+            const bool r = hub_.PIN(registers, rvalid);
+            const bool error = hub_.PIN(registers, rresp) & 2;
+            if (r) value = hub_.PIN(registers, rdata);
             clock();
-            if (ar) PIN(registers, arvalid) = 0;
+            if (ar) hub_.PIN(registers, arvalid) = 0;
             if (r) {
-                PIN(registers, rready) = 0;
+                hub_.PIN(registers, rready) = 0;
                 return error ? ERROR : DONE;
             }
         }
@@ -147,10 +168,21 @@ class Device {
   private:
     static constexpr int kRegisterClocks = 1000;
 
-    // Combinational outputs follow inputs that were just driven.
-    void settle() {
-        top_.clk = 0;
-        top_.eval();
+    // Outputs follow inputs that were just driven.
+    void settle() { hub_.eval(); }
+
+    // An edge without the falling one before it, whose evaluation would cost nearly as much: the clock stays high, and
+    // the model is told that it was low.
+    template <typename Model>
+    static void rising_edge(Model& model) {
+        model.clk = 1;
+        model.rootp->__Vtrigprevexpr___TOP__clk__0 = 0;
+        model.eval();
+    }
+
+    void reset(bool on) {
+        hub_.rst = on;
+        for (auto& channel : channels_) channel->rst = on;
     }
 
     template <typename Side>
@@ -164,21 +196,23 @@ class Device {
         trace_side(queue_writer_, QUEUE_WRITE);
         trace_side(data_reader_, DATA_READ);
         trace_side(data_writer_, DATA_WRITE);
-        if (top_.irq && !interrupt_) record(clocks_, clocks_, INTERRUPT_RAISED, 0, 0, 0);
-        interrupt_ = top_.irq;
+        if (hub_.irq && !interrupt_) record(clocks_, clocks_, INTERRUPT_RAISED, 0, 0, 0);
+        interrupt_ = hub_.irq;
     }
 
     template <typename Port>
     using Of = std::remove_reference_t<Port>;
 
     VerilatedContext context_;
-    Vtop top_{&context_};
+    Vhub hub_{&context_};
+    std::vector<std::unique_ptr<Vchannel>> channels_;
+    Vchannel* channel_[kChannels];
     Memory memory_;
-    AxiReader<Of<decltype(PIN(queue, araddr))>, Of<decltype(PIN(queue, rdata))>> queue_reader_;
-    AxiWriter<Of<decltype(PIN(queue, awaddr))>, Of<decltype(PIN(queue, wdata))>, Of<decltype(PIN(queue, wstrb))>>
+    AxiReader<Of<decltype(hub_.PIN(queue, araddr))>, Of<decltype(hub_.PIN(queue, rdata))>> queue_reader_;
+    AxiWriter<Of<decltype(hub_.PIN(queue, awaddr))>, Of<decltype(hub_.PIN(queue, wdata))>, Of<decltype(hub_.PIN(queue, wstrb))>>
         queue_writer_;
-    AxiReader<Of<decltype(PIN(data, araddr))>, Of<decltype(PIN(data, rdata))>> data_reader_;
-    AxiWriter<Of<decltype(PIN(data, awaddr))>, Of<decltype(PIN(data, wdata))>, Of<decltype(PIN(data, wstrb))>>
+    AxiReader<Of<decltype(hub_.PIN(data, araddr))>, Of<decltype(hub_.PIN(data, rdata))>> data_reader_;
+    AxiWriter<Of<decltype(hub_.PIN(data, awaddr))>, Of<decltype(hub_.PIN(data, wdata))>, Of<decltype(hub_.PIN(data, wstrb))>>
         data_writer_;
     uint64_t clocks_ = 0;
     bool interrupt_ = false;

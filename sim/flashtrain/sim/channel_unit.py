@@ -1,0 +1,61 @@
+"""One channel of the simulated system: the engine, and the NAND behind its pins."""
+
+from amaranth import Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from flashtrain.rtl.channel.engine import ChannelEngine
+from flashtrain.rtl.channel_ports import ChannelPorts
+from flashtrain.rtl.shared import SharedModule
+from flashtrain.sim.nand import NandChannel
+from flashtrain.spec import FmsConfig
+
+
+class ChannelUnit(wiring.Component):
+    """A channel engine with its dies, arrays and checker.
+
+    All outputs come from registers but `pages.ready` and `erase.ready`, which depend on their own stream's
+    payload, too.
+
+    Members
+    -------
+    the members of `ChannelPorts`, `data`, `data_valid`, `counter_select` : see `ChannelEngine`
+    channel_reset : In(1)   of the engine; the NAND has the other reset
+    cycle : In(64), channel : In(8)   see `NandChannel`
+    violations : Out(32)
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        super().__init__({
+            **ChannelPorts(config).flip().members,
+            "data": In(8 * config.data_bytes),
+            "data_valid": In(1),
+            "counter_select": In(4),
+            "channel_reset": In(1),
+            "cycle": In(64),
+            "channel": In(8),
+            "violations": Out(32),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.engine = engine = SharedModule(
+            ChannelEngine(self.config), "flashtrain_channel", reset=self.channel_reset
+        )
+        m.submodules.nand = nand = SharedModule(NandChannel(self.config), "flashtrain_nand_channel")
+        connect(m, engine.nand, nand.bus)
+        for name, member in ChannelPorts(self.config).members.items():
+            if member.is_signature:
+                connect(m, flipped(getattr(self, name)), getattr(engine, name))
+            else:
+                m.d.comb += getattr(self, name).eq(getattr(engine, name))
+        m.d.comb += [
+            engine.data.eq(self.data),
+            engine.data_valid.eq(self.data_valid),
+            engine.counter_select.eq(self.counter_select),
+            nand.cycle.eq(self.cycle),
+            nand.channel.eq(self.channel),
+            self.violations.eq(nand.violations),
+        ]
+        return m

@@ -1,0 +1,89 @@
+"""The simulated system as a shared library, for the RTL Link.
+
+The hub and the channel are two models: one channel's code serves all channels, so a system of 64 compiles as
+fast as one of 4. `device.cpp` carries values between them once per clock, with functions generated here.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from amaranth import Value
+from amaranth.lib.wiring import Out
+
+from flashtrain.rtl.channel_ports import ChannelPorts
+from flashtrain.rtl.hub import Hub
+from flashtrain.sim.build_cache import BUILD, content_key
+from flashtrain.sim.channel_unit import ChannelUnit
+from flashtrain.sim.nand import VERILATOR_SOURCES
+from flashtrain.sim.verilated import build_shared_library, exported_sources, verilate
+from flashtrain.spec import FmsConfig
+
+HUB, CHANNEL = "flashtrain_hub", "flashtrain_channel_unit"
+
+
+def build_library(config: FmsConfig) -> Path:
+    """The library's path; built once per content."""
+    nand_models = [path for path in VERILATOR_SOURCES if path.suffix == ".sv"]
+    hub = verilate(exported_sources(lambda: Hub(config), HUB, repr(config)), HUB, "Vhub")
+    channel_sources = exported_sources(lambda: ChannelUnit(config), CHANNEL, repr(config))
+    channel = verilate([*channel_sources, *nand_models], CHANNEL, "Vchannel")
+    folder = Path(__file__).parent / "verilated_fms"
+    cpp = [path for path in VERILATOR_SOURCES if path.suffix == ".cpp"]
+    cpp += [folder / "device.cpp", folder / "axi_memory.h", folder / "port_names.h", _exchange_header(config)]
+    return build_shared_library([hub, channel], cpp, "flashtrain_device")
+
+
+def _exchange_header(config: FmsConfig) -> Path:
+    """Writes the functions that carry values between hub and channels; returns the file's path."""
+    text = "\n".join(_exchange_lines(config)) + "\n"
+    path = BUILD / "exchange" / content_key(text) / "exchange.h"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def _exchange_lines(config: FmsConfig) -> Iterator[str]:
+    channels = range(config.geometry.channels)
+    outward = list(_names(config, outward=True))
+    inward = list(_names(config, outward=False))
+    yield "// Generated from the ports of hub and channel: values between them."
+    yield "#pragma once"
+    yield f"constexpr int kChannels = {len(channels)};"
+    # Payloads change seldom, and wide ones are dear: they move only with their `valid`.
+    yield "inline void to_channels(Vhub& hub, Vchannel* const* channels) {"
+    for number in channels:
+        yield from _copies(number, _valid_first(outward), into_channel=True)
+    yield "}"
+    yield "inline void from_channels(Vhub& hub, Vchannel* const* channels) {"
+    for number in channels:
+        yield from _copies(number, _valid_first(inward), into_channel=False)
+    yield "}"
+
+
+def _names(config: FmsConfig, *, outward: bool) -> Iterator[str]:
+    """Ports of the channel that the hub drives (`outward`), or that the channel drives."""
+    for path, member, value in ChannelPorts(config).flatten(ChannelPorts(config).create()):
+        if len(Value.cast(value)) and (member.flow is Out) == outward:
+            yield "__".join(path)
+
+
+def _valid_first(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: (not name.endswith("__valid"), name))
+
+
+def _copies(number: int, names: list[str], *, into_channel: bool) -> Iterator[str]:
+    channel = f"channels[{number}]->"
+    for name in names:
+        at_channel = f"{channel}{_spelling(name)}"
+        at_hub = f"hub.{_spelling(f'channels__{number}__{name}')}"
+        target, source = (at_channel, at_hub) if into_channel else (at_hub, at_channel)
+        guard = ""
+        if name.endswith("__payload"):
+            valid = name.removesuffix("payload") + "valid"
+            guard = f"if ({channel}{_spelling(valid)}) "
+        yield f"    {guard}{target} = {source};"
+
+
+def _spelling(name: str) -> str:
+    """The member of a model's class that stands for port `name`."""
+    return name.replace("__", "___05F")
