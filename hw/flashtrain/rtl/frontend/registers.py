@@ -224,15 +224,15 @@ class RegisterFile(wiring.Component):
         low_addresses = {}
         centre = self.counter_select, self.counter_value
         channel = self.channel_counter_select, self.channel_counter_value
-        for (select, value), counters, address_of in (
-            (centre, Counter, counter_register),
-            (channel, ChannelCounter, channel_counter_register),
+        for (select, value), addresses in (
+            (centre, [counter_register(counter) for counter in Counter]),
+            (channel, [channel_counter_register(counter) for counter in ChannelCounter]),
         ):
-            m.d.comb += select.eq((bus.read_address - address_of(0)) >> 3)
-            for counter in counters:
-                low_addresses[address_of(counter)] = value
-                registers.reads[address_of(counter)] = value[:32]
-                registers.reads[address_of(counter) + 4] = high
+            m.d.comb += select.eq((bus.read_address - addresses[0]) >> 3)
+            for address in addresses:
+                low_addresses[address] = value
+                registers.reads[address] = value[:32]
+                registers.reads[address + 4] = high
         with m.If(bus.read), m.Switch(bus.read_address):
             for address, value in low_addresses.items():
                 with m.Case(address):
