@@ -38,16 +38,25 @@ class BusRest(wiring.Component):
         turnaround = self.timing.clocks("tchz")
         longest = max(trhw, turnaround)
 
+        # The clock since the last beat and the one that loads `left` are rest, too.
+        start = max(longest - self.grant_clocks - 2, 0)
         left = Signal(range(longest + 1))
         sender = Signal.like(self.die)
         with m.If(self.sent):
-            # The clock since the last beat and the one that loads `left` are rest, too.
-            m.d.sync += [left.eq(max(longest - self.grant_clocks - 2, 0)), sender.eq(self.die)]
+            m.d.sync += [left.eq(start), sender.eq(self.die)]
         with m.Elif(left != 0):
             m.d.sync += left.eq(left - 1)
 
+        def lasts(clocks: int, name: str) -> Signal:
+            """High for as long as `left` is more than what remains of `longest` after so many clocks."""
+            flag = Signal(name=name)
+            with m.If(self.sent):
+                m.d.sync += flag.eq(start > longest - clocks)
+            with m.Elif(left == longest - clocks + 1):
+                m.d.sync += flag.eq(0)
+            return flag
+
+        own, other = lasts(trhw, "own"), lasts(turnaround, "other")
         for number in range(self.dies):
-            own = left > longest - trhw
-            other = left > longest - turnaround
             m.d.comb += self.resting[number].eq((own & (sender == number)) | other)
         return m

@@ -40,7 +40,7 @@ class Turns(wiring.Component):
         m.submodules.rotation = rotation = RoundRobin(len(self.runs))
         begun = Signal(range(max(self.runs) + 1))
         others = Signal()
-        leave = Signal()  # the unit begins no more
+        leave = Signal()  # the unit begins no more; a clock late, to keep the way to the units short
         busy = Signal()
         started = Signal()
         m.d.comb += [
@@ -50,15 +50,15 @@ class Turns(wiring.Component):
         with m.Switch(self.turn):
             for number, (unit, run) in enumerate(zip(self.units, self.runs, strict=True)):
                 with m.Case(1 << number):
+                    m.d.sync += leave.eq(others & (begun >= run))
                     m.d.comb += [
-                        leave.eq(others & (begun >= run)),
                         unit.go.eq(~leave),
                         busy.eq(unit.busy | (unit.wants & ~leave)),
                         started.eq(unit.started),
                     ]
         with m.If(others & ~busy):
             m.d.comb += rotation.advance.eq(1)
-            m.d.sync += [self.turn.eq(rotation.chosen), begun.eq(0)]
+            m.d.sync += [self.turn.eq(rotation.chosen), begun.eq(0), leave.eq(0)]
         with m.Elif(started & (begun != max(self.runs))):
             m.d.sync += begun.eq(begun + 1)
         return m
