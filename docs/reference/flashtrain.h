@@ -146,7 +146,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 /* Offsets within a stream's window; written while the controller is disabled. */
 #define FLASHTRAIN_STREAM_REGISTER_ZONES 0x00 /* first zone 15:0, number of zones 31:16 */
 #define FLASHTRAIN_STREAM_REGISTER_ATTRIBUTES 0x04 /* StreamAttributes */
-#define FLASHTRAIN_STREAM_REGISTER_GENERATION 0x08 /* read only */
+#define FLASHTRAIN_STREAM_REGISTER_GENERATION 0x08 /* read only: resets of all zones at once, by either command */
 
 /* Counters of the centre; clock counters unless said. Latencies run from a command's acceptance to its answer. */
 #define FLASHTRAIN_COUNTER_CLOCKS 0x00

@@ -70,7 +70,7 @@ class StreamRegister(IntEnum):
 
     ZONES = 0x00  # first zone 15:0, number of zones 31:16
     ATTRIBUTES = 0x04  # StreamAttributes
-    GENERATION = 0x08  # read only
+    GENERATION = 0x08  # read only: resets of all zones at once, by either command
 
 
 PORT_BASE, PORT_STRIDE = 0x100, 0x40

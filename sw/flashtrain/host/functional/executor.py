@@ -13,7 +13,7 @@ from .report import zone_report
 from .request import Request, parse
 from .storage import Storage
 from .streams import StreamSettings
-from .zones import StreamZones
+from .zones import StreamZones, Zone
 
 
 class Answer(NamedTuple):
@@ -57,6 +57,10 @@ class Executor:
 
     def generation(self, nsid: int) -> int:
         return self._contents[nsid].generation if nsid in self._contents else 0
+
+    def zones(self, nsid: int) -> tuple[Zone, ...]:
+        """The zones of a valid stream, in their order."""
+        return tuple(self._contents[nsid].zones.zones)
 
     def answer(self, port: Port, raw: bytes) -> Answer:
         """Check a 64-byte entry, and do what it asks for."""
@@ -111,6 +115,7 @@ class Executor:
         action = ZoneAction(request.action)
         if request.select_all:
             status = content.zones.manage_all(action)
+            content.generation += action is ZoneAction.RESET
         else:
             status = content.zones.manage(index, action)
         content.drop_empty()
