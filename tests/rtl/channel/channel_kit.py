@@ -18,7 +18,7 @@ DUAL = replace(
 WIDE = replace(
     TINY,
     name="wide",
-    geometry=Geometry(channels=16, dies=2, planes=2, blocks=7, pages=4, page_bytes=512, spare_bytes=32),
+    geometry=Geometry(channels=16, dies=2, planes=2, blocks=8, pages=4, page_bytes=512, spare_bytes=32),
     write_sets=4,
     read_pages=4,
     read_queue=8,

@@ -22,6 +22,7 @@ CAPACITY = GEOMETRY.dies * GEOMETRY.planes * GEOMETRY.pages
 VOLATILE, NON_VOLATILE = STREAMS = range(2)
 # The arrays keep their contents from test to test: each has zones of its own.
 RANDOM_ZONES, APPENDED_ZONE, READ_ZONE, BUFFERED_ZONE = range(4), 4, 5, 6
+BAD_ZONE = bench_parameters()["bad_zone"]
 
 
 @dataclass(eq=False)
@@ -59,7 +60,7 @@ class Centre:
         self.announced: deque[tuple[Zone, list[int]]] = deque()
         self.owed: deque[tuple[Zone, list[int]]] = deque()
         self.asked: dict[int, tuple[Zone, list[int]]] = {}  # by where they go
-        self.notices: Counter = Counter()
+        self.notices: Counter = Counter()  # (tag, failed) of what is to be told
         self.checked = 0
         self.flushed = 0
         self.accepted: list[int] = []  # clocks
@@ -88,7 +89,7 @@ class Centre:
         zone.pages.append(words)
         self.announced.append((zone, words))
         notify = int(zone.stream == NON_VOLATILE)
-        self.notices[tag] += notify
+        self.notices[tag, int(zone.number == BAD_ZONE)] += notify
         fields = {"tag": tag, "stream": zone.stream, "notify": notify, "close": close}
         self.pages.send(pack(WritePage(CONFIG), **place, **fields))
 
@@ -137,8 +138,7 @@ class Centre:
         await self.flush_all()
         await self.until(lambda: len(self.programmed.items) == self.notices.total())
         events = [unpack(PageEvent(CONFIG), bits) for bits in self.programmed.items]
-        assert Counter(event["tag"] for event in events) == +self.notices
-        assert not any(event["failed"] for event in events)
+        assert Counter((event["tag"], event["failed"]) for event in events) == +self.notices
         await self.until(lambda: self.dut.idle.value == 1)
         assert int(self.dut.violations.value) == 0, "the NAND refuses something"
 
@@ -298,3 +298,17 @@ async def hits_are_short(dut):
     assert clocks <= CONFIG.page_beats + CONFIG.write_sets + 16
     await centre.until(lambda: not centre.asked)
     await centre.finish()
+
+
+@cocotb.test()
+async def a_failed_program_is_told(dut):
+    """To every page of the set, and not to those before and after it."""
+    centre = Centre(dut)
+    await centre.start()
+    bad, good = Zone(BAD_ZONE), Zone(READ_ZONE)
+    await centre.reset(good)
+    for zone in (good, bad, good):
+        for _ in range(GEOMETRY.planes):
+            centre.append(zone)
+    await centre.finish()
+    assert (await centre.counters())["FAILURES"] == 1

@@ -14,6 +14,7 @@ from flashtrain.sim.nand import ICARUS_SOURCES, QUIET_HOST, VERILATOR_SOURCES, N
 from flashtrain.sim.runner import Simulator, run_bench
 from flashtrain.spec import FmsConfig
 
+BAD_ZONE = 7  # on plane 0 of each die its block cannot be programmed
 STEPS = {Simulator.ICARUS: 8, Simulator.VERILATOR: 20}
 
 
@@ -22,7 +23,7 @@ class EngineWithDies(wiring.Component):
 
     def __init__(self, config: FmsConfig):
         self.engine = ChannelEngine(config)
-        self.nand = NandChannel(config)
+        self.nand = NandChannel(config, bad_block=BAD_ZONE, bad_planes=1)
         members = {name: member for name, member in self.engine.signature.members.items() if name != "nand"}
         super().__init__({**members, "violations": Out(32)})
 
@@ -56,5 +57,5 @@ def test_engine(name, simulator, seed, tmp_path):
         Path(__file__).with_name("engine_bench.py"),
         simulator=simulator,
         seed=seed,
-        parameters={"config": name, "steps": STEPS[simulator]},
+        parameters={"config": name, "steps": STEPS[simulator], "bad_zone": BAD_ZONE},
     )
