@@ -1,7 +1,7 @@
 """Drives a channel's NAND pins by hand: cycles, data, and the operations made of them.
 
-Every gap is as short as the timing allows, unless an argument says otherwise: so a bench that passes without a
-violation shows that the checker does not ask for more than the timing does.
+Every gap is as short as the timing allows, unless an argument says otherwise: so a bench that passes without
+a violation shows that the checker does not ask for more than the timing does.
 """
 
 from cocotb.clock import Clock
@@ -134,11 +134,15 @@ class NandDriver:
     async def ready(self) -> int:
         """Wait until the selected die is ready; returns for how many clocks it was busy."""
         await self.wait(self.last_we + self.clocks("twb") - self.now)
-        while not int(self.dut.bus__rb_n.value) >> self.selected & 1:
-            await RisingEdge(self.dut.clk)
-        # What is read after an edge is what the edge has seen.
+        if not self._rb_n():
+            while not self._rb_n():
+                await self.dut.bus__rb_n.value_change
+            await RisingEdge(self.dut.clk)  # which sees it
         self.data_from = max(self.data_from, self.now + self.clocks("trr"))
         return self.now - 1 - self.last_we
+
+    def _rb_n(self) -> bool:
+        return bool(int(self.dut.bus__rb_n.value) >> self.selected & 1)
 
     async def idle(self) -> DieStatus:
         """Wait until the array of the selected die is idle, by status; returns the status."""

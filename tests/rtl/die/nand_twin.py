@@ -23,6 +23,8 @@ class DieTwin:
     def __init__(self, config: FmsConfig):
         self.geometry = config.geometry
         self.word = config.die_word_bytes
+        # Few, so that they fill up.
+        self.blocks = (0, BAD_BLOCK, self.geometry.blocks - 1)
         self.pages: dict[Place, list[bytes]] = {}
         # Planes on which the last operation failed, and the cache program before it.
         self.failed: set[int] = set()
@@ -40,7 +42,7 @@ class DieTwin:
     def any_places(self) -> list[Place]:
         """Blocks of a random, not empty set of planes."""
         planes = random.sample(range(self.geometry.planes), random.randint(1, self.geometry.planes))
-        return [(plane, random.randrange(self.geometry.blocks)) for plane in planes]
+        return [(plane, random.choice(self.blocks)) for plane in planes]
 
     def places_to_program(self) -> tuple[list[Place], int] | None:
         """Places whose next page is the same, and that page."""

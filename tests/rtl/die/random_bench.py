@@ -10,10 +10,10 @@ from nand_twin import RandomOperations
 from flashtrain.sim.bench_parameters import bench_parameters
 
 CONFIG = config_named(bench_parameters()["config"])
-OPERATIONS = 120
+OPERATIONS = 150
 WEIGHTS = {
-    "erase": 3,
-    "program": 6,
+    "erase": 2,
+    "program": 7,
     "read": 4,
     "cache_read": 3,
     "random_cache_read": 2,
@@ -28,8 +28,8 @@ async def legal_operations(dut):
     operations = RandomOperations(nand)
     for die in range(CONFIG.geometry.dies):
         nand.select(die)
-        for _ in range(4):
-            await operations.perform("erase")
+        for name in ["erase"] * 4 + ["program"] * 4:
+            await operations.perform(name)
     for _ in range(OPERATIONS):
         nand.select(random.randrange(CONFIG.geometry.dies))
         (name,) = random.choices(list(WEIGHTS), list(WEIGHTS.values()))

@@ -1,6 +1,7 @@
 """Dies, array models and the checker together, on the pins of a channel."""
 
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from flashtrain.rtl.export import export_design
 from flashtrain.rtl.nand_bus import NandBus
 from flashtrain.sim.nand import ICARUS_SOURCES, VERILATOR_SOURCES, NandChannel
 from flashtrain.sim.runner import Simulator, run_bench
+from flashtrain.sim.trace import Kind
+from flashtrain.spec import FmsConfig
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -19,6 +22,7 @@ sys.path.insert(0, str(HERE))
 from die_configs import BAD_BLOCK, BAD_PLANES, config_named  # noqa: E402
 
 CHANNEL = 5
+KINDS = {kind for kind in Kind if kind < Kind.BURST}
 
 
 class NandBench(wiring.Component):
@@ -72,8 +76,38 @@ def run(simulator, seed, tmp_path):
     return run
 
 
-def test_operations(run):
-    run("die_bench.py", "two")
+def test_operations(run, simulator):
+    report = run("die_bench.py", "two")
+    if simulator is Simulator.VERILATOR:
+        check_trace(report.folder / "trace.txt", config_named("two"))
+
+
+def check_trace(path: Path, config: FmsConfig) -> None:
+    """The events of the bench: cache programs without a gap between them, whole pages on the bus."""
+    events = [tuple(map(int, line.split())) for line in path.read_text().splitlines()]
+    assert {event[0] for event in events} == KINDS
+    assert {event[1] for event in events} == {CHANNEL}
+    assert {event[2] for event in events} == {0, 1}
+    assert all(start <= stop for _, _, _, start, stop, _ in events)
+
+    programs = sorted(
+        (start, stop) for kind, _, die, start, stop, _ in events if kind == Kind.PROGRAM and die == 0
+    )
+    longest = run_length = 1
+    for before, after in pairwise(programs):
+        run_length = run_length + 1 if after[0] == before[1] + 1 else 1
+        longest = max(longest, run_length)
+    assert longest == config.geometry.pages, "the array rests between cache programs"
+
+    beats = config.geometry.raw_page_bytes // 2
+    for wanted in (Kind.DATA_IN, Kind.DATA_OUT):
+        assert any(kind == wanted and stop - start + 1 == beats for kind, _, _, start, stop, _ in events)
+
+
+def test_large_pages(run, simulator):
+    if simulator is not Simulator.VERILATOR:
+        pytest.skip("too slow")
+    run("die_bench.py", "small", test_filter="multi_plane|dies_interleave|columns")
 
 
 def test_every_breach_is_refused_once(run):
@@ -82,3 +116,12 @@ def test_every_breach_is_refused_once(run):
 
 def test_random_operations_against_a_twin(run):
     run("random_bench.py", "two")
+
+
+def test_array_alone(simulator, seed):
+    verilator = simulator is Simulator.VERILATOR
+    files = [*VERILATOR_SOURCES, HERE / "recorder.cpp"] if verilator else list(ICARUS_SOURCES)
+    run_bench(
+        files, "flashtrain_array", HERE / "array_bench.py", simulator=simulator, seed=seed,
+        parameters={"verilator": verilator},
+    )  # fmt: skip

@@ -1,6 +1,7 @@
-"""A driver that breaks the rules: each breach is refused once by each who sees it, with a message that names it.
+"""A driver that breaks the rules: each breach is refused once by each who sees it, in words that name it.
 
-Under Verilator the messages are read back from the file that recorder.cpp writes; under Icarus they are counted.
+Under Verilator the messages are read back from the file that recorder.cpp writes; under Icarus they are
+counted.
 """
 
 from pathlib import Path

@@ -1,0 +1,142 @@
+"""The array model alone: its time to the clock, and what a die's logic cannot provoke."""
+
+from pathlib import Path
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles, RisingEdge
+
+from flashtrain.rtl.die import ArrayOp
+from flashtrain.sim.bench_parameters import bench_parameters
+
+# Defaults of the module's parameters.
+TIMES = {ArrayOp.SENSE: 100, ArrayOp.PROGRAM: 100, ArrayOp.ERASE: 100}
+WORDS = 17
+MESSAGES = Path("violations.txt")
+
+
+class Array:
+    def __init__(self, dut):
+        self.dut = dut
+
+    async def start(self) -> None:
+        dut = self.dut
+        for pin in (dut.start, dut.op, dut.planes, dut.page, dut.blocks, dut.abort_op, dut.from_register):
+            pin.value = 0
+        dut.channel.value, dut.die.value, dut.cycle.value = 7, 3, 0
+        dut.rst.value = 1
+        Clock(dut.clk, 2, "ns").start()
+        cocotb.start_soon(self._count())
+        await ClockCycles(dut.clk, 2)
+        dut.rst.value = 0
+        await RisingEdge(dut.clk)
+        self._violations_before = int(dut.violations.value)
+
+    async def _count(self):
+        cycle = 0
+        while True:
+            await RisingEdge(self.dut.clk)
+            cycle += 1
+            self.dut.cycle.value = cycle
+
+    async def begin(self, op: ArrayOp, *, planes: int = 1, block: int = 0, page: int = 0) -> None:
+        dut = self.dut
+        dut.op.value, dut.planes.value, dut.blocks.value, dut.page.value = op.value, planes, block, page
+        dut.start.value = 1
+        await RisingEdge(dut.clk)
+        dut.start.value = 0
+
+    async def busy_clocks(self) -> int:
+        """Clocks from the start to the first in which another may start."""
+        clocks = 0
+        while True:
+            await RisingEdge(self.dut.clk)
+            clocks += 1
+            if self.dut.busy.value == 0:
+                return clocks
+
+    @property
+    def violations(self) -> int:
+        return int(self.dut.violations.value) - self._violations_before
+
+
+async def started(dut) -> Array:
+    array = Array(dut)
+    await array.start()
+    return array
+
+
+@cocotb.test()
+async def times(dut):
+    array = await started(dut)
+    for op in (ArrayOp.ERASE, ArrayOp.PROGRAM, ArrayOp.SENSE):
+        await array.begin(op)
+        assert await array.busy_clocks() == TIMES[op]
+    assert array.violations == 0
+
+
+@cocotb.test()
+async def words_move_within_the_time(dut):
+    """A program takes all words first, a sense gives them last; one word per clock."""
+    array = await started(dut)
+    for op, strobe in [(ArrayOp.ERASE, None), (ArrayOp.PROGRAM, dut.take), (ArrayOp.SENSE, dut.put)]:
+        await array.begin(op)
+        moved = []
+        for clock in range(1, TIMES[op] + 1):
+            await RisingEdge(dut.clk)
+            assert not (dut.take.value == 1 and op is not ArrayOp.PROGRAM)
+            assert not (dut.put.value == 1 and op is not ArrayOp.SENSE)
+            if strobe is not None and strobe.value == 1:
+                moved.append((clock, int(dut.word.value)))
+        assert dut.busy.value == 0
+        if strobe is not None:
+            assert [word for _, word in moved] == list(range(WORDS))
+            assert moved[-1][0] - moved[0][0] == WORDS - 1
+    assert array.violations == 0
+
+
+@cocotb.test()
+async def start_while_busy(dut):
+    array = await started(dut)
+    await array.begin(ArrayOp.ERASE)
+    await ClockCycles(dut.clk, 10)
+    assert array.violations == 0
+    dut.op.value = ArrayOp.SENSE.value
+    dut.start.value = 1
+    await RisingEdge(dut.clk)
+    dut.start.value = 0
+    await RisingEdge(dut.clk)
+    assert array.violations == 1
+    if bench_parameters()["verilator"]:
+        message = MESSAGES.read_text().splitlines()[-1]
+        assert "channel 7 die 3: start of an operation while another runs" in message
+    while dut.busy.value == 1:
+        await RisingEdge(dut.clk)
+
+
+@cocotb.test()
+async def no_plane(dut):
+    array = await started(dut)
+    await array.begin(ArrayOp.ERASE, planes=0)
+    await ClockCycles(dut.clk, 2)
+    assert array.violations == 1
+    assert await array.busy_clocks() == TIMES[ArrayOp.ERASE] - 2
+
+
+@cocotb.test()
+async def an_aborted_erase_spends_the_block(dut):
+    array = await started(dut)
+    await array.begin(ArrayOp.ERASE, block=1)
+    await ClockCycles(dut.clk, 5)
+    dut.abort_op.value = 1
+    await RisingEdge(dut.clk)
+    dut.abort_op.value = 0
+    assert await array.busy_clocks() == 1
+    await array.begin(ArrayOp.PROGRAM, block=1)
+    await array.busy_clocks()
+    assert array.violations == 1, "the block needs a whole erase"
+    await array.begin(ArrayOp.ERASE, block=1)
+    await array.busy_clocks()
+    await array.begin(ArrayOp.PROGRAM, block=1)
+    await array.busy_clocks()
+    assert array.violations == 1

@@ -1,0 +1,78 @@
+"""Storage of the array model under Verilator: sparse, freed by erases; and faults that a host asks for."""
+
+import ctypes
+import subprocess
+
+import pytest
+
+from flashtrain.sim.nand import VERILATOR_SOURCES
+
+WORD_BYTES, PAGE_WORDS = 32, 17
+PAGE_BYTES = WORD_BYTES * PAGE_WORDS
+PROGRAM = 1
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """The store, compiled by itself."""
+    path = tmp_path_factory.mktemp("store") / "store.so"
+    (source,) = (path for path in VERILATOR_SOURCES if path.suffix == ".cpp")
+    subprocess.run(["c++", "-std=c++17", "-shared", "-fPIC", "-o", path, source], check=True)
+    library = ctypes.CDLL(str(path))
+    library.flashtrain_array_open.restype = ctypes.c_void_p
+    library.flashtrain_array_bytes.restype = ctypes.c_uint64
+    return library
+
+
+class Die:
+    def __init__(self, library, channel: int, die: int):
+        self.library = library
+        self.store = ctypes.c_void_p(library.flashtrain_array_open(channel, die, 2, PAGE_WORDS, WORD_BYTES))
+
+    def write(self, plane: int, block: int, page: int, words: dict[int, bytes]) -> None:
+        self.library.flashtrain_array_new_page(self.store, plane, block, page)
+        for word, content in words.items():
+            self.library.flashtrain_array_write(self.store, plane, word, content)
+
+    def read(self, plane: int, block: int, page: int, word: int) -> bytes:
+        content = ctypes.create_string_buffer(WORD_BYTES)
+        self.library.flashtrain_array_open_page(self.store, plane, block, page)
+        self.library.flashtrain_array_read(self.store, plane, word, content)
+        return content.raw
+
+
+def test_only_what_is_written_is_kept(library):
+    library.flashtrain_array_forget()
+    first, second = Die(library, 0, 0), Die(library, 63, 1)
+    ones = b"\x11" * WORD_BYTES
+    first.write(0, 682, 767, {3: ones})
+    assert library.flashtrain_array_bytes() == PAGE_BYTES
+    assert first.read(0, 682, 767, 3) == ones
+    for plane, block, page, word in [(0, 682, 767, 4), (1, 682, 767, 3), (0, 682, 766, 3), (0, 681, 767, 3)]:
+        assert first.read(plane, block, page, word) == b"\xff" * WORD_BYTES
+    assert second.read(0, 682, 767, 3) == b"\xff" * WORD_BYTES
+
+
+def test_an_erase_frees(library):
+    library.flashtrain_array_forget()
+    die = Die(library, 1, 0)
+    for page in range(5):
+        die.write(0, 7, page, {0: bytes(WORD_BYTES)})
+        die.write(1, 7, page, {0: bytes(WORD_BYTES)})
+    library.flashtrain_array_erase(die.store, 0, 7)
+    assert library.flashtrain_array_bytes() == 5 * PAGE_BYTES
+    assert die.read(0, 7, 2, 0) == b"\xff" * WORD_BYTES
+    assert die.read(1, 7, 2, 0) == bytes(WORD_BYTES)
+
+
+def test_faults(library):
+    def fails(channel: int, die: int, plane: int, block: int) -> bool:
+        return bool(library.flashtrain_array_fails(channel, die, PROGRAM, plane, block, 0))
+
+    library.flashtrain_array_clear_faults()
+    assert not fails(2, 1, 0, 9)
+    library.flashtrain_array_add_fault(2, 1, 0, 9)
+    assert fails(2, 1, 0, 9)
+    assert not any(fails(*place) for place in [(1, 1, 0, 9), (2, 0, 0, 9), (2, 1, 1, 9), (2, 1, 0, 8)])
+    library.flashtrain_array_clear_faults()
+    assert not fails(2, 1, 0, 9)
