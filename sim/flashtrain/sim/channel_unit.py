@@ -1,6 +1,6 @@
 """One channel of the simulated system: the engine, and the NAND behind its pins."""
 
-from amaranth import Module
+from amaranth import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -21,7 +21,7 @@ class ChannelUnit(wiring.Component):
     -------
     the members of `ChannelPorts`, `data`, `data_valid`, `counter_select` : see `ChannelEngine`
     channel_reset : In(1)   of the engine; the NAND has the other reset
-    cycle : In(64), channel : In(8)   see `NandChannel`
+    channel : In(8)         number of this channel
     violations : Out(32)
     """
 
@@ -33,7 +33,6 @@ class ChannelUnit(wiring.Component):
             "data_valid": In(1),
             "counter_select": In(4),
             "channel_reset": In(1),
-            "cycle": In(64),
             "channel": In(8),
             "violations": Out(32),
         })  # fmt: skip
@@ -50,11 +49,14 @@ class ChannelUnit(wiring.Component):
                 connect(m, flipped(getattr(self, name)), getattr(engine, name))
             else:
                 m.d.comb += getattr(self, name).eq(getattr(engine, name))
+        # Clocks since the simulation began; the same in every channel.
+        cycle = Signal(64, reset_less=True)
+        m.d.sync += cycle.eq(cycle + 1)
         m.d.comb += [
             engine.data.eq(self.data),
             engine.data_valid.eq(self.data_valid),
             engine.counter_select.eq(self.counter_select),
-            nand.cycle.eq(self.cycle),
+            nand.cycle.eq(cycle),
             nand.channel.eq(self.channel),
             self.violations.eq(nand.violations),
         ]

@@ -29,7 +29,7 @@ def build_library(config: FmsConfig) -> Path:
     channel = verilate([*channel_sources, *nand_models], CHANNEL, "Vchannel")
     folder = Path(__file__).parent / "verilated_fms"
     cpp = [path for path in VERILATOR_SOURCES if path.suffix == ".cpp"]
-    cpp += [folder / "device.cpp", folder / "axi_memory.h", folder / "port_names.h", _exchange_header(config)]
+    cpp += [folder / "device.cpp", folder / "axi_memory.h", folder / "step.h", _exchange_header(config)]
     return build_shared_library([hub, channel], cpp, "flashtrain_device")
 
 
@@ -49,12 +49,13 @@ def _exchange_lines(config: FmsConfig) -> Iterator[str]:
     yield "// Generated from the ports of hub and channel: values between them."
     yield "#pragma once"
     yield f"constexpr int kChannels = {len(channels)};"
+    yield '#include "step.h"'
     # Payloads change seldom, and wide ones are dear: they move only with their `valid`.
-    yield "inline void to_channels(Vhub& hub, Vchannel* const* channels) {"
+    yield "inline void to_channels(Vhub& hub, Vchannel* const* channels, bool* changed) {"
     for number in channels:
         yield from _copies(number, _valid_first(outward), into_channel=True)
     yield "}"
-    yield "inline void from_channels(Vhub& hub, Vchannel* const* channels) {"
+    yield "inline void from_channels(Vhub& hub, Vchannel* const* channels, bool& changed) {"
     for number in channels:
         yield from _copies(number, _valid_first(inward), into_channel=False)
     yield "}"
@@ -81,7 +82,8 @@ def _copies(number: int, names: list[str], *, into_channel: bool) -> Iterator[st
         if name.endswith("__payload"):
             valid = name.removesuffix("payload") + "valid"
             guard = f"if ({channel}{_spelling(valid)}) "
-        yield f"    {guard}{target} = {source};"
+        changed = f"changed[{number}]" if into_channel else "changed"
+        yield f"    {guard}{changed} |= carry({target}, {source});"
 
 
 def _spelling(name: str) -> str:

@@ -43,8 +43,7 @@ _CXX_FLAGS = "-fPIC -std=gnu++17"
 _VERILATOR_OPTIONS = (
     *("--cc", "--build", "-Wno-fatal"),
     *(f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS),
-    # Speed: measured on a design of this shape, dataflow optimisation loses a tenth.
-    *("-O3", "--x-assign", "fast", "--x-initial", "fast", "-fno-dfg"),
+    *("-O3", "--x-assign", "fast", "--x-initial", "fast"),
     # Many files and functions of middling size: compilers take long over large ones, and one changed module
     # does not recompile the others.
     *("--output-split", "5000", "--output-split-cfuncs", "2000", "-j", str(os.cpu_count() or 1)),

@@ -86,8 +86,9 @@ class AxiReader {
         if (--burst.beats == 0) bursts_.pop_front();
     }
 
-    // After the rising edge: drive the next beat.
-    void drive(uint64_t now) {
+    // After the rising edge: drive the next beat. True if a pin changes.
+    bool drive(uint64_t now) {
+        const bool was_valid = rvalid_, was_ready = arready_;
         if (!rvalid_next_ && !bursts_.empty() && bursts_.front().ready <= now && memory_.budget.has(kWidth)) {
             const Burst& burst = bursts_.front();
             const bool inside = memory_.holds(burst.address, kWidth);
@@ -99,6 +100,7 @@ class AxiReader {
         }
         rvalid_ = rvalid_next_;
         arready_ = bursts_.size() < kOutstanding;
+        return rvalid_ || rvalid_ != was_valid || arready_ != was_ready;
     }
 
   private:
@@ -158,11 +160,13 @@ class AxiWriter {
         if (bvalid_ & bready_) answers_.pop_front();
     }
 
-    void drive(uint64_t now) {
+    bool drive(uint64_t now) {
+        const bool was_valid = bvalid_, was_ready = awready_, was_write_ready = wready_;
         awready_ = bursts_.size() < kOutstanding;
         wready_ = !bursts_.empty() && memory_.budget.has(kWidth);
         bvalid_ = !answers_.empty() && answers_.front().ready <= now;
         if (bvalid_) bresp_ = answers_.front().failed ? DECERR : OKAY;
+        return bvalid_ || bvalid_ != was_valid || awready_ != was_ready || wready_ != was_write_ready;
     }
 
   private:

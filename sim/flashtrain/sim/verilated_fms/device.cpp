@@ -16,7 +16,7 @@
 #include "Vhub___024root.h"
 #include "axi_memory.h"
 #include "exchange.h"
-#include "port_names.h"
+#include "step.h"
 #include "verilated.h"
 
 namespace flashtrain {
@@ -90,25 +90,24 @@ class Device {
         data_reader_.sample(clocks_);
         data_writer_.sample(clocks_);
         if (tracing) trace_bursts();
-        to_channels(hub_, channel_);
+        bool changed[kChannels] = {};
+        to_channels(hub_, channel_, changed);
         for (int i = 0; i < kChannels; ++i) {
             Vchannel& channel = *channel_[i];
-            channel.data_valid = hub_.write_data_valid >> i & 1;
-            if (channel.data_valid) channel.data = hub_.write_data;
-            channel.channel_reset = hub_.channel_reset;
-            channel.counter_select = hub_.channel_counter_select;
-            channel.cycle = clocks_;
-            if (channel.PIN(pages, valid) | channel.PIN(erase, valid)) channel.eval();
+            changed[i] |= carry(channel.data_valid, static_cast<CData>(hub_.write_data_valid >> i & 1));
+            if (channel.data_valid) changed[i] |= carry(channel.data, hub_.write_data);
+            changed[i] |= carry(channel.channel_reset, hub_.channel_reset);
+            changed[i] |= carry(channel.counter_select, hub_.channel_counter_select);
+            if (changed[i]) settle(*channel.rootp);
         }
-        from_channels(hub_, channel_);
-        rising_edge(hub_);
-        for (int i = 0; i < kChannels; ++i) rising_edge(*channel_[i]);
+        from_channels(hub_, channel_, hub_changed_);
+        if (hub_changed_) settle(*hub_.rootp);
+        rising_edge(*hub_.rootp);
+        for (int i = 0; i < kChannels; ++i) rising_edge(*channel_[i]->rootp);
         ++clocks_;
         memory_.budget.clock();
-        queue_reader_.drive(clocks_);
-        queue_writer_.drive(clocks_);
-        data_reader_.drive(clocks_);
-        data_writer_.drive(clocks_);
+        hub_changed_ = queue_reader_.drive(clocks_) | queue_writer_.drive(clocks_) | data_reader_.drive(clocks_) |
+                       data_writer_.drive(clocks_);
     }
 
     Stop run(uint64_t most) {
@@ -129,7 +128,7 @@ class Device {
         hub_.PIN(registers, bready) = 1;
         record(clocks_, clocks_, REGISTER_WRITTEN, 0, 0, address);
         for (int i = 0; i < kRegisterClocks; ++i) {
-            settle();
+            settle(*hub_.rootp);
             const bool aw = hub_.PIN(registers, awvalid) & hub_.PIN(registers, awready);
             const bool w = hub_.PIN(registers, wvalid) & hub_.PIN(registers, wready);
             const bool b = hub_.PIN(registers, bvalid);
@@ -150,7 +149,7 @@ class Device {
         hub_.PIN(registers, arvalid) = 1;
         hub_.PIN(registers, rready) = 1;
         for (int i = 0; i < kRegisterClocks; ++i) {
-            settle();
+            settle(*hub_.rootp);
             const bool ar = hub_.PIN(registers, arvalid) & hub_.PIN(registers, arready);
             const bool r = hub_.PIN(registers, rvalid);
             const bool error = hub_.PIN(registers, rresp) & 2;
@@ -168,21 +167,13 @@ class Device {
   private:
     static constexpr int kRegisterClocks = 1000;
 
-    // Outputs follow inputs that were just driven.
-    void settle() { hub_.eval(); }
-
-    // An edge without the falling one before it, whose evaluation would cost nearly as much: the clock stays high, and
-    // the model is told that it was low.
-    template <typename Model>
-    static void rising_edge(Model& model) {
-        model.clk = 1;
-        model.rootp->__Vtrigprevexpr___TOP__clk__0 = 0;
-        model.eval();
-    }
-
     void reset(bool on) {
         hub_.rst = on;
-        for (auto& channel : channels_) channel->rst = on;
+        hub_.eval();
+        for (auto& channel : channels_) {
+            channel->rst = on;
+            channel->eval();
+        }
     }
 
     template <typename Side>
@@ -214,6 +205,7 @@ class Device {
     AxiReader<Of<decltype(hub_.PIN(data, araddr))>, Of<decltype(hub_.PIN(data, rdata))>> data_reader_;
     AxiWriter<Of<decltype(hub_.PIN(data, awaddr))>, Of<decltype(hub_.PIN(data, wdata))>, Of<decltype(hub_.PIN(data, wstrb))>>
         data_writer_;
+    bool hub_changed_ = true;  // the hub's inputs, since it was settled
     uint64_t clocks_ = 0;
     bool interrupt_ = false;
 };
