@@ -132,7 +132,9 @@ class Opening(data.StructLayout):
             "cid": 16,
             "stream": STREAM_BITS,
             "operation": Operation,
-            "count": config.count_bits,  # events until it is complete; at least 1
+            # Events until it is complete, at least 1. Of a page of a non-volatile append there are two: its
+            # arrival in SRAM, which the tensor buffer can fail, and its program.
+            "count": config.count_bits + 1,
             "result": LBA_BITS,
         })  # fmt: skip
 

@@ -240,10 +240,17 @@ class Environment:
         assert request.operation in DATA_OPERATIONS and self._opened is None, request
         assert (opening.port, opening.cid) == (fields["port"], fields["cid"]), request
         assert (opening.stream, opening.operation) == (request.stream, request.operation)
-        assert opening.count == (1 if request.operation is Operation.FLUSH else request.blocks)
+        assert opening.count == self._events(request)
         assert opening.result == outcome.result, request
         self._opened = opening
         self.in_flight[request.stream] += 1
+
+    def _events(self, request: Request) -> int:
+        """Events that the tracker has to wait for: per page one, or two if it is to be programmed, too."""
+        if request.operation is Operation.FLUSH:
+            return 1
+        durable = request.stream in self.non_volatile and request.operation is not Operation.READ
+        return request.blocks * (2 if durable else 1)
 
     def _job(self, job, *operations: Operation) -> tuple[Request, Outcome]:
         """The checks that all jobs have in common."""

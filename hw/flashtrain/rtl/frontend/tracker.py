@@ -67,7 +67,8 @@ class CommandTracker(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         config = self.config
-        progress = data.StructLayout({"count": config.count_bits, "failed": 1})
+        count_bits = len(self.opening.payload.count)
+        progress = data.StructLayout({"count": count_bits, "failed": 1})
         m.submodules.progress = counts = Memory(shape=progress, depth=config.commands, init=[])
         m.submodules.commands = commands = Memory(shape=InFlight(), depth=config.commands, init=[])
         count_read, count_write = counts.read_port(domain="comb"), counts.write_port()
@@ -83,7 +84,7 @@ class CommandTracker(wiring.Component):
         self._choose(m, advance, valid, is_opening, opening, event)
 
         # Second step: it is entered into the memories, or it is the last and makes the answer.
-        command, left, failed = command_read.data, Signal(config.count_bits), Signal()
+        command, left, failed = command_read.data, Signal(count_bits), Signal()
         last, done = Signal(), Signal()
         answer_gone, retired_gone = Signal(), Signal()
         failure = Mux(command.operation == Operation.READ, Status.UNRECOVERED_READ_ERROR, Status.WRITE_FAULT)

@@ -17,7 +17,6 @@ class Announced(data.StructLayout):
             "channel": config.geometry.channel_bits,
             "page": config.page_address_bits,
             "tag": config.tag_bits,
-            "report": 1,  # its arrival in SRAM is an event of its command
         })  # fmt: skip
 
 
@@ -84,7 +83,6 @@ class Announcer(wiring.Component):
             self.announced.payload.channel.eq(channel),
             self.announced.payload.page.eq(job.page),
             self.announced.payload.tag.eq(job.tag),
-            self.announced.payload.report.eq(~job.non_volatile),
         ]
 
         asked = Signal(g.channels)  # channels that have accepted the present flush

@@ -29,7 +29,7 @@ class PageFetcher(wiring.Component):
     axi : Out(ReadPort)
     data_valid : Out(channels)   one-hot: the channel that `data` is for
     data : Out(16 * channels)
-    arrived : Out(stream(PageEvent))  a page whose arrival is to be reported is in SRAM
+    arrived : Out(stream(PageEvent))  a page is in SRAM; failed if the tensor buffer has refused any of it
     busy : Out(1)                a beat moves
     starved : Out(1)             a beat is awaited from the tensor buffer
     """
@@ -85,7 +85,7 @@ class PageFetcher(wiring.Component):
             self.busy.eq(beat.valid & beat.ready),
             self.starved.eq(route.valid & ~beat.valid),
             route.ready.eq(self.busy & last_beat),
-            events.input.valid.eq(self.busy & last_beat & route.payload.report),
+            events.input.valid.eq(self.busy & last_beat),
             events.input.payload.tag.eq(route.payload.tag),
             events.input.payload.failed.eq(error | beat.payload.error),
         ]

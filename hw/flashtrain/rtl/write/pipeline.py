@@ -24,7 +24,7 @@ class WritePipeline(wiring.Component):
     jobs : In(stream(WriteJob))
     axi : Out(ReadPort)                     the data port's reading side
     pages, data_valid, data, flush, flush_done   to the channels, see :class:`Announcer`, :class:`PageFetcher`
-    arrived : Out(stream(PageEvent))        pages in SRAM, and flushes done
+    arrived : Out(stream(PageEvent))        pages in SRAM, all of them, and flushes done
     issued : Out(SEQUENCE_BITS)             jobs announced completely
     page_appended, busy, stall_buffer, stall_memory : Out(1)   for the counters
     """

@@ -291,14 +291,15 @@ class ZoneManager(wiring.Component):
         opening, write, read, report = (
             self.open.payload, self.write.payload, self.read.payload, self.report.payload
         )  # fmt: skip
-        is_flush = command.operation == Operation.FLUSH
+        is_flush, is_read = command.operation == Operation.FLUSH, command.operation == Operation.READ
+        programs_count = settings.non_volatile & ~is_read
         m.d.comb += [
             opening.tag.eq(self.tags.payload),
             opening.port.eq(command.port),
             opening.cid.eq(command.cid),
             opening.stream.eq(command.stream),
             opening.operation.eq(command.operation),
-            opening.count.eq(Mux(is_flush, 1, command.blocks)),
+            opening.count.eq(Mux(is_flush, 1, command.blocks << programs_count)),
             write.flush.eq(is_flush),
             write.tag.eq(tag),
             write.stream.eq(command.stream),
