@@ -37,15 +37,18 @@ class CommandDecoder(wiring.Component):
     row : Out(24)      its row address, or for `READ_ID` its address in the highest byte
     """
 
-    command_cycle: In(1)
-    address_cycle: In(1)
-    byte: In(8)
-    ready: In(1)
-    command: Out(1)
-    address: Out(1)
-    first: Out(8)
-    column: Out(16)
-    row: Out(24)
+    def __init__(self):
+        super().__init__({
+            "command_cycle": In(1),
+            "address_cycle": In(1),
+            "byte": In(8),
+            "ready": In(1),
+            "command": Out(1),
+            "address": Out(1),
+            "first": Out(8),
+            "column": Out(16),
+            "row": Out(24),
+        })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()

@@ -1,6 +1,6 @@
 """A NAND die's logic, from the pins to the array."""
 
-from amaranth import Cat, Const, Module, Signal
+from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -48,6 +48,7 @@ class Die(wiring.Component):
     pins : In(NandBus(1))   the channel's pins with this die's CE_n and RB_n; outputs are zero while the die
                             is not asked for data, so that those of a channel are joined by OR
     array : Out(ArrayPort)
+    resting : Out(1)        nothing but the array may change until some clocks after CE_n falls: its clock may stop
     """
 
     def __init__(self, config: FmsConfig):
@@ -55,7 +56,7 @@ class Die(wiring.Component):
             require(config.timing.clocks(name) > 5, f"timing.{name}", getattr(config.timing, name),
                     "more than the 5 clocks in which a die reads its register")  # fmt: skip
         self.config = config
-        super().__init__({"pins": In(NandBus(1)), "array": Out(ArrayPort(config))})
+        super().__init__({"pins": In(NandBus(1)), "array": Out(ArrayPort(config)), "resting": Out(1)})
 
     def elaborate(self, platform):
         m = Module()
@@ -79,6 +80,7 @@ class Die(wiring.Component):
             sequencer.first.eq(decoder.first),
             sequencer.row.eq(decoder.row),
             pins.rb_n.eq(sequencer.ready),
+            self.resting.eq(sequencer.resting),
         ]
         for name, member in sequencer.array.signature.members.items():
             inside, outside = getattr(sequencer.array, name), getattr(self.array, name)
@@ -153,7 +155,7 @@ class Die(wiring.Component):
 
 def status_byte(sequencer: Sequencer, failed, failed_before):
     """The status byte with the given FAIL and FAILC."""
-    bits = {
+    bits: dict[int, Value] = {
         DieStatus.FAIL: failed,
         DieStatus.FAILC: failed_before,
         DieStatus.ARDY: sequencer.array_ready,

@@ -23,10 +23,8 @@ class Identity(wiring.Component):
     byte : Out(8)
     """
 
-    begin: In(1)
-    address: In(8)
-    next: In(1)
-    byte: Out(8)
+    def __init__(self):
+        super().__init__({"begin": In(1), "address": In(8), "next": In(1), "byte": Out(8)})
 
     def elaborate(self, platform):
         m = Module()

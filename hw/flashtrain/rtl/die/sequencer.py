@@ -60,6 +60,7 @@ class Sequencer(wiring.Component):
             "failed_before": Out(planes),
             "swap": Out(1),
             "handed_over": Out(1),
+            "resting": Out(1),
             "array": Out(ArrayControl(config)),
         })  # fmt: skip
 
@@ -167,6 +168,7 @@ class Sequencer(wiring.Component):
 
         m.d.comb += [
             self.ready.eq(state == State.READY),
+            self.resting.eq((timer == 0) & (self.ready | array.busy) & ~self.handed_over),
             self.array_ready.eq(self.ready & ~array.busy),
             self.failed.eq(array.failed),
             array.op.eq(op),
