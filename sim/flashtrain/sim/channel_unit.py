@@ -1,4 +1,4 @@
-"""One channel of the simulated system: the engine, and the NAND behind its pins."""
+"""One channel of the simulated system: the engine, and the checker on its pins."""
 
 from amaranth import Module, Signal
 from amaranth.lib import wiring
@@ -6,13 +6,14 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.rtl.channel.engine import ChannelEngine
 from flashtrain.rtl.channel_ports import ChannelPorts
+from flashtrain.rtl.nand_bus import NandBus
 from flashtrain.rtl.shared import SharedModule
-from flashtrain.sim.nand import NandChannel
+from flashtrain.sim.nand.pin_checker import PinChecker
 from flashtrain.spec import FmsConfig
 
 
 class ChannelUnit(wiring.Component):
-    """A channel engine with its dies, arrays and checker.
+    """A channel engine and the protocol checker; the dies are models of their own (`DieUnit`).
 
     All outputs come from registers but `pages.ready` and `erase.ready`, which depend on their own stream's
     payload, too.
@@ -22,7 +23,8 @@ class ChannelUnit(wiring.Component):
     the members of `ChannelPorts`, `data`, `data_valid`, `counter_select` : see `ChannelEngine`
     channel_reset : In(1)   of the engine; the NAND has the other reset
     channel : In(8)         number of this channel
-    violations : Out(32)
+    nand : Out(NandBus(dies))
+    violations : Out(32)    of the checker
     """
 
     def __init__(self, config: FmsConfig):
@@ -34,6 +36,7 @@ class ChannelUnit(wiring.Component):
             "counter_select": In(4),
             "channel_reset": In(1),
             "channel": In(8),
+            "nand": Out(NandBus(config.geometry.dies)),
             "violations": Out(32),
         })  # fmt: skip
 
@@ -42,8 +45,9 @@ class ChannelUnit(wiring.Component):
         m.submodules.engine = engine = SharedModule(
             ChannelEngine(self.config), "flashtrain_channel", reset=self.channel_reset
         )
-        m.submodules.nand = nand = SharedModule(NandChannel(self.config), "flashtrain_nand_channel")
-        connect(m, engine.nand, nand.bus)
+        connect(m, engine.nand, flipped(self.nand))
+        m.submodules.checker = checker = PinChecker(self.config)
+        checker.listen(m, self.nand)
         for name, member in ChannelPorts(self.config).members.items():
             if member.is_signature:
                 connect(m, flipped(getattr(self, name)), getattr(engine, name))
@@ -56,8 +60,8 @@ class ChannelUnit(wiring.Component):
             engine.data.eq(self.data),
             engine.data_valid.eq(self.data_valid),
             engine.counter_select.eq(self.counter_select),
-            nand.cycle.eq(cycle),
-            nand.channel.eq(self.channel),
-            self.violations.eq(nand.violations),
+            checker.cycle.eq(cycle),
+            checker.channel.eq(self.channel),
+            self.violations.eq(checker.violations),
         ]
         return m

@@ -1,7 +1,8 @@
 """The simulated system as a shared library, for the RTL Link.
 
-The hub and the channel are two models: one channel's code serves all channels, so a system of 64 compiles as
-fast as one of 4. `device.cpp` carries values between them once per clock, with functions generated here.
+Hub, channel and die are models of their own: one channel's code serves all channels, so a system of 64
+compiles as fast as one of 4, and a die that rests costs nothing. `device.cpp` carries values between them once
+per clock, with functions generated here.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,23 +15,25 @@ from flashtrain.rtl.channel_ports import ChannelPorts
 from flashtrain.rtl.hub import Hub
 from flashtrain.sim.build_cache import BUILD, content_key
 from flashtrain.sim.channel_unit import ChannelUnit
-from flashtrain.sim.nand import VERILATOR_SOURCES
+from flashtrain.sim.nand import SHARED_PINS, VERILATOR_SOURCES, DieUnit
 from flashtrain.sim.verilated import build_shared_library, exported_sources, verilate
 from flashtrain.spec import FmsConfig
 
-HUB, CHANNEL = "flashtrain_hub", "flashtrain_channel_unit"
+HUB, CHANNEL, DIE = "flashtrain_hub", "flashtrain_channel_unit", "flashtrain_die_unit"
 
 
 def build_library(config: FmsConfig) -> Path:
     """The library's path; built once per content."""
-    nand_models = [path for path in VERILATOR_SOURCES if path.suffix == ".sv"]
+    nand_models = {path.stem: path for path in VERILATOR_SOURCES if path.suffix == ".sv"}
     hub = verilate(exported_sources(lambda: Hub(config), HUB, repr(config)), HUB, "Vhub")
     channel_sources = exported_sources(lambda: ChannelUnit(config), CHANNEL, repr(config))
-    channel = verilate([*channel_sources, *nand_models], CHANNEL, "Vchannel")
+    channel = verilate([*channel_sources, nand_models["checker"]], CHANNEL, "Vchannel")
+    die_sources = exported_sources(lambda: DieUnit(config), DIE, repr(config))
+    die = verilate([*die_sources, nand_models["array"]], DIE, "Vdie")
     folder = Path(__file__).parent / "verilated_fms"
     cpp = [path for path in VERILATOR_SOURCES if path.suffix == ".cpp"]
     cpp += [folder / "device.cpp", folder / "axi_memory.h", folder / "step.h", _exchange_header(config)]
-    return build_shared_library([hub, channel], cpp, "flashtrain_device")
+    return build_shared_library([hub, channel, die], cpp, "flashtrain_device")
 
 
 def _exchange_header(config: FmsConfig) -> Path:
@@ -58,6 +61,11 @@ def _exchange_lines(config: FmsConfig) -> Iterator[str]:
     yield "inline void from_channels(Vhub& hub, Vchannel* const* channels, bool& changed) {"
     for number in channels:
         yield from _copies(number, _valid_first(inward), into_channel=False)
+    yield "}"
+    yield f"constexpr int kDies = {config.geometry.dies};"
+    yield "inline void to_die(const Vchannel& channel, Vdie& die) {"
+    for name in SHARED_PINS:
+        yield f"    die.{_spelling(f'pins__{name}')} = channel.{_spelling(f'nand__{name}')};"
     yield "}"
 
 

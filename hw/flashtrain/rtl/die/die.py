@@ -48,7 +48,7 @@ class Die(wiring.Component):
     pins : In(NandBus(1))   the channel's pins with this die's CE_n and RB_n; outputs are zero while the die
                             is not asked for data, so that those of a channel are joined by OR
     array : Out(ArrayPort)
-    resting : Out(1)        nothing but the array may change until some clocks after CE_n falls: its clock may stop
+    resting : Out(1)        while CE_n has been high for some clocks, nothing but the array changes
     """
 
     def __init__(self, config: FmsConfig):

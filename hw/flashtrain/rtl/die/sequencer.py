@@ -42,6 +42,7 @@ class Sequencer(wiring.Component):
     failed_before : Out(planes)  FAILC of each plane: of the program before, in a sequence of cache programs
     swap : Out(1)           exchange cache and data registers
     handed_over : Out(1)    the pages to output are in the cache registers from this clock on
+    resting : Out(1)        nothing changes before the next command or the end of the array's operation
     array : Out(ArrayControl)
     """
 

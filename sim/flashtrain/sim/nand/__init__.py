@@ -10,9 +10,19 @@ is a file in which they do nothing:
 
 from pathlib import Path
 
-from .channel import NandChannel
+from .channel import SHARED_PINS, NandChannel
+from .die_unit import DieUnit
+from .pin_checker import PinChecker
 
-__all__ = ["ICARUS_SOURCES", "QUIET_HOST", "VERILATOR_SOURCES", "NandChannel"]
+__all__ = [
+    "ICARUS_SOURCES",
+    "QUIET_HOST",
+    "SHARED_PINS",
+    "VERILATOR_SOURCES",
+    "DieUnit",
+    "NandChannel",
+    "PinChecker",
+]
 
 _FOLDER = Path(__file__).parent
 

@@ -58,10 +58,14 @@ module flashtrain_array #(
     input wire [8*WORD_BYTES-1:0] from_register,
     output reg [8*WORD_BYTES-1:0] to_register,
 
+    output wire resting,  // nothing changes before a start or an abort, or the clock in which `cycle` is `wake`
+    output wire [63:0] wake,
+
     output wire [31:0] violations
 );
   localparam integer BLOCK_BITS = $clog2(BLOCKS);
   localparam [1:0] SENSE = 0, PROGRAM = 1, ERASE = 2;
+  localparam [63:0] NEVER = ~64'd0;
 
   // Pages programmed in each block since it was erased.
   reg [15:0] programmed[0:PLANES*BLOCKS-1];
@@ -81,6 +85,8 @@ module flashtrain_array #(
   integer i;
 
   assign violations = count;
+  assign resting = !(streaming || taken || take || put);
+  assign wake = !busy ? NEVER : cycle < stream_at ? stream_at : ends;
 
   initial begin
     for (i = 0; i < PLANES * BLOCKS; i = i + 1) programmed[i] = 0;

@@ -1,14 +1,18 @@
 """The NAND packages of one channel."""
 
-from amaranth import ClockSignal, Const, Instance, Module, ResetSignal, Signal
+from amaranth import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.die import ArrayPort, Die
-from flashtrain.rtl.die.array_port import words_per_page
 from flashtrain.rtl.nand_bus import NandBus
 from flashtrain.rtl.shared import SharedModule
 from flashtrain.spec import FmsConfig
+
+from .die_unit import DieUnit
+from .pin_checker import PinChecker
+
+SHARED_PINS = ("cle", "ale", "we", "dqs_o", "re", "dq_o")
+"""Pins that go to all dies of a channel."""
 
 
 class NandChannel(wiring.Component):
@@ -52,102 +56,25 @@ class NandChannel(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         bus = self.bus
-        dqs_i, dq_i, violations = 0, 0, 0
-        die = Die(self.config)
+        dqs_i, dq_i = 0, 0
+        unit = DieUnit(self.config, bad_block=self.bad_block, bad_planes=self.bad_planes)
+        m.submodules.checker = checker = PinChecker(self.config)
+        checker.listen(m, bus)
+        m.d.comb += [checker.cycle.eq(self.cycle), checker.channel.eq(self.channel)]
+        violations = checker.violations
         for index in range(self.config.geometry.dies):
-            m.submodules[f"die{index}"] = logic = SharedModule(die, "flashtrain_die")
+            m.submodules[f"die{index}"] = die = SharedModule(unit, "flashtrain_die_unit")
             m.d.comb += [
-                logic.pins.ce_n.eq(bus.ce_n[index]),
-                logic.pins.cle.eq(bus.cle),
-                logic.pins.ale.eq(bus.ale),
-                logic.pins.we.eq(bus.we),
-                logic.pins.dqs_o.eq(bus.dqs_o),
-                logic.pins.re.eq(bus.re),
-                logic.pins.dq_o.eq(bus.dq_o),
-                bus.rb_n[index].eq(logic.pins.rb_n),
+                *(getattr(die.pins, name).eq(getattr(bus, name)) for name in SHARED_PINS),
+                die.pins.ce_n.eq(bus.ce_n[index]),
+                bus.rb_n[index].eq(die.pins.rb_n),
+                die.cycle.eq(self.cycle),
+                die.channel.eq(self.channel),
+                die.die.eq(index),
             ]
-            dqs_i |= logic.pins.dqs_i
-            dq_i |= logic.pins.dq_i
-            refused = Signal(32, name=f"refused{index}")
-            m.submodules[f"array{index}"] = self._array(index, logic.array, refused)
-            violations += refused
-        refused = Signal(32, name="refused")
-        m.submodules.checker = self._checker(refused)
-        m.d.comb += [
-            bus.dqs_i.eq(dqs_i),
-            bus.dq_i.eq(dq_i),
-            self.violations.eq(violations + refused),
-        ]
+            # Dies that are not asked for data drive zeros.
+            dqs_i |= die.pins.dqs_i
+            dq_i |= die.pins.dq_i
+            violations += die.violations
+        m.d.comb += [bus.dqs_i.eq(dqs_i), bus.dq_i.eq(dq_i), self.violations.eq(violations)]
         return m
-
-    def _array(self, die: int, port: ArrayPort, violations: Signal) -> Instance:
-        config, g = self.config, self.config.geometry
-        return Instance(
-            "flashtrain_array",
-            p_PLANES=g.planes,
-            p_BLOCKS=g.blocks,
-            p_PAGES=g.pages,
-            p_WORDS=words_per_page(config),
-            p_WORD_BYTES=config.die_word_bytes,
-            p_TR=config.timing.clocks("tr"),
-            p_TPROG=config.timing.clocks("tprog"),
-            p_TBERS=config.timing.clocks("tbers"),
-            p_CLOCK_MHZ=config.timing.clock_mhz,
-            p_BAD_BLOCK=-1 if self.bad_block is None else self.bad_block,
-            p_BAD_PLANES=self.bad_planes,
-            **_clock(),
-            i_cycle=self.cycle,
-            i_channel=self.channel,
-            i_die=Const(die, 8),
-            i_start=port.start,
-            i_op=port.op,
-            i_planes=port.planes,
-            i_page=port.page,
-            i_blocks=port.blocks,
-            i_abort_op=port.abort,
-            o_busy=port.busy,
-            o_failed=port.failed,
-            o_take=port.words.take,
-            o_put=port.words.put,
-            o_plane=port.words.plane,
-            o_word=port.words.word,
-            i_from_register=port.words.from_register,
-            o_to_register=port.words.to_register,
-            o_violations=violations,
-        )
-
-    def _checker(self, violations: Signal) -> Instance:
-        config, g, bus = self.config, self.config.geometry, self.bus
-        timing = {
-            f"p_{name.upper()}": config.timing.clocks(name)
-            for name in ("twc", "tadl", "twhr", "trhw", "tchz", "tccs", "twb", "trr")
-        }
-        return Instance(
-            "flashtrain_nand_checker",
-            p_DIES=g.dies,
-            p_PLANES=g.planes,
-            p_BLOCKS=g.blocks,
-            p_PAGES=g.pages,
-            p_PAGE_BYTES=g.raw_page_bytes,
-            p_WORD_BYTES=config.die_word_bytes,
-            p_CLOCK_MHZ=config.timing.clock_mhz,
-            **timing,
-            **_clock(),
-            i_cycle=self.cycle,
-            i_channel=self.channel,
-            i_ce_n=bus.ce_n,
-            i_cle=bus.cle,
-            i_ale=bus.ale,
-            i_we=bus.we,
-            i_dqs_o=bus.dqs_o,
-            i_re=bus.re,
-            i_dq_o=bus.dq_o,
-            i_dqs_i=bus.dqs_i,
-            i_dq_i=bus.dq_i,
-            i_rb_n=bus.rb_n,
-            o_violations=violations,
-        )
-
-
-def _clock() -> dict:
-    return {"i_clk": ClockSignal("sync"), "i_rst": ResetSignal("sync")}

@@ -12,6 +12,9 @@
 #include "Vchannel.h"
 #include "Vchannel___024root.h"
 #include "Vchannel__Dpi.h"
+#include "Vdie.h"
+#include "Vdie___024root.h"
+#include "Vdie__Dpi.h"
 #include "Vhub.h"
 #include "Vhub___024root.h"
 #include "axi_memory.h"
@@ -69,6 +72,12 @@ class Device {
             channels_.push_back(std::make_unique<Vchannel>(&context_));
             channel_[i] = channels_.back().get();
             channel_[i]->channel = i;
+            for (int d = 0; d < kDies; ++d) {
+                DieState& state = dies_[i][d];
+                state.model = std::make_unique<Vdie>(&context_);
+                state.model->channel = i;
+                state.model->die = d;
+            }
         }
         reset(1);
         for (int i = 0; i < 8; ++i) clock();
@@ -78,6 +87,9 @@ class Device {
     ~Device() {
         hub_.final();
         for (auto& channel : channels_) channel->final();
+        for (auto& channel : dies_) {
+            for (DieState& state : channel) state.model->final();
+        }
     }
 
     uint64_t clocks() const { return clocks_; }
@@ -98,12 +110,18 @@ class Device {
             if (channel.data_valid) changed[i] |= carry(channel.data, hub_.write_data);
             changed[i] |= carry(channel.channel_reset, hub_.channel_reset);
             changed[i] |= carry(channel.counter_select, hub_.channel_counter_select);
+            changed[i] |= exchange_with_dies(channel, dies_[i]);
             if (changed[i]) settle(*channel.rootp);
         }
         from_channels(hub_, channel_, hub_changed_);
         if (hub_changed_) settle(*hub_.rootp);
         rising_edge(*hub_.rootp);
-        for (int i = 0; i < kChannels; ++i) rising_edge(*channel_[i]->rootp);
+        for (int i = 0; i < kChannels; ++i) {
+            rising_edge(*channel_[i]->rootp);
+            for (DieState& state : dies_[i]) {
+                if (state.awake) rising_edge(*state.model->rootp);
+            }
+        }
         ++clocks_;
         memory_.budget.clock();
         hub_changed_ = queue_reader_.drive(clocks_) | queue_writer_.drive(clocks_) | data_reader_.drive(clocks_) |
@@ -166,6 +184,40 @@ class Device {
 
   private:
     static constexpr int kRegisterClocks = 1000;
+    static constexpr uint64_t kClocksToRest = 16;  // after CE_n rose a die may still be fetching a word
+
+    struct DieState {
+        std::unique_ptr<Vdie> model;
+        bool awake = true;
+        uint64_t selected = 0;  // the last clock with CE_n low
+    };
+
+    // Pins between a channel and its dies, before the edge. A die rests, and is left alone, when nothing in it can
+    // change. True if the channel's inputs change.
+    bool exchange_with_dies(Vchannel& channel, DieState (&dies)[kDies]) {
+        bool changed = false;
+        CData dqs_i = 0, rb_n = 0;
+        SData dq_i = 0;
+        for (int d = 0; d < kDies; ++d) {
+            DieState& state = dies[d];
+            Vdie& die = *state.model;
+            dqs_i |= die.PIN(pins, dqs_i);
+            dq_i |= die.PIN(pins, dq_i);
+            rb_n |= die.PIN(pins, rb_n) << d;
+            const bool ce_n = channel.PIN(nand, ce_n) >> d & 1;
+            if (!ce_n) state.selected = clocks_;
+            state.awake = clocks_ - state.selected < kClocksToRest || !die.resting || clocks_ >= die.wake;
+            if (!state.awake) continue;
+            to_die(channel, die);
+            die.PIN(pins, ce_n) = ce_n;
+            die.cycle = clocks_;
+            settle(*die.rootp);
+        }
+        changed |= carry(channel.PIN(nand, dqs_i), dqs_i);
+        changed |= carry(channel.PIN(nand, dq_i), dq_i);
+        changed |= carry(channel.PIN(nand, rb_n), rb_n);
+        return changed;
+    }
 
     void reset(bool on) {
         hub_.rst = on;
@@ -173,6 +225,12 @@ class Device {
         for (auto& channel : channels_) {
             channel->rst = on;
             channel->eval();
+        }
+        for (auto& channel : dies_) {
+            for (DieState& state : channel) {
+                state.model->rst = on;
+                state.model->eval();
+            }
         }
     }
 
@@ -198,6 +256,7 @@ class Device {
     Vhub hub_{&context_};
     std::vector<std::unique_ptr<Vchannel>> channels_;
     Vchannel* channel_[kChannels];
+    DieState dies_[kChannels][kDies];
     Memory memory_;
     AxiReader<Of<decltype(hub_.PIN(queue, araddr))>, Of<decltype(hub_.PIN(queue, rdata))>> queue_reader_;
     AxiWriter<Of<decltype(hub_.PIN(queue, awaddr))>, Of<decltype(hub_.PIN(queue, wdata))>, Of<decltype(hub_.PIN(queue, wstrb))>>

@@ -7,38 +7,34 @@
 #pragma once
 
 #include "Vchannel___024root.h"
+#include "Vdie___024root.h"
 #include "Vhub___024root.h"
 #include "verilated.h"
 
 // Verilator spells the two underscores in the name of a port in this way.
 #define PIN(bus, name) bus##___05F##name
 
-bool Vhub___024root___eval_phase__ico(Vhub___024root*);
-void Vhub___024root___eval_nba(Vhub___024root*);
-bool Vchannel___024root___eval_phase__ico(Vchannel___024root*);
-void Vchannel___024root___eval_nba(Vchannel___024root*);
+#define FLASHTRAIN_MODEL(Model)                                                     \
+    bool Model##___024root___eval_phase__ico(Model##___024root*);                     \
+    void Model##___024root___eval_nba(Model##___024root*);                            \
+    namespace flashtrain {                                                            \
+    /* What depends on inputs follows them. */                                        \
+    inline void settle(Model##___024root& root) {                                     \
+        root.__VicoFirstIteration = 1;                                                \
+        Model##___024root___eval_phase__ico(&root);                                   \
+    }                                                                                 \
+    /* The clock rises; inputs have been settled. */                                  \
+    inline void rising_edge(Model##___024root& root) {                                \
+        root.__VnbaTriggered[0] = 1;                                                  \
+        Model##___024root___eval_nba(&root);                                          \
+    }                                                                                 \
+    }
+
+FLASHTRAIN_MODEL(Vhub)
+FLASHTRAIN_MODEL(Vchannel)
+FLASHTRAIN_MODEL(Vdie)
 
 namespace flashtrain {
-
-// What depends on inputs follows them.
-inline void settle(Vhub___024root& root) {
-    root.__VicoFirstIteration = 1;
-    Vhub___024root___eval_phase__ico(&root);
-}
-inline void settle(Vchannel___024root& root) {
-    root.__VicoFirstIteration = 1;
-    Vchannel___024root___eval_phase__ico(&root);
-}
-
-// The clock rises; inputs have been settled.
-inline void rising_edge(Vhub___024root& root) {
-    root.__VnbaTriggered[0] = 1;
-    Vhub___024root___eval_nba(&root);
-}
-inline void rising_edge(Vchannel___024root& root) {
-    root.__VnbaTriggered[0] = 1;
-    Vchannel___024root___eval_nba(&root);
-}
 
 // Copies a value; true if it changes.
 template <typename Value>
