@@ -95,6 +95,10 @@ class DieModel:
             return
         if op is BusOp.RESET:
             self.was_reset = True
+            if clock < self.array_end:
+                self.works[-1].end = clock
+            self.gathered, self.gathered_by, self.cache, self.sensed = [], set(), [], None
+            self.programming = False
             self._busy(clock, self.clocks["trst"])
             return
         assert self.was_reset, f"{where} before a reset"

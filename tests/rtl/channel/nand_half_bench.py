@@ -1,5 +1,6 @@
 """cocotb tests of the NAND half at full load: every pin is checked, and the dies are models on the pins."""
 
+import random
 from itertools import groupby
 
 import cocotb
@@ -114,3 +115,26 @@ async def does_both(dut):
     dut._log.info(f"arrays program {shares} of the time; bus {share:.4f} data out")
     # The first and the last turn may be shorter.
     assert {turn for die in turns for turn in die[1:-1]} == {"p", "ssss"}, turns
+
+
+@cocotb.test()
+async def starts_again_after_a_reset(dut):
+    """A reset in the middle of anything: each die is reset first, and then all goes on."""
+    bench = Bench(dut)
+    await bench.start()
+    dut.program.value = 1
+    dut.read.value = 1
+    for _ in range(5):
+        await wait(dut, random.randint(1, 2 * CONFIG.timing.clocks("tprog")))
+        dut.rst.value = 1
+        await wait(dut, 3)
+        dut.rst.value = 0
+        before = [len(die.history) for die in bench.dies]
+        begin = clock_now()
+        await until(dut, dut.ready)
+        assert clock_now() - begin >= CONFIG.timing.clocks("trst")
+        for die, count in zip(bench.dies, before, strict=True):
+            assert die.history[count][1] is BusOp.RESET
+    works = [len(die.works) for die in bench.dies]
+    await wait(dut, 4 * CONFIG.timing.clocks("tprog"))
+    assert all(len(die.works) > count for die, count in zip(bench.dies, works, strict=True))

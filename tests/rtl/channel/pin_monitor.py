@@ -90,12 +90,14 @@ class PinMonitor:
         cocotb.start_soon(self._run())
 
     async def _run(self) -> None:
-        before = {name: int(name == "ce_n") * ((1 << self.config.geometry.dies) - 1) for name in SIGNALS}
+        resting = {name: int(name == "ce_n") * ((1 << self.config.geometry.dies) - 1) for name in SIGNALS}
+        before = resting
         while True:
             await First(*(ValueChange(pin) for pin in self.pins))
             await ReadOnly()
             values = [pin.value for pin in self.pins]
-            if not all(value.is_resolvable for value in values) or self.dut.rst.value == 1:
+            if self.dut.rst.value == 1:
+                self.operation, before = None, resting
                 continue
             now = {name: int(value) for name, value in zip(SIGNALS, values, strict=True)}
             self._step(round(get_sim_time("ns") / PERIOD_NS), before, now)

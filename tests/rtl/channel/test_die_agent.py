@@ -2,17 +2,22 @@
 
 from pathlib import Path
 
-import pytest
-
 from flashtrain.rtl.channel.die_agent import DieAgent
-from flashtrain.sim.runner import run_bench
+from flashtrain.sim.runner import Simulator, run_bench
 from flashtrain.spec import preset
 
 BENCH = Path(__file__).with_name("die_agent_bench.py")
 
 
-@pytest.mark.parametrize("read_run, program_run", [(4, 1), (2, 3)])
-def test_die_agent(simulator, seed, read_run, program_run):
+def test_die_agent(simulator, seed):
+    run(simulator, seed, read_run=4, program_run=1)
+
+
+def test_other_turns(seed):
+    run(Simulator.VERILATOR, seed, read_run=2, program_run=3)
+
+
+def run(simulator: Simulator, seed: int, *, read_run: int, program_run: int) -> None:
     agent = DieAgent(preset("tiny"), read_run=read_run, program_run=program_run)
     parameters = {"preset": "tiny", "read_run": read_run, "program_run": program_run}
     run_bench(agent, "die_agent", BENCH, simulator=simulator, seed=seed, parameters=parameters)
