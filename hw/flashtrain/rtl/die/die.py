@@ -48,7 +48,7 @@ class Die(wiring.Component):
     pins : In(NandBus(1))   the channel's pins with this die's CE_n and RB_n; outputs are zero while the die
                             is not asked for data, so that those of a channel are joined by OR
     array : Out(ArrayPort)
-    resting : Out(1)        while CE_n has been high for some clocks, nothing but the array changes
+    resting : Out(1)        two clocks after CE_n rose, nothing but the array changes until it falls again
     """
 
     def __init__(self, config: FmsConfig):
@@ -80,7 +80,7 @@ class Die(wiring.Component):
             sequencer.first.eq(decoder.first),
             sequencer.row.eq(decoder.row),
             pins.rb_n.eq(sequencer.ready),
-            self.resting.eq(sequencer.resting),
+            self.resting.eq(sequencer.resting & registers.resting),
         ]
         for name, member in sequencer.array.signature.members.items():
             inside, outside = getattr(sequencer.array, name), getattr(self.array, name)

@@ -35,6 +35,7 @@ class PageRegisters(wiring.Component):
     fetch : In(1)      brings the first bytes of an output
     beat_in : In(1)    two bytes to the cache register: `byte_pair_in`
     beat_out : In(1)   `byte_pair_out` was taken
+    resting : Out(1)   nothing changes before one of the above
     words              to and from the array: see `ArrayWords`
     """
 
@@ -54,6 +55,7 @@ class PageRegisters(wiring.Component):
             "byte_pair_in": In(16),
             "beat_out": In(1),
             "byte_pair_out": Out(16),
+            "resting": Out(1),
             "words": Out(ArrayWords(config)),
         })  # fmt: skip
 
@@ -148,6 +150,7 @@ class PageRegisters(wiring.Component):
             with m.If(beat == beats - 1):
                 m.d.sync += word.eq(word + 1)
 
+        m.d.comb += self.resting.eq((clears_left == 0) & ~prefetching)
         with m.If(self.fetch):
             m.d.sync += [prefetching.eq(1), beat.eq(beats - _LANE_BEATS)]
         with m.If(self.seek):

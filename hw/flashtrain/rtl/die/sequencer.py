@@ -169,7 +169,9 @@ class Sequencer(wiring.Component):
 
         m.d.comb += [
             self.ready.eq(state == State.READY),
-            self.resting.eq((timer == 0) & (self.ready | array.busy) & ~self.handed_over),
+            self.resting.eq(
+                (timer == 0) & ~self.handed_over & (self.ready | (array.busy & (state != State.SHORT_BUSY)))
+            ),
             self.array_ready.eq(self.ready & ~array.busy),
             self.failed.eq(array.failed),
             array.op.eq(op),
