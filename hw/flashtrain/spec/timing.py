@@ -32,8 +32,8 @@ class NandTiming:
 
     Bus: twc command or address cycle; tadl last address cycle to data in; twhr command or address to data
     out; trhw data out to the next command of the same die, tchz of another; tccs change of column (or plane)
-    to data out; twb confirm to busy; trr ready to data out. Array: tdbsy between planes of a multi-plane command; tcbsy least busy time of a
-    cache command; tr sense; tprog program; tbers erase; trst reset.
+    to data out; twb confirm to busy; trr ready to data out. Array: tdbsy between planes of a multi-plane
+    command; tcbsy least busy time of a cache command; tr sense; tprog program; tbers erase; trst reset.
     """
 
     clock_mhz: int = 600
