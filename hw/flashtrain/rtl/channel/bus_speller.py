@@ -50,13 +50,16 @@ class BusSpeller(wiring.Component):
     next_step : Out(Step)   if `after` is CYCLE
     """
 
-    op: In(BusOp)
-    step: In(Step)
-    row: In(24)
-    byte: Out(8)
-    address: Out(1)
-    after: Out(After)
-    next_step: Out(Step)
+    def __init__(self):
+        super().__init__({
+            "op": In(BusOp),
+            "step": In(Step),
+            "row": In(24),
+            "byte": Out(8),
+            "address": Out(1),
+            "after": Out(After),
+            "next_step": Out(Step),
+        })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()

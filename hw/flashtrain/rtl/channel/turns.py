@@ -32,22 +32,24 @@ class Turns(wiring.Component):
         self.runs = tuple(runs)
         super().__init__({
             "units": In(TurnPort()).array(len(runs)),
-            "turn": Out(len(runs), init=1),
+            "turn": Out(len(runs)),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         m.submodules.rotation = rotation = RoundRobin(len(self.runs))
+        turn = Signal(len(self.runs), init=1)
         begun = Signal(range(max(self.runs) + 1))
         others = Signal()
         leave = Signal()  # the unit begins no more; a clock late, to keep the way to the units short
         busy = Signal()
         started = Signal()
         m.d.comb += [
-            rotation.requests.eq(Cat(unit.wants for unit in self.units) & ~self.turn),
+            rotation.requests.eq(Cat(unit.wants for unit in self.units) & ~turn),
             others.eq(rotation.requests.any()),
+            self.turn.eq(turn),
         ]
-        with m.Switch(self.turn):
+        with m.Switch(turn):
             for number, (unit, run) in enumerate(zip(self.units, self.runs, strict=True)):
                 with m.Case(1 << number):
                     m.d.sync += leave.eq(others & (begun >= run))
@@ -58,7 +60,7 @@ class Turns(wiring.Component):
                     ]
         with m.If(others & ~busy):
             m.d.comb += rotation.advance.eq(1)
-            m.d.sync += [self.turn.eq(rotation.chosen), begun.eq(0), leave.eq(0)]
+            m.d.sync += [turn.eq(rotation.chosen), begun.eq(0), leave.eq(0)]
         with m.Elif(started & (begun != max(self.runs))):
             m.d.sync += begun.eq(begun + 1)
         return m
