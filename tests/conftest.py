@@ -1,14 +1,38 @@
 """Fixtures of all tests."""
 
 import random
+import time
+from pathlib import Path
 
 import pytest
 
+from flashtrain.sim.bench.coverage import Plan, merge, table
+from flashtrain.sim.build_cache import BUILD
 from flashtrain.sim.runner import Simulator
+
+PLAN = Path(__file__).parents[1] / "docs" / "verification.md"
+STARTED = pytest.StashKey[float]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seed", type=int, help="seed of all randomised tests, to replay a run")
+    parser.addoption("--long", type=int, default=0, metavar="COMMANDS",
+                     help="also run the long random benches, of so many commands")  # fmt: skip
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[STARTED] = time.time()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """The functional coverage of this session's benches, all together."""
+    files = [
+        file for file in (BUILD / "coverage").glob("*.json") if file.stat().st_mtime >= config.stash[STARTED]
+    ]
+    if files:
+        terminalreporter.section("functional coverage (docs/verification.md)")
+        for line in table(Plan.read(PLAN), merge(files)):
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture

@@ -1,0 +1,180 @@
+"""What every command must be answered with, by the functional model, and the check that it was."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from cocotb.triggers import Event
+from numpy.typing import NDArray
+
+from flashtrain.host.entries import CompletionEntry
+from flashtrain.host.functional.executor import Executor
+from flashtrain.host.functional.request import Request, parse
+from flashtrain.host.functional.streams import StreamSettings
+from flashtrain.sim.bench.coverage import Coverage
+from flashtrain.spec import FmsConfig, NodeTable, Opcode, Port, Status, ZoneAction, ZoneState
+
+OPERATIONS = {
+    Opcode.FLUSH: "flush",
+    Opcode.WRITE: "write",
+    Opcode.READ: "read",
+    Opcode.ZONE_MANAGEMENT_SEND: "send",
+    Opcode.ZONE_MANAGEMENT_RECEIVE: "receive",
+    Opcode.ZONE_APPEND: "append",
+    Opcode.STREAM_RESET: "reset_stream",
+    Opcode.ZONE_RETIRE: "retire",
+}
+
+# What checks 1 to 7 answer: the zone was not looked at.
+_BEFORE_THE_ZONE = frozenset({
+    Status.INVALID_OPCODE, Status.INVALID_FIELD, Status.INVALID_NAMESPACE, Status.ACCESS_DENIED,
+    Status.SGL_TYPE_INVALID, Status.SGL_LENGTH_INVALID, Status.SGL_GRANULARITY_INVALID,
+    Status.DATA_TRANSFER_ERROR, Status.LBA_OUT_OF_RANGE,
+})  # fmt: skip
+
+
+def operation_name(opcode: int) -> str:
+    """As the test plan calls it."""
+    return OPERATIONS.get(opcode, "unknown")
+
+
+class Flight:
+    """A command on its way, and what is expected of it.
+
+    piece: the part of the tensor buffer that is this command's. answer: status and result; expected: content
+    of the piece afterwards. Both are None when the model was not asked.
+    """
+
+    def __init__(self, port: Port, raw: bytes, piece: range):
+        self.port = port
+        self.raw = raw
+        self.piece = piece
+        self.request: Request = parse(raw)
+        self.position = -1  # in its queue
+        self.submitted = -1  # clocks
+        self.completed = -1
+        self.answer: tuple[Status, int] | None = None
+        self.expected: NDArray[np.uint8] | None = None
+        self.completion: CompletionEntry | None = None
+        self.done = Event()
+
+    @property
+    def ok(self) -> bool:
+        return self.completion is not None and self.completion.ok
+
+    @property
+    def name(self) -> str:
+        return operation_name(self.request.opcode)
+
+    def __str__(self) -> str:
+        r = self.request
+        return (
+            f"{self.name} {r.cid} of port {self.port.name} (opcode {r.opcode:#x}, nsid {r.nsid}, "
+            f"slba {r.slba:#x}, blocks {r.blocks}, action {r.action:#x}, address {r.address:#x}, "
+            f"length {r.length:#x})"
+        )
+
+
+@dataclass
+class Totals:
+    """Of the commands that succeeded since the enable."""
+
+    commands: int = 0
+    errors: int = 0
+    appends: int = 0
+    reads: int = 0
+    pages_appended: int = 0
+    pages_read: int = 0
+    durable_pages: int = 0  # appended to non-volatile streams
+
+
+class Scoreboard:
+    """Predicts at submission, compares at completion.
+
+    A port's commands are carried out in their order, so the model executes each when it is submitted. Where
+    two ports use one stream at a time the outcome is not determined: then do not `predict`.
+    """
+
+    def __init__(self, config: FmsConfig, memory: NDArray[np.uint8], coverage: Coverage):
+        self.config = config
+        self.memory = memory
+        self.coverage = coverage
+        self._model_memory = np.zeros_like(memory)
+        self._streams: dict[int, StreamSettings] = {}
+
+    def use_node(self, node: NodeTable) -> None:
+        """From the next reset on."""
+        zones = node.zones(self.config.geometry.zones)
+        self.persistency = {stream.nsid: stream.persistency for stream in node.streams}
+        self._streams = {
+            stream.nsid: StreamSettings(len(zones[stream.nsid]), {port: stream.access(port) for port in Port})
+            for stream in node.streams
+        }
+        self.reset()
+
+    def reset(self) -> None:
+        """The controller was enabled: all streams are empty."""
+        self.model = Executor(self.config, self._streams, self._model_memory, len(self.memory))
+        self.totals = Totals()
+
+    def state(self, nsid: int, zone: int) -> ZoneState:
+        return self.model.zones(nsid)[zone].state
+
+    def predict(self, flight: Flight) -> Status:
+        """Let the model carry the command out on the present content of its piece."""
+        piece = slice(flight.piece.start, flight.piece.stop)
+        self._model_memory[piece] = self.memory[piece]
+        met = self._meeting(flight)
+        _cid, status, result = self.model.answer(flight.port, flight.raw)
+        if met is not None and status not in _BEFORE_THE_ZONE:
+            self.coverage.hit(*met)
+        flight.answer = status, result
+        flight.expected = self._model_memory[piece].copy()
+        return status
+
+    def check(self, flight: Flight) -> None:
+        """The command was answered: is it as expected?"""
+        completion, request = flight.completion, flight.request
+        assert completion is not None
+        self.coverage.hit(flight.name, completion.status)
+        if flight.answer is not None:
+            status, result = flight.answer
+            assert completion.status == status, f"{flight}: status {completion.status!r}; expected {status!r}"
+            assert completion.result == result, (
+                f"{flight}: result {completion.result:#x}; expected {result:#x}"
+            )
+            actual = self.memory[flight.piece.start : flight.piece.stop]
+            if not np.array_equal(actual, flight.expected):
+                first = int(np.nonzero(actual != flight.expected)[0][0])
+                raise AssertionError(f"{flight}: the data differ from byte {first} on")
+        self._count(flight, request)
+
+    def _count(self, flight: Flight, request: Request) -> None:
+        totals = self.totals
+        totals.commands += 1
+        if not flight.ok:
+            totals.errors += 1
+            return
+        self.coverage.hit("port", f"{flight.port.name}_{flight.name}")
+        if request.opcode in (Opcode.ZONE_APPEND, Opcode.WRITE):
+            totals.appends += 1
+            totals.pages_appended += request.blocks
+            totals.durable_pages += request.blocks * self.persistency[request.nsid]
+        elif request.opcode == Opcode.READ:
+            totals.reads += 1
+            totals.pages_read += request.blocks
+
+    def _meeting(self, flight: Flight) -> tuple[str, str] | None:
+        """The point of the plan that stands for this command meeting its zone in the present state."""
+        request = flight.request
+        index = request.slba // self.config.geometry.zone_size
+        action = flight.name
+        if action == "send" and request.action in frozenset(ZoneAction):
+            action = ZoneAction(request.action).name.lower()
+        elif action == "retire" and request.action in (ZoneState.READ_ONLY, ZoneState.OFFLINE):
+            action = f"retire_{ZoneState(request.action).name.lower()}"
+        elif action not in ("append", "write", "read"):
+            return None
+        stream = self._streams.get(request.nsid)
+        if stream is None or index >= stream.zones or request.select_all:
+            return None
+        return f"zone.{self.state(request.nsid, index).name}", action

@@ -1,0 +1,89 @@
+"""Random commands from both ports at once, under random back-pressure, against the functional model."""
+
+import random
+
+import cocotb
+from fms_kit import COMMANDS, CONFIG, COVERAGE, begin
+
+from flashtrain.host.conformance.random_commands import RandomCommands
+from flashtrain.sim.bench.environment import MEMORY_BYTES, Environment
+from flashtrain.spec import Opcode, Port
+from flashtrain.spec import registers as r
+from flashtrain.spec.streams import SINGLE_NODE
+
+BATCH = 20
+PIECE = RandomCommands.piece_blocks(CONFIG) * CONFIG.geometry.page_bytes
+
+
+class Source:
+    """Batches of random commands, each with a piece of the tensor buffer."""
+
+    def __init__(self, env: Environment):
+        self._env = env
+        self._pieces: list[range] = []
+        self._commands = RandomCommands(
+            random.Random(random.random()), CONFIG, env.node, lambda i: self._pieces[i].start, MEMORY_BYTES
+        )
+
+    def submit(self, count: int) -> None:
+        self._pieces = [self._env.take_piece(PIECE) for _ in range(count)]
+        for command, piece in zip(self._commands.batch(count), self._pieces, strict=True):
+            fields = {name: value for name, value in command.fields if name != "cid"}
+            self._env.submit_entry(command.port, fields, piece, flipped=command.flipped)
+
+
+async def check_counters(env: Environment) -> None:
+    """The counters against what the host has seen since the enable."""
+    totals = env.scoreboard.totals
+    expected = {
+        r.Counter.COMMANDS: totals.commands,
+        r.Counter.ERRORS: totals.errors,
+        r.Counter.APPENDS: totals.appends,
+        r.Counter.READS: totals.reads,
+        r.Counter.PAGES_APPENDED: totals.pages_appended,
+        r.Counter.PAGES_READ: totals.pages_read,
+    }
+    for counter, value in expected.items():
+        actual = await env.registers.counter(counter)
+        assert actual == value, f"{counter.name} is {actual}; expected {value}"
+        COVERAGE.hit("counter", counter)
+    beats = CONFIG.page_beats
+    assert await env.registers.counter(r.Counter.WRITE_BUSY) == totals.pages_appended * beats
+    assert await env.registers.counter(r.Counter.READ_BUSY) == totals.pages_read * beats
+    COVERAGE.hit("counter", r.Counter.WRITE_BUSY)
+    COVERAGE.hit("counter", r.Counter.READ_BUSY)
+    for channel_counter, value in (
+        (r.ChannelCounter.PAGES_PROGRAMMED, env.nand.passed),
+        (r.ChannelCounter.FAILURES, 0),
+    ):
+        counts = [
+            await env.registers.channel_counter(c, channel_counter) for c in range(CONFIG.geometry.channels)
+        ]
+        assert sum(counts) == value, f"{channel_counter.name}: {counts}; expected {value} together"
+        COVERAGE.hit("counter", channel_counter)
+
+
+async def traffic(env: Environment, commands: int) -> None:
+    source = Source(env)
+    while commands:
+        count = min(commands, random.randint(1, BATCH))
+        source.submit(count)
+        commands -= count
+        await env.drain()
+        env.check()
+
+
+@cocotb.test()
+async def random_commands(dut):
+    """Short queues, and a tensor buffer at full speed, at half, and at a fifth."""
+    entries = {port: random.randint(3, 20) for port in Port}
+    env = await begin(dut, node=SINGLE_NODE, entries=entries)
+    await traffic(env, COMMANDS // 3)
+    env.buffer.slow_down(random.choice((0.5, 0.2)))
+    await traffic(env, COMMANDS - COMMANDS // 3)
+    for stream in SINGLE_NODE.streams:
+        env.submit(Port.CORE if stream.core else Port.HOST, Opcode.FLUSH, stream.nsid)
+    await env.drain()
+    await env.until_state(r.State.IDLE)
+    await check_counters(env)
+    await env.finish()
