@@ -24,6 +24,7 @@ class NandDriver:
         self.config = config
         self.geometry = config.geometry
         self.selected = 0
+        self.deselects_busy_dies = False
         self.last_we = 0
         self.data_from = 0  # the earliest clock of the next data
 
@@ -135,9 +136,12 @@ class NandDriver:
         """Wait until the selected die is ready; returns for how many clocks it was busy."""
         await self.wait(self.last_we + self.clocks("twb") - self.now)
         if not self._rb_n():
+            if self.deselects_busy_dies:
+                self.deselect()
             while not self._rb_n():
                 await self.dut.bus__rb_n.value_change
             await RisingEdge(self.dut.clk)  # which sees it
+            self.select(self.selected)
         self.data_from = max(self.data_from, self.now + self.clocks("trr"))
         return self.now - 1 - self.last_we
 

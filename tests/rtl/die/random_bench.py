@@ -10,6 +10,7 @@ from nand_twin import RandomOperations
 from flashtrain.sim.bench_parameters import bench_parameters
 
 CONFIG = config_named(bench_parameters()["config"])
+RESTS = bench_parameters().get("rests", False)
 OPERATIONS = 150
 WEIGHTS = {
     "erase": 2,
@@ -25,6 +26,7 @@ WEIGHTS = {
 @cocotb.test()
 async def legal_operations(dut):
     nand = await started(dut, CONFIG)
+    nand.deselects_busy_dies = RESTS
     operations = RandomOperations(nand)
     for die in range(CONFIG.geometry.dies):
         nand.select(die)
@@ -35,4 +37,9 @@ async def legal_operations(dut):
         (name,) = random.choices(list(WEIGHTS), list(WEIGHTS.values()))
         await operations.perform(name)
         assert nand.violations == 0, name
+        if random.random() < 0.3:
+            nand.deselect()
+            await nand.wait(random.randint(1, 100))
     assert set(operations.done) == set(WEIGHTS), "an operation was never possible"
+    if RESTS:
+        assert int(dut.rested.value) > nand.now // 4

@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.rtl.export import export_design
 from flashtrain.rtl.nand_bus import NandBus
-from flashtrain.sim.nand import ICARUS_SOURCES, VERILATOR_SOURCES, NandChannel
+from flashtrain.sim.nand import ICARUS_SOURCES, VERILATOR_SOURCES, DieUnit, NandChannel
 from flashtrain.sim.runner import Simulator, run_bench
 from flashtrain.sim.trace import Kind
 from flashtrain.spec import FmsConfig
@@ -51,17 +51,20 @@ class NandBench(wiring.Component):
         return m
 
 
+def models(simulator: Simulator) -> list[Path]:
+    """What a simulator needs beside the exported design."""
+    if simulator is Simulator.VERILATOR:
+        return [*VERILATOR_SOURCES, HERE / "recorder.cpp"]
+    return list(ICARUS_SOURCES)
+
+
 @pytest.fixture
 def run(simulator, seed, tmp_path):
     """Runs a bench on a configuration."""
 
     def run(bench: str, name: str, **options):
         top = NandBench(NandChannel(config_named(name), bad_block=BAD_BLOCK, bad_planes=BAD_PLANES))
-        files = export_design(top, "nand_bench").write(tmp_path)
-        if simulator is Simulator.VERILATOR:
-            files += [*VERILATOR_SOURCES, HERE / "recorder.cpp"]
-        else:
-            files += ICARUS_SOURCES
+        files = [*export_design(top, "nand_bench").write(tmp_path), *models(simulator)]
         parameters = {"config": name, "verilator": simulator is Simulator.VERILATOR}
         return run_bench(
             files,
@@ -118,10 +121,18 @@ def test_random_operations_against_a_twin(run):
     run("random_bench.py", "two")
 
 
+def test_a_resting_die_misses_nothing(simulator, seed, tmp_path):
+    """Random operations on two dies, one of which stands still whenever it says that it may."""
+    unit = DieUnit(config_named("one"), bad_block=BAD_BLOCK, bad_planes=BAD_PLANES)
+    files = [*export_design(unit, "die_unit").write(tmp_path), HERE / "resting_bench.sv", *models(simulator)]
+    parameters = {"config": "one", "verilator": simulator is Simulator.VERILATOR, "rests": True}
+    bench = HERE / "random_bench.py"
+    run_bench(files, "resting_bench", bench, simulator=simulator, seed=seed, parameters=parameters)
+
+
 def test_array_alone(simulator, seed):
-    verilator = simulator is Simulator.VERILATOR
-    files = [*VERILATOR_SOURCES, HERE / "recorder.cpp"] if verilator else list(ICARUS_SOURCES)
+    parameters = {"verilator": simulator is Simulator.VERILATOR}
+    bench = HERE / "array_bench.py"
     run_bench(
-        files, "flashtrain_array", HERE / "array_bench.py", simulator=simulator, seed=seed,
-        parameters={"verilator": verilator},
-    )  # fmt: skip
+        models(simulator), "flashtrain_array", bench, simulator=simulator, seed=seed, parameters=parameters
+    )

@@ -86,7 +86,7 @@ module flashtrain_array #(
 
   assign violations = count;
   assign resting = !(streaming || taken || take || put);
-  assign wake = !busy ? NEVER : cycle < stream_at ? stream_at : ends;
+  assign wake = !busy ? NEVER : cycle <= stream_at ? stream_at : ends;
 
   initial begin
     for (i = 0; i < PLANES * BLOCKS; i = i + 1) programmed[i] = 0;
