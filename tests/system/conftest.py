@@ -8,6 +8,7 @@ import pytest
 
 from flashtrain.host import CompletionEntry, Device, FunctionalLink, Link, LinkFactory, open_device, raw_entry
 from flashtrain.host.entries import parse_completion
+from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.spec import FmsConfig, Opcode, Port, Status, preset
 from flashtrain.spec.streams import SINGLE_NODE
 
@@ -23,6 +24,7 @@ class Case(NamedTuple):
 CASES = [
     Case(FunctionalLink, "tiny", "functional-tiny"),
     Case(FunctionalLink, "small", "functional-small"),
+    Case(RtlLink, "tiny", "rtl-tiny"),
 ]
 
 

@@ -50,6 +50,7 @@ class Centre(wiring.Component):
     memory_bytes, factory : In                  from the registers
     channels : Out(ChannelPorts).array(C)
     data, data_valid : Out                      broadcast to the channels, see `PageFetcher`
+    read_data : In                              of the channel whose `read_chosen` is high
     data_read, data_write : Out                 the data AXI port
     queue_read, queue_write : Out               the queue AXI port
     completed : Out(PORTS)                      pulse: a completion entry is in the tensor buffer
@@ -72,6 +73,7 @@ class Centre(wiring.Component):
             "channels": Out(ChannelPorts(config)).array(g.channels),
             "data": Out(8 * config.data_bytes),
             "data_valid": Out(g.channels),
+            "read_data": In(8 * config.data_bytes),
             "data_read": Out(ReadPort(**data_port)),
             "data_write": Out(WritePort(**data_port)),
             "queue_read": Out(ReadPort(**queue_port)),
@@ -124,7 +126,11 @@ class Centre(wiring.Component):
         # To and from the channels.
         connect(m, write.axi, flipped(self.data_read))
         connect(m, read.axi, flipped(self.data_write))
-        m.d.comb += [self.data.eq(write.data), self.data_valid.eq(write.data_valid)]
+        m.d.comb += [
+            self.data.eq(write.data),
+            self.data_valid.eq(write.data_valid),
+            read.data.eq(self.read_data),
+        ]
         for number, channel in enumerate(self.channels):
             connect(m, write.pages[number], flipped(channel.pages))
             connect(m, write.flush[number], flipped(channel.flush))
@@ -138,8 +144,12 @@ class Centre(wiring.Component):
             m.submodules[f"head_slice_{number}"] = head = RegisterSlice(ReadHead(config))
             connect(m, flipped(channel.read_head), head.input)
             connect(m, head.output, read.heads[number])
-            connect(m, flipped(channel.read_data), read.data[number])
-            m.d.comb += write.flush_done[number].eq(channel.flushed)
+            m.d.comb += [
+                write.flush_done[number].eq(channel.flushed),
+                read.data_valid[number].eq(channel.read_valid),
+                channel.read_ready.eq(read.data_ready[number]),
+                channel.read_chosen.eq(read.data_chosen[number]),
+            ]
 
         channels_idle = Signal()
         self._connect_settings(m, fetch, decoder, completion, zones)

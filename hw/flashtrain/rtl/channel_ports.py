@@ -13,7 +13,8 @@ from .zones.erase import EraseRequest, EraseResult
 class ChannelPorts(wiring.Signature):
     """What the centre exchanges with one channel engine, as the centre sees it.
 
-    Write data and the number of the counter are not here: they are the same for all channels.
+    Write data and the number of the counter are not here: they are the same for all channels. Nor are read
+    data: those of the channel whose `read_chosen` is high go to the centre.
 
     Members
     -------
@@ -21,7 +22,8 @@ class ChannelPorts(wiring.Signature):
     programmed : In(stream(PageEvent))    pages whose program has passed or failed
     reads : Out(stream(ReadPage))
     read_head : In(stream(ReadHead))      pages that are ready
-    read_data : In(stream)                the beats of accepted heads, in their order
+    read_valid : In(1), read_ready : Out(1)   the beats of accepted heads, in their order
+    read_chosen : Out(1)                  this channel's beats come next
     erase : Out(stream(EraseRequest)), erased : In(stream(EraseResult))
     flush : Out(stream(STREAM_BITS))
     flushed : In(1)                       pulse: what the flush found is programmed
@@ -36,7 +38,9 @@ class ChannelPorts(wiring.Signature):
             "programmed": In(stream.Signature(PageEvent(config))),
             "reads": Out(stream.Signature(ReadPage(config))),
             "read_head": In(stream.Signature(ReadHead(config))),
-            "read_data": In(stream.Signature(8 * config.data_bytes)),
+            "read_valid": In(1),
+            "read_ready": Out(1),
+            "read_chosen": Out(1),
             "erase": Out(stream.Signature(EraseRequest(config))),
             "erased": In(stream.Signature(EraseResult())),
             "flush": Out(stream.Signature(STREAM_BITS)),

@@ -1,6 +1,9 @@
 """The controller of the flash memory system."""
 
-from amaranth import Module
+from functools import reduce
+from operator import or_
+
+from amaranth import Module, Mux
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -46,18 +49,22 @@ class Fms(wiring.Component):
         m.d.comb += self.irq.eq(hub.irq)
 
         engine = ChannelEngine(self.config)
+        read_data = []
         for number, ports in enumerate(hub.channels):
             channel = SharedModule(engine, "flashtrain_channel", reset=hub.channel_reset)
             m.submodules[f"channel_{number}"] = channel
-            for name, member in ports.signature.members.items():
-                if member.is_signature:
-                    connect(m, getattr(ports, name), getattr(channel, name))
-                else:
-                    m.d.comb += getattr(ports, name).eq(getattr(channel, name))
+            for name in ("pages", "programmed", "reads", "read_head", "erase", "erased", "flush"):
+                connect(m, getattr(ports, name), getattr(channel, name))
+            for name in ("flushed", "ready", "idle", "counter_value"):
+                m.d.comb += getattr(ports, name).eq(getattr(channel, name))
             connect(m, channel.nand, flipped(self.nand[number]))
             m.d.comb += [
                 channel.data.eq(hub.write_data),
                 channel.data_valid.eq(hub.write_data_valid[number]),
                 channel.counter_select.eq(hub.channel_counter_select),
+                ports.read_valid.eq(channel.read_data.valid),
+                channel.read_data.ready.eq(ports.read_ready),
             ]
+            read_data.append(Mux(ports.read_chosen, channel.read_data.payload, 0))
+        m.d.comb += hub.read_data.eq(reduce(or_, read_data))
         return m

@@ -27,6 +27,7 @@ class Hub(wiring.Component):
     data, queue, registers, irq : see `Fms`
     channels : Out(ChannelPorts).array(C)
     write_data : Out, write_data_valid : Out(C)   to all channels; the one it is for
+    read_data : In    of the channel whose `read_chosen` is high
     channel_reset : Out(1)
     channel_counter_select : Out(4)
     """
@@ -42,6 +43,7 @@ class Hub(wiring.Component):
             "channels": Out(ChannelPorts(config)).array(channels),
             "write_data": Out(8 * config.data_bytes),
             "write_data_valid": Out(channels),
+            "read_data": In(8 * config.data_bytes),
             "channel_reset": Out(1),
             "channel_counter_select": Out(4),
         })  # fmt: skip
@@ -86,6 +88,7 @@ class Hub(wiring.Component):
         m.d.comb += [
             self.write_data.eq(centre.data),
             self.write_data_valid.eq(centre.data_valid),
+            centre.read_data.eq(self.read_data),
             self.channel_reset.eq(halted | ResetSignal()),
             self.channel_counter_select.eq(registers.channel_counter_select),
         ]

@@ -20,7 +20,7 @@ class ChannelUnit(wiring.Component):
 
     Members
     -------
-    the members of `ChannelPorts`, `data`, `data_valid`, `counter_select` : see `ChannelEngine`
+    the members of `ChannelPorts`, `data`, `data_valid`, `read_data`, `counter_select` : see `ChannelEngine`
     channel_reset : In(1)   of the engine; the NAND has the other reset
     channel : In(8)         number of this channel
     nand : Out(NandBus(dies))
@@ -33,6 +33,7 @@ class ChannelUnit(wiring.Component):
             **ChannelPorts(config).flip().members,
             "data": In(8 * config.data_bytes),
             "data_valid": In(1),
+            "read_data": Out(8 * config.data_bytes),
             "counter_select": In(4),
             "channel_reset": In(1),
             "channel": In(8),
@@ -48,16 +49,18 @@ class ChannelUnit(wiring.Component):
         connect(m, engine.nand, flipped(self.nand))
         m.submodules.checker = checker = PinChecker(self.config)
         checker.listen(m, self.nand)
-        for name, member in ChannelPorts(self.config).members.items():
-            if member.is_signature:
-                connect(m, flipped(getattr(self, name)), getattr(engine, name))
-            else:
-                m.d.comb += getattr(self, name).eq(getattr(engine, name))
+        for name in ("pages", "programmed", "reads", "read_head", "erase", "erased", "flush"):
+            connect(m, flipped(getattr(self, name)), getattr(engine, name))
+        for name in ("flushed", "ready", "idle", "counter_value"):
+            m.d.comb += getattr(self, name).eq(getattr(engine, name))
         # Clocks since the simulation began; the same in every channel.
         cycle = Signal(64, reset_less=True)
         m.d.sync += cycle.eq(cycle + 1)
         m.d.comb += [
             engine.data.eq(self.data),
+            self.read_data.eq(engine.read_data.payload),
+            self.read_valid.eq(engine.read_data.valid),
+            engine.read_data.ready.eq(self.read_ready),
             engine.data_valid.eq(self.data_valid),
             engine.counter_select.eq(self.counter_select),
             checker.cycle.eq(cycle),

@@ -1,8 +1,8 @@
 """The simulated system as a shared library, for the RTL Link.
 
-Hub, channel and die are models of their own: one channel's code serves all channels, so a system of 64
-compiles as fast as one of 4, and a die that rests costs nothing. `device.cpp` carries values between them once
-per clock, with functions generated here.
+Hub, channel and die are models of their own: one channel's code serves all channels, so a system of 64 takes
+little longer to compile than one of 4, and a die that rests costs nothing. `device.cpp` carries values between
+them once per clock, with functions generated here.
 """
 
 from collections.abc import Iterable, Iterator
@@ -61,6 +61,8 @@ def _exchange_lines(config: FmsConfig) -> Iterator[str]:
     yield "inline void from_channels(Vhub& hub, Vchannel* const* channels, bool& changed) {"
     for number in channels:
         yield from _copies(number, _valid_first(inward), into_channel=False)
+        moves = f"channels[{number}]->read_chosen && channels[{number}]->read_valid"
+        yield f"    if ({moves}) changed |= carry(hub.read_data, channels[{number}]->read_data);"
     yield "}"
     yield f"constexpr int kDies = {config.geometry.dies};"
     yield "inline void to_die(const Vchannel& channel, Vdie& die) {"

@@ -172,7 +172,7 @@ class RtlLink(Link):
     def _check_access(self, result: int, what: str, address: int) -> None:
         self._check_violations()
         if result == _Access.ERROR:
-            raise RegisterError(address)
+            raise RegisterError(f"{what} of register {address:#06x} was refused (SLVERR)")
         if result == _Access.TIMEOUT:
             raise DeviceHang(f"{what} of register {address:#x} was not answered (clock {self.clocks})")
 

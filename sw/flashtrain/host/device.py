@@ -76,7 +76,7 @@ class Device:
 
     # Life.
 
-    def enable(self, factory: bool = True) -> None:
+    def enable(self, factory: bool = False) -> None:
         """Configure and enable the controller; all streams are empty then.
 
         factory: take all blocks as erased, as they come from the factory; else every block is erased first,
@@ -217,16 +217,15 @@ def open_device(
     node: NodeTable = SINGLE_NODE,
     memory_bytes: int = DEFAULT_MEMORY_BYTES,
     queue_entries: int = DEFAULT_QUEUE_ENTRIES,
-    factory: bool = True,
+    factory: bool | None = None,
 ) -> Device:
     """Open a device and enable it, with all streams empty. Use it in a `with` statement.
 
     preset: a preset's name or a configuration; `small` when only a way to make a Link is given.
     link: a Link that is open (its configuration and memory count; the caller closes it), or what makes one,
-    such as
-        a Link's class (the device closes it).
+        such as a Link's class (the device closes it).
     node: the streams; memory_bytes: of the tensor buffer of a Link made here; queue_entries: of each queue;
-    factory: see :meth:`Device.enable`.
+    factory: see :meth:`Device.enable`; by default for a Link made here, whose flash is new.
 
     :class:`ConfigError` for values out of range; :class:`DeviceMismatch` when the device is not what was
     asked for.
@@ -242,7 +241,7 @@ def open_device(
         opened, owned = link(config, memory_bytes), True
     try:
         device = Device(opened, node, queue_entries, owned)
-        device.enable(factory)
+        device.enable(owned if factory is None else factory)
     except BaseException:
         if owned:
             opened.close()

@@ -1,15 +1,52 @@
 """The read command pipeline, alone: channels and tensor buffer are models in the bench."""
 
+from functools import reduce
+from operator import or_
 from pathlib import Path
+
+from amaranth import Module, Mux
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, connect, flipped
 
 from flashtrain.rtl.read.pipeline import ReadPipeline
 from flashtrain.sim.runner import Simulator, run_bench
-from flashtrain.spec import preset
+from flashtrain.spec import FmsConfig, preset
+
+
+class JoinedReadPipeline(wiring.Component):
+    """The pipeline with a stream of data from each channel, joined as `Fms` joins them."""
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        members = dict(ReadPipeline(config).signature.members)
+        for name in ("data", "data_valid", "data_ready", "data_chosen"):
+            del members[name]
+        channels = config.geometry.channels
+        super().__init__({**members, "data": In(stream.Signature(8 * config.data_bytes)).array(channels)})
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.pipeline = pipeline = ReadPipeline(self.config)
+        for name in ("jobs", "axi", "returned"):
+            connect(m, getattr(pipeline, name), flipped(getattr(self, name)))
+        for name in ("page_read", "busy", "stall_memory", "stall_channel"):
+            m.d.comb += getattr(self, name).eq(getattr(pipeline, name))
+        m.d.comb += pipeline.issued.eq(self.issued)
+        for number, item in enumerate(self.data):
+            connect(m, pipeline.pages[number], flipped(self.pages[number]))
+            connect(m, flipped(self.heads[number]), pipeline.heads[number])
+            m.d.comb += [
+                pipeline.data_valid[number].eq(item.valid),
+                item.ready.eq(pipeline.data_ready[number]),
+            ]
+        chosen = (Mux(pipeline.data_chosen[n], item.payload, 0) for n, item in enumerate(self.data))
+        m.d.comb += pipeline.data.eq(reduce(or_, chosen))
+        return m
 
 
 def test_read_pipeline(simulator: Simulator, seed: int) -> None:
     run_bench(
-        ReadPipeline(preset("tiny")),
+        JoinedReadPipeline(preset("tiny")),
         "read_pipeline",
         Path(__file__).with_name("read_pipeline_bench.py"),
         simulator=simulator,

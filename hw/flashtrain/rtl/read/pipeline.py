@@ -20,7 +20,7 @@ class ReadPipeline(wiring.Component):
     jobs : In(stream(ReadJob))
     issued : In(SEQUENCE_BITS)           from the write pipeline
     pages : Out(stream(ReadPage)).array(channels)
-    heads, data                          from the channels, see :class:`ReadReturner`
+    heads, data, data_valid, data_ready, data_chosen   to the channels, see :class:`ReadReturner`
     axi : Out(WritePort)                 the data port's writing side
     returned : Out(stream(PageEvent))
     page_read, busy, stall_memory, stall_channel : Out(1)   for the counters
@@ -34,7 +34,10 @@ class ReadPipeline(wiring.Component):
             "issued": In(SEQUENCE_BITS),
             "pages": Out(stream.Signature(ReadPage(config))).array(channels),
             "heads": In(stream.Signature(ReadHead(config))).array(channels),
-            "data": In(stream.Signature(bits)).array(channels),
+            "data": In(bits),
+            "data_valid": In(channels),
+            "data_ready": Out(channels),
+            "data_chosen": Out(channels),
             "axi": Out(WritePort(address_bits=config.address_bits, data_bits=bits)),
             "returned": Out(stream.Signature(PageEvent(config))),
             "page_read": Out(1),
@@ -50,11 +53,16 @@ class ReadPipeline(wiring.Component):
         wiring.connect(m, splitter.jobs, wiring.flipped(self.jobs))
         wiring.connect(m, returner.axi, wiring.flipped(self.axi))
         wiring.connect(m, returner.returned, wiring.flipped(self.returned))
-        m.d.comb += splitter.issued.eq(self.issued)
+        m.d.comb += [
+            splitter.issued.eq(self.issued),
+            returner.data.eq(self.data),
+            returner.data_valid.eq(self.data_valid),
+            self.data_ready.eq(returner.data_ready),
+            self.data_chosen.eq(returner.data_chosen),
+        ]
         for number in range(self.config.geometry.channels):
             wiring.connect(m, splitter.pages[number], wiring.flipped(self.pages[number]))
             wiring.connect(m, wiring.flipped(self.heads[number]), returner.heads[number])
-            wiring.connect(m, wiring.flipped(self.data[number]), returner.data[number])
         m.d.comb += [getattr(self, name).eq(getattr(returner, name))
                      for name in ("page_read", "busy", "stall_memory", "stall_channel")]  # fmt: skip
         return m

@@ -27,7 +27,9 @@ class ReadReturner(wiring.Component):
     Members
     -------
     heads : In(stream(ReadHead)).array(channels)
-    data : In(stream(16 * channels)).array(channels)  the beats of accepted heads, in their order
+    data_valid : In(channels), data_ready : Out(channels)  the beats of accepted heads, in their order
+    data_chosen : Out(channels)   the channel whose beats come next
+    data : In(16 * channels)      its beats
     axi : Out(WritePort)
     returned : Out(stream(PageEvent))  a page is in the tensor buffer
     page_read, busy : Out(1)           a page is done; a beat moves
@@ -40,7 +42,10 @@ class ReadReturner(wiring.Component):
         channels, bits = config.geometry.channels, 8 * config.data_bytes
         super().__init__({
             "heads": In(stream.Signature(ReadHead(config))).array(channels),
-            "data": In(stream.Signature(bits)).array(channels),
+            "data": In(bits),
+            "data_valid": In(channels),
+            "data_ready": Out(channels),
+            "data_chosen": Out(channels),
             "axi": Out(WritePort(address_bits=config.address_bits, data_bits=bits)),
             "returned": Out(stream.Signature(PageEvent(config))),
             "page_read": Out(1),
@@ -92,15 +97,13 @@ class ReadReturner(wiring.Component):
         route = routes.output
         beats = Signal(range(config.page_beats))
         with m.If(route.valid):
-            with m.Switch(route.payload):
-                for number, item in enumerate(self.data):
-                    with m.Case(number):
-                        m.d.comb += [
-                            self.axi.w.valid.eq(item.valid),
-                            self.axi.w.payload.data.eq(item.payload),
-                            item.ready.eq(self.axi.w.ready),
-                        ]
+            m.d.comb += [
+                self.axi.w.valid.eq(self.data_valid.bit_select(route.payload, 1)),
+                self.data_ready.eq(self.axi.w.ready << route.payload),
+                self.data_chosen.eq(1 << route.payload),
+            ]
         m.d.comb += [
+            self.axi.w.payload.data.eq(self.data),
             self.axi.w.payload.last.eq(beats % bursts.beats == bursts.beats - 1),
             self.busy.eq(self.axi.w.valid & self.axi.w.ready),
             self.stall_memory.eq(self.axi.w.valid & ~self.axi.w.ready),
