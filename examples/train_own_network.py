@@ -1,6 +1,6 @@
 """A network of one's own, trained with every tensor in flash.
 
-Run it with `python examples/train_own_network.py [functional|rtl]`. It prints what is in train_own_network.txt.
+Run it with `python examples/train_own_network.py [functional|rtl]`; train_own_network.txt has what it prints.
 """
 
 import sys
