@@ -96,17 +96,23 @@ class _Course:
         last = self._recipe.iterations
         if iteration % max(1, last // LINES) and iteration not in (1, last):
             self._console.progress(
-                f"iteration {iteration} of {last}, loss {self._losses[iteration]:.4f}, {self._time()}"
+                f"iteration {iteration} of {last}, loss {self._losses[iteration]:.4f},"
+                f" {self._simulated()} simulated in {self._wall()}"
             )
             return
         accuracy = self._accuracy()
         self.accuracies.append((iteration, accuracy))
-        self._console.say(f"{iteration:9}  {self._losses[iteration]:8.4f}  {accuracy:8.1%}  {self._time()}")
+        self._console.say(
+            f"{iteration:9}  {self._losses[iteration]:8.4f}  {accuracy:8.1%}"
+            f"  {self._simulated():>12}  {self._wall():>8}"
+        )
 
-    def _time(self) -> str:
-        simulated = (self._device.clocks - self._first_clock) / self._device.config.timing.clock_hz
-        shown = f"{simulated * 1e3:9.2f} ms" if simulated else f"{'-':>12}"
-        return f"{shown}  {time.monotonic() - self._started:6.1f} s"
+    def _simulated(self) -> str:
+        seconds = (self._device.clocks - self._first_clock) / self._device.config.timing.clock_hz
+        return f"{seconds * 1e3:.2f} ms" if seconds else "-"
+
+    def _wall(self) -> str:
+        return f"{time.monotonic() - self._started:.1f} s"
 
     def _accuracy(self) -> float:
         """Of the test examples, with the weights as they lie in the flash now."""
