@@ -21,6 +21,6 @@ def test_verilog(tmp_path, capsys):
     assert manifest["configuration"]["timing"]["tprog"] == [1, 4000]
     assert set(manifest["files"]) <= set(first)
     ports = {port["name"]: port["width"] for port in manifest["modules"]["flashtrain"]}
-    assert ports["interrupt"] == 1
+    assert ports["irq"] == 1
     assert ports["data__rdata"] == 32
     assert str(tmp_path).encode() not in b"".join(first.values())
