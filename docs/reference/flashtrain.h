@@ -130,7 +130,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_CONTROL_FACTORY 0x02 /* at enable take all blocks as erased, as from the factory; else erase them first */
 
 /* Bits of STATE. */
-#define FLASHTRAIN_STATE_READY 0x01 /* enabled and initialised */
+#define FLASHTRAIN_STATE_READY 0x01 /* enabled and initialised; falls when, after a disable, the tensor buffer is let go */
 #define FLASHTRAIN_STATE_FATAL 0x02 /* a fault that only a reset clears */
 #define FLASHTRAIN_STATE_IDLE 0x04 /* no command in flight, no die busy, nothing to erase or reclaim */
 #define FLASHTRAIN_STATE_BAD_DOORBELL 0x08 /* a doorbell was written with a value past its queue and ignored; cleared by a reset */

@@ -61,6 +61,7 @@ class Hub(wiring.Component):
         m.submodules.centre = centre = ResetInserter(halted)(Centre(config))
 
         running, quiesce = Signal(), Signal()
+        ready = Signal()  # also after a disable, until the tensor buffer is let go or the next enable
         with m.FSM(name="enable"):
             with m.State("OFF"):
                 m.d.comb += quiesce.eq(1)
@@ -69,12 +70,16 @@ class Hub(wiring.Component):
                     m.next = "ON"
             with m.State("ON"):
                 m.d.comb += running.eq(~halted)
+                m.d.sync += ready.eq(centre.ready)
                 with m.If(~registers.enable):
                     m.d.sync += halted.eq(1)
                     m.next = "DRAIN"
             with m.State("DRAIN"):
                 m.d.comb += quiesce.eq(1)
+                with m.If(registers.enable):
+                    m.d.sync += ready.eq(0)
                 with m.If(data_guard.drained & queue_guard.drained):
+                    m.d.sync += ready.eq(0)
                     m.next = "OFF"
         m.d.comb += [data_guard.quiesce.eq(quiesce), queue_guard.quiesce.eq(quiesce)]
 
@@ -115,7 +120,7 @@ class Hub(wiring.Component):
             centre.zone_select.eq(registers.zone_select),
             registers.zone_wear.eq(centre.zone_wear),
             registers.completed.eq(centre.completed),
-            registers.ready.eq(running & centre.ready),
+            registers.ready.eq(ready),
             registers.idle.eq(running & centre.idle),
             registers.fatal.eq(running & centre.fatal),
             self.irq.eq(registers.irq),

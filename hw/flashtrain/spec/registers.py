@@ -46,7 +46,7 @@ class Control(IntFlag):
 class State(IntFlag):
     """Bits of STATE."""
 
-    READY = 1 << 0  # enabled and initialised
+    READY = 1 << 0  # enabled and initialised; falls when, after a disable, the tensor buffer is let go
     FATAL = 1 << 1  # a fault that only a reset clears
     IDLE = 1 << 2  # no command in flight, no die busy, nothing to erase or reclaim
     BAD_DOORBELL = (

@@ -222,9 +222,9 @@ async def state_and_interrupts(dut):
         await RisingEdge(dut.clk)
         await RisingEdge(dut.clk)
 
-    dut.ready.value = 1
     dut.idle.value = 1
-    assert await bench.read(Register.STATE) == State.IDLE, "not ready while disabled"
+    assert await bench.read(Register.STATE) == State.IDLE
+    dut.ready.value = 1
     await complete(1)
     assert await bench.read(Register.INTERRUPT) == 0, "no interrupts while disabled"
     await bench.write_both(Register.CONTROL, 1)

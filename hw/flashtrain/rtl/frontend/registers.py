@@ -141,7 +141,7 @@ class RegisterFile(wiring.Component):
         registers.wide_setting(Register.MEMORY_LOW, Register.MEMORY_HIGH, self.memory_bytes, ~self.enable)
 
         bits = {
-            State.READY: self.enable & self.ready,
+            State.READY: self.ready,
             State.FATAL: self.fatal,
             State.IDLE: self.idle,
             State.BAD_DOORBELL: bad_doorbell,
