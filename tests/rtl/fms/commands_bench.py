@@ -181,7 +181,7 @@ async def the_tensor_buffer_refuses(dut):
     env = await begin(dut)
     for opcode, size, offset in ((APPEND, {"blocks": 3}, PAGE + 4), (READ, {"blocks": 3}, PAGE + 4),
                                  (RECEIVE, {"room": 256}, 64)):  # fmt: skip
-        await env.run(Port.HOST, APPEND, DURABLE, blocks=4, status=Status.SUCCESS)
+        await env.run(Port.HOST, APPEND, DURABLE, blocks=3, status=Status.SUCCESS)
         bad = env.submit(Port.HOST, opcode, DURABLE, **size, predict=False)
         env.buffer.broken.append(range(bad.piece.start + offset, bad.piece.start + offset + 8))
         good = env.submit(Port.CORE, APPEND, VOLATILE, blocks=1, status=Status.SUCCESS)

@@ -65,7 +65,7 @@ async def what_was_appended_is_read(dut):
     """A zone in pieces, each read behind its append while it is in flight; then all of it from the array."""
     env = await begin(dut)
     written = 0
-    for nsid, port, sizes in ((VOLATILE, Port.CORE, (1, 2, 3, 5, 7, 6)), (DURABLE, Port.HOST, (3, 9))):
+    for nsid, port, sizes in ((VOLATILE, Port.CORE, (1, 2, 3, 5, 7, 6)), (DURABLE, Port.HOST, (3, 2))):
         offset = 0
         for blocks in sizes:
             env.submit(port, APPEND, nsid, blocks=blocks, status=Status.SUCCESS)
@@ -77,8 +77,8 @@ async def what_was_appended_is_read(dut):
     await env.drain()
     assert env.nand.programmed == env.nand.passed == written > CAPACITY
     before = await hits(env)
-    for nsid, offset in ((VOLATILE, 0), (DURABLE, 0), (VOLATILE, 12)):
-        env.submit(Port(nsid % 2), READ, nsid, offset=offset, blocks=12, status=Status.SUCCESS)
+    for nsid, offset, blocks in ((VOLATILE, 0, 12), (DURABLE, 0, 5), (VOLATILE, 12, 12)):
+        env.submit(Port(nsid % 2), READ, nsid, offset=offset, blocks=blocks, status=Status.SUCCESS)
     await env.drain()
     assert await hits(env) == before, "a page that has passed is read from the array"
     assert env.nand.operations["cache_read"] > 0 and env.nand.operations["cache_end"] > 0

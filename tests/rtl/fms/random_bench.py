@@ -3,15 +3,18 @@
 import random
 
 import cocotb
+from fms_config import ACCESS_NODE, BENCH_NODE
 from fms_kit import COMMANDS, CONFIG, COVERAGE, begin
 
 from flashtrain.host.conformance.random_commands import RandomCommands
-from flashtrain.sim.bench.environment import MEMORY_BYTES, Environment
-from flashtrain.spec import Opcode, Port
+from flashtrain.sim.bench.environment import MEMORY_BYTES, Environment, clocks
+from flashtrain.spec import Access, Opcode, Port
 from flashtrain.spec import registers as r
 from flashtrain.spec.streams import SINGLE_NODE
 
 BATCH = 20
+SESSION = 400
+NODES = (SINGLE_NODE, BENCH_NODE, ACCESS_NODE)
 PIECE = RandomCommands.piece_blocks(CONFIG) * CONFIG.geometry.page_bytes
 
 
@@ -73,17 +76,35 @@ async def traffic(env: Environment, commands: int) -> None:
         env.check()
 
 
-@cocotb.test()
-async def random_commands(dut):
-    """Short queues, and a tensor buffer at full speed, at half, and at a fifth."""
-    entries = {port: random.randint(3, 20) for port in Port}
-    env = await begin(dut, node=SINGLE_NODE, entries=entries)
-    await traffic(env, COMMANDS // 3)
-    env.buffer.slow_down(random.choice((0.5, 0.2)))
-    await traffic(env, COMMANDS - COMMANDS // 3)
-    for stream in SINGLE_NODE.streams:
-        env.submit(Port.CORE if stream.core else Port.HOST, Opcode.FLUSH, stream.nsid)
+async def session(env: Environment, commands: int) -> None:
+    """From an enable on: commands at three speeds of the tensor buffer; then the counters are right."""
+    for busy in (1, 0.5, 0.2):
+        env.buffer.slow_down(busy)
+        await traffic(env, commands // 3)
+    for stream in env.node.streams:
+        env.submit(Port.CORE if stream.core & Access.APPEND else Port.HOST, Opcode.FLUSH, stream.nsid)
     await env.drain()
     await env.until_state(r.State.IDLE)
     await check_counters(env)
+    env.check()
+
+
+@cocotb.test()
+async def random_commands(dut):
+    """Session after session, on streams of all kinds and with short queues; between them a disable."""
+    entries = {port: random.randint(3, 20) for port in Port}
+    env = await begin(dut, node=random.choice(NODES), entries=entries)
+    done = 0
+    while True:
+        commands = min(COMMANDS - done, SESSION)
+        await session(env, commands)
+        done += commands
+        if done >= COMMANDS:
+            break
+        Source(env).submit(BATCH)
+        await clocks(random.randint(1, 5000))
+        await env.disable()
+        env.use_node(random.choice(NODES))
+        await env.configure()
+        await env.enable()
     await env.finish()

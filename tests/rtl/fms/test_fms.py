@@ -17,7 +17,7 @@ from fms_config import CONFIG  # noqa: E402
 
 PLAN = HERE.parents[2] / "docs" / "verification.md"
 BENCHES = ("data", "commands", "zones", "queues", "reset", "random")
-RANDOM_COMMANDS = {Simulator.ICARUS: 60, Simulator.VERILATOR: 300}
+RANDOM_COMMANDS = {Simulator.ICARUS: 45, Simulator.VERILATOR: 300}
 
 
 def run(bench: str, simulator: Simulator, seed: int, commands: int, part: str) -> None:

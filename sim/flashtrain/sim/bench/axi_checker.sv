@@ -70,6 +70,7 @@ module flashtrain_axi_checker #(
   integer read, read_answered, read_beat;
 
   // What was offered and not taken in the clock before.
+  reg busy;  // there is such
   reg aw_kept, w_kept, b_kept, ar_kept, r_kept;
   reg [ADDRESS_BITS+13:0] aw_before, ar_before;
   reg [9*DATA_BYTES:0] w_before;
@@ -99,8 +100,14 @@ module flashtrain_axi_checker #(
       forget;
     end else begin
       in_reset = 0;
-      if ((^{awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready}) === 1'bx)
-        refuse("VALID or READY is unknown");
+      if ((^{awready, wready, bready, arready, rready}) === 1'bx) refuse("READY is unknown");
+      if (busy || {awvalid, wvalid, bvalid, arvalid, rvalid} !== 0) look;
+    end
+  end
+
+  task look;
+    begin
+      if ((^{awvalid, wvalid, bvalid, arvalid, rvalid}) === 1'bx) refuse("VALID is unknown");
       // What was under way before this clock is looked at first: an answer cannot overtake its burst.
       if (bvalid && bready) end_write;
       if (rvalid && rready) take_read_beat;
@@ -109,7 +116,7 @@ module flashtrain_axi_checker #(
       if (wvalid && wready) take_write_beat;
       hold;
     end
-  end
+  endtask
 
   task forget;
     begin
@@ -120,7 +127,7 @@ module flashtrain_axi_checker #(
       read = 0;
       read_answered = 0;
       read_beat = 0;
-      {aw_kept, w_kept, b_kept, ar_kept, r_kept} = 0;
+      {busy, aw_kept, w_kept, b_kept, ar_kept, r_kept} = 0;
     end
   endtask
 
@@ -216,6 +223,7 @@ module flashtrain_axi_checker #(
       b_kept = bvalid && !bready;
       ar_kept = arvalid && !arready;
       r_kept = rvalid && !rready;
+      busy = aw_kept || w_kept || b_kept || ar_kept || r_kept;
       aw_before = aw_now;
       w_before = w_now;
       b_before = b_now;

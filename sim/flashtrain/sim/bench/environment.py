@@ -176,11 +176,12 @@ class Environment:
         """Disable, whatever is going on: commands in flight are forgotten."""
         await self.control(Control(0))
         for _ in range(1000):
-            if not await self.registers.read(Register.STATE) & State.READY and self.bursts == 0:
+            if not await self.registers.read(Register.STATE) & State.READY:
                 break
             await clocks(50)
         else:
-            raise AssertionError(f"after the disable {self.bursts} bursts stay under way")
+            raise AssertionError(f"READY after a disable; {self.bursts} bursts are under way")
+        assert self.bursts == 0, f"not READY any more, and {self.bursts} bursts under way"
         for waiting in self._waiting.values():
             waiting.clear()
         for flight in list(self.flights.values()):

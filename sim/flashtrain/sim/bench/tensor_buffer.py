@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import cocotb
+import cocotb.task
 import numpy as np
 from cocotb.triggers import Timer
 from cocotbext.axi import AxiBus, AxiSlave
@@ -39,6 +40,7 @@ class TensorBuffer:
         self._writable = bytearray(size // _GRAIN)
         self._watched: list[tuple[range, Callable[[int], None]]] = []
         self.channels = []
+        self._pauses: list[cocotb.task.Task] = []
         for port in ("data", "queue"):
             slave = AxiSlave(AxiBus.from_prefix(dut, f"{port}_"), dut.clk, dut.rst, target=_Side(self, port))
             for side in (slave.write_if, slave.read_if):
@@ -64,8 +66,13 @@ class TensorBuffer:
 
     def slow_down(self, busy: float, longest: int = 40) -> None:
         """Let each channel of both ports work a share `busy` of the time, with pauses of `longest` clocks."""
+        for task in self._pauses:
+            task.cancel()
         for channel in self.channels:
-            cocotb.start_soon(_pause_at_random(channel, busy, longest))
+            channel.pause = False
+        self._pauses = [
+            cocotb.start_soon(_pause_at_random(channel, busy, longest)) for channel in self.channels
+        ]
 
     def read(self, port: str, address: int, length: int) -> bytes:
         self._check(port, "read", self._readable, address, length)
