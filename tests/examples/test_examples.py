@@ -43,6 +43,13 @@ def test_another_configuration(tmp_path):
     assert (tmp_path / "build" / "eight" / "flashtrain_channel.sv").exists()
 
 
+def test_readme(tmp_path):
+    (block,) = code("../README.md")
+    (tmp_path / "script.py").write_text(block)
+    # At the root, where the simulation is built already.
+    run_in(ROOT, tmp_path / "script.py")
+
+
 def test_a_bench(tmp_path):
     for block in code("cocotb.md"):
         name = re.match(r"# tests/rtl/(\S+)\n", block)
