@@ -15,14 +15,18 @@ from flashtrain.spec.registers import ADDRESS_BITS
 class FmsSystem(wiring.Component):
     """A controller with dies, arrays and checkers behind its pins; what is in front is the bench's.
 
+    bad_block, bad_planes: see `NandChannel`.
+
     Members
     -------
     data, queue, registers, irq : see `Fms`
     violations : Out(32)   breaches of the NAND protocol so far, by arrays and checkers
     """
 
-    def __init__(self, config: FmsConfig):
+    def __init__(self, config: FmsConfig, *, bad_block: int | None = None, bad_planes: int = 0):
         self.config = config
+        self.bad_block = bad_block
+        self.bad_planes = bad_planes
         super().__init__({
             "data": Out(Axi4Signature(address_bits=config.address_bits, data_bits=8 * config.data_bytes)),
             "queue": Out(Axi4Signature(address_bits=config.address_bits, data_bits=64)),
@@ -43,7 +47,7 @@ class FmsSystem(wiring.Component):
         cycle = Signal(64, reset_less=True)
         m.d.sync += cycle.eq(cycle + 1)
 
-        nand = NandChannel(self.config)
+        nand = NandChannel(self.config, bad_block=self.bad_block, bad_planes=self.bad_planes)
         violations = 0
         for number in range(self.config.geometry.channels):
             m.submodules[f"nand_{number}"] = channel = SharedModule(nand, "flashtrain_nand_channel")

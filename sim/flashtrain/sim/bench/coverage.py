@@ -26,6 +26,8 @@ from flashtrain.spec import FlashtrainError
 
 _ROW = re.compile(r"^\| `([a-z_0-9.]+)` \| ([a-z_0-9, ]+) \| ([a-z_0-9, -]+) \|")
 ANYBODY = "-"
+_NAMED = 5
+"""So many missed points of a group are named in the table."""
 
 
 class PlanError(FlashtrainError, ValueError):
@@ -101,8 +103,9 @@ def table(plan: Plan, hits: Counter[str]) -> list[str]:
     for group, names in sorted(groups.items()):
         missed = [name.rpartition(".")[2] for name in names if not hits[name]]
         times = sum(hits[name] for name in names)
-        line = f"{group:{width}} {len(names) - len(missed):5} {len(names):4} {times:6}  {', '.join(missed)}"
-        lines.append(line.rstrip())
+        more = f" and {len(missed) - _NAMED} more" if len(missed) > _NAMED else ""
+        line = f"{group:{width}} {len(names) - len(missed):5} {len(names):4} {times:6}"
+        lines.append(f"{line}  {', '.join(missed[:_NAMED])}{more}".rstrip())
     hit = sum(bool(hits[name]) for name in plan.points)
     lines.append(f"{'all':{width}} {hit:5} {len(plan.points):4} {sum(hits.values()):6}")
     return lines

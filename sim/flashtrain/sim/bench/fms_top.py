@@ -39,8 +39,10 @@ class FmsBench(FmsSystem):
     p_reads, p_writes : Out(32)  bursts under way
     """
 
-    def __init__(self, config: FmsConfig):
+    def __init__(self, config: FmsConfig, *, bad_block: int | None = None, bad_planes: int = 0):
         self.config = config
+        self.bad_block = bad_block
+        self.bad_planes = bad_planes
         watched = {
             f"{port}_{what}": Out(32) for port in _AXI_PORTS for what in ("violations", "reads", "writes")
         }
@@ -64,8 +66,17 @@ class FmsBench(FmsSystem):
         return m
 
 
-def bench_sources(config: FmsConfig, simulator: Simulator) -> list[Path]:
-    """All sources of the bench's design for this simulator; the top module is :data:`TOP`."""
-    exported = exported_sources(lambda: FmsBench(config), TOP, repr(config))
+def bench_sources(
+    config: FmsConfig, simulator: Simulator, *, bad_block: int | None = None, bad_planes: int = 0
+) -> list[Path]:
+    """All sources of the bench's design for this simulator; the top module is :data:`TOP`.
+
+    bad_block, bad_planes: this block fails to program and to erase on these planes (a bit each) of every die.
+    """
+    exported = exported_sources(
+        lambda: FmsBench(config, bad_block=bad_block, bad_planes=bad_planes),
+        TOP,
+        f"{config!r} {bad_block} {bad_planes}",
+    )
     nand = [*VERILATOR_SOURCES, QUIET_HOST] if simulator is Simulator.VERILATOR else ICARUS_SOURCES
     return [*exported, AXI_CHECKER, *nand]
