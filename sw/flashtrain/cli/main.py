@@ -26,7 +26,7 @@ examples:
   flashtrain info --preset behemoth       what the preset is made of
   flashtrain train --help                 each command has its own examples
 
-exit codes: 0 good; 1 a result is not as it must be; 2 a mistake in the input, or a device that fails, in one line
+exit codes: 0 good; 1 a result is not as it must be; 2 a mistake in the input or a device that fails
 """
 
 
