@@ -16,7 +16,8 @@ def test_training_through_the_rtl(tmp_path, capsys):
     assert usage["appended_bytes"] == stored
     assert usage["read_bytes"] >= sum(stream["read_bytes"] for stream in document["streams"].values())
     assert 0 < usage["write_amplification"] <= 1
-    assert document["clocks"] > usage["counters"]["APPEND_LATENCY"] > 0
+    # Commands overlap: the sum of their latencies may exceed the clocks.
+    assert document["clocks"] > 0 and usage["counters"]["APPEND_LATENCY"] > 0
 
     trace = json.loads((tmp_path / "trace.json").read_text())
     names = {event["name"] for event in trace["traceEvents"]}
