@@ -61,7 +61,7 @@ class Hub(wiring.Component):
         m.submodules.centre = centre = ResetInserter(halted)(Centre(config))
 
         running, quiesce = Signal(), Signal()
-        ready = Signal()  # also after a disable, until the tensor buffer is let go or the next enable
+        ready = Signal()  # also after a disable, until the tensor buffer is let go
         with m.FSM(name="enable"):
             with m.State("OFF"):
                 m.d.comb += quiesce.eq(1)
@@ -70,16 +70,14 @@ class Hub(wiring.Component):
                     m.next = "ON"
             with m.State("ON"):
                 m.d.comb += running.eq(~halted)
-                m.d.sync += ready.eq(centre.ready)
+                m.d.comb += ready.eq(centre.ready)
                 with m.If(~registers.enable):
                     m.d.sync += halted.eq(1)
                     m.next = "DRAIN"
             with m.State("DRAIN"):
                 m.d.comb += quiesce.eq(1)
-                with m.If(registers.enable):
-                    m.d.sync += ready.eq(0)
+                m.d.comb += ready.eq(~registers.enable)
                 with m.If(data_guard.drained & queue_guard.drained):
-                    m.d.sync += ready.eq(0)
                     m.next = "OFF"
         m.d.comb += [data_guard.quiesce.eq(quiesce), queue_guard.quiesce.eq(quiesce)]
 
