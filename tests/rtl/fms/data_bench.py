@@ -167,6 +167,12 @@ async def the_oldest_open_set_makes_room(dut):
 async def a_reset_discards_what_is_in_sram(dut):
     """A zone is reset and written again while its page sets are open: the old pages never come back."""
     env = await begin(dut)
+    await env.run(Port.CORE, APPEND, VOLATILE, blocks=1)
+    await env.run(Port.CORE, Opcode.STREAM_RESET, VOLATILE)
+    await env.until_state(r.State.IDLE)  # its physical zone is erased
+    await env.run(Port.CORE, FLUSH, VOLATILE)
+    assert env.nand.programmed == 0, "programmed behind the erase"
+    COVERAGE.hit("discard", "before_erase")
     for action in ("zone", "stream", "flushed"):
         env.submit(Port.CORE, APPEND, VOLATILE, blocks=3, status=Status.SUCCESS)
         if action == "flushed":
@@ -183,6 +189,21 @@ async def a_reset_discards_what_is_in_sram(dut):
         env.submit(Port.CORE, Opcode.STREAM_RESET, VOLATILE, status=Status.SUCCESS)
         await env.drain()
         COVERAGE.hit("discard", action)
+    await env.finish()
+
+
+@cocotb.test()
+async def a_reset_waits_for_what_is_in_flight(dut):
+    """Behind a read from the array, and behind an append that is being programmed."""
+    env = await begin(dut)
+    await env.run(Port.CORE, APPEND, DURABLE, blocks=12, status=Status.SUCCESS)
+    env.submit(Port.CORE, READ, DURABLE, blocks=12, status=Status.SUCCESS)
+    env.submit(Port.CORE, Opcode.ZONE_MANAGEMENT_SEND, DURABLE, action=4, status=Status.SUCCESS)
+    env.submit(Port.CORE, APPEND, DURABLE, blocks=6, status=Status.SUCCESS)
+    env.submit(Port.CORE, Opcode.STREAM_RESET, DURABLE, status=Status.SUCCESS)
+    env.submit(Port.CORE, READ, DURABLE, status=Status.UNWRITTEN_BLOCK)
+    await env.drain()
+    COVERAGE.hit("discard", "in_flight")
     await env.finish()
 
 

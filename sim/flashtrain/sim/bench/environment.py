@@ -185,6 +185,7 @@ class Environment:
         for waiting in self._waiting.values():
             waiting.clear()
         for flight in list(self.flights.values()):
+            self.scoreboard.check_dropped(flight)
             self._land(flight)
 
     async def until_state(self, bits: State, patience: int = DEFAULT_PATIENCE) -> None:

@@ -40,8 +40,8 @@ def operation_name(opcode: int) -> str:
 class Flight:
     """A command on its way, and what is expected of it.
 
-    piece: the part of the tensor buffer that is this command's. answer: status and result; expected: content
-    of the piece afterwards. Both are None when the model was not asked.
+    piece: the part of the tensor buffer that is this command's. original, expected: its content before and
+    afterwards; answer: status and result. All three are None when the model was not asked.
     """
 
     def __init__(self, port: Port, raw: bytes, piece: range):
@@ -53,6 +53,7 @@ class Flight:
         self.submitted = -1  # clocks
         self.completed = -1
         self.answer: tuple[Status, int] | None = None
+        self.original: NDArray[np.uint8] | None = None
         self.expected: NDArray[np.uint8] | None = None
         self.completion: CompletionEntry | None = None
         self.done = Event()
@@ -122,7 +123,7 @@ class Scoreboard:
     def predict(self, flight: Flight) -> Status:
         """Let the model carry the command out on the present content of its piece."""
         piece = slice(flight.piece.start, flight.piece.stop)
-        self._model_memory[piece] = self.memory[piece]
+        self._model_memory[piece] = flight.original = self.memory[piece].copy()
         met = self._meeting(flight)
         _cid, status, result = self.model.answer(flight.port, flight.raw)
         if met is not None and status not in _BEFORE_THE_ZONE:
@@ -147,6 +148,13 @@ class Scoreboard:
                 first = int(np.nonzero(actual != flight.expected)[0][0])
                 raise AssertionError(f"{flight}: the data differ from byte {first} on")
         self._count(flight, request)
+
+    def check_dropped(self, flight: Flight) -> None:
+        """The controller was disabled: every byte is what it was, or what the command was to make of it."""
+        if flight.expected is not None:
+            actual = self.memory[flight.piece.start : flight.piece.stop]
+            wrong = (actual != flight.original) & (actual != flight.expected)
+            assert not wrong.any(), f"{flight}: disabled, and {wrong.sum()} bytes are neither old nor new"
 
     def _count(self, flight: Flight, request: Request) -> None:
         totals = self.totals

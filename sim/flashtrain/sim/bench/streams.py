@@ -27,7 +27,7 @@ def pack(layout: data.Layout, **fields: int) -> int:
 
 def unpack(layout: data.Layout, bits: int) -> dict[str, int]:
     """The fields of a struct."""
-    return {name: bits >> field.offset & (1 << field.width) - 1 for name, field in layout}
+    return {str(name): bits >> field.offset & (1 << field.width) - 1 for name, field in layout}
 
 
 async def start(dut, **inputs: int) -> None:
