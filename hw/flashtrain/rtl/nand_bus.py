@@ -28,7 +28,7 @@ class NandBus(wiring.Signature):
     def __init__(self, dies: int):
         self.dies = dies
         super().__init__({
-            "ce_n": Out(dies, init=(1 << dies) - 1),
+            "ce_n": Out(dies, init=(1 << dies) - 1),  # pyright: ignore[reportCallIssue]
             "cle": Out(1),
             "ale": Out(1),
             "we": Out(1),

@@ -1,8 +1,8 @@
 """The simulated system as a shared library, for the RTL Link.
 
 Hub, channel and die are models of their own: one channel's code serves all channels, so a system of 64 takes
-little longer to compile than one of 4, and a die that rests costs nothing. `device.cpp` carries values between
-them once per clock, with functions generated here.
+little longer to compile than one of 4, and a die that rests costs nothing. `device.cpp` carries values
+between them once per clock, with functions generated here.
 """
 
 from collections.abc import Iterable, Iterator
@@ -75,7 +75,7 @@ def _names(config: FmsConfig, *, outward: bool) -> Iterator[str]:
     """Ports of the channel that the hub drives (`outward`), or that the channel drives."""
     for path, member, value in ChannelPorts(config).flatten(ChannelPorts(config).create()):
         if len(Value.cast(value)) and (member.flow is Out) == outward:
-            yield "__".join(path)
+            yield "__".join(map(str, path))
 
 
 def _valid_first(names: Iterable[str]) -> list[str]:
