@@ -1,4 +1,4 @@
-"""The device that the benches of the whole controller run on."""
+"""The devices that the benches of the whole controller run on, and their streams."""
 
 from dataclasses import replace
 
@@ -6,17 +6,32 @@ from flashtrain.spec import preset
 from flashtrain.spec.streams import Access, NodeTable, Persistency, Retention, Stream
 from flashtrain.spec.timing import ns
 
-_TINY = preset("tiny")
+TINY = preset("tiny")
 
-CONFIG = replace(
-    _TINY,
-    name="tiny_bench",
-    timing=replace(_TINY.timing, tr=ns(500), tprog=ns(1_600), tbers=ns(800), tcbsy=ns(300)),
+QUICK = replace(
+    TINY,
+    name="quick",
+    timing=replace(TINY.timing, tr=ns(500), tprog=ns(1_600), tbers=ns(800), tcbsy=ns(300)),
 )
-"""`tiny` with array times that are shorter still: Icarus runs some thousand clocks a second.
+"""`tiny` with array times that are shorter still, for Icarus, which runs some thousand clocks a second.
 
 A program still takes longer than loading the next page set, and a sense than a change of plane.
 """
+
+WIDE = replace(
+    QUICK, name="wide", geometry=replace(QUICK.geometry, dies=2, planes=4), read_queue=8, write_sets=4
+)
+"""More dies and planes; for long runs."""
+
+MANY_CHANNELS = replace(
+    QUICK,
+    name="many_channels",
+    geometry=replace(QUICK.geometry, channels=4, dies=2, planes=1, pages=5),
+    write_sets=2,
+)
+"""More channels, but the least of everything else; for long runs."""
+
+CONFIGS = {config.name: config for config in (TINY, QUICK, WIDE, MANY_CHANNELS)}
 
 _ALL = Access.READ | Access.APPEND
 

@@ -2,18 +2,18 @@
 
 from pathlib import Path
 
-from fms_config import BENCH_NODE, CONFIG
+from fms_config import BENCH_NODE, CONFIGS
 
 from flashtrain.sim.bench.coverage import Coverage, Plan
 from flashtrain.sim.bench.environment import Environment
 from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec import NodeTable
 
+_parameters = bench_parameters()
+CONFIG = CONFIGS[_parameters["config"]]
 GEOMETRY = CONFIG.geometry
 PAGE = GEOMETRY.page_bytes
 CAPACITY = GEOMETRY.zone_capacity
-
-_parameters = bench_parameters()
 COMMANDS: int = _parameters["commands"]
 """Commands of a random test."""
 COVERAGE = Coverage(Plan.read(Path(_parameters["plan"])), Path(_parameters["coverage"]))
