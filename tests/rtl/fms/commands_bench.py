@@ -136,10 +136,11 @@ async def the_largest_command(dut):
     end = range(MEMORY_BYTES - MOST * PAGE, MEMORY_BYTES)
     content = np.frombuffer(random.randbytes(len(end)), np.uint8)
     for opcode in (APPEND, READ):
-        env.buffer.bytes[end.start :] = content if opcode is APPEND else 0
         flight = env.submit(
             Port.CORE, opcode, VOLATILE, blocks=MOST, fields={"address": end.start}, predict=False
         )
+        # After `submit`: the piece that it takes, and fills, may be here.
+        env.buffer.bytes[end.start :] = content if opcode is APPEND else 0
         env.buffer.grant(end, read=opcode is APPEND, write=opcode is READ)
         await env.wait(flight)
         assert flight.ok, f"{flight}: {flight.completion}"
