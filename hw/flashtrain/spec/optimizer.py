@@ -1,0 +1,246 @@
+"""Optimizer steps as data: codes, formats, broadcast constants, and the micro-program of each optimizer.
+
+A step computes the new w, m, v of one parameter from the old ones and its gradient. A micro-program lists its
+operations in an order in which every operand is known; whoever computes the step may reorder and overlap them
+but not round differently. Every operation is one IEEE-754 binary32 operation: rounded once, to nearest even,
+with subnormals; every NaN result is the canonical one (7FC00000h). MUL is also FMA with c = -0, ADD is FMA
+with b = 1, SUB is FMA with b = 1 and c negated: one fused unit serves them all, bit for bit.
+
+Around the program, and the same for all: the gradient is converted to binary32 before (exact), and the 16-bit
+copy of the new w after. Statistics are of the converted gradient, before SCALE.
+
+The order of operations is that of `torch.optim` on a CPU with fused multiply-add; docs/optimizers.md has the
+derivation and the distances measured.
+"""
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+
+from .errors import require
+
+CONSTANT_WORDS = 8
+"""Words of a broadcast: binary32 constants by their index, +0 where a program has none."""
+
+PARTIAL_SUMS = 8
+"""Interleaved sums of squares by default: gradient i goes to sum i mod PARTIAL_SUMS, in order of i."""
+
+
+class OptimizerCode(IntEnum):
+    """Which micro-program runs."""
+
+    SGD = 0
+    MOMENTUM = 1
+    NESTEROV = 2
+    LINEAR = 3  # m and w become linear combinations of m, w and the gradient
+    ADAM = 4  # weight decay is added to the gradient
+    ADAMW = 5  # weight decay shrinks the weight
+    ADAM_FAST = 6  # ADAM for beta1 <= 1/2
+    ADAMW_FAST = 7  # ADAMW for beta1 <= 1/2
+
+
+class GradientFormat(IntEnum):
+    """Format in which gradients arrive."""
+
+    FP32 = 0  # IEEE 754 binary32
+    FP16 = 1  # IEEE 754 binary16
+    BF16 = 2  # the upper half of a binary32
+
+
+class CopyFormat(IntEnum):
+    """Format of the copy of the new weights; numbers as in GradientFormat."""
+
+    NONE = 0
+    FP16 = 1
+    BF16 = 2
+
+
+class SgdConstant(IntEnum):
+    """Constants of SGD, MOMENTUM and NESTEROV."""
+
+    SCALE = 0  # of the gradient: unscale * clip
+    DECAY = 1  # weight decay
+    STEP = 2  # -lr
+    MOMENTUM = 3  # momentum
+
+
+class LinearConstant(IntEnum):
+    """Constants of LINEAR: m = M_M * m + M_G * g; w = W_W * w + W_M * m + W_G * g, with the new m."""
+
+    SCALE = 0  # of the gradient: unscale * clip
+    M_M = 1
+    M_G = 2
+    W_W = 3
+    W_M = 4
+    W_G = 5
+
+
+class AdamConstant(IntEnum):
+    """Constants of the ADAM family. step is -lr / (1 - beta1^t), bias is sqrt(1 - beta2^t): binary32 both."""
+
+    SCALE = 0  # of the gradient: unscale * clip
+    DECAY = 1  # ADAM: weight decay; ADAMW: 1 - lr * weight decay
+    MEAN_GAIN = 2  # 1 - beta1; FAST: -beta1, as (1 - beta1) - 1
+    SQUARE_KEEP = 3  # beta2
+    SQUARE_GAIN = 4  # 1 - beta2
+    ROOT_SCALE = 5  # 1 / (step * bias); 0 at lr = 0
+    ROOT_OFFSET = 6  # epsilon / step; -infinity at lr = 0
+
+
+Constant = SgdConstant | LinearConstant | AdamConstant
+
+
+class Input(Enum):
+    """What a program reads per parameter."""
+
+    W = 0  # the weight
+    M = 1  # momentum, first moment
+    V = 2  # second moment
+    G = 3  # the gradient, converted to binary32
+
+
+class Op(Enum):
+    """Operations on binary32 numbers a, b, c."""
+
+    MUL = 0  # a * b
+    ADD = 1  # a + b
+    SUB = 2  # a - b
+    FMA = 3  # a * b + c, rounded once
+    DIV = 4  # a / b
+    SQRT = 5  # square root of a
+
+    @property
+    def arity(self) -> int:
+        return {Op.SQRT: 1, Op.FMA: 3}.get(self, 2)
+
+
+_NOTATION = {
+    Op.MUL: "{} * {}",
+    Op.ADD: "{} + {}",
+    Op.SUB: "{} - {}",
+    Op.FMA: "fma({}, {}, {})",
+    Op.DIV: "{} / {}",
+    Op.SQRT: "sqrt({})",
+}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation; it stands for its result where it is an operand of a later one."""
+
+    name: str
+    op: Op
+    operands: tuple["Operand", ...]
+
+    def __post_init__(self) -> None:
+        expected = f"{self.op.arity} operands of {self.op.name}"
+        require(len(self.operands) == self.op.arity, f"operation.{self.name}", self.operands, expected)
+
+    def __str__(self) -> str:
+        right = _NOTATION[self.op].format(*(operand.name for operand in self.operands))
+        return f"{self.name} = {right}"
+
+
+Operand = Input | Constant | Operation
+
+
+@dataclass(frozen=True)
+class Program:
+    """Operations of an optimizer, and which results are the new w, m and v (`None`: it has no such state)."""
+
+    code: OptimizerCode
+    constants: type[SgdConstant] | type[LinearConstant] | type[AdamConstant]
+    operations: tuple[Operation, ...]
+    w: Operation
+    m: Operation | None = None
+    v: Operation | None = None
+
+    def __post_init__(self) -> None:
+        known: set[Operation] = set()
+        for operation in self.operations:
+            for operand in operation.operands:
+                if isinstance(operand, Operation):
+                    require(operand in known, f"program.{self.code.name}.{operation.name}", operand.name,
+                            "the result of an earlier operation")  # fmt: skip
+            known.add(operation)
+        for output in self.outputs:
+            require(output in known, f"program.{self.code.name}", output.name, "the result of an operation")
+
+    @property
+    def outputs(self) -> tuple[Operation, ...]:
+        """New w, then new m and v as far as there are any."""
+        return tuple(output for output in (self.w, self.m, self.v) if output is not None)
+
+    def count(self, *ops: Op) -> int:
+        """How many operations are one of `ops`."""
+        return sum(operation.op in ops for operation in self.operations)
+
+    def __str__(self) -> str:
+        """The listing: an operation a line."""
+        return "\n".join(str(operation) for operation in self.operations)
+
+
+_W, _M, _V, _G = Input.W, Input.M, Input.V, Input.G
+
+
+def _sgd(code: OptimizerCode) -> Program:
+    c = SgdConstant
+    g = Operation("g", Op.MUL, (c.SCALE, _G))
+    decayed = Operation("decayed", Op.FMA, (c.DECAY, _W, g))
+    kept = Operation("kept", Op.MUL, (c.MOMENTUM, _M))
+    m = Operation("m", Op.ADD, (kept, decayed))
+    ahead = Operation("ahead", Op.FMA, (c.MOMENTUM, m, decayed))
+    if code is OptimizerCode.SGD:
+        w = Operation("w", Op.FMA, (c.STEP, decayed, _W))
+        return Program(code, c, (g, decayed, w), w)
+    if code is OptimizerCode.MOMENTUM:
+        w = Operation("w", Op.FMA, (c.STEP, m, _W))
+        return Program(code, c, (g, decayed, kept, m, w), w, m)
+    w = Operation("w", Op.FMA, (c.STEP, ahead, _W))
+    return Program(code, c, (g, decayed, kept, m, ahead, w), w, m)
+
+
+def _linear() -> Program:
+    c = LinearConstant
+    g = Operation("g", Op.MUL, (c.SCALE, _G))
+    m_of_g = Operation("m_of_g", Op.MUL, (c.M_G, g))
+    m = Operation("m", Op.FMA, (c.M_M, _M, m_of_g))
+    w_of_g = Operation("w_of_g", Op.MUL, (c.W_G, g))
+    w_of_m = Operation("w_of_m", Op.FMA, (c.W_M, m, w_of_g))
+    w = Operation("w", Op.FMA, (c.W_W, _W, w_of_m))
+    return Program(OptimizerCode.LINEAR, c, (g, m_of_g, m, w_of_g, w_of_m, w), w, m)
+
+
+def _adam(code: OptimizerCode) -> Program:
+    c = AdamConstant
+    decoupled = code in (OptimizerCode.ADAMW, OptimizerCode.ADAMW_FAST)
+    fast = code in (OptimizerCode.ADAM_FAST, OptimizerCode.ADAMW_FAST)
+    scaled = Operation("scaled" if not decoupled else "g", Op.MUL, (c.SCALE, _G))
+    g = scaled if decoupled else Operation("g", Op.FMA, (c.DECAY, _W, scaled))
+    change = Operation("change", Op.SUB, (g, _M))
+    # The mean moves from the nearer end: from the old mean, or with a small beta1 from the gradient.
+    m = Operation("m", Op.FMA, (c.MEAN_GAIN, change, g if fast else _M))
+    kept = Operation("kept", Op.MUL, (c.SQUARE_KEEP, _V))
+    gained = Operation("gained", Op.MUL, (c.SQUARE_GAIN, g))
+    v = Operation("v", Op.FMA, (gained, g, kept))
+    root = Operation("root", Op.SQRT, (v,))
+    # Scaled by 1 / -lr, so that the quotient is the step already.
+    divisor = Operation("divisor", Op.FMA, (root, c.ROOT_SCALE, c.ROOT_OFFSET))
+    move = Operation("move", Op.DIV, (m, divisor))
+    common = (change, m, kept, gained, v, root, divisor, move)
+    if decoupled:
+        shrunk = Operation("shrunk", Op.MUL, (c.DECAY, _W))
+        w = Operation("w", Op.ADD, (shrunk, move))
+        return Program(code, c, (scaled, *common, shrunk, w), w, m, v)
+    w = Operation("w", Op.ADD, (_W, move))
+    return Program(code, c, (scaled, g, *common, w), w, m, v)
+
+
+PROGRAMS = {
+    program.code: program
+    for program in (
+        *(_sgd(code) for code in (OptimizerCode.SGD, OptimizerCode.MOMENTUM, OptimizerCode.NESTEROV)),
+        _linear(),
+        *(_adam(code) for code in OptimizerCode if code >= OptimizerCode.ADAM),
+    )
+}
+"""The micro-program of every code."""

@@ -1,0 +1,87 @@
+"""Adam (Kingma and Ba, ICLR 2015) and AdamW (Loshchilov and Hutter, ICLR 2019), as in `torch.optim`."""
+
+from dataclasses import dataclass
+from math import inf, sqrt
+
+from flashtrain.spec.optimizer import AdamConstant, OptimizerCode
+from flashtrain.training.errors import HyperparameterError
+
+from .constants import Constants, float32
+from .optimizer import Optimizer, at_least_zero, below_one
+
+
+@dataclass(frozen=True)
+class Adam(Optimizer):
+    """Moving averages of the gradient (m) and of its square (v); weight decay is added to the gradient."""
+
+    learning_rate: float = 0.015
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    weight_decay: float = 0.0
+
+    def __post_init__(self) -> None:
+        at_least_zero("learning_rate", self.learning_rate)
+        below_one("beta1", self.beta1)
+        below_one("beta2", self.beta2)
+        at_least_zero("epsilon", self.epsilon)
+        at_least_zero("weight_decay", self.weight_decay)
+
+    @property
+    def code(self) -> OptimizerCode:
+        return OptimizerCode.ADAM_FAST if self._fast else OptimizerCode.ADAM
+
+    @property
+    def _fast(self) -> bool:
+        """Whether the mean is reckoned from the gradient, as `torch.lerp` does for weights from 1/2 on."""
+        return bool(float32("1 - beta1", 1 - self.beta1) >= 0.5)
+
+    @property
+    def _decay(self) -> float:
+        return self.weight_decay
+
+    def _constants(self, t: int, scale: float) -> Constants:
+        c = AdamConstant
+        gain = float(float32("1 - beta1", 1 - self.beta1))
+        root_scale, root_offset = self._root(t)
+        values = {
+            c.SCALE: scale,
+            c.DECAY: self._decay,
+            c.MEAN_GAIN: gain - 1 if self._fast else gain,
+            c.SQUARE_KEEP: self.beta2,
+            c.SQUARE_GAIN: 1 - self.beta2,
+            c.ROOT_SCALE: root_scale,
+            c.ROOT_OFFSET: root_offset,
+        }
+        return Constants.rounded(self.code, values)
+
+    def _root(self, t: int) -> tuple[float, float]:
+        """ROOT_SCALE and ROOT_OFFSET: ``step * m / (root / bias + epsilon)`` with one division.
+
+        They are made of step, bias and epsilon as PyTorch rounds them, which halves the distance to it.
+        """
+        if self.learning_rate == 0:
+            # The limit: whatever the root, the quotient is zero.
+            return 0.0, -inf
+        step = float(float32("step", -self.learning_rate / (1 - self.beta1**t)))
+        bias = float(float32("bias", sqrt(1 - self.beta2**t)))
+        if step == 0:
+            raise HyperparameterError(
+                f"learning_rate is {self.learning_rate!r}; expected 0 or a number within the range of float32"
+            )
+        return 1 / (step * bias), float(float32("epsilon", self.epsilon)) / step
+
+
+@dataclass(frozen=True)
+class AdamW(Adam):
+    """As `Adam`, but the weight shrinks by ``1 - lr * weight_decay`` before the step."""
+
+    weight_decay: float = 0.01
+
+    @property
+    def code(self) -> OptimizerCode:
+        return OptimizerCode.ADAMW_FAST if self._fast else OptimizerCode.ADAMW
+
+    @property
+    def _decay(self) -> float:
+        return 1 - self.learning_rate * self.weight_decay

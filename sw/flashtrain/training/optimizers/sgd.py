@@ -1,0 +1,65 @@
+"""Stochastic gradient descent, plain and with momentum: `torch.optim.SGD` with dampening 0."""
+
+from dataclasses import dataclass
+
+from flashtrain.spec.optimizer import OptimizerCode, SgdConstant
+
+from .constants import Constants
+from .optimizer import Optimizer, at_least_zero
+
+
+@dataclass(frozen=True)
+class SGD(Optimizer):
+    """``w -= lr * (g + weight_decay * w)``."""
+
+    learning_rate: float = 0.1
+    weight_decay: float = 0.0
+
+    def __post_init__(self) -> None:
+        at_least_zero("learning_rate", self.learning_rate)
+        at_least_zero("weight_decay", self.weight_decay)
+
+    @property
+    def code(self) -> OptimizerCode:
+        return OptimizerCode.SGD
+
+    def _constants(self, t: int, scale: float) -> Constants:
+        return _sgd_constants(self.code, scale, self.weight_decay, self.learning_rate, 0.0)
+
+
+@dataclass(frozen=True)
+class Momentum(Optimizer):
+    """``m = momentum * m + (g + weight_decay * w);  w -= lr * m``. The first m is the first gradient."""
+
+    learning_rate: float = 0.1
+    momentum: float = 0.9
+    weight_decay: float = 0.0
+
+    def __post_init__(self) -> None:
+        at_least_zero("learning_rate", self.learning_rate)
+        at_least_zero("momentum", self.momentum)
+        at_least_zero("weight_decay", self.weight_decay)
+
+    @property
+    def code(self) -> OptimizerCode:
+        return OptimizerCode.MOMENTUM
+
+    def _constants(self, t: int, scale: float) -> Constants:
+        return _sgd_constants(self.code, scale, self.weight_decay, self.learning_rate, self.momentum)
+
+
+@dataclass(frozen=True)
+class Nesterov(Momentum):
+    """As `Momentum`, but ``w -= lr * (g + weight_decay * w + momentum * m)`` with the new m."""
+
+    @property
+    def code(self) -> OptimizerCode:
+        return OptimizerCode.NESTEROV
+
+
+def _sgd_constants(
+    code: OptimizerCode, scale: float, weight_decay: float, learning_rate: float, momentum: float
+) -> Constants:
+    c = SgdConstant
+    values = {c.SCALE: scale, c.DECAY: weight_decay, c.STEP: -learning_rate, c.MOMENTUM: momentum}
+    return Constants.rounded(code, values)

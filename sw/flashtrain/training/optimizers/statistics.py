@@ -1,0 +1,64 @@
+"""What an update unit counts of the gradients that pass through it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from flashtrain.spec.optimizer import PARTIAL_SUMS
+from flashtrain.training.arrays import Array
+from flashtrain.training.float32 import Float32, fma
+
+from .update import gradient_values
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Of gradients as they arrived, in float32 and before SCALE: their squares are those of scaled gradients.
+
+    `largest` is the largest magnitude, infinities included, NaNs left out, and 0 if there is nothing else.
+    `squares` are the partial sums of squares: gradient i is added to sum ``i mod len(squares)``, by one fused
+    multiply-add in the order of i, from +0. NaN and infinity propagate, so a sum that is not finite is an
+    overflow flag by itself.
+    """
+
+    nans: int
+    infinities: int
+    largest: np.float32
+    squares: tuple[np.float32, ...]
+
+    @property
+    def overflow(self) -> bool:
+        """Whether the step has to be skipped: NaN or infinity, among the gradients or in a sum of squares."""
+        return self.nans + self.infinities > 0 or not np.isfinite(self.sum_of_squares)
+
+    @property
+    def sum_of_squares(self) -> float:
+        """The partial sums added in double precision, in their order."""
+        return sum(float(square) for square in self.squares)
+
+
+def norm(parts: Iterable[Statistics], unscale: float = 1.0) -> float:
+    """L2 norm of all gradients that `parts` are of, each multiplied by `unscale`."""
+    return unscale * sqrt(sum(part.sum_of_squares for part in parts))
+
+
+def statistics(g: Array, partial_sums: int = PARTIAL_SUMS) -> Statistics:
+    """Statistics of gradients, in the order of memory and of any dtype that `update` takes."""
+    values = gradient_values(g).reshape(-1)
+    nan = np.isnan(values)
+    return Statistics(
+        nans=int(np.count_nonzero(nan)),
+        infinities=int(np.count_nonzero(np.isinf(values))),
+        largest=np.abs(values[~nan]).max(initial=np.float32(0)),
+        squares=tuple(_squares(values, partial_sums)),
+    )
+
+
+def _squares(values: Float32, partial_sums: int) -> Float32:
+    sums = np.zeros(partial_sums, np.float32)
+    for start in range(0, len(values), partial_sums):
+        row = values[start : start + partial_sums]
+        sums[: len(row)] = fma(row, row, sums[: len(row)])
+    return sums
