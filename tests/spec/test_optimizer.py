@@ -1,4 +1,4 @@
-"""Micro-programs of the optimizers: golden numbers, what the hardware has to provide, mistakes in a program."""
+"""Micro-programs of the optimizers: golden numbers, what hardware has to provide, mistakes in a program."""
 
 import pytest
 

@@ -1,0 +1,114 @@
+"""Constants of a step: their values, their words, and hyperparameters that are refused."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from flashtrain.spec.optimizer import AdamConstant as A
+from flashtrain.spec.optimizer import LinearConstant as L
+from flashtrain.spec.optimizer import OptimizerCode
+from flashtrain.spec.optimizer import SgdConstant as S
+from flashtrain.training.errors import HyperparameterError
+from flashtrain.training.optimizers import SGD, Adam, AdamW, Constants, Linear, Momentum, Nesterov
+
+F = np.float32
+
+
+def test_sgd():
+    for optimizer in (SGD(0.3, 0.01), Momentum(0.3, 0.8, 0.01), Nesterov(0.3, 0.8, 0.01)):
+        c = optimizer.constants(5, unscale=0.5, clip=0.1)
+        assert c.code is optimizer.code
+        assert (c[S.SCALE], c[S.DECAY], c[S.STEP]) == (F(0.05), F(0.01), F(-0.3))
+        assert c[S.MOMENTUM] == (0 if isinstance(optimizer, SGD) else F(0.8))
+
+
+def test_linear():
+    c = Linear(1.1, 1.2, 1.3, 1.4, 1.5).constants(1)
+    assert [c[i] for i in (L.SCALE, L.M_M, L.M_G, L.W_W, L.W_M, L.W_G)] == [
+        F(x) for x in (1, 1.1, 1.2, 1.3, 1.4, 1.5)
+    ]
+
+
+@pytest.mark.parametrize("t", [1, 2, 1000, 10**9])
+def test_adam(t):
+    c = Adam(0.001, 0.9, 0.99, 1e-6, weight_decay=0.02).constants(t)
+    assert (c.code, c[A.SCALE], c[A.DECAY]) == (OptimizerCode.ADAM, 1, F(0.02))
+    assert (c[A.MEAN_GAIN], c[A.SQUARE_KEEP], c[A.SQUARE_GAIN]) == (F(1 - 0.9), F(0.99), F(1 - 0.99))
+    # Against exact arithmetic: three roundings of half a unit at most.
+    step = Fraction(1, 1000) / (1 - Fraction(9, 10) ** min(t, 5000))
+    bias_squared = 1 - Fraction(99, 100) ** min(t, 5000)
+    scale_squared = float(1 / (step**2 * bias_squared))
+    assert float(c[A.ROOT_SCALE]) == pytest.approx(-(scale_squared**0.5), rel=3 * 2.0**-24)
+    assert float(c[A.ROOT_OFFSET]) == pytest.approx(float(-Fraction(1, 10**6) / step), rel=3 * 2.0**-24)
+
+
+def test_weight_decay_of_adamw_shrinks_the_weight():
+    c = AdamW(0.1, weight_decay=0.2).constants(1)
+    assert (c.code, c[A.DECAY]) == (OptimizerCode.ADAMW, F(1 - 0.1 * 0.2))
+
+
+@pytest.mark.parametrize(
+    ("beta1", "fast", "gain"),
+    [
+        (0.5, True, -0.5),
+        (0.0, True, 0.0),
+        (0.25, True, -0.25),
+        (0.75, False, 0.25),
+        (0.50001, False, 0.49999),
+    ],
+)
+def test_small_beta1_reckons_from_the_gradient(beta1, fast, gain):
+    for kind, codes in (
+        (Adam, (OptimizerCode.ADAM, OptimizerCode.ADAM_FAST)),
+        (AdamW, (OptimizerCode.ADAMW, OptimizerCode.ADAMW_FAST)),
+    ):
+        c = kind(beta1=beta1).constants(1)
+        assert c.code is codes[fast]
+        assert c[A.MEAN_GAIN] == F(gain)
+
+
+def test_a_learning_rate_of_zero():
+    c = Adam(0.0).constants(1)
+    assert (c[A.ROOT_SCALE], c[A.ROOT_OFFSET]) == (0, -np.inf)
+
+
+def test_words_are_the_bits():
+    c = SGD(0.5, 0.25).constants(1, unscale=2.0)
+    assert c.words == (0x40000000, 0x3E800000, 0xBF000000, 0, 0, 0, 0, 0)
+    for constants in (c, Adam().constants(3), Linear().constants(1)):
+        assert Constants.from_words(constants.code, constants.words) == constants
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: SGD(-0.1), "learning_rate is -0.1; expected a finite number, 0 or more"),
+        (lambda: SGD(float("nan")), "learning_rate is nan; expected a finite number, 0 or more"),
+        (lambda: SGD(float("inf")), "learning_rate is inf; expected a finite number, 0 or more"),
+        (lambda: SGD(weight_decay=-1), "weight_decay is -1; expected a finite number, 0 or more"),
+        (lambda: Momentum(momentum=-0.9), "momentum is -0.9; expected a finite number, 0 or more"),
+        (lambda: Nesterov(momentum=float("inf")), "momentum is inf; expected a finite number, 0 or more"),
+        (lambda: Linear(w_m=float("nan")), "w_m is nan; expected a finite number"),
+        (lambda: Linear(m_g=float("-inf")), "m_g is -inf; expected a finite number"),
+        (lambda: Adam(beta1=1.0), "beta1 is 1.0; expected 0 or more, below 1"),
+        (lambda: Adam(beta2=-0.1), "beta2 is -0.1; expected 0 or more, below 1"),
+        (lambda: Adam(beta2=float("nan")), "beta2 is nan; expected 0 or more, below 1"),
+        (lambda: AdamW(epsilon=-1e-8), "epsilon is -1e-08; expected a finite number, 0 or more"),
+        (lambda: AdamW(weight_decay=float("inf")), "weight_decay is inf; expected a finite number, 0"),
+        (lambda: SGD().constants(0), "iteration is 0; expected an integer, 1 or more"),
+        (lambda: SGD().constants(1.5), "iteration is 1.5; expected an integer, 1 or more"),
+        (lambda: SGD().constants(1, unscale=0), "unscale is 0; expected a finite number above 0"),
+        (lambda: SGD().constants(1, unscale=float("nan")), "unscale is nan; expected a finite number"),
+        (lambda: SGD().constants(1, clip=-1), "clip is -1; expected a finite number, 0 or more"),
+        (lambda: SGD().constants(1, 1e300, 1e300), r"unscale \* clip is inf; expected a finite number"),
+        (lambda: SGD().constants(1, 1e39), r"SCALE is 1e\+39; expected a number within the range of float32"),
+        (lambda: SGD(1e39).constants(1), r"STEP is -1e\+39; expected a number within the range of float32"),
+        (lambda: Adam(1e-40).constants(1), "ROOT_SCALE is .*; expected a number within the range of float32"),
+        (lambda: Adam(1e-60).constants(1), "learning_rate is 1e-60; expected 0 or a number within the range"),
+        (lambda: Constants(OptimizerCode.SGD, (F(1),)), "constants of SGD are .*; expected 4 of type"),
+    ],
+)  # fmt: skip
+def test_bad_hyperparameters(make, message):
+    with pytest.raises(HyperparameterError, match=message):
+        make()
