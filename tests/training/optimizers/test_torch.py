@@ -202,7 +202,7 @@ def test_steps_of_adam_are_within_a_few_units(optimizer, seed):
 
 @pytest.mark.parametrize("optimizer", ADAM_FAMILY, ids=str)
 def test_divisions_and_root_are_the_whole_difference(optimizer, seed):
-    """With both of PyTorch's divisions behind our moments, and its root rounded correctly, not a bit is left."""
+    """With both of PyTorch's divisions behind our moments, and its root rounded correctly, all bits agree."""
     random = np.random.default_rng(seed)
     for t in ITERATIONS:
         w, g, state = training_like(random, optimizer, 0.02)
