@@ -5,16 +5,16 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.spec import FmsConfig
-from flashtrain.spec.registers import MAX_STREAMS, PORTS, Counter
+from flashtrain.spec.registers import MAX_STREAMS, PORTS
 
 from .arbiter import StreamMerge
 from .axi import ReadPort, WritePort
 from .channel_ports import ChannelPorts
+from .frontend.clockwork import HubClockworkPort
 from .frontend.completion import CompletionWriter
-from .frontend.counters import Counters
 from .frontend.decode import Decoder
 from .frontend.fetch import SubmissionFetch
-from .frontend.registers import COUNTER_BITS, MEMORY_BITS
+from .frontend.registers import MEMORY_BITS
 from .frontend.tracker import CommandTracker
 from .frontend.write_mux import WriteMux
 from .layouts import PageEvent, ReadHead, StreamTable
@@ -55,7 +55,7 @@ class Centre(wiring.Component):
     queue_read, queue_write : Out               the queue AXI port
     completed : Out(PORTS)                      pulse: a completion entry is in the tensor buffer
     generation : Out(16).array(MAX_STREAMS)
-    counter_select : In, counter_value : Out    the centre's counters
+    pulses, span : Out                          see `HubClockworkPort`
     zone_select : In, zone_wear : Out           erases of a physical zone
     ready, idle, fatal : Out(1)                 as in `spec.registers.State`
     """
@@ -65,6 +65,7 @@ class Centre(wiring.Component):
         g = config.geometry
         data_port = {"address_bits": config.address_bits, "data_bits": 8 * config.data_bytes}
         queue_port = {"address_bits": config.address_bits, "data_bits": 64}
+        clockwork = HubClockworkPort(config).members
         super().__init__({
             "queues": In(QueueSettings(config)).array(PORTS),
             "streams": In(StreamTable(config)).array(MAX_STREAMS),
@@ -80,8 +81,8 @@ class Centre(wiring.Component):
             "queue_write": Out(WritePort(**queue_port)),
             "completed": Out(PORTS),
             "generation": Out(GENERATION_BITS).array(MAX_STREAMS),
-            "counter_select": In(range(len(Counter))),
-            "counter_value": Out(COUNTER_BITS),
+            "pulses": clockwork["pulses"],
+            "span": clockwork["span"],
             "zone_select": In(g.zone_bits),
             "zone_wear": Out(WEAR_BITS),
             "ready": Out(1),
@@ -160,23 +161,21 @@ class Centre(wiring.Component):
             self.fatal.eq(completion.fault),
         ]
 
-        m.submodules.counters = counters = Counters()
+        pulses = self.pulses
         m.d.comb += [
-            counters.pulses.commands.eq(fetch.fetched),
-            counters.pulses.errors.eq(completion.failed),
-            counters.pulses.pages_appended.eq(write.page_appended),
-            counters.pulses.pages_read.eq(read.page_read),
-            counters.pulses.write_busy.eq(write.busy),
-            counters.pulses.write_stall_buffer.eq(write.stall_buffer),
-            counters.pulses.write_stall_memory.eq(write.stall_memory),
-            counters.pulses.read_busy.eq(read.busy),
-            counters.pulses.read_stall_memory.eq(read.stall_memory),
-            counters.pulses.read_stall_channel.eq(read.stall_channel),
-            counters.pulses.erases.eq(zones.erases),
-            counters.pulses.zone_waits.eq(zones.zone_waits),
-            counters.latency.eq(tracker.latency),
-            counters.select.eq(self.counter_select),
-            self.counter_value.eq(counters.value),
+            pulses.commands.eq(fetch.fetched),
+            pulses.errors.eq(completion.failed),
+            pulses.pages_appended.eq(write.page_appended),
+            pulses.pages_read.eq(read.page_read),
+            pulses.write_busy.eq(write.busy),
+            pulses.write_stall_buffer.eq(write.stall_buffer),
+            pulses.write_stall_memory.eq(write.stall_memory),
+            pulses.read_busy.eq(read.busy),
+            pulses.read_stall_memory.eq(read.stall_memory),
+            pulses.read_stall_channel.eq(read.stall_channel),
+            pulses.erases.eq(zones.erases),
+            pulses.zone_waits.eq(zones.zone_waits),
+            self.span.eq(tracker.span),
         ]
         return m
 

@@ -12,13 +12,14 @@ from flashtrain.spec.registers import ADDRESS_BITS
 
 from .axi import Axi4LiteSignature, Axi4Signature
 from .channel.engine import ChannelEngine
+from .frontend.clockwork import HubClockwork
 from .hub import Hub
 from .nand_bus import NandBus
 from .shared import SharedModule
 
 
 class Fms(wiring.Component):
-    """The hub, and a channel engine per channel.
+    """The hub, its clockwork, and a channel engine per channel.
 
     Members
     -------
@@ -43,6 +44,11 @@ class Fms(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.hub = hub = SharedModule(Hub(self.config), "flashtrain_hub")
+        clockwork = SharedModule(
+            HubClockwork(self.config), "flashtrain_hub_clockwork", reset=hub.channel_reset
+        )
+        m.submodules.clockwork = clockwork
+        connect(m, hub.clockwork, clockwork.port)
         connect(m, hub.data, flipped(self.data))
         connect(m, hub.queue, flipped(self.queue))
         connect(m, flipped(self.registers), hub.registers)
@@ -62,6 +68,7 @@ class Fms(wiring.Component):
                 channel.data.eq(hub.write_data),
                 channel.data_valid.eq(hub.write_data_valid[number]),
                 channel.counter_select.eq(hub.channel_counter_select),
+                channel.counter_sample.eq(hub.channel_counter_sample),
                 ports.read_valid.eq(channel.read_data.valid),
                 channel.read_data.ready.eq(ports.read_ready),
             ]

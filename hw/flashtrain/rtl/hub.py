@@ -1,4 +1,4 @@
-"""All of the controller but its channel engines."""
+"""All of the controller but its channel engines and its clockwork."""
 
 from amaranth import Module, ResetInserter, ResetSignal, Signal
 from amaranth.lib import wiring
@@ -11,6 +11,7 @@ from .axi import Axi4LiteSignature, Axi4Signature
 from .axi_guard import AxiGuard
 from .centre import Centre
 from .channel_ports import ChannelPorts
+from .frontend.clockwork import HubClockworkPort
 from .frontend.registers import RegisterFile
 
 
@@ -29,7 +30,8 @@ class Hub(wiring.Component):
     write_data : Out, write_data_valid : Out(C)   to all channels; the one it is for
     read_data : In    of the channel whose `read_chosen` is high
     channel_reset : Out(1)
-    channel_counter_select : Out(4)
+    channel_counter_select : Out(4), channel_counter_sample : Out(1)
+    clockwork : Out(HubClockworkPort)
     """
 
     def __init__(self, config: FmsConfig):
@@ -46,6 +48,8 @@ class Hub(wiring.Component):
             "read_data": In(8 * config.data_bytes),
             "channel_reset": Out(1),
             "channel_counter_select": Out(4),
+            "channel_counter_sample": Out(1),
+            "clockwork": Out(HubClockworkPort(config)),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -94,6 +98,7 @@ class Hub(wiring.Component):
             centre.read_data.eq(self.read_data),
             self.channel_reset.eq(halted | ResetSignal()),
             self.channel_counter_select.eq(registers.channel_counter_select),
+            self.channel_counter_sample.eq(registers.counter_sample),
         ]
         for number, channel in enumerate(self.channels):
             connect(m, centre.channels[number], flipped(channel))
@@ -113,8 +118,11 @@ class Hub(wiring.Component):
         m.d.comb += [
             centre.memory_bytes.eq(registers.memory_bytes),
             centre.factory.eq(registers.factory),
-            centre.counter_select.eq(registers.counter_select),
-            registers.counter_value.eq(centre.counter_value),
+            self.clockwork.pulses.eq(centre.pulses),
+            self.clockwork.span.eq(centre.span),
+            self.clockwork.select.eq(registers.counter_select),
+            self.clockwork.sample.eq(registers.counter_sample),
+            registers.counter_value.eq(self.clockwork.value),
             centre.zone_select.eq(registers.zone_select),
             registers.zone_wear.eq(centre.zone_wear),
             registers.completed.eq(centre.completed),

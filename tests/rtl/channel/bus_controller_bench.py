@@ -116,9 +116,9 @@ class Bench:
             least = cycles + TADL - 1 + BEATS
             assert clocks == least or (self.beats_busy < 1 and clocks > least)
         elif operation.op in GIVES_STATUS:
-            assert clocks == cycles + TWHR + self.latency + 2
+            assert clocks == cycles + TWHR + self.latency + 3
         elif operation.op is BusOp.DATA_OUT:
-            least = 1 + BEATS + self.latency + 2
+            least = 1 + BEATS + self.latency + 3
             assert clocks == least or (self.fill_busy < 1 and clocks > least)
         else:
             assert clocks == cycles

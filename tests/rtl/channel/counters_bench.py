@@ -25,7 +25,7 @@ async def read(dut, number: int) -> int:
 @cocotb.test()
 async def counts_everything(dut):
     expected = Counter()
-    await start(dut, activity=0, events=0, select=0)
+    await start(dut, activity=0, events=0, select=0, sample=1)
     # The bench drives after this edge what the next one counts; idle clocks are those before and after.
     for _ in range(300):
         activity = random.choice([one for one in BusActivity if one is not BusActivity.IDLE])
@@ -43,3 +43,7 @@ async def counts_everything(dut):
     idle = await read(dut, ChannelCounter.BUS_IDLE.value)
     assert await read(dut, ChannelCounter.BUS_IDLE.value) == idle + 3
     assert await read(dut, 15) == 0
+
+    await read(dut, ChannelCounter.BUS_COMMAND.value)
+    dut.sample.value = 0
+    assert await read(dut, 15) == expected[ChannelCounter.BUS_COMMAND]

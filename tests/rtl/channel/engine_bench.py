@@ -66,7 +66,13 @@ class Centre:
         self.accepted: list[int] = []  # clocks
 
     async def start(self):
-        inputs = ("data_valid", "data", "counter_select", *(f"{name}__ready" for name in self.SINKS))
+        inputs = (
+            "data_valid",
+            "data",
+            "counter_select",
+            "counter_sample",
+            *(f"{name}__ready" for name in self.SINKS),
+        )
         await start(self.dut, **dict.fromkeys(inputs, 0))
         pause = 0 if self.busy == 1 else 3
         self.programmed, self.heads, self.erased = (PatientSink(self.dut, name, pause) for name in self.SINKS)
@@ -125,6 +131,7 @@ class Centre:
 
     async def counters(self) -> dict[str, int]:
         values = {}
+        self.dut.counter_sample.value = 1
         for counter in ChannelCounter:
             self.dut.counter_select.value = counter.value
             for _ in range(3):

@@ -3,10 +3,10 @@
 from amaranth import Cat, Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
+from timed_agent import TimedAgent
 
 from flashtrain.rtl.channel.block_table import BlockTable
 from flashtrain.rtl.channel.bus_controller import BusActivity, BusController
-from flashtrain.rtl.channel.die_agent import DieAgent
 from flashtrain.rtl.layouts import DieRead, PageSet
 from flashtrain.rtl.nand_bus import NandBus
 from flashtrain.rtl.shared import SharedModule
@@ -92,7 +92,7 @@ class NandHalf(wiring.Component):
         m.submodules.table = table = BlockTable(self.config)
         connect(m, bus.lookup, table.lookup)
 
-        agent = DieAgent(self.config)
+        agent = TimedAgent(self.config)
         agents = []
         for number in range(self.config.geometry.dies):
             die = SharedModule(agent, "die_agent")

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from flashtrain.rtl.channel.die_agent import DieAgent
+from timed_agent import TimedAgent
+
 from flashtrain.sim.runner import Simulator, run_bench
 from flashtrain.spec import preset
 
@@ -18,6 +19,6 @@ def test_other_turns(seed):
 
 
 def run(simulator: Simulator, seed: int, *, read_run: int, program_run: int) -> None:
-    agent = DieAgent(preset("tiny"), read_run=read_run, program_run=program_run)
+    agent = TimedAgent(preset("tiny"), read_run=read_run, program_run=program_run)
     parameters = {"preset": "tiny", "read_run": read_run, "program_run": program_run}
     run_bench(agent, "die_agent", BENCH, simulator=simulator, seed=seed, parameters=parameters)

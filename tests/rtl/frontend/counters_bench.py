@@ -14,7 +14,7 @@ from flashtrain.spec.registers import Counter
 async def every_counter_counts_its_own(dut):
     names = [name for name, _ in Pulses()]
     expected = {counter: 0 for counter in Counter}
-    await start(dut, pulses=0, latency=0, select=0)
+    await start(dut, pulses=0, latency=0, select=0, sample=1)
     dut.rst.value = 1
     await RisingEdge(dut.clk)
     dut.rst.value = 0
@@ -38,3 +38,8 @@ async def every_counter_counts_its_own(dut):
             await RisingEdge(dut.clk)
         value = int(dut.value.value)
         assert value == expected[counter], counter.name
+    dut.sample.value = 0
+    dut.select.value = Counter.COMMANDS
+    for _ in range(3):
+        await RisingEdge(dut.clk)
+    assert dut.value.value == value

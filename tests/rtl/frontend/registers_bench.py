@@ -264,12 +264,14 @@ async def a_completion_is_not_lost_to_a_clear(dut):
 
 
 async def follow(dut, select: str, value: str, contents: list[int], latency: int) -> None:
-    """A bank of counters that answers `latency` clocks after its selection."""
-    pipeline = [0] * latency
+    """A bank of counters that answers `latency` clocks after its selection, while it is sampled."""
+    pipeline = [(0, 0)] * latency
     while True:
         await RisingEdge(dut.clk)
-        pipeline.append(int(getattr(dut, select).value))
-        getattr(dut, value).value = contents[pipeline.pop(0) % len(contents)]
+        pipeline.append((int(getattr(dut, select).value), int(dut.counter_sample.value)))
+        selected, sampled = pipeline.pop(0)
+        if sampled:
+            getattr(dut, value).value = contents[selected % len(contents)]
 
 
 @cocotb.test()

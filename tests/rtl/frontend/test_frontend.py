@@ -7,6 +7,7 @@ import pytest
 from flashtrain.rtl.frontend.counters import Counters
 from flashtrain.rtl.frontend.decode import Decoder
 from flashtrain.rtl.frontend.registers import RegisterFile
+from flashtrain.rtl.frontend.stopwatch import Stopwatch
 from flashtrain.rtl.frontend.tracker import CommandTracker
 from flashtrain.sim.runner import Simulator, run_bench
 from flashtrain.spec import preset
@@ -25,6 +26,10 @@ def test_decoder(simulator, seed, preset_name):
 
 def test_tracker(simulator, seed):
     run(CommandTracker(preset("tiny")), "tracker", simulator, seed)
+
+
+def test_stopwatch(simulator, seed):
+    run(Stopwatch(preset("tiny")), "stopwatch", simulator, seed)
 
 
 def test_counters(simulator, seed):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import cocotb
 from cocotb.triggers import RisingEdge
 
-from flashtrain.rtl.frontend.counters import Latency
+from flashtrain.rtl.frontend.stopwatch import Span
 from flashtrain.rtl.layouts import Answer, Opening, Operation, PageEvent, Retired
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.spec import Status, preset
@@ -64,6 +64,7 @@ class Bench:
         self.events = {name: StreamSource(dut, name, self.busy) for name in SOURCES}
         self.answers = StreamSink(dut, "answers", self.busy)
         self.retired = StreamSink(dut, "retired", self.busy)
+        self.begun: dict[int, int] = {}
         self.latencies: list[tuple[str, int]] = []
         self.retired_at: list[int] = []
 
@@ -122,11 +123,13 @@ class Bench:
                 self._check_answer(unpack(Answer(), int(dut.answers__payload.value)))
             if dut.retired__valid.value == 1 and dut.retired__ready.value == 1:
                 self.retired_at.append(self.clock)
-            latency = unpack(Latency(), int(dut.latency.value))
-            assert not latency["append"] & latency["read"]
+            span = unpack(Span(CONFIG), int(dut.span.value))
+            assert not span["begins"] & span["ends"]
+            if span["begins"]:
+                self.begun[span["tag"]] = self.clock
             for kind in ("append", "read"):
-                if latency[kind]:
-                    self.latencies.append((kind, latency["clocks"]))
+                if span["ends"] and span[kind]:
+                    self.latencies.append((kind, self.clock - self.begun[span["tag"]]))
 
     def _check_answer(self, answer: dict[str, int]) -> None:
         command = next(c for c in self.in_flight.values() if c.cid == answer["cid"])

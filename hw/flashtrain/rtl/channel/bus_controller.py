@@ -33,7 +33,8 @@ class BusController(wiring.Component):
     address, a status byte is asked for tWHR after the last cycle. After data out the bus rests (`BusRest`).
     The waits that leave the bus free (tCCS, tDBSY, tWB, ...) are the agents'.
 
-    Latency: 2 clocks from a request to its first cycle, and so 2 between operations; one more to the pins.
+    Latency: 2 clocks from a request to its first cycle, and so 2 between operations; one more to the pins and
+    one from them.
     Throughput: two bytes per clock within a page.
 
     Members
@@ -74,7 +75,7 @@ class BusController(wiring.Component):
         page_clocks = self.config.geometry.page_bytes // 2
 
         m.submodules.arbiter = arbiter = BusArbiter(dies)
-        m.submodules.rest = rest = BusRest(timing, dies, grant_clocks=3)
+        m.submodules.rest = rest = BusRest(timing, dies, sent_clocks=2, grant_clocks=3)
         m.submodules.speller = speller = BusSpeller()
         die = Signal.like(arbiter.die)
         request = Signal(BusRequest(self.config))
@@ -82,6 +83,8 @@ class BusController(wiring.Component):
         left = Signal(range(max(page_clocks, twc, tadl, twhr)))  # clocks or beats until the state ends
         ended = Signal()
         over = Signal()
+        dqs_i, dq_i = Signal(), Signal(16)  # the pins, after their registers
+        m.d.sync += [dqs_i.eq(self.nand.dqs_i), dq_i.eq(self.nand.dq_i)]
         m.d.comb += [
             ended.eq(left == 0),
             arbiter.valid.eq(Cat(item.valid for item in self.requests)),
@@ -98,7 +101,7 @@ class BusController(wiring.Component):
             self.fetch.payload.plane.eq(request.plane),
             self.fill.payload.tag.eq(request.tag),
             self.fill.payload.page.eq(request.page),
-            self.fill_data.eq(self.nand.dq_i),
+            self.fill_data.eq(dq_i),
         ]
         for number, item in enumerate(self.requests):
             m.d.comb += [
@@ -212,8 +215,8 @@ class BusController(wiring.Component):
 
             with m.State("STATUS_BYTE"):
                 m.d.comb += [self.activity.eq(BusActivity.WAIT), selected.eq(1)]
-                m.d.sync += self.status.eq(self.nand.dq_i)
-                with m.If(self.nand.dqs_i):
+                m.d.sync += self.status.eq(dq_i)
+                with m.If(dqs_i):
                     m.next = "DRAIN"
 
             with m.State("ANNOUNCE"):
@@ -226,7 +229,7 @@ class BusController(wiring.Component):
                     self.activity.eq(BusActivity.DATA_OUT),
                     selected.eq(1),
                     re.eq(1),
-                    self.fill_valid.eq(self.nand.dqs_i),
+                    self.fill_valid.eq(dqs_i),
                 ]
                 m.d.sync += left.eq(left - 1)
                 with m.If(ended):
@@ -235,8 +238,8 @@ class BusController(wiring.Component):
             # The die answers `re` some clocks later and without a gap: the end of DQS is the end of the data.
             with m.State("DRAIN"):
                 m.d.comb += [self.activity.eq(BusActivity.WAIT), selected.eq(1)]
-                m.d.comb += self.fill_valid.eq(self.nand.dqs_i)
-                with m.If(~self.nand.dqs_i):
+                m.d.comb += self.fill_valid.eq(dqs_i)
+                with m.If(~dqs_i):
                     m.d.comb += rest.sent.eq(1)
                     finish()
         return m

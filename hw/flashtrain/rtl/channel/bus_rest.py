@@ -14,18 +14,20 @@ class BusRest(wiring.Component):
 
     Members
     -------
-    sent : In(1)     the last beat came one clock ago, from `die`
+    sent : In(1)     the last beat came `sent_clocks` ago, from `die`
     die : In
     resting : Out(dies)   dies that may not be granted the bus
 
     Parameters
     ----------
+    sent_clocks : clocks from the last beat on the pins to `sent`
     grant_clocks : clocks from a grant to the first cycle on the pins, which the rest may overlap
     """
 
-    def __init__(self, timing: NandTiming, dies: int, grant_clocks: int):
+    def __init__(self, timing: NandTiming, dies: int, *, sent_clocks: int, grant_clocks: int):
         self.timing = timing
         self.dies = dies
+        self.sent_clocks = sent_clocks
         self.grant_clocks = grant_clocks
         # Only the last die to send is remembered: it must be rested before another can have sent a status.
         require(timing.clocks("trhw") <= timing.clocks("twc") + timing.clocks("twhr"), "timing.trhw",
@@ -38,8 +40,8 @@ class BusRest(wiring.Component):
         turnaround = self.timing.clocks("tchz")
         longest = max(trhw, turnaround)
 
-        # The clock since the last beat and the one that loads `left` are rest, too.
-        start = max(longest - self.grant_clocks - 2, 0)
+        # The clocks since the last beat and the one that loads `left` are rest, too.
+        start = max(longest - self.sent_clocks - self.grant_clocks - 1, 0)
         left = Signal(range(longest + 1))
         sender = Signal.like(self.die)
         with m.If(self.sent):

@@ -24,13 +24,14 @@ class EventCounts(data.StructLayout):
 class ChannelCounters(wiring.Component):
     """Counts what a channel does: the clocks its bus spends in each activity, and events.
 
-    Latency: an event is counted in the next clock; 2 clocks from `select` to `value`.
+    Latency: an event is counted in the next clock; 2 clocks from `select` and `sample` to `value`.
 
     Members
     -------
     activity : In(BusActivity)
     events : In(EventCounts)
     select : In(4)     a ChannelCounter
+    sample : In(1)     `value` follows; otherwise it stays as it is
     value : Out(48)    its count; 0 if there is none
     """
 
@@ -40,6 +41,7 @@ class ChannelCounters(wiring.Component):
             "activity": In(BusActivity),
             "events": In(EventCounts(dies)),
             "select": In(4),
+            "sample": In(1),
             "value": Out(COUNTER_BITS),
         })  # fmt: skip
 
@@ -56,10 +58,12 @@ class ChannelCounters(wiring.Component):
             with m.If(event != 0):
                 m.d.sync += counts[counter].eq(counts[counter] + event)
 
-        selected = Signal(4)
-        m.d.sync += [selected.eq(self.select), self.value.eq(0)]
-        with m.Switch(selected):
-            for counter, count in counts.items():
-                with m.Case(counter.value):
-                    m.d.sync += self.value.eq(count)
+        selected, sampled = Signal(4), Signal()
+        m.d.sync += [selected.eq(self.select), sampled.eq(self.sample)]
+        with m.If(sampled):
+            m.d.sync += self.value.eq(0)
+            with m.Switch(selected):
+                for counter, count in counts.items():
+                    with m.Case(counter.value):
+                        m.d.sync += self.value.eq(count)
         return m

@@ -10,7 +10,7 @@ from flashtrain.spec.nand import BusOp
 from ..layouts import BusRequest, DieRead, PageSet, SetResult
 from ..zones.erase import EraseRequest, EraseResult
 from .die_reset import DieReset
-from .die_watch import DieWatch
+from .die_watch import DieTimers, DieWatch
 from .eraser import Eraser
 from .programmer import Programmer
 from .reader import Reader
@@ -40,6 +40,7 @@ class DieAgent(wiring.Component):
     reads : In(stream(DieRead))   from a queue of `read_queue` pages
     erase : In(stream(EraseRequest)), erased : Out(stream(EraseResult))
     bus : Out(stream(BusRequest)), bus_done : In(1), bus_status : In(8)   one operation at a time
+    timers : Out(DieTimers)
     ready : Out(1)   the die has been reset
     idle : Out(1)    nothing is under way and nothing waits
     programmed, page_programmed, sensed, page_output, ended, failure : Out(1)
@@ -69,6 +70,7 @@ class DieAgent(wiring.Component):
             "bus": Out(stream.Signature(BusRequest(config))),
             "bus_done": In(1),
             "bus_status": In(8),
+            "timers": Out(DieTimers(config.timing)),
             "ready": Out(1),
             "idle": Out(1),
             "programmed": Out(1),
@@ -89,6 +91,7 @@ class DieAgent(wiring.Component):
         m.submodules.turns = turns = Turns((1, self.program_run, self.read_run, 1))
         m.submodules.watch = watch = DieWatch(self.config.timing)
 
+        connect(m, watch.timers, flipped(self.timers))
         connect(m, flipped(self.sets), programmer.sets)
         connect(m, programmer.results, flipped(self.results))
         connect(m, flipped(self.reads), reader.reads)

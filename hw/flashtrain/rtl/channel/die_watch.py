@@ -7,8 +7,11 @@ from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec import NandTiming
+from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.timing import Duration, ns
+
+from .timer import TimerPort
 
 
 class Work(enum.Enum, shape=3):
@@ -51,6 +54,29 @@ _PLANS = {
 }
 
 
+_PAUSES = {Pause.NEXT_PLANE: ("twb", "tdbsy"), Pause.CHANGE_COLUMN: ("tccs",)}
+
+
+class DieTimers(wiring.Signature):
+    """The timers of a `DieWatch`, as it sees them.
+
+    Members
+    -------
+    array : Out(TimerPort)   follows the array
+    short : Out(TimerPort)   pauses, the least busy time of a cache command, the interval between polls
+    """
+
+    def __init__(self, timing: NandTiming):
+        clocks, twb = timing.clocks, timing.clocks("twb")
+        array = [clocks(plan.array) for plan in _PLANS.values() if plan.array]
+        short = [sum(clocks(name) for name in names) for names in _PAUSES.values()]
+        short += [plan.interval.clocks(timing.clock_mhz) for plan in _PLANS.values()]
+        super().__init__({
+            "array": Out(TimerPort(bits_for(twb + max(array) + 1))),
+            "short": Out(TimerPort(bits_for(max(*short, twb + clocks("tcbsy")) + 1))),
+        })  # fmt: skip
+
+
 class WatchPort(wiring.Signature):
     """The watch as a user of the die sees it.
 
@@ -78,16 +104,16 @@ class WatchPort(wiring.Signature):
 class DieWatch(wiring.Component):
     """Predicts the end of a die's work with two timers, then polls until the status says so.
 
-    One timer follows the array, the other everything short: pauses, the least busy time of a cache command,
-    and the interval between polls. Work that is queued behind other work starts, for the timer, when that was
-    predicted to end; only if a poll has come too early is the timer set right, by the poll that succeeds. So
-    the prediction does not creep away from the array however late the polls get the bus.
+    The timers are in `ChannelClockwork`. Work that is queued behind other work starts, for the timer, when
+    that was predicted to end; only if a poll has come too early is the timer set right, by the poll that
+    succeeds. So the prediction does not creep away from the array however late the polls get the bus.
 
     Latency: 1 clock from a timer's end to the request of a poll.
 
     Members
     -------
     port : In(WatchPort)
+    timers : Out(DieTimers)
     ask : Out(1), asked : In(1)   requests a STATUS operation, until it is accepted
     bus_done : In(1)
     bus_status : In(8)
@@ -97,6 +123,7 @@ class DieWatch(wiring.Component):
         self.timing = timing
         super().__init__({
             "port": In(WatchPort()),
+            "timers": Out(DieTimers(timing)),
             "ask": Out(1),
             "asked": In(1),
             "bus_done": In(1),
@@ -107,22 +134,20 @@ class DieWatch(wiring.Component):
         m = Module()
         clocks = self.timing.clocks
         twb = clocks("twb")
-        pauses = {Pause.NEXT_PLANE: twb + clocks("tdbsy"), Pause.CHANGE_COLUMN: clocks("tccs")}
         cache_busy = twb + clocks("tcbsy")
         intervals = {work: plan.interval.clocks(self.timing.clock_mhz) for work, plan in _PLANS.items()}
         array_times = {work: clocks(plan.array) for work, plan in _PLANS.items() if plan.array}
 
-        array = Signal(range(twb + max(array_times.values()) + 1))
-        short = Signal(range(max(*pauses.values(), cache_busy, *intervals.values()) + 1))
-        with m.If(array != 0):
-            m.d.sync += array.eq(array - 1)
-        with m.If(short != 0):
-            m.d.sync += short.eq(short - 1)
-        m.d.comb += [self.port.due.eq(array == 0), self.port.paused.eq(short != 0)]
+        array, short = self.timers.array, self.timers.short
+
+        def start(timer, length: int) -> None:
+            m.d.comb += [timer.start.eq(1), timer.clocks.eq(length)]
+
+        m.d.comb += [self.port.due.eq(~array.running), self.port.paused.eq(short.running)]
         with m.Switch(self.port.pause):
-            for pause, length in pauses.items():
+            for pause, names in _PAUSES.items():
                 with m.Case(pause):
-                    m.d.sync += short.eq(length)
+                    start(short, sum(clocks(name) for name in names))
 
         work = Signal(Work)
         late = Signal()
@@ -137,7 +162,7 @@ class DieWatch(wiring.Component):
                 for kind, plan in _PLANS.items():
                     if plan.queued and plan.array:
                         with m.Case(kind):
-                            m.d.sync += array.eq(array_times[kind] - 1)
+                            start(array, array_times[kind] - 1)
 
         with m.FSM(name="watch"):
             with m.State("QUIET"):
@@ -147,16 +172,16 @@ class DieWatch(wiring.Component):
                         for kind, plan in _PLANS.items():
                             with m.Case(kind):
                                 if plan.queued:
-                                    m.d.sync += short.eq(cache_busy)
+                                    start(short, cache_busy)
                                 elif plan.array:
-                                    m.d.sync += array.eq(twb + array_times[kind])
+                                    start(array, twb + array_times[kind])
                     m.next = "ARRAY_WORKS"
             with m.State("ARRAY_WORKS"):
-                with m.If(array == 0):
+                with m.If(~array.running):
                     start_queued()
                     m.next = "NOT_YET"
             with m.State("NOT_YET"):
-                with m.If(short == 0):
+                with m.If(~short.running):
                     m.next = "ASK"
             with m.State("ASK"):
                 m.d.comb += self.ask.eq(1)
@@ -173,6 +198,6 @@ class DieWatch(wiring.Component):
                     with m.Switch(work):
                         for kind, interval in intervals.items():
                             with m.Case(kind):
-                                m.d.sync += short.eq(interval)
+                                start(short, interval)
                     m.next = "NOT_YET"
         return m

@@ -1,138 +1,58 @@
 """A channel engine: everything of the controller that there is once per channel."""
 
-from amaranth import Cat, Module
-from amaranth.lib import stream, wiring
+from amaranth import Module
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.spec import FmsConfig
 
-from ..layouts import STREAM_BITS, PageEvent, ReadHead, ReadPage, WritePage
-from ..nand_bus import NandBus
-from ..zones.erase import EraseBroadcast, EraseRequest, EraseResult
-from .block_table import BlockTable
-from .bus_controller import BusController
-from .counters import COUNTER_BITS, ChannelCounters
-from .die_agent import DieAgent
-from .read_buffer import ReadBuffer
-from .read_intake import ReadIntake
-from .write_buffer import WriteBuffer
+from .clockwork import ChannelClockwork
+from .counters import COUNTER_BITS
+from .works import ChannelWorks
 
 
 class ChannelEngine(wiring.Component):
-    """Buffers, agents and bus of one channel; their docstrings tell the timing.
+    """The works of a channel, and its clockwork.
 
     Members
     -------
-    pages, data_valid, data, programmed, flush, flushed : see `WriteBuffer`
-    reads : In(stream(ReadPage))
-    read_head, read_data : see `ReadBuffer`
-    erase : In(stream(EraseRequest))   of every die; what the write buffer holds of the zone is discarded
-    erased : Out(stream(EraseResult))
-    ready : Out(1)    block table and dies are initialised
-    idle : Out(1)     no die is busy and nothing waits; page sets may be open
-    counter_select : In(4), counter_value : Out(48)   a `ChannelCounter`
-    nand : Out(NandBus(dies))
+    those of `ChannelWorks` but `timers`, `activity` and `events`
+    counter_select : In(4), counter_sample : In(1), counter_value : Out(48)   see `ChannelCounters`
     """
 
     def __init__(self, config: FmsConfig):
         self.config = config
-        bits = 8 * config.data_bytes
+        self._works = ChannelWorks(config)
         super().__init__({
-            "pages": In(stream.Signature(WritePage(config))),
-            "data_valid": In(1),
-            "data": In(bits),
-            "programmed": Out(stream.Signature(PageEvent(config))),
-            "flush": In(stream.Signature(STREAM_BITS)),
-            "flushed": Out(1),
-            "reads": In(stream.Signature(ReadPage(config))),
-            "read_head": Out(stream.Signature(ReadHead(config))),
-            "read_data": Out(stream.Signature(bits)),
-            "erase": In(stream.Signature(EraseRequest(config))),
-            "erased": Out(stream.Signature(EraseResult())),
-            "ready": Out(1),
-            "idle": Out(1),
+            **self._outer_members(),
             "counter_select": In(4),
+            "counter_sample": In(1),
             "counter_value": Out(COUNTER_BITS),
-            "nand": Out(NandBus(config.geometry.dies)),
         })  # fmt: skip
+
+    def _outer_members(self) -> dict[str, wiring.Member]:
+        inner = ("timers", "activity", "events")
+        return {name: member for name, member in self._works.signature.members.items() if name not in inner}
 
     def elaborate(self, platform):
         m = Module()
-        config, dies = self.config, self.config.geometry.dies
-        m.submodules.write_buffer = write_buffer = WriteBuffer(config)
-        m.submodules.read_intake = intake = ReadIntake(config)
-        m.submodules.read_buffer = read_buffer = ReadBuffer(config)
-        m.submodules.bus = bus = BusController(config)
-        m.submodules.block_table = blocks = BlockTable(config)
-        m.submodules.eraser = eraser = EraseBroadcast(config, dies)
-        m.submodules.counters = counters = ChannelCounters(dies)
-        agents = [DieAgent(config) for _ in range(dies)]
-
-        # Between the centre and the buffers.
-        connect(m, flipped(self.pages), write_buffer.pages)
-        connect(m, write_buffer.programmed, flipped(self.programmed))
-        connect(m, flipped(self.flush), write_buffer.flush)
-        connect(m, flipped(self.reads), intake.pages)
-        connect(m, read_buffer.read_head, flipped(self.read_head))
-        connect(m, read_buffer.read_data, flipped(self.read_data))
+        m.submodules.works = works = self._works
+        m.submodules.clockwork = clockwork = ChannelClockwork(self.config)
+        for timers, port in zip(works.timers, clockwork.timers, strict=True):
+            connect(m, timers, port)
+        for name, member in self._outer_members().items():
+            inner, outer = getattr(works, name), getattr(self, name)
+            if member.is_signature:
+                connect(m, inner, flipped(outer))
+            elif member.flow == In:
+                m.d.comb += inner.eq(outer)
+            else:
+                m.d.comb += outer.eq(inner)
         m.d.comb += [
-            write_buffer.data_valid.eq(self.data_valid),
-            write_buffer.data.eq(self.data),
-            self.flushed.eq(write_buffer.flushed),
-        ]
-
-        # Between the buffers: pages that a read finds in the write buffer.
-        connect(m, intake.lookup, write_buffer.lookup)
-        connect(m, intake.hits, read_buffer.hits)
-        connect(m, read_buffer.copy, write_buffer.copy)
-        m.d.comb += [
-            intake.hit.eq(write_buffer.hit),
-            intake.hit_slot.eq(write_buffer.hit_slot),
-            write_buffer.copy_room.eq(read_buffer.copy_room),
-            read_buffer.copy_valid.eq(write_buffer.copy_valid),
-            read_buffer.copy_data.eq(write_buffer.copy_data),
-        ]
-
-        # Between the buffers and the bus.
-        connect(m, bus.fetch, write_buffer.fetch)
-        connect(m, write_buffer.beats, bus.beats)
-        connect(m, bus.fill, read_buffer.fill)
-        connect(m, bus.lookup, blocks.lookup)
-        connect(m, bus.nand, flipped(self.nand))
-        m.d.comb += [read_buffer.fill_valid.eq(bus.fill_valid), read_buffer.fill_data.eq(bus.fill_data)]
-
-        # An erase discards first, so that no die programs the zone after its erase.
-        m.d.comb += [
-            write_buffer.discard.valid.eq(self.erase.valid & eraser.request.ready),
-            write_buffer.discard.payload.eq(self.erase.payload.zone),
-            eraser.request.valid.eq(self.erase.valid & write_buffer.discard.ready),
-            eraser.request.payload.eq(self.erase.payload),
-            self.erase.ready.eq(write_buffer.discard.ready & eraser.request.ready),
-        ]
-        connect(m, eraser.done, flipped(self.erased))
-
-        for number, agent in enumerate(agents):
-            m.submodules[f"agent_{number}"] = agent
-            connect(m, write_buffer.sets[number], agent.sets)
-            connect(m, agent.results, write_buffer.results[number])
-            connect(m, intake.reads[number], agent.reads)
-            connect(m, eraser.erase[number], agent.erase)
-            connect(m, agent.erased, eraser.erased[number])
-            connect(m, agent.bus, bus.requests[number])
-            m.d.comb += [agent.bus_done.eq(bus.done[number]), agent.bus_status.eq(bus.status)]
-
-        m.d.comb += [
-            self.ready.eq(blocks.ready & Cat(agent.ready for agent in agents).all()),
-            self.idle.eq(Cat(agent.idle for agent in agents).all() & ~intake.busy & ~write_buffer.busy),
-            counters.activity.eq(bus.activity),
-            counters.events.programs.eq(sum(agent.programmed for agent in agents)),
-            counters.events.pages_programmed.eq(sum(agent.page_programmed for agent in agents)),
-            counters.events.senses.eq(sum(agent.sensed for agent in agents)),
-            counters.events.pages_sensed.eq(sum(agent.page_output for agent in agents)),
-            counters.events.buffer_hits.eq(read_buffer.hits.valid & read_buffer.hits.ready),
-            counters.events.erases.eq(sum(agent.ended for agent in agents)),
-            counters.events.failures.eq(sum(agent.failure for agent in agents)),
-            counters.select.eq(self.counter_select),
-            self.counter_value.eq(counters.value),
+            clockwork.activity.eq(works.activity),
+            clockwork.events.eq(works.events),
+            clockwork.counter_select.eq(self.counter_select),
+            clockwork.counter_sample.eq(self.counter_sample),
+            self.counter_value.eq(clockwork.counter_value),
         ]
         return m

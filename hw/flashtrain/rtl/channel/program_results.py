@@ -21,7 +21,8 @@ class Note(data.StructLayout):
 class ProgramResults(wiring.Component):
     """Takes the results of page sets from the dies in turn and reports the pages that asked for it.
 
-    Latency: 2 clocks from a result to its first event, with one die. Throughput: one page per clock.
+    Latency: 2 clocks from a result to its first event, one more for each die before it in turn. Throughput:
+    one page per clock.
 
     Members
     -------
@@ -74,7 +75,8 @@ class ProgramResults(wiring.Component):
         turn = Signal(g.die_bits)
         with m.FSM(name="program_results") as fsm:
             with m.State("WAIT"):
-                m.d.sync += turn.eq(turn + 1)
+                with m.If(Cat(result.valid for result in self.results).any()):
+                    m.d.sync += turn.eq(turn + 1)
                 for die, result in enumerate(self.results):
                     with m.If(turn == die):
                         m.d.comb += result.ready.eq(1)

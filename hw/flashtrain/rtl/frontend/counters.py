@@ -29,13 +29,14 @@ class Latency(data.StructLayout):
 class Counters(wiring.Component):
     """Counts from the reset of the controller on.
 
-    Latency: 1 clock from `select` to `value`.
+    Latency: 1 clock from `select` and `sample` to `value`.
 
     Members
     -------
     pulses : In(Pulses)
     latency : In(Latency)
     select : In     a `spec.registers.Counter`
+    sample : In(1)  `value` follows; otherwise it stays as it is
     value : Out(64)
     """
 
@@ -44,6 +45,7 @@ class Counters(wiring.Component):
             "pulses": In(Pulses()),
             "latency": In(Latency()),
             "select": In(range(len(Counter))),
+            "sample": In(1),
             "value": Out(COUNTER_BITS),
         })  # fmt: skip
 
@@ -63,5 +65,6 @@ class Counters(wiring.Component):
             if increment is None:
                 increment = self.pulses[counter.name.lower()]
             m.d.sync += counts[counter].eq(counts[counter] + increment)
-        m.d.sync += self.value.eq(counts[self.select])
+        with m.If(self.sample):
+            m.d.sync += self.value.eq(counts[self.select])
         return m

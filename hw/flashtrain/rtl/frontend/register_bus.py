@@ -24,6 +24,7 @@ class RegisterBus(wiring.Component):
     write_address : Out     in bytes
     write_data : Out(32)
     write_known : In(1)     the write is accepted, in the same clock
+    reading : Out(1)        `read_address` is being read
     read : Out(1)           pulse: `read_data` is taken
     read_address : Out      in bytes; held for `SETTLE_CLOCKS` before `read`
     read_data : In(32)
@@ -37,6 +38,7 @@ class RegisterBus(wiring.Component):
             "write_address": Out(address_bits),
             "write_data": Out(32),
             "write_known": In(1),
+            "reading": Out(1),
             "read": Out(1),
             "read_address": Out(address_bits),
             "read_data": In(32),
@@ -67,7 +69,7 @@ class RegisterBus(wiring.Component):
                 m.d.sync += bus.bresp.eq(SLVERR)
 
         settle = Signal(range(SETTLE_CLOCKS))
-        with m.FSM(name="read_state"):
+        with m.FSM(name="read_state") as fsm:
             with m.State("ADDRESS"):
                 m.d.comb += bus.arready.eq(1)
                 with m.If(bus.arvalid):
@@ -90,4 +92,5 @@ class RegisterBus(wiring.Component):
                 with m.If(bus.rready):
                     m.d.sync += bus.rvalid.eq(0)
                     m.next = "ADDRESS"
+        m.d.comb += self.reading.eq(fsm.ongoing("SETTLE") | fsm.ongoing("READ"))
         return m

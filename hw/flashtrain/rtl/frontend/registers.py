@@ -67,6 +67,7 @@ class RegisterFile(wiring.Component):
     ready, fatal, idle : In(1)                STATE
     completed : In(PORTS)                     pulse: a completion was written
     irq : Out(1)                              an interrupt is pending and not masked
+    counter_sample : Out(1)                   one of the following counters is being read
     counter_select, counter_value             counters of the centre
     channel_select, channel_counter_select, channel_counter_value   counters of the channels
     zone_select, zone_wear                    erases of physical zones
@@ -93,6 +94,7 @@ class RegisterFile(wiring.Component):
             "idle": In(1),
             "completed": In(PORTS),
             "irq": Out(1),
+            "counter_sample": Out(1),
             "counter_select": Out(range(len(Counter))),
             "counter_value": In(COUNTER_BITS),
             "channel_select": Out(range(g.channels)),
@@ -221,6 +223,7 @@ class RegisterFile(wiring.Component):
         registers.reads[Register.ZONE_WEAR] = self.zone_wear
 
         high = Signal(32)
+        m.d.comb += self.counter_sample.eq(bus.reading)
         low_addresses = {}
         centre = self.counter_select, self.counter_value
         channel = self.channel_counter_select, self.channel_counter_value

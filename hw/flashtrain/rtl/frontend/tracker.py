@@ -10,11 +10,11 @@ from flashtrain.spec import FmsConfig, Status
 from ..arbiter import RoundRobin
 from ..layouts import LBA_BITS, STREAM_BITS, Answer, Opening, Operation, PageEvent, Retired
 from ..queue import Queue
-from .counters import LATENCY_BITS, Latency
+from .stopwatch import Span
 
 
 class InFlight(data.StructLayout):
-    """What is kept of a command until its answer. `since`: the clock of its opening."""
+    """What is kept of a command until its answer."""
 
     def __init__(self):
         super().__init__({
@@ -23,7 +23,6 @@ class InFlight(data.StructLayout):
             "stream": STREAM_BITS,
             "operation": Operation,
             "result": LBA_BITS,
-            "since": LATENCY_BITS,
         })  # fmt: skip
 
 
@@ -45,7 +44,7 @@ class CommandTracker(wiring.Component):
     returned : In(stream(PageEvent))     a page is in the tensor buffer: from the read pipeline
     answers : Out(stream(Answer))
     retired : Out(stream(Retired))       a command has been answered
-    latency : Out(Latency)               the same, for the counters
+    span : Out(Span)                     openings and answers, for the stopwatch
     idle : Out(1)                        no command is in flight
     """
 
@@ -60,7 +59,7 @@ class CommandTracker(wiring.Component):
             "returned": In(event),
             "answers": Out(stream.Signature(Answer())),
             "retired": Out(stream.Signature(Retired())),
-            "latency": Out(Latency()),
+            "span": Out(Span(config)),
             "idle": Out(1),
         })  # fmt: skip
 
@@ -73,9 +72,6 @@ class CommandTracker(wiring.Component):
         m.submodules.commands = commands = Memory(shape=InFlight(), depth=config.commands, init=[])
         count_read, count_write = counts.read_port(domain="comb"), counts.write_port()
         command_read, command_write = commands.read_port(domain="comb"), commands.write_port()
-
-        now = Signal(LATENCY_BITS)
-        m.d.sync += now.eq(now + 1)
 
         # First step: one opening or event is chosen.
         advance = Signal()
@@ -105,7 +101,6 @@ class CommandTracker(wiring.Component):
             command_write.data.stream.eq(opening.stream),
             command_write.data.operation.eq(opening.operation),
             command_write.data.result.eq(opening.result),
-            command_write.data.since.eq(now),
             count_write.en.eq(valid & ~last),
             count_write.data.count.eq(Mux(is_opening, opening.count, left)),
             count_write.data.failed.eq(~is_opening & failed),
@@ -125,16 +120,18 @@ class CommandTracker(wiring.Component):
             self.idle.eq(in_flight == 0),
             self.retired.payload.stream.eq(command.stream),
             self.retired.payload.operation.eq(command.operation),
+            self.span.begins.eq(valid & is_opening),
+            self.span.ends.eq(done),
+            self.span.append.eq(
+                (command.operation == Operation.APPEND) | (command.operation == Operation.WRITE)
+            ),
+            self.span.read.eq(command.operation == Operation.READ),
+            self.span.tag.eq(tag),
         ]
         m.d.sync += [
             answer_gone.eq(~done & last & (answer_gone | self.answers.ready)),
             retired_gone.eq(~done & last & (retired_gone | self.retired.ready)),
             in_flight.eq(in_flight + entered - done),
-            self.latency.append.eq(
-                done & ((command.operation == Operation.APPEND) | (command.operation == Operation.WRITE))
-            ),
-            self.latency.read.eq(done & (command.operation == Operation.READ)),
-            self.latency.clocks.eq(now - command.since),
         ]
         return m
 

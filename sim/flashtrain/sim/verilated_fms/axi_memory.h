@@ -10,6 +10,7 @@
 #include <deque>
 #include <type_traits>
 
+#include "carry.h"
 #include "verilated.h"
 
 namespace flashtrain {
@@ -88,19 +89,20 @@ class AxiReader {
 
     // After the rising edge: drive the next beat. True if a pin changes.
     bool drive(uint64_t now) {
-        const bool was_valid = rvalid_, was_ready = arready_;
+        bool changed = false;
         if (!rvalid_next_ && !bursts_.empty() && bursts_.front().ready <= now && memory_.budget.has(kWidth)) {
             const Burst& burst = bursts_.front();
             const bool inside = memory_.holds(burst.address, kWidth);
             if (inside) std::memcpy(port_bytes(rdata_), memory_.bytes + burst.address, kWidth);
             rresp_ = inside ? OKAY : DECERR;
             rlast_ = burst.beats == 1;
-            rvalid_next_ = 1;
+            rvalid_next_ = true;
+            changed = true;
             memory_.budget.take(kWidth);
         }
-        rvalid_ = rvalid_next_;
-        arready_ = bursts_.size() < kOutstanding;
-        return rvalid_ || rvalid_ != was_valid || arready_ != was_ready;
+        changed |= carry(rvalid_, CData{rvalid_next_});
+        changed |= carry(arready_, CData{bursts_.size() < kOutstanding});
+        return changed;
     }
 
   private:
@@ -161,12 +163,11 @@ class AxiWriter {
     }
 
     bool drive(uint64_t now) {
-        const bool was_valid = bvalid_, was_ready = awready_, was_write_ready = wready_;
-        awready_ = bursts_.size() < kOutstanding;
-        wready_ = !bursts_.empty() && memory_.budget.has(kWidth);
-        bvalid_ = !answers_.empty() && answers_.front().ready <= now;
-        if (bvalid_) bresp_ = answers_.front().failed ? DECERR : OKAY;
-        return bvalid_ || bvalid_ != was_valid || awready_ != was_ready || wready_ != was_write_ready;
+        bool changed = carry(awready_, CData{bursts_.size() < kOutstanding});
+        changed |= carry(wready_, CData{!bursts_.empty() && memory_.budget.has(kWidth)});
+        changed |= carry(bvalid_, CData{!answers_.empty() && answers_.front().ready <= now});
+        if (bvalid_) changed |= carry(bresp_, CData{answers_.front().failed ? DECERR : OKAY});
+        return changed;
     }
 
   private:

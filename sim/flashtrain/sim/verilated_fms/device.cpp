@@ -12,13 +12,17 @@
 #include "Vchannel.h"
 #include "Vchannel___024root.h"
 #include "Vchannel__Dpi.h"
+#include "Vchannel_clockwork.h"
 #include "Vdie.h"
 #include "Vdie___024root.h"
 #include "Vdie__Dpi.h"
 #include "Vhub.h"
 #include "Vhub___024root.h"
+#include "Vhub_clockwork.h"
 #include "axi_memory.h"
 #include "exchange.h"
+#include "sleep.h"
+#include "state.h"
 #include "step.h"
 #include "verilated.h"
 
@@ -69,11 +73,10 @@ class Device {
                        hub_.PIN(data, awready), hub_.PIN(data, wdata), hub_.PIN(data, wstrb), hub_.PIN(data, wlast), hub_.PIN(data, wvalid),
                        hub_.PIN(data, wready), hub_.PIN(data, bresp), hub_.PIN(data, bvalid), hub_.PIN(data, bready)} {
         for (int i = 0; i < kChannels; ++i) {
-            channels_.push_back(std::make_unique<Vchannel>(&context_));
-            channel_[i] = channels_.back().get();
-            channel_[i]->channel = i;
+            channels_.push_back(std::make_unique<ChannelState>(context_));
+            channels_[i]->works.channel = i;
             for (int d = 0; d < kDies; ++d) {
-                DieState& state = dies_[i][d];
+                DieState& state = channels_[i]->dies[d];
                 state.model = std::make_unique<Vdie>(&context_);
                 state.model->channel = i;
                 state.model->die = d;
@@ -85,11 +88,7 @@ class Device {
         clock();
     }
     ~Device() {
-        hub_.final();
-        for (auto& channel : channels_) channel->final();
-        for (auto& channel : dies_) {
-            for (DieState& state : channel) state.model->final();
-        }
+        for_each_model([](auto& model) { model.final(); });
     }
 
     uint64_t clocks() const { return clocks_; }
@@ -102,23 +101,31 @@ class Device {
         data_reader_.sample(clocks_);
         data_writer_.sample(clocks_);
         if (tracing) trace_bursts();
-        bool changed[kChannels] = {};
-        to_channels(hub_, channel_, changed);
         for (int i = 0; i < kChannels; ++i) {
-            Vchannel& channel = *channel_[i];
-            changed[i] |= carry(channel.data_valid, static_cast<CData>(hub_.write_data_valid >> i & 1));
-            if (channel.data_valid) changed[i] |= carry(channel.data, hub_.write_data);
-            changed[i] |= carry(channel.channel_reset, hub_.channel_reset);
-            changed[i] |= carry(channel.counter_select, hub_.channel_counter_select);
-            changed[i] |= exchange_with_dies(channel, dies_[i]);
-            if (changed[i]) settle(*channel.rootp);
+            ChannelState& channel = *channels_[i];
+            exchange_with_dies(channel);
+            if (to_works(i, channel)) channel.sleeper.inputs_changed();
+            to_clockwork(channel.works, channel.clockwork);
+            channel.clockwork.rst = hub_.channel_reset;
+            channel.clockwork.counter_select = hub_.channel_counter_select;
+            channel.clockwork.counter_sample = hub_.channel_counter_sample;
+            settle(*channel.clockwork.rootp);
+            if (channel.sleeper.awake()) hub_changed_ |= from_channel[i](channel.works, hub_);
+            hub_changed_ |= counter[i](channel.clockwork, hub_);
         }
-        from_channels(hub_, channel_, hub_changed_);
-        if (hub_changed_) settle(*hub_.rootp);
-        rising_edge(*hub_.rootp);
-        for (int i = 0; i < kChannels; ++i) {
-            rising_edge(*channel_[i]->rootp);
-            for (DieState& state : dies_[i]) {
+        hub_changed_ |= from_clockwork(hub_clockwork_, hub_);
+        if (hub_changed_) hub_sleeper_.inputs_changed();
+        to_clockwork(hub_, hub_clockwork_);
+        hub_clockwork_.rst = hub_.channel_reset;
+        settle(*hub_clockwork_.rootp);
+
+        hub_sleeper_.edge(clocks_);
+        rising_edge(*hub_clockwork_.rootp);
+        for (auto& channel : channels_) {
+            if (channel->sleeper.awake()) channel->works.cycle = clocks_;
+            channel->sleeper.edge(clocks_);
+            rising_edge(*channel->clockwork.rootp);
+            for (DieState& state : channel->dies) {
                 if (state.awake) rising_edge(*state.model->rootp);
             }
         }
@@ -146,12 +153,13 @@ class Device {
         hub_.PIN(registers, bready) = 1;
         record(clocks_, clocks_, REGISTER_WRITTEN, 0, 0, address);
         for (int i = 0; i < kRegisterClocks; ++i) {
-            settle(*hub_.rootp);
+            hub_sleeper_.inputs_changed();
             const bool aw = hub_.PIN(registers, awvalid) & hub_.PIN(registers, awready);
             const bool w = hub_.PIN(registers, wvalid) & hub_.PIN(registers, wready);
             const bool b = hub_.PIN(registers, bvalid);
             const bool error = hub_.PIN(registers, bresp) & 2;
             clock();
+            hub_changed_ = true;
             if (aw) hub_.PIN(registers, awvalid) = 0;
             if (w) hub_.PIN(registers, wvalid) = 0;
             if (b) {
@@ -167,12 +175,13 @@ class Device {
         hub_.PIN(registers, arvalid) = 1;
         hub_.PIN(registers, rready) = 1;
         for (int i = 0; i < kRegisterClocks; ++i) {
-            settle(*hub_.rootp);
+            hub_sleeper_.inputs_changed();
             const bool ar = hub_.PIN(registers, arvalid) & hub_.PIN(registers, arready);
             const bool r = hub_.PIN(registers, rvalid);
             const bool error = hub_.PIN(registers, rresp) & 2;
             if (r) value = hub_.PIN(registers, rdata);
             clock();
+            hub_changed_ = true;
             if (ar) hub_.PIN(registers, arvalid) = 0;
             if (r) {
                 hub_.PIN(registers, rready) = 0;
@@ -192,46 +201,68 @@ class Device {
         uint64_t selected = 0;  // the last clock with CE_n low
     };
 
+    struct ChannelState {
+        explicit ChannelState(VerilatedContext& context) : works{&context}, clockwork{&context} {}
+        Vchannel works;
+        Vchannel_clockwork clockwork;
+        Sleeper<Vchannel, Vchannel___024root> sleeper{works};
+        DieState dies[kDies];
+    };
+
+    // What comes to the works of a channel before the edge; true if it changes.
+    bool to_works(int number, ChannelState& state) {
+        Vchannel& works = state.works;
+        bool changed = hub_sleeper_.awake() && to_channel[number](hub_, works);
+        changed |= carry(works.data_valid, static_cast<CData>(hub_.write_data_valid >> number & 1));
+        if (works.data_valid) changed |= carry(works.data, hub_.write_data);
+        changed |= carry(works.channel_reset, hub_.channel_reset);
+        changed |= from_clockwork(state.clockwork, works);
+        return changed;
+    }
+
     // Pins between a channel and its dies, before the edge. A die rests, and is left alone, when nothing in it can
-    // change. True if the channel's inputs change.
-    bool exchange_with_dies(Vchannel& channel, DieState (&dies)[kDies]) {
-        bool changed = false;
+    // change. The channel has its pins behind registers: nothing in it follows them before the edge.
+    void exchange_with_dies(ChannelState& state) {
+        Vchannel& channel = state.works;
         CData dqs_i = 0, rb_n = 0;
         SData dq_i = 0;
         for (int d = 0; d < kDies; ++d) {
-            DieState& state = dies[d];
-            Vdie& die = *state.model;
+            DieState& die_state = state.dies[d];
+            Vdie& die = *die_state.model;
             dqs_i |= die.PIN(pins, dqs_i);
             dq_i |= die.PIN(pins, dq_i);
             rb_n |= die.PIN(pins, rb_n) << d;
             const bool ce_n = channel.PIN(nand, ce_n) >> d & 1;
-            if (!ce_n) state.selected = clocks_;
-            state.awake = clocks_ - state.selected < kClocksToRest || !die.resting || clocks_ >= die.wake;
-            if (!state.awake) continue;
+            if (!ce_n) die_state.selected = clocks_;
+            die_state.awake = clocks_ - die_state.selected < kClocksToRest || !die.resting || clocks_ >= die.wake;
+            if (!die_state.awake) continue;
             to_die(channel, die);
             die.PIN(pins, ce_n) = ce_n;
             die.cycle = clocks_;
             settle(*die.rootp);
         }
-        changed |= carry(channel.PIN(nand, dqs_i), dqs_i);
+        bool changed = carry(channel.PIN(nand, dqs_i), dqs_i);
         changed |= carry(channel.PIN(nand, dq_i), dq_i);
         changed |= carry(channel.PIN(nand, rb_n), rb_n);
-        return changed;
+        if (changed) state.sleeper.wake();
+    }
+
+    template <typename Action>
+    void for_each_model(Action action) {
+        action(hub_);
+        action(hub_clockwork_);
+        for (auto& channel : channels_) {
+            action(channel->works);
+            action(channel->clockwork);
+            for (DieState& state : channel->dies) action(*state.model);
+        }
     }
 
     void reset(bool on) {
-        hub_.rst = on;
-        hub_.eval();
-        for (auto& channel : channels_) {
-            channel->rst = on;
-            channel->eval();
-        }
-        for (auto& channel : dies_) {
-            for (DieState& state : channel) {
-                state.model->rst = on;
-                state.model->eval();
-            }
-        }
+        for_each_model([on](auto& model) {
+            model.rst = on;
+            model.eval();
+        });
     }
 
     template <typename Side>
@@ -254,9 +285,9 @@ class Device {
 
     VerilatedContext context_;
     Vhub hub_{&context_};
-    std::vector<std::unique_ptr<Vchannel>> channels_;
-    Vchannel* channel_[kChannels];
-    DieState dies_[kChannels][kDies];
+    Vhub_clockwork hub_clockwork_{&context_};
+    Sleeper<Vhub, Vhub___024root> hub_sleeper_{hub_};
+    std::vector<std::unique_ptr<ChannelState>> channels_;
     Memory memory_;
     AxiReader<Of<decltype(hub_.PIN(queue, araddr))>, Of<decltype(hub_.PIN(queue, rdata))>> queue_reader_;
     AxiWriter<Of<decltype(hub_.PIN(queue, awaddr))>, Of<decltype(hub_.PIN(queue, wdata))>, Of<decltype(hub_.PIN(queue, wstrb))>>

@@ -7,8 +7,10 @@
 #pragma once
 
 #include "Vchannel___024root.h"
+#include "Vchannel_clockwork___024root.h"
 #include "Vdie___024root.h"
 #include "Vhub___024root.h"
+#include "Vhub_clockwork___024root.h"
 #include "verilated.h"
 
 // Verilator spells the two underscores in the name of a port in this way.
@@ -31,24 +33,7 @@
     }
 
 FLASHTRAIN_MODEL(Vhub)
+FLASHTRAIN_MODEL(Vhub_clockwork)
 FLASHTRAIN_MODEL(Vchannel)
+FLASHTRAIN_MODEL(Vchannel_clockwork)
 FLASHTRAIN_MODEL(Vdie)
-
-namespace flashtrain {
-
-// Copies a value; true if it changes.
-template <typename Value>
-bool carry(Value& to, const Value& from) {
-    const bool changed = to != from;
-    to = from;
-    return changed;
-}
-template <std::size_t words>
-bool carry(VlWide<words>& to, const VlWide<words>& from) {
-    to = from;
-    return true;
-}
-
-}  // namespace flashtrain
-
-using flashtrain::carry;

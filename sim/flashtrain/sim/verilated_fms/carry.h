@@ -1,0 +1,24 @@
+// A value carried from one place to another.
+
+#pragma once
+
+#include <cstddef>
+
+#include "verilated.h"
+
+namespace flashtrain {
+
+// Copies a value; true if it changes.
+template <typename Value>
+bool carry(Value& to, const Value& from) {
+    const bool changed = to != from;
+    to = from;
+    return changed;
+}
+template <std::size_t words>
+bool carry(VlWide<words>& to, const VlWide<words>& from) {
+    to = from;
+    return true;
+}
+
+}  // namespace flashtrain

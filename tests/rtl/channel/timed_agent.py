@@ -1,0 +1,35 @@
+"""A die agent with its timers, as a bench top."""
+
+from amaranth import Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, connect, flipped
+
+from flashtrain.rtl.channel.die_agent import DieAgent
+from flashtrain.rtl.channel.timer import Timer
+from flashtrain.spec import FmsConfig
+
+
+class TimedAgent(wiring.Component):
+    """Members: those of `DieAgent` but `timers`."""
+
+    def __init__(self, config: FmsConfig, **options: int):
+        self.agent = DieAgent(config, **options)
+        members = dict(self.agent.signature.members)
+        del members["timers"]
+        super().__init__(members)
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.agent = agent = self.agent
+        for name, port in (("array", agent.timers.array), ("short", agent.timers.short)):
+            m.submodules[name] = timer = Timer(len(port.clocks))
+            connect(m, port, timer.port)
+        for name, member in self.signature.members.items():
+            inner, outer = getattr(agent, name), getattr(self, name)
+            if member.is_signature:
+                connect(m, inner, flipped(outer))
+            elif member.flow == In:
+                m.d.comb += inner.eq(outer)
+            else:
+                m.d.comb += outer.eq(inner)
+        return m
