@@ -15,7 +15,8 @@ STARTED = pytest.StashKey[float]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--seed", type=int, help="seed of all randomised tests, to replay a run")
+    parser.addoption("--seed", default="1",
+                     help="seed of all randomised tests (1 by default), or 'random' for another each time")  # fmt: skip
     parser.addoption("--long", type=int, default=0, metavar="COMMANDS",
                      help="also run the long random benches, of so many commands")  # fmt: skip
 
@@ -38,9 +39,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 @pytest.fixture
 def seed(request: pytest.FixtureRequest) -> int:
     """Seed of a randomised test; printed with the test's output."""
-    chosen = request.config.getoption("--seed")
-    if chosen is None:
-        chosen = random.SystemRandom().randrange(2**31)
+    option = request.config.getoption("--seed")
+    chosen = random.SystemRandom().randrange(2**31) if option == "random" else int(option)
     print(f"seed {chosen} (pytest --seed {chosen} replays it)")
     return chosen
 

@@ -13,7 +13,7 @@ from flashtrain.host.functional.streams import StreamSettings
 from flashtrain.sim.bench.coverage import Coverage
 from flashtrain.spec import FmsConfig, NodeTable, Opcode, Port, Status, ZoneAction, ZoneState
 
-OPERATIONS = {
+OPERATIONS: dict[int, str] = {
     Opcode.FLUSH: "flush",
     Opcode.WRITE: "write",
     Opcode.READ: "read",
@@ -136,7 +136,7 @@ class Scoreboard:
         """The command was answered: is it as expected?"""
         completion, request = flight.completion, flight.request
         assert completion is not None
-        self.coverage.hit(flight.name, completion.status)
+        self.coverage.hit(flight.name, Status(completion.status))
         if flight.answer is not None:
             status, result = flight.answer
             assert completion.status == status, f"{flight}: status {completion.status!r}; expected {status!r}"
@@ -144,6 +144,7 @@ class Scoreboard:
                 f"{flight}: result {completion.result:#x}; expected {result:#x}"
             )
             actual = self.memory[flight.piece.start : flight.piece.stop]
+            assert flight.expected is not None
             if not np.array_equal(actual, flight.expected):
                 first = int(np.nonzero(actual != flight.expected)[0][0])
                 raise AssertionError(f"{flight}: the data differ from byte {first} on")

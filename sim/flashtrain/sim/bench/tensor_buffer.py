@@ -35,7 +35,7 @@ class TensorBuffer:
         self.size = size
         self.bytes: NDArray[np.uint8] = np.zeros(size, np.uint8)
         self.broken: list[range] = []
-        self._memory = memoryview(self.bytes)
+        self._memory = self.bytes.data
         self._readable = bytearray(size // _GRAIN)
         self._writable = bytearray(size // _GRAIN)
         self._watched: list[tuple[range, Callable[[int], None]]] = []
