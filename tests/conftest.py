@@ -15,8 +15,7 @@ STARTED = pytest.StashKey[float]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--seed", default="1",
-                     help="seed of all randomised tests (1 by default), or 'random' for another each time")  # fmt: skip
+    parser.addoption("--seed", default="1", help="seed of all randomised tests (1 by default), or 'random'")
     parser.addoption("--long", type=int, default=0, metavar="COMMANDS",
                      help="also run the long random benches, of so many commands")  # fmt: skip
 
