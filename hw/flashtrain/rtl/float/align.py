@@ -1,0 +1,43 @@
+"""Shifts right without forgetting what falls off the end."""
+
+from amaranth import Cat, Const, Module, Mux
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+
+class AlignRight(wiring.Component):
+    """Puts a value at the upper end of a window and shifts it down. Combinational.
+
+    The small distances come first: while the value is short, a level costs little.
+
+    Members
+    -------
+    value : In(width)   not wider than the window
+    amount : In(amount_bits)
+    output : Out(window)
+    lost : Out(1)  a one has fallen off the lower end
+    """
+
+    def __init__(self, width: int, window: int, amount_bits: int):
+        self.width = width
+        self.window = window
+        self.amount_bits = amount_bits
+        super().__init__(
+            {"value": In(width), "amount": In(amount_bits), "output": Out(window), "lost": Out(1)}
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        value, lost = self.value, []
+        for power in range(self.amount_bits):
+            distance, shift = 1 << power, self.amount[power]
+            # The value grows at its lower end until it is as long as the window; from then on it loses bits.
+            room = min(distance, self.window - len(value))
+            value = Cat(Const(0, room), value)
+            lost.append(shift & value[:distance].any())
+            value = Mux(shift, value.shift_right(distance), value)
+        m.d.comb += [
+            self.output.eq(Cat(Const(0, self.window - len(value)), value)),
+            self.lost.eq(Cat(*lost).any()),
+        ]
+        return m

@@ -1,0 +1,143 @@
+"""Fused multiply-add."""
+
+from amaranth import Cat, Module, Mux, Signal, signed
+
+from flashtrain.rtl.float.align import AlignRight
+from flashtrain.rtl.float.formats import EXTRA_BITS, FLOAT32, Special
+from flashtrain.rtl.float.normalise import level_steps, normalise_limited
+from flashtrain.rtl.float.pipeline import Pipeline
+from flashtrain.rtl.float.product import multiply_significands, product_steps
+from flashtrain.rtl.float.unit import FloatUnit
+from flashtrain.rtl.float.unpack import Unpack
+
+PRECISION = FLOAT32.precision
+BELOW = 2
+"""Window bits below the product: a product of a subnormal number has its first bit in place 23 or above, 22
+after subtraction, so that a half and a quarter of the result's last bit are still in the window."""
+GAP = 2
+"""Window bits between the product and the highest place of the addend: a half and a quarter of its last."""
+WINDOW = PRECISION + GAP + 2 * PRECISION + BELOW
+EXPONENT_BITS = 9
+"""Of the window's first place: at most 254 + 254 - 127 + 27."""
+FARTHEST = 127
+"""Longest shift of the addend: more than the window, and every bit of the amount set."""
+
+
+class MultiplyAdd(FloatUnit):
+    """± (a · b) ± c, rounded once. With c = -0 it multiplies, with b = 1 it adds: both are exact identities.
+
+    The product stands still in a window of 76 bits, the addend is shifted to its place above, across or below
+    it::
+
+        place   75 ......... 52  51 50  49 ................ 2  1 0
+                addend, unshifted  gap   product                below, then one bit for all further down
+
+    Both differences are computed and the positive one is taken; it is normalised by at most what the smallest
+    exponent allows, so that subnormal results come out in place. A product far below the addend may
+    stand too high in its window, since all that it does there is to be not zero.
+
+    Members
+    -------
+    a, b, c : In(32)
+    negate_product, negate_addend : In(1)   change the sign of a · b, of c
+    enable, result, flags : see `FloatUnit`
+
+    Latency: `stages` clocks. Throughput: one operation per enabled clock.
+    """
+
+    STEPS = {
+        **product_steps(),
+        "aligned": 6.0,
+        "added": 5.0,
+        **level_steps(WINDOW),
+        "normalised": 2.0,
+        "result": 6.0,
+    }
+
+    def __init__(self, stages: int = 5):
+        operands = {"a": 32, "b": 32, "c": 32, "negate_product": 1, "negate_addend": 1}
+        super().__init__(operands, stages)
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.unpack_a = unpack_a = Unpack(FLOAT32)
+        m.submodules.unpack_b = unpack_b = Unpack(FLOAT32)
+        m.submodules.unpack_c = unpack_c = Unpack(FLOAT32)
+        m.submodules.align = align = AlignRight(PRECISION, WINDOW, FARTHEST.bit_length())
+        m.d.comb += [unpack_a.bits.eq(self.a), unpack_b.bits.eq(self.b), unpack_c.bits.eq(self.c)]
+        a, b, c = unpack_a.number, unpack_b.number, unpack_c.number
+
+        pipe = Pipeline(m, self.enable, self.stages, self.STEPS)
+        product_sign, addend_sign, special = Signal(), Signal(), Signal(Special)
+        m.d.comb += [
+            product_sign.eq(a.sign ^ b.sign ^ self.negate_product),
+            addend_sign.eq(c.sign ^ self.negate_addend),
+        ]
+        wrong_product = a.infinite & b.zero | a.zero & b.infinite
+        infinite_product = a.infinite | b.infinite
+        opposed = product_sign ^ addend_sign
+        m.d.comb += [
+            special.invalid.eq(
+                a.signalling | b.signalling | c.signalling | wrong_product
+                | infinite_product & c.infinite & opposed & ~a.nan & ~b.nan
+            ),
+            special.nan.eq(a.nan | b.nan | c.nan | special.invalid),
+            special.infinite.eq(infinite_product | c.infinite),
+        ]  # fmt: skip
+        pipe.special = special
+        # An infinite result takes its sign from here, and goes through the rest as a sum.
+        pipe.sign = Mux(c.infinite, addend_sign, product_sign)
+        pipe.subtract = opposed & ~special.infinite
+
+        # Biased exponents: of the product's second place, which is its first or the one before; then of the
+        # window's first place, when it belongs to the product.
+        above = PRECISION + GAP + 1
+        product_exponent, distance = Signal(signed(10)), Signal(signed(11))
+        addend_governs = Signal()
+        m.d.comb += [
+            product_exponent.eq(a.exponent + b.exponent - FLOAT32.bias),
+            distance.eq(product_exponent + above - c.exponent),
+            addend_governs.eq(a.zero | b.zero | (distance < 0)),
+        ]
+        pipe.product_exponent, pipe.addend_exponent = product_exponent, c.exponent
+        pipe.addend, pipe.addend_governs = c.significand, addend_governs
+        pipe.distance = Mux(addend_governs, 0, Mux(distance > FARTHEST, FARTHEST, distance))[
+            : FARTHEST.bit_length()
+        ]
+        product = multiply_significands(m, pipe, a, b)
+
+        m.d.comb += [align.value.eq(pipe.addend), align.amount.eq(pipe.distance)]
+        pipe.product, pipe.aligned, pipe.lost = product.shift_left(BELOW), align.output, align.lost
+        # The window's first exponent less 1: as far as normalising may go.
+        pipe.limit = Mux(pipe.addend_governs, pipe.addend_exponent - 1, pipe.product_exponent + (above - 1))[
+            :EXPONENT_BITS
+        ]
+        pipe.cut("aligned")
+
+        # What has been lost of a subtrahend is subtracted too: one more from the last place, and then some bits
+        # below it are ones. The addend never loses bits when it is the larger one.
+        subtract, lost = pipe.subtract, pipe.lost
+        total, opposite = Signal(signed(WINDOW + 2)), Signal(WINDOW)
+        addend = pipe.aligned ^ subtract.replicate(WINDOW)
+        carried = Signal(signed(WINDOW + 3))
+        m.d.comb += [
+            carried.eq(Cat(1, pipe.product) + Cat(subtract & ~lost, addend, subtract).as_signed()),
+            total.eq(carried.shift_right(1)),
+            opposite.eq(pipe.aligned - pipe.product),
+        ]
+        negative = total < 0
+        pipe.magnitude = Mux(negative, opposite, total)[:WINDOW]
+        pipe.sign = pipe.sign ^ negative
+        pipe.cut("added")
+
+        significand, shifted = normalise_limited(
+            m, pipe, Cat(pipe.lost, pipe.magnitude), pipe.limit, PRECISION + EXTRA_BITS
+        )
+        pipe.significand = significand
+        pipe.exponent = (pipe.limit - shifted + 1)[:EXPONENT_BITS]
+        pipe.cut("normalised")
+
+        # A difference of nothing is +0, whatever the operands' signs.
+        pipe.sign = pipe.sign & ~(pipe.subtract & ~pipe.significand.any())
+        self._round(m, pipe, EXPONENT_BITS)
+        return m

@@ -1,0 +1,76 @@
+"""Registers at chosen places of a computation that is written down once."""
+
+from collections.abc import Mapping
+from itertools import combinations
+
+from amaranth import Module, Signal, Value
+
+
+class Pipeline:
+    """Values on their way through a unit, each registered as often as the stage that reads it asks for.
+
+        pipe = Pipeline(m, enable, stages=2, steps={"products": 3, "sum": 2, "result": 4})
+        pipe.sign = a.sign ^ b.sign
+        ...
+        pipe.cut("products")  # here a register, or nothing
+        ... pipe.sign         # the value of the operands that are now here
+
+    Writing an attribute names a value, reading it after cuts delivers it delayed by the registers placed
+    there. `steps` are the stretches between the places where a register may stand, in order, each named after
+    the place at its end, with its delay in any unit. `stages` registers are placed so that the longest way
+    between two of them is as short as can be; the last place always has one, the first stage begins at
+    the ports.
+
+    Registers hold while `enable` is low, and have no reset: what comes out during the first `stages` clocks
+    means nothing.
+
+    Raises `ValueError` if `stages` is not between 1 and the number of steps.
+    """
+
+    def __init__(self, m: Module, enable: Value, stages: int, steps: Mapping[str, float]):
+        self._own(m=m, enable=enable, stage=0, values={}, pending=list(steps))
+        self._own(registers=_placed(steps, stages))
+
+    def _own(self, **attributes):
+        self.__dict__.update({f"_{name}": attribute for name, attribute in attributes.items()})
+
+    def cut(self, place: str):
+        """End the step `place`: everything read from here on is behind its register, if it has one."""
+        expected = self._pending.pop(0)
+        if place != expected:
+            raise ValueError(f"the pipeline's next place is {expected!r}, not {place!r}")
+        self.__dict__["_stage"] += place in self._registers
+
+    def __setattr__(self, name: str, value):
+        signal = Signal(value.shape(), name=name)
+        self._m.d.comb += signal.eq(value)
+        self._values[name] = [None] * self._stage + [signal]
+
+    def __getattr__(self, name: str):
+        if name not in self._values:
+            raise AttributeError(f"no value {name!r} has entered the pipeline")
+        delayed = self._values[name]
+        while len(delayed) <= self._stage:
+            register = Signal(delayed[-1].shape(), name=f"{name}_{len(delayed)}", reset_less=True)
+            with self._m.If(self._enable):
+                self._m.d.sync += register.eq(delayed[-1])
+            delayed.append(register)
+        return delayed[self._stage]
+
+
+def _placed(steps: Mapping[str, float], stages: int) -> frozenset[str]:
+    """The places of `stages` registers."""
+    if not 1 <= stages <= len(steps):
+        raise ValueError(f"{stages} stages, expected 1 to {len(steps)} ({', '.join(steps)})")
+    *inner, last = steps
+
+    def longest(chosen: tuple[str, ...]) -> float:
+        delay, worst = 0.0, 0.0
+        for place, step in steps.items():
+            delay += step
+            worst = max(worst, delay)
+            if place in chosen:
+                delay = 0
+        return worst
+
+    return frozenset((*min(combinations(inner, stages - 1), key=longest), last))

@@ -1,0 +1,69 @@
+"""What all float units have in common."""
+
+from collections.abc import Mapping
+
+from amaranth import Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.rtl.float.formats import FLOAT32, Flags, FloatFormat
+from flashtrain.rtl.float.pipeline import Pipeline
+from flashtrain.rtl.float.round_pack import RoundPack
+
+
+class FloatUnit(wiring.Component):
+    """A unit of fixed latency that takes operands in every clock.
+
+    Members
+    -------
+    enable : In(1)   while low, the whole unit stands still
+    result : Out(result_format.width)
+    flags : Out(Flags)
+
+    and the operands, which each unit names.
+
+    Attributes
+    ----------
+    stages : int
+        Registers between operands and result, at least 1, the last at the result. `STEPS` lists the places
+        and the rough delays by which they are chosen; their number is the most that there can be.
+    latency : int
+        Clocks with `enable` from operands to result: operands that are present in clock 0 have their result,
+        and its flags, in clock `latency`.
+    """
+
+    STEPS: Mapping[str, float]
+
+    def __init__(self, operands: Mapping[str, object], stages: int, result_format: FloatFormat = FLOAT32):
+        if not 1 <= stages <= len(self.STEPS):
+            raise ValueError(
+                f"{type(self).__name__}: {stages} stages, expected 1 to {len(self.STEPS)} "
+                f"({', '.join(self.STEPS)})"
+            )
+        self.stages = stages
+        self.result_format = result_format
+        super().__init__(
+            {
+                **{name: In(shape) for name, shape in operands.items()},
+                "enable": In(1),
+                "result": Out(result_format.width),
+                "flags": Out(Flags),
+            }
+        )
+
+    @property
+    def latency(self) -> int:
+        return self.stages
+
+    def _round(self, m: Module, pipe: Pipeline, exponent_bits: int):
+        """The last step of every unit: round and pack the pipeline's sign, exponent, significand and special."""
+        m.submodules.round_pack = last = RoundPack(self.result_format, exponent_bits)
+        m.d.comb += [
+            last.sign.eq(pipe.sign),
+            last.exponent.eq(pipe.exponent),
+            last.significand.eq(pipe.significand),
+            last.special.eq(pipe.special),
+        ]
+        pipe.result, pipe.flags = last.result, last.flags
+        pipe.cut("result")
+        m.d.comb += [self.result.eq(pipe.result), self.flags.eq(pipe.flags)]

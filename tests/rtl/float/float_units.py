@@ -1,0 +1,92 @@
+# amaranth: UnusedElaboratable=no
+"""All float units, in several depths, behind one set of ports; and vectors run through them at full speed."""
+
+import ctypes
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from amaranth import Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.rtl.float.formats import Flags
+from flashtrain.rtl.float.multiply_add import MultiplyAdd
+from flashtrain.sim.bench.softfloat import Answers
+from flashtrain.sim.verilated import build_shared_library, exported_sources, verilate
+
+HARNESS = Path(__file__).with_name("float_harness.cpp")
+
+
+def all_units() -> dict[str, wiring.Component]:
+    """The units under test by name."""
+    units = {}
+    for unit, depths in {MultiplyAdd: (1, 5, 11)}.items():
+        for stages in depths:
+            units[f"{unit.__name__}_{stages}"] = unit(stages=stages)
+    return units
+
+
+class FloatUnits(wiring.Component):
+    """Gives the operands to the chosen unit and shows its result; the others see zeros and stand still.
+
+    Operands and results narrower than 32 bits are at the lower end.
+
+    Members
+    -------
+    unit : In(8)    number of the unit in `all_units`
+    a, b, c : In(32)
+    option : In(2)   the unit's inputs of one bit, in the order of its ports
+    start, enable : In(1)
+    result : Out(32)
+    flags : Out(Flags)
+    """
+
+    unit: In(8)
+    a: In(32)
+    b: In(32)
+    c: In(32)
+    option: In(2)
+    start: In(1)
+    enable: In(1)
+    result: Out(32)
+    flags: Out(Flags)
+
+    def elaborate(self, platform):
+        m = Module()
+        for number, (name, unit) in enumerate(all_units().items()):
+            m.submodules[name] = unit
+            options = iter(self.option)
+            with m.If(self.unit == number):
+                for port, value in _inputs(unit).items():
+                    source = getattr(self, port) if hasattr(self, port) else next(options)
+                    m.d.comb += value.eq(source)
+                m.d.comb += [self.result.eq(unit.result), self.flags.eq(unit.flags)]
+        return m
+
+
+def run(name: str, *operands: np.ndarray, option: int = 0) -> Answers:
+    """Results and flags of the named unit; new operands enter as often as its data sheet allows."""
+    units = all_units()
+    unit = units[name]
+    count = len(operands[0])
+    columns = [np.ascontiguousarray(column, np.uint32) for column in operands]
+    columns += [np.zeros(count, np.uint32)] * (3 - len(columns))
+    results, flags = np.zeros(count, np.uint32), np.zeros(count, np.uint8)
+    _library().run(
+        list(units).index(name), option, unit.latency, getattr(unit, "interval", 1), count,
+        *(column.ctypes.data_as(ctypes.c_void_p) for column in (*columns, results, flags)),
+    )  # fmt: skip
+    return Answers(results, flags)
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    sources = exported_sources(FloatUnits, "float_units", Path(__file__).read_text())
+    model = verilate(sources, "float_units", "Vfloat_units")
+    return ctypes.CDLL(str(build_shared_library([model], [HARNESS], "float_units")))
+
+
+def _inputs(unit: wiring.Component) -> Mapping[str, object]:
+    return {name: getattr(unit, name) for name, member in unit.signature.members.items() if member.flow == In}

@@ -1,0 +1,63 @@
+"""Every float unit against Berkeley SoftFloat: results and flags, bit for bit."""
+
+import numpy as np
+import pytest
+
+from flashtrain.sim.bench import float_vectors
+from flashtrain.sim.bench.softfloat import Operation
+
+from float_units import all_units, run
+
+RANDOM_VECTORS = 20_000
+SIGN = np.uint32(1 << 31)
+
+
+@pytest.fixture
+def count(request):
+    """Random vectors of each operation."""
+    return max(RANDOM_VECTORS, request.config.getoption("--long"))
+
+
+@pytest.fixture
+def random(seed):
+    return np.random.default_rng(seed)
+
+
+def units(kind):
+    return [name for name in all_units() if name.startswith(f"{kind}_")]
+
+
+def check(name, got, expected, *operands):
+    """Compare results and flags, and name the first vector that differs."""
+    wrong = np.flatnonzero((got.results != expected.results) | (got.flags != expected.flags))
+    if len(wrong):
+        first = wrong[0]
+        inputs = ", ".join(f"{int(column[first]):08x}" for column in operands)
+        pytest.fail(
+            f"{name}: {len(wrong)} of {len(got.results)} differ, first ({inputs}): "
+            f"{int(got.results[first]):08x} flags {int(got.flags[first]):05b}, "
+            f"SoftFloat has {int(expected.results[first]):08x} flags {int(expected.flags[first]):05b}"
+        )
+
+
+def joined(*groups):
+    """Columns of operands, one group after the other."""
+    return [np.concatenate(columns) for columns in zip(*groups, strict=True)]
+
+
+def directed_triples(random, request):
+    """All of them in long runs, otherwise some."""
+    a, b, c = float_vectors.directed(3)
+    if not request.config.getoption("--long"):
+        some = random.integers(0, len(a), RANDOM_VECTORS)
+        a, b, c = a[some], b[some], c[some]
+    return a, b, c
+
+
+def test_multiply_add(random, count, request):
+    a, b, c = joined(directed_triples(random, request), float_vectors.triples(random, count))
+    expected = Operation.MULTIPLY_ADD(a, b, c)
+    for name in units("MultiplyAdd"):
+        check(name, run(name, a, b, c), expected, a, b, c)
+        # Both signs changed here and by the unit: the same once more.
+        check(name, run(name, a ^ SIGN, b, c ^ SIGN, option=3), expected, a, b, c)
