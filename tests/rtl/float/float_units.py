@@ -11,18 +11,21 @@ from amaranth import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.float.formats import Flags
+from flashtrain.rtl.float.add import Add
+from flashtrain.rtl.float.formats import FLAGS
+from flashtrain.rtl.float.multiply import Multiply
 from flashtrain.rtl.float.multiply_add import MultiplyAdd
 from flashtrain.sim.bench.softfloat import Answers
 from flashtrain.sim.verilated import build_shared_library, exported_sources, verilate
 
+DEPTHS = {MultiplyAdd: (1, 5, 11), Multiply: (1, 4, 10), Add: (1, 4, 9)}
 HARNESS = Path(__file__).with_name("float_harness.cpp")
 
 
 def all_units() -> dict[str, wiring.Component]:
     """The units under test by name."""
     units = {}
-    for unit, depths in {MultiplyAdd: (1, 5, 11)}.items():
+    for unit, depths in DEPTHS.items():
         for stages in depths:
             units[f"{unit.__name__}_{stages}"] = unit(stages=stages)
     return units
@@ -40,7 +43,7 @@ class FloatUnits(wiring.Component):
     option : In(2)   the unit's inputs of one bit, in the order of its ports
     start, enable : In(1)
     result : Out(32)
-    flags : Out(Flags)
+    flags : Out(FLAGS)
     """
 
     unit: In(8)
@@ -51,7 +54,7 @@ class FloatUnits(wiring.Component):
     start: In(1)
     enable: In(1)
     result: Out(32)
-    flags: Out(Flags)
+    flags: Out(FLAGS)
 
     def elaborate(self, platform):
         m = Module()

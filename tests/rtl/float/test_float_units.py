@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
+from float_units import all_units, run
 
 from flashtrain.sim.bench import float_vectors
 from flashtrain.sim.bench.softfloat import Operation
-
-from float_units import all_units, run
 
 RANDOM_VECTORS = 20_000
 SIGN = np.uint32(1 << 31)
@@ -61,3 +60,31 @@ def test_multiply_add(random, count, request):
         check(name, run(name, a, b, c), expected, a, b, c)
         # Both signs changed here and by the unit: the same once more.
         check(name, run(name, a ^ SIGN, b, c ^ SIGN, option=3), expected, a, b, c)
+
+
+def test_multiply(random, count):
+    a, b = joined(float_vectors.directed(2), float_vectors.pairs(random, count))
+    expected = Operation.MULTIPLY(a, b)
+    for name in units("Multiply"):
+        check(name, run(name, a, b), expected, a, b)
+        check(name, run(name, a ^ SIGN, b, option=1), expected, a, b)
+
+
+def test_add(random, count):
+    a, b = joined(float_vectors.directed(2), float_vectors.pairs(random, count))
+    total, difference = Operation.ADD(a, b), Operation.SUBTRACT(a, b)
+    for name in units("Add"):
+        check(name, run(name, a, b), total, a, b)
+        check(name, run(name, a, b, option=1), difference, a, b)
+
+
+def test_multiply_add_multiplies_and_adds(random, count):
+    """With c = -0 it is the product, with b = 1 the sum, signs and flags included."""
+    a, b = joined(float_vectors.directed(2), float_vectors.pairs(random, count))
+    [name, *_] = units("MultiplyAdd")
+    check(name, run(name, a, b, _all(a, 0x8000_0000)), Operation.MULTIPLY(a, b), a, b)
+    check(name, run(name, a, _all(a, 0x3F80_0000), b), Operation.ADD(a, b), a, b)
+
+
+def _all(like, bits):
+    return np.full(len(like), bits, np.uint32)

@@ -41,27 +41,16 @@ EXTRA_BITS = 3
 and whether anything is below."""
 
 
-class Flags(data.Struct):
-    """Exceptions of IEEE 754 (7.1), in the order of RISC-V's and SoftFloat's flag words."""
+FLAGS = data.StructLayout(
+    dict.fromkeys(("inexact", "underflow", "overflow", "division_by_zero", "invalid"), 1)
+)
+"""Exceptions of IEEE 754 (7.1), in the order of RISC-V's and SoftFloat's flag words."""
 
-    inexact: 1
-    underflow: 1
-    overflow: 1
-    division_by_zero: 1
-    invalid: 1
+SPECIAL = data.StructLayout(dict.fromkeys(("nan", "infinite", "zero", "invalid", "division_by_zero"), 1))
+"""A result that does not come from rounding, and why. All zero: there is none.
 
-
-class Special(data.Struct):
-    """A result that does not come from rounding, and why. All zero: there is none.
-
-    `invalid` and `division_by_zero` are the flags; the first goes with `nan`, the second with `infinite`.
-    """
-
-    nan: 1
-    infinite: 1
-    zero: 1
-    invalid: 1
-    division_by_zero: 1
+`invalid` and `division_by_zero` are flags; the first goes with `nan`, the second with `infinite`.
+"""
 
 
 class Unpacked(data.StructLayout):

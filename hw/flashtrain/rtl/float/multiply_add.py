@@ -3,7 +3,7 @@
 from amaranth import Cat, Module, Mux, Signal, signed
 
 from flashtrain.rtl.float.align import AlignRight
-from flashtrain.rtl.float.formats import EXTRA_BITS, FLOAT32, Special
+from flashtrain.rtl.float.formats import EXTRA_BITS, FLOAT32, SPECIAL
 from flashtrain.rtl.float.normalise import level_steps, normalise_limited
 from flashtrain.rtl.float.pipeline import Pipeline
 from flashtrain.rtl.float.product import multiply_significands, product_steps
@@ -68,7 +68,7 @@ class MultiplyAdd(FloatUnit):
         a, b, c = unpack_a.number, unpack_b.number, unpack_c.number
 
         pipe = Pipeline(m, self.enable, self.stages, self.STEPS)
-        product_sign, addend_sign, special = Signal(), Signal(), Signal(Special)
+        product_sign, addend_sign, special = Signal(), Signal(), Signal(SPECIAL)
         m.d.comb += [
             product_sign.eq(a.sign ^ b.sign ^ self.negate_product),
             addend_sign.eq(c.sign ^ self.negate_addend),
@@ -114,7 +114,7 @@ class MultiplyAdd(FloatUnit):
         ]
         pipe.cut("aligned")
 
-        # What has been lost of a subtrahend is subtracted too: one more from the last place, and then some bits
+        # What has been lost of a subtrahend is subtracted too: one more from the last place, and some bits
         # below it are ones. The addend never loses bits when it is the larger one.
         subtract, lost = pipe.subtract, pipe.lost
         total, opposite = Signal(signed(WINDOW + 2)), Signal(WINDOW)

@@ -4,7 +4,7 @@ from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.float.formats import EXTRA_BITS, Flags, FloatFormat, Special
+from flashtrain.rtl.float.formats import EXTRA_BITS, FLAGS, SPECIAL, FloatFormat
 
 
 class RoundPack(wiring.Component):
@@ -19,9 +19,9 @@ class RoundPack(wiring.Component):
     significand : In(format.precision + EXTRA_BITS)
         The first bit is the one that is not stored. It is 0 in subnormal numbers and zeros, where the
         exponent must be 1 or the whole significand 0. The last bit stands for everything below it.
-    special : In(Special)  overrides them
+    special : In(SPECIAL)  overrides them
     result : Out(format.width)
-    flags : Out(Flags)
+    flags : Out(FLAGS)
     """
 
     def __init__(self, format: FloatFormat, exponent_bits: int):
@@ -32,9 +32,9 @@ class RoundPack(wiring.Component):
                 "sign": In(1),
                 "exponent": In(exponent_bits),
                 "significand": In(format.precision + EXTRA_BITS),
-                "special": In(Special),
+                "special": In(SPECIAL),
                 "result": Out(format.width),
-                "flags": Out(Flags),
+                "flags": Out(FLAGS),
             }
         )
 

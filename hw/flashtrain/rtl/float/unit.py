@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 
 from amaranth import Module
+from amaranth.hdl import ShapeLike
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.float.formats import FLOAT32, Flags, FloatFormat
+from flashtrain.rtl.float.formats import FLAGS, FLOAT32, FloatFormat
 from flashtrain.rtl.float.pipeline import Pipeline
 from flashtrain.rtl.float.round_pack import RoundPack
 
@@ -18,7 +19,7 @@ class FloatUnit(wiring.Component):
     -------
     enable : In(1)   while low, the whole unit stands still
     result : Out(result_format.width)
-    flags : Out(Flags)
+    flags : Out(FLAGS)
 
     and the operands, which each unit names.
 
@@ -34,7 +35,7 @@ class FloatUnit(wiring.Component):
 
     STEPS: Mapping[str, float]
 
-    def __init__(self, operands: Mapping[str, object], stages: int, result_format: FloatFormat = FLOAT32):
+    def __init__(self, operands: Mapping[str, ShapeLike], stages: int, result_format: FloatFormat = FLOAT32):
         if not 1 <= stages <= len(self.STEPS):
             raise ValueError(
                 f"{type(self).__name__}: {stages} stages, expected 1 to {len(self.STEPS)} "
@@ -47,7 +48,7 @@ class FloatUnit(wiring.Component):
                 **{name: In(shape) for name, shape in operands.items()},
                 "enable": In(1),
                 "result": Out(result_format.width),
-                "flags": Out(Flags),
+                "flags": Out(FLAGS),
             }
         )
 
@@ -56,7 +57,7 @@ class FloatUnit(wiring.Component):
         return self.stages
 
     def _round(self, m: Module, pipe: Pipeline, exponent_bits: int):
-        """The last step of every unit: round and pack the pipeline's sign, exponent, significand and special."""
+        """The last step of every unit: rounds what the pipeline carries under the names of `RoundPack`."""
         m.submodules.round_pack = last = RoundPack(self.result_format, exponent_bits)
         m.d.comb += [
             last.sign.eq(pipe.sign),
