@@ -1,7 +1,8 @@
 """Commands, status bits and bus operations of a NAND die (ONFI 5.1, section 5).
 
 A *bus operation* is what the controller's bus engine performs in one go on one die; `SEQUENCES` is its
-spelling in command, address and data cycles.
+spelling in command, address and data cycles. The commands of the on-die update have bytes that ONFI leaves to
+the vendor (C0h to CFh); what they do is in `spec.update`.
 """
 
 from enum import IntEnum, IntFlag
@@ -9,7 +10,7 @@ from typing import NamedTuple
 
 
 class DieCommand(IntEnum):
-    """Command bytes (ONFI 5.1, table 71)."""
+    """Command bytes (ONFI 5.1, table 71; C0h and up vendor specific)."""
 
     READ = 0x00
     READ_CONFIRM = 0x30
@@ -34,6 +35,19 @@ class DieCommand(IntEnum):
     SET_FEATURES = 0xEF
     GET_FEATURES = 0xEE
     RESET = 0xFF
+    LOAD_CONSTANTS = 0xC0
+    LOAD_CONSTANTS_CONFIRM = 0xC1
+    LOAD_GRADIENT = 0xC2
+    LOAD_GRADIENT_CONFIRM = 0xC3
+    UPDATE_SOURCE = 0xC4
+    UPDATE_TARGET = 0xC5
+    UPDATE_MULTI_PLANE = 0xC6
+    UPDATE = 0xC7
+    UPDATE_END = 0xC8
+    READ_COPY = 0xC9
+    READ_COPY_CONFIRM = 0xCA
+    READ_STATISTICS = 0xCB
+    READ_STATISTICS_CONFIRM = 0xCC
 
 
 class DieStatus(IntFlag):
@@ -90,6 +104,14 @@ class BusOp(IntEnum):
     PROGRAM_LAST = 11  # load the last plane, program, and take the next page set meanwhile
     ERASE_MORE = 12
     ERASE_LAST = 13
+    LOAD_CONSTANTS = 14
+    LOAD_GRADIENT = 15  # a page of gradients; its number is in the place of the plane
+    UPDATE_SOURCE = 16  # the row that a plane senses
+    UPDATE_MORE = 17  # the row that it programs
+    UPDATE_LAST = 18  # the same of the last plane: update
+    UPDATE_END = 19  # program what was computed last
+    SELECT_COPY = 20  # choose a page of the copies for a data output after tCCS
+    SELECT_STATISTICS = 21
 
 
 _C = DieCommand
@@ -112,4 +134,14 @@ SEQUENCES: dict[BusOp, Sequence] = {
     BusOp.PROGRAM_LAST: Sequence(_C.PROGRAM, _FULL, None, DataPhase.IN, _C.PROGRAM_CACHE),
     BusOp.ERASE_MORE: Sequence(_C.ERASE, _ROW, _C.ERASE_MULTI_PLANE, DataPhase.NONE, None),
     BusOp.ERASE_LAST: Sequence(_C.ERASE, _ROW, _C.ERASE_CONFIRM, DataPhase.NONE, None),
+    BusOp.LOAD_CONSTANTS: Sequence(_C.LOAD_CONSTANTS, _NONE, None, DataPhase.IN, _C.LOAD_CONSTANTS_CONFIRM),
+    BusOp.LOAD_GRADIENT: Sequence(_C.LOAD_GRADIENT, _ROW, None, DataPhase.IN, _C.LOAD_GRADIENT_CONFIRM),
+    BusOp.UPDATE_SOURCE: Sequence(_C.UPDATE_SOURCE, _ROW, None, DataPhase.NONE, None),
+    BusOp.UPDATE_MORE: Sequence(_C.UPDATE_TARGET, _ROW, _C.UPDATE_MULTI_PLANE, DataPhase.NONE, None),
+    BusOp.UPDATE_LAST: Sequence(_C.UPDATE_TARGET, _ROW, _C.UPDATE, DataPhase.NONE, None),
+    BusOp.UPDATE_END: Sequence(_C.UPDATE_END, _NONE, None, DataPhase.NONE, None),
+    BusOp.SELECT_COPY: Sequence(_C.READ_COPY, _ROW, _C.READ_COPY_CONFIRM, DataPhase.NONE, None),
+    BusOp.SELECT_STATISTICS: Sequence(
+        _C.READ_STATISTICS, _NONE, _C.READ_STATISTICS_CONFIRM, DataPhase.NONE, None
+    ),
 }

@@ -32,7 +32,27 @@ empty. With all zones selected, close applies to the open zones, finish to the o
 the closed ones (too few open resources for all: none changes), reset to all but read-only and offline.
 Retire makes a zone read-only or offline from any other state, but nothing leaves offline; its data stays
 readable while read-only. A stream reset is a reset with all zones selected: retired zones stay what they are.
-The result in a completion is 0 but for a successful append.
+The result in a completion is 0 but for a successful append or update.
+
+Optimizer steps on the dies (`spec.update`). An update appends tiles to its namespace, the *destination*: it is
+checked as an append, and
+- 4: the port may append to the destination and read the *source*, the namespace in SOURCE, which is another one
+  (`ACCESS_DENIED`; `INVALID_NAMESPACE`: there is no such namespace or it is the same one);
+- 5: PAGES (of gradients per tile) is 1 to the planes of a page set, COPIES at most PAGES, ROWS at least 1, and
+  the number of blocks is ROWS x channels x PAGES (`INVALID_FIELD`);
+- 8: the destination's write pointer is a multiple of channels x planes (`ZONE_INVALID_WRITE`); the tiles fit below
+  the capacity (`ZONE_BOUNDARY_ERROR`); the zone of the same number of the source holds these rows
+  (`UNWRITTEN_BLOCK`, `ZONE_IS_OFFLINE`).
+ROWS counts the tiles of all channels side by side, so an update of ROWS advances the write pointer by
+ROWS x channels x planes blocks. With COPIES the first COPIES pages of each tile's gradients are replaced by the copies.
+From its first update on a destination is *uncommitted*: reads are answered with `NAMESPACE_NOT_READY` until it
+is committed or reset. SET_CONSTANTS and GET_STATISTICS have one page per die, channels side by side, then dies
+(`INVALID_FIELD`: the number of blocks is not channels x dies); both wait until no update is under way.
+GENERATION waits, as a reset does, until its stream has no command in flight. COMMIT: the stream is uncommitted
+and each of its zones has been written as far as the source's (`INVALID_FIELD` otherwise); the source is reset.
+The reset of an uncommitted stream is the skip of a step. PIN and RELEASE: a pinned stream refuses resets,
+retirement, appends, writes and updates as a destination, and a commit leaves it as it is
+(`NAMESPACE_WRITE_PROTECTED`).
 """
 
 from enum import IntEnum
@@ -49,7 +69,11 @@ class Opcode(IntEnum):
     ZONE_MANAGEMENT_RECEIVE = 0x7A
     ZONE_APPEND = 0x7D
     STREAM_RESET = 0x80  # every zone of the namespace becomes empty: a new generation
+    SET_CONSTANTS = 0x81  # of an optimizer step, on all dies; resets their statistics
+    GET_STATISTICS = 0x82  # of an optimizer step, from all dies
+    UPDATE = 0x83  # gradients in, 16-bit copies out in their place, tiles appended
     ZONE_RETIRE = 0x84  # ZSA field holds the new state of the zone: READ_ONLY or OFFLINE
+    GENERATION = 0x88  # ZSA field holds a GenerationAction
 
 
 class ZoneAction(IntEnum):
@@ -59,6 +83,14 @@ class ZoneAction(IntEnum):
     FINISH = 0x02
     OPEN = 0x03
     RESET = 0x04
+
+
+class GenerationAction(IntEnum):
+    """Action of a GENERATION command."""
+
+    COMMIT = 1
+    PIN = 2
+    RELEASE = 3
 
 
 class ZoneReport(IntEnum):
@@ -91,7 +123,9 @@ class Status(IntEnum):
     SGL_LENGTH_INVALID = 0x00F
     SGL_TYPE_INVALID = 0x011
     SGL_GRANULARITY_INVALID = 0x01E
+    NAMESPACE_WRITE_PROTECTED = 0x020
     LBA_OUT_OF_RANGE = 0x080
+    NAMESPACE_NOT_READY = 0x082
     ZONE_BOUNDARY_ERROR = 0x1B8
     ZONE_IS_FULL = 0x1B9
     ZONE_IS_READ_ONLY = 0x1BA
@@ -144,6 +178,10 @@ class Submission:
     select_all = _dword(13, 8, 1)  # zone management send
     report_options = _dword(13, 8, 8)  # zone management receive; 00h: all zones
     partial = _dword(13, 16, 1)
+    pages = _dword(13, 16, 8)  # update: pages of gradients of a tile
+    copies = _dword(13, 24, 8)  # update: pages of 16-bit copies of a tile
+    rows = _dword(14, 0, 16)  # update: tiles of each channel
+    source = _dword(15, 0, 8)  # update, commit: namespace of the current generation
 
     PSDT_SGL = 1
 

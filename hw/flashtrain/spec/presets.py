@@ -31,6 +31,8 @@ SMALL = FmsConfig(
     write_sets=4,
     read_pages=4,
     read_queue=16,
+    # With half the planes of `behemoth` an interval of 3 keeps up with SGD, too.
+    update_interval=3,
 )
 """The default run."""
 

@@ -1,0 +1,112 @@
+"""Optimizer steps on the dies: tiles, what a die is told and what it tells, and its commands.
+
+A *tile* is the state of some parameters on one page set of one die: w of all, then m, then v, as far as the optimizer
+has them, as binary32 words in the order of plane and byte. So all planes are programmed with state, and nothing of a
+parameter lies on another die.
+
+Die commands (bytes in `spec.nand`):
+
+- LOAD_CONSTANTS: a page, whose first 64 bytes are an `UpdateHeader`, to the die; resets the statistics. Before an
+  update sequence, when the die is ready and its array idle.
+- LOAD_GRADIENT: a page of gradients; the plane of its address is its number. A die has two gradient buffers, which are
+  loaded in turn: the first load after an UPDATE goes to the other one. Allowed while the update unit works.
+- UPDATE_SOURCE, UPDATE_TARGET: for each plane of the die, from plane 0 up, the row to be sensed and the row to be
+  programmed, then UPDATE_MULTI_PLANE (busy for tDBSY) or, after the last, UPDATE. The die is busy until the
+  update unit has worked on the tile: when the array is idle it senses the tile into the data registers; then the
+  registers are exchanged, the tile of the UPDATE before is programmed, and the unit works meanwhile, with the
+  gradients loaded last. When the die is ready again FAILC is the status of the program two UPDATEs before; while
+  RDY is set the next gradients, copies, statistics and UPDATEs may follow.
+- UPDATE_END: when the array is idle, the tile of the last UPDATE is programmed: the die is ready at once, FAILC is
+  the status of the program before, and FAIL at ARDY its own. Between the first UPDATE and the end no other
+  command is allowed but those above and below, status and reset.
+- READ_COPY: selects a page (the plane of its address) of the 16-bit copies of the last UPDATE for output after tCCS.
+- READ_STATISTICS: selects the statistics for output after tCCS: an `UpdateStatistics`, then zeros.
+"""
+
+from dataclasses import dataclass
+
+from .errors import require_range
+from .geometry import Geometry
+from .nvme import BitField
+from .optimizer import CONSTANT_WORDS, PARTIAL_SUMS, PROGRAMS, CopyFormat, GradientFormat, OptimizerCode
+
+WORD_BYTES = 4
+GRADIENT_BUFFERS = 2
+
+_GRADIENT_BYTES = {GradientFormat.FP32: 4, GradientFormat.FP16: 2, GradientFormat.BF16: 2}
+_COPY_BYTES = 2
+
+
+@dataclass(frozen=True)
+class Tile:
+    """How the state of an optimizer lies on a page set.
+
+    A parameter has `arrays` words of state: 1 to 3, for w, m and v.
+    """
+
+    geometry: Geometry
+    arrays: int
+    gradient_format: GradientFormat
+    copy_format: CopyFormat
+
+    def __post_init__(self) -> None:
+        require_range("tile.arrays", self.arrays, 1, 3)
+
+    @classmethod
+    def of(
+        cls, geometry: Geometry, code: OptimizerCode, gradient: GradientFormat, copy: CopyFormat
+    ) -> "Tile":
+        return cls(geometry, len(PROGRAMS[code].outputs), gradient, copy)
+
+    @property
+    def words(self) -> int:
+        """Words of the page set."""
+        return self.geometry.page_set_bytes // WORD_BYTES
+
+    @property
+    def parameters(self) -> int:
+        """Parameters of a tile; at most two words are left over."""
+        return self.words // self.arrays
+
+    @property
+    def gradient_pages(self) -> int:
+        """Pages of gradients: of all parameters in order, from the first byte on."""
+        return self._pages(_GRADIENT_BYTES[self.gradient_format])
+
+    @property
+    def copy_pages(self) -> int:
+        """Pages of 16-bit copies of the new weights, in order."""
+        return 0 if self.copy_format is CopyFormat.NONE else self._pages(_COPY_BYTES)
+
+    def _pages(self, each: int) -> int:
+        return -(-self.parameters * each // self.geometry.page_bytes)
+
+
+def gradient_buffer_pages(geometry: Geometry) -> int:
+    """Pages of one gradient buffer of a die: binary32 gradients of tiles with one word of state."""
+    return geometry.planes
+
+
+class UpdateHeader:
+    """What a die is told about an optimizer step, in the first bytes of a LOAD_CONSTANTS page."""
+
+    BYTES = 64
+    code = BitField(0, 8)  # OptimizerCode
+    gradient_format = BitField(8, 8)
+    copy_format = BitField(16, 8)
+    parameters = BitField(32, 32)  # of a tile
+    constants = tuple(BitField(32 * (4 + number), 32) for number in range(CONSTANT_WORDS))  # binary32
+
+
+class UpdateStatistics:
+    """What a die tells about the gradients since LOAD_CONSTANTS.
+
+    Gradient i of each tile is counted in sum i mod PARTIAL_SUMS; see `spec.optimizer` for what is counted.
+    """
+
+    BYTES = 64
+    nans = BitField(0, 32)
+    infinities = BitField(32, 32)
+    largest = BitField(64, 32)  # binary32
+    tiles = BitField(96, 32)  # updated
+    squares = tuple(BitField(32 * (4 + number), 32) for number in range(PARTIAL_SUMS))  # binary32
