@@ -41,7 +41,11 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_OPCODE_ZONE_MANAGEMENT_RECEIVE 0x7a
 #define FLASHTRAIN_OPCODE_ZONE_APPEND 0x7d
 #define FLASHTRAIN_OPCODE_STREAM_RESET 0x80 /* every zone of the namespace becomes empty: a new generation */
+#define FLASHTRAIN_OPCODE_SET_CONSTANTS 0x81 /* of an optimizer step, on all dies; resets their statistics */
+#define FLASHTRAIN_OPCODE_GET_STATISTICS 0x82 /* of an optimizer step, from all dies */
+#define FLASHTRAIN_OPCODE_UPDATE 0x83 /* gradients in, 16-bit copies out in their place, tiles appended */
 #define FLASHTRAIN_OPCODE_ZONE_RETIRE 0x84 /* ZSA field holds the new state of the zone: READ_ONLY or OFFLINE */
+#define FLASHTRAIN_OPCODE_GENERATION 0x88 /* ZSA field holds a GenerationAction */
 
 /* Status code type in bits 10:8, status code in bits 7:0 (Base figures 94 to 99, ZNS figure 24). */
 #define FLASHTRAIN_STATUS_SUCCESS 0x00
@@ -53,7 +57,9 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_STATUS_SGL_LENGTH_INVALID 0x0f
 #define FLASHTRAIN_STATUS_SGL_TYPE_INVALID 0x11
 #define FLASHTRAIN_STATUS_SGL_GRANULARITY_INVALID 0x1e
+#define FLASHTRAIN_STATUS_NAMESPACE_WRITE_PROTECTED 0x20
 #define FLASHTRAIN_STATUS_LBA_OUT_OF_RANGE 0x80
+#define FLASHTRAIN_STATUS_NAMESPACE_NOT_READY 0x82
 #define FLASHTRAIN_STATUS_ZONE_BOUNDARY_ERROR 0x1b8
 #define FLASHTRAIN_STATUS_ZONE_IS_FULL 0x1b9
 #define FLASHTRAIN_STATUS_ZONE_IS_READ_ONLY 0x1ba
@@ -84,6 +90,54 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_ZONE_STATE_READ_ONLY 0x0d
 #define FLASHTRAIN_ZONE_STATE_FULL 0x0e
 #define FLASHTRAIN_ZONE_STATE_OFFLINE 0x0f
+
+/* Action of a GENERATION command. */
+#define FLASHTRAIN_GENERATION_COMMIT 0x01
+#define FLASHTRAIN_GENERATION_PIN 0x02
+#define FLASHTRAIN_GENERATION_RELEASE 0x03
+
+/* Which micro-program runs. */
+#define FLASHTRAIN_OPTIMIZER_SGD 0x00
+#define FLASHTRAIN_OPTIMIZER_MOMENTUM 0x01
+#define FLASHTRAIN_OPTIMIZER_NESTEROV 0x02
+#define FLASHTRAIN_OPTIMIZER_LINEAR 0x03 /* m and w become linear combinations of m, w and the gradient */
+#define FLASHTRAIN_OPTIMIZER_ADAM 0x04 /* weight decay is added to the gradient */
+#define FLASHTRAIN_OPTIMIZER_ADAMW 0x05 /* weight decay shrinks the weight */
+#define FLASHTRAIN_OPTIMIZER_ADAM_FAST 0x06 /* ADAM for beta1 <= 1/2 */
+#define FLASHTRAIN_OPTIMIZER_ADAMW_FAST 0x07 /* ADAMW for beta1 <= 1/2 */
+
+/* Format in which gradients arrive. */
+#define FLASHTRAIN_GRADIENT_FORMAT_FP32 0x00 /* IEEE 754 binary32 */
+#define FLASHTRAIN_GRADIENT_FORMAT_FP16 0x01 /* IEEE 754 binary16 */
+#define FLASHTRAIN_GRADIENT_FORMAT_BF16 0x02 /* the upper half of a binary32 */
+
+/* Format of the copy of the new weights; numbers as in GradientFormat. */
+#define FLASHTRAIN_COPY_FORMAT_NONE 0x00
+#define FLASHTRAIN_COPY_FORMAT_FP16 0x01
+#define FLASHTRAIN_COPY_FORMAT_BF16 0x02
+
+/* Constants of SGD, MOMENTUM and NESTEROV. */
+#define FLASHTRAIN_SGD_CONSTANT_SCALE 0x00 /* of the gradient: unscale * clip */
+#define FLASHTRAIN_SGD_CONSTANT_DECAY 0x01 /* weight decay */
+#define FLASHTRAIN_SGD_CONSTANT_STEP 0x02 /* -lr */
+#define FLASHTRAIN_SGD_CONSTANT_MOMENTUM 0x03 /* momentum */
+
+/* Constants of LINEAR: m = M_M * m + M_G * g; w = W_W * w + W_M * m + W_G * g, with the new m. */
+#define FLASHTRAIN_LINEAR_CONSTANT_SCALE 0x00 /* of the gradient: unscale * clip */
+#define FLASHTRAIN_LINEAR_CONSTANT_M_M 0x01
+#define FLASHTRAIN_LINEAR_CONSTANT_M_G 0x02
+#define FLASHTRAIN_LINEAR_CONSTANT_W_W 0x03
+#define FLASHTRAIN_LINEAR_CONSTANT_W_M 0x04
+#define FLASHTRAIN_LINEAR_CONSTANT_W_G 0x05
+
+/* Constants of the ADAM family. step is -lr / (1 - beta1^t), bias is sqrt(1 - beta2^t): binary32 both. */
+#define FLASHTRAIN_ADAM_CONSTANT_SCALE 0x00 /* of the gradient: unscale * clip */
+#define FLASHTRAIN_ADAM_CONSTANT_DECAY 0x01 /* ADAM: weight decay; ADAMW: 1 - lr * weight decay */
+#define FLASHTRAIN_ADAM_CONSTANT_MEAN_GAIN 0x02 /* 1 - beta1; FAST: -beta1, as (1 - beta1) - 1 */
+#define FLASHTRAIN_ADAM_CONSTANT_SQUARE_KEEP 0x03 /* beta2 */
+#define FLASHTRAIN_ADAM_CONSTANT_SQUARE_GAIN 0x04 /* 1 - beta2 */
+#define FLASHTRAIN_ADAM_CONSTANT_ROOT_SCALE 0x05 /* 1 / (step * bias); 0 at lr = 0 */
+#define FLASHTRAIN_ADAM_CONSTANT_ROOT_OFFSET 0x06 /* epsilon / step; -infinity at lr = 0 */
 
 /* A submission/completion queue pair with an identity. */
 #define FLASHTRAIN_PORT_HOST 0x00
@@ -181,7 +235,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_CHANNEL_COUNTER_ERASES 0x0a /* multi-plane erases */
 #define FLASHTRAIN_CHANNEL_COUNTER_FAILURES 0x0b /* programs and erases whose status was a failure */
 
-/* Command bytes (ONFI 5.1, table 71). */
+/* Command bytes (ONFI 5.1, table 71; C0h and up vendor specific). */
 #define FLASHTRAIN_DIE_READ 0x00
 #define FLASHTRAIN_DIE_READ_CONFIRM 0x30
 #define FLASHTRAIN_DIE_READ_MULTI_PLANE 0x32
@@ -205,6 +259,19 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_DIE_SET_FEATURES 0xef
 #define FLASHTRAIN_DIE_GET_FEATURES 0xee
 #define FLASHTRAIN_DIE_RESET 0xff
+#define FLASHTRAIN_DIE_LOAD_CONSTANTS 0xc0
+#define FLASHTRAIN_DIE_LOAD_CONSTANTS_CONFIRM 0xc1
+#define FLASHTRAIN_DIE_LOAD_GRADIENT 0xc2
+#define FLASHTRAIN_DIE_LOAD_GRADIENT_CONFIRM 0xc3
+#define FLASHTRAIN_DIE_UPDATE_SOURCE 0xc4
+#define FLASHTRAIN_DIE_UPDATE_TARGET 0xc5
+#define FLASHTRAIN_DIE_UPDATE_MULTI_PLANE 0xc6
+#define FLASHTRAIN_DIE_UPDATE 0xc7
+#define FLASHTRAIN_DIE_UPDATE_END 0xc8
+#define FLASHTRAIN_DIE_READ_COPY 0xc9
+#define FLASHTRAIN_DIE_READ_COPY_CONFIRM 0xca
+#define FLASHTRAIN_DIE_READ_STATISTICS 0xcb
+#define FLASHTRAIN_DIE_READ_STATISTICS_CONFIRM 0xcc
 
 /* Bits of the status byte (ONFI 5.1, section 5.13). */
 #define FLASHTRAIN_DIE_STATUS_FAIL 0x01 /* the last operation of the array failed; valid while ARDY is set */
@@ -228,6 +295,14 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_BUS_OP_PROGRAM_LAST 0x0b /* load the last plane, program, and take the next page set meanwhile */
 #define FLASHTRAIN_BUS_OP_ERASE_MORE 0x0c
 #define FLASHTRAIN_BUS_OP_ERASE_LAST 0x0d
+#define FLASHTRAIN_BUS_OP_LOAD_CONSTANTS 0x0e
+#define FLASHTRAIN_BUS_OP_LOAD_GRADIENT 0x0f /* a page of gradients; its number is in the place of the plane */
+#define FLASHTRAIN_BUS_OP_UPDATE_SOURCE 0x10 /* the row that a plane senses */
+#define FLASHTRAIN_BUS_OP_UPDATE_MORE 0x11 /* the row that it programs */
+#define FLASHTRAIN_BUS_OP_UPDATE_LAST 0x12 /* the same of the last plane: update */
+#define FLASHTRAIN_BUS_OP_UPDATE_END 0x13 /* program what was computed last */
+#define FLASHTRAIN_BUS_OP_SELECT_COPY 0x14 /* choose a page of the copies for a data output after tCCS */
+#define FLASHTRAIN_BUS_OP_SELECT_STATISTICS 0x15
 
 /* Fields of the 64-byte submission entry (Base figure 87; data block descriptor: Base figure 99). */
 #define FLASHTRAIN_SUBMISSION_BYTES 64
@@ -239,18 +314,22 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_SUBMISSION_ADDRESS 192, 64
 #define FLASHTRAIN_SUBMISSION_LENGTH 256, 32
 #define FLASHTRAIN_SUBMISSION_SGL_TYPE 312, 8 /* 00h: data block, address */
-#define FLASHTRAIN_SUBMISSION_SLBA 320, 64 /* ZSLBA of an append */
-#define FLASHTRAIN_SUBMISSION_NLB 384, 16 /* blocks - 1 (read, write, append) */
+#define FLASHTRAIN_SUBMISSION_SLBA 320, 64 /* ZSLBA of an append or update */
+#define FLASHTRAIN_SUBMISSION_NLB 384, 16 /* blocks - 1 (commands that move blocks) */
 #define FLASHTRAIN_SUBMISSION_DWORDS 384, 32 /* dwords - 1 (zone management receive) */
-#define FLASHTRAIN_SUBMISSION_ACTION 416, 8 /* ZSA, ZRA */
+#define FLASHTRAIN_SUBMISSION_ACTION 416, 8 /* ZSA, ZRA, GenerationAction */
 #define FLASHTRAIN_SUBMISSION_SELECT_ALL 424, 1 /* zone management send */
 #define FLASHTRAIN_SUBMISSION_REPORT_OPTIONS 424, 8 /* zone management receive; 00h: all zones */
-#define FLASHTRAIN_SUBMISSION_PARTIAL 432, 1
+#define FLASHTRAIN_SUBMISSION_PARTIAL 432, 1 /* zone management receive */
+#define FLASHTRAIN_SUBMISSION_PAGES 432, 8 /* update: pages of gradients of a tile */
+#define FLASHTRAIN_SUBMISSION_COPIES 440, 8 /* update: pages of 16-bit copies of a tile */
+#define FLASHTRAIN_SUBMISSION_ROWS 448, 16 /* update: tiles of each channel */
+#define FLASHTRAIN_SUBMISSION_SOURCE 480, 8 /* update, commit: namespace of the current generation */
 #define FLASHTRAIN_SUBMISSION_PSDT_SGL 1
 
 /* Fields of the 16-byte completion entry (Base figures 90 and 93). */
 #define FLASHTRAIN_COMPLETION_BYTES 16
-#define FLASHTRAIN_COMPLETION_RESULT 0, 64 /* append: the assigned LBA */
+#define FLASHTRAIN_COMPLETION_RESULT 0, 64 /* append, update: the assigned LBA */
 #define FLASHTRAIN_COMPLETION_SQ_HEAD 64, 16
 #define FLASHTRAIN_COMPLETION_SQ_ID 80, 16 /* the port */
 #define FLASHTRAIN_COMPLETION_CID 96, 16
@@ -277,6 +356,22 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_STREAM_ATTRIBUTES_CORE 6, 2
 #define FLASHTRAIN_STREAM_ATTRIBUTES_RETENTION 8, 2
 #define FLASHTRAIN_STREAM_ATTRIBUTES_CODEC 12, 4
+
+/* What a die is told about an optimizer step, in the first bytes of a LOAD_CONSTANTS page. */
+#define FLASHTRAIN_UPDATE_HEADER_BYTES 64
+#define FLASHTRAIN_UPDATE_HEADER_CODE 0, 8 /* OptimizerCode */
+#define FLASHTRAIN_UPDATE_HEADER_GRADIENT_FORMAT 8, 8
+#define FLASHTRAIN_UPDATE_HEADER_COPY_FORMAT 16, 8
+#define FLASHTRAIN_UPDATE_HEADER_PARAMETERS 32, 32 /* of a tile */
+#define FLASHTRAIN_UPDATE_HEADER_CONSTANTS(index) 128 + 32 * (index), 32 /* binary32 */
+
+/* What a die tells about the gradients since LOAD_CONSTANTS. */
+#define FLASHTRAIN_UPDATE_STATISTICS_BYTES 64
+#define FLASHTRAIN_UPDATE_STATISTICS_NANS 0, 32
+#define FLASHTRAIN_UPDATE_STATISTICS_INFINITIES 32, 32
+#define FLASHTRAIN_UPDATE_STATISTICS_LARGEST 64, 32 /* binary32 */
+#define FLASHTRAIN_UPDATE_STATISTICS_TILES 96, 32 /* updated */
+#define FLASHTRAIN_UPDATE_STATISTICS_SQUARES(index) 128 + 32 * (index), 32 /* binary32 */
 
 /* Constants of the register map. */
 #define FLASHTRAIN_ID_VALUE 0x4e525446

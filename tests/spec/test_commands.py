@@ -3,7 +3,7 @@
 import pytest
 
 from flashtrain.spec import Completion, Opcode, Status, Submission, ZoneAction, ZoneState
-from flashtrain.spec.nvme import BitField, ReportHeader, ZoneDescriptor, ZoneReport
+from flashtrain.spec.nvme import BitField, GenerationAction, ReportHeader, ZoneDescriptor, ZoneReport
 
 
 def values(kind) -> dict[str, int]:
@@ -23,13 +23,35 @@ def test_opcodes():
         "ZONE_MANAGEMENT_RECEIVE": 0x7A,
         "ZONE_APPEND": 0x7D,
         "STREAM_RESET": 0x80,
+        "SET_CONSTANTS": 0x81,
+        "GET_STATISTICS": 0x82,
+        "UPDATE": 0x83,
         "ZONE_RETIRE": 0x84,
+        "GENERATION": 0x88,
     }
+
+
+@pytest.mark.parametrize(
+    ("opcode", "direction"),
+    [
+        (Opcode.SET_CONSTANTS, 0b01),
+        (Opcode.GET_STATISTICS, 0b10),
+        (Opcode.UPDATE, 0b11),
+        (Opcode.GENERATION, 0b00),
+        (Opcode.STREAM_RESET, 0b00),
+        (Opcode.ZONE_RETIRE, 0b00),
+    ],
+)
+def test_vendor_opcodes_tell_the_direction_of_data(opcode, direction):
+    """Base figure 87: none, host to controller, controller to host, both."""
+    assert opcode >= 0x80
+    assert opcode & 0b11 == direction
 
 
 def test_zone_actions():
     assert values(ZoneAction) == {"CLOSE": 1, "FINISH": 2, "OPEN": 3, "RESET": 4}
     assert values(ZoneReport) == {"REPORT_ZONES": 0}
+    assert values(GenerationAction) == {"COMMIT": 1, "PIN": 2, "RELEASE": 3}
 
 
 def test_zone_states():
@@ -60,7 +82,9 @@ def test_statuses():
         "SGL_LENGTH_INVALID": status(0, 0x0F),
         "SGL_TYPE_INVALID": status(0, 0x11),
         "SGL_GRANULARITY_INVALID": status(0, 0x1E),
+        "NAMESPACE_WRITE_PROTECTED": status(0, 0x20),
         "LBA_OUT_OF_RANGE": status(0, 0x80),
+        "NAMESPACE_NOT_READY": status(0, 0x82),
         # Command specific status.
         "ZONE_BOUNDARY_ERROR": status(1, 0xB8),
         "ZONE_IS_FULL": status(1, 0xB9),
@@ -98,6 +122,10 @@ def test_submission_entry():
         "select_all": (13 * dword + 8, 1),
         "report_options": (13 * dword + 8, 8),
         "partial": (13 * dword + 16, 1),
+        "pages": (13 * dword + 16, 8),
+        "copies": (13 * dword + 24, 8),
+        "rows": (14 * dword, 16),
+        "source": (15 * dword, 8),
     }
 
 

@@ -12,7 +12,9 @@ from flashtrain.spec import Completion, Opcode, Port, Status, Submission, ZoneSt
 from flashtrain.spec.comments import comments
 from flashtrain.spec.generate import FOLDER, generated
 from flashtrain.spec.header import header
+from flashtrain.spec.optimizer import AdamConstant, CopyFormat, OptimizerCode
 from flashtrain.spec.registers import Counter, PortRegister, State, StreamRegister
+from flashtrain.spec.update import UpdateHeader
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -81,6 +83,14 @@ int main(void)
            FLASHTRAIN_STREAM_ADDRESS(3, FLASHTRAIN_STREAM_REGISTER_ATTRIBUTES),
            FLASHTRAIN_COUNTER_ADDRESS(FLASHTRAIN_COUNTER_ERASES), FLASHTRAIN_SQ_TAIL_DOORBELL(1),
            FLASHTRAIN_CQ_HEAD_DOORBELL(0));
+
+    memset(entry, 0, sizeof entry);
+    flashtrain_put(entry, FLASHTRAIN_UPDATE_HEADER_CODE, FLASHTRAIN_OPTIMIZER_ADAMW);
+    flashtrain_put(entry, FLASHTRAIN_UPDATE_HEADER_COPY_FORMAT, FLASHTRAIN_COPY_FORMAT_BF16);
+    flashtrain_put(entry, FLASHTRAIN_UPDATE_HEADER_PARAMETERS, 1365);
+    flashtrain_put(entry, FLASHTRAIN_UPDATE_HEADER_CONSTANTS(FLASHTRAIN_ADAM_CONSTANT_ROOT_OFFSET),
+                   0x3f800000u);
+    show(entry, sizeof entry);
     return 0;
 }
 """
@@ -104,12 +114,19 @@ def expected_output() -> str:
         registers.sq_tail_doorbell(1),
         registers.cq_head_doorbell(0),
     )
+    header = (
+        UpdateHeader.code.put(OptimizerCode.ADAMW)
+        | UpdateHeader.copy_format.put(CopyFormat.BF16)
+        | UpdateHeader.parameters.put(1365)
+        | UpdateHeader.constants[AdamConstant.ROOT_OFFSET].put(0x3F80_0000)
+    )
     lines = (
         entry.to_bytes(s.BYTES, "little").hex(),
         completion.to_bytes(Completion.BYTES, "little").hex(),
         f"{Status.UNWRITTEN_BLOCK:x}",
         f"{ZoneState.FULL:x}",
         " ".join(f"{address:x}" for address in addresses),
+        header.to_bytes(UpdateHeader.BYTES, "little").hex(),
     )
     return "".join(f"{line}\n" for line in lines)
 

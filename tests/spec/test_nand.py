@@ -32,6 +32,19 @@ def test_commands():
         "SET_FEATURES": 0xEF,
         "GET_FEATURES": 0xEE,
         "RESET": 0xFF,
+        "LOAD_CONSTANTS": 0xC0,
+        "LOAD_CONSTANTS_CONFIRM": 0xC1,
+        "LOAD_GRADIENT": 0xC2,
+        "LOAD_GRADIENT_CONFIRM": 0xC3,
+        "UPDATE_SOURCE": 0xC4,
+        "UPDATE_TARGET": 0xC5,
+        "UPDATE_MULTI_PLANE": 0xC6,
+        "UPDATE": 0xC7,
+        "UPDATE_END": 0xC8,
+        "READ_COPY": 0xC9,
+        "READ_COPY_CONFIRM": 0xCA,
+        "READ_STATISTICS": 0xCB,
+        "READ_STATISTICS_CONFIRM": 0xCC,
     }
 
 
@@ -73,6 +86,14 @@ def test_bus_operations():
         "PROGRAM_LAST": 11,
         "ERASE_MORE": 12,
         "ERASE_LAST": 13,
+        "LOAD_CONSTANTS": 14,
+        "LOAD_GRADIENT": 15,
+        "UPDATE_SOURCE": 16,
+        "UPDATE_MORE": 17,
+        "UPDATE_LAST": 18,
+        "UPDATE_END": 19,
+        "SELECT_COPY": 20,
+        "SELECT_STATISTICS": 21,
     }
 
 
@@ -92,4 +113,12 @@ def test_sequences():
         "PROGRAM_LAST": "80 AAAAA in 15",
         "ERASE_MORE": "60 AAA D1",
         "ERASE_LAST": "60 AAA D0",
+        "LOAD_CONSTANTS": "C0 in C1",
+        "LOAD_GRADIENT": "C2 AAA in C3",
+        "UPDATE_SOURCE": "C4 AAA",
+        "UPDATE_MORE": "C5 AAA C6",
+        "UPDATE_LAST": "C5 AAA C7",
+        "UPDATE_END": "C8",
+        "SELECT_COPY": "C9 AAA CA",
+        "SELECT_STATISTICS": "CB CC",
     }

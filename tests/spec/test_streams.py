@@ -5,7 +5,14 @@ from dataclasses import replace
 import pytest
 
 from flashtrain.spec import NODES, Access, ConfigError, NodeTable, Persistency, Port
-from flashtrain.spec.streams import ACTIVATION_NODE, SINGLE_NODE, WEIGHT_NODE, Codec, Retention
+from flashtrain.spec.streams import (
+    ACTIVATION_NODE,
+    SINGLE_NODE,
+    UPDATE_NODE,
+    WEIGHT_NODE,
+    Codec,
+    Retention,
+)
 
 # What Behemoth's table prints: persistency, retention, host may, core may.
 TABLES = {
@@ -22,6 +29,14 @@ TABLES = {
         (2, "activations"): ("volatile", "minutes", "-", "read append"),
         (3, "trained"): ("non-volatile", "years", "read", "read append"),
         (4, "weights"): ("volatile", "minutes", "-", "read append"),
+    },
+    "update": {
+        (1, "inputs"): ("non-volatile", "years", "append", "read"),
+        (2, "activations"): ("volatile", "minutes", "-", "read append"),
+        (3, "trained"): ("non-volatile", "years", "read", "read append"),
+        (4, "weights"): ("volatile", "minutes", "-", "read append"),
+        (5, "state_a"): ("non-volatile", "days", "read", "read append"),
+        (6, "state_b"): ("non-volatile", "days", "read", "read append"),
     },
 }
 
@@ -63,6 +78,9 @@ def test_numbers():
         (SINGLE_NODE, 683, [98, 291, 98, 196]),
         (ACTIVATION_NODE, 683, [228, 455]),
         (WEIGHT_NODE, 32, [20, 12]),
+        (UPDATE_NODE, 12, [2, 2, 2, 2, 2, 2]),
+        (UPDATE_NODE, 32, [4, 8, 4, 6, 6, 4]),
+        (UPDATE_NODE, 683, [69, 203, 69, 136, 136, 70]),
     ],
 )
 def test_zones_by_share(node, total, counts):
@@ -70,6 +88,12 @@ def test_zones_by_share(node, total, counts):
     assert [len(zones) for zones in ranges] == counts
     assert [zone for zones in ranges for zone in zones] == list(range(total))
     assert list(node.zones(total)) == [stream.nsid for stream in node.streams]
+
+
+def test_generations_of_state_are_of_one_size():
+    for total in range(12, 700):
+        zones = UPDATE_NODE.zones(total)
+        assert len(zones[UPDATE_NODE.named("state_a").nsid]) == len(zones[UPDATE_NODE.named("state_b").nsid])
 
 
 def test_too_few_zones():

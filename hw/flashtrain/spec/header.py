@@ -1,18 +1,20 @@
 """The contract as a C header, for drivers that are not written in Python.
 
 Valid as C99 and as C++11. Every constant of the contract is a macro; a field of an entry, a descriptor
-or a register is a macro for two arguments, `low, width`, of `flashtrain_get` and `flashtrain_put`.
+or a register is a macro for two arguments, `low, width`, of `flashtrain_get` and `flashtrain_put`. The macro
+of an array of fields takes the index.
 """
 
 from collections.abc import Iterator
 from enum import IntEnum, IntFlag
 
-from . import registers, streams
+from . import optimizer, registers, streams
 from .comments import comments, first_paragraph
 from .nand import BusOp, DieCommand, DieStatus
 from .nvme import (
     BitField,
     Completion,
+    GenerationAction,
     Opcode,
     ReportHeader,
     Status,
@@ -33,6 +35,7 @@ from .registers import (
     StreamAttributes,
     StreamRegister,
 )
+from .update import UpdateHeader, UpdateStatistics
 
 PREFIX = "FLASHTRAIN"
 
@@ -42,6 +45,13 @@ ENUMS: dict[str, type[IntEnum] | type[IntFlag]] = {
     "ZONE_ACTION": ZoneAction,
     "ZONE_REPORT": ZoneReport,
     "ZONE_STATE": ZoneState,
+    "GENERATION": GenerationAction,
+    "OPTIMIZER": optimizer.OptimizerCode,
+    "GRADIENT_FORMAT": optimizer.GradientFormat,
+    "COPY_FORMAT": optimizer.CopyFormat,
+    "SGD_CONSTANT": optimizer.SgdConstant,
+    "LINEAR_CONSTANT": optimizer.LinearConstant,
+    "ADAM_CONSTANT": optimizer.AdamConstant,
     "PORT": streams.Port,
     "ACCESS": streams.Access,
     "PERSISTENCY": streams.Persistency,
@@ -66,6 +76,8 @@ STRUCTS: dict[str, type] = {
     "REPORT_HEADER": ReportHeader,
     "ZONE_DESCRIPTOR": ZoneDescriptor,
     "STREAM_ATTRIBUTES": StreamAttributes,
+    "UPDATE_HEADER": UpdateHeader,
+    "UPDATE_STATISTICS": UpdateStatistics,
 }
 """Structures by the prefix of their fields' macros."""
 
@@ -153,5 +165,9 @@ def _struct(prefix: str, kind: type) -> Iterator[tuple[str, str, str]]:
     for name, value in vars(kind).items():
         if isinstance(value, (BitField, AttributeField)):
             yield f"{prefix}_{name.upper()}", f"{value.low}, {value.width}", comments(kind)[name]
+        elif isinstance(value, tuple):
+            first, second = value[0], value[1]
+            element = f"{first.low} + {second.low - first.low} * (index), {first.width}"
+            yield f"{prefix}_{name.upper()}(index)", element, comments(kind)[name]
         elif isinstance(value, int):
             yield f"{prefix}_{name}", str(value), comments(kind)[name]

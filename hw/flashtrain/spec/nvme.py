@@ -8,20 +8,32 @@ Order of checks. A command is answered with the status of the *first* check that
 
 1. opcode known (`INVALID_OPCODE`);
 2. FUSE is 0, and PSDT is 01b for a command with data (`INVALID_FIELD`);
-3. namespace exists (`INVALID_NAMESPACE`);
-4. the port may do this to the stream (`ACCESS_DENIED`);
-5. fields: number of blocks within the transfer limit; ZSLBA of an append, and SLBA of zone management (send
-   unless all zones are selected, receive, retire) is the start of a zone; ZSA, ZRA and reporting options
-   known; at least 64 bytes of report (`INVALID_FIELD`);
+3. namespace exists; of an update and a commit also the one in SOURCE, which is another one
+   (`INVALID_NAMESPACE`);
+4. the port may do this to the stream (`ACCESS_DENIED`): one of read and append for reports and statistics;
+   read for a read; else append, and of the source read (update) or append (commit);
+5. fields (`INVALID_FIELD`): number of blocks within the transfer limit; ZSLBA of an append or update, and
+   SLBA of zone management (send unless all zones are selected, receive, retire) is the start of a zone; ZSA,
+   ZRA, generation action and reporting options known; at least 64 bytes of report; constants and statistics:
+   as many blocks as dies; update: PAGES is 1 to the planes of a die, COPIES at most PAGES, ROWS at least 1,
+   the number of blocks ROWS x channels x PAGES; update and commit: the source has as many zones as the
+   namespace;
 6. data pointer: descriptor type (`SGL_TYPE_INVALID`), length equal to the blocks', or for a report to the
    dwords' (`SGL_LENGTH_INVALID`), address a multiple of the logical block, 8 bytes for a report
    (`SGL_GRANULARITY_INVALID`), address range inside the tensor buffer (`DATA_TRANSFER_ERROR`);
 7. the zone of the first block is inside the namespace (`LBA_OUT_OF_RANGE`);
-8. the zone's condition, for
-   - append and write: read-only, offline, full (`ZONE_IS_READ_ONLY`, `ZONE_IS_OFFLINE`, `ZONE_IS_FULL`);
-     write: SLBA is the write pointer (`ZONE_INVALID_WRITE`); blocks fit below the capacity
-     (`ZONE_BOUNDARY_ERROR`); an empty zone needs an active resource (`TOO_MANY_ACTIVE_ZONES`) and every zone
-     not yet open an open one (`TOO_MANY_OPEN_ZONES`);
+8. the stream's condition:
+   - append, write, update, retire, zone and stream resets: not pinned (`NAMESPACE_WRITE_PROTECTED`);
+   - read, pin; update, of its source: not uncommitted (`NAMESPACE_NOT_READY`);
+   - commit: uncommitted, and every zone written at least as far as that of the source (`INVALID_FIELD`);
+9. the zone's condition, for
+   - append, write and update: read-only, offline, full (`ZONE_IS_READ_ONLY`, `ZONE_IS_OFFLINE`,
+     `ZONE_IS_FULL`); write: SLBA is the write pointer, update: the write pointer is a multiple of
+     channels x planes (`ZONE_INVALID_WRITE`); blocks fit below the capacity (`ZONE_BOUNDARY_ERROR`); an empty
+     zone needs an active resource (`TOO_MANY_ACTIVE_ZONES`) and every zone not yet open an open one
+     (`TOO_MANY_OPEN_ZONES`);
+   - update, of the zone of the same number of the source: offline (`ZONE_IS_OFFLINE`), written at least as
+     far as the destination will be (`UNWRITTEN_BLOCK`);
    - read: offline (`ZONE_IS_OFFLINE`), last block in the zone, whose size counts (`ZONE_BOUNDARY_ERROR`),
      last block below the write pointer (`UNWRITTEN_BLOCK`);
    - zone management send: transition allowed (`INVALID_ZONE_TRANSITION`), resources as above.
@@ -34,25 +46,26 @@ Retire makes a zone read-only or offline from any other state, but nothing leave
 readable while read-only. A stream reset is a reset with all zones selected: retired zones stay what they are.
 The result in a completion is 0 but for a successful append or update.
 
-Optimizer steps on the dies (`spec.update`). An update appends tiles to its namespace, the *destination*: it is
-checked as an append, and
-- 4: the port may append to the destination and read the *source*, the namespace in SOURCE, which is another one
-  (`ACCESS_DENIED`; `INVALID_NAMESPACE`: there is no such namespace or it is the same one);
-- 5: PAGES (of gradients per tile) is 1 to the planes of a page set, COPIES at most PAGES, ROWS at least 1, and
-  the number of blocks is ROWS x channels x PAGES (`INVALID_FIELD`);
-- 8: the destination's write pointer is a multiple of channels x planes (`ZONE_INVALID_WRITE`); the tiles fit below
-  the capacity (`ZONE_BOUNDARY_ERROR`); the zone of the same number of the source holds these rows
-  (`UNWRITTEN_BLOCK`, `ZONE_IS_OFFLINE`).
-ROWS counts the tiles of all channels side by side, so an update of ROWS advances the write pointer by
-ROWS x channels x planes blocks. With COPIES the first COPIES pages of each tile's gradients are replaced by the copies.
-From its first update on a destination is *uncommitted*: reads are answered with `NAMESPACE_NOT_READY` until it
-is committed or reset. SET_CONSTANTS and GET_STATISTICS have one page per die, channels side by side, then dies
-(`INVALID_FIELD`: the number of blocks is not channels x dies); both wait until no update is under way.
-GENERATION waits, as a reset does, until its stream has no command in flight. COMMIT: the stream is uncommitted
-and each of its zones has been written as far as the source's (`INVALID_FIELD` otherwise); the source is reset.
-The reset of an uncommitted stream is the skip of a step. PIN and RELEASE: a pinned stream refuses resets,
-retirement, appends, writes and updates as a destination, and a commit leaves it as it is
-(`NAMESPACE_WRITE_PROTECTED`).
+Optimizer steps on the dies (`spec.update`):
+
+- SET_CONSTANTS gives every die the page that LOAD_CONSTANTS takes, GET_STATISTICS fetches the page of
+  READ_STATISTICS: page i is that of die i / channels of channel i mod channels. They belong to the device;
+  the namespace decides only who may. Both wait until no update is under way.
+- UPDATE reads tiles of its *source* and appends the updated ones to its namespace, the *destination*: to the
+  zone of ZSLBA, at the write pointer, from the same offset of the source's zone of the same number. ROWS
+  counts the tiles of all channels side by side, so that the write pointer advances by ROWS x channels x
+  planes blocks; the result is the LBA of the first. Data: gradients, in the order of blocks with PAGES in the
+  place of planes: block i is page i / channels mod PAGES of the tile in row i / (channels x PAGES) of channel
+  i mod channels. The first COPIES pages of each tile are replaced by its copies.
+- What the source holds must be programmed: what was appended to a volatile stream is to be flushed before.
+  Constants must have been set since the controller was enabled, with formats that fit PAGES and COPIES;
+  otherwise the contents of tiles and copies are undefined, and nothing else.
+- From its first update on a destination is *uncommitted*. COMMIT ends that, and resets the source unless it
+  is pinned; a reset of all its zones ends it, too: that is how a step is skipped. Neither moves data.
+- PIN keeps a stream as it is until RELEASE; both succeed also when it is so already. Zone management other
+  than resets, and flushes, are allowed. A pin does not outlast the controller's enable.
+- GENERATION commands wait, as resets do, until their stream (COMMIT: and its source) has no command in
+  flight; later commands to it wait behind them.
 """
 
 from enum import IntEnum
@@ -171,13 +184,13 @@ class Submission:
     address = _dword(6, 0, 64)
     length = _dword(8)
     sgl_type = _dword(9, 24, 8)  # 00h: data block, address
-    slba = _dword(10, 0, 64)  # ZSLBA of an append
-    nlb = _dword(12, 0, 16)  # blocks - 1 (read, write, append)
+    slba = _dword(10, 0, 64)  # ZSLBA of an append or update
+    nlb = _dword(12, 0, 16)  # blocks - 1 (commands that move blocks)
     dwords = _dword(12)  # dwords - 1 (zone management receive)
-    action = _dword(13, 0, 8)  # ZSA, ZRA
+    action = _dword(13, 0, 8)  # ZSA, ZRA, GenerationAction
     select_all = _dword(13, 8, 1)  # zone management send
     report_options = _dword(13, 8, 8)  # zone management receive; 00h: all zones
-    partial = _dword(13, 16, 1)
+    partial = _dword(13, 16, 1)  # zone management receive
     pages = _dword(13, 16, 8)  # update: pages of gradients of a tile
     copies = _dword(13, 24, 8)  # update: pages of 16-bit copies of a tile
     rows = _dword(14, 0, 16)  # update: tiles of each channel
@@ -190,7 +203,7 @@ class Completion:
     """Fields of the 16-byte completion entry (Base figures 90 and 93)."""
 
     BYTES = 16
-    result = _dword(0, 0, 64)  # append: the assigned LBA
+    result = _dword(0, 0, 64)  # append, update: the assigned LBA
     sq_head = _dword(2, 0, 16)
     sq_id = _dword(2, 16, 16)  # the port
     cid = _dword(3, 0, 16)

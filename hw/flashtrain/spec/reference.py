@@ -5,13 +5,14 @@ from dataclasses import fields
 from enum import IntEnum, IntFlag
 from inspect import getdoc
 
-from . import nvme, registers
+from . import nvme, optimizer, registers, update
 from .comments import comments, first_paragraph
 from .config import FmsConfig
 from .nand import SEQUENCES, BusOp, DataPhase, DieCommand, DieStatus
 from .nvme import (
     BitField,
     Completion,
+    GenerationAction,
     Opcode,
     ReportHeader,
     Status,
@@ -34,6 +35,7 @@ from .registers import (
 )
 from .streams import NODES, Access, NodeTable, Stream
 from .timing import NandTiming
+from .update import UpdateHeader, UpdateStatistics
 
 _START = """\
 # The contract between host and device
@@ -52,6 +54,7 @@ def reference() -> str:
         _registers(),
         _counters(),
         _die(),
+        _update(),
         _streams(),
         _presets(),
     )
@@ -62,6 +65,7 @@ def reference() -> str:
 def _commands() -> Iterable[str]:
     yield from _enum("Commands", Opcode)
     yield from _enum("Zone actions", ZoneAction, level=3)
+    yield from _enum("Generation actions", GenerationAction, level=3)
     rows = [(_hex(s >> 8), _hex(s & 0xFF), s.name) for s in Status]
     yield from _heading("Statuses", first_paragraph(Status))
     yield from _table(("SCT", "SC", "name"), rows)
@@ -81,13 +85,21 @@ def _entries() -> Iterable[str]:
         "Zone descriptor": ZoneDescriptor,
     }
     for title, kind in entries.items():
-        members = {name: value for name, value in vars(kind).items() if isinstance(value, BitField)}
-        rows = [
-            (str(field.low // 32), _bits(field.low % 32, field.width), name, comments(kind)[name])
-            for name, field in members.items()
-        ]
-        yield from _heading(title, first_paragraph(kind), level=3)
-        yield from _table(("dword", "bits", "field", ""), rows)
+        yield from _fields(title, kind)
+
+
+def _fields(title: str, kind: type) -> Iterable[str]:
+    """A table of the bit fields of `kind`; an array of words in one row."""
+    rows = []
+    for name, value in vars(kind).items():
+        if isinstance(value, BitField):
+            dword, bits = str(value.low // 32), _bits(value.low % 32, value.width)
+            rows.append((dword, bits, name, comments(kind)[name]))
+        elif isinstance(value, tuple):
+            dwords = f"{value[0].low // 32} to {value[-1].low // 32}"
+            rows.append((dwords, _bits(0, value[0].width), name, comments(kind)[name]))
+    yield from _heading(title, first_paragraph(kind), level=3)
+    yield from _table(("dword", "bits", "field", ""), rows)
 
 
 def _registers() -> Iterable[str]:
@@ -147,6 +159,23 @@ def _die() -> Iterable[str]:
     yield from _table(
         ("operation", "cycles", ""), [(op.name, _cycles(op), comments(BusOp)[op.name]) for op in BusOp]
     )
+
+
+def _update() -> Iterable[str]:
+    """The prose is the modules' own; the programs and their constants are in docs/optimizers.md."""
+    prose = (getdoc(update) or "").partition("\n\n")[2]
+    yield from _heading("Optimizer steps on the dies", prose)
+    yield from _fields("Update header", UpdateHeader)
+    yield from _fields("Update statistics", UpdateStatistics)
+    for title, kind in {
+        "Optimizer codes": optimizer.OptimizerCode,
+        "Gradient formats": optimizer.GradientFormat,
+        "Copy formats": optimizer.CopyFormat,
+        "Constants of SGD, MOMENTUM, NESTEROV": optimizer.SgdConstant,
+        "Constants of LINEAR": optimizer.LinearConstant,
+        "Constants of ADAM, ADAMW and FAST": optimizer.AdamConstant,
+    }.items():
+        yield from _enum(title, kind, level=3)
 
 
 def _cycles(op: BusOp) -> str:

@@ -1,7 +1,8 @@
 """Streams: NVMe namespaces made of zones, and what each port may do with them.
 
 The tables of the *activation node* and of the *weight node* are Behemoth's (FAST'21, slide "Multi-stream
-support for data separation"). `SINGLE_NODE` puts both on one device.
+support for data separation"). `SINGLE_NODE` puts both on one device; `UPDATE_NODE` has, besides, a pair of
+streams for state that is updated on the dies.
 """
 
 from dataclasses import dataclass
@@ -20,8 +21,8 @@ class Port(IntEnum):
 class Access(IntFlag):
     """What a port may do with a stream.
 
-    Appending includes write, flush, zone management send, retire and reset. A zone report (zone management
-    receive) is for every port that may read or append.
+    Appending includes write, flush, zone management send, retire, reset, and what `spec.nvme` says of
+    updates. A zone report (zone management receive) is for every port that may read or append.
     """
 
     NONE = 0
@@ -140,4 +141,17 @@ SINGLE_NODE = NodeTable(
     ),
 )
 
-NODES = {table.name: table for table in (ACTIVATION_NODE, WEIGHT_NODE, SINGLE_NODE)}
+UPDATE_NODE = NodeTable(
+    "update",
+    (
+        Stream(1, "inputs", _NV, Retention.YEARS, host=_A, core=_R),
+        Stream(2, "activations", _V, Retention.MINUTES, host=_NO, core=_RA, share=3),
+        Stream(3, "trained", _NV, Retention.YEARS, host=_R, core=_RA),
+        # Generations of optimizer state, in turn: of equal size, hence neither comes last.
+        Stream(5, "state_a", _NV, Retention.DAYS, host=_R, core=_RA, share=2),
+        Stream(6, "state_b", _NV, Retention.DAYS, host=_R, core=_RA, share=2),
+        Stream(4, "weights", _V, Retention.MINUTES, host=_NO, core=_RA),
+    ),
+)
+
+NODES = {table.name: table for table in (ACTIVATION_NODE, WEIGHT_NODE, SINGLE_NODE, UPDATE_NODE)}

@@ -1,25 +1,28 @@
 """Optimizer steps on the dies: tiles, what a die is told and what it tells, and its commands.
 
-A *tile* is the state of some parameters on one page set of one die: w of all, then m, then v, as far as the optimizer
-has them, as binary32 words in the order of plane and byte. So all planes are programmed with state, and nothing of a
-parameter lies on another die.
+A *tile* is the state of some parameters on one page set of one die: w of all, then m, then v, as far as the
+optimizer has them, as binary32 words in the order of plane and byte. So all planes are programmed with state,
+and nothing of a parameter lies on another die. Words of a page set past its parameters' state stay as they
+are.
 
 Die commands (bytes in `spec.nand`):
 
-- LOAD_CONSTANTS: a page, whose first 64 bytes are an `UpdateHeader`, to the die; resets the statistics. Before an
-  update sequence, when the die is ready and its array idle.
-- LOAD_GRADIENT: a page of gradients; the plane of its address is its number. A die has two gradient buffers, which are
-  loaded in turn: the first load after an UPDATE goes to the other one. Allowed while the update unit works.
-- UPDATE_SOURCE, UPDATE_TARGET: for each plane of the die, from plane 0 up, the row to be sensed and the row to be
-  programmed, then UPDATE_MULTI_PLANE (busy for tDBSY) or, after the last, UPDATE. The die is busy until the
-  update unit has worked on the tile: when the array is idle it senses the tile into the data registers; then the
-  registers are exchanged, the tile of the UPDATE before is programmed, and the unit works meanwhile, with the
-  gradients loaded last. When the die is ready again FAILC is the status of the program two UPDATEs before; while
-  RDY is set the next gradients, copies, statistics and UPDATEs may follow.
-- UPDATE_END: when the array is idle, the tile of the last UPDATE is programmed: the die is ready at once, FAILC is
-  the status of the program before, and FAIL at ARDY its own. Between the first UPDATE and the end no other
-  command is allowed but those above and below, status and reset.
-- READ_COPY: selects a page (the plane of its address) of the 16-bit copies of the last UPDATE for output after tCCS.
+- LOAD_CONSTANTS: a page, whose first 64 bytes are an `UpdateHeader`, to the die; resets the statistics.
+  Before an update sequence, when the die is ready and its array idle.
+- LOAD_GRADIENT: a page of gradients; the plane of its address is its number. A die has two gradient buffers,
+  which are loaded in turn: the first load after an UPDATE goes to the other one. Allowed while the update
+  unit works.
+- UPDATE_SOURCE, UPDATE_TARGET: for each plane of the die, from plane 0 up, the row to be sensed and the row
+  to be programmed, then UPDATE_MULTI_PLANE (busy for tDBSY) or, after the last, UPDATE. The die is busy until
+  the update unit has worked on the tile: when the array is idle it senses the tile into the data registers;
+  then the registers are exchanged, the tile of the UPDATE before is programmed, and the unit works meanwhile,
+  with the gradients loaded last. When the die is ready again FAILC is the status of the program two UPDATEs
+  before; while RDY is set the next gradients, copies, statistics and UPDATEs may follow.
+- UPDATE_END: when the array is idle, the tile of the last UPDATE is programmed: the die is ready at once,
+  FAILC is the status of the program before, and FAIL at ARDY its own. Between the first UPDATE and the end no
+  other command is allowed but those above and below, status and reset.
+- READ_COPY: selects a page (the plane of its address) of the 16-bit copies of the last UPDATE for output
+  after tCCS. Bytes past the last copy are undefined.
 - READ_STATISTICS: selects the statistics for output after tCCS: an `UpdateStatistics`, then zeros.
 """
 

@@ -1,0 +1,71 @@
+"""Tiles, and what dies are told and tell: golden numbers."""
+
+import pytest
+
+from flashtrain.spec import PRESETS, ConfigError
+from flashtrain.spec.nvme import BitField
+from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
+from flashtrain.spec.update import (
+    GRADIENT_BUFFERS,
+    WORD_BYTES,
+    Tile,
+    UpdateHeader,
+    UpdateStatistics,
+    gradient_buffer_pages,
+)
+
+FP32, FP16, BF16 = GradientFormat
+
+TILES = [
+    # preset, optimizer: parameters, pages of gradients in FP32 and in 16 bits, pages of copies
+    ("tiny", OptimizerCode.SGD, 256, 2, 1, 1),
+    ("tiny", OptimizerCode.MOMENTUM, 128, 1, 1, 1),
+    ("tiny", OptimizerCode.ADAM, 85, 1, 1, 1),
+    ("small", OptimizerCode.SGD, 4096, 4, 2, 2),
+    ("small", OptimizerCode.NESTEROV, 2048, 2, 1, 1),
+    ("small", OptimizerCode.LINEAR, 2048, 2, 1, 1),
+    ("small", OptimizerCode.ADAMW, 1365, 2, 1, 1),
+    ("behemoth", OptimizerCode.SGD, 8192, 8, 4, 4),
+    ("behemoth", OptimizerCode.MOMENTUM, 4096, 4, 2, 2),
+    ("behemoth", OptimizerCode.ADAM_FAST, 2730, 3, 2, 2),
+    ("behemoth_wide", OptimizerCode.ADAMW_FAST, 2730, 3, 2, 2),
+]
+
+
+@pytest.mark.parametrize(("name", "code", "parameters", "wide", "narrow", "copies"), TILES)
+def test_tiles(name, code, parameters, wide, narrow, copies):
+    geometry = PRESETS[name].geometry
+    for gradient, pages in ((FP32, wide), (FP16, narrow), (BF16, narrow)):
+        for copy in CopyFormat:
+            tile = Tile.of(geometry, code, gradient, copy)
+            assert tile.parameters == parameters
+            assert tile.gradient_pages == pages <= gradient_buffer_pages(geometry)
+            assert tile.copy_pages == (0 if copy is CopyFormat.NONE else copies) <= pages
+            assert tile.words == geometry.page_set_bytes // WORD_BYTES
+            assert 0 <= tile.words - tile.arrays * tile.parameters <= 2
+
+
+@pytest.mark.parametrize("arrays", [0, 4])
+def test_bad_tile(arrays):
+    with pytest.raises(ConfigError) as caught:
+        Tile(PRESETS["tiny"].geometry, arrays, FP32, CopyFormat.NONE)
+    assert str(caught.value) == f"tile.arrays is {arrays}; expected an integer from 1 to 3"
+
+
+def words(first: int) -> tuple[BitField, ...]:
+    return tuple(BitField(32 * number, 32) for number in range(first, first + 8))
+
+
+def test_header():
+    h = UpdateHeader
+    assert (h.BYTES, GRADIENT_BUFFERS) == (64, 2)
+    assert (h.code, h.gradient_format, h.copy_format) == ((0, 8), (8, 8), (16, 8))
+    assert h.parameters == (32, 32)
+    assert h.constants == words(4)
+
+
+def test_statistics():
+    s = UpdateStatistics
+    assert s.BYTES == 64
+    assert (s.nans, s.infinities, s.largest, s.tiles) == ((0, 32), (32, 32), (64, 32), (96, 32))
+    assert s.squares == words(4)
