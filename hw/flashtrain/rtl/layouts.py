@@ -24,6 +24,10 @@ class Operation(enum.Enum, shape=4):
     APPEND = 6
     RESET = 7
     RETIRE = 8
+    CONSTANTS = 9
+    STATISTICS = 10
+    UPDATE = 11
+    GENERATION = 12
 
 
 OPERATION_OF = {
@@ -35,11 +39,21 @@ OPERATION_OF = {
     Opcode.ZONE_APPEND: Operation.APPEND,
     Opcode.STREAM_RESET: Operation.RESET,
     Opcode.ZONE_RETIRE: Operation.RETIRE,
+    Opcode.SET_CONSTANTS: Operation.CONSTANTS,
+    Opcode.GET_STATISTICS: Operation.STATISTICS,
+    Opcode.UPDATE: Operation.UPDATE,
+    Opcode.GENERATION: Operation.GENERATION,
 }
 
 STATUS_BITS = 11
 STREAM_BITS = 3  # NSID - 1
 LBA_BITS = 32  # of a namespace, as carried inside
+
+
+def event_bits(config: FmsConfig) -> int:
+    """Width of a number of events of a command. Of an update with one page of gradients per tile there are three
+    per block: the arrival of the gradients, the tile's program, and the copies' return."""
+    return (3 * config.max_blocks).bit_length()
 
 
 class StreamTable(data.StructLayout):
@@ -84,6 +98,13 @@ class Command(data.StructLayout):
             "partial": 1,
             "action": 8,
             "select_all": 1,
+            # Updates and commits:
+            "source": STREAM_BITS,
+            "source_zone": g.zone_bits,  # of the same index, device-wide
+            "rows": config.count_bits,  # of tiles
+            "last_page": g.plane_bits,  # of a tile's gradients
+            "copies": g.plane_bits + 1,  # pages of a tile
+            "events": event_bits(config),  # that the update has
         })  # fmt: skip
 
 
@@ -131,10 +152,11 @@ class Opening(data.StructLayout):
             "port": 1,
             "cid": 16,
             "stream": STREAM_BITS,
+            "source": STREAM_BITS,  # of an update
             "operation": Operation,
             # Events until it is complete, at least 1. Of a page of a non-volatile append there are two: its
             # arrival in SRAM, which the tensor buffer can fail, and its program.
-            "count": config.count_bits + 1,
+            "count": event_bits(config),
             "result": LBA_BITS,
         })  # fmt: skip
 
@@ -150,7 +172,7 @@ class Retired(data.StructLayout):
     """A command left the tracker: tracker to zone manager, which counts a stream's commands in flight."""
 
     def __init__(self):
-        super().__init__({"stream": STREAM_BITS, "operation": Operation})
+        super().__init__({"stream": STREAM_BITS, "source": STREAM_BITS, "operation": Operation})
 
 
 class Answer(data.StructLayout):
@@ -165,24 +187,48 @@ def _page_place(config: FmsConfig) -> dict:
     return {"zone": g.zone_bits, "row": g.row_bits, "die": g.die_bits, "plane": g.plane_bits}
 
 
+class PageKind(enum.Enum, shape=2):
+    """What a channel does with the pages of a set."""
+
+    DATA = 0  # programs them
+    GRADIENTS = 1  # loads them into the die, and updates a tile with them (`spec.update`)
+    CONSTANTS = 2  # loads the only one, of plane 0, into the die
+
+
 class WritePage(data.StructLayout):
-    """A page announced to a channel; its data follows in the order of the announcements."""
+    """A page announced to a channel; its data follows in the order of the announcements.
+
+    Pages of GRADIENTS are announced tile by tile, from page 0 up: zone, row and die say where the new tile
+    goes, `plane` is the number of the page, and the last page of a tile has `close`. Of each tile one event
+    is reported, whatever `notify` says. The page of CONSTANTS has `plane` 0 and `close`; zone and row mean
+    nothing.
+    """
 
     def __init__(self, config: FmsConfig):
+        g = config.geometry
         super().__init__({
             **_page_place(config),
+            "kind": PageKind,
             "tag": config.tag_bits,
             "stream": STREAM_BITS,
-            "notify": 1,  # report when its program has passed or failed
+            "notify": 1,  # report when its program has passed or failed; of constants, when they are loaded
             "close": 1,  # no more pages for its page set: program it
+            "source": g.zone_bits,  # GRADIENTS: the zone of the old tile, in the same row of the same die
+            "copies": g.plane_bits + 1,  # GRADIENTS: pages of copies of a tile, which replace its first pages
+            "page": config.page_address_bits,  # GRADIENTS: where in the tensor buffer it comes from
         })  # fmt: skip
 
 
 class ReadPage(data.StructLayout):
-    """A page asked of a channel."""
+    """A page asked of a channel; `statistics`: those of the die's updates, whatever zone, row and plane."""
 
     def __init__(self, config: FmsConfig):
-        super().__init__({**_page_place(config), "tag": config.tag_bits, "page": config.page_address_bits})
+        super().__init__({
+            **_page_place(config),
+            "statistics": 1,
+            "tag": config.tag_bits,
+            "page": config.page_address_bits,
+        })  # fmt: skip
 
 
 class ReadHead(data.StructLayout):
@@ -199,15 +245,22 @@ class PageSet(data.StructLayout):
         g = config.geometry
         super().__init__({
             "slot": (config.write_sets - 1).bit_length(),
+            "kind": PageKind,
             "zone": g.zone_bits,
             "row": g.row_bits,
-            "first": g.plane_bits,  # its planes are `first` to `last`
+            "first": g.plane_bits,  # its planes are `first` to `last`; of GRADIENTS: page 0 to the last page
             "last": g.plane_bits,
+            "source": g.zone_bits,  # these as in `WritePage`
+            "copies": g.plane_bits + 1,
+            "tag": config.tag_bits,
         })  # fmt: skip
 
 
 class SetResult(data.StructLayout):
-    """A page set's own status is known: the die's agent to the write buffer, which frees the slot."""
+    """A page set is needed no longer: the die's agent to the write buffer, which frees the slot.
+
+    Of DATA the set's own status is known, CONSTANTS are loaded, of GRADIENTS the copies are on their way.
+    """
 
     def __init__(self, config: FmsConfig):
         super().__init__({"slot": (config.write_sets - 1).bit_length(), "failed": 1})
@@ -219,7 +272,12 @@ class DieRead(data.StructLayout):
     def __init__(self, config: FmsConfig):
         place = _page_place(config)
         del place["die"]
-        super().__init__({**place, "tag": config.tag_bits, "page": config.page_address_bits})
+        super().__init__({
+            **place,
+            "statistics": 1,
+            "tag": config.tag_bits,
+            "page": config.page_address_bits,
+        })  # fmt: skip
 
 
 class BusRequest(data.StructLayout):
@@ -232,9 +290,10 @@ class BusRequest(data.StructLayout):
             "zone": g.zone_bits,  # the block table turns zone and plane into a block
             "row": g.row_bits,
             "plane": g.plane_bits,
-            "slot": (config.write_sets - 1).bit_length(),  # PROGRAM_*: where the page is in the write buffer
-            "tag": config.tag_bits,  # DATA_OUT: whose page it is
-            "page": config.page_address_bits,  # DATA_OUT: where it goes
+            "slot": (config.write_sets - 1).bit_length(),  # data in: where the page is in the write buffer
+            "home": 1,  # DATA_OUT: it goes to where the page of this slot and plane came from
+            "tag": config.tag_bits,  # otherwise: whose page it is
+            "page": config.page_address_bits,  # and where it goes
         })  # fmt: skip
 
 
