@@ -25,7 +25,3 @@ class TensorError(TrainingError):
 
 class ReplayError(TrainingError):
     """A replayed tensor did not come back as it was appended."""
-
-
-class HyperparameterError(TrainingError, ValueError):
-    """A hyperparameter of an optimizer is not finite, out of its range, or too large or small for float32."""

@@ -5,11 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from flashtrain.numerics import HyperparameterError
 from flashtrain.spec.optimizer import AdamConstant as A
 from flashtrain.spec.optimizer import LinearConstant as L
 from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.spec.optimizer import SgdConstant as S
-from flashtrain.training.errors import HyperparameterError
 from flashtrain.training.optimizers import SGD, Adam, AdamW, Constants, Linear, Momentum, Nesterov
 
 F = np.float32

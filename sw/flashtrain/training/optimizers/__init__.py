@@ -1,17 +1,16 @@
 """Reference optimizers in NumPy float32: what an update anywhere in the system has to equal bit for bit.
 
 The order of operations is data, a micro-program for each optimizer, in `flashtrain.spec.optimizer`; `update`
-carries it out. The classes here turn hyperparameters into the constants that are broadcast for a step.
-docs/optimizers.md has the programs, the constants, and the distance to PyTorch.
+of `flashtrain.numerics` carries it out. The classes here turn hyperparameters into the constants that are
+broadcast for a step. docs/optimizers.md has the programs, the constants, and the distance to PyTorch.
 """
 
+from flashtrain.numerics import Constants, Statistics, Update, copy_of, gradient_values, statistics, update
+
 from .adam import Adam, AdamW
-from .constants import Constants
 from .linear import Linear
 from .optimizer import Optimizer, State
 from .sgd import SGD, Momentum, Nesterov
-from .statistics import Statistics, statistics
-from .update import Update, copy_of, gradient_values, update
 
 OPTIMIZERS = {optimizer.name: optimizer for optimizer in (SGD(), Momentum(), Nesterov(), Adam(), AdamW())}
 """The optimizers that train, by name, with their default hyperparameters."""

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from math import inf, sqrt
 
+from flashtrain.numerics import Constants, HyperparameterError
+from flashtrain.numerics.constants import float32
 from flashtrain.spec.optimizer import AdamConstant, OptimizerCode
-from flashtrain.training.errors import HyperparameterError
 
-from .constants import Constants, float32
 from .optimizer import Optimizer, at_least_zero, below_one
 
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, fields
 
+from flashtrain.numerics import Constants
 from flashtrain.spec.optimizer import LinearConstant, OptimizerCode
 
-from .constants import Constants
 from .optimizer import Optimizer, finite
 
 

@@ -6,12 +6,9 @@ from math import isfinite, isinf
 
 import numpy as np
 
+from flashtrain.numerics import Constants, HyperparameterError, update
 from flashtrain.spec.optimizer import PROGRAMS, OptimizerCode, Program
 from flashtrain.training.arrays import Array, Arrays, FloatArray
-from flashtrain.training.errors import HyperparameterError
-
-from .constants import Constants
-from .update import update
 
 State = Arrays
 """State of the optimizer for some weights: named float32 arrays of the weights' shape."""

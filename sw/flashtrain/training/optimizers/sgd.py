@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from flashtrain.numerics import Constants
 from flashtrain.spec.optimizer import OptimizerCode, SgdConstant
 
-from .constants import Constants
 from .optimizer import Optimizer, at_least_zero
 
 

@@ -7,9 +7,8 @@ from math import sqrt
 import numpy as np
 
 from flashtrain.spec.optimizer import PARTIAL_SUMS
-from flashtrain.training.arrays import Array
-from flashtrain.training.float32 import Float32, fma
 
+from .float32 import Array, Float32, fma
 from .update import gradient_values
 
 
@@ -52,13 +51,16 @@ def statistics(g: Array, partial_sums: int = PARTIAL_SUMS) -> Statistics:
         nans=int(np.count_nonzero(nan)),
         infinities=int(np.count_nonzero(np.isinf(values))),
         largest=np.abs(values[~nan]).max(initial=np.float32(0)),
-        squares=tuple(_squares(values, partial_sums)),
+        squares=tuple(add_squares(np.zeros(partial_sums, np.float32), values)),
     )
 
 
-def _squares(values: Float32, partial_sums: int) -> Float32:
-    sums = np.zeros(partial_sums, np.float32)
-    for start in range(0, len(values), partial_sums):
-        row = values[start : start + partial_sums]
-        sums[: len(row)] = fma(row, row, sums[: len(row)])
+def add_squares(sums: Float32, values: Float32) -> Float32:
+    """Partial sums float32[..., S], with the squares of float32[..., n] added in order of the last axis."""
+    sums = sums.copy()
+    width = sums.shape[-1]
+    for start in range(0, values.shape[-1], width):
+        row = values[..., start : start + width]
+        part = sums[..., : row.shape[-1]]
+        part[...] = fma(row, row, part)
     return sums

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from flashtrain.sim.bench import float_vectors
-from flashtrain.sim.bench.softfloat import Operation
-from flashtrain.training.errors import ShapeError
-from flashtrain.training.float32 import (
+from flashtrain.numerics.errors import OperandError
+from flashtrain.numerics.float32 import (
     canonical,
     fma,
     from_bfloat16,
@@ -14,6 +12,8 @@ from flashtrain.training.float32 import (
     to_bfloat16,
     to_float16,
 )
+from flashtrain.sim.bench import float_vectors
+from flashtrain.sim.bench.softfloat import Operation
 
 RANDOM_VECTORS = 200_000
 
@@ -85,7 +85,7 @@ def test_widening_of_everything(operation, convert):
 
 def test_other_types_are_refused():
     single, double = np.ones(2, np.float32), np.ones(2)
-    with pytest.raises(ShapeError, match="fma: c is float64, expected float32"):
+    with pytest.raises(OperandError, match="fma: c is float64, expected float32"):
         fma(single, single, double)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(ShapeError, match="from_bfloat16: bits is float32, expected uint16"):
+    with pytest.raises(OperandError, match="from_bfloat16: bits is float32, expected uint16"):
         from_bfloat16(single)  # pyright: ignore[reportArgumentType]

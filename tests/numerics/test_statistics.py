@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from flashtrain.numerics.statistics import norm
 from flashtrain.sim.bench import float_vectors
 from flashtrain.sim.bench.softfloat import Operation as SoftFloat
 from flashtrain.spec.optimizer import PARTIAL_SUMS
 from flashtrain.training.optimizers import Statistics, statistics
-from flashtrain.training.optimizers.statistics import norm
 
 F = np.float32
 

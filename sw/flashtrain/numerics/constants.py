@@ -16,7 +16,8 @@ from flashtrain.spec.optimizer import (
     OptimizerCode,
     SgdConstant,
 )
-from flashtrain.training.errors import HyperparameterError
+
+from .errors import HyperparameterError
 
 Named = TypeVar("Named", SgdConstant, LinearConstant, AdamConstant)
 

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, Input, Op, Operand, Operation, Program
-from flashtrain.training.arrays import Array
-from flashtrain.training.errors import ShapeError
-from flashtrain.training.float32 import (
+
+from .constants import Constants
+from .errors import OperandError
+from .float32 import (
+    Array,
     Float32,
     canonical,
     fma,
@@ -19,8 +21,6 @@ from flashtrain.training.float32 import (
     to_bfloat16,
     to_float16,
 )
-
-from .constants import Constants
 
 
 @dataclass(frozen=True)
@@ -47,19 +47,19 @@ def update(
     """Run the program that `constants` are for.
 
     All arrays have one shape, any. `w` and the state that the program has (`m`, `v`) are float32; `g` is
-    float32, float16, or uint16 that holds BF16. Raises `ShapeError` for anything else.
+    float32, float16, or uint16 that holds BF16. Raises `OperandError` for anything else.
     """
     program = PROGRAMS[constants.code]
     needed = {"m": (m, program.m), "v": (v, program.v)}
     for name, (array, output) in needed.items():
         if (array is None) != (output is None):
             expected = "none" if output is None else "an array"
-            raise ShapeError(f"{name} of {program.code.name}: expected {expected}")
+            raise OperandError(f"{name} of {program.code.name}: expected {expected}")
     inputs = {Input.W: w, Input.M: m, Input.V: v, Input.G: gradient_values(g)}
     given = {kind: array for kind, array in inputs.items() if array is not None}
     for kind, array in given.items():
         if array.dtype != np.float32 or array.shape != w.shape:
-            raise ShapeError(
+            raise OperandError(
                 f"{kind.name.lower()} is {array.dtype}{list(array.shape)}; expected float32{list(w.shape)}"
             )
     results = run(program, constants, given)
@@ -76,7 +76,7 @@ def gradient_values(g: Array) -> Float32:
         return from_float16(g)
     if g.dtype == np.uint16:
         return from_bfloat16(g)
-    raise ShapeError(f"g is {g.dtype}; expected float32, float16, or uint16 (BF16)")
+    raise OperandError(f"g is {g.dtype}; expected float32, float16, or uint16 (BF16)")
 
 
 def copy_of(w: Float32, copy: CopyFormat) -> NDArray[np.float16] | NDArray[np.uint16] | None:

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from flashtrain.numerics.errors import OperandError
 from flashtrain.sim.bench import float_vectors
 from flashtrain.sim.bench.softfloat import Operation as SoftFloat
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, Input, Op, Operation, OptimizerCode
-from flashtrain.training.errors import ShapeError
 from flashtrain.training.optimizers import (
     OPTIMIZERS,
     SGD,
@@ -209,5 +209,5 @@ F4, F8 = np.zeros(4, np.float32), np.zeros(4, np.float64)
 def test_wrong_arrays_are_refused(arrays, message):
     constants = Momentum().constants(1)
     assert isinstance(constants, Constants)
-    with pytest.raises(ShapeError, match=message):
+    with pytest.raises(OperandError, match=message):
         update(constants, **arrays)

@@ -1,0 +1,16 @@
+"""The arithmetic of optimizer steps in NumPy, bit for bit as in hardware.
+
+`float32` is what IEEE-754 units compute and NumPy does not offer; `update` interprets the micro-programs of
+`flashtrain.spec.optimizer`; `statistics` is what an update unit counts of the gradients. The model of the
+device and the reference optimizers compute with the same functions.
+"""
+
+from .constants import Constants
+from .errors import HyperparameterError, OperandError
+from .statistics import Statistics, norm, statistics
+from .update import Update, copy_of, gradient_values, update
+
+__all__ = [
+    "Constants", "HyperparameterError", "OperandError", "Statistics", "Update", "copy_of", "gradient_values",
+    "norm", "statistics", "update",
+]  # fmt: skip
