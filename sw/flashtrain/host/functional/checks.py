@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 
 from flashtrain.spec import Access, FmsConfig, Opcode, Port, Status, ZoneAction, ZoneState
-from flashtrain.spec.nvme import ReportHeader, Submission, ZoneReport
+from flashtrain.spec.nvme import GenerationAction, ReportHeader, Submission, ZoneReport
 
 from .request import Request
 from .streams import StreamSettings
 
 _OPCODES = frozenset(Opcode)
 _ACTIONS = frozenset(ZoneAction)
+_GENERATION_ACTIONS = frozenset(GenerationAction)
 _SGL_DATA_BLOCK = 0x00
 _REPORT_ALIGNMENT = 8
 _ALL_ZONES = 0x00  # reporting options
@@ -31,14 +32,16 @@ class Checker:
             return Status.INVALID_FIELD
         if request.nsid not in self.streams:
             return Status.INVALID_NAMESPACE
+        if request.has_source and (request.source not in self.streams or request.source == request.nsid):
+            return Status.INVALID_NAMESPACE
         stream = self.streams[request.nsid]
-        if not stream.access[port] & _needed(request.opcode):
+        if not self._allowed(port, request):
             return Status.ACCESS_DENIED
         if not self._fields_valid(request):
             return Status.INVALID_FIELD
         if request.has_data and (status := self._data_pointer(request)):
             return status
-        if (request.moves_blocks or request.manages_zone) and self.zone_of(request) >= stream.zones:
+        if request.names_zone and self.zone_of(request) >= stream.zones:
             return Status.LBA_OUT_OF_RANGE
         return Status.SUCCESS
 
@@ -46,13 +49,35 @@ class Checker:
         """The zone of the first block, counted from the stream's first."""
         return request.slba // self.config.geometry.zone_size
 
+    def _allowed(self, port: Port, request: Request) -> bool:
+        if not self.streams[request.nsid].access[port] & _needed(request.opcode):
+            return False
+        if not request.has_source:
+            return True
+        of_source = Access.APPEND if request.commits else Access.READ
+        return bool(self.streams[request.source].access[port] & of_source)
+
     def _fields_valid(self, request: Request) -> bool:
+        g = self.config.geometry
         if request.moves_blocks and request.blocks > self.config.max_blocks:
             return False
-        starts_zone = request.slba % self.config.geometry.zone_size == 0
-        if (request.manages_zone or request.opcode == Opcode.ZONE_APPEND) and not starts_zone:
+        to_start = request.manages_zone or request.opcode in (Opcode.ZONE_APPEND, Opcode.UPDATE)
+        if to_start and request.slba % g.zone_size:
+            return False
+        if request.serves_dies and request.blocks != g.channels * g.dies:
+            return False
+        if request.has_source and self.streams[request.source].zones != self.streams[request.nsid].zones:
             return False
         match request.opcode:
+            case Opcode.UPDATE:
+                return (
+                    1 <= request.pages <= g.planes
+                    and request.copies <= request.pages
+                    and request.rows >= 1
+                    and request.blocks == request.rows * g.channels * request.pages
+                )
+            case Opcode.GENERATION:
+                return request.action in _GENERATION_ACTIONS
             case Opcode.ZONE_MANAGEMENT_SEND:
                 return request.action in _ACTIONS
             case Opcode.ZONE_RETIRE:
@@ -85,6 +110,6 @@ def _needed(opcode: int) -> Access:
     """The rights of which a port needs one for this command."""
     if opcode == Opcode.READ:
         return Access.READ
-    if opcode == Opcode.ZONE_MANAGEMENT_RECEIVE:
+    if opcode in (Opcode.ZONE_MANAGEMENT_RECEIVE, Opcode.GET_STATISTICS):
         return Access.READ | Access.APPEND
     return Access.APPEND

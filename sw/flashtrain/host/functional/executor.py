@@ -6,14 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.spec import FmsConfig, Opcode, Port, Status, ZoneAction, ZoneState
+from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.registers import Counter
 
 from .checks import Checker
+from .content import StreamContent
+from .dies import Dies
 from .report import zone_report
 from .request import Request, parse
-from .storage import Storage
 from .streams import StreamSettings
-from .zones import StreamZones, Zone
+from .zones import Zone
 
 
 class Answer(NamedTuple):
@@ -22,21 +24,6 @@ class Answer(NamedTuple):
     cid: int
     status: Status
     result: int
-
-
-class StreamContent:
-    """One stream: its zones, their data, and how often it was reset."""
-
-    def __init__(self, config: FmsConfig, zones: int) -> None:
-        self.zones = StreamZones(config, zones)
-        self.storage = Storage(config.geometry.page_bytes)
-        self.generation = 0
-
-    def drop_empty(self) -> None:
-        """Forget the data of zones that were reset."""
-        for index, zone in enumerate(self.zones.zones):
-            if not zone.written:
-                self.storage.drop(index)
 
 
 class Executor:
@@ -53,6 +40,7 @@ class Executor:
         self._memory = memory
         self._checker = Checker(config, streams, memory_bytes)
         self._contents = {nsid: StreamContent(config, stream.zones) for nsid, stream in streams.items()}
+        self._dies = Dies(config.geometry)
         self.counters = dict.fromkeys(Counter, 0)
 
     def generation(self, nsid: int) -> int:
@@ -74,6 +62,9 @@ class Executor:
 
     def _execute(self, request: Request, content: StreamContent) -> tuple[Status, int]:
         index, offset = divmod(request.slba, self._config.geometry.zone_size)
+        source = self._contents[request.source] if request.has_source else None
+        if status := content.condition(request, source):
+            return status, 0
         match request.opcode:
             case Opcode.ZONE_APPEND:
                 return self._append(request, content, index, None)
@@ -88,7 +79,15 @@ class Executor:
             case Opcode.ZONE_RETIRE:
                 return content.zones.retire(index, ZoneState(request.action)), 0
             case Opcode.STREAM_RESET:
-                return self._reset(content), 0
+                content.reset()
+            case Opcode.SET_CONSTANTS:
+                self._set_constants(request)
+            case Opcode.GET_STATISTICS:
+                self._get_statistics(request)
+            case Opcode.UPDATE if source is not None:
+                return self._update(request, content, index, source)
+            case Opcode.GENERATION:
+                self._change_generation(GenerationAction(request.action), content, source)
         return Status.SUCCESS, 0  # a flush: everything is where it belongs
 
     def _append(
@@ -113,19 +112,54 @@ class Executor:
 
     def _manage(self, request: Request, content: StreamContent, index: int) -> Status:
         action = ZoneAction(request.action)
+        if request.select_all and action is ZoneAction.RESET:
+            content.reset()
+            return Status.SUCCESS
         if request.select_all:
-            status = content.zones.manage_all(action)
-            content.generation += action is ZoneAction.RESET
-        else:
-            status = content.zones.manage(index, action)
+            return content.zones.manage_all(action)
+        status = content.zones.manage(index, action)
         content.drop_empty()
         return status
 
-    def _reset(self, content: StreamContent) -> Status:
-        content.zones.manage_all(ZoneAction.RESET)
-        content.drop_empty()
-        content.generation += 1
-        return Status.SUCCESS
+    def _set_constants(self, request: Request) -> None:
+        self._dies.set_constants(self._pages(request))
+        self.counters[Counter.PAGES_APPENDED] += request.blocks
+
+    def _get_statistics(self, request: Request) -> None:
+        self._pages(request)[:] = self._dies.statistics()
+        self.counters[Counter.PAGES_READ] += request.blocks
+
+    def _update(
+        self, request: Request, content: StreamContent, index: int, source: StreamContent
+    ) -> tuple[Status, int]:
+        g = self._config.geometry
+        pointer = content.zones.zones[index].written
+        if status := content.zones.update(index, request.rows, source.zones.zones[index]):
+            return status, 0
+        row_blocks = g.channels * g.planes
+        gradients = self._pages(request).reshape(request.rows, request.pages, g.channels, g.page_bytes)
+        for row in range(request.rows):
+            start = pointer + row * row_blocks
+            state = source.storage.read(index, start, row_blocks).reshape(g.planes, g.channels, g.page_bytes)
+            after = self._dies.update(
+                start // row_blocks % g.dies, _by_channel(state), _by_channel(gradients[row])
+            )
+            content.storage.append(index, _by_page(after.state, g.page_bytes))
+            gradients[row, : request.copies] = _by_page(after.copies, g.page_bytes)[: request.copies]
+        content.uncommitted = True
+        self.counters[Counter.PAGES_APPENDED] += request.blocks
+        self.counters[Counter.PAGES_READ] += request.rows * g.channels * request.copies
+        return Status.SUCCESS, index * g.zone_size + pointer
+
+    def _change_generation(
+        self, action: GenerationAction, content: StreamContent, source: StreamContent | None
+    ) -> None:
+        if source is None:
+            content.pinned = action is GenerationAction.PIN
+            return
+        content.uncommitted = False
+        if not source.pinned:
+            source.reset()
 
     def _report(self, request: Request, content: StreamContent, first: int) -> Status:
         report = zone_report(
@@ -136,3 +170,16 @@ class Executor:
 
     def _data(self, request: Request) -> NDArray[np.uint8]:
         return self._memory[request.address : request.address + request.length]
+
+    def _pages(self, request: Request) -> NDArray[np.uint8]:
+        return self._data(request).reshape(request.blocks, -1)
+
+
+def _by_channel(pages: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Pages in the order of blocks, uint8[pages, channels, page], as uint8[channels, bytes]."""
+    return np.ascontiguousarray(pages.swapaxes(0, 1)).reshape(pages.shape[1], -1)
+
+
+def _by_page(data: NDArray[np.uint8], page_bytes: int) -> NDArray[np.uint8]:
+    """Undo `_by_channel`."""
+    return np.ascontiguousarray(data.reshape(len(data), -1, page_bytes).swapaxes(0, 1))

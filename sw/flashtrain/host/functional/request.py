@@ -3,6 +3,10 @@
 from typing import NamedTuple
 
 from flashtrain.spec import Opcode, Submission
+from flashtrain.spec.nvme import GenerationAction
+
+_MOVE_DATA_OF_ZONE = frozenset({Opcode.READ, Opcode.WRITE, Opcode.ZONE_APPEND, Opcode.UPDATE})
+_MOVE_PAGES_OF_DIES = frozenset({Opcode.SET_CONSTANTS, Opcode.GET_STATISTICS})
 
 
 class Request(NamedTuple):
@@ -23,14 +27,37 @@ class Request(NamedTuple):
     select_all: bool
     report_options: int
     partial: bool
+    pages: int
+    copies: int
+    rows: int
+    source: int
 
     @property
     def moves_blocks(self) -> bool:
-        return self.opcode in (Opcode.READ, Opcode.WRITE, Opcode.ZONE_APPEND)
+        """Its data are logical blocks, as many as it says."""
+        return self.opcode in _MOVE_DATA_OF_ZONE or self.serves_dies
+
+    @property
+    def serves_dies(self) -> bool:
+        """Its blocks are one for each die."""
+        return self.opcode in _MOVE_PAGES_OF_DIES
 
     @property
     def has_data(self) -> bool:
         return self.moves_blocks or self.opcode == Opcode.ZONE_MANAGEMENT_RECEIVE
+
+    @property
+    def names_zone(self) -> bool:
+        """SLBA has to lie in a zone of the namespace."""
+        return self.opcode in _MOVE_DATA_OF_ZONE or self.manages_zone
+
+    @property
+    def commits(self) -> bool:
+        return self.opcode == Opcode.GENERATION and self.action == GenerationAction.COMMIT
+
+    @property
+    def has_source(self) -> bool:
+        return self.opcode == Opcode.UPDATE or self.commits
 
     @property
     def manages_zone(self) -> bool:
@@ -60,4 +87,8 @@ def parse(raw: bytes) -> Request:
         select_all=bool(s.select_all.get(entry)),
         report_options=s.report_options.get(entry),
         partial=bool(s.partial.get(entry)),
+        pages=s.pages.get(entry),
+        copies=s.copies.get(entry),
+        rows=s.rows.get(entry),
+        source=s.source.get(entry),
     )

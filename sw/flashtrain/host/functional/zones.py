@@ -1,4 +1,4 @@
-"""The zones of one stream: states, write pointers and resources. Check 8 of `flashtrain.spec.nvme`."""
+"""The zones of one stream: states, write pointers and resources. Check 9 of `flashtrain.spec.nvme`."""
 
 from dataclasses import dataclass
 
@@ -33,20 +33,40 @@ class StreamZones:
     def append(self, index: int, offset: int | None, blocks: int) -> Status:
         """Take `blocks` more; at `offset` from the zone's start (a write), or wherever (None, an append)."""
         zone = self.zones[index]
+        if status := self._refuses(zone, offset is None or offset == zone.written, blocks):
+            return status
+        self._take(zone, blocks)
+        return Status.SUCCESS
+
+    def update(self, index: int, rows: int, source: Zone) -> Status:
+        """Take `rows` of tiles on all channels, made from as many at the same place of `source`."""
+        zone, row = self.zones[index], self._config.geometry.channels * self._config.geometry.planes
+        blocks = rows * row
+        if status := self._refuses(zone, zone.written % row == 0, blocks):
+            return status
+        if source.state is ZoneState.OFFLINE:
+            return Status.ZONE_IS_OFFLINE
+        if source.written < zone.written + blocks:
+            return Status.UNWRITTEN_BLOCK
+        self._take(zone, blocks)
+        return Status.SUCCESS
+
+    def _refuses(self, zone: Zone, well_placed: bool, blocks: int) -> Status:
+        """Why `zone` does not take `blocks` more, or success."""
         if zone.state in _REFUSES_DATA:
             return _REFUSES_DATA[zone.state]
-        if offset is not None and offset != zone.written:
+        if not well_placed:
             return Status.ZONE_INVALID_WRITE
         if zone.written + blocks > self._config.geometry.zone_capacity:
             return Status.ZONE_BOUNDARY_ERROR
-        if status := self._resources_to_open(zone):
-            return status
+        return self._resources_to_open(zone)
+
+    def _take(self, zone: Zone, blocks: int) -> None:
         zone.written += blocks
         if zone.written == self._config.geometry.zone_capacity:
             zone.state = ZoneState.FULL
         elif zone.state is not ZoneState.EXPLICITLY_OPEN:
             zone.state = ZoneState.IMPLICITLY_OPEN
-        return Status.SUCCESS
 
     def read(self, index: int, offset: int, blocks: int) -> Status:
         zone = self.zones[index]

@@ -1,0 +1,58 @@
+"""One stream: its zones, their data, and which generation they are."""
+
+from flashtrain.spec import FmsConfig, Opcode, Status, ZoneAction
+from flashtrain.spec.nvme import GenerationAction
+
+from .request import Request
+from .storage import Storage
+from .zones import StreamZones
+
+_CHANGE_CONTENT = frozenset(
+    {Opcode.ZONE_APPEND, Opcode.WRITE, Opcode.UPDATE, Opcode.ZONE_RETIRE, Opcode.STREAM_RESET}
+)
+
+
+class StreamContent:
+    """A stream from when the controller is enabled: empty.
+
+    generation: how often all its zones were reset; uncommitted: it is the destination of updates, neither
+    committed nor reset since; pinned: it stays as it is.
+    """
+
+    def __init__(self, config: FmsConfig, zones: int) -> None:
+        self.zones = StreamZones(config, zones)
+        self.storage = Storage(config.geometry.page_bytes)
+        self.generation = 0
+        self.uncommitted = False
+        self.pinned = False
+
+    def reset(self) -> None:
+        """Empty all zones: a new generation."""
+        self.zones.manage_all(ZoneAction.RESET)
+        self.drop_empty()
+        self.generation += 1
+        self.uncommitted = False
+
+    def drop_empty(self) -> None:
+        """Forget the data of zones that were reset."""
+        for index, zone in enumerate(self.zones.zones):
+            if not zone.written:
+                self.storage.drop(index)
+
+    def condition(self, request: Request, source: "StreamContent | None") -> Status:
+        """Check 8 of `flashtrain.spec.nvme`; `source` is that of an update or a commit."""
+        resets_zones = request.opcode == Opcode.ZONE_MANAGEMENT_SEND and request.action == ZoneAction.RESET
+        if self.pinned and (resets_zones or request.opcode in _CHANGE_CONTENT):
+            return Status.NAMESPACE_WRITE_PROTECTED
+        pins = request.opcode == Opcode.GENERATION and request.action == GenerationAction.PIN
+        if self.uncommitted and (pins or request.opcode == Opcode.READ):
+            return Status.NAMESPACE_NOT_READY
+        if source is None:
+            return Status.SUCCESS
+        if request.opcode == Opcode.UPDATE:
+            return Status.NAMESPACE_NOT_READY if source.uncommitted else Status.SUCCESS
+        complete = all(
+            own.written >= other.written
+            for own, other in zip(self.zones.zones, source.zones.zones, strict=True)
+        )
+        return Status.SUCCESS if self.uncommitted and complete else Status.INVALID_FIELD
