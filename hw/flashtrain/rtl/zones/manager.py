@@ -1,6 +1,6 @@
 """The zone manager: from checked commands to jobs."""
 
-from amaranth import Array, Cat, Module, Mux, Signal
+from amaranth import Array, Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -11,38 +11,48 @@ from flashtrain.rtl.layouts import (
     Command,
     Opening,
     Operation,
+    PageKind,
     ReadJob,
     Retired,
     StreamTable,
     WriteJob,
 )
-from flashtrain.rtl.zones.conditions import ZoneConditions, ZonesInUse
+from flashtrain.rtl.zones.conditions import ZoneCondition, ZoneConditions, ZonesInUse
+from flashtrain.rtl.zones.generations import Generations
 from flashtrain.rtl.zones.in_flight import InFlight
 from flashtrain.rtl.zones.report import ReportRequest
 from flashtrain.rtl.zones.stale_walk import StaleWalk
 from flashtrain.rtl.zones.table import GENERATION_BITS, ZoneEntry, ZoneTable
 from flashtrain.spec import FmsConfig, Status, ZoneAction, ZoneState
+from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.registers import MAX_STREAMS
 
 
 class ZoneManager(wiring.Component):
-    """Takes commands one at a time, in order, checks the condition of their zone, and makes jobs of them.
+    """Takes commands one at a time, in order, checks their stream and zone, and makes jobs of them.
 
     A command stays at the head of its stream until its job or its answer was accepted:
 
-        LOOK     the zone's entry is read
+        LOOK     the zone's entry is read, or of an update the source's
+        SOURCE   only an update: the source's entry is there, and the zone's is read
         DECIDE   the entry is there: the verdict, and what becomes of the zone
         OPEN     the tracker takes the command, with a tag; the entry is written
         SEND     the job
 
-    Latency: 3 clocks from a command to its job, 2 to its answer. Throughput: a command with a job every 4
-    clocks, one with an answer every 3. An operation on all zones of a stream takes 2 clocks per zone, except
-    resets, which take as long as any other command. A stream reset is followed by a walk over the zones, two
-    clocks each, in the clocks without a command or one step after each.
+    Latency: 3 clocks from a command to its job, 4 for an update, 2 to its answer. Throughput: a command with
+    a job every 4 clocks, an update every 5, a command with an answer every 3. An operation on all zones of a
+    stream takes 2 clocks per zone, and so does a commit, which compares them; but resets take as long as any
+    other command. A stream reset is followed by a walk over the zones, two clocks each, in the clocks without
+    a command or one step after each.
 
-    A reset waits until its stream has no commands in flight, an append to an empty zone until an erased
-    physical zone is there, and the commands behind wait too. If there is none, and none to be erased or
-    reclaimed, the append fails with INTERNAL_ERROR: physical zones were lost to failed erases.
+    Some commands wait, and the commands behind them wait too:
+
+    - resets, pins, releases and commits until their stream, of a commit also its source, has no command in
+      flight, as whose stream or source ever;
+    - constants until no update or statistics are in flight, statistics until no update or constants are,
+      updates until no statistics are. Updates follow constants to the dies in the order of jobs;
+    - appends and updates to an empty zone until an erased physical zone is there. If there is none, and none
+      to be erased or reclaimed, they fail with INTERNAL_ERROR: physical zones were lost to failed erases.
 
     A retired zone keeps its physical zone, which is so never used again.
 
@@ -105,12 +115,19 @@ class ZoneManager(wiring.Component):
         m.submodules.in_flight = in_flight = InFlight(self.config)
         m.submodules.walk = walk = StaleWalk(self.config)
         entry = table.entry
-        generation = Array(self.generation)[command.stream]
+        m.submodules.generations = generations = Generations(self.config)
         in_use = Array(Signal(ZonesInUse(self.config), name=f"in_use{n}") for n in range(MAX_STREAMS))
         settings = Signal(StreamTable(self.config))
+        source = Signal(StreamTable(self.config))
+        source_zone = Signal(ZoneCondition(self.config))  # of an update, from SOURCE on
+        source_physical = Signal.like(entry.physical)
         sent = Signal(SEQUENCE_BITS)  # write jobs
 
-        is_append = (operation == Operation.APPEND) | (operation == Operation.WRITE)
+        is_update = operation == Operation.UPDATE
+        is_append = (operation == Operation.APPEND) | (operation == Operation.WRITE) | is_update
+        is_generation = operation == Operation.GENERATION
+        commits = is_generation & (command.action == GenerationAction.COMMIT)
+        to_all_dies = (operation == Operation.CONSTANTS) | (operation == Operation.STATISTICS)
         is_send = operation == Operation.SEND
         resets = (operation == Operation.RESET) | (is_send & (command.action == ZoneAction.RESET))
         resets_stream = (operation == Operation.RESET) | (resets & command.select_all)
@@ -122,15 +139,25 @@ class ZoneManager(wiring.Component):
 
         m.d.comb += [
             settings.eq(Array(self.streams)[command.stream]),
-            Cat(table.generations).eq(Cat(self.generation)),
+            source.eq(Array(self.streams)[command.source]),
+            generations.stream.eq(command.stream),
+            generations.source.eq(command.source),
+            Cat(self.generation).eq(Cat(generations.generation)),
+            Cat(table.generations).eq(Cat(generations.generation)),
+            walk.start.eq(generations.resets),
             conditions.command.eq(command),
             conditions.zone.state.eq(entry.state),
             conditions.zone.pointer.eq(entry.pointer),
+            conditions.source_zone.eq(source_zone),
+            conditions.stream.eq(generations.stream_condition),
+            conditions.source.eq(generations.source_condition),
             conditions.in_use.eq(in_use[command.stream]),
             in_flight.opened.eq(self.open.valid & self.open.ready),
-            in_flight.opened_stream.eq(command.stream),
+            in_flight.opened_command.stream.eq(command.stream),
+            in_flight.opened_command.source.eq(command.source),
+            in_flight.opened_command.operation.eq(operation),
             in_flight.retired.eq(self.retired.valid),
-            in_flight.retired_stream.eq(self.retired.payload.stream),
+            in_flight.retired_command.eq(self.retired.payload),
             self.report_entry.eq(entry),
             self.ready.eq(table.ready),
             self.retired.ready.eq(1),
@@ -146,7 +173,7 @@ class ZoneManager(wiring.Component):
             stored.pointer.eq(conditions.zone_after.pointer),
             stored.mapped.eq((entry.mapped | is_append) & (conditions.zone_after.state != ZoneState.EMPTY)),
             stored.stream.eq(command.stream),
-            stored.generation.eq(generation),
+            stored.generation.eq(Array(generations.generation)[command.stream]),
         ]
         with m.If(is_append):
             m.d.comb += stored.job.eq(sent + 1)
@@ -159,7 +186,9 @@ class ZoneManager(wiring.Component):
         offset = Signal.like(command.offset)
         after = Signal(SEQUENCE_BITS)
         tag = Signal(self.config.tag_bits)
-        self._jobs(m, settings, physical=physical, offset=offset, after=after, tag=tag)
+        self._jobs(
+            m, settings, physical=physical, source=source_physical, offset=offset, after=after, tag=tag
+        )  # fmt: skip
         m.d.comb += [
             self.answers.payload.port.eq(command.port),
             self.answers.payload.cid.eq(command.cid),
@@ -168,6 +197,8 @@ class ZoneManager(wiring.Component):
 
         loop_zone = Signal.like(command.zone)
         loop_left = Signal.like(settings.zones)
+        compared_zone = Signal.like(command.zone)  # the source's, of a commit
+        least = Signal.like(entry.pointer)  # how far the zone is to be written at least
         step_owed = Signal()  # of the walk, since the last step
         with m.If(self.release.valid & self.release.ready):
             m.d.sync += self.release.valid.eq(0)
@@ -177,9 +208,8 @@ class ZoneManager(wiring.Component):
 
         with m.FSM(name="fsm"):
             with m.State("LOOK"):
-                stream_busy = in_flight.busy.bit_select(command.stream, 1)
-                waits = resets & (command.status == Status.SUCCESS) & stream_busy
-                workable = self.commands.valid & ~waits
+                waits = self._waits(in_flight, resets | is_generation, commits)
+                workable = self.commands.valid & ~((command.status == Status.SUCCESS) & waits)
                 can_start = table.ready & ~self.release.valid
                 m.d.comb += self.idle.eq(
                     can_start & ~self.commands.valid & ~in_flight.busy.any() & ~walk.pending
@@ -190,6 +220,9 @@ class ZoneManager(wiring.Component):
                         m.next = "WALK"
                     with m.Elif(workable):
                         m.next = "DECIDE"
+                        with m.If(is_update):
+                            m.d.comb += table.zone.eq(command.source_zone)
+                            m.next = "SOURCE"
 
             with m.State("WALK"):
                 m.d.comb += [
@@ -203,6 +236,14 @@ class ZoneManager(wiring.Component):
                 m.d.sync += step_owed.eq(0)
                 m.next = "LOOK"
 
+            with m.State("SOURCE"):
+                m.d.sync += [
+                    source_zone.state.eq(entry.state),
+                    source_zone.pointer.eq(entry.pointer),
+                    source_physical.eq(entry.physical),
+                ]
+                m.next = "DECIDE"
+
             with m.State("DECIDE"):
                 m.d.sync += [
                     step_owed.eq(1),
@@ -214,7 +255,10 @@ class ZoneManager(wiring.Component):
                     self.zone_waits.eq(0),
                     loop_zone.eq(settings.first),
                     loop_left.eq(settings.zones),
+                    compared_zone.eq(source.first),
                 ]
+                with m.If(to_all_dies):
+                    m.d.sync += [physical.eq(0), offset.eq(0), after.eq(self.issued)]
                 with m.If(status_now != Status.SUCCESS):
                     m.next = "ANSWER"
                 with m.Elif(takes_zone & ~self.next_zone.valid):
@@ -230,12 +274,20 @@ class ZoneManager(wiring.Component):
                         m.d.comb += [table.write.eq(1), self.next_zone.ready.eq(takes_zone)]
                         with m.If(frees_zone):
                             m.d.sync += release(entry.physical)
-                    with m.If(resets_stream):
-                        m.d.comb += walk.start.eq(1)
-                        m.d.sync += generation.eq(generation + 1)
+                    m.d.comb += [
+                        generations.change.reset.eq(resets_stream),
+                        generations.change.update.eq(is_update),
+                        generations.change.pin.eq(is_generation & (command.action == GenerationAction.PIN)),
+                        generations.change.release.eq(
+                            is_generation & (command.action == GenerationAction.RELEASE)
+                        ),
+                    ]
                     with m.If(loops):
                         m.next = "LOOP_LOOK"
-                    with m.Elif(changes_zone & ~is_append | resets_stream):
+                    with m.Elif(commits):
+                        m.d.comb += table.zone.eq(source.first)
+                        m.next = "COMPARE_SOURCE"
+                    with m.Elif(changes_zone & ~is_append | resets_stream | is_generation):
                         m.next = "ANSWER"
                     with m.Elif(operation == Operation.RECEIVE):
                         m.next = "REPORT"
@@ -249,7 +301,7 @@ class ZoneManager(wiring.Component):
                     m.next = "SEND"
 
             with m.State("SEND"):
-                with m.If(operation == Operation.READ):
+                with m.If((operation == Operation.READ) | (operation == Operation.STATISTICS)):
                     m.d.comb += [self.read.valid.eq(1), self.commands.ready.eq(self.read.ready)]
                 with m.Else():
                     m.d.comb += [self.write.valid.eq(1), self.commands.ready.eq(self.write.ready)]
@@ -273,6 +325,29 @@ class ZoneManager(wiring.Component):
                 m.d.sync += [loop_zone.eq(loop_zone + 1), loop_left.eq(loop_left - 1)]
                 m.next = "LOOP_LOOK"
 
+            # The zones of a commit in turn: the entry of the source's zone is there, then the stream's own.
+            with m.State("COMPARE_SOURCE"):
+                m.d.comb += table.zone.eq(loop_zone)
+                m.d.sync += [
+                    least.eq(entry.pointer),
+                    compared_zone.eq(compared_zone + 1),
+                    loop_zone.eq(loop_zone + 1),
+                    loop_left.eq(loop_left - 1),
+                ]
+                m.next = "COMPARE"
+
+            with m.State("COMPARE"):
+                m.d.comb += table.zone.eq(compared_zone)
+                m.next = "COMPARE_SOURCE"
+                with m.If(entry.pointer < least):
+                    m.d.sync += status.eq(Status.INVALID_FIELD)
+                    m.next = "ANSWER"
+                with m.Elif(loop_left == 0):
+                    m.d.comb += generations.change.commit.eq(1)
+                    with m.If(generations.resets):
+                        m.d.sync += in_use[command.source].eq(0)
+                    m.next = "ANSWER"
+
             with m.State("REPORT"):
                 m.d.comb += self.report.valid.eq(1)
                 with m.If(self.report.ready):
@@ -285,26 +360,47 @@ class ZoneManager(wiring.Component):
                     m.next = "ANSWER"
         return m
 
-    def _jobs(self, m: Module, settings, *, physical, offset, after, tag) -> None:
+    def _waits(self, in_flight: InFlight, needs_rest, commits) -> Value:
+        """Whether commands in flight keep the one at the head; `needs_rest`: its stream must have none."""
+        command = self.commands.payload
+        operation = command.operation
+        stream_busy = in_flight.busy.bit_select(command.stream, 1)
+        source_busy = in_flight.busy.bit_select(command.source, 1)
+        return (
+            needs_rest & stream_busy
+            | commits & source_busy
+            | (operation == Operation.CONSTANTS) & (in_flight.updates | in_flight.statistics)
+            | (operation == Operation.STATISTICS) & (in_flight.updates | in_flight.constants)
+            | (operation == Operation.UPDATE) & in_flight.statistics
+        )
+
+    def _jobs(self, m: Module, settings, *, physical, source, offset, after, tag) -> None:
         """Payloads of what a command becomes; they stay while the command is at the head."""
         command = self.commands.payload
         opening, write, read, report = (
             self.open.payload, self.write.payload, self.read.payload, self.report.payload
         )  # fmt: skip
-        is_flush, is_read = command.operation == Operation.FLUSH, command.operation == Operation.READ
-        programs_count = settings.non_volatile & ~is_read
+        operation = command.operation
+        is_flush, is_update = operation == Operation.FLUSH, operation == Operation.UPDATE
+        is_constants = operation == Operation.CONSTANTS
+        is_append = (operation == Operation.APPEND) | (operation == Operation.WRITE)
+        programs_count = is_constants | (is_append & settings.non_volatile)
+        events = Mux(is_update, command.events, command.blocks << programs_count)
         m.d.comb += [
             opening.tag.eq(self.tags.payload),
             opening.port.eq(command.port),
             opening.cid.eq(command.cid),
             opening.stream.eq(command.stream),
-            opening.operation.eq(command.operation),
-            opening.count.eq(Mux(is_flush, 1, command.blocks << programs_count)),
+            opening.source.eq(command.source),
+            opening.operation.eq(operation),
+            opening.count.eq(Mux(is_flush, 1, events)),
             write.flush.eq(is_flush),
             write.tag.eq(tag),
             write.stream.eq(command.stream),
             write.non_volatile.eq(settings.non_volatile),
+            write.last_page.eq(self.config.geometry.planes - 1),
             read.tag.eq(tag),
+            read.statistics.eq(operation == Operation.STATISTICS),
             read.zone.eq(physical),
             read.offset.eq(offset),
             read.blocks.eq(command.blocks),
@@ -324,5 +420,14 @@ class ZoneManager(wiring.Component):
                 write.blocks.eq(command.blocks),
                 write.page.eq(command.page),
             ]
-        with m.If(command.operation == Operation.APPEND):
+        with m.If(is_update):
+            m.d.comb += [
+                write.kind.eq(PageKind.GRADIENTS),
+                write.source.eq(source),
+                write.last_page.eq(command.last_page),
+                write.copies.eq(command.copies),
+            ]
+        with m.If(is_constants):
+            m.d.comb += [write.kind.eq(PageKind.CONSTANTS), write.last_page.eq(0)]
+        with m.If((operation == Operation.APPEND) | is_update):
             m.d.comb += opening.result.eq(command.index << self.config.geometry.zone_size_bits | offset)
