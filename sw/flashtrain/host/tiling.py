@@ -101,8 +101,9 @@ def join_tensors(
     if len(tensors) != len(shapes):
         raise TensorMismatch(f"{len(tensors)} tensors of {name}; expected {len(shapes)}")
     for number, (tensor, shape) in enumerate(zip(tensors, shapes, strict=True)):
-        if not isinstance(tensor, np.ndarray) or tensor.shape != shape or tensor.dtype != np.dtype(dtype):
-            got = f"{tensor.dtype}{list(tensor.shape)}" if isinstance(tensor, np.ndarray) else repr(tensor)
+        is_array = isinstance(tensor, np.ndarray | np.generic)
+        if not is_array or tensor.shape != shape or tensor.dtype != np.dtype(dtype):
+            got = f"{tensor.dtype}{list(tensor.shape)}" if is_array else repr(tensor)
             raise TensorMismatch(f"tensor {number} of {name} is {got}; expected {dtype}{list(shape)}")
     return np.concatenate([tensor.reshape(-1) for tensor in tensors])
 
