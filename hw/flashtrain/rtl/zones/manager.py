@@ -1,6 +1,6 @@
 """The zone manager: from checked commands to jobs."""
 
-from amaranth import Array, Cat, Module, Mux, Signal, Value
+from amaranth import Array, Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -11,7 +11,6 @@ from flashtrain.rtl.layouts import (
     Command,
     Opening,
     Operation,
-    PageKind,
     ReadJob,
     Retired,
     StreamTable,
@@ -20,6 +19,7 @@ from flashtrain.rtl.layouts import (
 from flashtrain.rtl.zones.conditions import ZoneCondition, ZoneConditions, ZonesInUse
 from flashtrain.rtl.zones.generations import Generations
 from flashtrain.rtl.zones.in_flight import InFlight
+from flashtrain.rtl.zones.jobs import JobPlace, Jobs
 from flashtrain.rtl.zones.report import ReportRequest
 from flashtrain.rtl.zones.stale_walk import StaleWalk
 from flashtrain.rtl.zones.table import GENERATION_BITS, ZoneEntry, ZoneTable
@@ -45,14 +45,9 @@ class ZoneManager(wiring.Component):
     other command. A stream reset is followed by a walk over the zones, two clocks each, in the clocks without
     a command or one step after each.
 
-    Some commands wait, and the commands behind them wait too:
-
-    - resets, pins, releases and commits until their stream, of a commit also its source, has no command in
-      flight, as whose stream or source ever;
-    - constants until no update or statistics are in flight, statistics until no update or constants are,
-      updates until no statistics are. Updates follow constants to the dies in the order of jobs;
-    - appends and updates to an empty zone until an erased physical zone is there. If there is none, and none
-      to be erased or reclaimed, they fail with INTERNAL_ERROR: physical zones were lost to failed erases.
+    A command that has to wait for others in flight (see `InFlight`) keeps those behind it waiting, and so
+    does an append or update to an empty zone until an erased physical zone is there. If there is none, and
+    none to be erased or reclaimed, it fails with INTERNAL_ERROR: physical zones were lost to failed erases.
 
     A retired zone keeps its physical zone, which is so never used again.
 
@@ -113,6 +108,7 @@ class ZoneManager(wiring.Component):
         m.submodules.table = table = ZoneTable(self.config)
         m.submodules.conditions = conditions = ZoneConditions(self.config)
         m.submodules.in_flight = in_flight = InFlight(self.config)
+        m.submodules.jobs = jobs = Jobs(self.config)
         m.submodules.walk = walk = StaleWalk(self.config)
         entry = table.entry
         m.submodules.generations = generations = Generations(self.config)
@@ -120,7 +116,6 @@ class ZoneManager(wiring.Component):
         settings = Signal(StreamTable(self.config))
         source = Signal(StreamTable(self.config))
         source_zone = Signal(ZoneCondition(self.config))  # of an update, from SOURCE on
-        source_physical = Signal.like(entry.physical)
         sent = Signal(SEQUENCE_BITS)  # write jobs
 
         is_update = operation == Operation.UPDATE
@@ -152,10 +147,8 @@ class ZoneManager(wiring.Component):
             conditions.stream.eq(generations.stream_condition),
             conditions.source.eq(generations.source_condition),
             conditions.in_use.eq(in_use[command.stream]),
+            in_flight.command.eq(command),
             in_flight.opened.eq(self.open.valid & self.open.ready),
-            in_flight.opened_command.stream.eq(command.stream),
-            in_flight.opened_command.source.eq(command.source),
-            in_flight.opened_command.operation.eq(operation),
             in_flight.retired.eq(self.retired.valid),
             in_flight.retired_command.eq(self.retired.payload),
             self.report_entry.eq(entry),
@@ -182,17 +175,21 @@ class ZoneManager(wiring.Component):
 
         # The verdict on the command at the head, for the states after DECIDE.
         status = Signal(STATUS_BITS)
-        physical = Signal.like(entry.physical)
-        offset = Signal.like(command.offset)
-        after = Signal(SEQUENCE_BITS)
+        place = Signal(JobPlace(self.config))
         tag = Signal(self.config.tag_bits)
-        self._jobs(
-            m, settings, physical=physical, source=source_physical, offset=offset, after=after, tag=tag
-        )  # fmt: skip
         m.d.comb += [
             self.answers.payload.port.eq(command.port),
             self.answers.payload.cid.eq(command.cid),
             self.answers.payload.status.eq(status),
+            jobs.command.eq(command),
+            jobs.settings.eq(settings),
+            jobs.place.eq(place),
+            jobs.free_tag.eq(self.tags.payload),
+            jobs.tag.eq(tag),
+            self.open.payload.eq(jobs.opening),
+            self.write.payload.eq(jobs.write),
+            self.read.payload.eq(jobs.read),
+            self.report.payload.eq(jobs.report),
         ]
 
         loop_zone = Signal.like(command.zone)
@@ -208,12 +205,10 @@ class ZoneManager(wiring.Component):
 
         with m.FSM(name="fsm"):
             with m.State("LOOK"):
-                waits = self._waits(in_flight, resets | is_generation, commits)
-                workable = self.commands.valid & ~((command.status == Status.SUCCESS) & waits)
+                waits = in_flight.waits & (command.status == Status.SUCCESS)
+                workable = self.commands.valid & ~waits
                 can_start = table.ready & ~self.release.valid
-                m.d.comb += self.idle.eq(
-                    can_start & ~self.commands.valid & ~in_flight.busy.any() & ~walk.pending
-                )
+                m.d.comb += self.idle.eq(can_start & ~self.commands.valid & in_flight.idle & ~walk.pending)
                 with m.If(can_start):
                     with m.If(walk.pending & (step_owed | ~workable)):
                         m.d.comb += table.zone.eq(walk.zone)
@@ -240,7 +235,7 @@ class ZoneManager(wiring.Component):
                 m.d.sync += [
                     source_zone.state.eq(entry.state),
                     source_zone.pointer.eq(entry.pointer),
-                    source_physical.eq(entry.physical),
+                    place.source.eq(entry.physical),
                 ]
                 m.next = "DECIDE"
 
@@ -248,17 +243,17 @@ class ZoneManager(wiring.Component):
                 m.d.sync += [
                     step_owed.eq(1),
                     status.eq(status_now),
-                    physical.eq(Mux(takes_zone, self.next_zone.payload, entry.physical)),
-                    offset.eq(Mux(is_append, entry.pointer, command.offset)),
+                    place.zone.eq(Mux(takes_zone, self.next_zone.payload, entry.physical)),
+                    place.offset.eq(Mux(is_append, entry.pointer, command.offset)),
                     # A job number is only compared with recent ones: it may have come round since.
-                    after.eq(Mux(sent - entry.job < sent - self.issued, entry.job, self.issued)),
+                    place.after.eq(Mux(sent - entry.job < sent - self.issued, entry.job, self.issued)),
                     self.zone_waits.eq(0),
                     loop_zone.eq(settings.first),
                     loop_left.eq(settings.zones),
                     compared_zone.eq(source.first),
                 ]
                 with m.If(to_all_dies):
-                    m.d.sync += [physical.eq(0), offset.eq(0), after.eq(self.issued)]
+                    m.d.sync += [place.zone.eq(0), place.offset.eq(0), place.after.eq(self.issued)]
                 with m.If(status_now != Status.SUCCESS):
                     m.next = "ANSWER"
                 with m.Elif(takes_zone & ~self.next_zone.valid):
@@ -359,75 +354,3 @@ class ZoneManager(wiring.Component):
                 with m.If(self.report_done.valid):
                     m.next = "ANSWER"
         return m
-
-    def _waits(self, in_flight: InFlight, needs_rest, commits) -> Value:
-        """Whether commands in flight keep the one at the head; `needs_rest`: its stream must have none."""
-        command = self.commands.payload
-        operation = command.operation
-        stream_busy = in_flight.busy.bit_select(command.stream, 1)
-        source_busy = in_flight.busy.bit_select(command.source, 1)
-        return (
-            needs_rest & stream_busy
-            | commits & source_busy
-            | (operation == Operation.CONSTANTS) & (in_flight.updates | in_flight.statistics)
-            | (operation == Operation.STATISTICS) & (in_flight.updates | in_flight.constants)
-            | (operation == Operation.UPDATE) & in_flight.statistics
-        )
-
-    def _jobs(self, m: Module, settings, *, physical, source, offset, after, tag) -> None:
-        """Payloads of what a command becomes; they stay while the command is at the head."""
-        command = self.commands.payload
-        opening, write, read, report = (
-            self.open.payload, self.write.payload, self.read.payload, self.report.payload
-        )  # fmt: skip
-        operation = command.operation
-        is_flush, is_update = operation == Operation.FLUSH, operation == Operation.UPDATE
-        is_constants = operation == Operation.CONSTANTS
-        is_append = (operation == Operation.APPEND) | (operation == Operation.WRITE)
-        programs_count = is_constants | (is_append & settings.non_volatile)
-        events = Mux(is_update, command.events, command.blocks << programs_count)
-        m.d.comb += [
-            opening.tag.eq(self.tags.payload),
-            opening.port.eq(command.port),
-            opening.cid.eq(command.cid),
-            opening.stream.eq(command.stream),
-            opening.source.eq(command.source),
-            opening.operation.eq(operation),
-            opening.count.eq(Mux(is_flush, 1, events)),
-            write.flush.eq(is_flush),
-            write.tag.eq(tag),
-            write.stream.eq(command.stream),
-            write.non_volatile.eq(settings.non_volatile),
-            write.last_page.eq(self.config.geometry.planes - 1),
-            read.tag.eq(tag),
-            read.statistics.eq(operation == Operation.STATISTICS),
-            read.zone.eq(physical),
-            read.offset.eq(offset),
-            read.blocks.eq(command.blocks),
-            read.page.eq(command.page),
-            read.after.eq(after),
-            report.zone.eq(command.zone),
-            report.index.eq(command.index),
-            report.zones.eq(settings.zones - command.index),
-            report.descriptors.eq(command.descriptors),
-            report.partial.eq(command.partial),
-            report.address.eq(command.address),
-        ]
-        with m.If(~is_flush):
-            m.d.comb += [
-                write.zone.eq(physical),
-                write.offset.eq(offset),
-                write.blocks.eq(command.blocks),
-                write.page.eq(command.page),
-            ]
-        with m.If(is_update):
-            m.d.comb += [
-                write.kind.eq(PageKind.GRADIENTS),
-                write.source.eq(source),
-                write.last_page.eq(command.last_page),
-                write.copies.eq(command.copies),
-            ]
-        with m.If(is_constants):
-            m.d.comb += [write.kind.eq(PageKind.CONSTANTS), write.last_page.eq(0)]
-        with m.If((operation == Operation.APPEND) | is_update):
-            m.d.comb += opening.result.eq(command.index << self.config.geometry.zone_size_bits | offset)
