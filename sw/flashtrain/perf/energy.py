@@ -1,7 +1,7 @@
 """Energy by a stated model: what is done, times what each costs.
 
-None of the sources of this project gives the constants. They are assumptions with a default from public text, fields
-of `EnergyModel`, and meant to be replaced.
+None of the sources of this project gives the constants. They are assumptions with a default from public text,
+fields of `EnergyModel`, and meant to be replaced.
 """
 
 from dataclasses import dataclass
