@@ -85,8 +85,8 @@ class Announcer(wiring.Component):
                 page.payload.plane.eq(plane),
                 page.payload.tag.eq(job.tag),
                 page.payload.stream.eq(job.stream),
-                # The last page of the job on each channel: nothing that follows completes its set soon.
                 page.payload.notify.eq(Mux(is_data, job.non_volatile, ends_set)),
+                # The last page of the job on each channel: nothing that follows completes its set soon.
                 page.payload.close.eq(Mux(is_data, job.non_volatile & (job.blocks <= g.channels), ends_set)),
                 page.payload.kind.eq(job.kind),
                 page.payload.source.eq(job.source),
