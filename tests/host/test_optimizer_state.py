@@ -106,6 +106,46 @@ def test_an_update_that_is_not_decided(device, state, update, unchanged):
     unchanged()
 
 
+def test_an_update_under_way(state, tensors, unchanged):
+    under_way = state.update_async([[tensors[1]]], [ADAM.constants(1)])
+    for action in (state.commit, state.skip):
+        with pytest.raises(UpdatePending, match="whose result was not waited for"):
+            action()
+    with pytest.raises(UpdatePending, match="neither committed nor skipped"):
+        state.update_async([[tensors[1]]], [ADAM.constants(1)])
+    (w,) = state.read(Input.W)[0]
+    assert w.tobytes() == tensors[0].tobytes()
+    assert under_way.result() == under_way.result() == [None]
+    assert under_way.done
+    state.skip()
+    unchanged()
+
+
+@pytest.mark.parametrize("port", Port)
+@pytest.mark.parametrize("code", [OptimizerCode.ADAM, OptimizerCode.MOMENTUM, OptimizerCode.SGD])
+def test_tensors_one_by_one(device, seed, code, port):
+    """Tensors that begin and end anywhere in rows and zones, in two groups."""
+    random = np.random.default_rng(seed)
+    shapes = (((30, 7), (), (613,), (171,)), ((340,), (3, 100)))
+    groups = [TensorGroup(code, each) for each in shapes]
+    arrays = groups[0].arrays
+    given = {
+        array: [[np.asarray(random.standard_normal(s), np.float32) for s in each] for each in shapes]
+        for array in arrays
+    }
+    state = device.optimizer_state(groups)
+    state.initialise(*(given[array] for array in arrays))
+    for array in arrays:
+        for group, each in enumerate(shapes):
+            for tensor in range(len(each)):
+                where, expected = state.locate(array, group, tensor), given[array][group][tensor]
+                got = where.array(device.stream(where.stream, port).read(where.pages))
+                assert (got.shape, got.tobytes()) == (expected.shape, expected.tobytes())
+    if Input.V not in arrays:
+        with pytest.raises(ArrayError, match="has no V"):
+            state.locate(Input.V, 0, 0)
+
+
 @pytest.mark.parametrize(
     ("gradients", "constants", "message"),
     [

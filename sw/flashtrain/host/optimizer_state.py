@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.numerics import Constants, Statistics
+from flashtrain.numerics import Constants
 from flashtrain.spec import Geometry, Persistency
 from flashtrain.spec.errors import require
 from flashtrain.spec.optimizer import Input
@@ -26,12 +25,10 @@ from .errors import (
     UpdatePending,
 )
 from .state_stream import StateStream
+from .state_update import GroupCopies, GroupStatistics, GroupUpdate, StateUpdate
 from .stored import StoredArray, join
-from .tensor_group import ARRAYS, PlacedGroup, TensorGroup, Tensors, place
-from .tiling import Pages, split_tensors
-
-GroupStatistics = tuple[Statistics, ...]
-"""Of a group of tensors: statistics of each die."""
+from .tensor_group import ARRAYS, PlacedGroup, StoredTensor, TensorGroup, Tensors, place
+from .tiling import TileLayout, split_tensors
 
 
 @dataclass(frozen=True)
@@ -74,6 +71,7 @@ class OptimizerState:
             )
         self._current: Generation | None = None
         self._next: StateStream | None = None
+        self._under_way = False
         self._pinned: dict[str, Generation] = {}
         self._statistics: tuple[GroupStatistics, ...] = ()
 
@@ -105,10 +103,20 @@ class OptimizerState:
         :class:`ArrayError` when a group has no such state.
         """
         for placed in self._placed:
-            if array not in placed.group.arrays:
-                raise ArrayError(f"group {placed.number}, {placed.group.code.name}, has no {array.name}")
+            self._require_array(placed, array)
         stream = self._stream_of(self.current if generation is None else generation)
         return [self._read_group(stream, placed, ARRAYS.index(array)) for placed in self._placed]
+
+    def locate(self, array: Input, group: int, tensor: int) -> StoredTensor:
+        """Where W, M or V of one tensor of the current generation lies, to be read on its own.
+
+        Good until the generation is freed. :class:`ArrayError` when the group has no such state.
+        """
+        placed = self._placed[group]
+        self._require_array(placed, array)
+        stream, place, number = self._stream_of(self.current), placed.tensor(tensor), ARRAYS.index(array)
+        pages = self._pages_of(stream, place.first_row, place.layout, number)
+        return StoredTensor(stream.name, pages, place, number)
 
     # What can be done.
 
@@ -130,6 +138,7 @@ class OptimizerState:
                 raise TensorMismatch(f"{name.name} of {len(tensors)} groups; expected {len(self._placed)}")
         pages = [placed.state_pages(given) for placed in self._placed]
         self._current = self._next = None
+        self._under_way = False
         for stream in self._streams.values():
             stream.reset()
         first = next(iter(self._streams.values()))
@@ -141,9 +150,7 @@ class OptimizerState:
             first.flush()  # what is sensed on the dies has to be there
         self._current = Generation(first.name, first.generation, 0)
 
-    def update(
-        self, gradients: Sequence[Tensors], constants: Sequence[Constants]
-    ) -> list[list[NDArray[Any]] | None]:
+    def update(self, gradients: Sequence[Tensors], constants: Sequence[Constants]) -> list[GroupCopies]:
         """Compute the next generation; for each group the 16-bit copies of its weights, or `None`.
 
         gradients: in the formats of the groups (BF16 as uint16); constants: of each group. The copies are
@@ -152,6 +159,13 @@ class OptimizerState:
 
         :class:`UpdatePending` when that was not done before; :class:`GenerationPinned`;
         :class:`ForeignGeneration`; :class:`TensorMismatch`; and what the device answers.
+        """
+        return self.update_async(gradients, constants).result()
+
+    def update_async(self, gradients: Sequence[Tensors], constants: Sequence[Constants]) -> StateUpdate:
+        """As :meth:`update`, without waiting for the dies (of several groups: for those of the last one).
+
+        Its result has to be waited for before :meth:`commit` or :meth:`skip`.
         """
         if self._next is not None:
             raise UpdatePending("the update before was neither committed nor skipped")
@@ -164,17 +178,18 @@ class OptimizerState:
             )
         steps = [placed.step(one) for placed, one in zip(self._placed, constants, strict=True)]
         pages = [placed.gradient_pages(one) for placed, one in zip(self._placed, gradients, strict=True)]
-        copies, statistics = [], []
+        groups: list[GroupUpdate] = []
         try:
             for placed, step, part in zip(self._placed, steps, pages, strict=True):
-                destination.set_constants_async(step).result()
-                copies.append(self._update_group(destination, source, placed, part))
-                statistics.append(destination.statistics_async().result())
-        except (CommandError, BufferFull, ForeignGeneration):
+                # The statistics of one group are fetched before the next one resets them.
+                destination.settle(pending for group in groups for pending in group.pendings)
+                groups.append(GroupUpdate(destination, source, placed, step, part, self._zone_rows))
+        except (CommandError, BufferFull):
             destination.reset()
             raise
-        self._next, self._statistics = destination, tuple(statistics)
-        return copies
+        self._next, self._under_way = destination, True
+        pendings = [pending for group in groups for pending in group.pendings]
+        return StateUpdate(pendings, lambda: self._finish(destination, groups))
 
     def commit(self) -> Generation:
         """Make the updated generation current; the one before is freed unless it is pinned."""
@@ -232,38 +247,40 @@ class OptimizerState:
                 return self._streams[name]
         raise GenerationPinned(f"{self._names(others)} is pinned; the next generation has no place")
 
+    def _finish(self, destination: StateStream, groups: Sequence[GroupUpdate]) -> list[GroupCopies]:
+        """Wait for an update. If anything failed there is nothing to commit, and nothing has changed."""
+        self._next, self._under_way = None, False
+        # All are waited for before the first failure is raised: nothing is in flight then.
+        destination.settle(pending for group in groups for pending in group.pendings)
+        try:
+            results = [group.result() for group in groups]
+        except (CommandError, ForeignGeneration):
+            destination.reset()
+            raise
+        self._next, self._statistics = destination, tuple(statistics for _, statistics in results)
+        return [copies for copies, _ in results]
+
     def _updated(self, action: str) -> StateStream:
         if self._next is None:
             raise NothingToCommit(f"{action} without an update before it")
+        if self._under_way:
+            raise UpdatePending(f"{action} of an update whose result was not waited for")
         return self._next
 
     def _names(self, streams: Iterable[str]) -> str:
         return ", ".join(f"stream {name!r}" for name in streams)
 
-    def _update_group(
-        self, destination: StateStream, source: StateStream, placed: PlacedGroup, gradients: Pages
-    ) -> list[NDArray[Any]] | None:
-        tile = placed.layout.tile
-        copies = np.empty_like(gradients) if tile.copy_pages else None
-        parts = list(placed.zone_parts(self._zone_rows))
-        pendings = []
-        for rows, zone, _ in parts:
-            some = slice(rows.start, rows.stop)
-            target = None if copies is None else copies[some]
-            pendings.append(destination.update_async(source, zone, gradients[some], target, tile.copy_pages))
-        # All are waited for before the first failure is raised: nothing is in flight then.
-        destination.settle(pendings)
-        for (_, zone, offset), pending in zip(parts, pendings, strict=True):
-            if pending.result() != zone * destination.zone_size + offset * destination.row_blocks:
-                raise ForeignGeneration(f"stream {destination.name!r} has another user: it was not empty")
-        if copies is None:
-            return None
-        return split_tensors(placed.layout.copies(copies[:, : tile.copy_pages]), placed.group.shapes)
+    def _require_array(self, placed: PlacedGroup, array: Input) -> None:
+        if array not in placed.group.arrays:
+            raise ArrayError(f"group {placed.number}, {placed.group.code.name}, has no {array.name}")
 
     def _read_group(self, stream: StateStream, placed: PlacedGroup, number: int) -> list[NDArray[np.float32]]:
-        layout, g = placed.layout, self._geometry
-        planes = layout.planes_of(number)
-        extents = join(stream.planes_of_rows(placed.first_row, layout.rows, planes), stream.zone_size)
+        pages = stream.read(self._pages_of(stream, placed.first_row, placed.layout, number))
+        return split_tensors(placed.layout.state_array(number, pages), placed.group.shapes)
+
+    def _pages_of(self, stream: StateStream, first_row: int, layout: TileLayout, number: int) -> StoredArray:
+        """The pages that array `number` takes in rows of `layout` from `first_row` on."""
+        g, planes = self._geometry, layout.planes_of(number)
+        extents = join(stream.planes_of_rows(first_row, layout.rows, planes), stream.zone_size)
         shape = (layout.rows, len(planes), g.channels, g.page_bytes)
-        pages = stream.read(StoredArray(stream.nsid, extents, shape, np.dtype(np.uint8)))
-        return split_tensors(layout.state_array(number, pages), placed.group.shapes)
+        return StoredArray(stream.nsid, extents, shape, np.dtype(np.uint8))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +106,7 @@ class StateStream(DeviceStream):
             self._engine.submit(flights[-1:])
         return Pending(self._engine, flights, self.name, _first_address)
 
-    def settle(self, pendings: Iterable[Pending[int]]) -> None:
+    def settle(self, pendings: Iterable[Pending[Any]]) -> None:
         """Wait until these are answered, well or not."""
         pendings = list(pendings)
         self._engine.wait(lambda: all(pending.answered for pending in pendings))

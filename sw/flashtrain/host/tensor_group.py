@@ -17,6 +17,7 @@ from flashtrain.spec.update import Tile
 from .arrays import nbytes_of
 from .errors import TensorMismatch
 from .state_stream import TileStep
+from .stored import StoredArray
 from .tiling import GRADIENT_DTYPES, Pages, Shape, TileLayout, join_tensors
 
 Tensors = Sequence[NDArray[Any]]
@@ -62,6 +63,32 @@ class ZonePart(NamedTuple):
 
 
 @dataclass(frozen=True)
+class PlacedTensor:
+    """One tensor of a group: the layout and the first of the rows that it lies in, its first parameter there,
+    and its shape."""
+
+    layout: TileLayout
+    first_row: int
+    first: int
+    shape: Shape
+
+
+@dataclass(frozen=True)
+class StoredTensor:
+    """Where array `number` of the state of a tensor lies: read `pages` of `stream`, and take it from them."""
+
+    stream: str
+    pages: StoredArray
+    place: PlacedTensor
+    number: int
+
+    def array(self, pages: Pages) -> NDArray[np.float32]:
+        """The array, from what was read."""
+        first, shape = self.place.first, self.place.shape
+        return self.place.layout.state_array(self.number, pages)[first : first + prod(shape)].reshape(shape)
+
+
+@dataclass(frozen=True)
 class PlacedGroup:
     """A group, its number among the groups of a state, and its first row, counted from the stream's start."""
 
@@ -94,6 +121,17 @@ class PlacedGroup:
                 f"{constants.code.name} has {arrays} arrays of state; group {self.number} has {has}"
             )
         return TileStep(self.layout.tile, constants)
+
+    def tensor(self, number: int) -> PlacedTensor:
+        """Tensor `number` of the group."""
+        before, shape = sum(prod(shape) for shape in self.group.shapes[:number]), self.group.shapes[number]
+        tile = self.layout.tile
+        each = tile.parameters * tile.geometry.channels
+        skipped, end = before // each, before + prod(shape)
+        rows = -(-end // each) - skipped
+        return PlacedTensor(
+            TileLayout(tile, rows * each), self.first_row + skipped, before - skipped * each, shape
+        )
 
     def zone_parts(self, zone_rows: int) -> Iterator[ZonePart]:
         """Its rows zone by zone; a zone has `zone_rows`."""
