@@ -42,6 +42,20 @@ def test_any_bits(seed):
     assert [int(square.view(np.uint32)) for square in got.squares] == softfloat_squares(g, PARTIAL_SUMS)
 
 
+def test_sums_are_rounded_once():
+    """In doubles the sum would first be rounded to halfway between two float32, and then down."""
+    g = np.zeros(16, F)
+    g[0], g[8] = 2.0**-30, 1 + 2.0**-12
+    assert statistics(g).squares[0] == 1 + 2.0**-11 + 2.0**-23
+
+
+def test_subnormal_sums(seed):
+    g = (np.random.default_rng(seed).standard_normal(4000) * 1e-21).astype(F)
+    got = [int(square.view(np.uint32)) for square in statistics(g).squares]
+    assert got == softfloat_squares(g, PARTIAL_SUMS)
+    assert 0 < max(got) < 1 << 23
+
+
 def test_sums_go_on_over_several_arrays(seed):
     """Squares of several dies at once, tile after tile: as die by die, all at once."""
     random = np.random.default_rng(seed)
