@@ -9,7 +9,9 @@ from timed_agent import TimedAgent
 from flashtrain.sim.runner import Simulator, run_bench
 
 
-@pytest.mark.parametrize("simulator, update_run", [(Simulator.ICARUS, 4), (Simulator.VERILATOR, 2)])
+@pytest.mark.parametrize(
+    "simulator, update_run", [(Simulator.ICARUS, 4), (Simulator.VERILATOR, 2)], ids=["icarus", "verilator"]
+)
 def test_updates(simulator, seed, update_run):
     run_bench(
         TimedAgent(UPDATING, update_run=update_run),
