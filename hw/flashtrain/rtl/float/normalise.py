@@ -64,8 +64,7 @@ def distances(width: int) -> list[int]:
 
 def level_steps(width: int) -> dict[str, float]:
     """The steps of `normalise_limited`, for `Pipeline`: the places between its levels."""
-    far, *near = distances(width)
-    return {f"shifted_{far}": 2.5, **{f"shifted_{distance}": 1.6 for distance in near[:-1]}}
+    return {f"shifted_{distance}": 2.0 + distance / 25 for distance in distances(width)[:-1]}
 
 
 def normalise(m: Module, value: Value, keep: int, name: str) -> tuple[Value, Value]:

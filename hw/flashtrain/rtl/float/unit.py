@@ -9,7 +9,10 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.float.formats import FLAGS, FLOAT32, FloatFormat
 from flashtrain.rtl.float.pipeline import Pipeline
-from flashtrain.rtl.float.round_pack import RoundPack
+from flashtrain.rtl.float.round_pack import Pack, Round
+
+ROUND_STEPS = {"rounded": 5.0, "result": 3.0}
+"""The last two steps of every unit."""
 
 
 class FloatUnit(wiring.Component):
@@ -57,14 +60,14 @@ class FloatUnit(wiring.Component):
         return self.stages
 
     def _round(self, m: Module, pipe: Pipeline, exponent_bits: int):
-        """The last step of every unit: rounds what the pipeline carries under the names of `RoundPack`."""
-        m.submodules.round_pack = last = RoundPack(self.result_format, exponent_bits)
-        m.d.comb += [
-            last.sign.eq(pipe.sign),
-            last.exponent.eq(pipe.exponent),
-            last.significand.eq(pipe.significand),
-            last.special.eq(pipe.special),
-        ]
+        """The last two steps of every unit: from the pipeline's sign, exponent, significand and special."""
+        m.submodules.round = first = Round(self.result_format, exponent_bits)
+        m.d.comb += [first.exponent.eq(pipe.exponent), first.significand.eq(pipe.significand)]
+        pipe.rounded = first.rounded
+        pipe.cut("rounded")
+
+        m.submodules.pack = last = Pack(self.result_format, exponent_bits)
+        m.d.comb += [last.sign.eq(pipe.sign), last.special.eq(pipe.special), last.rounded.eq(pipe.rounded)]
         pipe.result, pipe.flags = last.result, last.flags
         pipe.cut("result")
         m.d.comb += [self.result.eq(pipe.result), self.flags.eq(pipe.flags)]
