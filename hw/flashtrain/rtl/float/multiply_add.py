@@ -53,7 +53,6 @@ class MultiplyAdd(FloatUnit):
         "aligned_near": 5.5,
         "aligned": 5.5,
         "added": 6.5,
-        "chosen": 2.0,
         **level_steps(WINDOW),
         "normalised": 4.0,
         **ROUND_STEPS,
@@ -141,12 +140,11 @@ class MultiplyAdd(FloatUnit):
         pipe.cut("added")
 
         negative = pipe.total < 0
-        pipe.magnitude = Mux(negative, pipe.opposite, pipe.total)[:WINDOW]
         pipe.sign = pipe.sign ^ negative
-        pipe.cut("chosen")
-
+        magnitude = Signal(WINDOW)
+        m.d.comb += magnitude.eq(Mux(negative, pipe.opposite, pipe.total))
         significand, shifted = normalise_limited(
-            m, pipe, Cat(pipe.lost, pipe.magnitude), pipe.limit, PRECISION + EXTRA_BITS
+            m, pipe, Cat(pipe.lost, magnitude), pipe.limit, PRECISION + EXTRA_BITS
         )
         pipe.significand = significand
         pipe.exponent = (pipe.limit - shifted + 1)[:EXPONENT_BITS]

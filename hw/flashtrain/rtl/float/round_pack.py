@@ -10,7 +10,7 @@ from flashtrain.rtl.float.formats import EXTRA_BITS, FLAGS, SPECIAL, FloatFormat
 class Rounded(data.StructLayout):
     """A rounded number of any magnitude, and what flags need to know about its rounding.
 
-    A subnormal `number` has the exponent 0, as in the format; `exponent_bits` are enough for overflowing ones.
+    A subnormal number has the exponent 0, as in the format; `exponent_bits` are enough for overflowing ones.
     """
 
     def __init__(self, format: FloatFormat, exponent_bits: int):
