@@ -86,5 +86,27 @@ def test_multiply_add_multiplies_and_adds(random, count):
     check(name, run(name, a, _all(a, 0x3F80_0000), b), Operation.ADD(a, b), a, b)
 
 
+@pytest.mark.parametrize(
+    ("kind", "operation"), [("ToFloat16", Operation.TO_FLOAT16), ("ToBFloat16", Operation.TO_BFLOAT16)]
+)
+def test_narrowing(kind, operation, random, count):
+    values = float_vectors.values(random, count)
+    a = np.concatenate([float_vectors.DIRECTED, float_vectors.NARROWING, values])
+    expected = operation(a)
+    for name in units(kind):
+        check(name, run(name, a), expected, a)
+
+
+@pytest.mark.parametrize(
+    ("kind", "operation"),
+    [("FromFloat16", Operation.FROM_FLOAT16), ("FromBFloat16", Operation.FROM_BFLOAT16)],
+)
+def test_widening_of_everything(kind, operation):
+    a = np.arange(1 << 16, dtype=np.uint16)
+    expected = operation(a)
+    for name in units(kind):
+        check(name, run(name, a), expected, a)
+
+
 def _all(like, bits):
     return np.full(len(like), bits, np.uint32)
