@@ -13,6 +13,7 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.float.add import Add
 from flashtrain.rtl.float.convert import Narrow, Widen
+from flashtrain.rtl.float.divide_root import DivideRoot
 from flashtrain.rtl.float.formats import BFLOAT16, FLAGS, FLOAT16
 from flashtrain.rtl.float.multiply import Multiply
 from flashtrain.rtl.float.multiply_add import MultiplyAdd
@@ -27,6 +28,9 @@ KINDS = {
     "ToBFloat16": (partial(Narrow, BFLOAT16), (1, 3)),
     "FromFloat16": (partial(Widen, FLOAT16), (1, 3)),
     "FromBFloat16": (partial(Widen, BFLOAT16), (1, 3)),
+    "DivideRoot": (DivideRoot, (1, 5)),
+    "DivideRoot2": (partial(DivideRoot, bits=2, recurrences=3), (3,)),
+    "DivideRoot3": (partial(DivideRoot, bits=3), (2,)),
 }
 """How to make each kind of unit, and the stages that it is tested with: fewest, some, most."""
 HARNESS = Path(__file__).with_name("float_harness.cpp")

@@ -8,6 +8,7 @@ from flashtrain.sim.bench import float_vectors
 from flashtrain.sim.bench.softfloat import Operation
 
 RANDOM_VECTORS = 20_000
+DIVIDERS = ("DivideRoot", "DivideRoot2", "DivideRoot3")
 SIGN = np.uint32(1 << 31)
 
 
@@ -106,6 +107,22 @@ def test_widening_of_everything(kind, operation):
     expected = operation(a)
     for name in units(kind):
         check(name, run(name, a), expected, a)
+
+
+@pytest.mark.parametrize("kind", DIVIDERS)
+def test_divide(kind, random, count):
+    a, b = joined(float_vectors.directed(2), float_vectors.pairs(random, count))
+    expected = Operation.DIVIDE(a, b)
+    for name in units(kind):
+        check(name, run(name, a, b), expected, a, b)
+
+
+@pytest.mark.parametrize("kind", DIVIDERS)
+def test_square_root(kind, random, count):
+    a = np.concatenate([float_vectors.DIRECTED, float_vectors.values(random, count)])
+    expected = Operation.SQUARE_ROOT(a)
+    for name in units(kind):
+        check(name, run(name, a, ~a, option=1), expected, a)
 
 
 def _all(like, bits):

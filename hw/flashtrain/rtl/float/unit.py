@@ -1,6 +1,6 @@
 """What all float units have in common."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from amaranth import Module
 from amaranth.hdl import ShapeLike
@@ -37,12 +37,13 @@ class FloatUnit(wiring.Component):
     """
 
     STEPS: Mapping[str, float]
+    OWN_REGISTERS: Collection[str] = ()
 
     def __init__(self, operands: Mapping[str, ShapeLike], stages: int, result_format: FloatFormat = FLOAT32):
-        if not 1 <= stages <= len(self.STEPS):
+        places = [place for place in self.STEPS if place not in self.OWN_REGISTERS]
+        if not 1 <= stages <= len(places):
             raise ValueError(
-                f"{type(self).__name__}: {stages} stages, expected 1 to {len(self.STEPS)} "
-                f"({', '.join(self.STEPS)})"
+                f"{type(self).__name__}: {stages} stages, expected 1 to {len(places)} ({', '.join(places)})"
             )
         self.stages = stages
         self.result_format = result_format
