@@ -9,7 +9,8 @@ A file is one JSON object (UTF-8)::
       "optimizer": "adam",        name of the optimizer
       "batch": 128,               examples per iteration, at least 1
       "tensors": [                every tensor, with a unique name
-        {"name": "input/images", "stream": "inputs", "shape": [128, 8, 8], "dtype": "float32", "bytes": 32768},
+        {"name": "input/images", "stream": "inputs", "shape": [128, 8, 8], "dtype": "float32",
+         "bytes": 32768},
         ...
       ],
       "prologue": [...],          steps, carried out once
