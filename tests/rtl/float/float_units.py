@@ -28,8 +28,8 @@ KINDS = {
     "ToBFloat16": (partial(Narrow, BFLOAT16), (1, 3)),
     "FromFloat16": (partial(Widen, FLOAT16), (1, 3)),
     "FromBFloat16": (partial(Widen, BFLOAT16), (1, 3)),
-    "DivideRoot": (DivideRoot, (1, 5)),
-    "DivideRoot2": (partial(DivideRoot, bits=2, recurrences=3), (3,)),
+    "DivideRoot": (DivideRoot, (1, 8)),
+    "DivideRoot2": (partial(DivideRoot, bits=2, recurrences=3), (4,)),
     "DivideRoot3": (partial(DivideRoot, bits=3), (2,)),
 }
 """How to make each kind of unit, and the stages that it is tested with: fewest, some, most."""

@@ -4,7 +4,7 @@ from amaranth import Cat, Const, Module, Mux, Signal, signed
 
 from flashtrain.rtl.float.align import AlignRight
 from flashtrain.rtl.float.formats import EXTRA_BITS, FLOAT32, SPECIAL, FloatFormat
-from flashtrain.rtl.float.normalise import normalise
+from flashtrain.rtl.float.normalise import distances, normalise
 from flashtrain.rtl.float.pipeline import Pipeline
 from flashtrain.rtl.float.unit import ROUND_STEPS, FloatUnit
 from flashtrain.rtl.float.unpack import Unpack
@@ -101,10 +101,11 @@ class Widen(FloatUnit):
         ]
         pipe.special, pipe.sign = special, a.sign
         significand, exponent = a.significand, a.exponent
+        precision = self.format.precision
         if self.format.bias != FLOAT32.bias:
-            significand, shifted = normalise(m, a.significand, self.format.precision, "normalise")
+            significand, shifted = normalise(m, a.significand, precision, "normalise", distances(precision))
             exponent = (a.exponent + (FLOAT32.bias - self.format.bias) - shifted)[: FLOAT32.exponent_bits]
-        below = FLOAT32.precision + EXTRA_BITS - self.format.precision
+        below = FLOAT32.precision + EXTRA_BITS - precision
         pipe.significand, pipe.exponent = Cat(Const(0, below), significand), exponent
         pipe.cut("normalised")
         self._round(m, pipe, FLOAT32.exponent_bits)

@@ -8,9 +8,9 @@ from amaranth.lib import data
 from amaranth.lib.data import View
 
 from flashtrain.rtl.float.formats import FLOAT32, SPECIAL
-from flashtrain.rtl.float.normalise import normalise
+from flashtrain.rtl.float.normalise import distances, normalise
 from flashtrain.rtl.float.pipeline import Pipeline
-from flashtrain.rtl.float.recurrence import DIGITS, HOLD_BITS, PRECISION, Recurrence
+from flashtrain.rtl.float.recurrence import DIGITS, HOLD_BITS, PRECISION, Recurrence, clocks
 from flashtrain.rtl.float.unit import ROUND_STEPS, FloatUnit
 from flashtrain.rtl.float.unpack import Unpack
 
@@ -50,13 +50,22 @@ class DivideRoot(FloatUnit):
         `recurrences`, rounded up.
     """
 
-    STEPS = {"unpacked": 3.0, "normalised": 6.0, "prepared": 5.0, "loaded": 4.0, **ROUND_STEPS}
+    STEPS = {
+        "unpacked": 3.0,
+        "coarse": 4.5,
+        "normalised": 4.5,
+        "compared": 4.0,
+        "prepared": 5.0,
+        "loaded": 5.0,
+        "found": 4.0,
+        **ROUND_STEPS,
+    }
     OWN_REGISTERS = ("loaded",)
 
     def __init__(self, bits: int = 1, recurrences: int = 1, stages: int = 3):
         self.bits = bits
         self.recurrences = recurrences
-        self._clocks = Recurrence(bits).clocks
+        self._clocks = clocks(bits)
         super().__init__({"a": 32, "b": 32, "root": 1, "start": 1}, stages)
 
     @property
@@ -80,18 +89,26 @@ class DivideRoot(FloatUnit):
         pipe.a, pipe.b = a, b
         pipe.cut("unpacked")
 
-        pipe.a_significand, a_shift = normalise(m, pipe.a.significand, PRECISION, "normalise_a")
-        pipe.b_significand, b_shift = normalise(m, pipe.b.significand, PRECISION, "normalise_b")
-        pipe.a_exponent = (pipe.a.exponent - a_shift).as_signed()
-        pipe.b_exponent = (pipe.b.exponent - b_shift).as_signed()
+        coarse, fine = distances(PRECISION)[:2], distances(PRECISION)[2:]
+        pipe.a_significand, pipe.a_shift = normalise(m, pipe.a.significand, PRECISION, "coarse_a", coarse)
+        pipe.b_significand, pipe.b_shift = normalise(m, pipe.b.significand, PRECISION, "coarse_b", coarse)
+        pipe.cut("coarse")
+
+        pipe.a_significand, a_shift = normalise(m, pipe.a_significand, PRECISION, "fine_a", fine)
+        pipe.b_significand, b_shift = normalise(m, pipe.b_significand, PRECISION, "fine_b", fine)
+        pipe.a_shift, pipe.b_shift = Cat(a_shift, pipe.a_shift), Cat(b_shift, pipe.b_shift)
         pipe.cut("normalised")
 
         # The quotient's first bit has weight 1 when the dividend is doubled where it is smaller. The radicand
         # is doubled where its exponent is odd (and the biased one even).
-        quotient_double, root_double = pipe.a_significand < pipe.b_significand, ~pipe.a_exponent[0]
-        double = Mux(pipe.root, root_double, quotient_double)
+        pipe.a_exponent = (pipe.a.exponent - pipe.a_shift).as_signed()
+        pipe.b_exponent = (pipe.b.exponent - pipe.b_shift).as_signed()
+        pipe.smaller = pipe.a_significand < pipe.b_significand
+        pipe.cut("compared")
+
+        double = Mux(pipe.root, ~pipe.a_exponent[0], pipe.smaller)
         pipe.dividend = Mux(double, pipe.a_significand.shift_left(1), pipe.a_significand)
-        quotient_exponent = pipe.a_exponent - pipe.b_exponent + (FLOAT32.bias - quotient_double)
+        quotient_exponent = pipe.a_exponent - pipe.b_exponent + (FLOAT32.bias - pipe.smaller)
         root_exponent = (pipe.a_exponent + FLOAT32.bias).shift_right(1)
         exponent = Signal(signed(EXPONENT_BITS + 1))
         m.d.comb += exponent.eq(Mux(pipe.root, root_exponent, quotient_exponent))
@@ -114,6 +131,7 @@ class DivideRoot(FloatUnit):
         pipe.significand = found.digits
         pipe.sign, pipe.exponent = found.companions.sign, found.companions.exponent
         pipe.special = found.companions.special
+        pipe.cut("found")
         self._round(m, pipe, EXPONENT_BITS)
         return m
 

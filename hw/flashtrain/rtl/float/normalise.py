@@ -83,13 +83,13 @@ def level_steps(width: int) -> dict[str, float]:
     }
 
 
-def normalise(m: Module, value: Value, keep: int, name: str) -> tuple[Value, Value]:
-    """The first `keep` bits of a value without its leading zeros, and how many of those there were.
+def normalise(m: Module, value: Value, keep: int, name: str, levels: list[int]) -> tuple[Value, Value]:
+    """The first bits of a value without leading zeros, as far as `levels` shift, and how far that is.
 
-    Combinational. The last of the `keep` bits says whether there is a one in its place or below.
+    Combinational. After level 1 there are `keep` bits, the last of which says whether there is a one in its
+    place or below. The amount counts in units of the last level.
     """
     shifted = []
-    levels = distances(len(value))
     zeros = ~value[-levels[0] :].any()
     for distance in levels:
         m.submodules[f"{name}_{distance}"] = level = NormaliseLevel(len(value), keep, distance)
@@ -102,7 +102,11 @@ def normalise(m: Module, value: Value, keep: int, name: str) -> tuple[Value, Val
 def normalise_limited(
     m: Module, pipe: Pipeline, value: Value, limit: Value, keep: int
 ) -> tuple[Value, Value]:
-    """The same, shifting by at most `limit`, which may have any width, with `level_steps` in the pipeline."""
+    """The first `keep` bits of a value without its leading zeros, and how many of them were shifted out.
+
+    These are at most `limit`, which may have any width. The last of the `keep` bits says whether there is
+    a one in its place or below. The steps in the pipeline are `level_steps`.
+    """
     levels = distances(len(value))
     pipe.window, pipe.limit_bits = value, limit[: len(levels)]
     pipe.leading_zeros = ~value[-levels[0] :].any()

@@ -13,6 +13,11 @@ HOLD_BITS = 5
 """Of the number of zeros before the first bit: 31 are more than the digits."""
 
 
+def clocks(bits: int) -> int:
+    """How long a result takes when `bits` of it are decided per clock."""
+    return -(-DIGITS // bits)
+
+
 class Recurrence(wiring.Component):
     """Restoring recurrence of radix 2: subtract what the next bit would take; if that fits, the bit is 1.
 
@@ -41,7 +46,7 @@ class Recurrence(wiring.Component):
         if not 1 <= bits <= DIGITS:
             raise ValueError(f"Recurrence: {bits} bits per clock, expected 1 to {DIGITS}")
         self.bits = bits
-        self.clocks = -(-DIGITS // bits)
+        self.clocks = clocks(bits)
         super().__init__(
             {
                 "enable": In(1),
