@@ -65,23 +65,22 @@ class Recurrence(wiring.Component):
         places = self.clocks * self.bits
         # All have `places` - 1 bits behind the point; before it Q has one, the subtrahend two, R three.
         behind = places - PRECISION
-        root, divisor = Signal(), Signal(PRECISION)
-        remainder, result = Signal(places + 2), Signal(places)
+        root = Signal()
+        remainder, subtrahend, result = Signal(places + 2), Signal(places + 1), Signal(places)
         hold = Signal(HOLD_BITS)
         turn = Signal(self.clocks + 1)  # one-hot: which bits are next; the last one: all done
 
-        next_remainder, next_result = remainder, result
+        next_remainder, next_subtrahend, next_result = remainder, subtrahend, result
         for step in range(self.bits):
             # One-hot: the place of this bit, counted down from the first one.
             place = Cat(
                 *(turn[number // self.bits] if number % self.bits == step else 0 for number in range(places))
             )[::-1]
-            subtrahend = Mux(root, Cat(Const(0, 1), next_result) | place, Cat(Const(0, behind), divisor))
             difference = Signal(places + 3, name=f"difference_{step}")
             held, fits = Signal(name=f"held_{step}"), Signal(name=f"fits_{step}")
             remaining = Signal(places + 2, name=f"remainder_{step}")
             m.d.comb += [
-                difference.eq(next_remainder - subtrahend),
+                difference.eq(next_remainder - next_subtrahend),
                 held.eq(hold > step),
                 fits.eq(~difference[-1] & ~held),
                 remaining.eq(
@@ -94,22 +93,32 @@ class Recurrence(wiring.Component):
             ]
             next_remainder = remaining
             next_result = next_result | (place & fits.replicate(places))
+            # From 2 Q + 2^-i to 2 (Q + bit 2^-i) + 2^-(i+1).
+            moves = Signal(places + 1, name=f"moves_{step}")
+            m.d.comb += moves.eq(place & root.replicate(places))
+            next_subtrahend = (
+                next_subtrahend & ~moves
+                | moves.shift_right(1)
+                | (moves & fits.replicate(places + 1)).shift_left(1)
+            )
 
         with m.If(self.enable):
             m.d.sync += [
                 turn.eq(Cat(Const(0, 1), turn[:-1])),
                 remainder.eq(next_remainder),
+                subtrahend.eq(next_subtrahend),
                 result.eq(next_result),
                 hold.eq(Mux(hold > self.bits, hold - self.bits, 0)),
             ]
             with m.If(self.load):
+                one = Const(1 << PRECISION - 1, PRECISION)
                 m.d.sync += [
                     turn.eq(1),
                     remainder.eq(Cat(Const(0, behind), self.dividend)),
+                    subtrahend.eq(Cat(Const(0, behind), Mux(self.root, one, self.divisor))),
                     result.eq(0),
                     hold.eq(self.hold),
                     root.eq(self.root),
-                    divisor.eq(self.divisor),
                 ]
         spare = places - DIGITS
         m.d.comb += [
