@@ -139,7 +139,7 @@ class MultiplyAdd(FloatUnit):
         pipe.total, pipe.opposite = total, opposite
         pipe.cut("added")
 
-        negative = pipe.total < 0
+        negative = pipe.total[-1]  # not "< 0", which tools make a subtractor of
         pipe.sign = pipe.sign ^ negative
         magnitude = Signal(WINDOW)
         m.d.comb += magnitude.eq(Mux(negative, pipe.opposite, pipe.total))
