@@ -31,6 +31,7 @@ class Multiply(FloatUnit):
     """
 
     STEPS = {
+        "unpacked": 2.5,
         **product_steps(),
         "summed": 4.0,
         **level_steps(WINDOW),
@@ -46,9 +47,12 @@ class Multiply(FloatUnit):
         m.submodules.unpack_a = unpack_a = Unpack(FLOAT32)
         m.submodules.unpack_b = unpack_b = Unpack(FLOAT32)
         m.d.comb += [unpack_a.bits.eq(self.a), unpack_b.bits.eq(self.b)]
-        a, b = unpack_a.number, unpack_b.number
 
         pipe = Pipeline(m, self.enable, self.stages, self.STEPS)
+        pipe.a, pipe.b, pipe.negate = unpack_a.number, unpack_b.number, self.negate
+        pipe.cut("unpacked")
+
+        a, b = pipe.a, pipe.b
         special, limit = Signal(SPECIAL), Signal(signed(10))
         m.d.comb += [
             special.invalid.eq(a.signalling | b.signalling | a.infinite & b.zero | a.zero & b.infinite),
@@ -58,7 +62,7 @@ class Multiply(FloatUnit):
             limit.eq(a.exponent + b.exponent - FLOAT32.bias + ROOM),
         ]
         pipe.special = special
-        pipe.sign = a.sign ^ b.sign ^ self.negate
+        pipe.sign = a.sign ^ b.sign ^ pipe.negate
         pipe.limit = Mux(limit < 0, 0, limit)[:EXPONENT_BITS]
         product = multiply_significands(m, pipe, a, b)
         pipe.product = product
