@@ -6,11 +6,11 @@ from flashtrain.rtl.float.formats import EXTRA_BITS, FLOAT32, SPECIAL
 from flashtrain.rtl.float.normalise import level_steps, normalise_limited
 from flashtrain.rtl.float.pipeline import Pipeline
 from flashtrain.rtl.float.product import multiply_significands, product_steps
-from flashtrain.rtl.float.unit import FloatUnit
+from flashtrain.rtl.float.unit import ROUND_STEPS, FloatUnit
 from flashtrain.rtl.float.unpack import Unpack
 
 ROOM = FLOAT32.precision + EXTRA_BITS - 1
-"""Zeros above the product in its window: one that stays below them all is too small to be more than inexact."""
+"""Zeros above the product in its window: one that stays below them is too small to be more than inexact."""
 WINDOW = ROOM + 2 * FLOAT32.precision
 EXPONENT_BITS = 9
 
@@ -31,11 +31,12 @@ class Multiply(FloatUnit):
     """
 
     STEPS = {
+        "unpacked": 2.5,
         **product_steps(),
         "summed": 4.0,
         **level_steps(WINDOW),
-        "normalised": 2.0,
-        "result": 6.0,
+        "normalised": 4.0,
+        **ROUND_STEPS,
     }
 
     def __init__(self, stages: int = 4):
@@ -46,9 +47,12 @@ class Multiply(FloatUnit):
         m.submodules.unpack_a = unpack_a = Unpack(FLOAT32)
         m.submodules.unpack_b = unpack_b = Unpack(FLOAT32)
         m.d.comb += [unpack_a.bits.eq(self.a), unpack_b.bits.eq(self.b)]
-        a, b = unpack_a.number, unpack_b.number
 
         pipe = Pipeline(m, self.enable, self.stages, self.STEPS)
+        pipe.a, pipe.b, pipe.negate = unpack_a.number, unpack_b.number, self.negate
+        pipe.cut("unpacked")
+
+        a, b = pipe.a, pipe.b
         special, limit = Signal(SPECIAL), Signal(signed(10))
         m.d.comb += [
             special.invalid.eq(a.signalling | b.signalling | a.infinite & b.zero | a.zero & b.infinite),
@@ -58,7 +62,7 @@ class Multiply(FloatUnit):
             limit.eq(a.exponent + b.exponent - FLOAT32.bias + ROOM),
         ]
         pipe.special = special
-        pipe.sign = a.sign ^ b.sign ^ self.negate
+        pipe.sign = a.sign ^ b.sign ^ pipe.negate
         pipe.limit = Mux(limit < 0, 0, limit)[:EXPONENT_BITS]
         product = multiply_significands(m, pipe, a, b)
         pipe.product = product
