@@ -8,6 +8,7 @@ from flashtrain.sim.bench import float_vectors
 from flashtrain.sim.bench.softfloat import Operation
 
 RANDOM_VECTORS = 20_000
+DIVIDERS = ("DivideRoot", "DivideRoot2", "DivideRoot3")
 SIGN = np.uint32(1 << 31)
 
 
@@ -84,6 +85,44 @@ def test_multiply_add_multiplies_and_adds(random, count):
     [name, *_] = units("MultiplyAdd")
     check(name, run(name, a, b, _all(a, 0x8000_0000)), Operation.MULTIPLY(a, b), a, b)
     check(name, run(name, a, _all(a, 0x3F80_0000), b), Operation.ADD(a, b), a, b)
+
+
+@pytest.mark.parametrize(
+    ("kind", "operation"), [("ToFloat16", Operation.TO_FLOAT16), ("ToBFloat16", Operation.TO_BFLOAT16)]
+)
+def test_narrowing(kind, operation, random, count):
+    values = float_vectors.values(random, count)
+    a = np.concatenate([float_vectors.DIRECTED, float_vectors.NARROWING, values])
+    expected = operation(a)
+    for name in units(kind):
+        check(name, run(name, a), expected, a)
+
+
+@pytest.mark.parametrize(
+    ("kind", "operation"),
+    [("FromFloat16", Operation.FROM_FLOAT16), ("FromBFloat16", Operation.FROM_BFLOAT16)],
+)
+def test_widening_of_everything(kind, operation):
+    a = np.arange(1 << 16, dtype=np.uint16)
+    expected = operation(a)
+    for name in units(kind):
+        check(name, run(name, a), expected, a)
+
+
+@pytest.mark.parametrize("kind", DIVIDERS)
+def test_divide(kind, random, count):
+    a, b = joined(float_vectors.directed(2), float_vectors.pairs(random, count))
+    expected = Operation.DIVIDE(a, b)
+    for name in units(kind):
+        check(name, run(name, a, b), expected, a, b)
+
+
+@pytest.mark.parametrize("kind", DIVIDERS)
+def test_square_root(kind, random, count):
+    a = np.concatenate([float_vectors.DIRECTED, float_vectors.values(random, count)])
+    expected = Operation.SQUARE_ROOT(a)
+    for name in units(kind):
+        check(name, run(name, a, ~a, option=1), expected, a)
 
 
 def _all(like, bits):

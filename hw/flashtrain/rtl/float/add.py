@@ -6,7 +6,7 @@ from flashtrain.rtl.float.align import AlignRight
 from flashtrain.rtl.float.formats import EXTRA_BITS, FLOAT32, SPECIAL
 from flashtrain.rtl.float.normalise import level_steps, normalise_limited
 from flashtrain.rtl.float.pipeline import Pipeline
-from flashtrain.rtl.float.unit import FloatUnit
+from flashtrain.rtl.float.unit import ROUND_STEPS, FloatUnit
 from flashtrain.rtl.float.unpack import Unpack
 
 WINDOW = FLOAT32.precision + EXTRA_BITS - 1
@@ -19,9 +19,8 @@ FARTHEST = 31
 class Add(FloatUnit):
     """a + b or a - b.
 
-    The operand of smaller magnitude is shifted to its place below the larger one, added or subtracted, and the
-    sum normalised by at most what the smallest exponent allows. Sums never become subnormal by
-    rounding: a subnormal sum is exact.
+    The operand of smaller magnitude is shifted to its place below the larger one, added or subtracted, and
+    the sum normalised by at most what the smallest exponent allows.
 
     Members
     -------
@@ -34,11 +33,11 @@ class Add(FloatUnit):
 
     STEPS = {
         "compared": 5.0,
-        "aligned": 5.0,
+        "aligned": 5.5,
         "added": 3.5,
         **level_steps(WINDOW + 2),
-        "normalised": 2.0,
-        "result": 6.0,
+        "normalised": 4.0,
+        **ROUND_STEPS,
     }
 
     def __init__(self, stages: int = 4):
@@ -48,7 +47,7 @@ class Add(FloatUnit):
         m = Module()
         m.submodules.unpack_a = unpack_a = Unpack(FLOAT32)
         m.submodules.unpack_b = unpack_b = Unpack(FLOAT32)
-        m.submodules.align = align = AlignRight(FLOAT32.precision, WINDOW, FARTHEST.bit_length())
+        m.submodules.align = align = AlignRight(FLOAT32.precision, WINDOW, range(FARTHEST.bit_length()))
         m.d.comb += [unpack_a.bits.eq(self.a), unpack_b.bits.eq(self.b)]
         a, b = unpack_a.number, unpack_b.number
 

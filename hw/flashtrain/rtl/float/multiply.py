@@ -6,11 +6,11 @@ from flashtrain.rtl.float.formats import EXTRA_BITS, FLOAT32, SPECIAL
 from flashtrain.rtl.float.normalise import level_steps, normalise_limited
 from flashtrain.rtl.float.pipeline import Pipeline
 from flashtrain.rtl.float.product import multiply_significands, product_steps
-from flashtrain.rtl.float.unit import FloatUnit
+from flashtrain.rtl.float.unit import ROUND_STEPS, FloatUnit
 from flashtrain.rtl.float.unpack import Unpack
 
 ROOM = FLOAT32.precision + EXTRA_BITS - 1
-"""Zeros above the product in its window: one that stays below them all is too small to be more than inexact."""
+"""Zeros above the product in its window: one that stays below them is too small to be more than inexact."""
 WINDOW = ROOM + 2 * FLOAT32.precision
 EXPONENT_BITS = 9
 
@@ -34,8 +34,8 @@ class Multiply(FloatUnit):
         **product_steps(),
         "summed": 4.0,
         **level_steps(WINDOW),
-        "normalised": 2.0,
-        "result": 6.0,
+        "normalised": 4.0,
+        **ROUND_STEPS,
     }
 
     def __init__(self, stages: int = 4):

@@ -7,7 +7,7 @@ from flashtrain.rtl.float.formats import EXTRA_BITS, FLOAT32, SPECIAL
 from flashtrain.rtl.float.normalise import level_steps, normalise_limited
 from flashtrain.rtl.float.pipeline import Pipeline
 from flashtrain.rtl.float.product import multiply_significands, product_steps
-from flashtrain.rtl.float.unit import FloatUnit
+from flashtrain.rtl.float.unit import ROUND_STEPS, FloatUnit
 from flashtrain.rtl.float.unpack import Unpack
 
 PRECISION = FLOAT32.precision
@@ -21,6 +21,9 @@ EXPONENT_BITS = 9
 """Of the window's first place: at most 254 + 254 - 127 + 27."""
 FARTHEST = 127
 """Longest shift of the addend: more than the window, and every bit of the amount set."""
+
+NEAR_BITS = 5
+"""Of the addend's shift, what is done while the product is summed."""
 
 
 class MultiplyAdd(FloatUnit):
@@ -47,11 +50,12 @@ class MultiplyAdd(FloatUnit):
 
     STEPS = {
         **product_steps(),
-        "aligned": 6.0,
-        "added": 5.0,
+        "aligned_near": 5.5,
+        "aligned": 5.5,
+        "added": 6.5,
         **level_steps(WINDOW),
-        "normalised": 2.0,
-        "result": 6.0,
+        "normalised": 4.0,
+        **ROUND_STEPS,
     }
 
     def __init__(self, stages: int = 5):
@@ -63,7 +67,10 @@ class MultiplyAdd(FloatUnit):
         m.submodules.unpack_a = unpack_a = Unpack(FLOAT32)
         m.submodules.unpack_b = unpack_b = Unpack(FLOAT32)
         m.submodules.unpack_c = unpack_c = Unpack(FLOAT32)
-        m.submodules.align = align = AlignRight(PRECISION, WINDOW, FARTHEST.bit_length())
+        near, far = range(NEAR_BITS), range(NEAR_BITS, FARTHEST.bit_length())
+        near_window = PRECISION + (1 << NEAR_BITS) - 1
+        m.submodules.align_near = align_near = AlignRight(PRECISION, near_window, near)
+        m.submodules.align_far = align_far = AlignRight(near_window, WINDOW, far)
         m.d.comb += [unpack_a.bits.eq(self.a), unpack_b.bits.eq(self.b), unpack_c.bits.eq(self.c)]
         a, b, c = unpack_a.number, unpack_b.number, unpack_c.number
 
@@ -106,8 +113,12 @@ class MultiplyAdd(FloatUnit):
         ]
         product = multiply_significands(m, pipe, a, b)
 
-        m.d.comb += [align.value.eq(pipe.addend), align.amount.eq(pipe.distance)]
-        pipe.product, pipe.aligned, pipe.lost = product.shift_left(BELOW), align.output, align.lost
+        m.d.comb += [align_near.value.eq(pipe.addend), align_near.amount.eq(pipe.distance[:NEAR_BITS])]
+        pipe.product, pipe.aligned_near = product.shift_left(BELOW), align_near.output
+        pipe.cut("aligned_near")
+
+        m.d.comb += [align_far.value.eq(pipe.aligned_near), align_far.amount.eq(pipe.distance[NEAR_BITS:])]
+        pipe.aligned, pipe.lost = align_far.output, align_far.lost
         # The window's first exponent less 1: as far as normalising may go.
         pipe.limit = Mux(pipe.addend_governs, pipe.addend_exponent - 1, pipe.product_exponent + (above - 1))[
             :EXPONENT_BITS
@@ -125,13 +136,15 @@ class MultiplyAdd(FloatUnit):
             total.eq(carried.shift_right(1)),
             opposite.eq(pipe.aligned - pipe.product),
         ]
-        negative = total < 0
-        pipe.magnitude = Mux(negative, opposite, total)[:WINDOW]
-        pipe.sign = pipe.sign ^ negative
+        pipe.total, pipe.opposite = total, opposite
         pipe.cut("added")
 
+        negative = pipe.total < 0
+        pipe.sign = pipe.sign ^ negative
+        magnitude = Signal(WINDOW)
+        m.d.comb += magnitude.eq(Mux(negative, pipe.opposite, pipe.total))
         significand, shifted = normalise_limited(
-            m, pipe, Cat(pipe.lost, pipe.magnitude), pipe.limit, PRECISION + EXTRA_BITS
+            m, pipe, Cat(pipe.lost, magnitude), pipe.limit, PRECISION + EXTRA_BITS
         )
         pipe.significand = significand
         pipe.exponent = (pipe.limit - shifted + 1)[:EXPONENT_BITS]

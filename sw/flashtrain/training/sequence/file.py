@@ -2,12 +2,21 @@
 
 A file is one JSON object (UTF-8)::
 
-    { "format": "flashtrain-sequence", "version": 1, "network": "mlp",           name of the network that the
-    sequence was made for "optimizer": "adam",        name of the optimizer "batch": 128,
-    examples per iteration, at least 1 "tensors": [                every tensor, with a unique name {"name":
-    "input/images", "stream": "inputs", "shape": [128, 8, 8], "dtype": "float32", "bytes": 32768}, ... ],
-    "prologue": [...],          steps, carried out once "iteration": [...],         steps, carried out once
-    per iteration "epilogue": [...]           steps, carried out once }
+    {
+      "format": "flashtrain-sequence",
+      "version": 1,
+      "network": "mlp",           name of the network that the sequence was made for
+      "optimizer": "adam",        name of the optimizer
+      "batch": 128,               examples per iteration, at least 1
+      "tensors": [                every tensor, with a unique name
+        {"name": "input/images", "stream": "inputs", "shape": [128, 8, 8], "dtype": "float32",
+         "bytes": 32768},
+        ...
+      ],
+      "prologue": [...],          steps, carried out once
+      "iteration": [...],         steps, carried out once per iteration
+      "epilogue": [...]           steps, carried out once
+    }
 
 ``stream`` is inputs, activations, weights or trained; ``dtype`` float32 or uint8 (little endian); ``bytes``
 is what shape and dtype come to, for readers that do not want to compute it. A step is one of::
