@@ -113,6 +113,13 @@ def test_large_pages(run, simulator):
     run("die_bench.py", "small", test_filter="multi_plane|dies_interleave|columns")
 
 
+@pytest.mark.parametrize("name", ["fast", "one"])
+def test_updates(run, simulator, name):
+    if simulator is not Simulator.VERILATOR and name == "one":
+        pytest.skip("too slow")
+    run("update_bench.py", name)
+
+
 def test_every_breach_is_refused_once(run):
     run("violations_bench.py", "two")
 

@@ -50,7 +50,7 @@ class Die(wiring.Component):
       of its address, else at 0.
     - UPDATE keeps RB_n low until the tile is done: `tr` from the end of the program before, some clocks for
       each parameter (see `TileWalker`), and the latency of the update unit. From the end of the sense on the
-      array programs the tile of the UPDATE before, so that an array whose next UPDATE waits for it never rests.
+      array programs the tile of the UPDATE before: an array for which the next UPDATE waits never rests.
 
     Members
     -------

@@ -1,7 +1,7 @@
 """What a die was told about the optimizer step."""
 
 from amaranth import Module, Signal
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec.optimizer import CONSTANT_WORDS, CopyFormat, GradientFormat, OptimizerCode
@@ -28,7 +28,7 @@ class StepHeader(wiring.Component):
     gradient_format: Out(GradientFormat)
     copy_format: Out(CopyFormat)
     parameters: Out(32)
-    constants: Out(32).array(CONSTANT_WORDS)
+    constants: Out(data.ArrayLayout(32, CONSTANT_WORDS))
 
     def elaborate(self, platform):
         m = Module()
@@ -38,7 +38,7 @@ class StepHeader(wiring.Component):
             (self.gradient_format, UpdateHeader.gradient_format),
             (self.copy_format, UpdateHeader.copy_format),
             (self.parameters, UpdateHeader.parameters),
-            *zip(self.constants, UpdateHeader.constants, strict=True),
+            *((self.constants[number], field) for number, field in enumerate(UpdateHeader.constants)),
         ]
         used = set()
         for member, field in fields:

@@ -25,7 +25,7 @@ class TileWalker(wiring.Component):
     far as there are any. A parameter is read before its results are written, and the copy of its weight lies
     where its gradient, or one before it, has lain: so nothing is overwritten that is still needed.
 
-    Throughput: a parameter each time the update unit takes one, if those clocks are `arrays` + 2 clocks apart,
+    Throughput: a parameter each time the update unit takes one, if that is every `arrays` + 2 clocks at most,
     and if the array does not move its pages just then. Latency: the unit's, and some ten clocks.
 
     Members

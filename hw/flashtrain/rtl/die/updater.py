@@ -80,7 +80,8 @@ class Updater(wiring.Component):
         for name in ("nans", "infinities", "largest", "square"):
             m.d.comb += getattr(statistics, name).eq(getattr(unit, name))
         m.d.comb += [
-            *(word.eq(told) for word, told in zip(unit.constants, header.constants, strict=True)),
+            unit.constants.eq(header.constants),
+            unit.restart.eq(self.start),
             header.begin.eq(self.header_begin),
             header.beat.eq(self.header_beat),
             header.byte_pair.eq(self.byte_pair_in),

@@ -51,6 +51,7 @@ class PartialSums(wiring.Component):
     Members
     -------
     clear : In(1)     all sums are +0, and the first one is next
+    restart : In(1)   the first one is next; only while all are back
     take : In(1)      the next one is taken
     taken : Out(32)   the next one, or the one at `index` if nothing is taken
     bring : In(1)     the first that is not back comes back
@@ -62,6 +63,7 @@ class PartialSums(wiring.Component):
         super().__init__(
             {
                 "clear": In(1),
+                "restart": In(1),
                 "take": In(1),
                 "taken": Out(32),
                 "bring": In(1),
@@ -83,6 +85,8 @@ class PartialSums(wiring.Component):
         ]
         with m.If(self.clear):
             m.d.sync += [to_take.eq(0), to_bring.eq(0), brought.eq(0)]
+        with m.Elif(self.restart):
+            m.d.sync += [to_take.eq(0), to_bring.eq(0)]
         with m.Else():
             with m.If(self.take):
                 m.d.sync += to_take.eq(to_take + 1)
