@@ -15,6 +15,7 @@ from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
 from flashtrain.spec.update import UpdateStatistics
 
 CONFIG = config_named(bench_parameters()["config"])
+RESTS = bench_parameters().get("rests", False)
 GEOMETRY, TIMING = CONFIG.geometry, CONFIG.timing
 SOURCE, TARGET = 1, 2  # blocks
 READY = DieStatus.WP_N | DieStatus.RDY
@@ -24,6 +25,7 @@ SLACK = 3  # clocks of logic in a tile's turn
 
 async def begin(dut) -> tuple[UpdateDriver, np.random.Generator]:
     nand = UpdateDriver(dut, CONFIG)
+    nand.deselects_busy_dies = RESTS
     await nand.start()
     nand.select(0)
     await nand.reset_die()
@@ -102,17 +104,26 @@ async def formats(dut, formats):
 
 
 @cocotb.test()
-async def the_array_never_rests(dut):
-    """From the second tile on a tile takes the time of one sense and one program."""
+@cocotb.parametrize(
+    formats=[
+        (OptimizerCode.ADAM, GradientFormat.FP32, CopyFormat.BF16),
+        (OptimizerCode.SGD, GradientFormat.BF16, CopyFormat.NONE),
+    ]
+)
+async def the_array_never_rests(dut, formats):
+    """From the second tile on a tile takes the time of one sense and one program, or what the unit needs."""
     nand, rng = await begin(dut)
-    step = make_step(GEOMETRY, OptimizerCode.ADAM, GradientFormat.FP32, CopyFormat.BF16, rng)
+    step = make_step(GEOMETRY, *formats, rng)
     ready_at = await run_step(nand, step, GEOMETRY.pages)
     turns = np.diff(ready_at[1:])
     array = TIMING.clocks("tr") + TIMING.clocks("tprog")
     unit = step.parameters * CONFIG.update_interval * CONFIG.update_divider
-    dut._log.info(f"tiles: {turns} clocks, the array {array}, the unit at least {unit}")
-    if unit < TIMING.clocks("tprog") // 2:
+    dut._log.info(f"{step.parameters} parameters: {turns} clocks a tile, the array {array}, the unit {unit}")
+    # What the controller does between two tiles of this bench has to fit, too.
+    if unit < TIMING.clocks("tprog") * 9 // 10:
         assert max(abs(turns - array)) <= SLACK, turns
+    else:
+        assert (unit <= turns).all(), turns
 
 
 @cocotb.test()

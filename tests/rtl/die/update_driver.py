@@ -81,7 +81,7 @@ class UpdateDriver(NandDriver):
 
 @dataclass
 class Step:
-    """An optimizer step on tiles of a die: random constants, state and gradients, and what must come of them."""
+    """A step on tiles of a die: random constants, state and gradients, and what has to come of them."""
 
     tile: Tile
     code: OptimizerCode
