@@ -30,7 +30,7 @@ CASES = [
     Case(RtlLink, "tiny", "rtl-tiny"),
 ]
 
-UPDATING = [case for case in CASES if case.make is FunctionalLink]
+UPDATING = CASES
 """The cases with optimizer steps on the dies: all of `CASES` from when the RTL has them."""
 
 

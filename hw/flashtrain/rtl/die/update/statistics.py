@@ -62,6 +62,7 @@ class PartialSums(wiring.Component):
     Members
     -------
     clear : In(1)     all sums are +0, and the first one is next
+    restart : In(1)   the first one is next; only while all are back
     take : In(1)      the next one is taken
     next : Out(32)
     bring : In(1)     the first that is not back comes back
@@ -73,6 +74,7 @@ class PartialSums(wiring.Component):
         super().__init__(
             {
                 "clear": In(1),
+                "restart": In(1),
                 "take": In(1),
                 "next": Out(32),
                 "bring": In(1),
@@ -101,4 +103,6 @@ class PartialSums(wiring.Component):
             m.d.sync += [to_bring.eq(to_bring + 1), written.bit_select(to_bring, 1).eq(1)]
         with m.If(self.clear):
             m.d.sync += [to_take.eq(0), to_bring.eq(0), written.eq(0)]
+        with m.Elif(self.restart):
+            m.d.sync += [to_take.eq(0), to_bring.eq(0)]
         return m

@@ -50,8 +50,9 @@ class UpdateUnit(wiring.Component):
 
     Members
     -------
-    enable : In(1)    a clock without it is none: nothing below happens in it, but for `clear`
+    enable : In(1)    a clock without it is none: nothing below happens in it, but for `clear` and `restart`
     clear : In(1)     at once: statistics begin anew, and what is on its way is forgotten
+    restart : In(1)   at once, while not `busy`: the next gradient counts in the first partial sum
 
     code : In(OptimizerCode), gradient_format : In(GradientFormat), copy_format : In(CopyFormat),
     constants : In(ArrayLayout(32, 8))   stable while `busy` and while operands are offered
@@ -111,6 +112,7 @@ class UpdateUnit(wiring.Component):
             {
                 "enable": In(1),
                 "clear": In(1),
+                "restart": In(1),
                 "code": In(OptimizerCode),
                 "gradient_format": In(GradientFormat),
                 "copy_format": In(CopyFormat),
@@ -206,6 +208,7 @@ class UpdateUnit(wiring.Component):
         take = self.enable & self._at(time)
         m.d.comb += [
             *(counts.enable.eq(self.enable), counts.clear.eq(self.clear)),
+            sums.restart.eq(self.restart),
             *(counts.count.eq(take), counts.gradient.eq(shown[Unit(Kind.WIDEN)])),
             *(self.nans.eq(counts.nans), self.infinities.eq(counts.infinities)),
             self.largest.eq(counts.largest),

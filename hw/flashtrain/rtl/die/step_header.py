@@ -1,0 +1,57 @@
+"""What a die was told about the optimizer step."""
+
+from amaranth import Module, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec.optimizer import CONSTANT_WORDS, CopyFormat, GradientFormat, OptimizerCode
+from flashtrain.spec.update import UpdateHeader
+
+_PAIR_BITS = 16
+_PAIRS = 8 * UpdateHeader.BYTES // _PAIR_BITS
+
+
+class StepHeader(wiring.Component):
+    """Keeps the `UpdateHeader` at the begin of a LOAD_CONSTANTS page, and lets the rest of it pass.
+
+    Members
+    -------
+    begin : In(1)             a page begins
+    beat : In(1)              two bytes of it: `byte_pair`
+    code, gradient_format, copy_format, parameters, constants : Out
+    """
+
+    begin: In(1)
+    beat: In(1)
+    byte_pair: In(_PAIR_BITS)
+    code: Out(OptimizerCode)
+    gradient_format: Out(GradientFormat)
+    copy_format: Out(CopyFormat)
+    parameters: Out(32)
+    constants: Out(data.ArrayLayout(32, CONSTANT_WORDS))
+
+    def elaborate(self, platform):
+        m = Module()
+        header = Signal(8 * UpdateHeader.BYTES, reset_less=True)
+        fields = [
+            (self.code, UpdateHeader.code),
+            (self.gradient_format, UpdateHeader.gradient_format),
+            (self.copy_format, UpdateHeader.copy_format),
+            (self.parameters, UpdateHeader.parameters),
+            *((self.constants[number], field) for number, field in enumerate(UpdateHeader.constants)),
+        ]
+        used = set()
+        for member, field in fields:
+            m.d.comb += member.eq(header[field.low : field.low + field.width])
+            used.update(bit // _PAIR_BITS for bit in range(field.low, field.low + field.width))
+
+        pair = Signal(range(_PAIRS + 1), init=_PAIRS)
+        with m.If(self.begin):
+            m.d.sync += pair.eq(0)
+        with m.Elif(self.beat & (pair != _PAIRS)):
+            m.d.sync += pair.eq(pair + 1)
+            with m.Switch(pair):
+                for index in sorted(used):
+                    with m.Case(index):
+                        m.d.sync += header.word_select(index, _PAIR_BITS).eq(self.byte_pair)
+        return m
