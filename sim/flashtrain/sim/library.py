@@ -19,6 +19,7 @@ from flashtrain.rtl.channel.die_watch import DieTimers
 from flashtrain.rtl.channel_ports import ChannelPorts
 from flashtrain.rtl.frontend.clockwork import HubClockwork, HubClockworkPort
 from flashtrain.rtl.hub import Hub
+from flashtrain.rtl.tools import ToolError
 from flashtrain.sim.build_cache import BUILD, content_key
 from flashtrain.sim.channel_unit import ChannelUnit
 from flashtrain.sim.nand import SHARED_PINS, VERILATOR_SOURCES, DieUnit
@@ -46,12 +47,24 @@ def build_library(config: FmsConfig) -> Path:
         if prefix in _NAND_MODELS:
             sources.append(nand_models[_NAND_MODELS[prefix]])
         models[prefix] = verilate(sources, name, prefix)
+        _require_one_trigger(models[prefix], name)
     folder = Path(__file__).parent / "verilated_fms"
     cpp = [path for path in VERILATOR_SOURCES if path.suffix == ".cpp"]
     cpp += [folder / name for name in ("device.cpp", "axi_memory.h", "carry.h", "step.h", "sleep.h")]
     cpp.append(_generated("exchange.h", _exchange(config)))
     cpp.append(_generated("state.h", _states(models[prefix] for prefix in _SLEEPERS)))
     return build_shared_library(list(models.values()), cpp, "flashtrain_device")
+
+
+def _require_one_trigger(model: Model, name: str) -> None:
+    """Nothing but the clock may set a model in motion, or `step.h` would miss it."""
+    code = "".join(path.read_text() for path in sorted(model.folder.glob(f"{model.prefix}___024root__*.cpp")))
+    triggers = set(re.findall(r"(\w+)ULL & vlSelfRef\.__VnbaTriggered", code))
+    if triggers != {"1"}:
+        raise ToolError(
+            f"{name} has triggers {sorted(triggers)} beside its clock: combinational loops, as those of a "
+            "struct that reads its own fields, see UNOPTFLAT in its build.log"
+        )
 
 
 def _generated(name: str, lines: Iterable[str]) -> Path:

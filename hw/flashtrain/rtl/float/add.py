@@ -33,6 +33,7 @@ class Add(FloatUnit):
     enable, result, flags : see `FloatUnit`
 
     Latency: `stages` clocks. Throughput: one operation per enabled clock.
+    Cost: 476 LUT4, 64 CCU2C, 578 FF, 173 MHz with 11 stages.
     """
 
     STEPS = {
@@ -60,14 +61,15 @@ class Add(FloatUnit):
         a, b = unpack_a.number, unpack_b.number
 
         pipe = Pipeline(m, self.enable, self.stages, self.STEPS)
-        b_sign, opposed, swap, special = Signal(), Signal(), Signal(), Signal(SPECIAL)
+        b_sign, opposed, swap, invalid, special = Signal(), Signal(), Signal(), Signal(), Signal(SPECIAL)
         m.d.comb += [
             b_sign.eq(b.sign ^ self.subtract),
             opposed.eq(a.sign ^ b_sign),
             # Exponent and fraction compare like one integer.
             swap.eq(self.a[:-1] < self.b[:-1]),
-            special.invalid.eq(a.signalling | b.signalling | a.infinite & b.infinite & opposed),
-            special.nan.eq(a.nan | b.nan | special.invalid),
+            invalid.eq(a.signalling | b.signalling | a.infinite & b.infinite & opposed),
+            special.invalid.eq(invalid),
+            special.nan.eq(a.nan | b.nan | invalid),
             special.infinite.eq(a.infinite | b.infinite),
         ]
         pipe.special, pipe.opposed, pipe.swap = special, opposed, swap

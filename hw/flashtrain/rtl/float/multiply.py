@@ -28,6 +28,7 @@ class Multiply(FloatUnit):
     enable, result, flags : see `FloatUnit`
 
     Latency: `stages` clocks. Throughput: one operation per enabled clock.
+    Cost: 423 LUT4, 57 CCU2C, 4 multipliers, 607 FF, 140 MHz with 10 stages.
     """
 
     STEPS = {
@@ -53,10 +54,11 @@ class Multiply(FloatUnit):
         pipe.cut("unpacked")
 
         a, b = pipe.a, pipe.b
-        special, limit = Signal(SPECIAL), Signal(signed(10))
+        special, invalid, limit = Signal(SPECIAL), Signal(), Signal(signed(10))
         m.d.comb += [
-            special.invalid.eq(a.signalling | b.signalling | a.infinite & b.zero | a.zero & b.infinite),
-            special.nan.eq(a.nan | b.nan | special.invalid),
+            invalid.eq(a.signalling | b.signalling | a.infinite & b.zero | a.zero & b.infinite),
+            special.invalid.eq(invalid),
+            special.nan.eq(a.nan | b.nan | invalid),
             special.infinite.eq(a.infinite | b.infinite),
             # Biased exponent of the window's first place, less 1: as far as normalising may go.
             limit.eq(a.exponent + b.exponent - FLOAT32.bias + ROOM),

@@ -46,6 +46,7 @@ class MultiplyAdd(FloatUnit):
     enable, result, flags : see `FloatUnit`
 
     Latency: `stages` clocks. Throughput: one operation per enabled clock.
+    Cost: 950 LUT4, 149 CCU2C, 4 multipliers, 1400 FF, 140 MHz with 14 stages; 1000 LUT4, 700 FF with 8.
     """
 
     STEPS = {
@@ -85,18 +86,21 @@ class MultiplyAdd(FloatUnit):
         wrong_product = a.infinite & b.zero | a.zero & b.infinite
         infinite_product = a.infinite | b.infinite
         opposed = pipe.product_sign ^ pipe.addend_sign
+        invalid = Signal()
+        infinite = infinite_product | c.infinite
         m.d.comb += [
-            special.invalid.eq(
+            invalid.eq(
                 a.signalling | b.signalling | c.signalling | wrong_product
                 | infinite_product & c.infinite & opposed & ~a.nan & ~b.nan
             ),
-            special.nan.eq(a.nan | b.nan | c.nan | special.invalid),
-            special.infinite.eq(infinite_product | c.infinite),
+            special.invalid.eq(invalid),
+            special.nan.eq(a.nan | b.nan | c.nan | invalid),
+            special.infinite.eq(infinite),
         ]  # fmt: skip
         pipe.special = special
         # An infinite result takes its sign from here, and goes through the rest as a sum.
         pipe.sign = Mux(c.infinite, pipe.addend_sign, pipe.product_sign)
-        pipe.subtract = opposed & ~special.infinite
+        pipe.subtract = opposed & ~infinite
 
         # Biased exponent of the product's second place, which is its first or the one before.
         pipe.product_exponent = (a.exponent + b.exponent - FLOAT32.bias)[:10].as_signed()
