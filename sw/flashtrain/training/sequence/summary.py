@@ -136,7 +136,7 @@ def summary_table(sequence: TrainingSequence, config: FmsConfig) -> str:
             )
             if t.updates:
                 lines.append(
-                    f"{phase:10} {stream:12} updates on the dies: {t.updates}, with {t.gradient_bytes:,} bytes"
-                    f" of gradients, of {t.tiles} tiles"
+                    f"{phase:10} {stream:12} updates on the dies: {t.updates}, {t.gradient_bytes:,} bytes of"
+                    f" gradients, {t.tiles} tiles"
                 )
     return "\n".join(lines)
