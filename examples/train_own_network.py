@@ -7,6 +7,7 @@ import sys
 
 from flashtrain.cli.links import LINKS
 from flashtrain.host import open_device
+from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.training.data import digits
 from flashtrain.training.flash_training import train_through_flash
 from flashtrain.training.layers import Linear, ReLU, Reshape
@@ -41,6 +42,7 @@ arguments = {
 }
 
 reference = train_reference(**arguments)
-with open_device("small", link) as device:
+# The streams of this node hold optimizer state, too, which the dies update.
+with open_device("small", link, UPDATE_NODE) as device:
     result = train_through_flash(**arguments, storage=DeviceStorage.on(device))
 print(training_report(network, arguments["data"].test, result, reference).text())

@@ -6,7 +6,7 @@ import pytest
 
 from flashtrain.cli.main import main
 from flashtrain.training.recipes import RECIPES
-from flashtrain.training.sequence import load_sequence, training_sequence
+from flashtrain.training.sequence import UpdatePlace, load_sequence, training_sequence
 
 
 @pytest.fixture
@@ -20,7 +20,16 @@ def test_generate(tmp_path, capsys):
     path, recipe = tmp_path / "mlp.json", RECIPES["mlp"]
     assert main(["sequence", "generate", str(path), "--batch", "16"]) == 0
     assert load_sequence(path) == training_sequence(recipe.network, 16, recipe.optimizer)
-    assert f"{path}: mlp, batch 16, adam: 13 tensors" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert f"{path}: mlp, batch 16, adam: 12 tensors, 27 steps per iteration, update by the die" in text
+
+
+def test_generate_for_the_core(tmp_path, capsys):
+    path, recipe = tmp_path / "mlp.json", RECIPES["mlp"]
+    assert main(["sequence", "generate", str(path), "--update", "core", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["update"] == "core"
+    expected = training_sequence(recipe.network, recipe.batch, recipe.optimizer, UpdatePlace.CORE)
+    assert load_sequence(path) == expected
 
 
 def test_show(file, capsys):
@@ -31,6 +40,9 @@ def test_show(file, capsys):
     assert "host  append  input/images" in text
     assert "core  reset   activations" in text
     assert "forward hidden" in text
+    assert "core  initialise  weights/hidden weights/output (ADAM)" in text
+    assert "core  update  weights/hidden weights/output" in text
+    assert "updates on the dies: 1, 19,240 bytes of gradients, 4 tiles" in text
 
 
 def test_show_for_machines(file, capsys):
@@ -50,3 +62,14 @@ def test_replay(file, capsys):
     assert document["iterations"] == 3
     assert document["streams"]["inputs"]["appends"] == 6
     assert document["streams"]["activations"]["stream_resets"] == 3
+    assert (document["updates"]["updates"], document["updates"]["skips"]) == (3, 0)
+
+
+def test_what_a_reader_sees_of_a_replay(tmp_path, capsys):
+    path = str(tmp_path / "mlp.json")
+    for place, words in (("die", "as appended and updated"), ("core", "as appended")):
+        assert main(["sequence", "generate", path, "--update", place]) == 0
+        assert main(["sequence", "replay", path, "--link", "functional", "--iterations", "2"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[2].endswith(f"read, all {words}")
+        assert lines[3].startswith("updates on the dies: 2, 0 skipped") == (place == "die")

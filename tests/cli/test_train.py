@@ -5,14 +5,26 @@ import json
 import pytest
 
 from flashtrain.cli.main import main
+from flashtrain.training.awaited import Awaited
+from flashtrain.training.state import StateStore
+from flashtrain.training.tensors import DeviceStorage
 
 SHORT = ["train", "--link", "functional", "--iterations", "6", "--batch", "32"]
 
 
 @pytest.mark.parametrize("network", ["mlp", "convnet", "attention"])
-def test_each_network_is_bit_exact(network, tmp_path, capsys):
-    assert main([*SHORT, "--network", network, "--output", str(tmp_path), "--json"]) == 0
+@pytest.mark.parametrize("place", ["die", "core"])
+def test_each_network_is_bit_exact(network, place, tmp_path, capsys):
+    arguments = ["--network", network, "--update", place, "--output", str(tmp_path), "--json"]
+    assert main([*SHORT, *arguments]) == 0
     document = json.loads(capsys.readouterr().out)
+    assert document["update"] == place
+    if place == "die":
+        assert (document["updates"]["updates"], document["updates"]["skips"]) == (6, 0)
+        assert document["streams"]["weights"]["appends"] == 0
+    else:
+        assert document["updates"] is None
+        assert document["streams"]["weights"]["appends"] > 0
     assert document["bit_exact"] is True
     assert document["network"] == network
     assert len(document["losses"]) == document["iterations"] == 6
@@ -29,11 +41,14 @@ def test_what_a_reader_sees(tmp_path, capsys):
     assert [line.split()[0] for line in lines[1:7]] == list("123456")
     assert "compared with plain NumPy: the same to the last bit" in text
     assert "activations" in text
+    assert "updates on the dies: 6, 0 skipped after an overflow; each 4,810 parameters in 4 tiles" in text
+    assert "gradients in 115,440 bytes, 16-bit copies out 0 bytes" in text
     assert str(tmp_path / "loss.png") in text
 
 
-def test_training_learns(tmp_path, capsys):
-    arguments = ["train", "--link", "functional", "--output", str(tmp_path), "--json"]
+@pytest.mark.parametrize("place", ["die", "core"])
+def test_training_learns(place, tmp_path, capsys):
+    arguments = ["train", "--link", "functional", "--update", place, "--output", str(tmp_path), "--json"]
     assert main(arguments) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["accuracy"] >= 0.95
@@ -41,24 +56,36 @@ def test_training_learns(tmp_path, capsys):
     assert document["accuracies"][-1] == [document["iterations"], document["accuracy"]]
 
 
-def test_a_difference_of_one_bit_is_exit_code_1(tmp_path, capsys, monkeypatch):
-    from flashtrain.training import tensors
+@pytest.mark.parametrize("place", ["die", "core"])
+def test_a_difference_of_one_bit_is_exit_code_1(place, tmp_path, capsys, monkeypatch):
+    honest = DeviceStorage.read
 
-    honest = tensors.TensorStore.read
+    def dishonest(self, tensor, port):
+        awaited = honest(self, tensor, port)
+        if tensor.name != "weights/output":
+            return awaited
 
-    def dishonest(self, name, port):
-        awaited = honest(self, name, port)
-        if name == "weights/output":
-            finish = awaited._finish
+        def flip(array):
+            array = array.copy()
+            array.view("uint32")[3] ^= 1
+            return array
 
-            def flip(array):
-                array = finish(array)
-                array.view("uint32")[3] ^= 1
-                return array
+        return Awaited(awaited, flip)
 
-            awaited._finish = flip
-        return awaited
-
-    monkeypatch.setattr(tensors.TensorStore, "read", dishonest)
-    assert main([*SHORT, "--output", str(tmp_path)]) == 1
+    monkeypatch.setattr(DeviceStorage, "read", dishonest)
+    assert main([*SHORT, "--update", place, "--output", str(tmp_path)]) == 1
     assert "DIFFERENT" in capsys.readouterr().out
+
+
+def test_a_wrong_update_of_the_last_step_is_noticed(tmp_path, capsys, monkeypatch):
+    """No loss depends on it: only the weights that the host reads."""
+    honest = StateStore.update
+
+    def dishonest(self, tensors, gradients, constants):
+        if self.updates.updates == 5:
+            gradients[1].view("uint32")[100] ^= 1 << 30
+        return honest(self, tensors, gradients, constants)
+
+    monkeypatch.setattr(StateStore, "update", dishonest)
+    assert main([*SHORT, "--output", str(tmp_path)]) == 1
+    assert "DIFFERENT: trained weights output.weight" in capsys.readouterr().out

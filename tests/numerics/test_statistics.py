@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flashtrain.numerics.statistics import norm
+from flashtrain.numerics.statistics import add_squares, norm
 from flashtrain.sim.bench import float_vectors
 from flashtrain.sim.bench.softfloat import Operation as SoftFloat
 from flashtrain.spec.optimizer import PARTIAL_SUMS
@@ -40,6 +40,31 @@ def test_any_bits(seed):
     assert got.largest == np.inf
     assert got.overflow
     assert [int(square.view(np.uint32)) for square in got.squares] == softfloat_squares(g, PARTIAL_SUMS)
+
+
+def test_sums_are_rounded_once():
+    """In doubles the sum would first be rounded to halfway between two float32, and then down."""
+    g = np.zeros(16, F)
+    g[0], g[8] = 2.0**-30, 1 + 2.0**-12
+    assert statistics(g).squares[0] == 1 + 2.0**-11 + 2.0**-23
+
+
+def test_subnormal_sums(seed):
+    g = (np.random.default_rng(seed).standard_normal(4000) * 1e-21).astype(F)
+    got = [int(square.view(np.uint32)) for square in statistics(g).squares]
+    assert got == softfloat_squares(g, PARTIAL_SUMS)
+    assert 0 < max(got) < 1 << 23
+
+
+def test_sums_go_on_over_several_arrays(seed):
+    """Squares of several dies at once, tile after tile: as die by die, all at once."""
+    random = np.random.default_rng(seed)
+    first, second = (random.standard_normal((3, length)).astype(F) for length in (85, 16))
+    sums = add_squares(add_squares(np.zeros((3, 8), F), first), second)
+    for die in range(3):
+        # The second tile begins at sum 0: its place after 85 gradients is that of a multiple of eight.
+        row = np.concatenate([first[die], np.zeros(3, F), second[die]])
+        assert sums[die].tolist() == list(statistics(row).squares)
 
 
 def test_non_finite_gradients_propagate_into_their_sum():

@@ -10,9 +10,12 @@ from flashtrain.host import CompletionEntry, Device, FunctionalLink, Link, LinkF
 from flashtrain.host.entries import parse_completion
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.spec import FmsConfig, Opcode, Port, Status, preset
-from flashtrain.spec.streams import SINGLE_NODE
+from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
 
 MEMORY_BYTES = 8 << 20
+MOVE_BLOCKS = (
+    Opcode.READ, Opcode.WRITE, Opcode.ZONE_APPEND, Opcode.UPDATE, Opcode.SET_CONSTANTS, Opcode.GET_STATISTICS,
+)  # fmt: skip
 
 
 class Case(NamedTuple):
@@ -26,6 +29,9 @@ CASES = [
     Case(FunctionalLink, "small", "functional-small"),
     Case(RtlLink, "tiny", "rtl-tiny"),
 ]
+
+UPDATING = [case for case in CASES if case.make is FunctionalLink]
+"""The cases with optimizer steps on the dies: all of `CASES` from when the RTL has them."""
 
 
 @pytest.fixture(params=CASES, ids=lambda case: case.name)
@@ -48,6 +54,21 @@ def device(link: Link) -> Iterator[Device]:
         yield opened
 
 
+@pytest.fixture(params=UPDATING, ids=lambda case: case.name)
+def link_of_updates(request: pytest.FixtureRequest) -> Iterator[Link]:
+    """An open Link to a device with optimizer steps on its dies."""
+    case: Case = request.param
+    with case.make(preset(case.preset), MEMORY_BYTES) as opened:
+        yield opened
+
+
+@pytest.fixture
+def update_device(link_of_updates: Link) -> Iterator[Device]:
+    """Such a device with streams for optimizer state."""
+    with open_device(link=link_of_updates, node=UPDATE_NODE) as opened:
+        yield opened
+
+
 class Raw:
     """Raw commands to a device, well formed unless a field says otherwise.
 
@@ -65,8 +86,11 @@ class Raw:
     def entry(self, opcode: int, stream: str = "activations", **fields: int) -> bytes:
         nsid = next((s.nsid for s in self.device.node.streams if s.name == stream), 0)
         defaults: dict[str, int] = {"opcode": opcode, "nsid": nsid, "cid": 7}
-        if opcode in (Opcode.READ, Opcode.WRITE, Opcode.ZONE_APPEND):
-            blocks = fields.get("nlb", 0) + 1
+        if opcode in (Opcode.SET_CONSTANTS, Opcode.GET_STATISTICS):
+            g = self.config.geometry
+            defaults["nlb"] = g.channels * g.dies - 1
+        if opcode in MOVE_BLOCKS:
+            blocks = (defaults | fields).get("nlb", 0) + 1
             defaults |= {"psdt": 1, "address": self.address, "length": blocks * self.page_bytes}
         elif opcode == Opcode.ZONE_MANAGEMENT_RECEIVE:
             defaults |= {"psdt": 1, "address": self.address, "length": 256, "dwords": 63}

@@ -2,6 +2,7 @@
 
 from flashtrain.host import FunctionalLink
 from flashtrain.host.conformance import compare_links
+from flashtrain.spec.streams import UPDATE_NODE
 
 COMMANDS = 400
 
@@ -13,3 +14,13 @@ def test_random_commands(link, seed):
     assert sum(statuses.values()) == COMMANDS
     # The sequence is worth something only if much of it succeeds, and much does not.
     assert statuses["SUCCESS"] > COMMANDS / 10 and len(statuses) > 8
+
+
+def test_random_updates(link_of_updates, seed):
+    link = link_of_updates
+    with FunctionalLink(link.config, len(link.memory)) as model:
+        statuses = compare_links(link.config, seed, 2 * COMMANDS, model, link, UPDATE_NODE)
+    print(statuses)
+    assert sum(statuses.values()) == 2 * COMMANDS
+    assert statuses["SUCCESS"] > COMMANDS / 5
+    assert {"NAMESPACE_NOT_READY", "NAMESPACE_WRITE_PROTECTED"} & set(statuses)

@@ -3,6 +3,7 @@
 import pytest
 
 from flashtrain.host import FunctionalLink, open_device
+from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.training.data import digits
 
 
@@ -19,5 +20,6 @@ def tiny():
 
 @pytest.fixture
 def small():
-    with open_device("small", link=FunctionalLink) as device:
+    """With all streams that any training takes."""
+    with open_device("small", link=FunctionalLink, node=UPDATE_NODE) as device:
         yield device

@@ -6,14 +6,29 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from flashtrain.numerics import Constants, update
 from flashtrain.spec import Port
+from flashtrain.spec.optimizer import PROGRAMS
 from flashtrain.training.errors import ReplayError, SequenceError, ShapeError
-from flashtrain.training.machines import NetworkMachine, SyntheticMachine, check_fits
+from flashtrain.training.machines import NetworkMachine, check_fits
 from flashtrain.training.networks import NETWORKS, convnet, mlp
 from flashtrain.training.optimizers import OPTIMIZERS, SGD, Adam
 from flashtrain.training.player import play
 from flashtrain.training.reference import train_reference
-from flashtrain.training.sequence import Append, Operation, Read, Reset, training_sequence
+from flashtrain.training.sequence import (
+    Append,
+    Compute,
+    Initialise,
+    Operation,
+    Read,
+    Reset,
+    Update,
+    UpdatePlace,
+    training_sequence,
+)
+from flashtrain.training.synthetic import SyntheticMachine
+
+DIE, CORE = UpdatePlace
 
 
 class Arrival:
@@ -67,6 +82,36 @@ class RandomStorage:
 
         return self.start(("reset", stream, port), drop)
 
+    def initialise(self, tensors, arrays, program, port):
+        names = tuple(tensor.name for tensor in tensors)
+        program = PROGRAMS[program]
+
+        def begin():
+            self.program = program
+            self.state = {}
+            for tensor, w in zip(tensors, arrays, strict=True):
+                m, v = (None if output is None else np.zeros_like(w) for output in (program.m, program.v))
+                self.state[tensor.name] = (m, v)
+                self.stored[tensor.name] = (tensor.stream, w.copy())
+
+        return self.start(("initialise", names, port), begin)
+
+    def update(self, tensors, gradients, constants, port):
+        names = tuple(tensor.name for tensor in tensors)
+
+        def step():
+            if not all(np.isfinite(g).all() for g in gradients):
+                return False
+            words = Constants.from_words(self.program.code, tuple(map(int, constants.view(np.uint32))))
+            for name, g in zip(names, gradients, strict=True):
+                stream, w = self.stored[name]
+                after = update(words, g, w, *self.state[name])
+                self.state[name] = (after.m, after.v)
+                self.stored[name] = (stream, after.w)
+            return True
+
+        return self.start(("update", names, port), step)
+
 
 def silent(iteration, loss):
     """No progress."""
@@ -75,19 +120,21 @@ def silent(iteration, loss):
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize("lookahead", [1, 7, None])
-def test_training_equals_the_reference_whatever_the_timing(network, optimizer, lookahead, data):
+@pytest.mark.parametrize("place", UpdatePlace)
+def test_training_equals_the_reference_whatever_the_timing(network, optimizer, lookahead, place, data):
     network, optimizer = NETWORKS[network](), OPTIMIZERS[optimizer]
     seed = random.randrange(1 << 32)
     print("seed", seed)
     machine = NetworkMachine(network, data, optimizer, 16, seed=3, progress=silent)
     storage = RandomStorage(seed)
-    play(training_sequence(network, 16, optimizer), 4, machine, storage, lookahead)
+    play(training_sequence(network, 16, optimizer, place), 4, machine, storage, lookahead)
     assert machine.log().equals(train_reference(network, data, optimizer, 16, 4, seed=3))
     assert {name.split("/")[0] for name in storage.stored} <= {"input", "weights", "state", "trained"}
 
 
-def test_steps_one_by_one_are_in_the_order_of_the_sequence():
-    sequence = training_sequence(mlp(4), 8, Adam())
+@pytest.mark.parametrize("place", UpdatePlace)
+def test_steps_one_by_one_are_in_the_order_of_the_sequence(place):
+    sequence = training_sequence(mlp(4), 8, Adam(), place)
     storage = RandomStorage(0)
     playback = play(sequence, 2, SyntheticMachine(sequence), storage, lookahead=1)
     expected = []
@@ -99,13 +146,18 @@ def test_steps_one_by_one_are_in_the_order_of_the_sequence():
                 expected.append(("read", step.tensor, step.port))
             case Reset():
                 expected.append(("reset", step.stream, step.port))
+            case Initialise():
+                expected.append(("initialise", step.tensors, step.port))
+            case Update():
+                expected.append(("update", step.tensors, step.port))
     assert storage.calls == expected
     assert playback.most_in_flight == 1
     assert playback.steps == len(sequence.steps(2))
 
 
-def test_the_next_batch_is_on_its_way_before_the_iteration_ends():
-    sequence = training_sequence(mlp(4), 8, Adam())
+@pytest.mark.parametrize("place", UpdatePlace)
+def test_the_next_batch_is_on_its_way_before_the_iteration_ends(place):
+    sequence = training_sequence(mlp(4), 8, Adam(), place)
     storage = RandomStorage(0)
     playback = play(sequence, 3, SyntheticMachine(sequence), storage)
     images = [i for i, call in enumerate(storage.calls) if call[:2] == ("append", "input/images")]
@@ -113,6 +165,81 @@ def test_the_next_batch_is_on_its_way_before_the_iteration_ends():
     assert images[1] < resets[0]
     assert images[2] < resets[1]
     assert playback.most_in_flight > 4
+
+
+class SlowUpdates(RandomStorage):
+    """Finishes updates only when nothing else is under way, and remembers what was called meanwhile."""
+
+    def __init__(self):
+        super().__init__(0)
+        self.meanwhile = []
+
+    def something_happens(self):
+        others = [arrival for arrival in self.under_way if not arrival.is_update]
+        arrival = (others or self.under_way)[0]
+        self.under_way.remove(arrival)
+        arrival.finish()
+
+    def start(self, call, action):
+        if any(arrival.is_update for arrival in self.under_way):
+            self.meanwhile.append(call)
+        arrival = super().start(call, action)
+        arrival.is_update = call[0] == "update"
+        return arrival
+
+
+def test_the_next_batch_arrives_while_the_dies_update_and_weights_are_read_after(data):
+    network, optimizer = mlp(4), Adam()
+    sequence = training_sequence(network, 8, optimizer)
+    machine, storage = NetworkMachine(network, data, optimizer, 8, seed=3, progress=silent), SlowUpdates()
+    play(sequence, 3, machine, storage)
+    assert machine.log().equals(train_reference(network, data, optimizer, 8, 3, seed=3))
+    meanwhile = {(what, name) for what, name, _ in storage.meanwhile}
+    # It was appended in the backward pass already.
+    assert {("read", "input/images"), ("reset", "activations")} <= meanwhile
+    assert not any(str(name).startswith("weights/") for _, name in meanwhile)
+
+
+class Overflowing(NetworkMachine):
+    """Every second gradient of one layer has an infinity or a NaN."""
+
+    def compute(self, step, tensors):
+        given = super().compute(step, tensors)
+        if step.operation is Operation.BACKWARD and step.layer == "output":
+            self.count = getattr(self, "count", 0) + 1
+            if self.count % 2:
+                given["gradient/output"][3] = np.inf if self.count % 4 == 1 else np.nan
+        return given
+
+
+def test_a_step_that_overflows_is_skipped_and_does_not_count(data):
+    network, optimizer, batch = mlp(4), Adam(), 8
+    machine, storage = Overflowing(network, data, optimizer, batch, seed=3, progress=silent), RandomStorage(2)
+    play(training_sequence(network, batch, optimizer), 6, machine, storage)
+    log = machine.log()
+    same = [one == other for one, other in zip(log.digests, log.digests[1:], strict=False)]
+    assert same == [True, False, True, False, True]
+    # As many steps, with the constants of 1, 2, 3, as were committed.
+    assert machine.compute(Compute(Operation.CONSTANTS, gives=("constants",)), {})["constants"].tobytes() == (
+        np.array(optimizer.constants(4).words, np.uint32).tobytes()
+    )
+
+
+def test_the_reference_skips_overflows_as_the_dies_do(data):
+    """With an absurd learning rate the loss overflows; both runs go on with the last finite weights."""
+    network, optimizer = mlp(4), SGD(1e30)
+    logs = []
+    for place in UpdatePlace:
+        machine = NetworkMachine(network, data, optimizer, 8, seed=3, progress=silent)
+        with np.errstate(all="ignore"):
+            play(training_sequence(network, 8, optimizer, place), 5, machine, RandomStorage(2))
+            reference = train_reference(
+                network, data, optimizer, 8, 5, seed=3, skip_overflow=place is UpdatePlace.DIE
+            )
+        assert machine.log().equals(reference)
+        logs.append(machine.log())
+    assert len(set(logs[0].digests)) < 5
+    assert not logs[0].equals(logs[1])
 
 
 def test_iterations_are_announced_in_order():
@@ -150,24 +277,72 @@ class ForgetfulStorage(RandomStorage):
 
 
 @pytest.mark.parametrize(
-    "name", ["input/images", "activation/hidden/x", "weights/output", "state/hidden/v", "trained/output"]
+    ("place", "name"),
+    [
+        *((DIE, n) for n in ("input/images", "activation/hidden/x", "weights/output", "trained/output")),
+        *((CORE, n) for n in ("weights/output", "state/hidden/v")),
+    ],
 )
-def test_a_replay_notices_one_wrong_bit(name):
-    sequence = training_sequence(mlp(4), 8, Adam())
+def test_a_replay_notices_one_wrong_bit(place, name):
+    sequence = training_sequence(mlp(4), 8, Adam(), place)
     with pytest.raises(
         ReplayError, match=rf"{name}, version 0: 1 of \d+ bytes came back wrong, the first at 5"
     ):
         play(sequence, 1, SyntheticMachine(sequence), ForgetfulStorage(name))
 
 
+class WrongUpdates(RandomStorage):
+    """One bit of an updated weight is wrong, in the second update."""
+
+    def update(self, tensors, gradients, constants, port):
+        self.updates = getattr(self, "updates", 0) + 1
+        arrival, second = super().update(tensors, gradients, constants, port), self.updates == 2
+        step = arrival.action
+
+        def wrong():
+            committed = step()
+            if second:
+                self.stored["weights/output"][1].view(np.uint32)[7] ^= 1
+            return committed
+
+        arrival.action = wrong
+        return arrival
+
+
+def test_a_wrong_update_is_noticed_at_the_next_step(data):
+    network, optimizer = mlp(4), Adam()
+    sequence = training_sequence(network, 8, optimizer)
+    with pytest.raises(ReplayError, match=r"weights/output, version 2: 1 of \d+ bytes came back wrong"):
+        play(sequence, 4, SyntheticMachine(sequence), WrongUpdates(0))
+    machine = NetworkMachine(network, data, optimizer, 8, seed=3, progress=silent)
+    play(sequence, 4, machine, WrongUpdates(0))
+    reference = train_reference(network, data, optimizer, 8, 4, seed=3)
+    same = [a == b for a, b in zip(machine.log().digests, reference.digests, strict=True)]
+    assert same == [True, True, False, False]
+
+
+def test_a_replay_notices_an_update_that_is_skipped():
+    class Skipping(RandomStorage):
+        def update(self, tensors, gradients, constants, port):
+            return self.start(("update", "", port), lambda: False)
+
+    sequence = training_sequence(mlp(4), 8, Adam())
+    with pytest.raises(ReplayError, match="weights/hidden, weights/output was skipped"):
+        play(sequence, 2, SyntheticMachine(sequence), Skipping(0))
+
+
 @pytest.mark.parametrize(
-    "name", ["input/labels", "activation/relu/positive", "weights/output", "state/output/m", "trained/output"]
+    ("place", "name"),
+    [
+        *((DIE, n) for n in ("input/labels", "activation/relu/positive", "weights/output", "trained/output")),
+        *((CORE, n) for n in ("weights/output", "state/output/m")),
+    ],
 )
-def test_training_learns_from_what_the_storage_returns(name, data):
+def test_training_learns_from_what_the_storage_returns(place, name, data):
     """One bit wrong in the storage changes the result: the machine has no hidden copy of a tensor."""
     network, optimizer = mlp(8), Adam()
     machine = NetworkMachine(network, data, optimizer, 16, seed=3, progress=silent)
-    play(training_sequence(network, 16, optimizer), 4, machine, ForgetfulStorage(name))
+    play(training_sequence(network, 16, optimizer, place), 4, machine, ForgetfulStorage(name))
     assert not machine.log().equals(train_reference(network, data, optimizer, 16, 4, seed=3))
 
 
@@ -221,18 +396,39 @@ def test_sequences_of_another_training_are_refused():
         check_fits(sequence, mlp(32), 16, Adam())
 
 
-def test_sequences_that_compute_something_else_are_refused():
+@pytest.mark.parametrize("place", UpdatePlace)
+def test_sequences_that_compute_something_else_are_refused(place):
     network, optimizer = mlp(), Adam()
-    sequence = training_sequence(network, 16, optimizer)
-
-    def without(operation):
-        steps = [s for s in sequence.iteration if getattr(s, "operation", None) is not operation]
-        return replace(sequence, iteration=tuple(steps))
-
-    with pytest.raises(SequenceError, match=r"iteration: compute step 7 is backward relu .* update output"):
-        check_fits(without(Operation.UPDATE), network, 16, optimizer)
+    sequence = training_sequence(network, 16, optimizer, place)
+    check_fits(sequence, network, 16, optimizer)
     with pytest.raises(SequenceError, match="epilogue: 0 compute steps, expected 4"):
         check_fits(replace(sequence, epilogue=()), network, 16, optimizer)
+
+
+def test_sequences_that_update_otherwise_are_refused():
+    network, optimizer = mlp(), Adam()
+
+    def without(sequence, what):
+        steps = [s for s in sequence.iteration if not what(s)]
+        return replace(sequence, iteration=tuple(steps))
+
+    by_core = training_sequence(network, 16, optimizer, CORE)
+    lacking = without(by_core, lambda step: getattr(step, "operation", None) is Operation.UPDATE)
+    with pytest.raises(SequenceError, match=r"iteration: compute step 7 is backward relu .* update output"):
+        check_fits(lacking, network, 16, optimizer)
+    by_dies = training_sequence(network, 16, optimizer)
+    lacking = without(by_dies, lambda step: isinstance(step, Update))
+    with pytest.raises(SequenceError, match="iteration: 11 compute steps, expected 12"):
+        check_fits(lacking, network, 16, optimizer)
+    # The same optimizer by name, but another program.
+    with pytest.raises(SequenceError, match=r"prologue: .* for ADAM, expected initialise .* for ADAM_FAST"):
+        check_fits(by_dies, network, 16, Adam(beta1=0.25))
+    flipped = [
+        replace(step, gradients=step.gradients[::-1]) if isinstance(step, Update) else step
+        for step in training_sequence(mlp(10), 16, optimizer).iteration
+    ]
+    with pytest.raises(SequenceError, match="expected float32"):
+        replace(training_sequence(mlp(10), 16, optimizer), iteration=tuple(flipped))
 
 
 def test_the_host_port_is_used_by_the_host_alone():

@@ -9,8 +9,10 @@ from flashtrain.training.flash_training import train_through_flash
 from flashtrain.training.networks import mlp
 from flashtrain.training.optimizers import Adam
 from flashtrain.training.reference import TrainingLog, train_reference
-from flashtrain.training.report import first_difference, training_report
+from flashtrain.training.report import first_difference, training_report, update_document, update_lines
+from flashtrain.training.sequence import UpdatePlace, training_sequence
 from flashtrain.training.tensors import DeviceStorage
+from flashtrain.training.traffic import UpdateTraffic
 
 
 def altered(log, layer, name):
@@ -32,16 +34,53 @@ def test_report_of_equal_runs(small, data):
     assert document["streams"]["activations"]["stream_resets"] == 5
     assert document["player"]["peak_bytes"] == result.run.playback.peak_bytes
     assert "the same to the last bit" in report.text()
+    lines = report.text().splitlines()
+    assert [line.split()[0] for line in lines[4:8]] == ["inputs", "activations", "state", "trained"]
+    assert lines[8:] == [
+        "updates on the dies: 5, 0 skipped after an overflow; each 610 parameters in 4 tiles, on 4 of 8 dies",
+        "  gradients in 12,200 bytes, 16-bit copies out 0 bytes",
+    ]
+    assert document["updates"]["gradient_bytes"] == 5 * 4 * 610
+    assert document["updates"]["rate"] is None
+
+    wrong = training_report(network, data.test, result, altered(reference, "output", "bias"))
+    assert not wrong.bit_exact
+    assert "DIFFERENT: trained weights output.bias" in wrong.text()
+
+
+def test_report_of_updates_by_the_core(small, data):
+    network, optimizer = mlp(8), Adam()
+    sequence = training_sequence(network, 16, optimizer, UpdatePlace.CORE)
+    result = train_through_flash(network, data, optimizer, 16, 2, 0, DeviceStorage.on(small), sequence)
+    report = training_report(
+        network, data.test, result, train_reference(network, data, optimizer, 16, 2, seed=0)
+    )
     assert [line.split()[0] for line in report.text().splitlines()[4:]] == [
         "inputs",
         "activations",
         "weights",
         "trained",
     ]
+    assert report.document()["updates"] is None
 
-    wrong = training_report(network, data.test, result, altered(reference, "output", "bias"))
-    assert not wrong.bit_exact
-    assert "DIFFERENT: trained weights output.bias" in wrong.text()
+
+def test_rate_of_updates():
+    """8 dies, tiles of 1,000 parameters in 100 clocks: at most 80 parameters per clock."""
+    updates = UpdateTraffic(
+        clock_hz=1e6, dies=8, tile_parameters=1000, tile_clocks=100, updates=2, skips=1, parameters=8000,
+        tiles=8, gradient_bytes=32000, clocks=400,
+    )  # fmt: skip
+    assert (updates.rate, updates.bound, updates.share) == (20e6, 80e6, 0.25)
+    assert update_lines(updates) == [
+        "updates on the dies: 2, 1 skipped after an overflow;"
+        " each 4,000 parameters in 4 tiles, on 4 of 8 dies",
+        "  gradients in 32,000 bytes, 16-bit copies out 0 bytes",
+        "  20.0 M parameters/s while updating, 25.0% of the bound of 80.0 M/s: each of 8 dies senses and"
+        " programs all the time",
+    ]
+    document = update_document(updates)
+    assert document is not None and document["share_of_bound"] == 0.25
+    assert update_lines(None) == [] and update_document(None) is None
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +96,8 @@ def test_differences_are_named(log):
     assert first_difference(replace(log, losses=losses), log) == (
         f"loss of iteration 2 is 0.5, not {log.losses[1]!r}"
     )
-    assert first_difference(TrainingLog(log.losses, {}), log) == "trained weights hidden.weight"
+    digests = (*log.digests[:1], "other", *log.digests[2:])
+    assert first_difference(replace(log, digests=digests), log) == ("weights at the beginning of iteration 2")
+    assert first_difference(TrainingLog(log.losses, log.digests, {}), log) == "trained weights hidden.weight"
     extra = replace(log, parameters={**log.parameters, "more": {}, "other": log.parameters["output"]})
     assert first_difference(extra, log) == "trained weights of unknown layers"

@@ -5,19 +5,24 @@ from dataclasses import replace
 import pytest
 
 from flashtrain.spec import Port, preset
+from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.training.arrays import ArraySpec
 from flashtrain.training.errors import SequenceError
-from flashtrain.training.networks import NETWORKS, mlp
+from flashtrain.training.layers import ReLU
+from flashtrain.training.networks import NETWORKS, Network, mlp
 from flashtrain.training.optimizers import OPTIMIZERS, SGD, Adam
 from flashtrain.training.sequence import (
     Append,
     Compute,
+    Initialise,
     Operation,
     Read,
     Reset,
     StreamRole,
     TensorInfo,
     TrainingSequence,
+    Update,
+    UpdatePlace,
     summarise,
     summary_table,
     training_sequence,
@@ -25,6 +30,7 @@ from flashtrain.training.sequence import (
 from flashtrain.training.sequence.sequence import last_uses
 
 MLP = training_sequence(mlp(), 128, Adam())
+BY_CORE = training_sequence(mlp(), 128, Adam(), UpdatePlace.CORE)
 
 
 def words(steps):
@@ -38,10 +44,51 @@ def words(steps):
                 yield f"reset {step.stream}"
             case Compute():
                 yield f"{step.operation} {step.layer}".strip()
+            case Initialise():
+                yield f"initialise {' '.join(step.tensors)}"
+            case Update():
+                yield f"update {' '.join(step.tensors)} by {' '.join(step.gradients)}"
 
 
 def test_mlp_iteration_is_the_one_expected():
+    assert list(words(MLP.prologue)) == [
+        "initialise hidden",
+        "initialise output",
+        "initialise weights/hidden weights/output",
+    ]
     assert list(words(MLP.iteration)) == [
+        "load",
+        "append input/images",
+        "append input/labels",
+        "read input/images",
+        "read input/labels",
+        "forward vector",
+        "read weights/hidden",
+        "forward hidden",
+        "append activation/hidden/x",
+        "forward relu",
+        "append activation/relu/positive",
+        "read weights/output",
+        "forward output",
+        "append activation/output/x",
+        "loss",
+        "read activation/output/x",
+        "read weights/output",
+        "backward output",
+        "read activation/relu/positive",
+        "backward relu",
+        "read activation/hidden/x",
+        "read weights/hidden",
+        "backward hidden",
+        "backward vector",
+        "constants",
+        "update weights/hidden weights/output by gradient/hidden gradient/output",
+        "reset activations",
+    ]
+
+
+def test_mlp_iteration_with_updates_by_the_core():
+    assert list(words(BY_CORE.iteration)) == [
         "load",
         "append input/images",
         "append input/labels",
@@ -97,18 +144,26 @@ def test_tensors_have_their_sizes_from_the_shapes():
     assert sizes["input/images"] == 128 * 64 * 4
     assert sizes["input/labels"] == 128
     assert sizes["activation/relu/positive"] == 128 * 64 / 8
-    assert sizes["weights/hidden"] == sizes["state/hidden/m"] == (64 * 64 + 64) * 4
+    assert sizes["weights/hidden"] == sizes["gradient/hidden"] == (64 * 64 + 64) * 4
+    assert sizes["constants"] == 8 * 4
+    assert BY_CORE.by_name["state/hidden/m"].spec == MLP.by_name["weights/hidden"].spec
 
 
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
-def test_every_network_and_optimizer_make_a_sound_sequence(network, optimizer):
-    sequence = training_sequence(NETWORKS[network](), 16, OPTIMIZERS[optimizer])
-    appended = [s.tensor for s in sequence.steps(1) if isinstance(s, Append)]
-    assert set(appended) == {tensor.name for tensor in sequence.tensors}
+@pytest.mark.parametrize("place", UpdatePlace)
+def test_every_network_and_optimizer_make_a_sound_sequence(network, optimizer, place):
+    optimizer = OPTIMIZERS[optimizer]
+    sequence = training_sequence(NETWORKS[network](), 16, optimizer, place)
+    assert sequence.update is place
+    stored = {s.tensor for s in sequence.steps(1) if isinstance(s, Append)}
+    if sequence.state is not None:
+        assert sequence.state.program is optimizer.code
+        stored.update(sequence.state.tensors)
+    assert stored == {tensor.name for tensor in sequence.tensors if tensor.stream is not None}
     states = [tensor for tensor in sequence.tensors if tensor.name.startswith("state/")]
     trained = [tensor for tensor in sequence.tensors if tensor.stream is StreamRole.TRAINED]
-    assert len(states) == len(trained) * len(OPTIMIZERS[optimizer].state_names)
+    assert len(states) == (place is UpdatePlace.CORE) * len(trained) * len(optimizer.state_names)
 
 
 def test_activations_are_read_in_the_reverse_order_of_their_appends():
@@ -146,6 +201,13 @@ def test_a_tensor_that_is_not_read_back_stays_until_its_last_use():
     assert last_uses(steps) == [("y",), (), ("x",)]
 
 
+def test_without_weights_nothing_is_updated():
+    network = Network("fixed", (10,), 10, (("relu", ReLU()),))
+    for place in UpdatePlace:
+        sequence = training_sequence(network, 4, Adam(), place)
+        assert not any(isinstance(step, Initialise | Update) for step in sequence.steps(1))
+
+
 X = TensorInfo("x", StreamRole.INPUTS, ArraySpec((4,)))
 Y = TensorInfo("y", StreamRole.ACTIVATIONS, ArraySpec((4,)))
 LOAD_X = Compute(Operation.LOAD, gives=("x",))
@@ -180,6 +242,89 @@ def test_unsound_sequences_are_refused(steps, message):
         TrainingSequence("n", "o", 1, (X, Y), (), tuple(steps), ())
 
 
+W = TensorInfo("w", StreamRole.STATE, ArraySpec((4,)))
+U = TensorInfo("u", StreamRole.STATE, ArraySpec((5,)))
+G = TensorInfo("g", None, ArraySpec((4,)))
+C = TensorInfo("c", None, ArraySpec((8,)))
+GIVE_W = Compute(Operation.INITIALISE, "a", gives=("w", "u"))
+STORE_W = Initialise(("w",), OptimizerCode.SGD, Port.CORE)
+STORE_BOTH = Initialise(("w", "u"), OptimizerCode.SGD, Port.CORE)
+GIVE_G = Compute(Operation.BACKWARD, "a", gives=("g",))
+GIVE_C = Compute(Operation.CONSTANTS, gives=("c",))
+UPDATE = Update(("w",), ("g",), "c", Port.CORE)
+
+
+def state_sequence(prologue, iteration):
+    return TrainingSequence("n", "o", 1, (W, U, G, C, X), tuple(prologue), tuple(iteration), ())
+
+
+def test_a_sound_update():
+    sequence = state_sequence(
+        [GIVE_W, STORE_W],
+        [GIVE_G, GIVE_C, UPDATE, Read("w", Port.CORE), Compute(Operation.FORWARD, "a", ("w",))],
+    )
+    assert sequence.update is UpdatePlace.DIE
+    assert sequence.state == STORE_W
+
+
+@pytest.mark.parametrize(
+    ("prologue", "iteration", "message"),
+    [
+        ([STORE_W], [], r"prologue\[0\]: uses w, which is not in memory"),
+        ([GIVE_W], [GIVE_W, STORE_W], r"iteration\[1\]: initialises the state .* once, in the prologue"),
+        ([GIVE_W, STORE_W, STORE_W], [], r"prologue\[2\]: initialises the state .* once, in the prologue"),
+        ([GIVE_W, replace(STORE_W, port=Port.HOST)], [], r"the host port may not append to .* stream state"),
+        ([GIVE_W, replace(STORE_W, tensors=())], [], r"prologue\[1\]: expected different tensors, got \[\]"),
+        ([GIVE_W, replace(STORE_W, tensors=("w", "w"))], [], r"expected different tensors, got \['w', 'w'\]"),
+        (
+            [Compute(Operation.LOAD, gives=("x",)), replace(STORE_W, tensors=("x",))],
+            [],
+            r"prologue\[1\]: x is float32\[4\] of stream inputs; expected float32 of state",
+        ),
+        ([GIVE_W, Append("w", Port.CORE)], [], r"prologue\[1\]: only updates change the stream state"),
+        ([], [Reset(StreamRole.STATE, Port.CORE)], r"iteration\[0\]: only updates change the stream state"),
+        ([], [GIVE_G, Append("g", Port.CORE)], r"iteration\[1\]: g has no stream"),
+        ([], [Read("g", Port.CORE)], r"iteration\[0\]: g has no stream"),
+        ([], [GIVE_G, GIVE_C, UPDATE], r"iteration\[2\]: updates w, which is not stored"),
+        ([GIVE_W, STORE_W], [GIVE_G, UPDATE], r"iteration\[1\]: uses c, which is not in memory"),
+        ([GIVE_W, STORE_W], [GIVE_G, GIVE_C, replace(UPDATE, tensors=("z",))], r"no tensor is called z"),
+        (
+            [GIVE_W, STORE_BOTH],
+            [GIVE_G, GIVE_C, UPDATE],
+            r"iteration\[2\]: updates \['w'\]; expected all of the state stream",
+        ),
+        (
+            [GIVE_W, STORE_W],
+            [GIVE_G, GIVE_C, replace(UPDATE, gradients=("g", "g"))],
+            r"iteration\[2\]: 2 gradients, expected one for each of 1",
+        ),
+        (
+            [GIVE_W, STORE_W],
+            [GIVE_G, GIVE_C, replace(UPDATE, gradients=("c",))],
+            r"iteration\[2\]: c is float32\[8\], expected float32\[4\]",
+        ),
+        (
+            [GIVE_W, STORE_W],
+            [GIVE_G, GIVE_C, replace(UPDATE, constants="g")],
+            r"iteration\[2\]: g is float32\[4\], expected float32\[8\]",
+        ),
+        (
+            [GIVE_W, STORE_W],
+            [GIVE_G, GIVE_C, replace(UPDATE, port=Port.HOST)],
+            r"iteration\[2\]: the host port may not append to or reset the stream state",
+        ),
+        (
+            [GIVE_W, STORE_W],
+            [Read("w", Port.CORE), GIVE_G, GIVE_C, UPDATE, Compute(Operation.FORWARD, "a", ("w",))],
+            r"iteration\[4\]: uses w, which is not in memory",
+        ),
+    ],
+)
+def test_unsound_updates_are_refused(prologue, iteration, message):
+    with pytest.raises(SequenceError, match=message):
+        state_sequence(prologue, iteration)
+
+
 def test_a_reset_in_one_iteration_is_seen_in_the_next():
     """Stored in the prologue, read in the iteration, gone in the second one."""
     steps = (Read("y", Port.CORE), Reset(StreamRole.ACTIVATIONS, Port.CORE))
@@ -195,7 +340,7 @@ def test_names_and_batch_are_checked():
 
 
 def test_summary_counts_bytes_blocks_and_commands():
-    traffic = summarise(MLP, MLP.iteration, preset("small"))
+    traffic = summarise(BY_CORE, BY_CORE.iteration, preset("small"))
     inputs = traffic[StreamRole.INPUTS]
     assert (inputs.appends, inputs.appended_bytes, inputs.stored_bytes) == (2, 32768 + 128, 32768 + 4096)
     assert (inputs.reads, inputs.read_bytes) == (2, 32768 + 128)
@@ -204,6 +349,24 @@ def test_summary_counts_bytes_blocks_and_commands():
     assert weights.read_bytes == 4 * 4 * mlp().parameter_count()
     assert traffic[StreamRole.ACTIVATIONS].resets == 1
     assert traffic[StreamRole.TRAINED].appends == 0
+
+
+@pytest.mark.parametrize(("optimizer", "commands"), [("sgd", 1 + 1), ("momentum", 3 + 1), ("adam", 4 + 1)])
+def test_summary_counts_updates_on_the_dies(optimizer, commands):
+    """A tile is a page set: 4096 words on `small`, of w and what the optimizer keeps; a row is 4 tiles."""
+    network = mlp(hidden=256)  # 16,640 and 2,570 parameters
+    optimizer = OPTIMIZERS[optimizer]
+    sequence, small = training_sequence(network, 16, optimizer), preset("small")
+    parameters, each = network.parameter_count(), 4096 // (1 + len(optimizer.state_names))
+    rows = -(-parameters // (4 * each))
+    first = summarise(sequence, sequence.prologue, small)[StreamRole.STATE]
+    assert (first.appends, first.appended_bytes) == (2, 4 * parameters)
+    assert first.stored_bytes == rows * 4 * 4 * 4096
+    step = summarise(sequence, sequence.iteration, small)[StreamRole.STATE]
+    assert (step.updates, step.gradient_bytes, step.tiles) == (1, 4 * parameters, 4 * rows)
+    assert (step.reads, step.read_bytes, step.appends) == (4, 4 * 2 * parameters, 0)
+    # Each layer is read twice; of every row the planes with weights, all of which SGD has.
+    assert step.read_commands == 2 * commands
 
 
 def test_summary_splits_tensors_that_one_command_cannot_carry():
@@ -216,7 +379,19 @@ def test_summary_splits_tensors_that_one_command_cannot_carry():
 
 def test_summary_table_names_each_phase_and_stream():
     table = summary_table(MLP, preset("small"))
-    assert table.splitlines()[0].startswith("mlp, batch 128, adam: 13 tensors")
+    assert table.splitlines()[0].startswith("mlp, batch 128, adam: 12 tensors")
+    assert [line.split()[:3] for line in table.splitlines()[2:]] == [
+        ["prologue", "state", "2"],
+        ["iteration", "inputs", "2"],
+        ["iteration", "activations", "3"],
+        ["iteration", "state", "0"],
+        ["iteration", "state", "updates"],
+        ["epilogue", "state", "0"],
+        ["epilogue", "trained", "2"],
+    ]
+    assert "updates on the dies: 1, 19,240 bytes of gradients, 4 tiles" in table
+    table = summary_table(BY_CORE, preset("small"))
+    assert table.splitlines()[0].startswith("mlp, batch 128, adam: 15 tensors")
     assert [line.split()[:2] for line in table.splitlines()[2:]] == [
         ["prologue", "weights"],
         ["iteration", "inputs"],

@@ -6,13 +6,15 @@ import pytest
 
 from flashtrain.training.errors import SequenceError
 from flashtrain.training.networks import NETWORKS, mlp
-from flashtrain.training.optimizers import Adam
-from flashtrain.training.sequence import load_sequence, save_sequence, training_sequence
+from flashtrain.training.optimizers import SGD, Adam
+from flashtrain.training.sequence import UpdatePlace, load_sequence, save_sequence, training_sequence
 
 
 @pytest.mark.parametrize("network", NETWORKS)
-def test_a_sequence_survives_the_file(network, tmp_path):
-    sequence = training_sequence(NETWORKS[network](), 32, Adam())
+@pytest.mark.parametrize("place", UpdatePlace)
+@pytest.mark.parametrize("optimizer", [SGD(), Adam(), Adam(beta1=0.25)])
+def test_a_sequence_survives_the_file(network, place, optimizer, tmp_path):
+    sequence = training_sequence(NETWORKS[network](), 32, optimizer, place)
     save_sequence(sequence, tmp_path / "a.json")
     loaded = load_sequence(tmp_path / "a.json")
     assert loaded == sequence
@@ -45,8 +47,8 @@ def change(path, value):
     ("fault", "message"),
     [
         (change(["format"], "other"), 'format: expected "flashtrain-sequence", got "other"'),
-        (change(["version"], 2), "version: expected 1, got 2"),
-        (change(["version"], True), "version: expected 1, got true"),
+        (change(["version"], 1), "version: expected 2, got 1"),
+        (change(["version"], True), "version: expected 2, got true"),
         (change(["batch"], 0), "batch: expected an integer of at least 1, got 0"),
         (change(["batch"], 8.0), "batch: expected an integer of at least 1, got 8.0"),
         (change(["network"], ""), 'network: expected a name, got ""'),
@@ -69,13 +71,13 @@ def change(path, value):
         ),
         (
             change(["tensors", 0, "stream"], "input"),
-            'tensors[0].stream: expected one of inputs, activations, weights, trained, got "input"',
+            'tensors[0].stream: expected one of inputs, activations, weights, state, trained, got "input"',
         ),
         (change(["tensors", 1, "name"], "input/images"), "tensors: the name input/images is not unique"),
         (change(["iteration", 0], []), "iteration[0]: expected an object, got []"),
         (
             change(["iteration", 0, "step"], "jump"),
-            'iteration[0].step: expected one of append, read, reset, compute, got "jump"',
+            'iteration[0].step: expected one of append, read, reset, compute, initialise, update, got "jump"',
         ),
         (change(["iteration", 0, "gives", 1], 3), "iteration[0].gives[1]: expected a string, got 3"),
         (change(["iteration", 1, "tensor"], "nothing"), "iteration[1]: no tensor is called nothing"),
@@ -88,6 +90,17 @@ def change(path, value):
             "iteration[1]: the core port may not append to or reset the stream inputs",
         ),
         (change(["iteration", 1, "port"], ...), "iteration[1].port: missing"),
+        (
+            change(["prologue", 2, "program"], "adamax"),
+            "prologue[2].program: expected one of sgd, momentum, nesterov, linear, adam, adamw, adam_fast,"
+            ' adamw_fast, got "adamax"',
+        ),
+        (
+            change(["prologue", 2, "tensors"], ["weights/hidden"]),
+            "iteration[11]: reads weights/output, which is not stored",
+        ),
+        (change(["iteration", 25, "constants"], ""), 'iteration[25].constants: expected a name, got ""'),
+        (change(["iteration", 25, "gradients"], ...), "iteration[25].gradients: missing"),
         (change(["iteration", 1, "size"], 1), "iteration[1].size: unknown; expected only step, tensor, port"),
     ],
 )

@@ -8,8 +8,13 @@ import pytest
 from flashtrain.host import StreamFull
 from flashtrain.host.command_errors import AccessDenied
 from flashtrain.spec import Port
+from flashtrain.spec.optimizer import Input, OptimizerCode
+from flashtrain.training.arrays import ArraySpec
 from flashtrain.training.errors import TensorError
-from flashtrain.training.tensors import TensorStore
+from flashtrain.training.optimizers import Adam
+from flashtrain.training.sequence import StreamRole, TensorInfo
+from flashtrain.training.state import StateStore
+from flashtrain.training.tensors import DeviceStorage, TensorStore
 
 
 def floats(shape, seed=0):
@@ -122,3 +127,59 @@ def test_ports_keep_to_their_rights(tiny):
     with pytest.raises(AccessDenied):
         inputs.append("x", floats((10,)), Port.CORE).result()
     assert inputs.read("x", Port.CORE).result().tobytes() == floats((10,)).tobytes()
+
+
+W = (
+    TensorInfo("weights/a", StreamRole.STATE, ArraySpec((700,))),
+    TensorInfo("weights/b", StreamRole.STATE, ArraySpec((3, 5))),
+)
+INITIAL = [floats(tensor.spec.shape, seed) for seed, tensor in enumerate(W)]
+
+
+def constants(t):
+    return np.array(Adam().constants(t).words, np.uint32).view(np.float32)
+
+
+def test_state_is_updated_where_it_is(small):
+    store = StateStore(small, W, INITIAL, OptimizerCode.ADAM, Port.CORE)
+    w, states = list(INITIAL), [Adam().initial_state(array) for array in INITIAL]
+    for t in (1, 2, 3):
+        gradients = [floats(tensor.spec.shape, 10 * t + i) for i, tensor in enumerate(W)]
+        # In another order, as a sequence may list them.
+        pending = store.update(W[::-1], gradients[::-1], constants(t))
+        assert store.read("weights/b", Port.HOST).result().tobytes() == w[1].tobytes()
+        assert pending.result() is True
+        for i, g in enumerate(gradients):
+            w[i], states[i] = Adam().step(w[i], g, states[i], t)
+            for port in Port:
+                got = store.read(W[i].name, port).result()
+                assert (got.shape, got.tobytes()) == (w[i].shape, w[i].tobytes())
+            assert store.peek(W[i].name, Input.V).tobytes() == states[i]["v"].tobytes()
+    assert (store.traffic.appends, store.traffic.reads) == (2, 3 * (1 + 4))
+    assert (store.updates.updates, store.updates.parameters) == (3, 3 * 715)
+
+
+@pytest.mark.parametrize("bad", [np.inf, -np.inf, np.nan])
+def test_an_overflow_leaves_the_state_as_it_was(small, bad):
+    store = StateStore(small, W, INITIAL, OptimizerCode.ADAM, Port.CORE)
+    gradients = [floats(tensor.spec.shape) for tensor in W]
+    gradients[1][2, 3] = bad
+    assert store.update(W, gradients, constants(1)).result() is False
+    assert store.peek("weights/a").tobytes() == INITIAL[0].tobytes()
+    assert not store.peek("weights/a", Input.M).any()
+    gradients[1][2, 3] = np.finfo(np.float32).max  # the norm alone overflows, which nobody asks for
+    assert store.update(W, gradients, constants(1)).result() is True
+    assert (store.updates.updates, store.updates.skips) == (2, 1)
+
+
+def test_state_that_is_not_there(small):
+    storage = DeviceStorage.on(small)
+    with pytest.raises(TensorError, match="the stream state was never initialised"):
+        storage.read(W[0], Port.CORE)
+    with pytest.raises(TensorError, match="the stream state was never initialised"):
+        storage.update(W, INITIAL, constants(1), Port.CORE)
+    storage.initialise(W, INITIAL, OptimizerCode.ADAM, Port.CORE).result()
+    with pytest.raises(TensorError, match="stream state: no tensor x is stored"):
+        storage.read(TensorInfo("x", StreamRole.STATE, ArraySpec((1,))), Port.CORE)
+    with pytest.raises(TensorError, match="update of weights/a; expected weights/a, weights/b"):
+        storage.update(W[:1], INITIAL[:1], constants(1), Port.CORE)

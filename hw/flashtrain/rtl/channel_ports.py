@@ -19,7 +19,8 @@ class ChannelPorts(wiring.Signature):
     Members
     -------
     pages : Out(stream(WritePage))        accepted when their place is reserved; their data follows
-    programmed : In(stream(PageEvent))    pages whose program has passed or failed
+    programmed : In(stream(PageEvent))    pages whose program has passed or failed, likewise updated tiles;
+      constants that a die has
     reads : Out(stream(ReadPage))
     read_head : In(stream(ReadHead))      pages that are ready
     read_valid : In(1), read_ready : Out(1)   the beats of accepted heads, in their order

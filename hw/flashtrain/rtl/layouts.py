@@ -51,8 +51,11 @@ LBA_BITS = 32  # of a namespace, as carried inside
 
 
 def event_bits(config: FmsConfig) -> int:
-    """Width of a number of events of a command. Of an update with one page of gradients per tile there are three
-    per block: the arrival of the gradients, the tile's program, and the copies' return."""
+    """Width of a number of events of a command.
+
+    Of an update with one page of gradients per tile there are three per block: the arrival of the gradients,
+    the tile's program, and the return of the copies.
+    """
     return (3 * config.max_blocks).bit_length()
 
 
@@ -108,8 +111,16 @@ class Command(data.StructLayout):
         })  # fmt: skip
 
 
+class PageKind(enum.Enum, shape=2):
+    """What a channel does with the pages of a set."""
+
+    DATA = 0  # programs them
+    GRADIENTS = 1  # loads them into the die, and updates a tile with them (`spec.update`)
+    CONSTANTS = 2  # loads the only one, of plane 0, into the die
+
+
 class WriteJob(data.StructLayout):
-    """A checked append or flush: zone manager to write pipeline, in the order of reservation."""
+    """Pages for the channels, or a flush: zone manager to write pipeline, in the order of reservation."""
 
     def __init__(self, config: FmsConfig):
         g = config.geometry
@@ -118,10 +129,14 @@ class WriteJob(data.StructLayout):
             "tag": config.tag_bits,
             "stream": STREAM_BITS,
             "non_volatile": 1,  # complete on program, not on arrival; close page sets at the end
+            "kind": PageKind,
             "zone": g.zone_bits,  # physical
             "offset": g.zone_size_bits,
             "blocks": config.count_bits,
             "page": config.page_address_bits,
+            "last_page": g.plane_bits,  # of a page set: after it the next die's begins
+            "source": g.zone_bits,  # GRADIENTS: physical
+            "copies": g.plane_bits + 1,  # GRADIENTS: pages of each tile that are replaced
         })  # fmt: skip
 
 
@@ -129,12 +144,13 @@ SEQUENCE_BITS = 32
 
 
 class ReadJob(data.StructLayout):
-    """A checked read: zone manager to read pipeline."""
+    """A checked read: zone manager to read pipeline. `statistics`: `blocks` pages, one of each die."""
 
     def __init__(self, config: FmsConfig):
         g = config.geometry
         super().__init__({
             "tag": config.tag_bits,
+            "statistics": 1,
             "zone": g.zone_bits,  # physical
             "offset": g.zone_size_bits,
             "blocks": config.count_bits,
@@ -185,14 +201,6 @@ class Answer(data.StructLayout):
 def _page_place(config: FmsConfig) -> dict:
     g = config.geometry
     return {"zone": g.zone_bits, "row": g.row_bits, "die": g.die_bits, "plane": g.plane_bits}
-
-
-class PageKind(enum.Enum, shape=2):
-    """What a channel does with the pages of a set."""
-
-    DATA = 0  # programs them
-    GRADIENTS = 1  # loads them into the die, and updates a tile with them (`spec.update`)
-    CONSTANTS = 2  # loads the only one, of plane 0, into the die
 
 
 class WritePage(data.StructLayout):

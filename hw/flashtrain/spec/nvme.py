@@ -50,7 +50,8 @@ Optimizer steps on the dies (`spec.update`):
 
 - SET_CONSTANTS gives every die the page that LOAD_CONSTANTS takes, GET_STATISTICS fetches the page of
   READ_STATISTICS: page i is that of die i / channels of channel i mod channels. They belong to the device;
-  the namespace decides only who may. Both wait until no update is under way.
+  the namespace decides only who may. Both wait until no update is under way, and later updates
+  wait for both.
 - UPDATE reads tiles of its *source* and appends the updated ones to its namespace, the *destination*: to the
   zone of ZSLBA, at the write pointer, from the same offset of the source's zone of the same number. ROWS
   counts the tiles of all channels side by side, so that the write pointer advances by ROWS x channels x

@@ -38,7 +38,7 @@ class ChannelUnit(wiring.Component):
         del ports["counter_value"]
         super().__init__({
             **ports,
-            "timers": Out(DieTimers(config.timing)).array(config.geometry.dies),
+            "timers": Out(DieTimers(config)).array(config.geometry.dies),
             "activity": Out(BusActivity),
             "events": Out(EventCounts(config.geometry.dies)),
             "data": In(8 * config.data_bytes),

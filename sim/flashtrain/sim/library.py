@@ -88,7 +88,7 @@ def _exchange(config: FmsConfig) -> Iterator[str]:
     for kind in ("to_channel", "from_channel", "counter"):
         yield f"constexpr decltype(&{kind}_0) {kind}[] = {{{', '.join(f'{kind}_{n}' for n in channels)}}};"
 
-    dies = {f"timers__{die}": DieTimers(config.timing) for die in range(config.geometry.dies)}
+    dies = {f"timers__{die}": DieTimers(config) for die in range(config.geometry.dies)}
     timers = [f"{die}__{name}" for die, port in dies.items() for name in _names(port, driven=True)]
     running = [f"{die}__{name}" for die, port in dies.items() for name in _names(port, driven=False)]
     yield from _function("to_clockwork", "Vchannel", "Vchannel_clockwork", [*timers, "activity", "events"])

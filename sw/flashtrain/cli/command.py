@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flashtrain.spec import PRESETS
+from flashtrain.training.sequence.steps import UpdatePlace
 
 from .console import Console
 from .links import LINKS
@@ -31,6 +32,14 @@ def add_preset(parser: argparse.ArgumentParser, default: str = "small") -> None:
 def add_link(parser: argparse.ArgumentParser, default: str = "rtl") -> None:
     kinds = "; ".join(f"{kind.name}: {kind.summary}" for kind in LINKS.values())
     parser.add_argument("--link", choices=list(LINKS), default=default, help=f"{kinds} (default: {default})")
+
+
+def add_update(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--update", choices=[place.value for place in UpdatePlace], default=UpdatePlace.DIE.value,
+        help="who updates the weights: the dies, where they stay, or the core, which reads them and their"
+        " optimizer state and appends the new ones (default: die)",
+    )  # fmt: skip
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

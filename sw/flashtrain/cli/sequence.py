@@ -9,13 +9,17 @@ from flashtrain.perf.usage import Snapshot
 from flashtrain.spec import preset
 from flashtrain.training.flash_training import replay
 from flashtrain.training.recipes import RECIPES
+from flashtrain.training.report import update_document, update_lines
 from flashtrain.training.sequence import (
     Append,
     Compute,
+    Initialise,
     Read,
     Reset,
     Step,
     TrainingSequence,
+    Update,
+    UpdatePlace,
     load_sequence,
     save_sequence,
     summarise,
@@ -25,7 +29,7 @@ from flashtrain.training.sequence import (
 from flashtrain.training.sequence.sequence import PHASES
 from flashtrain.training.tensors import DeviceStorage
 
-from .command import Command, add_json, add_link, add_preset, at_least_one
+from .command import Command, add_json, add_link, add_preset, add_update, at_least_one
 from .console import Console
 from .device import device_for
 from .usage_text import usage_document, usage_text
@@ -38,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     generate.add_argument("file", type=Path, help="file to write")
     generate.add_argument("--network", choices=list(RECIPES), default="mlp", help="network (default: mlp)")
     generate.add_argument("--batch", type=at_least_one, help="examples per iteration (default: the recipe's)")
+    add_update(generate)
     generate.set_defaults(action=_generate)
     add_json(generate)
 
@@ -63,7 +68,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def _generate(options: argparse.Namespace, console: Console) -> int:
     recipe = RECIPES[options.network]
-    sequence = training_sequence(recipe.network, options.batch or recipe.batch, recipe.optimizer)
+    batch = options.batch or recipe.batch
+    sequence = training_sequence(recipe.network, batch, recipe.optimizer, UpdatePlace(options.update))
     save_sequence(sequence, options.file)
     console.say(f"{options.file}: {_title(sequence)}")
     console.document({"file": str(options.file), **_head(sequence)})
@@ -91,7 +97,7 @@ def _show(options: argparse.Namespace, console: Console) -> int:
 
 def _replay(options: argparse.Namespace, console: Console) -> int:
     sequence = load_sequence(options.file)
-    with device_for(options, console) as device:
+    with device_for(options, sequence.update.node, console) as device:
         before, started = Snapshot.of(device), time.monotonic()
         run_of = replay(
             sequence,
@@ -103,17 +109,21 @@ def _replay(options: argparse.Namespace, console: Console) -> int:
         usage = Snapshot.of(device).since(before)
     appended = sum(traffic.appended_bytes for traffic in run_of.traffic.values())
     read = sum(traffic.read_bytes for traffic in run_of.traffic.values())
-    console.say(
-        f"{_title(sequence)}\n"
-        f"{options.iterations} iterations: {appended:,} bytes appended, {read:,} read, all as appended\n"
-        f"simulated {usage.seconds * 1e3:.3f} ms ({usage.clocks:,} clocks) in {seconds:.1f} s"
-    )
+    expected = "as appended" if run_of.updates is None else "as appended and updated"
+    lines = [
+        _title(sequence),
+        f"{options.iterations} iterations: {appended:,} bytes appended, {read:,} read, all {expected}",
+        *update_lines(run_of.updates),
+        f"simulated {usage.seconds * 1e3:.3f} ms ({usage.clocks:,} clocks) in {seconds:.1f} s",
+    ]
+    console.say("\n".join(lines))
     console.say(usage_text(usage))
     console.document(
         {
             **_head(sequence),
             "iterations": options.iterations,
             "streams": {role.value: asdict(traffic) for role, traffic in run_of.traffic.items()},
+            "updates": update_document(run_of.updates),
             "usage": usage_document(usage),
             "wall_seconds": seconds,
         }
@@ -124,7 +134,7 @@ def _replay(options: argparse.Namespace, console: Console) -> int:
 def _title(sequence: TrainingSequence) -> str:
     return (
         f"{sequence.network}, batch {sequence.batch}, {sequence.optimizer}: {len(sequence.tensors)} tensors,"
-        f" {len(sequence.iteration)} steps per iteration"
+        f" {len(sequence.iteration)} steps per iteration, update by the {sequence.update}"
     )
 
 
@@ -133,6 +143,7 @@ def _head(sequence: TrainingSequence) -> dict[str, object]:
         "network": sequence.network,
         "optimizer": sequence.optimizer,
         "batch": sequence.batch,
+        "update": sequence.update.value,
         "tensors": len(sequence.tensors),
         "steps": {phase: len(getattr(sequence, phase)) for phase in PHASES},
     }
@@ -148,6 +159,10 @@ def _say(step: Step) -> str:
             return f"{step.port.name.lower():5} reset   {step.stream}"
         case Compute():
             return f"      {step.operation} {step.layer}".rstrip()
+        case Initialise():
+            return f"{step.port.name.lower():5} initialise  {' '.join(step.tensors)} ({step.program.name})"
+        case Update():
+            return f"{step.port.name.lower():5} update  {' '.join(step.tensors)}"
 
 
 COMMAND = Command(
@@ -155,6 +170,7 @@ COMMAND = Command(
     summary="generate, inspect and replay training command sequences",
     examples="""\
   flashtrain sequence generate mlp.json --network mlp --batch 64
+  flashtrain sequence generate mlp.json --update core
   flashtrain sequence show mlp.json --preset behemoth --steps
   flashtrain sequence replay mlp.json --link functional --iterations 100
   flashtrain sequence replay mlp.json --link rtl --json

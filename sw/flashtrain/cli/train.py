@@ -10,8 +10,9 @@ from flashtrain.training.optimizers import Optimizer
 from flashtrain.training.recipes import RECIPES, Recipe
 from flashtrain.training.reference import train_reference
 from flashtrain.training.report import TrainingReport, training_report
+from flashtrain.training.sequence import UpdatePlace
 
-from .command import Command, add_json, add_link, add_output, add_preset, at_least_one
+from .command import Command, add_json, add_link, add_output, add_preset, add_update, at_least_one
 from .console import Console
 from .device import device_for
 from .iteration_trace import IterationTrace
@@ -26,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--network", choices=list(RECIPES), default="mlp", help=f"{names} (default: mlp)")
     add_link(parser)
     add_preset(parser)
+    add_update(parser)
     parser.add_argument("--iterations", type=at_least_one, help="mini-batches (default: the recipe's)")
     parser.add_argument("--batch", type=at_least_one, help="examples per iteration (default: the recipe's)")
     parser.add_argument("--seed", type=int, default=0, help="of weights and batches (default: 0)")
@@ -39,12 +41,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     data = digits()
     console.step(f"training {recipe.network.name} in plain NumPy")
+    place = UpdatePlace(options.update)
     reference = train_reference(
-        recipe.network, data, recipe.optimizer, recipe.batch, recipe.iterations, options.seed
-    )
-    with device_for(options, console) as device:
+        recipe.network, data, recipe.optimizer, recipe.batch, recipe.iterations, options.seed,
+        skip_overflow=place is UpdatePlace.DIE,
+    )  # fmt: skip
+    with device_for(options, place.node, console) as device:
         trace = IterationTrace.of(device.link, iteration=(recipe.iterations + 1) // 2)
-        result = run_training(recipe, data, options.seed, device, trace, console)
+        result = run_training(recipe, data, options.seed, place, device, trace, console)
     report = training_report(recipe.network, data.test, result.training, reference)
     # Late: matplotlib takes a moment to import.
     from flashtrain.training.figures import draw_losses
@@ -57,6 +61,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         "preset": options.preset,
         "link": options.link,
         "seed": options.seed,
+        "update": place.value,
         **report.document(),
         "usage": usage_document(result.usage),
         "clocks": result.clocks,
@@ -102,6 +107,7 @@ COMMAND = Command(
     examples="""\
   flashtrain train                                             mlp through the RTL, preset small
   flashtrain train --network convnet --link functional         seconds instead of minutes, without time
+  flashtrain train --update core                               the core reads and supersedes optimizer state
   flashtrain train --iterations 10 --output /tmp/run --json    a short run, for machines
 
 Figures: loss.png (both runs), timeline.png (channels and dies over one iteration).

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 
 from flashtrain.host import Device
 from flashtrain.perf.usage import Snapshot, Usage
-from flashtrain.spec import Port
 from flashtrain.training.arrays import unpack
 from flashtrain.training.data import Dataset
 from flashtrain.training.flash_training import FlashTraining, train_through_flash
 from flashtrain.training.networks import Network, Parameters
 from flashtrain.training.recipes import Recipe
-from flashtrain.training.sequence import StreamRole
+from flashtrain.training.sequence import TrainingSequence, UpdatePlace, training_sequence
 from flashtrain.training.sequence.build import weights_name
 from flashtrain.training.tensors import DeviceStorage
 
@@ -42,11 +41,13 @@ class TrainingRun:
 
 
 def run_training(
-    recipe: Recipe, data: Dataset, seed: int, device: Device, trace: IterationTrace, console: Console
-) -> TrainingRun:
+    recipe: Recipe, data: Dataset, seed: int, place: UpdatePlace, device: Device, trace: IterationTrace,
+    console: Console,
+) -> TrainingRun:  # fmt: skip
     """Train as `recipe` says with all tensors on `device`; `trace` records its iteration."""
     storage = DeviceStorage.on(device)
-    course = _Course(recipe, data, device, storage, console)
+    sequence = training_sequence(recipe.network, recipe.batch, recipe.optimizer, place)
+    course = _Course(recipe, data, device, storage, sequence, console)
     before, first_clock, started = Snapshot.of(device), device.clocks, time.monotonic()
     course.begin()
     trace.before_iteration(1)
@@ -58,7 +59,7 @@ def run_training(
 
     training = train_through_flash(
         recipe.network, data, recipe.optimizer, recipe.batch, recipe.iterations, seed, storage,
-        progress=course.note_loss, on_iteration=on_iteration,
+        sequence, progress=course.note_loss, on_iteration=on_iteration,
     )  # fmt: skip
     return TrainingRun(
         training=training,
@@ -73,12 +74,14 @@ class _Course:
     """The table of the course: a line now and then, and the loss of every iteration as progress."""
 
     def __init__(
-        self, recipe: Recipe, data: Dataset, device: Device, storage: DeviceStorage, console: Console
-    ) -> None:
+        self, recipe: Recipe, data: Dataset, device: Device, storage: DeviceStorage,
+        sequence: TrainingSequence, console: Console,
+    ) -> None:  # fmt: skip
         self._recipe = recipe
         self._data = data
         self._device = device
         self._storage = storage
+        self._sequence = sequence
         self._console = console
         self._losses: dict[int, float] = {}
         self._started, self._first_clock = time.monotonic(), device.clocks
@@ -117,15 +120,12 @@ class _Course:
     def _accuracy(self) -> float:
         """Of the test examples, with the weights as they lie in the flash now."""
         network, test = self._recipe.network, self._data.test
-        return network.accuracy(
-            stored_parameters(network, self._device, self._storage), test.images, test.labels
-        )
+        parameters = stored_parameters(network, self._sequence, self._storage)
+        return network.accuracy(parameters, test.images, test.labels)
 
 
-def stored_parameters(network: Network, device: Device, storage: DeviceStorage) -> Parameters:
+def stored_parameters(network: Network, sequence: TrainingSequence, storage: DeviceStorage) -> Parameters:
     """The current weights, read by the core; not counted as traffic of the training."""
-    store = storage.stores[StreamRole.WEIGHTS]
-    stream = device.stream(StreamRole.WEIGHTS.value, Port.CORE)
     shapes = {name: layer.parameter_shapes() for name, layer in network.layers if layer.parameter_shapes()}
-    handles = {layer: store.handle(weights_name(layer)) for layer in shapes}
-    return {layer: unpack(stream.read(handle), shapes[layer]) for layer, handle in handles.items()}
+    vectors = {layer: storage.peek(sequence.by_name[weights_name(layer)]) for layer in shapes}
+    return {layer: unpack(vector, shapes[layer]) for layer, vector in vectors.items()}

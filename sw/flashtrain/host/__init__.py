@@ -16,20 +16,33 @@ from .errors import (
     DeviceClosed,
     DeviceHang,
     DeviceMismatch,
+    ForeignGeneration,
+    GenerationPinned,
     HostError,
+    NothingToCommit,
     RegisterError,
+    StateMissing,
     StreamFull,
+    TensorMismatch,
+    UpdateError,
+    UpdatePending,
 )
 from .functional import FunctionalLink
 from .link import Link, LinkFactory
+from .optimizer_state import Generation, OptimizerState
 from .pending import Pending
+from .state_stream import StateStream
+from .state_update import StateUpdate
 from .stored import Extent, StoredArray
 from .stream import DeviceStream
+from .tensor_group import StoredTensor, TensorGroup
 from .zone_info import ZoneInfo
 
 __all__ = [
     "ArrayError", "BufferFull", "CommandError", "CompletionEntry", "Device", "DeviceClosed", "DeviceHang",
-    "DeviceInfo", "DeviceMismatch", "DevicePort", "DeviceStream", "Extent", "FunctionalLink", "HostError",
-    "Link", "LinkFactory", "Pending", "RegisterError", "StoredArray", "StreamFull", "ZoneInfo", "open_device",
-    "raw_entry",
+    "DeviceInfo", "DeviceMismatch", "DevicePort", "DeviceStream", "Extent", "ForeignGeneration",
+    "FunctionalLink", "Generation", "GenerationPinned", "HostError", "Link", "LinkFactory",
+    "NothingToCommit", "OptimizerState", "Pending", "RegisterError", "StateMissing", "StateStream",
+    "StateUpdate", "StoredArray", "StoredTensor", "StreamFull", "TensorGroup", "TensorMismatch",
+    "UpdateError", "UpdatePending", "ZoneInfo", "open_device", "raw_entry",
 ]  # fmt: skip

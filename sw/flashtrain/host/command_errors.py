@@ -78,6 +78,14 @@ class UnwrittenBlock(CommandError):
     """A read reaches beyond the write pointer."""
 
 
+class StreamPinned(CommandError):
+    """The stream is pinned: its content stays as it is until it is released."""
+
+
+class StreamUncommitted(CommandError):
+    """The stream is the destination of updates that were neither committed nor dropped by a reset."""
+
+
 class MediaError(CommandError):
     """The device failed to store or to fetch the data."""
 
@@ -101,6 +109,8 @@ _CLASSES: dict[int, type[CommandError]] = {
     Status.TOO_MANY_OPEN_ZONES: TooManyZones,
     Status.INVALID_ZONE_TRANSITION: InvalidZoneTransition,
     Status.UNWRITTEN_BLOCK: UnwrittenBlock,
+    Status.NAMESPACE_WRITE_PROTECTED: StreamPinned,
+    Status.NAMESPACE_NOT_READY: StreamUncommitted,
     Status.WRITE_FAULT: MediaError,
     Status.UNRECOVERED_READ_ERROR: MediaError,
 }

@@ -17,14 +17,19 @@ from .entries import CompletionEntry
 from .errors import ArrayError, DeviceMismatch
 from .functional import FunctionalLink
 from .link import Link, LinkFactory
+from .optimizer_state import OptimizerState
 from .pending import Pending
 from .queue_pair import QueuePair
+from .state_stream import StateStream
 from .stream import DeviceStream
 from .stream_space import StreamSpace
 from .tensor_buffer import TensorBuffer
+from .tensor_group import TensorGroup
 
 DEFAULT_MEMORY_BYTES = 16 << 20
 DEFAULT_QUEUE_ENTRIES = 64
+STATE_STREAMS = ("state_a", "state_b")
+"""The streams of `flashtrain.spec.streams.UPDATE_NODE` for optimizer state."""
 
 
 class Device:
@@ -118,6 +123,23 @@ class Device:
         return DeviceStream(
             self._engine, table, Port(port), len(self._zones[table.nsid]), self._spaces[table.nsid]
         )
+
+    def state_stream(self, name: str, port: Port = Port.CORE) -> StateStream:
+        """As :meth:`stream`, with the commands of optimizer steps on the dies."""
+        table = self.node.named(name)
+        return StateStream(
+            self._engine, table, Port(port), len(self._zones[table.nsid]), self._spaces[table.nsid]
+        )
+
+    def optimizer_state(
+        self, groups: Iterable[TensorGroup], streams: Iterable[str] = STATE_STREAMS, port: Port = Port.CORE
+    ) -> OptimizerState:
+        """State of groups of tensors that is updated on the dies, in two or more streams of equal size.
+
+        :class:`StreamFull` when the state does not fit; :class:`ConfigError` for streams that will not do.
+        """
+        state_streams = [self.state_stream(name, port) for name in streams]
+        return OptimizerState(self.config.geometry, state_streams, list(groups))
 
     def port(self, port: Port) -> "DevicePort":
         """The device as one port sees it."""

@@ -12,8 +12,10 @@ _STATUSES = frozenset(Status)
 class Command:
     """One command before it has a slot in a queue.
 
-    slba: block address within the stream; blocks: of a read, write or append; address, length: the data's
-    place in the tensor buffer, in bytes (0 without data); action: ZSA or the new state of a retired zone.
+    slba: block address within the stream; blocks: those that its data are; address, length: the data's place
+    in the tensor buffer, in bytes (0 without data); action: ZSA, the new state of a retired zone, or what a
+    generation command does. Of an update, pages: of gradients per tile; copies: pages of them per tile; rows:
+    of tiles. source: namespace of an update's or a commit's current generation.
     """
 
     opcode: Opcode
@@ -24,6 +26,10 @@ class Command:
     length: int = 0
     action: int = 0
     select_all: bool = False
+    pages: int = 0
+    copies: int = 0
+    rows: int = 0
+    source: int = 0
 
     def entry(self, cid: int) -> bytes:
         """The submission entry, with command identifier `cid`."""
@@ -34,6 +40,10 @@ class Command:
             | s.nsid.put(self.nsid)
             | s.slba.put(self.slba)
             | s.action.put(self.action)
+            | s.pages.put(self.pages)
+            | s.copies.put(self.copies)
+            | s.rows.put(self.rows)
+            | s.source.put(self.source)
         )
         if self.select_all:
             value |= s.select_all.put(1)

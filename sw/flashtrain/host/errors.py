@@ -30,9 +30,37 @@ class ArrayError(HostError, ValueError):
     """An array, a dtype or a range of blocks cannot be stored, or does not match what is stored."""
 
 
+class TensorMismatch(ArrayError):
+    """Tensors do not have the number, the shapes or the dtype of those that are stored."""
+
+
 class BufferFull(HostError, MemoryError):
     """The tensor buffer has no room for this."""
 
 
 class StreamFull(HostError):
     """The stream's zones have no room for this; nothing was appended."""
+
+
+class UpdateError(HostError):
+    """Base of what stands against an optimizer step on the dies. Nothing was changed."""
+
+
+class StateMissing(UpdateError):
+    """The optimizer state was never initialised."""
+
+
+class NothingToCommit(UpdateError):
+    """There is no update that could be committed or skipped."""
+
+
+class UpdatePending(UpdateError):
+    """An update has neither been committed nor skipped."""
+
+
+class GenerationPinned(UpdateError):
+    """Every stream that the next generation could go to is pinned."""
+
+
+class ForeignGeneration(UpdateError):
+    """A stream does not hold the generation that was expected: it was reset, or has another user."""

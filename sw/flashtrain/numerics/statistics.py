@@ -8,8 +8,12 @@ import numpy as np
 
 from flashtrain.spec.optimizer import PARTIAL_SUMS
 
-from .float32 import Array, Float32, fma
+from .float32 import Array, Float32, canonical, fma
 from .update import gradient_values
+
+_BELOW_FLOAT32 = (1 << 29) - 1  # the bits that a double has more than a float32
+_HALFWAY = 1 << 28
+_NEAR_SUBNORMAL = 2.0**-120
 
 
 @dataclass(frozen=True)
@@ -56,11 +60,21 @@ def statistics(g: Array, partial_sums: int = PARTIAL_SUMS) -> Statistics:
 
 
 def add_squares(sums: Float32, values: Float32) -> Float32:
-    """Partial sums float32[..., S], with the squares of float32[..., n] added in order of the last axis."""
+    """Partial sums float32[..., S], and the squares of float32[..., n] added in order of the last axis."""
     sums = sums.copy()
     width = sums.shape[-1]
-    for start in range(0, values.shape[-1], width):
-        row = values[..., start : start + width]
-        part = sums[..., : row.shape[-1]]
-        part[...] = fma(row, row, part)
-    return sums
+    with np.errstate(all="ignore"):
+        squares = np.square(values, dtype=np.float64)  # exact
+        for start in range(0, values.shape[-1], width):
+            square = squares[..., start : start + width]
+            part = sums[..., : square.shape[-1]]
+            total = part + square
+            # A sum that is rounded twice can be wrong only where the first rounding ends halfway between two
+            # float32, and near the subnormal ones, whose halves lie elsewhere.
+            doubtful = ((total.view(np.int64) & _BELOW_FLOAT32) == _HALFWAY) | (total < _NEAR_SUBNORMAL)
+            if doubtful.any():
+                row = values[..., start : start + width]
+                part[...] = np.where(doubtful, fma(row, row, part), total)
+            else:
+                part[...] = total
+    return canonical(sums)

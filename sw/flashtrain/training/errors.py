@@ -25,3 +25,7 @@ class TensorError(TrainingError):
 
 class ReplayError(TrainingError):
     """A replayed tensor did not come back as it was appended."""
+
+
+class ParameterError(TrainingError, ValueError):
+    """Parameters, their groups or their gradients are not what an optimizer takes."""

@@ -1,30 +1,34 @@
 """Training in which every tensor lives in flash.
 
 The training loop is the player of the training command sequence. The host appends batches of inputs; the core
-reads them, appends activations in the forward pass and reads them in reverse in the backward pass, reads and
-supersedes weights and optimizer state, and appends the trained weights, which the host reads at the end. In
-between, nothing of a tensor stays in memory. The arithmetic is that of `reference.train_reference`, so the
-result has to be the same to the last bit.
+reads them, appends activations in the forward pass and reads them in reverse in the backward pass, sends
+gradients to the dies, which update weights and optimizer state, and appends the trained weights, which the
+host reads at the end. Or the core updates: it reads and supersedes weights and state. In between, nothing of
+a tensor stays in memory. The arithmetic is that of `reference.train_reference`, so the result has to be the
+same to the last bit.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from flashtrain.training.data import Dataset
-from flashtrain.training.machines import NetworkMachine, SyntheticMachine, check_fits
+from flashtrain.training.machines import NetworkMachine, check_fits
 from flashtrain.training.networks import Network
 from flashtrain.training.optimizers import Optimizer
 from flashtrain.training.player import Playback, play
 from flashtrain.training.reference import TrainingLog
 from flashtrain.training.sequence import StreamRole, TrainingSequence, training_sequence
-from flashtrain.training.tensors import DeviceStorage, Traffic
+from flashtrain.training.synthetic import SyntheticMachine
+from flashtrain.training.tensors import DeviceStorage
+from flashtrain.training.traffic import Traffic, UpdateTraffic
 
 
 @dataclass(frozen=True)
 class FlashRun:
-    """What went through the flash, by stream, and how the player fared."""
+    """What went through the flash, by stream; what the dies updated, if they did; how the player fared."""
 
     traffic: dict[StreamRole, Traffic]
+    updates: UpdateTraffic | None
     playback: Playback
 
 
@@ -51,16 +55,18 @@ def train_through_flash(
 ) -> FlashTraining:
     """Train as `train_reference` does with the same arguments, with all tensors in `storage`.
 
-    `sequence` is by default the one made for this network, batch size and optimizer; another must compute the
-    same. `progress` is called with the number of the iteration, from 1, and its loss as soon as it is known;
-    `on_iteration` when everything of the iteration has finished. `lookahead` is the player's.
+    `sequence` is by default the one made for this network, batch size and optimizer, with updates on the
+    dies; another must compute the same. (Where the core updates no step is skipped: that is `train_reference`
+    with `skip_overflow=False`.) `progress` is called with the number of the iteration, from 1, and its loss
+    as soon as it is known; `on_iteration` when everything of the iteration has finished. `lookahead` is the
+    player's.
     """
     if sequence is None:
         sequence = training_sequence(network, batch, optimizer)
     check_fits(sequence, network, batch, optimizer)
     machine = NetworkMachine(network, data, optimizer, batch, seed, progress)
     playback = play(sequence, iterations, machine, storage, lookahead, on_iteration)
-    return FlashTraining(machine.log(), FlashRun(storage.traffic(), playback))
+    return FlashTraining(machine.log(), FlashRun(storage.traffic(), storage.updates(), playback))
 
 
 def replay(
@@ -75,4 +81,4 @@ def replay(
     Nothing is computed, so the network that the sequence was made for need not exist.
     """
     playback = play(sequence, iterations, SyntheticMachine(sequence), storage, lookahead, on_iteration)
-    return FlashRun(storage.traffic(), playback)
+    return FlashRun(storage.traffic(), storage.updates(), playback)

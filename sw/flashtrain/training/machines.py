@@ -1,22 +1,30 @@
-"""What computes when a training command sequence is played: a network that learns, or made-up data."""
+"""What computes when a training command sequence is played: a network that learns."""
 
 from collections.abc import Callable
-from zlib import crc32
 
 import numpy as np
 
-from flashtrain.training.arrays import Array, Arrays, ArraySpec, FloatArray, pack, unpack
+from flashtrain.training.arrays import Arrays, FloatArray, pack, unpack
 from flashtrain.training.data import Dataset
-from flashtrain.training.errors import ReplayError, SequenceError
+from flashtrain.training.errors import SequenceError
 from flashtrain.training.layers import softmax_cross_entropy
 from flashtrain.training.networks import Network, Parameters
 from flashtrain.training.optimizers import Optimizer
-from flashtrain.training.reference import TrainingLog
-from flashtrain.training.sequence import Compute, Operation, TrainingSequence, training_sequence
+from flashtrain.training.reference import TrainingLog, WeightsDigest
+from flashtrain.training.sequence import (
+    Compute,
+    Initialise,
+    Operation,
+    TrainingSequence,
+    Update,
+    training_sequence,
+)
 from flashtrain.training.sequence.build import (
+    CONSTANTS,
     IMAGES,
     LABELS,
     activation_name,
+    gradient_name,
     state_name,
     trained_name,
     weights_name,
@@ -28,8 +36,8 @@ class NetworkMachine:
     """Trains `network` as `reference.train_reference` does, one step of the sequence at a time.
 
     Between steps it keeps nothing of the network but what is on its way from one layer to the next: an
-    activation in the forward pass, a gradient in the backward pass, and the gradients of the weights until
-    their update.
+    activation in the forward pass, a gradient in the backward pass. Of the weights that each iteration gets
+    it takes a digest.
     """
 
     def __init__(
@@ -47,7 +55,9 @@ class NetworkMachine:
         self._initial = network.initialise(seed)
         self._progress = progress
         self._passing: FloatArray = np.empty(0, np.float32)
-        self._gradients: dict[str, FloatArray] = {}
+        self._digest = WeightsDigest()
+        self._digests: list[str] = []
+        self._committed = 0
         self._losses: list[float] = []
         self._trained: Parameters = {}
         self._operations = {
@@ -56,6 +66,7 @@ class NetworkMachine:
             Operation.FORWARD: self._forward,
             Operation.LOSS: self._loss,
             Operation.BACKWARD: self._backward,
+            Operation.CONSTANTS: self._constants,
             Operation.UPDATE: self._update,
             Operation.PUBLISH: self._publish,
             Operation.COLLECT: self._collect,
@@ -64,10 +75,15 @@ class NetworkMachine:
     def compute(self, step: Compute, tensors: Arrays) -> Arrays:
         return self._operations[step.operation](step.layer, tensors)
 
+    def updated(self, step: Update, committed: bool) -> None:
+        self._committed += committed
+
     def log(self) -> TrainingLog:
-        """Losses so far, and the trained weights that the host has collected, in the order of the layers."""
+        """Losses and weights so far, and the trained weights that the host has collected, in the order of the
+        layers."""
         names = [name for name, _ in self._network.layers if name in self._trained]
-        return TrainingLog(tuple(self._losses), {name: self._trained[name] for name in names})
+        trained = {name: self._trained[name] for name in names}
+        return TrainingLog(tuple(self._losses), tuple(self._digests), trained)
 
     def _initialise(self, layer: str, tensors: Arrays) -> Arrays:
         w = pack(self._initial.pop(layer), self._network.layer(layer).parameter_shapes())
@@ -79,12 +95,15 @@ class NetworkMachine:
 
     def _forward(self, layer: str, tensors: Arrays) -> Arrays:
         x = tensors.get(IMAGES, self._passing)
+        if weights_name(layer) in tensors:
+            self._digest.add(tensors[weights_name(layer)])
         self._passing, saved = self._network.layer(layer).forward(self._parameters(layer, tensors), x)
         return {activation_name(layer, key): array for key, array in saved.items()}
 
     def _loss(self, layer: str, tensors: Arrays) -> Arrays:
         loss, self._passing = softmax_cross_entropy(self._passing, tensors[LABELS])
         self._losses.append(loss)
+        self._digests.append(self._digest.take())
         self._progress(len(self._losses), loss)
         return {}
 
@@ -93,13 +112,17 @@ class NetworkMachine:
         saved = {key.removeprefix(prefix): a for key, a in tensors.items() if key.startswith(prefix)}
         parameters = self._parameters(layer, tensors)
         self._passing, gradients = self._network.layer(layer).backward(parameters, saved, self._passing)
-        if gradients:
-            self._gradients[layer] = pack(gradients, self._network.layer(layer).parameter_shapes())
-        return {}
+        if not gradients:
+            return {}
+        return {gradient_name(layer): pack(gradients, self._network.layer(layer).parameter_shapes())}
+
+    def _constants(self, layer: str, tensors: Arrays) -> Arrays:
+        words = self._optimizer.constants(self._committed + 1).words
+        return {CONSTANTS: np.array(words, np.uint32).view(np.float32)}
 
     def _update(self, layer: str, tensors: Arrays) -> Arrays:
         state = {key: tensors[state_name(layer, key)] for key in self._optimizer.state_names}
-        w, g = tensors[weights_name(layer)], self._gradients.pop(layer)
+        w, g = tensors[weights_name(layer)], tensors[gradient_name(layer)]
         w, state = self._optimizer.step(w, g, state, t=len(self._losses))
         return {weights_name(layer): w, **self._states(layer, state)}
 
@@ -125,7 +148,7 @@ def check_fits(sequence: TrainingSequence, network: Network, batch: int, optimiz
 
     When tensors are stored and read, and whether they are at all, is the sequence's own business.
     """
-    fitting = training_sequence(network, batch, optimizer)
+    fitting = training_sequence(network, batch, optimizer, sequence.update)
     for field in ("network", "optimizer", "batch"):
         expected, got = getattr(fitting, field), getattr(sequence, field)
         if expected != got:
@@ -144,42 +167,15 @@ def check_fits(sequence: TrainingSequence, network: Network, batch: int, optimiz
             raise SequenceError(f"{phase}: {len(got)} compute steps, expected {len(expected)}")
 
 
-def _computes(sequence: TrainingSequence, phase: str) -> list[Compute]:
-    return [step for step in getattr(sequence, phase) if isinstance(step, Compute)]
+def _computes(sequence: TrainingSequence, phase: str) -> list[Compute | Initialise | Update]:
+    return [step for step in getattr(sequence, phase) if isinstance(step, Compute | Initialise | Update)]
 
 
-def _say(step: Compute) -> str:
-    return f"{step.operation} {step.layer} taking {list(step.takes)} and giving {list(step.gives)}"
-
-
-class SyntheticMachine:
-    """Gives made-up bytes, new ones each time, and checks that it takes what it gave last under a name."""
-
-    def __init__(self, sequence: TrainingSequence) -> None:
-        self._sequence = sequence
-        self._versions: dict[str, int] = {}
-
-    def compute(self, step: Compute, tensors: Arrays) -> Arrays:
-        for name, array in tensors.items():
-            expected = made_up(name, self._sequence.by_name[name].spec, self._versions[name])
-            if array.tobytes() != expected.tobytes():
-                wrong = np.flatnonzero(_bytes(array) != _bytes(expected))
-                raise ReplayError(
-                    f"{name}, version {self._versions[name]}: {len(wrong)} of {array.nbytes} bytes came back"
-                    f" wrong, the first at {wrong[0]}"
-                )
-        given = {}
-        for name in step.gives:
-            self._versions[name] = self._versions.get(name, -1) + 1
-            given[name] = made_up(name, self._sequence.by_name[name].spec, self._versions[name])
-        return given
-
-
-def made_up(name: str, spec: ArraySpec, version: int) -> Array:
-    """Random bytes as an array of `spec`; they follow from `name` and `version`."""
-    random = np.random.default_rng([crc32(name.encode()), version])
-    return np.frombuffer(random.bytes(spec.bytes), np.dtype(spec.dtype)).reshape(spec.shape)
-
-
-def _bytes(array: Array) -> Array:
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+def _say(step: Compute | Initialise | Update) -> str:
+    match step:
+        case Compute():
+            return f"{step.operation} {step.layer} taking {list(step.takes)} and giving {list(step.gives)}"
+        case Initialise():
+            return f"initialise {list(step.tensors)} for {step.program.name}"
+        case Update():
+            return f"update {list(step.tensors)} by {list(step.gradients)} with {step.constants}"

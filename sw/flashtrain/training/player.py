@@ -7,19 +7,21 @@ compute, and appends complete behind its back. The result depends neither on how
 timing of the storage.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
 from flashtrain.spec import Port
+from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.training.arithmetic import one_thread
 from flashtrain.training.arrays import Array, Arrays
 from flashtrain.training.errors import SequenceError
 from flashtrain.training.sequence import (
     Append,
     Compute,
+    Initialise,
     Operation,
     Read,
     Reset,
@@ -27,6 +29,7 @@ from flashtrain.training.sequence import (
     StreamRole,
     TensorInfo,
     TrainingSequence,
+    Update,
 )
 from flashtrain.training.sequence.sequence import last_uses
 from flashtrain.training.sequence.steps import defines, uses
@@ -56,13 +59,27 @@ class Storage(Protocol):
 
     def reset(self, stream: StreamRole, port: Port) -> Pending[None]: ...
 
+    def initialise(
+        self, tensors: Sequence[TensorInfo], arrays: Sequence[Array], program: OptimizerCode, port: Port
+    ) -> Pending[None]: ...
+
+    def update(
+        self, tensors: Sequence[TensorInfo], gradients: Sequence[Array], constants: Array, port: Port
+    ) -> Pending[bool]:
+        """Update the weights `tensors`; whether that was committed, not skipped."""
+        ...
+
 
 class Machine(Protocol):
     """What computes. What passes between steps without being a tensor (the result of a layer on its way to
-    the next, and gradients) is the machine's own affair."""
+    the next, and the gradient on its way back) is the machine's own affair."""
 
     def compute(self, step: Compute, tensors: Arrays) -> Arrays:
         """Carry out `step` on the tensors that it takes; return those that it gives."""
+        ...
+
+    def updated(self, step: Update, committed: bool) -> None:
+        """The storage has carried out `step`; nothing that comes after it was computed yet."""
         ...
 
 
@@ -194,6 +211,15 @@ class _Player:
                 self._incoming_bytes += tensor.spec.bytes
             case Reset():
                 self._in_flight[index] = self._storage.reset(step.stream, step.port)
+            case Initialise():
+                tensors = [self._sequence.by_name[name] for name in step.tensors]
+                arrays = [self._memory[name] for name in step.tensors]
+                self._in_flight[index] = self._storage.initialise(tensors, arrays, step.program, step.port)
+            case Update():
+                tensors = [self._sequence.by_name[name] for name in step.tensors]
+                gradients = [self._memory[name] for name in step.gradients]
+                constants = self._memory[step.constants]
+                self._in_flight[index] = self._storage.update(tensors, gradients, constants, step.port)
         self._note_peak()
         self._most_in_flight = max(self._most_in_flight, len(self._in_flight))
         return False
@@ -205,12 +231,15 @@ class _Player:
     def _finish(self, index: int) -> None:
         """Wait for a step in the storage and take what it brings."""
         step = self._steps[index]
-        array = self._in_flight.pop(index).result()
-        if isinstance(step, Read):
-            spec = self._sequence.by_name[step.tensor].spec
-            spec.check(step.tensor, array)
-            self._memory[step.tensor] = array
-            self._incoming_bytes -= spec.bytes
+        result = self._in_flight.pop(index).result()
+        match step:
+            case Read():
+                spec = self._sequence.by_name[step.tensor].spec
+                spec.check(step.tensor, result)
+                self._memory[step.tensor] = result
+                self._incoming_bytes -= spec.bytes
+            case Update():
+                self._machine.updated(step, committed=result)
         self._leave(index)
 
     def _leave(self, index: int) -> None:
@@ -226,10 +255,15 @@ class _Player:
         match step:
             case Append() | Read():
                 tensor = self._sequence.by_name[step.tensor]
-                return _Needs(frozenset({tensor}), shared=frozenset({tensor.stream}))
+                shared = frozenset() if tensor.stream is None else frozenset({tensor.stream})
+                return _Needs(frozenset({tensor}), shared)
             case Reset():
                 return _Needs(frozenset({step.stream}))
             case Compute():
                 processor = _Processor.HOST if step.operation in _HOST_OPERATIONS else _Processor.CORE
                 tensors = (self._sequence.by_name[name] for name in (*uses(step), *defines(step)))
                 return _Needs(frozenset({*tensors, processor}))
+            case Initialise() | Update():
+                # Weights are read before or after it, not meanwhile.
+                tensors = (self._sequence.by_name[name] for name in (*step.tensors, *uses(step)))
+                return _Needs(frozenset({*tensors, StreamRole.STATE}))

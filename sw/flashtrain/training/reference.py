@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 
@@ -15,15 +16,35 @@ from flashtrain.training.optimizers import Optimizer, State
 
 @dataclass(frozen=True)
 class TrainingLog:
-    """Course and result of a run: the loss of each iteration's batch, and the weights after the last."""
+    """Course and result of a run: of each iteration the loss of its batch and a digest of the weights that it
+    begins with, and the weights after the last."""
 
     losses: tuple[float, ...]
+    digests: tuple[str, ...]
     parameters: Parameters
 
     def equals(self, other: "TrainingLog") -> bool:
-        """Whether both runs agree in every bit of every loss and of every weight."""
+        """Whether both runs agree in every bit of every loss and, in every iteration, of every weight."""
         same_losses = np.array(self.losses).tobytes() == np.array(other.losses).tobytes()
-        return same_losses and bits_equal(self.parameters, other.parameters)
+        same_digests = self.digests == other.digests
+        return same_losses and same_digests and bits_equal(self.parameters, other.parameters)
+
+
+class WeightsDigest:
+    """What tells weights from others that differ in a bit: of packed weights, in the order of the layers."""
+
+    def __init__(self) -> None:
+        self._hash = blake2b(digest_size=16)
+
+    def add(self, packed: FloatArray) -> None:
+        """The weights of the next layer."""
+        self._hash.update(packed.tobytes())
+
+    def take(self) -> str:
+        """The digest of what was added; the next one begins."""
+        digest = self._hash.hexdigest()
+        self._hash = blake2b(digest_size=16)
+        return digest
 
 
 def bits_equal(a: Parameters, b: Parameters) -> bool:
@@ -72,26 +93,39 @@ def train_reference(
     iterations: int,
     seed: int,
     progress: Callable[[int, float], None] = lambda iteration, loss: None,
+    skip_overflow: bool = True,
 ) -> TrainingLog:
     """Train `network` from weights and batches that follow from `seed`.
 
-    `progress` is called after each iteration with its number, from 1, and its loss.
+    `progress` is called after each iteration with its number, from 1, and its loss. A step whose gradients
+    have a NaN or an infinity is skipped, as it is when the dies update; not with `skip_overflow=False`.
     """
     parameters = network.initialise(seed)
-    states = {
-        name: optimizer.initial_state(pack(w, {key: a.shape for key, a in w.items()}))
-        for name, w in parameters.items()
-    }
-    losses = []
+    states = {name: optimizer.initial_state(_packed(w)) for name, w in parameters.items()}
+    losses, digests, digest = [], [], WeightsDigest()
+    step = 1
     with one_thread():
         for t, examples in zip(range(1, iterations + 1), data.batches(batch, seed), strict=False):
+            for w in parameters.values():
+                digest.add(_packed(w))
+            digests.append(digest.take())
             logits, saved = forward(network, parameters, examples.images)
             loss, dy = softmax_cross_entropy(logits, examples.labels)
             _, gradients = backward(network, parameters, saved, dy)
-            for name in parameters:
-                parameters[name], states[name] = update_layer(
-                    optimizer, parameters[name], gradients[name], states[name], t
-                )
+            if not skip_overflow or _finite(gradients):
+                for name in parameters:
+                    parameters[name], states[name] = update_layer(
+                        optimizer, parameters[name], gradients[name], states[name], step
+                    )
+                step += 1
             losses.append(loss)
             progress(t, loss)
-    return TrainingLog(tuple(losses), parameters)
+    return TrainingLog(tuple(losses), tuple(digests), parameters)
+
+
+def _packed(w: Arrays) -> FloatArray:
+    return pack(w, {key: a.shape for key, a in w.items()})
+
+
+def _finite(gradients: Parameters) -> bool:
+    return all(np.isfinite(g).all() for layer in gradients.values() for g in layer.values())

@@ -11,7 +11,7 @@ from flashtrain.training.networks import Network
 from flashtrain.training.player import Playback
 from flashtrain.training.reference import TrainingLog
 from flashtrain.training.sequence import StreamRole
-from flashtrain.training.tensors import Traffic
+from flashtrain.training.traffic import Traffic, UpdateTraffic
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class TrainingReport:
     accuracy: float
     difference: str
     traffic: dict[StreamRole, Traffic]
+    updates: UpdateTraffic | None
     playback: Playback
 
     @property
@@ -44,6 +45,7 @@ class TrainingReport:
             "bit_exact": self.bit_exact,
             "difference": self.difference,
             "streams": {role.value: asdict(traffic) for role, traffic in self.traffic.items()},
+            "updates": update_document(self.updates),
             "player": asdict(self.playback),
         }
 
@@ -60,12 +62,14 @@ class TrainingReport:
             f" {'reads':>8} {'bytes':>13} {'resets':>13}",
         ]
         for role, t in self.traffic.items():
+            if t == Traffic():
+                continue
             resets = f"{t.stream_resets} + {t.zone_resets} zones"
             lines.append(
                 f"{role:12} {t.appends:8,} {t.appended_bytes:13,} {t.stored_bytes:13,}"
                 f" {t.reads:8,} {t.read_bytes:13,} {resets:>13}"
             )
-        return "\n".join(lines)
+        return "\n".join([*lines, *update_lines(self.updates)])
 
 
 def training_report(
@@ -79,6 +83,7 @@ def training_report(
         accuracy=network.accuracy(result.log.parameters, test.images, test.labels),
         difference=first_difference(result.log, reference),
         traffic=result.run.traffic,
+        updates=result.run.updates,
         playback=result.run.playback,
     )
 
@@ -90,6 +95,9 @@ def first_difference(log: TrainingLog, reference: TrainingLog) -> str:
     for iteration, (loss, expected) in enumerate(zip(log.losses, reference.losses, strict=True), start=1):
         if np.float64(loss).tobytes() != np.float64(expected).tobytes():
             return f"loss of iteration {iteration} is {loss!r}, not {expected!r}"
+    for iteration, (digest, expected) in enumerate(zip(log.digests, reference.digests, strict=True), start=1):
+        if digest != expected:
+            return f"weights at the beginning of iteration {iteration}"
     if log.equals(reference):
         return ""
     for layer, arrays in reference.parameters.items():
@@ -98,3 +106,33 @@ def first_difference(log: TrainingLog, reference: TrainingLog) -> str:
             if array is None or array.tobytes() != expected.tobytes():
                 return f"trained weights {layer}.{name}"
     return "trained weights of unknown layers"
+
+
+def update_lines(updates: UpdateTraffic | None) -> list[str]:
+    """What the dies updated, in a few lines; none where they did not."""
+    if updates is None:
+        return []
+    each = "none"
+    if updates.updates:
+        tiles = updates.tiles // updates.updates
+        each = (
+            f"each {updates.parameters // updates.updates:,} parameters in {tiles:,} tiles,"
+            f" on {min(tiles, updates.dies)} of {updates.dies} dies"
+        )
+    lines = [
+        f"updates on the dies: {updates.updates:,}, {updates.skips:,} skipped after an overflow; {each}",
+        f"  gradients in {updates.gradient_bytes:,} bytes, 16-bit copies out {updates.copy_bytes:,} bytes",
+    ]
+    if updates.rate is not None and updates.share is not None:
+        lines.append(
+            f"  {updates.rate / 1e6:,.1f} M parameters/s while updating, {updates.share:.1%} of the bound of"
+            f" {updates.bound / 1e6:,.1f} M/s: each of {updates.dies} dies senses and programs all the time"
+        )
+    return lines
+
+
+def update_document(updates: UpdateTraffic | None) -> dict[str, Any] | None:
+    """The same as plain data, for JSON; rate and bound in parameters per second."""
+    if updates is None:
+        return None
+    return {**asdict(updates), "rate": updates.rate, "bound": updates.bound, "share_of_bound": updates.share}

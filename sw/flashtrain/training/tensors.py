@@ -6,31 +6,19 @@ has to look up is therefore one handle per name, and no tensor is ever copied to
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from flashtrain.host import Device, Extent, Pending, StoredArray
+from flashtrain.host import Device, Extent, StoredArray
+from flashtrain.host.state_update import GroupCopies
 from flashtrain.spec import Port
+from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.training.arrays import Array
+from flashtrain.training.awaited import Awaited, Finished
 from flashtrain.training.errors import TensorError
 from flashtrain.training.sequence import StreamRole, TensorInfo
-
-ValueT = TypeVar("ValueT")
-DoneT = TypeVar("DoneT")
-
-
-@dataclass
-class Traffic:
-    """What went through a store: bytes of the arrays, and stored bytes of the blocks that they took."""
-
-    appends: int = 0
-    appended_bytes: int = 0
-    stored_bytes: int = 0
-    reads: int = 0
-    read_bytes: int = 0
-    stream_resets: int = 0
-    zone_resets: int = 0
+from flashtrain.training.state import StateStore
+from flashtrain.training.traffic import Traffic, UpdateTraffic
 
 
 class TensorStore:
@@ -59,7 +47,7 @@ class TensorStore:
             raise TensorError(f"stream {self._name}: no tensor {name} is stored")
         return self._versions[name]
 
-    def append(self, name: str, array: Array, port: Port) -> "Awaited[StoredArray, None]":
+    def append(self, name: str, array: Array, port: Port) -> Awaited[StoredArray, None]:
         """Append a version of the tensor, which supersedes the one before."""
         stream = self._ports[port]
 
@@ -76,7 +64,11 @@ class TensorStore:
 
         return Awaited(stream.append_async(array), stored)
 
-    def read(self, name: str, port: Port) -> "Awaited[Array, Array]":
+    def peek(self, name: str, port: Port = Port.CORE) -> Array:
+        """The current version of the tensor; not counted as traffic."""
+        return self._ports[port].read(self.handle(name))
+
+    def read(self, name: str, port: Port) -> Awaited[Array, Array]:
         """Read the current version of the tensor into a new array."""
 
         def arrived(array: Array) -> Array:
@@ -86,29 +78,12 @@ class TensorStore:
 
         return Awaited(self._ports[port].read_async(self.handle(name)), arrived)
 
-    def reset(self, port: Port) -> "Awaited[None, None]":
+    def reset(self, port: Port) -> Awaited[None, None]:
         """Forget all tensors and empty the stream, in one command."""
         self.traffic.stream_resets += 1
         self._versions.clear()
         self._zones.clear()
         return Awaited(self._ports[port].reset_async(), lambda nothing: None)
-
-
-class Awaited(Generic[DoneT, ValueT]):
-    """An operation of the driver, and what is to be done, once, with its result."""
-
-    def __init__(self, pending: Pending[DoneT], finish: Callable[[DoneT], ValueT]) -> None:
-        self._pending = pending
-        self._finish = finish
-
-    @property
-    def done(self) -> bool:
-        """Whether the device has finished."""
-        return self._pending.done
-
-    def result(self) -> ValueT:
-        """Wait for the device; raises its errors."""
-        return self._finish(self._pending.result())
 
 
 class _ZoneUse:
@@ -146,11 +121,18 @@ class _ZoneUse:
 class DeviceStorage:
     """The storage of a training command sequence: one store per stream.
 
-    Streams may lie on different devices (Behemoth's activation node and weight node), or all on one.
+    Streams may lie on different devices (Behemoth's activation node and weight node), or all on one. The
+    state stream is there when a sequence has initialised it.
     """
 
     def __init__(self, devices: Mapping[StreamRole, Device]) -> None:
-        self.stores = {role: TensorStore(device, role.value) for role, device in devices.items()}
+        self.state: StateStore | None = None
+        self._state_device = devices.get(StreamRole.STATE)
+        self._stores = {
+            role: TensorStore(device, role.value)
+            for role, device in devices.items()
+            if role is not StreamRole.STATE
+        }
 
     @classmethod
     def on(cls, device: Device) -> "DeviceStorage":
@@ -158,14 +140,52 @@ class DeviceStorage:
         return cls(dict.fromkeys(StreamRole, device))
 
     def append(self, tensor: TensorInfo, array: Array, port: Port) -> Awaited[StoredArray, None]:
-        return self.stores[tensor.stream].append(tensor.name, array, port)
+        return self._store(tensor.stream).append(tensor.name, array, port)
 
     def read(self, tensor: TensorInfo, port: Port) -> Awaited[Array, Array]:
-        return self.stores[tensor.stream].read(tensor.name, port)
+        store = self._made_state() if tensor.stream is StreamRole.STATE else self._store(tensor.stream)
+        return store.read(tensor.name, port)
 
     def reset(self, stream: StreamRole, port: Port) -> Awaited[None, None]:
-        return self.stores[stream].reset(port)
+        return self._store(stream).reset(port)
+
+    def initialise(
+        self, tensors: Sequence[TensorInfo], arrays: Sequence[Array], program: OptimizerCode, port: Port
+    ) -> Finished:
+        """Make the state stream; waits for the device."""
+        if self._state_device is None:
+            raise TensorError(f"no device has the stream {StreamRole.STATE}")
+        self.state = StateStore(self._state_device, tensors, arrays, program, port)
+        return Finished()
+
+    def update(
+        self, tensors: Sequence[TensorInfo], gradients: Sequence[Array], constants: Array, port: Port
+    ) -> Awaited[list[GroupCopies], bool]:
+        """Update the state stream by the port that has initialised it; see `StateStore.update`."""
+        return self._made_state().update(tensors, gradients, constants)
+
+    def peek(self, tensor: TensorInfo) -> Array:
+        """The current version of the tensor; not counted as traffic."""
+        store = self._made_state() if tensor.stream is StreamRole.STATE else self._store(tensor.stream)
+        return store.peek(tensor.name)
 
     def traffic(self) -> dict[StreamRole, Traffic]:
         """What went through each stream so far."""
-        return {role: replace(store.traffic) for role, store in self.stores.items()}
+        stores: dict[StreamRole, TensorStore | StateStore] = {**self._stores}
+        if self.state is not None:
+            stores[StreamRole.STATE] = self.state
+        return {role: replace(stores[role].traffic) for role in StreamRole if role in stores}
+
+    def updates(self) -> UpdateTraffic | None:
+        """What the dies have updated so far; `None` when they update nothing."""
+        return None if self.state is None else replace(self.state.updates)
+
+    def _store(self, role: StreamRole | None) -> TensorStore:
+        if role is None or role not in self._stores:
+            raise TensorError(f"no device has the stream {role}")
+        return self._stores[role]
+
+    def _made_state(self) -> StateStore:
+        if self.state is None:
+            raise TensorError(f"the stream {StreamRole.STATE} was never initialised")
+        return self.state

@@ -5,16 +5,17 @@ from collections import deque
 from itertools import pairwise
 
 import cocotb
-from cocotb.triggers import RisingEdge
+from cocotb.triggers import RisingEdge, ValueChange
 from nand_kit import CONFIGS
 from patient_streams import PatientSource, clock_now, until, wait
-from pin_monitor import GIVES_STATUS, TAKES_DATA, Operation, PinMonitor
+from pin_monitor import GIVES_STATUS, SELECTS, TAKES_DATA, Operation, PinMonitor
 
 from flashtrain.rtl.channel.block_table import BlockPlace
 from flashtrain.rtl.channel.bus_controller import BusActivity
 from flashtrain.rtl.layouts import BufferPage, BusRequest, PageTarget
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.nand import BusOp
 
 CONFIG = CONFIGS[bench_parameters()["config"]]
@@ -26,9 +27,11 @@ CYCLES = {
     BusOp.RESET: 1, BusOp.STATUS: 1, BusOp.STATUS_PLANE: 4, BusOp.READ_MORE: 7, BusOp.READ_LAST: 7,
     BusOp.CACHE_READ_LAST: 7, BusOp.CACHE_READ_NEXT: 1, BusOp.CACHE_READ_END: 1, BusOp.SELECT: 7,
     BusOp.PROGRAM_MORE: 7, BusOp.PROGRAM_LAST: 7, BusOp.ERASE_MORE: 5, BusOp.ERASE_LAST: 5,
+    BusOp.LOAD_CONSTANTS: 2, BusOp.LOAD_GRADIENT: 5, BusOp.UPDATE_SOURCE: 4, BusOp.UPDATE_MORE: 5,
+    BusOp.UPDATE_LAST: 5, BusOp.UPDATE_END: 1, BusOp.SELECT_COPY: 5, BusOp.SELECT_STATISTICS: 2,
 }  # fmt: skip
 NO_DATA = [op for op in CYCLES if op not in TAKES_DATA | GIVES_STATUS]
-ADDRESSED = {op for op, cycles in CYCLES.items() if cycles > 1}
+ADDRESSED = {op for op, cycles in CYCLES.items() if cycles > 2}
 
 
 class Bench:
@@ -49,13 +52,21 @@ class Bench:
         self.status = 0  # the latest that a die has sent
         self.fills: list[dict] = []  # what DATA_OUT asked for, in the order of the bus
         self.fetches: list[dict] = []
+        self.homes = {
+            (slot, plane): {
+                "tag": random.randrange(CONFIG.commands),
+                "page": random.getrandbits(CONFIG.page_address_bits),
+            }
+            for slot in range(1 << bits_for(CONFIG.write_sets))
+            for plane in range(GEOMETRY.planes)
+        }
         self.done = [0 for _ in DIES]
         self.activity = dict.fromkeys(BusActivity, 0)
 
     async def start(self) -> None:
         dut = self.dut
         inputs = [f"requests__{die}__{pin}" for die in DIES for pin in ("valid", "payload")]
-        inputs += ["lookup__block", "nand__dqs_i", "nand__dq_i", "nand__rb_n"]
+        inputs += ["lookup__block", "home", "nand__dqs_i", "nand__dq_i", "nand__rb_n"]
         self.beats = StreamSource(dut, "beats", self.beats_busy)
         self.fetch = StreamSink(dut, "fetch", self.beats_busy)
         self.fill = StreamSink(dut, "fill", self.fill_busy)
@@ -64,6 +75,7 @@ class Bench:
         self.monitor = PinMonitor(dut, CONFIG, self._operation)
         cocotb.start_soon(self._clocks())
         cocotb.start_soon(self._look_up())
+        cocotb.start_soon(self._tell_homes())
         for die in DIES:
             cocotb.start_soon(self._done(die))
 
@@ -72,7 +84,7 @@ class Bench:
             "op": op, "zone": random.randrange(GEOMETRY.zones), "row": random.randrange(GEOMETRY.pages),
             "plane": random.randrange(GEOMETRY.planes), "slot": random.randrange(CONFIG.write_sets),
             "tag": random.randrange(CONFIG.commands), "page": random.getrandbits(CONFIG.page_address_bits),
-            **fields,
+            "home": random.getrandbits(1), **fields,
         }  # fmt: skip
         self.expected[die].append(chosen)
         self.requests[die].send(pack(BusRequest(CONFIG), **chosen))
@@ -104,7 +116,9 @@ class Bench:
             row = GEOMETRY.row_address(self.blocks[place], expected["plane"], expected["row"])
             assert operation.row == row
         if operation.op is BusOp.DATA_OUT:
-            self.fills.append({name: expected[name] for name in ("tag", "page")})
+            place = expected["slot"], expected["plane"]
+            target = {name: expected[name] for name in ("tag", "page")}
+            self.fills.append(self.homes[place] if expected["home"] else target)
         if operation.op in TAKES_DATA:
             self.fetches.append({name: expected[name] for name in ("slot", "plane")})
         self._check_length(operation)
@@ -139,6 +153,16 @@ class Bench:
             key = place["zone"], place["die"], place["plane"]
             block = self.blocks.setdefault(key, random.randrange(GEOMETRY.blocks))
             self.dut.lookup__block.value = block
+
+    async def _tell_homes(self) -> None:
+        """The write buffer: in every clock, where the page that is named came from."""
+        while True:
+            self.dut.home.value = pack(PageTarget(CONFIG), **self.homes[self._named()])
+            await ValueChange(self.dut.home_of)
+
+    def _named(self) -> tuple[int, int]:
+        place = unpack(BufferPage(CONFIG), int(self.dut.home_of.value))
+        return place["slot"], place["plane"]
 
     async def _clocks(self) -> None:
         """Both ends of all data, and the dies' answers, in every clock."""
@@ -264,7 +288,9 @@ async def random_operations(dut, beats_busy, fill_busy):
     bench = Bench(dut, latency=random.randint(1, 4), beats_busy=beats_busy, fill_busy=fill_busy)
     await bench.start()
     choice = [*CYCLES, BusOp.DATA_OUT, BusOp.DATA_OUT]
-    choice.remove(BusOp.SELECT)  # after it an agent waits, which is checked on the pins
+    choice = [
+        op for op in choice if op not in SELECTS
+    ]  # after it an agent waits, which is checked on the pins
     for _ in range(10):
         for die in DIES:
             for _ in range(random.randint(0, 3)):

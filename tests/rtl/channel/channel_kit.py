@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from flashtrain.spec import FmsConfig, Geometry
 from flashtrain.spec.presets import TINY
+from flashtrain.spec.timing import ns
 
 DUAL = replace(
     TINY,
@@ -25,4 +26,11 @@ WIDE = replace(
 )
 """Words of four chunks."""
 
+UPDATING = replace(TINY, name="updating", timing=replace(TINY.timing, tprog=ns(11_500)))
+"""Programs are long enough for updates beside them."""
+
+UPDATING_PAIR = replace(DUAL, name="updating_pair", timing=replace(DUAL.timing, tprog=ns(14_000)))
+"""The same with two dies on the bus."""
+
 CONFIGS: dict[str, FmsConfig] = {config.name: config for config in (TINY, DUAL, WIDE)}
+EVERY_CONFIG = {**CONFIGS, UPDATING.name: UPDATING, UPDATING_PAIR.name: UPDATING_PAIR}

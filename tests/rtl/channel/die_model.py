@@ -1,6 +1,7 @@
 """How a die behaves, operation by operation: what keeps it busy, what it holds, what it must not be asked.
 
-A twin of `flashtrain.rtl.die` above its pins, written from ONFI 5.1 alone. Every breach is an AssertionError.
+A twin of `flashtrain.rtl.die` above its pins, written from ONFI 5.1 and `flashtrain.spec.update` alone. It
+computes no values. Every breach is an AssertionError.
 """
 
 import random
@@ -13,17 +14,26 @@ from flashtrain.spec.nand import BusOp, DieStatus
 Page = tuple[int, int, int]
 """Block, page within the block, plane."""
 
+COPY, STATISTICS = -1, -2
+"""Instead of a block in what has been output: then the number of the update and of the page, or nothing."""
+
 READS = {BusOp.READ_MORE, BusOp.READ_LAST, BusOp.CACHE_READ_LAST}
 PROGRAMS = {BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST}
 ERASES = {BusOp.ERASE_MORE, BusOp.ERASE_LAST}
 MORE = {BusOp.READ_MORE, BusOp.PROGRAM_MORE, BusOp.ERASE_MORE}
+TARGETS = {BusOp.UPDATE_MORE, BusOp.UPDATE_LAST}
+IN_SEQUENCE = {
+    BusOp.LOAD_GRADIENT, BusOp.UPDATE_SOURCE, *TARGETS, BusOp.UPDATE_END,
+    BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS, BusOp.DATA_OUT,
+}  # fmt: skip
+"""What is allowed between an update and its end."""
 
 
 @dataclass
 class ArrayWork:
     """Something the array did or does, from clock `begin` to `end`."""
 
-    kind: str  # sense, program, erase
+    kind: str  # sense, program, erase; update: the program of a tile
     begin: int
     end: int
     pages: list[Page]
@@ -34,12 +44,14 @@ class ArrayWork:
 class DieModel:
     """One die. `operation` is called when the bus operation ends, `status` when the byte is given.
 
-    late(kind, clocks): how long the array takes instead of `clocks`; fails(work): whether it fails.
+    unit: clocks of the update unit for a tile; late(kind, clocks): how long the array, or the unit, takes
+    instead of `clocks`; fails(kind, pages): whether it fails.
     """
 
     config: FmsConfig
     name: str
     late: Callable[[str, int], int] = lambda kind, clocks: clocks
+    unit: int = 0
     fails: Callable[[str, list[Page]], bool] = lambda kind, pages: False
     works: list[ArrayWork] = field(default_factory=list)
     history: list[tuple[int, BusOp]] = field(default_factory=list)
@@ -49,7 +61,10 @@ class DieModel:
     def __post_init__(self) -> None:
         clocks = self.config.timing.clocks
         self.clocks = {name: clocks(name) for name in ("twb", "tdbsy", "tcbsy", "tccs", "trst", "trr")}
-        self.array_clocks = {"sense": clocks("tr"), "program": clocks("tprog"), "erase": clocks("tbers")}
+        self.array_clocks = {
+            "sense": clocks("tr"), "program": clocks("tprog"), "update": clocks("tprog"),
+            "erase": clocks("tbers"),
+        }  # fmt: skip
         self.ready_at = 0  # the die is busy until then
         self.status_from = 0  # and its status means something from then on
         self.seen_ready = False  # by a status byte since it was busy, or by a wait that ONFI allows
@@ -58,9 +73,17 @@ class DieModel:
         self.gathered_by: set[BusOp] = set()
         self.cache: list[Page] = []  # pages that can be output
         self.sensed: list[Page] | None = None  # pages in, or on their way to, the data register
-        self.selected: tuple[int, int] | None = None  # plane, and clock of the selection
+        self.selected: tuple[Page, int] | None = None  # what, and clock of the selection
         self.programming = False  # the array's last work is a cache program, not known to be over
         self.failed_before = False
+        self.gradients: list[int] = []  # pages loaded for the next update
+        self.sources: list[Page] = []
+        self.targets: list[Page] = []
+        self.computed: list[Page] | None = None  # where the tile in the registers goes; none: no sequence
+        self.updates = 0
+        self.update_works_from: int | None = None  # the die is busy with an update that was sent then
+        self.programmed_before = False  # the last tile's program has failed
+        self.constants = 0  # times loaded
 
     @property
     def array_end(self) -> int:
@@ -80,6 +103,7 @@ class DieModel:
         if clock < self.ready_at:
             return byte
         self.seen_ready = True
+        self.update_works_from = None
         byte = byte & ~DieStatus.FAILC | DieStatus.RDY | DieStatus.FAILC * self.failed_before
         if clock >= self.array_end:
             failed = bool(self.works) and self.works[-1].failed
@@ -98,24 +122,30 @@ class DieModel:
             if clock < self.array_end:
                 self.works[-1].end = clock
             self.gathered, self.gathered_by, self.cache, self.sensed = [], set(), [], None
+            self.gradients, self.sources, self.targets, self.computed = [], [], [], None
+            self.update_works_from = None
             self.programming = False
             self._busy(clock, self.clocks["trst"])
             return
         assert self.was_reset, f"{where} before a reset"
+        assert self.computed is None or op in IN_SEQUENCE, f"{where} within an update sequence"
+        if op is BusOp.LOAD_GRADIENT and self.update_works_from is not None:
+            self._load_gradient(plane, clock, where)
+            return
         assert clock >= self.ready_at, f"{where} while busy until {self.ready_at}"
         assert self.seen_ready, f"{where}, and nobody has seen that it is ready"
         page = (block, row, plane)
         if op is BusOp.SELECT:
             assert page in self.cache, f"{where} of {page}, which is not among {self.cache}"
-            self.selected = (plane, clock)
+            self.selected = (page, clock)
             return
         if op is BusOp.DATA_OUT:
-            assert self.selected is not None, f"{where}, and no plane is selected"
+            assert self.selected is not None, f"{where}, and nothing is selected"
             selected, since = self.selected
             assert clock - self.config.geometry.page_bytes // 2 - since >= self.clocks["tccs"], (
                 f"{where}: tCCS"
             )
-            self.output.append(next(page for page in self.cache if page[2] == selected))
+            self.output.append(selected)
             self.selected = None
             return
         self.selected = None
@@ -128,6 +158,68 @@ class DieModel:
         elif op is BusOp.CACHE_READ_END:
             assert self.sensed and not self.gathered, f"{where} without a cache read"
             self._cache_read(clock, None)
+        else:
+            self._update(op, page, clock, where)
+
+    def _update(self, op: BusOp, page: Page, clock: int, where: str) -> None:
+        if op is BusOp.SELECT_STATISTICS:
+            self.selected = ((STATISTICS, 0, 0), clock)
+        elif op is BusOp.SELECT_COPY:
+            assert self.computed is not None and not self.sources, f"{where}, and there are none"
+            self.selected = ((COPY, self.updates - 1, page[2]), clock)
+        elif op is BusOp.LOAD_CONSTANTS:
+            self._needs_idle_array(clock, where)
+            self.constants += 1
+        elif op is BusOp.LOAD_GRADIENT:
+            if self.computed is None:
+                self._needs_idle_array(clock, where)
+            self._load_gradient(page[2], clock, where)
+        elif op is BusOp.UPDATE_SOURCE:
+            assert self.gradients, f"{where} without gradients"
+            assert len(self.sources) == len(self.targets) == page[2], f"{where}: plane {page[2]}"
+            self.sources.append(page)
+        elif op in TARGETS:
+            assert len(self.sources) == len(self.targets) + 1, f"{where} without a source"
+            assert self.sources[-1][1:] == page[1:], f"{where}: {page}, and its source is {self.sources[-1]}"
+            self.targets.append(page)
+            assert (op is BusOp.UPDATE_LAST) == (page[2] == self.config.geometry.planes - 1), where
+            if op is BusOp.UPDATE_LAST:
+                self._begin_update(clock)
+            else:
+                self._busy(clock, self.clocks["tdbsy"])
+                self.seen_ready = True  # as in other multi-plane commands
+        elif op is BusOp.UPDATE_END:
+            assert self.computed is not None and not self.sources, f"{where} without an update"
+            self.failed_before = self.programmed_before
+            self.programmed_before = False
+            work = self._start_array("update", clock, self.computed)
+            self._busy(clock, work.begin - clock)
+            self.computed, self.gradients = None, []
+            self.programming = True
+
+    def _needs_idle_array(self, clock: int, where: str) -> None:
+        assert not self.programming, f"{where} before the last program is known to be over"
+        assert clock >= self.array_end, f"{where} while the array works"
+
+    def _load_gradient(self, number: int, clock: int, where: str) -> None:
+        assert not self.sources, f"{where} within an update command"
+        assert number == len(self.gradients), f"{where}: page {number} after {self.gradients}"
+        if self.update_works_from is not None:
+            begin = clock - self.config.geometry.page_bytes // 2
+            assert begin - self.update_works_from >= self.clocks["twb"], f"{where}: tWB"
+        self.gradients.append(number)
+
+    def _begin_update(self, clock: int) -> None:
+        self.failed_before = self.programmed_before
+        sense = self._start_array("sense", clock, self.sources)
+        self.programmed_before = False
+        if self.computed is not None:
+            self.programmed_before = self._start_array("update", clock, self.computed).failed
+            self.programming = True
+        self._busy(clock, sense.end + self.late("unit", self.unit) - clock)
+        self.update_works_from = clock
+        self.computed, self.gradients, self.sources, self.targets = self.targets, [], [], []
+        self.updates += 1
 
     def _gather(self, op: BusOp, page: Page, clock: int, where: str) -> None:
         kind = next(kind for kind in (READS, PROGRAMS, ERASES) if op in kind)

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import NamedTuple
 
+from flashtrain.rtl.layouts import PageKind
+
 
 class Row(NamedTuple):
     """What the pages of a set have in common."""
@@ -11,6 +13,15 @@ class Row(NamedTuple):
     zone: int
     row: int
     die: int
+    kind: PageKind = PageKind.DATA
+
+
+class Told(NamedTuple):
+    """What the first page of a set tells its agent."""
+
+    source: int = 0
+    copies: int = 0
+    tag: int = 0
 
 
 @dataclass(frozen=True)
@@ -19,6 +30,7 @@ class Page:
     plane: int
     stream: int = 0
     close: bool = False
+    told: Told = Told()
 
 
 class State(Enum):
@@ -34,9 +46,14 @@ class TwinSet:
     stream: int
     first: int
     last: int
+    told: Told
     slot: int | None = None
     arrived: int = 0  # pages
     state: State = State.OPEN
+
+    @property
+    def is_data(self) -> bool:
+        return self.row.kind is PageKind.DATA
 
     @property
     def whole(self) -> bool:
@@ -111,10 +128,10 @@ class PageSetTwin:
         if own is not None:
             own.last = page.plane
         elif taken < self.slots:
-            own = TwinSet(page.row, page.stream, page.plane, page.plane)
+            own = TwinSet(page.row, page.stream, page.plane, page.plane, page.told)
             self.sets.append(own)
         else:
-            oldest = next((one for one in self.sets if one.state is State.OPEN), None)
+            oldest = next((one for one in self.sets if one.state is State.OPEN and one.is_data), None)
             if oldest is not None and not self.evicted:
                 self._close(oldest)
                 self.evicted = True
@@ -164,7 +181,7 @@ class PageSetTwin:
     def _discard(self) -> None:
         if self.zone is None:
             return
-        ours = [one for one in self.sets if one.row.zone == self.zone]
+        ours = [one for one in self.sets if one.row.zone == self.zone and one.is_data]
         held = [one for one in ours if one.state in (State.OPEN, State.CLOSED)]
         kept = any(one.state is State.OFFERED for one in ours)
         for one in held:

@@ -5,10 +5,10 @@ import random
 import cocotb
 from channel_kit import CONFIGS
 from cocotb.triggers import RisingEdge
-from page_set_twin import Page, PageSetTwin, Row, State, TwinSet
+from page_set_twin import Page, PageSetTwin, Row, State, Told, TwinSet
 
 from flashtrain.rtl.channel.page_sets import PagePlace
-from flashtrain.rtl.layouts import PageSet, WritePage
+from flashtrain.rtl.layouts import PageKind, PageSet, WritePage
 from flashtrain.sim.bench.streams import pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
 
@@ -27,6 +27,7 @@ class Bench:
         self.flushes = 0
         self.next_page = [0] * ZONES  # next page of each zone's writer, counted in planes
         self.placed: TwinSet | None = None
+        self.tile: list[Page] = []  # its pages to come
 
     async def reset(self):
         names = ("pages", "lookup", "flush", "discard")
@@ -84,8 +85,9 @@ class Bench:
             assert offers == (one is not None), (die, twin)
             if one is not None:
                 got = unpack(PageSet(CONFIG), int(getattr(self.dut, f"sets__{die}__payload").value))
-                expected = {"slot": one.slot, "zone": one.row.zone, "row": one.row.row}
-                assert got == {**expected, "first": one.first, "last": one.last}, (got, one)
+                row = {"zone": one.row.zone, "row": one.row.row, "kind": one.row.kind.value}
+                planes = {"first": one.first, "last": one.last}
+                assert got == {"slot": one.slot, **row, **planes, **one.told._asdict()}, (got, one)
         assert (self.dut.busy.value == 1) == any(one.state is not State.OPEN for one in twin.sets)
         return accepted
 
@@ -102,12 +104,14 @@ class Bench:
     # Events.
     async def offer_page(self, page: Page):
         self.twin.page = page
-        fields = {"zone": page.row.zone, "row": page.row.row, "die": page.row.die, "plane": page.plane}
-        bits = pack(WritePage(CONFIG), **fields, stream=page.stream, close=page.close)
+        row = {**page.row._asdict(), "kind": page.row.kind.value}
+        fields = {"plane": page.plane, "stream": page.stream, "close": page.close}
+        bits = pack(WritePage(CONFIG), **row, **fields, **page.told._asdict())
         self.dut.pages__payload.value = bits
         self.dut.pages__valid.value = 1
 
     async def ask(self, row: Row, plane: int):
+        """A read finds data only."""
         self.twin.lookup = row, plane
         fields = {"zone": row.zone, "row": row.row, "die": row.die, "plane": plane}
         self.dut.lookup__payload.value = pack(PagePlace(CONFIG), **fields)
@@ -153,6 +157,17 @@ class Bench:
         rest, die = divmod(rest, GEOMETRY.dies)
         return Page(Row(zone, rest % GEOMETRY.pages, die), plane, zone % STREAMS, close)
 
+    def update_on(self) -> Page:
+        """The next page of a tile, or a page of constants; both where data may be, too."""
+        if not self.tile:
+            place = random.randrange(ZONES), random.randrange(GEOMETRY.pages), random.randrange(GEOMETRY.dies)
+            kind = random.choice((PageKind.GRADIENTS, PageKind.CONSTANTS))
+            pages = random.randint(1, GEOMETRY.planes) if kind is PageKind.GRADIENTS else 1
+            told = Told(random.randrange(GEOMETRY.zones), random.randint(0, pages), random.randrange(8))
+            row, stream = Row(*place, kind), random.randrange(STREAMS)
+            self.tile = [Page(row, plane, stream, plane == pages - 1, told) for plane in range(pages)]
+        return self.tile.pop(0)
+
     def random_event(self):
         """A coroutine that makes something happen that may happen now."""
         twin, choices = self.twin, []
@@ -160,9 +175,10 @@ class Bench:
         # Pages and flushes come one after the other: their order says what a flush is of.
         if twin.page is None and twin.flush is None:
             zone = random.choice([zone for zone in range(ZONES) if zone != twin.zone])
-            choices += 3 * [lambda: self.offer_page(self.write_on(zone, random.random() < 0.2))]
+            choices += 2 * [lambda: self.offer_page(self.write_on(zone, random.random() < 0.2))]
+            choices += [lambda: self.offer_page(self.update_on())]
         # Of a zone that is discarded all data is there: its commands are complete.
-        if twin.on_the_way and not discarding:
+        if twin.on_the_way and not (discarding and twin.on_the_way[0].is_data):
             choices += 4 * [self.arrive]
         for one in twin.sets:
             if one.state is State.OFFERED:
@@ -172,13 +188,15 @@ class Bench:
         if twin.lookup is None:
             one = random.choice(twin.sets) if twin.sets and random.random() < 0.8 else None
             row = one.row if one else Row(random.randrange(ZONES), random.randrange(GEOMETRY.pages), 0)
+            row = row._replace(kind=PageKind.DATA)
             choices += 2 * [lambda: self.ask(row, random.randrange(GEOMETRY.planes))]
         if twin.pinned is not None:
             choices += 2 * [self.unpin]
         if twin.page is None and twin.flush is None and random.random() < 0.3:
             choices += [lambda: self.flush(random.randrange(STREAMS))]
-        idle = [zone for zone in range(ZONES) if not any(o.row.zone == zone for o in twin.on_the_way)]
-        waits = twin.page.row.zone if twin.page else None
+        arriving = {one.row.zone for one in twin.on_the_way if one.is_data}
+        idle = [zone for zone in range(ZONES) if zone not in arriving]
+        waits = twin.page.row.zone if twin.page and twin.page.row.kind is PageKind.DATA else None
         if not discarding and random.random() < 0.2 and set(idle) - {waits}:
             choices += [lambda: self.discard(random.choice([zone for zone in idle if zone != waits]))]
         return random.choice(choices)()

@@ -1,6 +1,7 @@
 """Watches the pins of a NAND bus on its own: checks ONFI's timing and puts operations together.
 
-Nothing here comes from the controller: command bytes and their order are those of ONFI 5.1, section 5.
+Nothing here comes from the controller: command bytes and their order are those of ONFI 5.1, section 5, and of
+`flashtrain.spec.update`.
 """
 
 from collections.abc import Callable
@@ -29,8 +30,17 @@ OPERATIONS = {
     (0x80, 5, 0x15): BusOp.PROGRAM_LAST,
     (0x60, 3, 0xD1): BusOp.ERASE_MORE,
     (0x60, 3, 0xD0): BusOp.ERASE_LAST,
+    (0xC0, 0, 0xC1): BusOp.LOAD_CONSTANTS,
+    (0xC2, 3, 0xC3): BusOp.LOAD_GRADIENT,
+    (0xC4, 3, None): BusOp.UPDATE_SOURCE,
+    (0xC5, 3, 0xC6): BusOp.UPDATE_MORE,
+    (0xC5, 3, 0xC7): BusOp.UPDATE_LAST,
+    (0xC8, 0, None): BusOp.UPDATE_END,
+    (0xC9, 3, 0xCA): BusOp.SELECT_COPY,
+    (0xCB, 0, 0xCC): BusOp.SELECT_STATISTICS,
 }
-TAKES_DATA = {BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST}
+TAKES_DATA = {BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST, BusOp.LOAD_CONSTANTS, BusOp.LOAD_GRADIENT}
+SELECTS = {BusOp.SELECT, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS}
 GIVES_STATUS = {BusOp.STATUS, BusOp.STATUS_PLANE}
 SIGNALS = ("ce_n", "cle", "ale", "we", "dqs_o", "re", "dqs_i")
 
@@ -84,7 +94,7 @@ class PinMonitor:
         self.cycle_byte = 0
         self.data_begin = {"dqs_o": 0, "re": 0, "dqs_i": 0}
         self.last_data = [-(10**9)] * config.geometry.dies  # last clock of data out of each die
-        self.column_confirmed = [-(10**9)] * config.geometry.dies  # strobe of E0h
+        self.column_confirmed = [-(10**9)] * config.geometry.dies  # strobe of E0h, CAh, CCh
         self.beats_in = 0  # clocks of DQS of all dies, and of RE
         self.beats_out = 0
         cocotb.start_soon(self._run())
@@ -161,14 +171,16 @@ class PinMonitor:
         assert not (now["cle"] or now["ale"]), f"clock {clock}: {name} in a cycle"
         since = clock - self.last_strobe
         if name == "dqs_o":
-            assert operation.commands == [0x80], f"clock {clock}: data in after {operation.commands}"
+            assert operation.commands in ([0x80], [0xC0], [0xC2]), (
+                f"clock {clock}: data in after {operation.commands}"
+            )
             assert since >= self.tadl, f"clock {clock}: data in {since} clocks after the address"
         elif operation.commands:
             assert since >= self.twhr, f"clock {clock}: status {since} clocks after the last cycle"
             self.on_status(operation.die, clock)
         else:
             since = clock - self.column_confirmed[operation.die]
-            assert since >= self.tccs, f"clock {clock}: data out {since} clocks after E0h"
+            assert since >= self.tccs, f"clock {clock}: data out {since} clocks after the selection"
             for die, last in enumerate(self.last_data):
                 assert die == operation.die or clock - last >= self.turnaround, (
                     f"clock {clock}: no turnaround"
@@ -208,6 +220,6 @@ class PinMonitor:
         assert operation.data_out == expected_out, (
             f"clock {clock}: {operation.data_out} beats from {operation}"
         )
-        if operation.op is BusOp.SELECT:
+        if operation.op in SELECTS:
             self.column_confirmed[operation.die] = self.last_strobe
         self.on_operation(operation)

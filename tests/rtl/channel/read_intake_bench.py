@@ -17,7 +17,10 @@ COUNT = 120
 
 
 class Bench:
-    """Pages are numbered by where they go; `hits` says which the write buffer has, and in which slot."""
+    """Pages are numbered by where they go; `hits` says which the write buffer has, and in which slot.
+
+    Statistics are asked for as pages that the write buffer would have: it must not be asked.
+    """
 
     def __init__(self, dut, busy: float):
         self.dut = dut
@@ -25,23 +28,27 @@ class Bench:
         self.hits = StreamSink(dut, "hits", busy)
         self.dies = [StreamSink(dut, f"reads__{die}", busy) for die in range(GEOMETRY.dies)]
         self.asked: list[dict[str, int]] = []
+        self.looked_up: list[int] = []
         self.slots: dict[int, int] = {}
         self.busy = busy
         dut.lookup__ready.value = dut.hit.value = dut.hit_slot.value = 0
         cocotb.start_soon(self._answer())
 
-    def read(self, hit: bool, die: int | None = None) -> dict[str, int]:
+    def read(self, hit: bool, die: int | None = None, statistics: bool = False) -> dict[str, int]:
         number = len(self.asked)
         fields = {
             "zone": random.randrange(GEOMETRY.zones),
             "row": random.randrange(GEOMETRY.pages),
             "die": random.randrange(GEOMETRY.dies) if die is None else die,
             "plane": random.randrange(GEOMETRY.planes),
+            "statistics": int(statistics),
             "tag": number % CONFIG.commands,
             "page": number,
         }
         self.asked.append(fields)
-        if hit:
+        if not statistics:
+            self.looked_up.append(number)
+        if hit and not statistics:
             self.slots[number] = random.randrange(CONFIG.write_sets)
         self.pages.send(pack(ReadPage(CONFIG), **fields))
         return fields
@@ -52,7 +59,7 @@ class Bench:
             await RisingEdge(dut.clk)
             if dut.rst.value == 1 or dut.lookup__valid.value != 1 or random.random() >= self.busy:
                 continue
-            slot = self.slots.get(answered)
+            slot = self.slots.get(self.looked_up[answered])
             answered += 1
             dut.hit.value = int(slot is not None)
             dut.hit_slot.value = slot or 0
@@ -66,7 +73,7 @@ async def pages_go_where_they_belong(dut):
     bench = Bench(dut, busy=0.4)
     await start(dut)
     for _ in range(COUNT):
-        bench.read(hit=random.random() < 0.4)
+        bench.read(hit=random.random() < 0.4, statistics=random.random() < 0.2)
     expected = [fields for fields in bench.asked if fields["page"] in bench.slots]
     layout = HitPage(CONFIG)
     for fields, got in zip(expected, await bench.hits.wait_for(len(expected)), strict=True):

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from channel_kit import CONFIGS
 from timed_agent import TimedAgent
 
 from flashtrain.sim.runner import Simulator, run_bench
-from flashtrain.spec import preset
 
 BENCH = Path(__file__).with_name("die_agent_bench.py")
 
@@ -19,6 +19,6 @@ def test_other_turns(seed):
 
 
 def run(simulator: Simulator, seed: int, *, read_run: int, program_run: int) -> None:
-    agent = TimedAgent(preset("tiny"), read_run=read_run, program_run=program_run)
-    parameters = {"preset": "tiny", "read_run": read_run, "program_run": program_run}
+    agent = TimedAgent(CONFIGS["tiny"], read_run=read_run, program_run=program_run)
+    parameters = {"config": "tiny", "read_run": read_run, "program_run": program_run}
     run_bench(agent, "die_agent", BENCH, simulator=simulator, seed=seed, parameters=parameters)

@@ -1,7 +1,7 @@
 """The write buffer between a writer, a bus with its dies, and a reader, all at random times."""
 
 import random
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 
 import cocotb
@@ -9,7 +9,15 @@ from channel_kit import CONFIGS
 from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.channel.page_sets import PagePlace
-from flashtrain.rtl.layouts import BufferPage, PageEvent, PageSet, SetResult, WritePage
+from flashtrain.rtl.layouts import (
+    BufferPage,
+    PageEvent,
+    PageKind,
+    PageSet,
+    PageTarget,
+    SetResult,
+    WritePage,
+)
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
 
@@ -30,6 +38,10 @@ class Page:
     stream: int = 0
     notify: int = 0
     close: int = 0
+    kind: int = PageKind.DATA.value
+    source: int = 0
+    copies: int = 0
+    page: int = 0
     words: list[int] = field(
         default_factory=lambda: [random.getrandbits(WORD_BITS) for _ in range(CONFIG.page_beats)]
     )
@@ -58,6 +70,9 @@ class Writer:
         self.source = StreamSource(dut, "pages", busy)
         self.next_page = [0] * ZONES
         self.pages: dict[tuple, Page] = {}  # announced and not discarded
+        # Pages of gradients and constants, by kind and place, in order.
+        self.tiles: defaultdict[tuple, deque[Page]] = defaultdict(deque)
+        self.announced: deque[Page] = deque()
         self.owed: list[Page] = []  # accepted, data not sent
         self.moved = 0
         dut.data_valid.value = 0
@@ -71,8 +86,26 @@ class Writer:
         self.next_page[zone] += 1
         page = Page(zone, rest, die, plane, stream=zone, **fields)
         self.pages[page.place] = page
-        self.source.send(page.bits)
+        self._announce(page)
         return page
+
+    def update(self, place: tuple[int, int, int], pages: int, **fields: int) -> None:
+        """Announce the gradients of the tile at zone, row and die."""
+        for plane in range(pages):
+            self._tell(PageKind.GRADIENTS, place, plane, close=int(plane == pages - 1), **fields)
+
+    def constants(self, die: int, **fields: int) -> None:
+        self._tell(PageKind.CONSTANTS, (0, 0, die), 0, close=1, **fields)
+
+    def _tell(self, kind: PageKind, place: tuple[int, int, int], plane: int, **fields: int) -> None:
+        home = random.getrandbits(CONFIG.page_address_bits)
+        page = Page(*place, plane, kind=kind.value, page=home, notify=1, **fields)
+        self.tiles[kind.value, *page.place].append(page)
+        self._announce(page)
+
+    def _announce(self, page: Page) -> None:
+        self.announced.append(page)
+        self.source.send(page.bits)
 
     @property
     def idle(self) -> bool:
@@ -82,9 +115,7 @@ class Writer:
         while True:
             await RisingEdge(self.dut.clk)
             if self.dut.pages__valid.value == 1 and self.dut.pages__ready.value == 1:
-                fields = unpack(WritePage(CONFIG), int(self.dut.pages__payload.value))
-                place = tuple(fields.get(name, 0) for name in ("zone", "row", "die", "plane"))
-                self.owed.append(self.pages[place])
+                self.owed.append(self.announced.popleft())
 
     async def _send(self):
         while True:
@@ -110,10 +141,13 @@ class Bus:
         self.fetch = StreamSource(dut, "fetch")
         self.beats = StreamSink(dut, "beats", busy)
         self.results = [StreamSource(dut, f"results__{die}", busy) for die in range(GEOMETRY.dies)]
+        self.updated = [StreamSource(dut, f"updated__{die}", busy) for die in range(GEOMETRY.dies)]
+        dut.home_of.value = 0
         self.programmed: list[tuple] = []
         self.events: Counter = Counter()  # (tag, failed) that must be told
         self.order: dict[tuple, list] = {}
         self.slots: set[int] = set()
+        self.updates: list[Page] = []  # the last page of each tile, and constants
         self.sets = []
         self._free = True
         for die in range(GEOMETRY.dies):
@@ -144,9 +178,16 @@ class Bus:
         self._free = False
         pages = []
         for plane in range(one["first"], one["last"] + 1):
-            page = self.writer.pages[one["zone"], one["row"], die, plane]
+            place = one["zone"], one["row"], die, plane
+            if one["kind"] == PageKind.DATA.value:
+                page = self.writer.pages[place]
+            else:
+                page = self.writer.tiles[one["kind"], *place].popleft()
+                told = ("source", "copies", "tag")
+                assert {name: one[name] for name in told} == {name: getattr(page, name) for name in told}
+                await self._check_home(one["slot"], page)
             pages.append(page)
-            self.order.setdefault((page.zone, die, page.plane), []).append(page.row)
+            self.order.setdefault((one["kind"], page.zone, die, page.plane), []).append(page.row)
             seen = len(self.beats.items)
             self.fetch.send(pack(BufferPage(CONFIG), slot=one["slot"], plane=plane))
             got = await self.beats.wait_for(seen + BEATS)
@@ -155,6 +196,9 @@ class Bus:
         self._free = True
         for _ in range(random.randrange(3 * BEATS)):
             await RisingEdge(dut.clk)
+        if one["kind"] != PageKind.DATA.value:
+            await self._end_update(die, one, pages)
+            return
         failed = int(random.random() < self.failures)
         for page in pages:
             if page.notify:
@@ -162,6 +206,28 @@ class Bus:
             self.programmed.append(page.place)
         self.slots.discard(one["slot"])
         self.results[die].send(pack(SetResult(CONFIG), slot=one["slot"], failed=failed))
+
+    async def _check_home(self, slot: int, page: Page):
+        """The buffer knows where the page came from."""
+        self.dut.home_of.value = pack(BufferPage(CONFIG), slot=slot, plane=page.plane)
+        await RisingEdge(self.dut.clk)
+        await RisingEdge(self.dut.clk)
+        expected = {"tag": page.tag, "page": page.page}
+        assert unpack(PageTarget(CONFIG), int(self.dut.home.value)) == expected
+
+    async def _end_update(self, die: int, one: dict, pages: list[Page]):
+        """Free the slot, and tell a tile's status some time later."""
+        self.slots.discard(one["slot"])
+        self.results[die].send(pack(SetResult(CONFIG), slot=one["slot"], failed=0))
+        self.updates.append(pages[-1])
+        if one["kind"] == PageKind.CONSTANTS.value:
+            self.events[one["tag"], 0] += 1
+            return
+        for _ in range(random.randrange(3 * BEATS)):
+            await RisingEdge(self.dut.clk)
+        failed = int(random.random() < self.failures)
+        self.events[one["tag"], failed] += 1
+        self.updated[die].send(pack(PageEvent(CONFIG), tag=one["tag"], failed=failed))
 
 
 class Reader:
@@ -278,6 +344,42 @@ async def programs_every_page_once(dut):
     assert all(rows == sorted(rows) for rows in bench.bus.order.values())
     assert bench.reader.hits > 10 and bench.reader.misses > 3
     assert dut.busy.value == 0
+
+
+@cocotb.test()
+async def updates_pass_through(dut):
+    """Tiles and constants among data: each is told once, and no read finds them."""
+    bench = Bench(dut, busy=0.6, room=0.7, failures=0.3)
+    await bench.start()
+    writer, tiles = bench.writer, 0
+    for number in range(30):
+        tag = number % CONFIG.commands
+        die = random.randrange(GEOMETRY.dies)
+        row, rest = divmod(number, GEOMETRY.dies)
+        if random.random() < 0.3:
+            # In the zone and row of data that may be open.
+            writer.constants(die, tag=tag)
+            tiles += 1
+        elif row < GEOMETRY.pages:
+            pages = random.randint(1, GEOMETRY.planes)
+            told = {"source": random.randrange(GEOMETRY.zones), "copies": random.randint(0, pages)}
+            writer.update((ZONES, row, rest), pages, tag=tag, **told)
+            tiles += 1
+            await bench.until(lambda: writer.source.empty)
+            assert not await bench.reader.read((ZONES, row, rest, 0))
+        if writer.next_page[0] < GEOMETRY.planes * GEOMETRY.dies * GEOMETRY.pages:
+            page = writer.write(0, tag=tag, notify=random.getrandbits(1))
+            await bench.until(lambda: writer.source.empty)
+            await bench.reader.read(page.place)
+    await bench.flush_all()
+    await bench.until(lambda: len(bench.bus.updates) == tiles)
+    await bench.until(lambda: all(source.empty for source in bench.bus.updated))
+    await bench.programmed.wait_for(bench.bus.events.total())
+    told = Counter((event["tag"], event["failed"]) for event in map(_event, bench.programmed.items))
+    assert told == bench.bus.events
+    assert sorted(bench.bus.programmed) == sorted(writer.pages)
+    assert bench.reader.hits > 3
+    await bench.until(lambda: dut.busy.value == 0)
 
 
 def _event(bits: int) -> dict[str, int]:

@@ -10,8 +10,16 @@ from flashtrain.spec import FmsConfig, Status
 
 READ_RIGHT, APPEND_RIGHT = 1, 2
 FLUSH, WRITE, READ, SEND, RECEIVE, APPEND, RESET, RETIRE = 0x00, 0x01, 0x02, 0x79, 0x7A, 0x7D, 0x80, 0x84
-OPCODES = (FLUSH, WRITE, READ, SEND, RECEIVE, APPEND, RESET, RETIRE)
-MOVES_BLOCKS = (WRITE, READ, APPEND)
+CONSTANTS, STATISTICS, UPDATE, GENERATION = 0x81, 0x82, 0x83, 0x88
+OPCODES = (
+    FLUSH, WRITE, READ, SEND, RECEIVE, APPEND, RESET, RETIRE, CONSTANTS, STATISTICS, UPDATE, GENERATION,
+)  # fmt: skip
+MOVES_BLOCKS = (WRITE, READ, APPEND, CONSTANTS, STATISTICS, UPDATE)
+SERVES_DIES = (CONSTANTS, STATISTICS)
+COMMIT = 1
+NEEDED_RIGHTS = {
+    READ: READ_RIGHT, RECEIVE: READ_RIGHT | APPEND_RIGHT, STATISTICS: READ_RIGHT | APPEND_RIGHT,
+}  # fmt: skip
 
 
 class StreamSettings(NamedTuple):
@@ -56,6 +64,15 @@ class Entry:
         return self.dwords[10] | self.dwords[11] << 32
 
     @property
+    def commits(self) -> bool:
+        return self.opcode == GENERATION and self.get(13, 0, 8) == COMMIT
+
+    @property
+    def source(self) -> int | None:
+        """The namespace of the current generation, of commands that name one."""
+        return self.get(15, 0, 8) if self.opcode == UPDATE or self.commits else None
+
+    @property
     def bits(self) -> int:
         return sum(dword << 32 * number for number, dword in enumerate(self.dwords))
 
@@ -79,13 +96,22 @@ class Oracle(NamedTuple):
         nsid = e.get(1)
         if nsid not in range(1, 9) or not self.streams[nsid - 1].valid:
             return Status.INVALID_NAMESPACE
-        stream = self.streams[nsid - 1]
-        if not stream.rights[port] & {READ: READ_RIGHT, RECEIVE: READ_RIGHT | APPEND_RIGHT}.get(
-            opcode, APPEND_RIGHT
+        source = e.source
+        if source is not None and (
+            source not in range(1, 9) or source == nsid or not self.streams[source - 1].valid
         ):
+            return Status.INVALID_NAMESPACE
+        stream = self.streams[nsid - 1]
+        if not stream.rights[port] & NEEDED_RIGHTS.get(opcode, APPEND_RIGHT):
             return Status.ACCESS_DENIED
+        if source is not None:
+            needed = APPEND_RIGHT if e.commits else READ_RIGHT
+            if not self.streams[source - 1].rights[port] & needed:
+                return Status.ACCESS_DENIED
+            if self.streams[source - 1].zones != stream.zones:
+                return Status.INVALID_FIELD
         zone, offset = divmod(e.slba, self.config.geometry.zone_size)
-        names_zone = opcode in (APPEND, RECEIVE, RETIRE) or (opcode == SEND and not e.get(13, 8, 1))
+        names_zone = opcode in (APPEND, RECEIVE, RETIRE, UPDATE) or (opcode == SEND and not e.get(13, 8, 1))
         if self._bad_field(opcode, e) or (names_zone and offset != 0):
             return Status.INVALID_FIELD
         if has_data and (failure := self._data_pointer(opcode, e)) is not None:
@@ -95,9 +121,19 @@ class Oracle(NamedTuple):
         return Status.SUCCESS
 
     def _bad_field(self, opcode: int, e: Entry) -> bool:
-        action = e.get(13, 0, 8)
-        if opcode in MOVES_BLOCKS:
-            return e.get(12, 0, 16) + 1 > self.config.max_blocks
+        action, g = e.get(13, 0, 8), self.config.geometry
+        blocks = e.get(12, 0, 16) + 1
+        if opcode in MOVES_BLOCKS and blocks > self.config.max_blocks:
+            return True
+        if opcode in SERVES_DIES:
+            return blocks != g.channels * g.dies
+        if opcode == UPDATE:
+            pages, copies, rows = e.get(13, 16, 8), e.get(13, 24, 8), e.get(14, 0, 16)
+            if not 1 <= pages <= g.planes or copies > pages or rows == 0:
+                return True
+            return blocks != rows * g.channels * pages
+        if opcode == GENERATION:
+            return action not in (1, 2, 3)
         if opcode == SEND:
             return action not in (1, 2, 3, 4)
         if opcode == RETIRE:
@@ -128,7 +164,8 @@ class Oracle(NamedTuple):
         fields = {"port": port, "cid": e.cid, "stream": e.get(1) - 1}
         if e.opcode in MOVES_BLOCKS:
             page = e.address // self.config.geometry.page_bytes
-            fields |= place | {"offset": offset, "blocks": e.get(12, 0, 16) + 1, "page": page}
+            fields |= {"offset": offset, "blocks": e.get(12, 0, 16) + 1, "page": page}
+            fields |= {} if e.opcode in SERVES_DIES else place
         if e.opcode == RECEIVE:
             descriptors = min((4 * (e.get(12) + 1) - 64) // 64, stream.zones)
             fields |= place | {"address": e.address, "descriptors": descriptors, "partial": e.get(13, 16, 1)}
@@ -137,6 +174,17 @@ class Oracle(NamedTuple):
             fields |= {} if e.get(13, 8, 1) else place
         if e.opcode == RETIRE:
             fields |= place | {"action": e.get(13, 0, 8)}
+        if e.opcode == GENERATION:
+            fields |= {"action": e.get(13, 0, 8)}
+        if e.source is not None:
+            fields |= {"source": e.source - 1}
+        if e.opcode == UPDATE:
+            pages, copies, rows = e.get(13, 16, 8), e.get(13, 24, 8), e.get(14, 0, 16)
+            tiles = rows * self.config.geometry.channels
+            fields |= {
+                "source_zone": self.streams[e.source - 1].first + zone, "rows": rows, "copies": copies,
+                "last_page": pages - 1, "events": tiles * pages + tiles + tiles * copies,
+            }  # fmt: skip
         return fields
 
 
@@ -144,13 +192,16 @@ def random_oracle(config: FmsConfig) -> Oracle:
     """A stream table and a tensor buffer's size."""
     zones = config.geometry.zones
     streams = []
+    # Streams of few sizes, so that there are pairs for updates.
+    sizes = [random.randint(1, zones) for _ in range(2)]
     for _ in range(8):
-        first = random.randrange(zones)
+        size = random.choice(sizes)
+        first = random.randint(0, zones - size)
         streams.append(StreamSettings(
             valid=int(random.random() < 0.8),
             rights=tuple(random.choices(range(4), [1, 2, 2, 5], k=2)),
             first=first,
-            zones=random.randint(1, zones - first),
+            zones=size,
         ))  # fmt: skip
     most = 1 << config.address_bits
     return Oracle(config, tuple(streams), random.choice([most, most // 2, most - 8, random.randrange(most)]))
@@ -179,9 +230,16 @@ def random_entry(oracle: Oracle) -> Entry:
         e.put(13, 0, 16, 0)
     else:
         blocks = random.choice([1, config.max_blocks, random.randint(1, config.max_blocks)])
+        if opcode in SERVES_DIES:
+            blocks = geometry.channels * geometry.dies
+        elif opcode == UPDATE:
+            blocks = _put_update(oracle, e)
         length, alignment = geometry.page_bytes * blocks, geometry.page_bytes
         e.put(12, 0, 32, random.getrandbits(16) << 16 | blocks - 1)
-        e.put(13, 0, 8, random.choice((1, 2, 3, 4) if opcode == SEND else (0xD, 0xF)))
+        actions = {SEND: (1, 2, 3, 4), GENERATION: (1, 2, 3)}.get(opcode, (0xD, 0xF))
+        e.put(13, 0, 8, random.choice(actions))
+    partners = [n for n in valid if n != nsid and oracle.streams[n - 1].zones == stream.zones]
+    e.put(15, 0, 8, random.choice(partners or valid))
     e.put(8, 0, 32, length)
     last = max(0, oracle.memory_bytes - length) // alignment
     e.put_wide(6, alignment * random.choice([0, last, random.randint(0, last)]))
@@ -190,10 +248,22 @@ def random_entry(oracle: Oracle) -> Entry:
     return e
 
 
+def _put_update(oracle: Oracle, e: Entry) -> int:
+    """Draw the fields of an update; returns its number of blocks."""
+    config, geometry = oracle.config, oracle.config.geometry
+    pages = random.randint(1, geometry.planes)
+    most = config.max_blocks // (geometry.channels * pages)
+    rows = random.choice([1, most, random.randint(1, most)])
+    e.put(13, 16, 8, pages)
+    e.put(13, 24, 8, random.randint(0, pages))
+    e.put(14, 0, 16, rows)
+    return rows * geometry.channels * pages
+
+
 def _break(oracle: Oracle, e: Entry, length: int, alignment: int) -> None:
     """Change one field into something that may be wrong, often by one bit or by one step."""
     config, geometry = oracle.config, oracle.config.geometry
-    match random.randrange(14):
+    match random.randrange(18):
         case 0:
             e.put(0, 0, 8, random.getrandbits(8))
         case 1:
@@ -224,3 +294,12 @@ def _break(oracle: Oracle, e: Entry, length: int, alignment: int) -> None:
             e.put_wide(6, end - length)
         case 13:
             e.put(12, 0, 32, random.choice([0, 14, 15, 0x3FFF_FFFF, 0x4000_000F, 0xFFFF_FFFF]))
+        case 14:
+            e.put(15, 0, 8, random.choice([0, 9, 0xFF, e.get(1), e.get(15, 0, 8) | 8, random.randint(1, 8)]))
+        case 15:
+            e.put(13, 16, 8, random.choice([0, geometry.planes, geometry.planes + 1, random.getrandbits(8)]))
+        case 16:
+            pages = e.get(13, 16, 8)
+            e.put(13, 24, 8, random.choice([0, pages, pages + 1, random.getrandbits(8)]))
+        case 17:
+            e.put(14, 0, 16, random.choice([0, 1, e.get(14, 0, 16) + 1, e.get(14, 0, 16) ^ 1 << 15]))

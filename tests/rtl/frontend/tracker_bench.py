@@ -13,7 +13,11 @@ from flashtrain.spec import Status, preset
 
 CONFIG = preset("tiny")
 SOURCES = ("arrived", "programmed", "returned")
-OPERATIONS = (Operation.APPEND, Operation.WRITE, Operation.READ, Operation.FLUSH)
+OPERATIONS = (
+    Operation.APPEND, Operation.WRITE, Operation.READ, Operation.FLUSH, Operation.UPDATE, Operation.CONSTANTS,
+    Operation.STATISTICS,
+)  # fmt: skip
+READS = (Operation.READ, Operation.STATISTICS)
 
 
 @dataclass
@@ -23,6 +27,7 @@ class Tracked:
     port: int
     cid: int
     stream: int
+    source: int
     operation: Operation
     result: int
     events: list[int]  # for each, whether it fails
@@ -32,13 +37,15 @@ class Tracked:
     reported: int = 0
 
     @property
-    def latency_kind(self) -> str:
-        return "read" if self.operation is Operation.READ else "append"
+    def latency_kind(self) -> str | None:
+        return {Operation.READ: "read", Operation.APPEND: "append", Operation.WRITE: "append"}.get(
+            self.operation
+        )
 
     @property
     def answer(self) -> dict[str, int]:
         failed = any(self.events)
-        fault = Status.UNRECOVERED_READ_ERROR if self.operation is Operation.READ else Status.WRITE_FAULT
+        fault = Status.UNRECOVERED_READ_ERROR if self.operation in READS else Status.WRITE_FAULT
         return {
             "port": self.port,
             "cid": self.cid,
@@ -80,12 +87,12 @@ class Bench:
         assert self.dut.idle.value == 1
         assert sorted(c.cid for c in self.answered) == sorted(c.cid for c in commands)
         assert [unpack(Retired(), bits) for bits in self.retired.items] == [
-            {"stream": c.stream, "operation": c.operation.value} for c in self.answered
+            {"stream": c.stream, "source": c.source, "operation": c.operation.value} for c in self.answered
         ]
         assert self.latencies == [
             (command.latency_kind, max(command.answered_at, retired_at) - command.opened_at - 1)
             for command, retired_at in zip(self.answered, self.retired_at, strict=True)
-            if command.operation is not Operation.FLUSH
+            if command.latency_kind is not None
         ]
 
     async def _open(self, commands: list[Tracked]) -> None:
@@ -95,7 +102,8 @@ class Bench:
             self.in_flight[command.tag] = command
             self.opening.send(pack(
                 Opening(CONFIG), tag=command.tag, port=command.port, cid=command.cid, stream=command.stream,
-                operation=command.operation.value, count=len(command.events), result=command.result,
+                source=command.source, operation=command.operation.value, count=len(command.events),
+                result=command.result,
             ))  # fmt: skip
 
     async def _report(self) -> None:
@@ -147,11 +155,14 @@ def random_commands(count: int) -> list[Tracked]:
             port=random.randrange(2),
             cid=cid,
             stream=random.randrange(8),
+            source=random.randrange(8),
             operation=random.choice(OPERATIONS),
             result=random.getrandbits(32),
             events=[
                 int(random.random() < 0.03)
-                for _ in range(random.choice([1, 1, CONFIG.max_blocks, random.randint(1, CONFIG.max_blocks)]))
+                for _ in range(
+                    random.choice([1, 1, 3 * CONFIG.max_blocks, random.randint(1, CONFIG.max_blocks)])
+                )
             ],
         )
         for cid in random.sample(range(1 << 16), count)

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import cocotb
 from cocotb.triggers import RisingEdge
@@ -9,9 +10,11 @@ from cocotb.triggers import RisingEdge
 from flashtrain.rtl.axi import burst_layout, write_beat_layout
 from flashtrain.rtl.layouts import PageEvent, ReadHead, ReadJob, ReadPage
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
+from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec import preset
 
 CONFIG = preset("tiny")
+CONFIG = replace(CONFIG, read_queue=8, geometry=replace(CONFIG.geometry, **bench_parameters()))
 GEOMETRY = CONFIG.geometry
 CHANNELS = range(GEOMETRY.channels)
 BEAT_BITS = 8 * CONFIG.data_bytes
@@ -39,6 +42,7 @@ class Bench:
         self.memory: dict[int, int] = {}
         self.failed_pages: set[int] = set()
         self.stalled = 0
+        self.asked: list[tuple[int, dict]] = []  # channel and page
         dut.issued.value = 0
 
     async def start(self) -> None:
@@ -67,6 +71,7 @@ class Bench:
             while served < len(self.pages[channel].items):
                 page = unpack(ReadPage(CONFIG), self.pages[channel].items[served])
                 served += 1
+                self.asked.append((channel, page))
                 failed = int(random.random() < self.failing)
                 if failed:
                     self.failed_pages.add(page["page"])
@@ -106,6 +111,7 @@ def random_job(page: int) -> dict:
         "blocks": blocks,
         "page": page,
         "after": 0,
+        "statistics": 0,
     }
 
 
@@ -136,6 +142,27 @@ async def pages_reach_the_tensor_buffer(dut, busy):
     assert not any(event["failed"] for event in events)
     await RisingEdge(dut.clk)
     assert bench.stalled > 0 and dut.stall_channel.value == 0
+
+
+@cocotb.test()
+@cocotb.parametrize(busy=[1, 0.5])
+async def statistics_are_asked_of_each_die(dut, busy):
+    """One page of each die, channels side by side; reads before and after them are as ever."""
+    bench = Bench(dut, busy)
+    await bench.start()
+    dies = GEOMETRY.channels * GEOMETRY.dies
+    statistics = {**random_job(1000), "zone": 0, "offset": 0, "blocks": dies, "statistics": 1, "tag": 5}
+    reads = [{**random_job(page), "tag": 6} for page in (0, 2000)]
+    bench.jobs.send(*(pack(ReadJob(CONFIG), **job) for job in (reads[0], statistics, reads[1])))
+    await bench.returned.wait_for(dies + sum(job["blocks"] for job in reads))
+    asked = sorted(
+        (page["page"], page["die"], channel, page["plane"], page["row"], page["tag"])
+        for channel, page in bench.asked
+        if page["statistics"]
+    )
+    assert asked == [(1000 + n, n // GEOMETRY.channels, n % GEOMETRY.channels, 0, 0, 5) for n in range(dies)]
+    memory, _ = expected(reads)
+    assert memory.items() <= bench.memory.items()
 
 
 @cocotb.test()

@@ -1,9 +1,11 @@
 """The read command pipeline, alone: channels and tensor buffer are models in the bench."""
 
+from dataclasses import replace
 from functools import reduce
 from operator import or_
 from pathlib import Path
 
+import pytest
 from amaranth import Module, Mux
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, connect, flipped
@@ -44,11 +46,14 @@ class JoinedReadPipeline(wiring.Component):
         return m
 
 
-def test_read_pipeline(simulator: Simulator, seed: int) -> None:
+@pytest.mark.parametrize("shape", [{}, {"dies": 2, "planes": 4}], ids=["tiny", "wider"])
+def test_read_pipeline(simulator: Simulator, seed: int, shape: dict[str, int]) -> None:
+    tiny = preset("tiny")
     run_bench(
-        JoinedReadPipeline(preset("tiny")),
+        JoinedReadPipeline(replace(tiny, read_queue=8, geometry=replace(tiny.geometry, **shape))),
         "read_pipeline",
         Path(__file__).with_name("read_pipeline_bench.py"),
         simulator=simulator,
         seed=seed,
+        parameters=shape,
     )

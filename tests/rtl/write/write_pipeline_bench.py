@@ -1,16 +1,20 @@
 """Random jobs through the write pipeline: every page goes to its channel, in order, with its data."""
 
 import random
+from dataclasses import replace
 
 import cocotb
 from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.axi import burst_layout, read_beat_layout
-from flashtrain.rtl.layouts import PageEvent, WriteJob, WritePage
+from flashtrain.rtl.layouts import PageEvent, PageKind, WriteJob, WritePage
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
+from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec import preset
+from flashtrain.spec.geometry import Place
 
 CONFIG = preset("tiny")
+CONFIG = replace(CONFIG, read_queue=8, geometry=replace(CONFIG.geometry, **bench_parameters()))
 GEOMETRY = CONFIG.geometry
 CHANNELS = range(GEOMETRY.channels)
 BEAT_BITS = 8 * CONFIG.data_bytes
@@ -76,17 +80,60 @@ def expected(jobs: list[dict]) -> tuple[list[list[dict]], list[list[int]], list[
     beats: list[list[int]] = [[] for _ in CHANNELS]
     tags = []
     for job in jobs:
+        kind = PageKind(job["kind"])
         for index in range(job["blocks"]):
-            place = GEOMETRY.place(job["offset"] + index)
+            place = page_place(job, index)
             left = job["blocks"] - index
+            if kind is PageKind.DATA:
+                notify, close = job["non_volatile"], job["non_volatile"] and left <= GEOMETRY.channels
+            else:
+                notify = close = place.plane == job["last_page"]
             pages[place.channel].append({
                 "zone": job["zone"], "row": place.row, "die": place.die, "plane": place.plane,
-                "tag": job["tag"], "stream": job["stream"], "notify": job["non_volatile"],
-                "close": int(job["non_volatile"] and left <= GEOMETRY.channels),
+                "kind": kind.value, "tag": job["tag"], "stream": job["stream"], "notify": int(notify),
+                "close": int(close), "source": job["source"], "copies": job["copies"],
+                "page": job["page"] + index,
             })  # fmt: skip
             beats[place.channel] += [word(job["page"] + index, beat) for beat in range(CONFIG.page_beats)]
             tags.append(job["tag"])
     return pages, beats, tags
+
+
+def page_place(job: dict, index: int) -> Place:
+    """Where page `index` of a job goes: its `plane` is its number within the page set."""
+    if job["kind"] == PageKind.DATA.value:
+        return GEOMETRY.place(job["offset"] + index)
+    index, channel = divmod(index, GEOMETRY.channels)
+    index, page = divmod(index, job["last_page"] + 1)
+    first = GEOMETRY.place(job["offset"])
+    row, die = divmod(first.row * GEOMETRY.dies + first.die + index, GEOMETRY.dies)
+    return Place(0, row, die, page, channel)
+
+
+def random_update() -> dict:
+    """Tiles from the beginning of a page set on all channels on."""
+    g = GEOMETRY
+    pages = random.randint(1, g.planes)
+    rows = random.randint(1, min(CONFIG.max_blocks // (pages * g.channels), g.dies * g.pages))
+    first = random.randrange(g.dies * g.pages - rows + 1)
+    return random_job() | {
+        "kind": PageKind.GRADIENTS.value,
+        "offset": first * g.planes * g.channels,
+        "blocks": rows * pages * g.channels,
+        "last_page": pages - 1,
+        "source": random.randrange(g.zones),
+        "copies": random.randint(0, pages),
+    }
+
+
+def constants() -> dict:
+    return random_job() | {
+        "kind": PageKind.CONSTANTS.value,
+        "zone": 0,
+        "offset": 0,
+        "blocks": GEOMETRY.channels * GEOMETRY.dies,
+        "last_page": 0,
+    }
 
 
 def random_job() -> dict:
@@ -99,6 +146,10 @@ def random_job() -> dict:
         "offset": random.randrange(GEOMETRY.zone_capacity - blocks + 1),
         "blocks": blocks,
         "page": random.randrange(1 << 20),
+        "kind": PageKind.DATA.value,
+        "last_page": GEOMETRY.planes - 1,
+        "source": 0,
+        "copies": 0,
     }
 
 
@@ -115,7 +166,7 @@ async def until(dut, condition, clocks: int = 200_000) -> None:
 async def pages_reach_their_channels(dut, busy):
     bench = Bench(dut, busy, latency=20)
     await bench.start()
-    jobs = [random_job() for _ in range(12)]
+    jobs = [random.choice((random_job, random_update, constants))() for _ in range(30)]
     bench.jobs.send(*(pack(WriteJob(CONFIG), **job) for job in jobs))
     pages, beats, tags = expected(jobs)
     await until(dut, lambda: [len(b) for b in bench.data] == [len(b) for b in beats])

@@ -1,19 +1,27 @@
-"""Every operation and action on every state of a zone, with every number of resources in use."""
+"""Every operation and action on every state of a zone, with every number of resources in use.
 
+Updates also with every state of the source's zone; streams that are pinned or uncommitted at random.
+"""
+
+import random
 from itertools import product
 
 import cocotb
 from cocotb.triggers import Timer
 from zone_kit import pack
-from zone_twin import ACTIVE, CLOSED, OPEN, Request, Zone, ZoneTwin
+from zone_twin import ACTIVE, CLOSED, OPEN, Outcome, Request, Zone, ZoneTwin
 
 from flashtrain.rtl.layouts import Command, Operation
 from flashtrain.rtl.zones.conditions import ZoneCondition, ZonesInUse
+from flashtrain.rtl.zones.generations import StreamCondition
 from flashtrain.spec import Status, ZoneAction, ZoneState, preset
+from flashtrain.spec.nvme import GenerationAction
 
 CONFIG = preset("tiny")
 CAPACITY, SIZE = CONFIG.geometry.zone_capacity, CONFIG.geometry.zone_size
+ROW = CONFIG.geometry.channels * CONFIG.geometry.planes
 COMMAND, CONDITION, IN_USE = Command(CONFIG), ZoneCondition(CONFIG), ZonesInUse(CONFIG)
+SOURCE = 1  # a stream of one zone, the last
 
 
 def in_use(twin: ZoneTwin) -> tuple[int, int]:
@@ -29,11 +37,13 @@ def possible(state: ZoneState, pointer: int) -> bool:
 
 def situations():
     """Twins of one stream whose zone 0 is the one that counts."""
-    for state, pointer in product(ZoneState, (0, 1, 5, CAPACITY - 1, CAPACITY)):
+    for state, pointer in product(ZoneState, (0, 1, ROW, 5, CAPACITY - 1, CAPACITY)):
         if not possible(state, pointer):
             continue
         for others_open, others_closed in product(range(CONFIG.max_open + 1), range(CONFIG.max_active + 1)):
-            twin = ZoneTwin(CONFIG, {0: range(8)})
+            twin = ZoneTwin(
+                CONFIG, {0: range(8), SOURCE: range(CONFIG.geometry.zones - 1, CONFIG.geometry.zones)}
+            )
             twin.zones[0] = Zone(state, pointer)
             for number in range(others_open):
                 twin.zones[1 + number] = Zone(ZoneState.EXPLICITLY_OPEN, 1)
@@ -59,6 +69,28 @@ def requests(pointer: int):
     for target in (ZoneState.READ_ONLY, ZoneState.OFFLINE):
         yield Request(Operation.RETIRE, action=target)
     yield Request(Operation.RESET)
+    for action in GenerationAction:
+        yield Request(Operation.GENERATION, source=SOURCE, action=action)
+    for rows in (1, (CAPACITY - pointer) // ROW, (CAPACITY - pointer) // ROW + 1):
+        for _ in ZoneState if rows else ():  # the source's zone is drawn for each
+            yield Request(Operation.UPDATE, source=SOURCE, rows=rows, pages=1)
+
+
+def draw_source(twin: ZoneTwin) -> None:
+    """A zone of the source, and streams that are now and then uncommitted or pinned."""
+    state = random.choice(list(ZoneState))
+    pointers = [pointer for pointer in (0, ROW, 2 * ROW, CAPACITY - 1, CAPACITY) if possible(state, pointer)]
+    twin.zones[-1] = Zone(state, random.choice(pointers))
+    streams = (0, SOURCE)
+    twin.uncommitted = {stream for stream in streams if random.random() < 0.1}
+    twin.pinned = {stream for stream in streams if random.random() < 0.1}
+
+
+def verdict(twin: ZoneTwin, request: Request) -> Outcome:
+    """What the twin says; of a commit without the comparison of the zones, which the manager makes."""
+    if request.operation is Operation.GENERATION and request.action is GenerationAction.COMMIT:
+        return Outcome(Status.SUCCESS if 0 in twin.uncommitted else Status.INVALID_FIELD)
+    return twin.execute(request)
 
 
 @cocotb.test()
@@ -71,6 +103,13 @@ async def all_of_them(dut):
         dut.zone.value = pack(CONDITION, state=int(before.state), pointer=before.pointer)
         dut.in_use.value = pack(IN_USE, open=used[0], active=used[1])
         for request in requests(before.pointer):
+            twin.zones = [Zone(zone.state, zone.pointer) for zone in snapshot]
+            draw_source(twin)
+            source = twin.zones[-1]
+            dut.source_zone.value = pack(CONDITION, state=int(source.state), pointer=source.pointer)
+            for pins, stream in ((dut.stream, 0), (dut.source, SOURCE)):
+                flags = {"uncommitted": stream in twin.uncommitted, "pinned": stream in twin.pinned}
+                pins.value = pack(StreamCondition(), **{name: int(value) for name, value in flags.items()})
             dut.command.value = pack(
                 COMMAND,
                 operation=request.operation,
@@ -78,15 +117,15 @@ async def all_of_them(dut):
                 blocks=request.blocks,
                 action=int(request.action),
                 select_all=request.select_all,
+                rows=request.rows,
             )
-            twin.zones = [Zone(zone.state, zone.pointer) for zone in snapshot]
-            outcome = twin.execute(request)
+            outcome = verdict(twin, request)
             after = twin.zones[0]
             await Timer(1, "ns")
             where = f"{request} on {before}, {used} in use: {outcome.status.name}"
             assert int(dut.status.value) == outcome.status, where
             seen.add((request.operation, request.action, request.select_all, before.state, outcome.status))
-            if outcome.status is not Status.SUCCESS:
+            if outcome.status is not Status.SUCCESS or request.operation is Operation.GENERATION:
                 continue
             now = IN_USE.from_bits(int(dut.in_use_after.value))
             assert (now.open, now.active) == in_use(twin), where
@@ -104,8 +143,10 @@ async def all_of_them(dut):
         Status.SUCCESS, Status.ZONE_BOUNDARY_ERROR, Status.ZONE_IS_FULL, Status.ZONE_IS_READ_ONLY,
         Status.ZONE_IS_OFFLINE, Status.ZONE_INVALID_WRITE, Status.TOO_MANY_ACTIVE_ZONES,
         Status.TOO_MANY_OPEN_ZONES, Status.INVALID_ZONE_TRANSITION, Status.UNWRITTEN_BLOCK,
+        Status.NAMESPACE_NOT_READY, Status.NAMESPACE_WRITE_PROTECTED, Status.INVALID_FIELD,
     }  # fmt: skip
     assert statuses == expected
     pairs = {(operation, action, select_all, state) for operation, action, select_all, state, _ in seen}
-    # append, write, read, reset, 2 retirements, 4 actions on one zone and on all: each on 7 states.
-    assert len(pairs) == (4 + 2 + 8) * len(ZoneState), sorted(map(str, pairs))
+    # append, write, read, reset, update, 2 retirements, 3 of generations, 4 actions on one zone and on all:
+    # each on 7 states.
+    assert len(pairs) == (5 + 2 + 3 + 8) * len(ZoneState), sorted(map(str, pairs))

@@ -42,3 +42,7 @@ def test_allocator(simulator, seed):
 @pytest.mark.parametrize("config", [TINY, MANY_ZONES], ids=lambda config: config.name)
 def test_zones(simulator, seed, config):
     run(Zones(config), "zones", config, simulator, seed)
+
+
+def test_updates(simulator, seed):
+    run(Zones(TINY), "updates", TINY, simulator, seed)

@@ -13,6 +13,7 @@ from flashtrain.rtl.layouts import (
     Command,
     Opening,
     Operation,
+    PageKind,
     ReadJob,
     Retired,
     StreamTable,
@@ -20,18 +21,31 @@ from flashtrain.rtl.layouts import (
 )
 from flashtrain.rtl.zones.erase import EraseRequest, EraseResult
 from flashtrain.spec import FmsConfig, Status
+from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.registers import MAX_STREAMS
 
-DATA_OPERATIONS = (Operation.APPEND, Operation.WRITE, Operation.READ, Operation.FLUSH)
+STEP_OPERATIONS = (Operation.UPDATE, Operation.CONSTANTS, Operation.STATISTICS)
+DATA_OPERATIONS = (Operation.APPEND, Operation.WRITE, Operation.READ, Operation.FLUSH, *STEP_OPERATIONS)
+PLACED = (
+    Operation.APPEND, Operation.WRITE, Operation.READ, Operation.UPDATE, Operation.SEND, Operation.RECEIVE,
+    Operation.RETIRE,
+)  # fmt: skip
+# Operations in flight that others wait for.
+AWAITED = {
+    Operation.CONSTANTS: (Operation.UPDATE, Operation.STATISTICS),
+    Operation.STATISTICS: (Operation.UPDATE, Operation.CONSTANTS),
+    Operation.UPDATE: (Operation.STATISTICS,),
+}
 
 
 class Environment:
     """Tracker, pipelines, channels and tensor buffer, as far as the zones see them.
 
     Every command is compared with the twin: answer or opening and job, in order. Checked as well: physical
-    zones are written only after an erase, and erased only when nothing lies on them and nothing moves there;
-    a reset is answered only when its stream has no commands in flight; a read waits for the last write job
-    of its zone.
+    zones are written only after an erase, and erased only when nothing lies on them and nothing moves there
+    or from there; a reset, a pin and a commit are answered only when their streams have no commands in
+    flight; constants, statistics and updates wait for each other; a read waits for the last write job of its
+    zone.
     """
 
     def __init__(
@@ -43,12 +57,14 @@ class Environment:
         self.factory = factory
         self.delay = 0  # clocks a command, an announcement or an erase takes at most
         self.delay_erase = 4
+        self.hold = False  # commands stay in flight
         self.failing: set[int] = set()  # physical zones whose erase fails
         self.bad: set[int] = set()  # those of them that were erased
         self.mapping: dict[int, int] = {}  # logical to physical, of zones with content
         self.erased = set(range(config.geometry.zones)) if factory else set()
         self.wear: Counter[int] = Counter()
-        self.in_flight: Counter[int] = Counter()
+        self.in_flight: Counter[int] = Counter()  # per stream, updates also by their source
+        self.steps: Counter[Operation] = Counter()  # in flight, per operation
         self.moving: Counter[int] = Counter()  # commands in flight per physical zone
         self.last_job: dict[int, int] = {}
         self.sent = self.issued = 0
@@ -140,10 +156,14 @@ class Environment:
         g = self.config.geometry
         outcome = self.twin.execute(request) if outcome is None else outcome
         zones = self.twin.streams[request.stream]
-        placed = request.operation not in (Operation.FLUSH, Operation.RESET) and not request.select_all
+        placed = request.operation in PLACED and not request.select_all and not request.status
+        is_update = request.operation is Operation.UPDATE and not request.status
         # Fields without a meaning hold anything.
-        index = request.zone if placed and not request.status else random.getrandbits(g.zone_bits)
-        zone = zones.start + index if placed and not request.status else random.getrandbits(g.zone_bits)
+        index = request.zone if placed else random.getrandbits(g.zone_bits)
+        zone = zones.start + index if placed else random.getrandbits(g.zone_bits)
+        source_zone = random.getrandbits(g.zone_bits)
+        if is_update:
+            source_zone = self.twin.streams[request.source].start + index
         fields = {
             "operation": request.operation,
             "status": request.status,
@@ -160,6 +180,12 @@ class Environment:
             "partial": request.partial,
             "action": int(request.action),
             "select_all": request.select_all,
+            "source": request.source,
+            "source_zone": source_zone,
+            "rows": request.rows,
+            "last_page": request.pages - 1 if is_update else random.getrandbits(g.plane_bits),
+            "copies": request.copies,
+            "events": self._events(request) if is_update else random.randrange(3 * self.config.max_blocks),
         }
         self._number += 1
         self.statuses[outcome.status] += 1
@@ -224,8 +250,10 @@ class Environment:
         )
         assert answer.result == 0, request
         assert outcome.status is not Status.SUCCESS or request.operation not in DATA_OPERATIONS, request
-        if outcome.emptied:
+        if outcome.emptied or request.operation is Operation.GENERATION:
             assert self.in_flight[request.stream] == 0, f"{request} did not wait"
+        if request.operation is Operation.GENERATION and request.action == GenerationAction.COMMIT:
+            assert self.in_flight[request.source] == 0, f"{request} did not wait for the source"
         if outcome.report:
             got = b"".join(word.to_bytes(8, "little") for _, word in sorted(self.memory.words.items()))
             assert got == outcome.report, request
@@ -240,17 +268,34 @@ class Environment:
         assert request.operation in DATA_OPERATIONS and self._opened is None, request
         assert (opening.port, opening.cid) == (fields["port"], fields["cid"]), request
         assert (opening.stream, opening.operation) == (request.stream, request.operation)
+        assert opening.source == request.source
+        awaited = AWAITED.get(request.operation, ())
+        assert not any(self.steps[operation] for operation in awaited), f"{request} did not wait"
         assert opening.count == self._events(request)
         assert opening.result == outcome.result, request
         self._opened = opening
-        self.in_flight[request.stream] += 1
+        for stream in self._streams_of(request):
+            self.in_flight[stream] += 1
+        self.steps[request.operation] += 1
+
+    @staticmethod
+    def _streams_of(request: Request) -> tuple[int, ...]:
+        is_update = request.operation is Operation.UPDATE
+        return (request.stream, request.source) if is_update else (request.stream,)
 
     def _events(self, request: Request) -> int:
         """Events that the tracker has to wait for: per page one, or two if it is to be programmed, too."""
-        if request.operation is Operation.FLUSH:
-            return 1
-        durable = request.stream in self.non_volatile and request.operation is not Operation.READ
-        return request.blocks * (2 if durable else 1)
+        match request.operation:
+            case Operation.FLUSH:
+                return 1
+            case Operation.UPDATE:  # of each tile its gradients, its program and its copies
+                tiles = request.rows * self.config.geometry.channels
+                return tiles * (request.pages + 1 + request.copies)
+            case Operation.READ | Operation.STATISTICS:
+                return request.blocks
+            case Operation.CONSTANTS:
+                return 2 * request.blocks
+        return request.blocks * (2 if request.stream in self.non_volatile else 1)
 
     def _job(self, job, *operations: Operation) -> tuple[Request, Outcome]:
         """The checks that all jobs have in common."""
@@ -263,14 +308,20 @@ class Environment:
             assert (job.offset, job.blocks, job.page) == (outcome.offset, request.blocks, fields["page"]), (
                 request
             )
-        physical = None if request.operation is Operation.FLUSH else job.zone
-        self.moving[physical] += 1
-        cocotb.start_soon(self._finish(job.tag, request.stream, request.operation, physical))
+        places = []
+        if request.operation in PLACED:
+            places.append(job.zone)
+        if request.operation is Operation.UPDATE:
+            places.append(job.source)
+        self.moving.update(places)
+        cocotb.start_soon(self._finish(job.tag, request, places))
         self._opened = None
         return request, outcome
 
     def _write(self, job) -> None:
-        request, _ = self._job(job, Operation.APPEND, Operation.WRITE, Operation.FLUSH)
+        request, _ = self._job(
+            job, Operation.APPEND, Operation.WRITE, Operation.FLUSH, Operation.UPDATE, Operation.CONSTANTS
+        )
         assert job.flush == (request.operation is Operation.FLUSH)
         assert job.stream == request.stream
         assert job.non_volatile == (request.stream in self.non_volatile)
@@ -278,7 +329,8 @@ class Environment:
         if self._to_issue == 0:
             cocotb.start_soon(self._issue())
         self._to_issue += 1
-        if job.flush:
+        self._check_kind(job, request)
+        if request.operation not in PLACED:
             return
         zone = self.twin.streams[request.stream].start + request.zone
         if zone not in self.mapping:
@@ -288,22 +340,43 @@ class Environment:
         assert self.mapping[zone] == job.zone
         self.last_job[zone] = self.sent
 
+    def _check_kind(self, job, request: Request) -> None:
+        if request.operation is Operation.UPDATE:
+            source = self.twin.streams[request.source].start + request.zone
+            expected = (PageKind.GRADIENTS, request.pages - 1, self.mapping[source], request.copies)
+        elif request.operation is Operation.CONSTANTS:
+            expected = (PageKind.CONSTANTS, 0, 0, 0)
+        else:
+            expected = (PageKind.DATA, self.config.geometry.planes - 1, 0, 0)
+        assert (job.kind, job.last_page, job.source, job.copies) == expected, request
+        if request.operation is Operation.CONSTANTS:
+            assert (job.zone, job.offset) == (0, 0)
+
     def _read(self, job) -> None:
-        request, _ = self._job(job, Operation.READ)
+        request, _ = self._job(job, Operation.READ, Operation.STATISTICS)
+        assert job.statistics == (request.operation is Operation.STATISTICS)
+        if job.statistics:
+            assert (job.zone, job.offset) == (0, 0) and job.after <= self.issued
+            return
         zone = self.twin.streams[request.stream].start + request.zone
         assert job.zone == self.mapping[zone]
         last = self.last_job[zone]
         assert job.after == last or (job.after <= self.issued and last <= self.issued), request
 
-    async def _finish(self, tag: int, stream: int, operation: Operation, physical: int | None) -> None:
+    async def _finish(self, tag: int, request: Request, places: list[int]) -> None:
         await clocks(self.dut, random.randint(0, self.delay) + 1)
+        while self.hold:
+            await clocks(self.dut, 1)
 
         def offered() -> None:
-            self.in_flight[stream] -= 1
-            self.moving[physical] -= 1
+            for stream in self._streams_of(request):
+                self.in_flight[stream] -= 1
+            self.steps[request.operation] -= 1
+            self.moving.subtract(places)
             self.tags.send(tag)
 
-        self.retired.send(pack(Retired(), stream=stream, operation=operation), offered)
+        retired = {"stream": request.stream, "source": request.source, "operation": request.operation}
+        self.retired.send(pack(Retired(), **retired), offered)
 
     async def _issue(self) -> None:
         """The write pipeline announces job after job."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from flashtrain.rtl.layouts import Operation
 from flashtrain.spec import FmsConfig, Status, ZoneAction, ZoneState
-from flashtrain.spec.nvme import ReportHeader, ZoneDescriptor
+from flashtrain.spec.nvme import GenerationAction, ReportHeader, ZoneDescriptor
 
 EMPTY, FULL, CLOSED = ZoneState.EMPTY, ZoneState.FULL, ZoneState.CLOSED
 OPEN = (ZoneState.IMPLICITLY_OPEN, ZoneState.EXPLICITLY_OPEN)
@@ -20,7 +20,7 @@ class Zone:
 
 @dataclass(frozen=True)
 class Request:
-    """A decoded command. `zone` counts within the stream."""
+    """A decoded command. `zone` counts within the stream; rows, pages and copies are those of an update."""
 
     operation: Operation
     stream: int = 0
@@ -29,6 +29,10 @@ class Request:
     blocks: int = 1
     action: int = 0
     select_all: int = 0
+    source: int = 0
+    rows: int = 0
+    pages: int = 0
+    copies: int = 0
     status: int = 0
     descriptors: int = 0
     partial: int = 0
@@ -62,6 +66,8 @@ class ZoneTwin:
     streams: dict[int, range]
     zones: list[Zone] = field(default_factory=list)
     resets: dict[int, int] = field(default_factory=dict)
+    uncommitted: set[int] = field(default_factory=set)
+    pinned: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.zones = [Zone() for _ in range(self.config.geometry.zones)]
@@ -82,11 +88,44 @@ class ZoneTwin:
             Operation.RETIRE: self._retire,
             Operation.RECEIVE: self._report,
             Operation.RESET: lambda request: self._reset_all(request.stream),
+            Operation.UPDATE: self._append,
+            Operation.GENERATION: self._generation,
+            Operation.CONSTANTS: lambda _: Outcome(Status.SUCCESS),
+            Operation.STATISTICS: lambda _: Outcome(Status.SUCCESS),
         }
         try:
+            self._require_stream(request)
             return handlers[request.operation](request)
         except Refused as refused:
             return Outcome(refused.status)
+
+    def _require_stream(self, request: Request) -> None:
+        """Check 8, but for the comparison of a commit."""
+        changes = (Operation.APPEND, Operation.WRITE, Operation.UPDATE, Operation.RETIRE, Operation.RESET)
+        resets_zones = request.operation is Operation.SEND and request.action == ZoneAction.RESET
+        if request.stream in self.pinned and (request.operation in changes or resets_zones):
+            raise Refused(Status.NAMESPACE_WRITE_PROTECTED)
+        pins = request.operation is Operation.GENERATION and request.action == GenerationAction.PIN
+        if request.stream in self.uncommitted and (request.operation is Operation.READ or pins):
+            raise Refused(Status.NAMESPACE_NOT_READY)
+        if request.operation is Operation.UPDATE and request.source in self.uncommitted:
+            raise Refused(Status.NAMESPACE_NOT_READY)
+
+    def _generation(self, request: Request) -> Outcome:
+        stream, source = request.stream, request.source
+        match GenerationAction(request.action):
+            case GenerationAction.PIN:
+                self.pinned.add(stream)
+            case GenerationAction.RELEASE:
+                self.pinned.discard(stream)
+            case GenerationAction.COMMIT:
+                pairs = zip(self.of(stream), self.of(source), strict=True)
+                if stream not in self.uncommitted or any(new.pointer < old.pointer for new, old in pairs):
+                    raise Refused(Status.INVALID_FIELD)
+                self.uncommitted.discard(stream)
+                if source not in self.pinned:
+                    return self._reset_all(source)
+        return Outcome(Status.SUCCESS)
 
     def _zone(self, request: Request) -> Zone:
         return self.of(request.stream)[request.zone]
@@ -107,21 +146,32 @@ class ZoneTwin:
         }
         if zone.state in closed_to_writes:
             raise Refused(closed_to_writes[zone.state])
+        is_update, g = request.operation is Operation.UPDATE, self.config.geometry
         if request.operation is Operation.WRITE and request.offset != zone.pointer:
             raise Refused(Status.ZONE_INVALID_WRITE)
-        capacity = self.config.geometry.zone_capacity
-        if zone.pointer + request.blocks > capacity:
+        if is_update and zone.pointer % (g.channels * g.planes):
+            raise Refused(Status.ZONE_INVALID_WRITE)
+        capacity = g.zone_capacity
+        blocks = request.rows * g.channels * g.planes if is_update else request.blocks
+        if zone.pointer + blocks > capacity:
             raise Refused(Status.ZONE_BOUNDARY_ERROR)
         self._require_resources(request, zone)
+        if is_update:
+            source = self.of(request.source)[request.zone]
+            if source.state is ZoneState.OFFLINE:
+                raise Refused(Status.ZONE_IS_OFFLINE)
+            if zone.pointer + blocks > source.pointer:
+                raise Refused(Status.UNWRITTEN_BLOCK)
+            self.uncommitted.add(request.stream)
         offset = zone.pointer
-        zone.pointer += request.blocks
+        zone.pointer += blocks
         if zone.pointer == capacity:
             zone.state = FULL
         elif zone.state is not ZoneState.EXPLICITLY_OPEN:
             zone.state = ZoneState.IMPLICITLY_OPEN
         lba = request.zone * self.config.geometry.zone_size + offset
         return Outcome(
-            Status.SUCCESS, offset=offset, result=lba if request.operation is Operation.APPEND else 0
+            Status.SUCCESS, offset=offset, result=0 if request.operation is Operation.WRITE else lba
         )
 
     def _read(self, request: Request) -> Outcome:
@@ -182,6 +232,7 @@ class ZoneTwin:
 
     def _reset_all(self, stream: int) -> Outcome:
         self.resets[stream] += 1
+        self.uncommitted.discard(stream)
         return self._empty([n for n in self.streams[stream] if self.zones[n].state not in RETIRED])
 
     def _empty(self, numbers: list[int]) -> Outcome:

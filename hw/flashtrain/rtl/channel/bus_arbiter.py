@@ -12,6 +12,8 @@ from ..arbiter import RoundRobin
 PAGE_OPS = tuple(op for op in BusOp if SEQUENCES[op].data in (DataPhase.IN, DataPhase.OUT))
 """Operations that move a page and so hold the bus for long; the others are short."""
 
+SELECTS = (BusOp.SELECT, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS)
+
 
 class BusArbiter(wiring.Component):
     """Short operations first, round robin among the short ones and among those that move a page.
@@ -54,7 +56,7 @@ class BusArbiter(wiring.Component):
         needs_room = Signal(self.dies)
         selects = Signal(self.dies)
         m.d.comb += [
-            selects.eq(Cat(op == BusOp.SELECT for op in self.ops)),
+            selects.eq(Cat(op.matches(*SELECTS) for op in self.ops)),
             moves_page.eq(Cat(op.matches(*PAGE_OPS) for op in self.ops)),
             needs_room.eq(Cat(op == BusOp.DATA_OUT for op in self.ops)),
         ]

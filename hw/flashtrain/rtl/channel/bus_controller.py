@@ -1,11 +1,11 @@
 """The NAND bus of a channel: one bus operation at a time, in cycles with ONFI's timing."""
 
-from amaranth import Cat, Module, Signal
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec import FmsConfig
-from flashtrain.spec.nand import BusOp
+from flashtrain.spec.nand import SEQUENCES, BusOp, DataPhase
 from flashtrain.spec.registers import ChannelCounter
 
 from ..layouts import BufferPage, BusRequest, PageTarget
@@ -14,6 +14,8 @@ from .block_table import BlockLookup
 from .bus_arbiter import BusArbiter
 from .bus_rest import BusRest
 from .bus_speller import After, BusSpeller, Step
+
+_DATA_IN = tuple(op for op in BusOp if SEQUENCES[op].data is DataPhase.IN)
 
 
 class BusActivity(enum.Enum, shape=3):
@@ -30,7 +32,8 @@ class BusController(wiring.Component):
     """Performs the dies' bus operations, each whole, and owns every timing of the bus.
 
     A command or address cycle lasts tWC; `we` strobes in its last clock. Data in begin tADL after the
-    address, a status byte is asked for tWHR after the last cycle. After data out the bus rests (`BusRest`).
+    address, or after the command if there is none; a status byte is asked for tWHR after the last cycle.
+    After data out the bus rests (`BusRest`).
     The waits that leave the bus free (tCCS, tDBSY, tWB, ...) are the agents'.
 
     Latency: 2 clocks from a request to its first cycle, and so 2 between operations; one more to the pins and
@@ -43,8 +46,9 @@ class BusController(wiring.Component):
     done : Out(1).array(dies)   the die's operation is over
     status : Out(8)     the byte that a STATUS operation has read, valid with its `done`
     lookup : Out(BlockLookup)
-    fetch : Out(stream(BufferPage))   a page of PROGRAM_*, asked for 6 cycles and tADL before it is needed
+    fetch : Out(stream(BufferPage))   a page of data in, asked for tADL and a cycle or more ahead
     beats : In(stream(16))   a fetched page, page_bytes / 2 beats; DQS pauses when there is none
+    home_of : Out(BufferPage), home : In(PageTarget)   where a page of the write buffer came from
     fill : Out(stream(PageTarget))   sent before the page of DATA_OUT, which is granted when this is ready
     fill_valid, fill_data : Out(1), Out(16)   page_bytes / 2 beats for each fill
     nand : Out(NandBus)
@@ -61,6 +65,8 @@ class BusController(wiring.Component):
             "lookup": Out(BlockLookup(config)),
             "fetch": Out(stream.Signature(BufferPage(config))),
             "beats": In(stream.Signature(16)),
+            "home_of": Out(BufferPage(config)),
+            "home": In(PageTarget(config)),
             "fill": Out(stream.Signature(PageTarget(config))),
             "fill_valid": Out(1),
             "fill_data": Out(16),
@@ -99,8 +105,9 @@ class BusController(wiring.Component):
             self.lookup.place.plane.eq(request.plane),
             self.fetch.payload.slot.eq(request.slot),
             self.fetch.payload.plane.eq(request.plane),
-            self.fill.payload.tag.eq(request.tag),
-            self.fill.payload.page.eq(request.page),
+            self.home_of.eq(self.fetch.payload),
+            self.fill.payload.tag.eq(Mux(request.home, self.home.tag, request.tag)),
+            self.fill.payload.page.eq(Mux(request.home, self.home.page, request.page)),
             self.fill_data.eq(dq_i),
         ]
         for number, item in enumerate(self.requests):
@@ -159,7 +166,7 @@ class BusController(wiring.Component):
                                 m.next = "ANNOUNCE"
                             with m.Else():
                                 spell(Step.FIRST)
-                            with m.If(item.payload.op.matches(BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST)):
+                            with m.If(item.payload.op.matches(*_DATA_IN)):
                                 m.d.sync += self.fetch.valid.eq(1)
 
             with m.State("CYCLE"):

@@ -31,7 +31,7 @@ class ChannelClockwork(wiring.Component):
         self.config = config
         dies = config.geometry.dies
         super().__init__({
-            "timers": In(DieTimers(config.timing)).array(dies),
+            "timers": In(DieTimers(config)).array(dies),
             "activity": In(BusActivity),
             "events": In(EventCounts(dies)),
             "counter_select": In(4),

@@ -1,13 +1,13 @@
 """A die's agent: what is to be done with one die, as bus operations."""
 
-from amaranth import Cat, Module
+from amaranth import Cat, Module, Mux
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import BusOp
 
-from ..layouts import BusRequest, DieRead, PageSet, SetResult
+from ..layouts import BusRequest, DieRead, PageEvent, PageKind, PageSet, SetResult
 from ..zones.erase import EraseRequest, EraseResult
 from .die_reset import DieReset
 from .die_watch import DieTimers, DieWatch
@@ -15,16 +15,18 @@ from .eraser import Eraser
 from .programmer import Programmer
 from .reader import Reader
 from .turns import Turns
+from .updater import Updater
 
 
 class DieAgent(wiring.Component):
-    """Programs, reads and erases one die, one of them at a time, after a reset.
+    """Programs, reads, erases and updates one die, one of them at a time, after a reset.
 
     The units do the work; `Turns` says whose turn it is, `DieWatch` when the die is ready.
 
-    Programs, reads and erases that wait for one another get their turns in rotation. A turn is over when the
-    unit has nothing more to do, or after its run if another waits. So whoever waits for the die waits at most
-    for what is in it already (two page sets of either kind, or an erase) and one turn of each other unit.
+    Programs, reads, erases and updates that wait for one another get their turns in rotation. A turn is over
+    when the unit has nothing more to do, or after its run if another waits. So whoever waits for the die
+    waits at most for what is in it already (two page sets or tiles, or an erase) and one turn of each other
+    unit.
     Erases are not put off until the die is idle: all dies are asked to erase a zone at the same time, and if
     each did it when it suited, a stream of appends over all of them would wait for each.
 
@@ -37,6 +39,7 @@ class DieAgent(wiring.Component):
     Members
     -------
     sets : In(stream(PageSet)), results : Out(stream(SetResult))
+    updated : Out(stream(PageEvent))   a tile's program has passed or failed
     reads : In(stream(DieRead))   from a queue of `read_queue` pages
     erase : In(stream(EraseRequest)), erased : Out(stream(EraseResult))
     bus : Out(stream(BusRequest)), bus_done : In(1), bus_status : In(8)   one operation at a time
@@ -44,33 +47,43 @@ class DieAgent(wiring.Component):
     ready : Out(1)   the die has been reset
     idle : Out(1)    nothing is under way and nothing waits
     programmed, page_programmed, sensed, page_output, ended, failure : Out(1)
-        pulses for PROGRAMS, PAGES_PROGRAMMED, SENSES, PAGES_SENSED, ERASES, FAILURES of `ChannelCounter`
+        pulses for PROGRAMS, PAGES_PROGRAMMED, SENSES, PAGES_SENSED, ERASES, FAILURES of `ChannelCounter`; an
+        update of a tile is a sense and a program
 
     Parameters
     ----------
-    read_run, program_run : page sets begun in a turn while another unit waits. One program: when reads wait,
-        no data-in starts after that of the set under way. Four senses are worth the change.
+    read_run, program_run, update_run : page sets begun in a turn while another unit waits. One program: when
+        reads wait, no data-in starts after that of the set under way. Four senses are worth the change, and
+        four updates, of which the last one's program has no work of the update unit beside it.
     patience : clocks that a set of reads waits for a further page. By default a little longer than the read
         pipeline takes to come round to the channel again: it asks the channels in turn, one page per clock.
     """
 
     def __init__(
-        self, config: FmsConfig, *, read_run: int = 4, program_run: int = 1, patience: int | None = None
+        self,
+        config: FmsConfig,
+        *,
+        read_run: int = 4,
+        program_run: int = 1,
+        update_run: int = 4,
+        patience: int | None = None,
     ):
         self.config = config
         self.read_run = read_run
         self.program_run = program_run
+        self.update_run = update_run
         self.patience = config.geometry.channels + 4 if patience is None else patience
         super().__init__({
             "sets": In(stream.Signature(PageSet(config))),
             "results": Out(stream.Signature(SetResult(config))),
+            "updated": Out(stream.Signature(PageEvent(config))),
             "reads": In(stream.Signature(DieRead(config))),
             "erase": In(stream.Signature(EraseRequest(config))),
             "erased": Out(stream.Signature(EraseResult())),
             "bus": Out(stream.Signature(BusRequest(config))),
             "bus_done": In(1),
             "bus_status": In(8),
-            "timers": Out(DieTimers(config.timing)),
+            "timers": Out(DieTimers(config)),
             "ready": Out(1),
             "idle": Out(1),
             "programmed": Out(1),
@@ -87,16 +100,31 @@ class DieAgent(wiring.Component):
         m.submodules.programmer = programmer = Programmer(self.config)
         m.submodules.reader = reader = Reader(self.config, self.patience)
         m.submodules.eraser = eraser = Eraser(self.config)
-        units = (reset, programmer, reader, eraser)
-        m.submodules.turns = turns = Turns((1, self.program_run, self.read_run, 1))
-        m.submodules.watch = watch = DieWatch(self.config.timing)
+        m.submodules.updater = updater = Updater(self.config)
+        units = (reset, programmer, reader, eraser, updater)
+        m.submodules.turns = turns = Turns((1, self.program_run, self.read_run, 1, self.update_run))
+        m.submodules.watch = watch = DieWatch(self.config)
 
         connect(m, watch.timers, flipped(self.timers))
-        connect(m, flipped(self.sets), programmer.sets)
-        connect(m, programmer.results, flipped(self.results))
+        connect(m, updater.updated, flipped(self.updated))
         connect(m, flipped(self.reads), reader.reads)
         connect(m, flipped(self.erase), eraser.erase)
         connect(m, eraser.erased, flipped(self.erased))
+        # Sets are in one line, whoever is to take them; results come from the unit that has the die.
+        is_data = self.sets.payload.kind == PageKind.DATA
+        m.d.comb += [
+            programmer.sets.payload.eq(self.sets.payload),
+            programmer.sets.valid.eq(self.sets.valid & is_data),
+            updater.sets.payload.eq(self.sets.payload),
+            updater.sets.valid.eq(self.sets.valid & ~is_data),
+            self.sets.ready.eq(Mux(is_data, programmer.sets.ready, updater.sets.ready)),
+            self.results.valid.eq(programmer.results.valid | updater.results.valid),
+            self.results.payload.eq(
+                Mux(programmer.results.valid, programmer.results.payload, updater.results.payload)
+            ),
+            programmer.results.ready.eq(self.results.ready),
+            updater.results.ready.eq(self.results.ready),
+        ]
         for unit, turn in zip(units, turns.units, strict=True):
             connect(m, unit.turn, turn)
             m.d.comb += [
@@ -104,6 +132,7 @@ class DieAgent(wiring.Component):
                 unit.bus_status.eq(self.bus_status),
                 unit.watch.over.eq(watch.port.over),
                 unit.watch.due.eq(watch.port.due),
+                unit.watch.asking.eq(watch.port.asking),
                 unit.watch.paused.eq(watch.port.paused),
             ]
 
@@ -112,6 +141,7 @@ class DieAgent(wiring.Component):
             watch.bus_done.eq(self.bus_done),
             watch.bus_status.eq(self.bus_status),
             watch.asked.eq(self.bus.ready),
+            watch.port.last_page.eq(updater.watch.last_page),
         ]
         with m.Switch(turns.turn):
             for number, unit in enumerate(units):
@@ -123,6 +153,7 @@ class DieAgent(wiring.Component):
                         watch.port.begin.eq(unit.watch.begin),
                         watch.port.work.eq(unit.watch.work),
                         watch.port.pause.eq(unit.watch.pause),
+                        watch.port.hold.eq(unit.watch.hold),
                     ]
         with m.If(watch.ask):
             m.d.comb += [self.bus.valid.eq(1), self.bus.payload.op.eq(BusOp.STATUS)]
@@ -130,11 +161,11 @@ class DieAgent(wiring.Component):
         m.d.comb += [
             self.ready.eq(reset.ready),
             self.idle.eq(~Cat(unit.turn.busy | unit.turn.wants for unit in units).any()),
-            self.programmed.eq(programmer.programmed),
-            self.page_programmed.eq(programmer.page_programmed),
-            self.sensed.eq(reader.sensed),
-            self.page_output.eq(reader.page_output),
+            self.programmed.eq(programmer.programmed | updater.programmed),
+            self.page_programmed.eq(programmer.page_programmed | updater.page_programmed),
+            self.sensed.eq(reader.sensed | updater.programmed),
+            self.page_output.eq(reader.page_output | updater.page_output),
             self.ended.eq(eraser.ended),
-            self.failure.eq(programmer.failure | eraser.failure),
+            self.failure.eq(programmer.failure | eraser.failure | updater.failure),
         ]
         return m

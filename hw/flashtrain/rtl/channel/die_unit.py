@@ -35,7 +35,7 @@ def unit_ports(config: FmsConfig) -> dict:
     """
     return {
         "turn": Out(TurnPort()),
-        "watch": Out(WatchPort()),
+        "watch": Out(WatchPort(config)),
         "bus": Out(stream.Signature(BusRequest(config))),
         "bus_done": In(1),
         "bus_status": In(8),

@@ -1,20 +1,22 @@
 """Knows when a die is worth asking whether it is ready, and asks."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from amaranth import Module, Signal
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.spec import NandTiming
+from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.timing import Duration, ns
 
 from .timer import TimerPort
+from .update_time import unit_clocks
 
 
-class Work(enum.Enum, shape=3):
+class Work(enum.Enum, shape=4):
     """What the die was told to do, and so when it can be done."""
 
     RESET = 0
@@ -24,6 +26,8 @@ class Work(enum.Enum, shape=3):
     PROGRAM = 4  # after the program under way, if there is one
     LAST_PROGRAM = 5  # nothing new: the program under way
     ERASE = 6
+    FIRST_UPDATE = 7  # sense and compute
+    UPDATE = 8  # after the program under way, if there is one: sense, then compute while the array programs
 
 
 class Pause(enum.Enum, shape=2):
@@ -32,29 +36,34 @@ class Pause(enum.Enum, shape=2):
     NONE = 0
     NEXT_PLANE = 1  # tWB + tDBSY
     CHANGE_COLUMN = 2  # tCCS
+    CONFIRM = 3  # tWB
 
 
 class _Plan(NamedTuple):
     """How the watch follows a kind of work; the times are names of `NandTiming`."""
 
-    array: str | None  # what the array does
+    array: tuple[str, ...]  # what the array does
     queued: bool  # behind what it does already; the die is ready when that is over
     until: DieStatus
     interval: Duration  # between polls once the die has proved late
 
 
 _PLANS = {
-    Work.RESET: _Plan("trst", False, DieStatus.RDY, ns(1_000)),
-    Work.SENSE: _Plan("tr", False, DieStatus.RDY, ns(500)),
-    Work.CACHE_SENSE: _Plan("tr", True, DieStatus.RDY, ns(500)),
-    Work.CACHE_END: _Plan(None, True, DieStatus.RDY, ns(500)),
-    Work.PROGRAM: _Plan("tprog", True, DieStatus.RDY, ns(1_000)),
-    Work.LAST_PROGRAM: _Plan(None, False, DieStatus.ARDY, ns(1_000)),
-    Work.ERASE: _Plan("tbers", False, DieStatus.ARDY, ns(20_000)),
+    Work.RESET: _Plan(("trst",), False, DieStatus.RDY, ns(1_000)),
+    Work.SENSE: _Plan(("tr",), False, DieStatus.RDY, ns(500)),
+    Work.CACHE_SENSE: _Plan(("tr",), True, DieStatus.RDY, ns(500)),
+    Work.CACHE_END: _Plan((), True, DieStatus.RDY, ns(500)),
+    Work.PROGRAM: _Plan(("tprog",), True, DieStatus.RDY, ns(1_000)),
+    Work.LAST_PROGRAM: _Plan((), False, DieStatus.ARDY, ns(1_000)),
+    Work.ERASE: _Plan(("tbers",), False, DieStatus.ARDY, ns(20_000)),
+    Work.FIRST_UPDATE: _Plan(("tr",), True, DieStatus.RDY, ns(500)),
+    Work.UPDATE: _Plan(("tr", "tprog"), True, DieStatus.RDY, ns(500)),
 }
+_UPDATES = (Work.FIRST_UPDATE, Work.UPDATE)
+"""The die is ready when its update unit is: neither when the array starts nor when it ends."""
 
 
-_PAUSES = {Pause.NEXT_PLANE: ("twb", "tdbsy"), Pause.CHANGE_COLUMN: ("tccs",)}
+_PAUSES = {Pause.NEXT_PLANE: ("twb", "tdbsy"), Pause.CHANGE_COLUMN: ("tccs",), Pause.CONFIRM: ("twb",)}
 
 
 class DieTimers(wiring.Signature):
@@ -63,14 +72,17 @@ class DieTimers(wiring.Signature):
     Members
     -------
     array : Out(TimerPort)   follows the array
-    short : Out(TimerPort)   pauses, the least busy time of a cache command, the interval between polls
+    short : Out(TimerPort)   pauses, the least busy time of a cache command, the interval between polls;
+                             and the work of the update unit
     """
 
-    def __init__(self, timing: NandTiming):
+    def __init__(self, config: FmsConfig):
+        timing = config.timing
         clocks, twb = timing.clocks, timing.clocks("twb")
-        array = [clocks(plan.array) for plan in _PLANS.values() if plan.array]
-        short = [sum(clocks(name) for name in names) for names in _PAUSES.values()]
+        array = [sum(map(clocks, plan.array)) for plan in _PLANS.values()]
+        short = [sum(map(clocks, names)) for names in _PAUSES.values()]
         short += [plan.interval.clocks(timing.clock_mhz) for plan in _PLANS.values()]
+        short += [clocks("tr") + max(unit_clocks(config))]
         super().__init__({
             "array": Out(TimerPort(bits_for(twb + max(array) + 1))),
             "short": Out(TimerPort(bits_for(max(*short, twb + clocks("tcbsy")) + 1))),
@@ -86,16 +98,22 @@ class WatchPort(wiring.Signature):
     work : Out(Work)
     over : In(1)      pulse: the status byte says that the die is ready, and is still on `bus_status`
     due : In(1)       the array is idle, as far as can be told without asking
+    last_page : Out   of the gradients of an update: it tells how long the unit works at least
+    hold : Out(1)     the user has the bus though the die works: do not ask now
+    asking : In(1)    the watch has it
     pause : Out(Pause)   starts a pause; NONE otherwise
     paused : In(1)
     """
 
-    def __init__(self):
+    def __init__(self, config: FmsConfig):
         super().__init__({
             "begin": Out(1),
             "work": Out(Work),
             "over": In(1),
             "due": In(1),
+            "last_page": Out(config.geometry.plane_bits),
+            "hold": Out(1),
+            "asking": In(1),
             "pause": Out(Pause),
             "paused": In(1),
         })  # fmt: skip
@@ -108,6 +126,9 @@ class DieWatch(wiring.Component):
     that was predicted to end; only if a poll has come too early is the timer set right, by the poll that
     succeeds. So the prediction does not creep away from the array however late the polls get the bus.
 
+    An update begins when the array is idle. The end of the unit's work is predicted for the smallest tile
+    that it can be; meanwhile the other timer goes on with the array, which may program longer than that.
+
     Latency: 1 clock from a timer's end to the request of a poll.
 
     Members
@@ -119,11 +140,11 @@ class DieWatch(wiring.Component):
     bus_status : In(8)
     """
 
-    def __init__(self, timing: NandTiming):
-        self.timing = timing
+    def __init__(self, config: FmsConfig):
+        self.config = config
         super().__init__({
-            "port": In(WatchPort()),
-            "timers": Out(DieTimers(timing)),
+            "port": In(WatchPort(config)),
+            "timers": Out(DieTimers(config)),
             "ask": Out(1),
             "asked": In(1),
             "bus_done": In(1),
@@ -132,11 +153,12 @@ class DieWatch(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        clocks = self.timing.clocks
+        timing = self.config.timing
+        clocks = timing.clocks
         twb = clocks("twb")
         cache_busy = twb + clocks("tcbsy")
-        intervals = {work: plan.interval.clocks(self.timing.clock_mhz) for work, plan in _PLANS.items()}
-        array_times = {work: clocks(plan.array) for work, plan in _PLANS.items() if plan.array}
+        intervals = {work: plan.interval.clocks(timing.clock_mhz) for work, plan in _PLANS.items()}
+        array_times = {work: sum(map(clocks, plan.array)) for work, plan in _PLANS.items()}
 
         array, short = self.timers.array, self.timers.short
 
@@ -147,7 +169,7 @@ class DieWatch(wiring.Component):
         with m.Switch(self.port.pause):
             for pause, names in _PAUSES.items():
                 with m.Case(pause):
-                    start(short, sum(clocks(name) for name in names))
+                    start(short, sum(map(clocks, names)))
 
         work = Signal(Work)
         late = Signal()
@@ -157,31 +179,40 @@ class DieWatch(wiring.Component):
                 with m.Case(kind):
                     m.d.comb += ready.eq((self.bus_status & plan.until.value) != 0)
 
-        def start_queued():
+        def start_queued(kinds) -> None:
             with m.Switch(work):
-                for kind, plan in _PLANS.items():
-                    if plan.queued and plan.array:
+                for kind in kinds:
+                    if _PLANS[kind].queued and _PLANS[kind].array:
                         with m.Case(kind):
                             start(array, array_times[kind] - 1)
 
-        with m.FSM(name="watch"):
+        def for_the_tile(timer, length: Callable[[int], int]) -> None:
+            with m.Switch(self.port.last_page):
+                for number, unit in enumerate(unit_clocks(self.config)):
+                    with m.Case(number):
+                        start(timer, length(unit))
+
+        others = [kind for kind in _PLANS if kind not in _UPDATES]
+        with m.FSM(name="watch") as fsm:
             with m.State("QUIET"):
                 with m.If(self.port.begin):
                     m.d.sync += [work.eq(self.port.work), late.eq(0)]
                     with m.Switch(self.port.work):
                         for kind, plan in _PLANS.items():
                             with m.Case(kind):
-                                if plan.queued:
+                                if plan.queued and kind not in _UPDATES:
                                     start(short, cache_busy)
-                                elif plan.array:
+                                elif plan.array and not plan.queued:
                                     start(array, twb + array_times[kind])
                     m.next = "ARRAY_WORKS"
             with m.State("ARRAY_WORKS"):
                 with m.If(~array.running):
-                    start_queued()
+                    start_queued(_PLANS)
+                    with m.If((work == Work.FIRST_UPDATE) | (work == Work.UPDATE)):
+                        for_the_tile(short, lambda unit: clocks("tr") + unit)
                     m.next = "NOT_YET"
             with m.State("NOT_YET"):
-                with m.If(~short.running):
+                with m.If(~short.running & ~self.port.hold):
                     m.next = "ASK"
             with m.State("ASK"):
                 m.d.comb += self.ask.eq(1)
@@ -191,7 +222,9 @@ class DieWatch(wiring.Component):
                 with m.If(self.bus_done & ready):
                     m.d.comb += self.port.over.eq(1)
                     with m.If(late):
-                        start_queued()
+                        start_queued(others)
+                        with m.If(work == Work.UPDATE):
+                            for_the_tile(array, lambda unit: max(clocks("tprog") - unit, 0))
                     m.next = "QUIET"
                 with m.Elif(self.bus_done):
                     m.d.sync += late.eq(1)
@@ -200,4 +233,5 @@ class DieWatch(wiring.Component):
                             with m.Case(kind):
                                 start(short, interval)
                     m.next = "NOT_YET"
+        m.d.comb += self.port.asking.eq(fsm.ongoing("ASK") | fsm.ongoing("ANSWER"))
         return m

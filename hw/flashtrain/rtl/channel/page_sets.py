@@ -9,7 +9,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 
 from ..arbiter import RoundRobin
-from ..layouts import STREAM_BITS, PageSet, WritePage
+from ..layouts import STREAM_BITS, PageKind, PageSet, WritePage
 from .age_order import AgeOrder
 
 
@@ -31,10 +31,21 @@ class SetRecord(data.StructLayout):
             "zone": g.zone_bits,
             "row": g.row_bits,
             "die": g.die_bits,
+            "kind": PageKind,
             "stream": STREAM_BITS,
             "first": g.plane_bits,
             "last": g.plane_bits,
+            "source": g.zone_bits,
+            "copies": g.plane_bits + 1,
+            "tag": config.tag_bits,
         })  # fmt: skip
+
+
+OPENED_WITH = ("zone", "row", "die", "kind", "stream", "source", "copies", "tag")
+"""What a set is told by its first page."""
+
+HANDED_ON = ("zone", "row", "kind", "first", "last", "source", "copies", "tag")
+"""What its agent is told of it."""
 
 
 class PagePlace(data.StructLayout):
@@ -55,6 +66,8 @@ class PageSets(wiring.Component):
     A set is closed when its last plane or a page with `close` is announced, when its stream is flushed, and,
     the oldest open one, when a page needs room and no slot is free: one set for each such page.
 
+    Only sets of DATA hold what can be read, and are discarded or closed for others' sake.
+
     Latency: a page is accepted 1 clock after it is offered if its set is the youngest, after `write_sets` + 2
     if it opens a set; a lookup is answered within `write_sets`. What goes before adds its own walk.
 
@@ -71,7 +84,7 @@ class PageSets(wiring.Component):
     ended_first, ended_last : Out        planes of the set in `ended_slot`
     flush : In(stream(STREAM_BITS))      closes the stream's open sets
     flushed : Out(1)                     pulse: all sets that the stream had are programmed or discarded
-    discard : In(stream(zone))           accepted when all sets of the zone but the agents' are free
+    discard : In(stream(zone))           accepted when all data of the zone but the agents' is gone
     busy : Out(1)                        a set is closed or handed out
     """
 
@@ -116,6 +129,7 @@ class PageSets(wiring.Component):
         last_visit = visits == count - 1
         state, whole, is_pinned = Signal(SetState), Signal(), Signal()
         record = read.data
+        is_data = record.kind == PageKind.DATA
         pinned, pinned_slot = Signal(), Signal.like(slot)
         m.d.comb += [
             order.position.eq(position),
@@ -174,7 +188,7 @@ class PageSets(wiring.Component):
             with m.State("PLACE"):
                 # From the youngest, which is the page's own set most of the time.
                 m.d.sync += go_on(-1)
-                with m.If((state == SetState.OPEN) & _same_set(record, page)):
+                with m.If((state == SetState.OPEN) & (record.kind == page.kind) & _same_set(record, page)):
                     m.d.comb += [write.data.eq(record), write.data.last.eq(page.plane), write.en.eq(1)]
                     m.d.comb += self.pages.ready.eq(1)
                     with m.If(closing):
@@ -184,7 +198,7 @@ class PageSets(wiring.Component):
                 with m.Else():
                     with m.If((state == SetState.FREE) & ~is_pinned):
                         m.d.sync += [candidate.eq(position), found_free.eq(1)]
-                    with m.Elif((state == SetState.OPEN) & ~found_free):
+                    with m.Elif((state == SetState.OPEN) & is_data & ~found_free):
                         m.d.sync += [candidate.eq(position), found_open.eq(1)]
                     with m.If(last_visit):
                         m.next = "MAKE_PLACE"
@@ -199,7 +213,7 @@ class PageSets(wiring.Component):
                     m.next = "IDLE"
 
             with m.State("OPEN_SET"):
-                for field in ("zone", "row", "die", "stream"):
+                for field in OPENED_WITH:
                     m.d.comb += write.data[field].eq(page[field])
                 m.d.comb += [write.data.first.eq(page.plane), write.data.last.eq(page.plane), write.en.eq(1)]
                 m.d.comb += [self.pages.ready.eq(1), order.renew.eq(1)]
@@ -216,7 +230,7 @@ class PageSets(wiring.Component):
             with m.State("LOOKUP"):
                 m.d.sync += go_on(+1)
                 within = (record.first <= asked.plane) & (asked.plane <= record.last)
-                with m.If((state != SetState.FREE) & _same_set(record, asked) & within):
+                with m.If((state != SetState.FREE) & is_data & _same_set(record, asked) & within):
                     # While its data is on the way or the pin in use, the question stays and is asked again.
                     with m.If((asked.plane < filled[slot]) & ~pinned):
                         m.d.comb += [self.lookup.ready.eq(1), self.hit.eq(1)]
@@ -237,7 +251,7 @@ class PageSets(wiring.Component):
                                 offer.payload.slot.eq(slot),
                                 states[slot].eq(SetState.HANDED_OUT),
                             ]
-                            for field in ("zone", "row", "first", "last"):
+                            for field in HANDED_ON:
                                 m.d.sync += offer.payload[field].eq(record[field])
                 with m.If(last_visit):
                     m.next = "IDLE"
@@ -260,7 +274,7 @@ class PageSets(wiring.Component):
                 offered = Cat(offer.valid & (offer.payload.slot == slot) for offer in self.sets).any()
                 ours = (state == SetState.OPEN) | (state == SetState.CLOSED)
                 keep = Signal()
-                with m.If((state != SetState.FREE) & (record.zone == self.discard.payload)):
+                with m.If((state != SetState.FREE) & is_data & (record.zone == self.discard.payload)):
                     m.d.comb += keep.eq(Mux(ours, ~whole, offered))
                     with m.If(ours & whole):
                         m.d.sync += [

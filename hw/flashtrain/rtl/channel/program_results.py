@@ -1,4 +1,4 @@
-"""What became of programmed page sets, page by page."""
+"""What became of programmed page sets, page by page, and of updated tiles."""
 
 from amaranth import Cat, Module, Signal
 from amaranth.lib import data, stream, wiring
@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 
+from ..arbiter import RoundRobin
 from ..layouts import BufferPage, PageEvent, SetResult
 
 
@@ -21,14 +22,17 @@ class Note(data.StructLayout):
 class ProgramResults(wiring.Component):
     """Takes the results of page sets from the dies in turn and reports the pages that asked for it.
 
+    Tiles are reported when there is no page set to report.
+
     Latency: 2 clocks from a result to its first event, one more for each die before it in turn. Throughput:
-    one page per clock.
+    one page per clock; a tile in 2 clocks.
 
     Members
     -------
     announced : In(1)                      a page got its place
     announced_page : In(BufferPage), note : In(Note)
     results : In(stream(SetResult)).array(dies)
+    updated : In(stream(PageEvent)).array(dies)   tiles
     slot : Out                             the set whose pages are reported
     first, last : In                       its planes
     ended : Out(1)                         all its pages are reported
@@ -46,6 +50,7 @@ class ProgramResults(wiring.Component):
             "announced_page": In(BufferPage(config)),
             "note": In(Note(config)),
             "results": In(stream.Signature(SetResult(config))).array(g.dies),
+            "updated": In(stream.Signature(PageEvent(config))).array(g.dies),
             "slot": Out(bits_for(config.write_sets)),
             "first": In(g.plane_bits),
             "last": In(g.plane_bits),
@@ -63,6 +68,8 @@ class ProgramResults(wiring.Component):
         m.submodules.notes = notes = Memory(shape=Note(config), depth=config.write_sets * g.planes, init=[])
         write, read = notes.write_port(), notes.read_port(domain="comb")
         plane, failed = Signal(g.plane_bits), Signal()
+        m.submodules.tiles = tiles = RoundRobin(g.dies)
+        event = Signal(PageEvent(config))  # of a tile
         m.d.comb += [
             write.addr.eq(Cat(self.announced_page.plane, self.announced_page.slot)),
             write.data.eq(self.note),
@@ -70,6 +77,7 @@ class ProgramResults(wiring.Component):
             read.addr.eq(Cat(plane, self.slot)),
             self.programmed.payload.tag.eq(read.data.tag),
             self.programmed.payload.failed.eq(failed),
+            tiles.requests.eq(Cat(tile.valid for tile in self.updated)),
         ]
 
         turn = Signal(g.die_bits)
@@ -77,6 +85,13 @@ class ProgramResults(wiring.Component):
             with m.State("WAIT"):
                 with m.If(Cat(result.valid for result in self.results).any()):
                     m.d.sync += turn.eq(turn + 1)
+                with m.Elif(tiles.requests.any()):
+                    m.d.comb += tiles.advance.eq(1)
+                    for tile, chosen in zip(self.updated, tiles.chosen, strict=True):
+                        m.d.comb += tile.ready.eq(chosen)
+                        with m.If(chosen):
+                            m.d.sync += event.eq(tile.payload)
+                    m.next = "REPORT_TILE"
                 for die, result in enumerate(self.results):
                     with m.If(turn == die):
                         m.d.comb += result.ready.eq(1)
@@ -93,9 +108,14 @@ class ProgramResults(wiring.Component):
                     m.d.sync += plane.eq(plane + 1)
                 with m.If(self.ended):
                     m.next = "WAIT"
+
+            with m.State("REPORT_TILE"):
+                m.d.comb += self.programmed.payload.eq(event)
+                with m.If(self.programmed.ready):
+                    m.next = "WAIT"
         reporting = fsm.ongoing("REPORT")
         m.d.comb += [
-            self.programmed.valid.eq(reporting & read.data.notify),
+            self.programmed.valid.eq((reporting & read.data.notify) | fsm.ongoing("REPORT_TILE")),
             self.page_ended.eq(reporting & (~read.data.notify | self.programmed.ready)),
             self.ended.eq(self.page_ended & (plane == self.last)),
             self.failed.eq(self.ended & failed),

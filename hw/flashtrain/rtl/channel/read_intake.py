@@ -16,7 +16,7 @@ from .read_buffer import HitPage
 class ReadIntake(wiring.Component):
     """One page at a time: looked up in the write buffer, then sent on as a hit or queued for its die.
 
-    A full queue or a copy under way holds up the pages behind it.
+    A full queue or a copy under way holds up the pages behind it. Statistics are not looked up.
 
     Latency: 1 clock and the lookup, 2 more through a die's queue. Throughput: a page per lookup and 2 clocks.
 
@@ -67,6 +67,8 @@ class ReadIntake(wiring.Component):
                 m.d.sync += page.eq(self.pages.payload)
                 with m.If(self.pages.valid):
                     m.next = "LOOK_UP"
+                    with m.If(self.pages.payload.statistics):
+                        m.next = "MISS"
 
             with m.State("LOOK_UP"):
                 m.d.comb += self.lookup.valid.eq(1)

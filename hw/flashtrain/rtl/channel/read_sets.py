@@ -13,6 +13,8 @@ from ..layouts import DieRead
 class ReadSets(wiring.Component):
     """A queue of reads in sets: consecutive reads of one row of one zone, with ascending planes.
 
+    A read of statistics is a set of its own.
+
     Reads pass through in order. Those that have been sensed and are to be output come first, then those being
     sensed, then the *next* set, which grows as reads come. It is complete when the read that follows belongs
     to another set, when no plane or no room is left, or when none has come for `patience` clocks.
@@ -96,6 +98,7 @@ class ReadSets(wiring.Component):
             Signal.like(head.row),
             Signal.like(head.plane),
         )  # the newest
+        statistics, same_kind = Signal(), Signal()
         planes = Signal(g.planes)  # of the next set; of the set taken last, while there is none
         planes_before = Signal(g.planes)
         next_row = Signal()
@@ -103,12 +106,16 @@ class ReadSets(wiring.Component):
         stepping = Signal()
         lonely = Signal(range(self.patience + 1))  # clocks until no further read is waited for
         m.d.comb += [
-            extends.eq(self.waiting & (head.zone == zone) & (head.row == row) & (head.plane > plane)),
+            same_kind.eq(~head.statistics & ~statistics),
+            extends.eq(
+                self.waiting & same_kind & (head.zone == zone) & (head.row == row) & (head.plane > plane)
+            ),
             stepping.eq(~self.waiting & (sensed != written)),
             self.reads.ready.eq(~full & ~stepping & (~self.waiting | extends)),
             self.none.eq(~self.waiting & ~self.reads.valid & (lonely == 0)),
             self.complete.eq(
-                self.waiting & (full | (plane == g.planes - 1) | Mux(self.reads.valid, ~extends, lonely == 0))
+                self.waiting
+                & (full | statistics | (plane == g.planes - 1) | Mux(self.reads.valid, ~extends, lonely == 0))
             ),
             self.sequential.eq(next_row & (planes == planes_before)),
         ]
@@ -118,13 +125,14 @@ class ReadSets(wiring.Component):
                 zone.eq(head.zone),
                 row.eq(head.row),
                 plane.eq(head.plane),
+                statistics.eq(head.statistics),
                 self.waiting.eq(1),
                 planes.eq(Mux(self.waiting, planes, 0) | (1 << head.plane)),
                 lonely.eq(self.patience),
             ]
             with m.If(~self.waiting):
                 m.d.sync += [
-                    next_row.eq((head.zone == zone) & (head.row == row + 1)),
+                    next_row.eq(same_kind & (head.zone == zone) & (head.row == row + 1)),
                     planes_before.eq(planes),
                 ]
         with m.Elif(lonely != 0):

@@ -24,7 +24,7 @@ class Reader(wiring.Component):
         3Fh                   nothing more to sense: output the last set
 
     A set that comes alone needs the first line only. Each page takes SELECT (06h..E0h) and, tCCS later,
-    DATA_OUT.
+    DATA_OUT. Statistics need no sense, only a selection of their own (CBh..CCh); they end a run.
 
     Throughput: see `DieAgent`.
 
@@ -53,9 +53,11 @@ class Reader(wiring.Component):
         cached = (
             Signal()
         )  # the set to be output has been sensed by a cache command, or will be handed out by one
+        statistics = Signal()  # the read that `sets` shows
         request = self.bus.payload
         m.d.comb += [
             self.turn.wants.eq(sets.waiting | self.reads.valid),
+            statistics.eq(sets.read.statistics),
             *(request[field].eq(sets.read[field]) for field in ("zone", "row", "plane", "tag", "page")),
         ]
 
@@ -65,6 +67,13 @@ class Reader(wiring.Component):
                 with m.If(self.turn.go & sets.complete):
                     m.d.comb += [sets.take.eq(1), self.turn.started.eq(1)]
                     m.next = "NAME_PAGE"
+                    with m.If(statistics):
+                        m.d.comb += sets.sense_all.eq(1)
+                        m.next = "STATISTICS"
+
+            with m.State("STATISTICS"):
+                m.d.comb += sets.mark.eq(1)
+                m.next = "SELECT"
 
             with m.State("NAME_PAGE"):
                 m.d.comb += [
@@ -100,7 +109,7 @@ class Reader(wiring.Component):
             # One set is sensed and not yet output: is there another to sense meanwhile?
             with m.State("LOOK_AHEAD"):
                 m.d.comb += sets.mark.eq(1)
-                with m.If(self.turn.go & sets.complete):
+                with m.If(self.turn.go & sets.complete & ~statistics):
                     m.d.comb += [sets.take.eq(1), self.turn.started.eq(1)]
                     m.d.sync += cached.eq(1)
                     with m.If(sets.sequential):
@@ -108,7 +117,7 @@ class Reader(wiring.Component):
                         m.next = "CONTINUE"
                     with m.Else():
                         m.next = "NAME_PAGE"
-                with m.Elif(~self.turn.go | sets.none):
+                with m.Elif(~self.turn.go | sets.none | (sets.complete & statistics)):
                     with m.If(cached):
                         m.next = "END"
                     with m.Else():
@@ -137,7 +146,11 @@ class Reader(wiring.Component):
                     m.next = "WAIT"
 
             with m.State("SELECT"):
-                m.d.comb += [sets.output.eq(1), self.bus.valid.eq(1), request.op.eq(BusOp.SELECT)]
+                m.d.comb += [
+                    sets.output.eq(1),
+                    self.bus.valid.eq(1),
+                    request.op.eq(Mux(statistics, BusOp.SELECT_STATISTICS, BusOp.SELECT)),
+                ]
                 with m.If(self.bus.ready):
                     m.next = "SELECTING"
 

@@ -54,7 +54,7 @@ class ChannelWorks(wiring.Component):
             "erased": Out(stream.Signature(EraseResult())),
             "ready": Out(1),
             "idle": Out(1),
-            "timers": Out(DieTimers(config.timing)).array(config.geometry.dies),
+            "timers": Out(DieTimers(config)).array(config.geometry.dies),
             "activity": Out(BusActivity),
             "events": Out(EventCounts(config.geometry.dies)),
             "nand": Out(NandBus(config.geometry.dies)),
@@ -102,7 +102,12 @@ class ChannelWorks(wiring.Component):
         connect(m, bus.fill, read_buffer.fill)
         connect(m, bus.lookup, blocks.lookup)
         connect(m, bus.nand, flipped(self.nand))
-        m.d.comb += [read_buffer.fill_valid.eq(bus.fill_valid), read_buffer.fill_data.eq(bus.fill_data)]
+        m.d.comb += [
+            read_buffer.fill_valid.eq(bus.fill_valid),
+            read_buffer.fill_data.eq(bus.fill_data),
+            write_buffer.home_of.eq(bus.home_of),
+            bus.home.eq(write_buffer.home),
+        ]
 
         # An erase discards first, so that no die programs the zone after its erase.
         m.d.comb += [
@@ -118,6 +123,7 @@ class ChannelWorks(wiring.Component):
             m.submodules[f"agent_{number}"] = agent
             connect(m, write_buffer.sets[number], agent.sets)
             connect(m, agent.results, write_buffer.results[number])
+            connect(m, agent.updated, write_buffer.updated[number])
             connect(m, intake.reads[number], agent.reads)
             connect(m, eraser.erase[number], agent.erase)
             connect(m, agent.erased, eraser.erased[number])

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 
-from ..layouts import STREAM_BITS, BufferPage, PageEvent, PageSet, SetResult, WritePage
+from ..layouts import STREAM_BITS, BufferPage, PageEvent, PageKind, PageSet, PageTarget, SetResult, WritePage
 from .gearbox import BEAT_BITS, PageSerializer
 from .page_sets import PagePlace, PageSets
 from .program_results import ProgramResults
@@ -29,8 +29,10 @@ class WriteBuffer(wiring.Component):
     pages : In(stream(WritePage))     accepted when a place is reserved
     data_valid : In(1), data : In     `page_beats` words per accepted page, in their order
     sets : Out(stream(PageSet)).array(dies), results : In(stream(SetResult)).array(dies)
+    updated : In(stream(PageEvent)).array(dies)   tiles whose gradients had been here
     programmed : Out(stream(PageEvent))
     fetch : In(stream(BufferPage)), beats : Out(stream(16))   a page for the bus, the low bytes first
+    home_of : In(BufferPage), home : Out(PageTarget)   where a page of gradients came from
     flush, flushed, discard, lookup, hit, hit_slot            see :class:`PageSets`
     copy : In(stream(BufferPage))     the page that `lookup` has hit; releases it at the end
     copy_room : In(1)                 there is room for a word in the next clock
@@ -49,9 +51,12 @@ class WriteBuffer(wiring.Component):
             "data": In(word_bits),
             "sets": Out(stream.Signature(PageSet(config))).array(g.dies),
             "results": In(stream.Signature(SetResult(config))).array(g.dies),
+            "updated": In(stream.Signature(PageEvent(config))).array(g.dies),
             "programmed": Out(stream.Signature(PageEvent(config))),
             "fetch": In(stream.Signature(BufferPage(config))),
             "beats": Out(stream.Signature(BEAT_BITS)),
+            "home_of": In(BufferPage(config)),
+            "home": Out(PageTarget(config)),
             "flush": In(stream.Signature(STREAM_BITS)),
             "flushed": Out(1),
             "discard": In(stream.Signature(g.zone_bits)),
@@ -84,18 +89,20 @@ class WriteBuffer(wiring.Component):
         for die in range(g.dies):
             connect(m, sets.sets[die], flipped(self.sets[die]))
             connect(m, flipped(self.results[die]), results.results[die])
+            connect(m, flipped(self.updated[die]), results.updated[die])
         connect(m, flipped(self.pages), sets.pages)
         connect(m, flipped(self.flush), sets.flush)
         connect(m, flipped(self.discard), sets.discard)
         connect(m, flipped(self.lookup), sets.lookup)
         connect(m, results.programmed, flipped(self.programmed))
         placed = Signal()
+        has_gradients = self.pages.payload.kind == PageKind.GRADIENTS
         m.d.comb += [
             placed.eq(self.pages.valid & self.pages.ready),
             results.announced.eq(placed),
             results.announced_page.slot.eq(sets.slot),
             results.announced_page.plane.eq(self.pages.payload.plane),
-            results.note.notify.eq(self.pages.payload.notify),
+            results.note.notify.eq(self.pages.payload.notify & ~has_gradients),
             results.note.tag.eq(self.pages.payload.tag),
             sets.ended.eq(results.ended),
             sets.ended_slot.eq(results.slot),
@@ -108,6 +115,19 @@ class WriteBuffer(wiring.Component):
             self.set_ended.eq(results.ended),
             self.set_failed.eq(results.failed),
             self.busy.eq(sets.busy | results.busy),
+        ]
+
+        m.submodules.homes = homes = Memory(
+            shape=PageTarget(config), depth=config.write_sets * g.planes, init=[]
+        )
+        settle, seek = homes.write_port(), homes.read_port(domain="comb")
+        m.d.comb += [
+            settle.en.eq(placed),
+            settle.addr.eq(Cat(results.announced_page.plane, results.announced_page.slot)),
+            settle.data.tag.eq(self.pages.payload.tag),
+            settle.data.page.eq(self.pages.payload.page),
+            seek.addr.eq(Cat(self.home_of.plane, self.home_of.slot)),
+            self.home.eq(seek.data),
         ]
 
         # Where the data of announced pages goes. There are never more of them than places.

@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec import Access, FmsConfig, Port, Status, Submission, ZoneAction, ZoneState
 from flashtrain.spec.geometry import bits_for
-from flashtrain.spec.nvme import BitField, ReportHeader, ZoneDescriptor, ZoneReport
+from flashtrain.spec.nvme import BitField, GenerationAction, ReportHeader, ZoneDescriptor, ZoneReport
 from flashtrain.spec.registers import MAX_STREAMS
 
 from ..layouts import OPERATION_OF, STREAM_BITS, Command, Entry, Operation, StreamTable
@@ -27,6 +27,7 @@ class Parsed(data.StructLayout):
     """An entry's fields, and what can be said about them without comparing."""
 
     def __init__(self, config: FmsConfig):
+        g = config.geometry
         super().__init__({
             "error": 1,
             "port": 1,
@@ -38,6 +39,10 @@ class Parsed(data.StructLayout):
             "stream": STREAM_BITS,
             "table": StreamTable(config),
             "access": 2,  # what the port may do
+            "source_known": 1,
+            "source": STREAM_BITS,
+            "source_table": StreamTable(config),
+            "source_access": 2,
             "address": 64,
             "end": max(config.address_bits, 32) + 1,  # first byte past the data; of the low address bits
             "length": 32,
@@ -49,6 +54,12 @@ class Parsed(data.StructLayout):
             "select_all": 1,
             "report_options": 8,
             "partial": 1,
+            # Of an update; products are right if its fields are.
+            "pages": 8,
+            "copies": 8,
+            "rows": 16,
+            "update_blocks": 16 + g.plane_bits + 1 + g.channel_bits,
+            "other_events": 16 + g.plane_bits + 2 + g.channel_bits,  # but for the arrivals of its blocks
         })  # fmt: skip
 
 
@@ -101,10 +112,13 @@ class Decoder(wiring.Component):
         def field(which: BitField):
             return entry.bytes[which.low : which.low + which.width]
 
-        nsid = field(Submission.nsid)
-        stream_number = (nsid - 1)[:STREAM_BITS]
-        table = Signal(StreamTable(self.config))
+        g = self.config.geometry
+        nsid, source_nsid = field(Submission.nsid), field(Submission.source)
+        stream_number, source_number = ((number - 1)[:STREAM_BITS] for number in (nsid, source_nsid))
+        table, source_table = (Signal(StreamTable(self.config), name=n) for n in ("table", "source_table"))
         operation = Signal(Operation)
+        pages, copies = (field(which)[: g.plane_bits + 1] for which in (Submission.pages, Submission.copies))
+        rows = field(Submission.rows)
         address, length = field(Submission.address), field(Submission.length)
         m.d.comb += [
             parsed.error.eq(entry.error),
@@ -117,6 +131,10 @@ class Decoder(wiring.Component):
             parsed.stream.eq(stream_number),
             parsed.table.eq(table),
             parsed.access.eq(Mux(entry.port == Port.CORE, table.core, table.host)),
+            parsed.source_known.eq((source_nsid != 0) & (source_nsid <= MAX_STREAMS)),
+            parsed.source.eq(source_number),
+            parsed.source_table.eq(source_table),
+            parsed.source_access.eq(Mux(entry.port == Port.CORE, source_table.core, source_table.host)),
             parsed.address.eq(address),
             parsed.end.eq(address[: self.config.address_bits] + length),
             parsed.length.eq(length),
@@ -128,11 +146,17 @@ class Decoder(wiring.Component):
             parsed.select_all.eq(field(Submission.select_all)),
             parsed.report_options.eq(field(Submission.report_options)),
             parsed.partial.eq(field(Submission.partial)),
+            parsed.pages.eq(field(Submission.pages)),
+            parsed.copies.eq(field(Submission.copies)),
+            parsed.rows.eq(rows),
+            parsed.update_blocks.eq((rows * pages) << g.channel_bits),
+            parsed.other_events.eq((rows * (copies + 1)) << g.channel_bits),
         ]
-        with m.Switch(stream_number):
-            for number, settings in enumerate(self.streams):
-                with m.Case(number):
-                    m.d.comb += table.eq(settings)
+        for which, row in ((stream_number, table), (source_number, source_table)):
+            with m.Switch(which):
+                for number, settings in enumerate(self.streams):
+                    with m.Case(number):
+                        m.d.comb += row.eq(settings)
         with m.If(~entry.error), m.Switch(field(Submission.opcode)):
             for opcode, value in OPERATION_OF.items():
                 with m.Case(opcode):
@@ -140,21 +164,37 @@ class Decoder(wiring.Component):
 
     def _check(self, m: Module, parsed, command):
         config, g, op = self.config, self.config.geometry, parsed.operation
-        blocks, report, has_data, one_zone = Signal(), Signal(), Signal(), Signal()
+        blocks, report, has_data, one_zone, has_source = (
+            Signal(name=name) for name in ("blocks", "report", "has_data", "one_zone", "has_source")
+        )
         zone = parsed.slba[g.zone_size_bits :]
         m.d.comb += [
-            blocks.eq(one_of(op, Operation.READ, Operation.WRITE, Operation.APPEND)),
+            blocks.eq(one_of(
+                op, Operation.READ, Operation.WRITE, Operation.APPEND, Operation.UPDATE,
+                Operation.CONSTANTS, Operation.STATISTICS,
+            )),
             report.eq(op == Operation.RECEIVE),
             has_data.eq(blocks | report),
-            one_zone.eq(has_data | (op == Operation.RETIRE) | (op == Operation.SEND) & ~parsed.select_all),
-        ]
+            one_zone.eq(
+                has_data & ~one_of(op, Operation.CONSTANTS, Operation.STATISTICS)
+                | (op == Operation.RETIRE) | (op == Operation.SEND) & ~parsed.select_all
+            ),
+            has_source.eq(
+                (op == Operation.UPDATE)
+                | (op == Operation.GENERATION) & (parsed.action == GenerationAction.COMMIT)
+            ),
+        ]  # fmt: skip
+        same = parsed.source == parsed.stream
+        no_source = ~parsed.source_known | ~parsed.source_table.valid | same
         checks = [
             (parsed.error, Status.DATA_TRANSFER_ERROR),
             (op == Operation.INVALID, Status.INVALID_OPCODE),
             ((parsed.fuse != 0) | has_data & (parsed.psdt != Submission.PSDT_SGL), Status.INVALID_FIELD),
             (~parsed.known | ~parsed.table.valid, Status.INVALID_NAMESPACE),
+            (has_source & no_source, Status.INVALID_NAMESPACE),
             (~self._allowed(parsed), Status.ACCESS_DENIED),
-            (self._bad_field(parsed, blocks, one_zone), Status.INVALID_FIELD),
+            (has_source & ~self._source_allowed(parsed), Status.ACCESS_DENIED),
+            (self._bad_field(parsed, blocks, one_zone, has_source), Status.INVALID_FIELD),
             (has_data & (parsed.sgl_type != 0), Status.SGL_TYPE_INVALID),
             (has_data & (parsed.length != self._data_bytes(parsed)), Status.SGL_LENGTH_INVALID),
             (blocks & parsed.address[: config.page_shift].any(), Status.SGL_GRANULARITY_INVALID),
@@ -185,29 +225,47 @@ class Decoder(wiring.Component):
             command.partial.eq(parsed.partial),
             command.action.eq(parsed.action),
             command.select_all.eq(parsed.select_all),
+            command.source.eq(parsed.source),
+            command.source_zone.eq(parsed.source_table.first + zone),
+            command.rows.eq(parsed.rows),
+            command.last_page.eq(parsed.pages - 1),
+            command.copies.eq(parsed.copies),
+            command.events.eq(parsed.blocks + parsed.other_events),
         ]
 
     def _allowed(self, parsed):
         needed = Mux(
-            parsed.operation == Operation.RECEIVE, Access.READ | Access.APPEND,
+            one_of(parsed.operation, Operation.RECEIVE, Operation.STATISTICS), Access.READ | Access.APPEND,
             Mux(parsed.operation == Operation.READ, Const(Access.READ, 2), Const(Access.APPEND, 2)),
         )  # fmt: skip
         return (parsed.access & needed).any()
 
-    def _bad_field(self, parsed, blocks, one_zone):
-        op = parsed.operation
+    def _source_allowed(self, parsed):
+        reads = parsed.operation == Operation.UPDATE
+        return (parsed.source_access & Mux(reads, Const(Access.READ, 2), Const(Access.APPEND, 2))).any()
+
+    def _bad_field(self, parsed, blocks, one_zone, has_source):
+        op, g = parsed.operation, self.config.geometry
         any_offset = one_of(op, Operation.READ, Operation.WRITE)
-        offset = parsed.slba[: self.config.geometry.zone_size_bits]
+        offset = parsed.slba[: g.zone_size_bits]
         bad_report = (parsed.action != ZoneReport.REPORT_ZONES) | (parsed.report_options != 0)
         bad_report |= parsed.report_bytes < ReportHeader.BYTES
         bad_send = ~one_of(parsed.action, *ZoneAction)
         bad_retire = ~one_of(parsed.action, ZoneState.READ_ONLY, ZoneState.OFFLINE)
+        bad_generation = ~one_of(parsed.action, *GenerationAction)
+        for_all_dies = one_of(op, Operation.CONSTANTS, Operation.STATISTICS)
+        bad_update = (parsed.pages == 0) | (parsed.pages > g.planes) | (parsed.copies > parsed.pages)
+        bad_update |= (parsed.rows == 0) | (parsed.blocks != parsed.update_blocks)
         return (
             blocks & (parsed.blocks > self.config.max_blocks)
             | one_zone & ~any_offset & offset.any()
             | (op == Operation.RECEIVE) & bad_report
             | (op == Operation.SEND) & bad_send
             | (op == Operation.RETIRE) & bad_retire
+            | (op == Operation.GENERATION) & bad_generation
+            | for_all_dies & (parsed.blocks != g.channels * g.dies)
+            | (op == Operation.UPDATE) & bad_update
+            | has_source & (parsed.source_table.zones != parsed.table.zones)
         )
 
     def _data_bytes(self, parsed):

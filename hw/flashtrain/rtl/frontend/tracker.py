@@ -21,6 +21,7 @@ class InFlight(data.StructLayout):
             "port": 1,
             "cid": 16,
             "stream": STREAM_BITS,
+            "source": STREAM_BITS,
             "operation": Operation,
             "result": LBA_BITS,
         })  # fmt: skip
@@ -29,8 +30,8 @@ class InFlight(data.StructLayout):
 class CommandTracker(wiring.Component):
     """Counts the events that each command still waits for, and answers it after the last one.
 
-    A command of which an event has failed is answered with UNRECOVERED_READ_ERROR if it is a read, else with
-    WRITE_FAULT, and with a result of 0. Its tag is free from the answer on.
+    A command of which an event has failed is answered with UNRECOVERED_READ_ERROR if it reads (data or
+    statistics), else with WRITE_FAULT, and with a result of 0. Its tag is free from the answer on.
 
     Latency: 1 clock from the last event to the answer. Throughput: one opening or event per clock, in turn;
     all wait while an answer is not taken. Openings come before the events of their tag.
@@ -40,7 +41,8 @@ class CommandTracker(wiring.Component):
     tags : Out(stream(tag_bits))         tags that are free
     opening : In(stream(Opening))        a command enters
     arrived : In(stream(PageEvent))      a page is in SRAM: from the write pipeline
-    programmed : In(stream(PageEvent))   a program or a flush is done: from the channels
+    programmed : In(stream(PageEvent))   a page is programmed, a tile updated and programmed, a die has its
+      constants: from the channels
     returned : In(stream(PageEvent))     a page is in the tensor buffer: from the read pipeline
     answers : Out(stream(Answer))
     retired : Out(stream(Retired))       a command has been answered
@@ -83,7 +85,8 @@ class CommandTracker(wiring.Component):
         command, left, failed = command_read.data, Signal(count_bits), Signal()
         last, done = Signal(), Signal()
         answer_gone, retired_gone = Signal(), Signal()
-        failure = Mux(command.operation == Operation.READ, Status.UNRECOVERED_READ_ERROR, Status.WRITE_FAULT)
+        reads = (command.operation == Operation.READ) | (command.operation == Operation.STATISTICS)
+        failure = Mux(reads, Status.UNRECOVERED_READ_ERROR, Status.WRITE_FAULT)
         tag = Mux(is_opening, opening.tag, event.tag)
         m.d.comb += [
             count_read.addr.eq(tag),
@@ -99,6 +102,7 @@ class CommandTracker(wiring.Component):
             command_write.data.port.eq(opening.port),
             command_write.data.cid.eq(opening.cid),
             command_write.data.stream.eq(opening.stream),
+            command_write.data.source.eq(opening.source),
             command_write.data.operation.eq(opening.operation),
             command_write.data.result.eq(opening.result),
             count_write.en.eq(valid & ~last),
@@ -119,6 +123,7 @@ class CommandTracker(wiring.Component):
             entered.eq(self.opening.valid & self.opening.ready),
             self.idle.eq(in_flight == 0),
             self.retired.payload.stream.eq(command.stream),
+            self.retired.payload.source.eq(command.source),
             self.retired.payload.operation.eq(command.operation),
             self.span.begins.eq(valid & is_opening),
             self.span.ends.eq(done),

@@ -12,6 +12,8 @@ from ..layouts import SEQUENCE_BITS, ReadJob, ReadPage
 class ReadSplitter(wiring.Component):
     """Asks the channels for the pages of read jobs, in order.
 
+    Statistics are asked of the channels in turn, then of the next die.
+
     A job waits until the write jobs that it must see are announced to the channels; from then on each channel
     finds their pages in its write buffer.
 
@@ -41,6 +43,8 @@ class ReadSplitter(wiring.Component):
         channel = job.offset[: g.channel_bits]
         plane, die, row = (Signal(bits) for bits in (g.plane_bits, g.die_bits, g.row_bits))
         m.d.comb += Cat(plane, die, row).eq(job.offset[g.channel_bits :])
+        with m.If(job.statistics):
+            m.d.comb += [Cat(die, row).eq(job.offset[g.channel_bits :]), plane.eq(0)]
         # Both numbers wrap: the sign of their difference tells which is ahead.
         behind = (self.issued - job.after)[SEQUENCE_BITS - 1]
 
@@ -51,6 +55,7 @@ class ReadSplitter(wiring.Component):
                 page.payload.row.eq(row),
                 page.payload.die.eq(die),
                 page.payload.plane.eq(plane),
+                page.payload.statistics.eq(job.statistics),
                 page.payload.tag.eq(job.tag),
                 page.payload.page.eq(job.page),
             ]

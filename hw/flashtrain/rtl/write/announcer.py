@@ -1,12 +1,12 @@
 """Splits write jobs into pages and announces each to its channel."""
 
-from amaranth import Cat, Module, Signal
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec import FmsConfig
 
-from ..layouts import SEQUENCE_BITS, STREAM_BITS, WriteJob, WritePage
+from ..layouts import SEQUENCE_BITS, STREAM_BITS, PageKind, WriteJob, WritePage
 
 
 class Announced(data.StructLayout):
@@ -22,6 +22,9 @@ class Announced(data.StructLayout):
 
 class Announcer(wiring.Component):
     """Splits write jobs by page, in order, and announces each page to its channel.
+
+    Pages go to the channels in turn, then to the next plane, up to the job's last page of a page set, then to
+    the next die, then to the next row.
 
     A flush goes to all channels behind the pages of the jobs before it; when every channel has answered,
     `flushed` offers its tag. The next flush waits for that, other jobs do not.
@@ -61,6 +64,13 @@ class Announcer(wiring.Component):
         channel = job.offset[: g.channel_bits]
         plane, die, row = (Signal(bits) for bits in (g.plane_bits, g.die_bits, g.row_bits))
         m.d.comb += Cat(plane, die, row).eq(job.offset[g.channel_bits :])
+        is_data = job.kind == PageKind.DATA
+        ends_set = Signal()
+        next_offset = Signal.like(job.offset)
+        m.d.comb += [ends_set.eq(plane == job.last_page), next_offset.eq(job.offset + 1)]
+        with m.If(ends_set & (channel == g.channels - 1)):
+            m.d.comb += next_offset[g.channel_bits + g.plane_bits :].eq(Cat(die, row) + 1)
+            m.d.comb += next_offset[: g.channel_bits + g.plane_bits].eq(0)
 
         accepts = Signal()
         with m.Switch(channel):
@@ -75,9 +85,13 @@ class Announcer(wiring.Component):
                 page.payload.plane.eq(plane),
                 page.payload.tag.eq(job.tag),
                 page.payload.stream.eq(job.stream),
-                page.payload.notify.eq(job.non_volatile),
+                page.payload.notify.eq(Mux(is_data, job.non_volatile, ends_set)),
                 # The last page of the job on each channel: nothing that follows completes its set soon.
-                page.payload.close.eq(job.non_volatile & (job.blocks <= g.channels)),
+                page.payload.close.eq(Mux(is_data, job.non_volatile & (job.blocks <= g.channels), ends_set)),
+                page.payload.kind.eq(job.kind),
+                page.payload.source.eq(job.source),
+                page.payload.copies.eq(job.copies),
+                page.payload.page.eq(job.page),
             ]
         m.d.comb += [
             self.announced.payload.channel.eq(channel),
@@ -113,7 +127,7 @@ class Announcer(wiring.Component):
                 m.d.comb += [self.announced.valid.eq(accepts), self.stalled.eq(~accepts)]
                 with m.If(accepts & self.announced.ready):
                     m.d.sync += [
-                        job.offset.eq(job.offset + 1),
+                        job.offset.eq(next_offset),
                         job.page.eq(job.page + 1),
                         job.blocks.eq(job.blocks - 1),
                     ]

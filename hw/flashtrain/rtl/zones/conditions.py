@@ -5,7 +5,9 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.layouts import STATUS_BITS, Command, Operation
+from flashtrain.rtl.zones.generations import StreamCondition
 from flashtrain.spec import FmsConfig, Status, ZoneAction, ZoneState
+from flashtrain.spec.nvme import GenerationAction
 
 
 class ZoneCondition(data.StructLayout):
@@ -23,16 +25,19 @@ class ZonesInUse(data.StructLayout):
 
 
 class ZoneConditions(wiring.Component):
-    """Check 8 of `flashtrain.spec.nvme`, and the transitions of the zone state machine.
+    """Checks 8 and 9 of `flashtrain.spec.nvme`, and the transitions of the zone state machine.
 
-    Combinational. The outputs mean something for operations on zones: READ, WRITE, APPEND, SEND, RETIRE; and
-    for RESET, which is a SEND of action RESET with `select_all`. Everything after the status holds only when
-    the status is success.
+    Combinational. The outputs mean something for operations on zones: READ, WRITE, APPEND, UPDATE, SEND,
+    RETIRE; for RESET, which is a SEND of action RESET with `select_all`; and the status also for GENERATION,
+    but for what a commit asks of the zones. Everything after the status holds only when the status is
+    success.
 
     Members
     -------
     command : In(Command)
     zone : In(ZoneCondition)         the command's zone, or with `select_all` each zone of the stream in turn
+    source_zone : In(ZoneCondition)  of an update: the source's zone of the same index
+    stream, source : In(StreamCondition)   the command's, and its source
     in_use : In(ZonesInUse)          of the command's stream
     status : Out(11)
     zone_after : Out(ZoneCondition)  the zone when the command is done
@@ -45,6 +50,9 @@ class ZoneConditions(wiring.Component):
         super().__init__({
             "command": In(Command(config)),
             "zone": In(ZoneCondition(config)),
+            "source_zone": In(ZoneCondition(config)),
+            "stream": In(StreamCondition()),
+            "source": In(StreamCondition()),
             "in_use": In(ZonesInUse(config)),
             "status": Out(STATUS_BITS),
             "zone_after": Out(ZoneCondition(config)),
@@ -64,7 +72,7 @@ class ZoneConditions(wiring.Component):
             ),
         ]
         with m.Switch(self.command.operation):
-            with m.Case(Operation.APPEND, Operation.WRITE):
+            with m.Case(Operation.APPEND, Operation.WRITE, Operation.UPDATE):
                 self._append(m)
             with m.Case(Operation.READ):
                 self._read(m)
@@ -76,25 +84,53 @@ class ZoneConditions(wiring.Component):
                 self._retire(m)
             with m.Case(Operation.RESET):
                 m.d.comb += self.in_use_after.eq(0)
+            with m.Case(Operation.GENERATION):
+                with m.If((self.command.action == GenerationAction.COMMIT) & ~self.stream.uncommitted):
+                    m.d.comb += self.status.eq(Status.INVALID_FIELD)
+        self._check_streams(m)
         return m
 
+    def _check_streams(self, m: Module) -> None:
+        """What is refused whatever the zone's condition is."""
+        operation, action = self.command.operation, self.command.action
+        is_update = operation == Operation.UPDATE
+        resets = (operation == Operation.RESET) | (operation == Operation.SEND) & (action == ZoneAction.RESET)
+        appends = is_update | (operation == Operation.APPEND) | (operation == Operation.WRITE)
+        pins = (operation == Operation.GENERATION) & (action == GenerationAction.PIN)
+        not_ready = ((operation == Operation.READ) | pins) & self.stream.uncommitted
+        not_ready |= is_update & self.source.uncommitted
+        with m.If(not_ready):
+            m.d.comb += self.status.eq(Status.NAMESPACE_NOT_READY)
+        with m.If(self.stream.pinned & (resets | appends | (operation == Operation.RETIRE))):
+            m.d.comb += self.status.eq(Status.NAMESPACE_WRITE_PROTECTED)
+
     def _append(self, m: Module) -> None:
-        capacity = self.config.geometry.zone_capacity
-        command, zone = self.command, self.zone
-        end = Signal(range(2 * capacity))
-        m.d.comb += end.eq(zone.pointer + command.blocks)
+        g = self.config.geometry
+        capacity, tile_bits = g.zone_capacity, g.channel_bits + g.plane_bits
+        command, zone, source = self.command, self.zone, self.source_zone
+        is_update = command.operation == Operation.UPDATE
+        misplaced = (command.operation == Operation.WRITE) & (command.offset != zone.pointer)
+        misplaced |= is_update & zone.pointer[:tile_bits].any()
+        written = Mux(is_update, command.rows << tile_bits, command.blocks)
+        end = Signal(range(capacity + (self.config.max_blocks << g.plane_bits) + 1))
+        lacking = Signal(STATUS_BITS)
+        m.d.comb += [end.eq(zone.pointer + written), lacking.eq(self._lacking_resource())]
         with m.If(zone.state == ZoneState.READ_ONLY):
             m.d.comb += self.status.eq(Status.ZONE_IS_READ_ONLY)
         with m.Elif(zone.state == ZoneState.OFFLINE):
             m.d.comb += self.status.eq(Status.ZONE_IS_OFFLINE)
         with m.Elif(zone.state == ZoneState.FULL):
             m.d.comb += self.status.eq(Status.ZONE_IS_FULL)
-        with m.Elif((command.operation == Operation.WRITE) & (command.offset != zone.pointer)):
+        with m.Elif(misplaced):
             m.d.comb += self.status.eq(Status.ZONE_INVALID_WRITE)
         with m.Elif(end > capacity):
             m.d.comb += self.status.eq(Status.ZONE_BOUNDARY_ERROR)
-        with m.Else():
-            m.d.comb += self.status.eq(self._lacking_resource())
+        with m.Elif((lacking != Status.SUCCESS) | ~is_update):
+            m.d.comb += self.status.eq(lacking)
+        with m.Elif(source.state == ZoneState.OFFLINE):
+            m.d.comb += self.status.eq(Status.ZONE_IS_OFFLINE)
+        with m.Elif(end > source.pointer):
+            m.d.comb += self.status.eq(Status.UNWRITTEN_BLOCK)
 
         m.d.comb += self.zone_after.pointer.eq(end)
         with m.If(end == capacity):

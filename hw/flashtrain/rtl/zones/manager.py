@@ -16,33 +16,38 @@ from flashtrain.rtl.layouts import (
     StreamTable,
     WriteJob,
 )
-from flashtrain.rtl.zones.conditions import ZoneConditions, ZonesInUse
+from flashtrain.rtl.zones.conditions import ZoneCondition, ZoneConditions, ZonesInUse
+from flashtrain.rtl.zones.generations import Generations
 from flashtrain.rtl.zones.in_flight import InFlight
+from flashtrain.rtl.zones.jobs import JobPlace, Jobs
 from flashtrain.rtl.zones.report import ReportRequest
 from flashtrain.rtl.zones.stale_walk import StaleWalk
 from flashtrain.rtl.zones.table import GENERATION_BITS, ZoneEntry, ZoneTable
 from flashtrain.spec import FmsConfig, Status, ZoneAction, ZoneState
+from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.registers import MAX_STREAMS
 
 
 class ZoneManager(wiring.Component):
-    """Takes commands one at a time, in order, checks the condition of their zone, and makes jobs of them.
+    """Takes commands one at a time, in order, checks their stream and zone, and makes jobs of them.
 
     A command stays at the head of its stream until its job or its answer was accepted:
 
-        LOOK     the zone's entry is read
+        LOOK     the zone's entry is read, or of an update the source's
+        SOURCE   only an update: the source's entry is there, and the zone's is read
         DECIDE   the entry is there: the verdict, and what becomes of the zone
         OPEN     the tracker takes the command, with a tag; the entry is written
         SEND     the job
 
-    Latency: 3 clocks from a command to its job, 2 to its answer. Throughput: a command with a job every 4
-    clocks, one with an answer every 3. An operation on all zones of a stream takes 2 clocks per zone, except
-    resets, which take as long as any other command. A stream reset is followed by a walk over the zones, two
-    clocks each, in the clocks without a command or one step after each.
+    Latency: 3 clocks from a command to its job, 4 for an update, 2 to its answer. Throughput: a command with
+    a job every 4 clocks, an update every 5, a command with an answer every 3. An operation on all zones of a
+    stream takes 2 clocks per zone, and so does a commit, which compares them; but resets take as long as any
+    other command. A stream reset is followed by a walk over the zones, two clocks each, in the clocks without
+    a command or one step after each.
 
-    A reset waits until its stream has no commands in flight, an append to an empty zone until an erased
-    physical zone is there, and the commands behind wait too. If there is none, and none to be erased or
-    reclaimed, the append fails with INTERNAL_ERROR: physical zones were lost to failed erases.
+    A command that has to wait for others in flight (see `InFlight`) keeps those behind it waiting, and so
+    does an append or update to an empty zone until an erased physical zone is there. If there is none, and
+    none to be erased or reclaimed, it fails with INTERNAL_ERROR: physical zones were lost to failed erases.
 
     A retired zone keeps its physical zone, which is so never used again.
 
@@ -103,14 +108,21 @@ class ZoneManager(wiring.Component):
         m.submodules.table = table = ZoneTable(self.config)
         m.submodules.conditions = conditions = ZoneConditions(self.config)
         m.submodules.in_flight = in_flight = InFlight(self.config)
+        m.submodules.jobs = jobs = Jobs(self.config)
         m.submodules.walk = walk = StaleWalk(self.config)
         entry = table.entry
-        generation = Array(self.generation)[command.stream]
+        m.submodules.generations = generations = Generations(self.config)
         in_use = Array(Signal(ZonesInUse(self.config), name=f"in_use{n}") for n in range(MAX_STREAMS))
         settings = Signal(StreamTable(self.config))
+        source = Signal(StreamTable(self.config))
+        source_zone = Signal(ZoneCondition(self.config))  # of an update, from SOURCE on
         sent = Signal(SEQUENCE_BITS)  # write jobs
 
-        is_append = (operation == Operation.APPEND) | (operation == Operation.WRITE)
+        is_update = operation == Operation.UPDATE
+        is_append = (operation == Operation.APPEND) | (operation == Operation.WRITE) | is_update
+        is_generation = operation == Operation.GENERATION
+        commits = is_generation & (command.action == GenerationAction.COMMIT)
+        to_all_dies = (operation == Operation.CONSTANTS) | (operation == Operation.STATISTICS)
         is_send = operation == Operation.SEND
         resets = (operation == Operation.RESET) | (is_send & (command.action == ZoneAction.RESET))
         resets_stream = (operation == Operation.RESET) | (resets & command.select_all)
@@ -122,15 +134,23 @@ class ZoneManager(wiring.Component):
 
         m.d.comb += [
             settings.eq(Array(self.streams)[command.stream]),
-            Cat(table.generations).eq(Cat(self.generation)),
+            source.eq(Array(self.streams)[command.source]),
+            generations.stream.eq(command.stream),
+            generations.source.eq(command.source),
+            Cat(self.generation).eq(Cat(generations.generation)),
+            Cat(table.generations).eq(Cat(generations.generation)),
+            walk.start.eq(generations.resets),
             conditions.command.eq(command),
             conditions.zone.state.eq(entry.state),
             conditions.zone.pointer.eq(entry.pointer),
+            conditions.source_zone.eq(source_zone),
+            conditions.stream.eq(generations.stream_condition),
+            conditions.source.eq(generations.source_condition),
             conditions.in_use.eq(in_use[command.stream]),
+            in_flight.command.eq(command),
             in_flight.opened.eq(self.open.valid & self.open.ready),
-            in_flight.opened_stream.eq(command.stream),
             in_flight.retired.eq(self.retired.valid),
-            in_flight.retired_stream.eq(self.retired.payload.stream),
+            in_flight.retired_command.eq(self.retired.payload),
             self.report_entry.eq(entry),
             self.ready.eq(table.ready),
             self.retired.ready.eq(1),
@@ -146,7 +166,7 @@ class ZoneManager(wiring.Component):
             stored.pointer.eq(conditions.zone_after.pointer),
             stored.mapped.eq((entry.mapped | is_append) & (conditions.zone_after.state != ZoneState.EMPTY)),
             stored.stream.eq(command.stream),
-            stored.generation.eq(generation),
+            stored.generation.eq(Array(generations.generation)[command.stream]),
         ]
         with m.If(is_append):
             m.d.comb += stored.job.eq(sent + 1)
@@ -155,19 +175,27 @@ class ZoneManager(wiring.Component):
 
         # The verdict on the command at the head, for the states after DECIDE.
         status = Signal(STATUS_BITS)
-        physical = Signal.like(entry.physical)
-        offset = Signal.like(command.offset)
-        after = Signal(SEQUENCE_BITS)
+        place = Signal(JobPlace(self.config))
         tag = Signal(self.config.tag_bits)
-        self._jobs(m, settings, physical=physical, offset=offset, after=after, tag=tag)
         m.d.comb += [
             self.answers.payload.port.eq(command.port),
             self.answers.payload.cid.eq(command.cid),
             self.answers.payload.status.eq(status),
+            jobs.command.eq(command),
+            jobs.settings.eq(settings),
+            jobs.place.eq(place),
+            jobs.free_tag.eq(self.tags.payload),
+            jobs.tag.eq(tag),
+            self.open.payload.eq(jobs.opening),
+            self.write.payload.eq(jobs.write),
+            self.read.payload.eq(jobs.read),
+            self.report.payload.eq(jobs.report),
         ]
 
         loop_zone = Signal.like(command.zone)
         loop_left = Signal.like(settings.zones)
+        compared_zone = Signal.like(command.zone)  # the source's, of a commit
+        least = Signal.like(entry.pointer)  # how far the zone is to be written at least
         step_owed = Signal()  # of the walk, since the last step
         with m.If(self.release.valid & self.release.ready):
             m.d.sync += self.release.valid.eq(0)
@@ -177,19 +205,19 @@ class ZoneManager(wiring.Component):
 
         with m.FSM(name="fsm"):
             with m.State("LOOK"):
-                stream_busy = in_flight.busy.bit_select(command.stream, 1)
-                waits = resets & (command.status == Status.SUCCESS) & stream_busy
+                waits = in_flight.waits & (command.status == Status.SUCCESS)
                 workable = self.commands.valid & ~waits
                 can_start = table.ready & ~self.release.valid
-                m.d.comb += self.idle.eq(
-                    can_start & ~self.commands.valid & ~in_flight.busy.any() & ~walk.pending
-                )
+                m.d.comb += self.idle.eq(can_start & ~self.commands.valid & in_flight.idle & ~walk.pending)
                 with m.If(can_start):
                     with m.If(walk.pending & (step_owed | ~workable)):
                         m.d.comb += table.zone.eq(walk.zone)
                         m.next = "WALK"
                     with m.Elif(workable):
                         m.next = "DECIDE"
+                        with m.If(is_update):
+                            m.d.comb += table.zone.eq(command.source_zone)
+                            m.next = "SOURCE"
 
             with m.State("WALK"):
                 m.d.comb += [
@@ -203,18 +231,29 @@ class ZoneManager(wiring.Component):
                 m.d.sync += step_owed.eq(0)
                 m.next = "LOOK"
 
+            with m.State("SOURCE"):
+                m.d.sync += [
+                    source_zone.state.eq(entry.state),
+                    source_zone.pointer.eq(entry.pointer),
+                    place.source.eq(entry.physical),
+                ]
+                m.next = "DECIDE"
+
             with m.State("DECIDE"):
                 m.d.sync += [
                     step_owed.eq(1),
                     status.eq(status_now),
-                    physical.eq(Mux(takes_zone, self.next_zone.payload, entry.physical)),
-                    offset.eq(Mux(is_append, entry.pointer, command.offset)),
+                    place.zone.eq(Mux(takes_zone, self.next_zone.payload, entry.physical)),
+                    place.offset.eq(Mux(is_append, entry.pointer, command.offset)),
                     # A job number is only compared with recent ones: it may have come round since.
-                    after.eq(Mux(sent - entry.job < sent - self.issued, entry.job, self.issued)),
+                    place.after.eq(Mux(sent - entry.job < sent - self.issued, entry.job, self.issued)),
                     self.zone_waits.eq(0),
                     loop_zone.eq(settings.first),
                     loop_left.eq(settings.zones),
+                    compared_zone.eq(source.first),
                 ]
+                with m.If(to_all_dies):
+                    m.d.sync += [place.zone.eq(0), place.offset.eq(0), place.after.eq(self.issued)]
                 with m.If(status_now != Status.SUCCESS):
                     m.next = "ANSWER"
                 with m.Elif(takes_zone & ~self.next_zone.valid):
@@ -230,12 +269,20 @@ class ZoneManager(wiring.Component):
                         m.d.comb += [table.write.eq(1), self.next_zone.ready.eq(takes_zone)]
                         with m.If(frees_zone):
                             m.d.sync += release(entry.physical)
-                    with m.If(resets_stream):
-                        m.d.comb += walk.start.eq(1)
-                        m.d.sync += generation.eq(generation + 1)
+                    m.d.comb += [
+                        generations.change.reset.eq(resets_stream),
+                        generations.change.update.eq(is_update),
+                        generations.change.pin.eq(is_generation & (command.action == GenerationAction.PIN)),
+                        generations.change.release.eq(
+                            is_generation & (command.action == GenerationAction.RELEASE)
+                        ),
+                    ]
                     with m.If(loops):
                         m.next = "LOOP_LOOK"
-                    with m.Elif(changes_zone & ~is_append | resets_stream):
+                    with m.Elif(commits):
+                        m.d.comb += table.zone.eq(source.first)
+                        m.next = "COMPARE_SOURCE"
+                    with m.Elif(changes_zone & ~is_append | resets_stream | is_generation):
                         m.next = "ANSWER"
                     with m.Elif(operation == Operation.RECEIVE):
                         m.next = "REPORT"
@@ -249,7 +296,7 @@ class ZoneManager(wiring.Component):
                     m.next = "SEND"
 
             with m.State("SEND"):
-                with m.If(operation == Operation.READ):
+                with m.If((operation == Operation.READ) | (operation == Operation.STATISTICS)):
                     m.d.comb += [self.read.valid.eq(1), self.commands.ready.eq(self.read.ready)]
                 with m.Else():
                     m.d.comb += [self.write.valid.eq(1), self.commands.ready.eq(self.write.ready)]
@@ -273,6 +320,29 @@ class ZoneManager(wiring.Component):
                 m.d.sync += [loop_zone.eq(loop_zone + 1), loop_left.eq(loop_left - 1)]
                 m.next = "LOOP_LOOK"
 
+            # The zones of a commit in turn: the entry of the source's zone is there, then the stream's own.
+            with m.State("COMPARE_SOURCE"):
+                m.d.comb += table.zone.eq(loop_zone)
+                m.d.sync += [
+                    least.eq(entry.pointer),
+                    compared_zone.eq(compared_zone + 1),
+                    loop_zone.eq(loop_zone + 1),
+                    loop_left.eq(loop_left - 1),
+                ]
+                m.next = "COMPARE"
+
+            with m.State("COMPARE"):
+                m.d.comb += table.zone.eq(compared_zone)
+                m.next = "COMPARE_SOURCE"
+                with m.If(entry.pointer < least):
+                    m.d.sync += status.eq(Status.INVALID_FIELD)
+                    m.next = "ANSWER"
+                with m.Elif(loop_left == 0):
+                    m.d.comb += generations.change.commit.eq(1)
+                    with m.If(generations.resets):
+                        m.d.sync += in_use[command.source].eq(0)
+                    m.next = "ANSWER"
+
             with m.State("REPORT"):
                 m.d.comb += self.report.valid.eq(1)
                 with m.If(self.report.ready):
@@ -284,45 +354,3 @@ class ZoneManager(wiring.Component):
                 with m.If(self.report_done.valid):
                     m.next = "ANSWER"
         return m
-
-    def _jobs(self, m: Module, settings, *, physical, offset, after, tag) -> None:
-        """Payloads of what a command becomes; they stay while the command is at the head."""
-        command = self.commands.payload
-        opening, write, read, report = (
-            self.open.payload, self.write.payload, self.read.payload, self.report.payload
-        )  # fmt: skip
-        is_flush, is_read = command.operation == Operation.FLUSH, command.operation == Operation.READ
-        programs_count = settings.non_volatile & ~is_read
-        m.d.comb += [
-            opening.tag.eq(self.tags.payload),
-            opening.port.eq(command.port),
-            opening.cid.eq(command.cid),
-            opening.stream.eq(command.stream),
-            opening.operation.eq(command.operation),
-            opening.count.eq(Mux(is_flush, 1, command.blocks << programs_count)),
-            write.flush.eq(is_flush),
-            write.tag.eq(tag),
-            write.stream.eq(command.stream),
-            write.non_volatile.eq(settings.non_volatile),
-            read.tag.eq(tag),
-            read.zone.eq(physical),
-            read.offset.eq(offset),
-            read.blocks.eq(command.blocks),
-            read.page.eq(command.page),
-            read.after.eq(after),
-            report.zone.eq(command.zone),
-            report.index.eq(command.index),
-            report.zones.eq(settings.zones - command.index),
-            report.descriptors.eq(command.descriptors),
-            report.partial.eq(command.partial),
-            report.address.eq(command.address),
-        ]
-        with m.If(~is_flush):
-            m.d.comb += [
-                write.zone.eq(physical),
-                write.offset.eq(offset),
-                write.blocks.eq(command.blocks),
-                write.page.eq(command.page),
-            ]
-        with m.If(command.operation == Operation.APPEND):
-            m.d.comb += opening.result.eq(command.index << self.config.geometry.zone_size_bits | offset)

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from flashtrain.spec import FlashtrainError, FmsConfig, NodeTable
 from flashtrain.spec.streams import SINGLE_NODE
 
-from ..device import Device, open_device
+from ..device import STATE_STREAMS, Device, open_device
 from ..entries import CompletionEntry
 from ..link import Link
 from .random_commands import RandomCommands, RawCommand
+from .random_updates import random_step, state_nsids
 
 _QUEUE_ENTRIES = 12
 """Few, so that queues are full and wrap often."""
@@ -55,12 +56,18 @@ def compare_links(
             _Side(name, device, device.buffer(most * piece_bytes, np.uint8))
             for name, device in (("first", device_a), ("second", device_b))
         ]
+        if state_nsids(node):
+            for device in (device_a, device_b):
+                device.state_stream(STATE_STREAMS[0]).set_constants_async(random_step(config)).result()
         base = device_a.address_of(sides[0].arena)
         source = RandomCommands(
             random, config, node, lambda number: base + number * piece_bytes, len(link_a.memory)
         )
         done = 0
         while done < commands:
+            for name in STATE_STREAMS if state_nsids(node) else ():
+                stream = device_a.stream(name)
+                source.learn(stream.nsid, stream.report())
             batch = source.batch(min(commands - done, random.randint(1, most)))
             data = np.frombuffer(random.randbytes(len(sides[0].arena)), np.uint8)
             answers = [side.run(batch, data) for side in sides]

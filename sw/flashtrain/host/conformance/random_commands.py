@@ -2,7 +2,8 @@
 
 What they ask for has one right answer, whatever order between the ports and whatever order of completion a
 device chooses: within a batch a stream belongs to one port, and every command has a piece of the tensor
-buffer of its own.
+buffer of its own. Streams of optimizer state belong to the same port, and a batch has either updates or other
+appends to them, because an update finds only what was programmed before.
 """
 
 from collections.abc import Callable
@@ -12,7 +13,8 @@ from random import Random
 from flashtrain.spec import FmsConfig, NodeTable, Opcode, Port, Submission, ZoneAction, ZoneState
 
 from ..entries import raw_entry
-from ..zone_info import report_bytes
+from ..zone_info import ZoneInfo, report_bytes
+from .random_updates import Fields, RandomUpdates, state_nsids
 
 _WEIGHTS: dict[Opcode, int] = {
     Opcode.ZONE_APPEND: 30,
@@ -24,10 +26,19 @@ _WEIGHTS: dict[Opcode, int] = {
     Opcode.STREAM_RESET: 3,
     Opcode.ZONE_RETIRE: 1,
 }
+_UPDATE_WEIGHTS: dict[Opcode, int] = {
+    Opcode.UPDATE: 30,
+    Opcode.GENERATION: 16,
+    Opcode.GET_STATISTICS: 6,
+    Opcode.READ: 20,
+    Opcode.ZONE_MANAGEMENT_SEND: 4,
+    Opcode.ZONE_MANAGEMENT_RECEIVE: 4,
+    Opcode.STREAM_RESET: 6,
+}
+_APPENDS = frozenset({Opcode.ZONE_APPEND, Opcode.WRITE})
+_UPDATES = frozenset({Opcode.UPDATE, Opcode.GET_STATISTICS})
 _REACH = 4
 """So many zones of a stream, its first and its last ones, get most of the commands."""
-
-Fields = dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,10 @@ class RandomCommands:
         self._memory_bytes = memory_bytes
         self._pointers = {nsid: [0] * zones for nsid, zones in self._zones.items()}
         self._may_retire = 3
+        self._state = state_nsids(node)
+        self._updates = RandomUpdates(
+            random, config, self._state, self._pointers, min(config.max_blocks, self.piece_blocks(config))
+        )
 
     @staticmethod
     def piece_blocks(config: FmsConfig) -> int:
@@ -83,16 +98,37 @@ class RandomCommands:
         report = -(-report_bytes(config.geometry.zones) // config.geometry.page_bytes)
         return max(report, min(config.max_blocks, 2 * config.geometry.planes * config.geometry.channels + 1))
 
+    def learn(self, nsid: int, report: list[ZoneInfo]) -> None:
+        """Take the write pointers of a stream from a report: what refused commands did not do."""
+        self._pointers[nsid] = [zone.capacity - zone.room for zone in report]
+
     def batch(self, count: int) -> list[RawCommand]:
         """The next `count` commands; to be submitted in this order, before any of the next batch."""
         owners = {stream.nsid: self._owner(stream.nsid) for stream in self._node.streams}
+        owners |= {nsid: owners[self._state[0]] for nsid in self._state}
+        updating = self._random.random() < (0.8 if self._updates.possible else 0.2) and bool(self._state)
         commands = []
         while len(commands) < count:
-            command = self._command(len(commands), owners)
-            nsid = Submission.nsid.get(int.from_bytes(command.entry(), "little"))
-            if owners.get(nsid, command.port) == command.port:
+            command = self._command(len(commands), owners, updating)
+            if self._has_one_answer(command, owners, updating):
                 commands.append(command)
         return commands
+
+    def _has_one_answer(self, command: RawCommand, owners: dict[int, Port], updating: bool) -> bool:
+        """With its faults and flipped bits, too."""
+        s, entry = Submission, int.from_bytes(command.entry(), "little")
+        opcode, nsid, source = s.opcode.get(entry), s.nsid.get(entry), s.source.get(entry)
+        named = [nsid, source] if opcode in (Opcode.UPDATE, Opcode.GENERATION) else [nsid]
+        if any(owners.get(one, command.port) != command.port for one in named):
+            return False
+        if opcode == Opcode.UPDATE and source in owners and source not in self._state:
+            return False  # a volatile source, perhaps
+        if opcode in _UPDATES and not (updating and command.port == owners[self._state[0]]):
+            return False
+        # Constants are those that were set at the start.
+        return opcode != Opcode.SET_CONSTANTS and not (
+            updating and opcode in _APPENDS and nsid in self._state
+        )
 
     def _owner(self, nsid: int) -> Port:
         """Mostly a port that may append."""
@@ -100,10 +136,15 @@ class RandomCommands:
         able = [port for port in Port if stream.access(port) & stream.access(port).APPEND]
         return self._random.choice(able if able and self._random.random() < 0.8 else list(Port))
 
-    def _command(self, number: int, owners: dict[int, Port]) -> RawCommand:
+    def _command(self, number: int, owners: dict[int, Port], updating: bool) -> RawCommand:
         r = self._random
         nsid = r.choice(list(owners))
-        opcode = r.choices(list(_WEIGHTS), list(_WEIGHTS.values()))[0]
+        if self._state and r.random() < 0.5:
+            nsid = r.choice(self._state)
+        weights = _UPDATE_WEIGHTS if updating and nsid in self._state else _WEIGHTS
+        opcode = r.choices(list(weights), list(weights.values()))[0]
+        if nsid in self._state and r.random() < 0.9:
+            nsid = self._updates.likely(opcode)
         fields = self._valid(opcode, nsid, self._piece_address(number))
         fields["cid"] = number
         kind, flipped = "valid", 0
@@ -151,10 +192,14 @@ class RandomCommands:
             case Opcode.STREAM_RESET:
                 self._pointers[nsid] = [0] * zones
             case Opcode.ZONE_RETIRE:
-                if not self._may_retire:
+                if not self._may_retire or nsid in self._state:
                     return self._valid(Opcode.READ, nsid, address)
                 self._may_retire -= 1
                 fields |= {"slba": start, "action": r.choice([ZoneState.READ_ONLY, ZoneState.OFFLINE])}
+            case Opcode.UPDATE | Opcode.GENERATION | Opcode.GET_STATISTICS:
+                fields |= self._updates.fields(opcode, nsid)
+                if fields["opcode"] != Opcode.GENERATION:
+                    fields |= self._data(address, fields["nlb"] + 1)
         return fields
 
     def _some_blocks(self) -> int:
@@ -171,7 +216,7 @@ class RandomCommands:
         page = g.page_bytes
         zone_bits = g.zone_size_bits
         faults: dict[str, Callable[[], Fields]] = {
-            "opcode": lambda: {"opcode": r.choice([0x03, 0x04, 0x08, 0x7F, 0x81, 0x82, 0x83, 0xFF])},
+            "opcode": lambda: {"opcode": r.choice([0x03, 0x04, 0x08, 0x7F, 0x85, 0x86, 0x87, 0xFF])},
             "fuse": lambda: {"fuse": r.randint(1, 3)},
             "psdt": lambda: {"psdt": r.choice([0, 2, 3])},
             "namespace": lambda: {"nsid": r.choice([0, 5, 6, 7, 8, 9, 0x100, 0xFFFF_FFFF])},
@@ -187,6 +232,9 @@ class RandomCommands:
             "offset": lambda: {"slba": fields.get("slba", 0) | r.randrange(g.zone_size)},
             "zone": lambda: {"slba": r.choice([40, 1 << 12, 1 << 31, 1 << 63]) << zone_bits & (1 << 64) - 1},
             "capacity": lambda: {"slba": fields.get("slba", 0) | g.zone_size - 1},
+            "tiles": lambda: r.choice([{"rows": 0}, {"rows": 0xFFFF}, {"pages": 0}, {"pages": 17}]),
+            "copies": lambda: {"copies": r.choice([3, 17, 255])},
+            "source": lambda: {"source": r.choice([0, fields["nsid"] & 0xFF, 7, 9, 255])},
             "action": lambda: {"action": r.choice([0, 5, 6, 0x10, 0x80, 0xFF])},
             "report options": lambda: {"dwords": r.randrange(16), "length": 64},
         }

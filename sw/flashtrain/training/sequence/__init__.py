@@ -1,7 +1,7 @@
 """Training command sequences: what a training run stores, reads and computes, step by step, before it runs.
 
-`training_sequence` makes one from a network, a batch size and an optimizer. It can be saved and loaded
-(`file`), inspected (`summary`), and carried out with real arithmetic or as bare traffic
+`training_sequence` makes one from a network, a batch size, an optimizer and the place of its updates. It can
+be saved and loaded (`file`), inspected (`summary`), and carried out with real arithmetic or as bare traffic
 (`flashtrain.training.flash_training`).
 """
 
@@ -11,18 +11,22 @@ from flashtrain.training.sequence.sequence import TrainingSequence
 from flashtrain.training.sequence.steps import (
     Append,
     Compute,
+    Initialise,
     Operation,
     Read,
     Reset,
     Step,
     StreamRole,
     TensorInfo,
+    Update,
+    UpdatePlace,
 )
 from flashtrain.training.sequence.summary import StreamTraffic, summarise, summary_table
 
 __all__ = [
     "Append",
     "Compute",
+    "Initialise",
     "Operation",
     "Read",
     "Reset",
@@ -31,6 +35,8 @@ __all__ = [
     "StreamTraffic",
     "TensorInfo",
     "TrainingSequence",
+    "Update",
+    "UpdatePlace",
     "load_sequence",
     "save_sequence",
     "summarise",

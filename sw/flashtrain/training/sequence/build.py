@@ -1,13 +1,15 @@
 """Making a training command sequence from a network, a batch size and an optimizer.
 
 Everything the sequence names has its size from the shapes of the layers, so this runs before any training.
-The placement is Behemoth's (FAST'21, "multi-stream support"): inputs from the host, activations and
-intermediate weights in volatile streams, trained weights in a non-volatile one.
+The placement is Behemoth's (FAST'21, "multi-stream support"): inputs from the host, activations in a
+volatile stream, trained weights in a non-volatile one. Intermediate weights lie in a volatile stream, as
+there, if the core updates them, and else in the streams of optimizer state.
 
 Names of tensors: ``input/images``, ``input/labels``, ``activation/<layer>/<saved array>``,
-``weights/<layer>``, ``state/<layer>/<state array>``, ``trained/<layer>``. Weights, states and trained weights
-of a layer are one packed vector each (`arrays.pack`): every byte of them goes the same way at the same time,
-and few large tensors waste less of their last block.
+``weights/<layer>``, ``gradient/<layer>``, ``trained/<layer>``; ``state/<layer>/<state array>`` if the core
+updates, ``constants`` if the dies do. Weights, gradients, states and trained weights of a layer are one
+packed vector each (`arrays.pack`): every byte of them goes the same way at the same time, and few large
+tensors waste less of their last block. Gradients and constants are never stored.
 """
 
 from math import prod
@@ -17,20 +19,24 @@ from flashtrain.training.arrays import UINT8, ArraySpec
 from flashtrain.training.layers import Layer
 from flashtrain.training.networks import Network
 from flashtrain.training.optimizers import Optimizer
-from flashtrain.training.sequence.sequence import TrainingSequence
+from flashtrain.training.sequence.sequence import CONSTANTS_SPEC, TrainingSequence
 from flashtrain.training.sequence.steps import (
     Append,
     Compute,
+    Initialise,
     Operation,
     Read,
     Reset,
     Step,
     StreamRole,
     TensorInfo,
+    Update,
+    UpdatePlace,
 )
 
 IMAGES = "input/images"
 LABELS = "input/labels"
+CONSTANTS = "constants"
 
 
 def activation_name(layer: str, saved: str) -> str:
@@ -41,6 +47,10 @@ def weights_name(layer: str) -> str:
     return f"weights/{layer}"
 
 
+def gradient_name(layer: str) -> str:
+    return f"gradient/{layer}"
+
+
 def state_name(layer: str, state: str) -> str:
     return f"state/{layer}/{state}"
 
@@ -49,16 +59,20 @@ def trained_name(layer: str) -> str:
     return f"trained/{layer}"
 
 
-def training_sequence(network: Network, batch: int, optimizer: Optimizer) -> TrainingSequence:
+def training_sequence(
+    network: Network, batch: int, optimizer: Optimizer, update: UpdatePlace = UpdatePlace.DIE
+) -> TrainingSequence:
     """The sequence in which every tensor goes to its stream as soon as it exists, and comes back when it is
     needed.
 
     Weights are read for the forward pass and again for the backward pass. Activations are appended in the
     forward pass, read in reverse in the backward pass, and dropped by a reset of their stream at the end of
-    the iteration.
+    the iteration. The core updates a layer as soon as it has its gradient, the dies all layers at the end.
     """
-    parts = [_LayerPart(name, layer, batch, network, optimizer) for name, layer in network.layers]
+    parts = [_LayerPart(name, layer, batch, network, optimizer, update) for name, layer in network.layers]
     trainable = [part for part in parts if part.weights]
+    weights = tuple(name for part in trainable for name in part.weights)
+    on_die = update is UpdatePlace.DIE and bool(weights)
     return TrainingSequence(
         network=network.name,
         optimizer=optimizer.name,
@@ -67,13 +81,18 @@ def training_sequence(network: Network, batch: int, optimizer: Optimizer) -> Tra
             TensorInfo(IMAGES, StreamRole.INPUTS, ArraySpec((batch, *network.input_shape))),
             TensorInfo(LABELS, StreamRole.INPUTS, ArraySpec((batch,), UINT8)),
             *(tensor for part in parts for tensor in part.tensors()),
+            *((TensorInfo(CONSTANTS, None, CONSTANTS_SPEC),) if on_die else ()),
         ),
-        prologue=tuple(step for part in trainable for step in part.initialise()),
+        prologue=(
+            *(step for part in trainable for step in part.initialise()),
+            *((Initialise(weights, optimizer.code, Port.CORE),) if on_die else ()),
+        ),
         iteration=(
             *_inputs(),
             *(step for part in parts for step in part.forward()),
             Compute(Operation.LOSS, takes=(LABELS,)),
             *(step for part in reversed(parts) for step in part.backward()),
+            *(_update(trainable, weights) if on_die else ()),
             Reset(StreamRole.ACTIVATIONS, Port.CORE),
         ),
         epilogue=tuple(step for part in trainable for step in part.publish()),
@@ -89,10 +108,20 @@ def _inputs() -> list[Step]:
     ]
 
 
+def _update(trainable: "list[_LayerPart]", weights: tuple[str, ...]) -> list[Step]:
+    gradients = tuple(name for part in trainable for name in part.gradient)
+    return [
+        Compute(Operation.CONSTANTS, gives=(CONSTANTS,)),
+        Update(weights, gradients, CONSTANTS, Port.CORE),
+    ]
+
+
 class _LayerPart:
     """The steps and tensors of one layer."""
 
-    def __init__(self, name: str, layer: Layer, batch: int, network: Network, optimizer: Optimizer) -> None:
+    def __init__(
+        self, name: str, layer: Layer, batch: int, network: Network, optimizer: Optimizer, update: UpdatePlace
+    ) -> None:
         self.name = name
         self.first = name == network.layers[0][0]
         self.saved = {
@@ -102,18 +131,25 @@ class _LayerPart:
         count = sum(prod(shape) for shape in layer.parameter_shapes().values())
         self.packed = ArraySpec((count,)) if count else None
         self.weights = (weights_name(name),) if count else ()
-        self.states = tuple(state_name(name, key) for key in optimizer.state_names) if count else ()
+        self.gradient = (gradient_name(name),) if count else ()
+        self.update = update
+        by_core = count and update is UpdatePlace.CORE
+        self.states = tuple(state_name(name, key) for key in optimizer.state_names) if by_core else ()
 
     def tensors(self) -> list[TensorInfo]:
         activations = [TensorInfo(name, StreamRole.ACTIVATIONS, spec) for name, spec in self.saved.items()]
         if self.packed is None:
             return activations
-        kept = [TensorInfo(name, StreamRole.WEIGHTS, self.packed) for name in (*self.weights, *self.states)]
-        return [*activations, *kept, TensorInfo(trained_name(self.name), StreamRole.TRAINED, self.packed)]
+        role = StreamRole.STATE if self.update is UpdatePlace.DIE else StreamRole.WEIGHTS
+        kept = [TensorInfo(name, role, self.packed) for name in (*self.weights, *self.states)]
+        gradient = TensorInfo(gradient_name(self.name), None, self.packed)
+        trained = TensorInfo(trained_name(self.name), StreamRole.TRAINED, self.packed)
+        return [*activations, *kept, gradient, trained]
 
     def initialise(self) -> list[Step]:
         names = (*self.weights, *self.states)
-        return [Compute(Operation.INITIALISE, self.name, gives=names), *_append(names)]
+        given = Compute(Operation.INITIALISE, self.name, gives=names)
+        return [given] if self.update is UpdatePlace.DIE else [given, *_append(names)]
 
     def forward(self) -> list[Step]:
         takes = ((IMAGES,) if self.first else ()) + self.weights
@@ -128,12 +164,12 @@ class _LayerPart:
         backward = [
             *_read(saved),
             *_read(self.weights),
-            Compute(Operation.BACKWARD, self.name, saved + self.weights),
+            Compute(Operation.BACKWARD, self.name, saved + self.weights, self.gradient),
         ]
-        if not self.weights:
+        if not self.weights or self.update is UpdatePlace.DIE:
             return backward
         names = (*self.weights, *self.states)
-        update = Compute(Operation.UPDATE, self.name, takes=names, gives=names)
+        update = Compute(Operation.UPDATE, self.name, takes=(*self.gradient, *names), gives=names)
         return [*backward, *_read(self.states), update, *_append(names)]
 
     def publish(self) -> list[Step]:

@@ -4,7 +4,7 @@ A file is one JSON object (UTF-8)::
 
     {
       "format": "flashtrain-sequence",
-      "version": 1,
+      "version": 2,
       "network": "mlp",           name of the network that the sequence was made for
       "optimizer": "adam",        name of the optimizer
       "batch": 128,               examples per iteration, at least 1
@@ -18,47 +18,55 @@ A file is one JSON object (UTF-8)::
       "epilogue": [...]           steps, carried out once
     }
 
-``stream`` is inputs, activations, weights or trained; ``dtype`` float32 or uint8 (little endian); ``bytes``
-is what shape and dtype come to, for readers that do not want to compute it. A step is one of::
+``stream`` is inputs, activations, weights, state or trained, or null for a tensor that is never stored;
+``dtype`` float32 or uint8 (little endian); ``bytes`` is what shape and dtype come to, for readers that do not
+want to compute it. A step is one of::
 
     {"step": "append", "tensor": "input/images", "port": "host"}
     {"step": "read", "tensor": "input/images", "port": "core"}
     {"step": "reset", "stream": "activations", "port": "core"}
     {"step": "compute", "operation": "forward", "layer": "hidden", "takes": ["weights/hidden"],
      "gives": ["activation/hidden/x"]}
+    {"step": "initialise", "tensors": ["weights/hidden"], "program": "adam", "port": "core"}
+    {"step": "update", "tensors": ["weights/hidden"], "gradients": ["gradient/hidden"],
+     "constants": "constants", "port": "core"}
 
-``port`` is host or core; ``operation`` is a value of `Operation`; ``layer`` is "" for load and loss. All keys
-are required, and no others are allowed. `TrainingSequence` says what a sound sequence is.
+``port`` is host or core; ``operation`` is a value of `Operation`; ``layer`` is "" for load, loss and
+constants; ``program`` is a name of `flashtrain.spec.optimizer.OptimizerCode`, in lower case. All keys are
+required, and no others are allowed. `TrainingSequence` says what a sound sequence is.
+
+Version 1 had no gradients, and no state stream with its initialise and update. It is refused: `flashtrain
+sequence generate` makes the file anew.
 """
 
 import json
-from collections.abc import Callable
-from enum import Enum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
+from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.spec.streams import Port
 from flashtrain.training.arrays import ArraySpec
 from flashtrain.training.errors import SequenceError, ShapeError
+from flashtrain.training.sequence.node import Node
 from flashtrain.training.sequence.sequence import PHASES, TrainingSequence
 from flashtrain.training.sequence.steps import (
     Append,
     Compute,
+    Initialise,
     Operation,
     Read,
     Reset,
     Step,
     StreamRole,
     TensorInfo,
+    Update,
 )
 
 FORMAT = "flashtrain-sequence"
-VERSION = 1
+VERSION = 2
 
 PORTS = {port.name.lower(): port for port in Port}
-
-EnumT = TypeVar("EnumT", bound=Enum)
-ItemT = TypeVar("ItemT")
+PROGRAMS = {code.name.lower(): code for code in OptimizerCode}
 
 
 def save_sequence(sequence: TrainingSequence, path: Path) -> None:
@@ -92,7 +100,7 @@ def load_sequence(path: Path) -> TrainingSequence:
     except (ValueError, RecursionError) as error:
         raise SequenceError(f"{path}: not JSON: {error}") from error
     try:
-        return _sequence(_Node("", document))
+        return _sequence(Node("", document))
     except SequenceError as error:
         raise SequenceError(f"{path}: {error}") from error
 
@@ -109,7 +117,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _tensor_document(tensor: TensorInfo) -> dict[str, Any]:
     return {
         "name": tensor.name,
-        "stream": tensor.stream.value,
+        "stream": None if tensor.stream is None else tensor.stream.value,
         "shape": list(tensor.spec.shape),
         "dtype": tensor.spec.dtype,
         "bytes": tensor.spec.bytes,
@@ -132,76 +140,24 @@ def _step_document(step: Step) -> dict[str, Any]:
                 "takes": list(step.takes),
                 "gives": list(step.gives),
             }
+        case Initialise():
+            return {
+                "step": "initialise",
+                "tensors": list(step.tensors),
+                "program": step.program.name.lower(),
+                "port": step.port.name.lower(),
+            }
+        case Update():
+            return {
+                "step": "update",
+                "tensors": list(step.tensors),
+                "gradients": list(step.gradients),
+                "constants": step.constants,
+                "port": step.port.name.lower(),
+            }
 
 
-class _Node:
-    """A value of the document and its path; each access checks what it expects."""
-
-    def __init__(self, path: str, value: Any) -> None:
-        self.path = path
-        self.value = value
-
-    def fail(self, expected: str) -> SequenceError:
-        shown = json.dumps(self.value)
-        got = shown if len(shown) <= 40 else f"{shown[:37]}..."
-        return SequenceError(f"{self.path or 'document'}: expected {expected}, got {got}")
-
-    def keys(self, *names: str) -> "list[_Node]":
-        """The members of an object that has exactly these keys."""
-        if not isinstance(self.value, dict):
-            raise self.fail("an object")
-        for name in names:
-            if name not in self.value:
-                raise SequenceError(f"{self._member(name)}: missing")
-        for name in self.value:
-            if name not in names:
-                raise SequenceError(f"{self._member(name)}: unknown; expected only {', '.join(names)}")
-        return [_Node(self._member(name), self.value[name]) for name in names]
-
-    def member(self, name: str) -> "_Node":
-        if not isinstance(self.value, dict):
-            raise self.fail("an object")
-        if name not in self.value:
-            raise SequenceError(f"{self._member(name)}: missing")
-        return _Node(self._member(name), self.value[name])
-
-    def _member(self, name: str) -> str:
-        return f"{self.path}.{name}" if self.path else name
-
-    def items(self, parse: "Callable[[_Node], ItemT]") -> tuple[ItemT, ...]:
-        if not isinstance(self.value, list):
-            raise self.fail("a list")
-        return tuple(parse(_Node(f"{self.path}[{i}]", item)) for i, item in enumerate(self.value))
-
-    def text(self) -> str:
-        if not isinstance(self.value, str):
-            raise self.fail("a string")
-        return self.value
-
-    def name(self) -> str:
-        if not self.text():
-            raise self.fail("a name")
-        return self.value
-
-    def positive(self) -> int:
-        if type(self.value) is not int or self.value < 1:
-            raise self.fail("an integer of at least 1")
-        return self.value
-
-    def exactly(self, expected: str | int) -> None:
-        if type(self.value) is not type(expected) or self.value != expected:
-            raise self.fail(json.dumps(expected))
-
-    def choice(self, choices: dict[str, ItemT]) -> ItemT:
-        if not isinstance(self.value, str) or self.value not in choices:
-            raise self.fail(f"one of {', '.join(choices)}")
-        return choices[self.value]
-
-    def member_of(self, kind: type[EnumT]) -> EnumT:
-        return self.choice({member.value: member for member in kind})
-
-
-def _sequence(document: _Node) -> TrainingSequence:
+def _sequence(document: Node) -> TrainingSequence:
     document.member("format").exactly(FORMAT)
     document.member("version").exactly(VERSION)
     _, _, network, optimizer, batch, tensors, *phases = document.keys(
@@ -219,38 +175,52 @@ def _sequence(document: _Node) -> TrainingSequence:
     )
 
 
-def _tensor(node: _Node) -> TensorInfo:
+def _tensor(node: Node) -> TensorInfo:
     name, stream, shape, dtype, size = node.keys("name", "stream", "shape", "dtype", "bytes")
     try:
-        spec = ArraySpec(shape.items(_Node.positive), dtype.text())
+        spec = ArraySpec(shape.items(Node.positive), dtype.text())
     except ShapeError as error:
         raise SequenceError(f"{node.path}: {error}") from error
     size.exactly(spec.bytes)
-    return TensorInfo(name.name(), stream.member_of(StreamRole), spec)
+    role = None if stream.value is None else stream.member_of(StreamRole)
+    return TensorInfo(name.name(), role, spec)
 
 
-def _step(node: _Node) -> Step:
-    kinds = {"append": _append, "read": _read, "reset": _reset, "compute": _compute}
+def _step(node: Node) -> Step:
+    kinds = {
+        "append": _append, "read": _read, "reset": _reset, "compute": _compute,
+        "initialise": _initialise, "update": _update,
+    }  # fmt: skip
     return node.member("step").choice(kinds)(node)
 
 
-def _append(node: _Node) -> Step:
+def _append(node: Node) -> Step:
     _, tensor, port = node.keys("step", "tensor", "port")
     return Append(tensor.name(), port.choice(PORTS))
 
 
-def _read(node: _Node) -> Step:
+def _read(node: Node) -> Step:
     _, tensor, port = node.keys("step", "tensor", "port")
     return Read(tensor.name(), port.choice(PORTS))
 
 
-def _reset(node: _Node) -> Step:
+def _reset(node: Node) -> Step:
     _, stream, port = node.keys("step", "stream", "port")
     return Reset(stream.member_of(StreamRole), port.choice(PORTS))
 
 
-def _compute(node: _Node) -> Step:
+def _compute(node: Node) -> Step:
     _, operation, layer, takes, gives = node.keys("step", "operation", "layer", "takes", "gives")
     return Compute(
-        operation.member_of(Operation), layer.text(), takes.items(_Node.name), gives.items(_Node.name)
+        operation.member_of(Operation), layer.text(), takes.items(Node.name), gives.items(Node.name)
     )
+
+
+def _initialise(node: Node) -> Step:
+    _, tensors, program, port = node.keys("step", "tensors", "program", "port")
+    return Initialise(tensors.items(Node.name), program.choice(PROGRAMS), port.choice(PORTS))
+
+
+def _update(node: Node) -> Step:
+    _, tensors, gradients, constants, port = node.keys("step", "tensors", "gradients", "constants", "port")
+    return Update(tensors.items(Node.name), gradients.items(Node.name), constants.name(), port.choice(PORTS))

@@ -3,22 +3,30 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from flashtrain.spec.streams import SINGLE_NODE, Access, Port
+from flashtrain.spec.optimizer import CONSTANT_WORDS
+from flashtrain.spec.streams import UPDATE_NODE, Access, Port
+from flashtrain.training.arrays import FLOAT32, ArraySpec
 from flashtrain.training.errors import SequenceError
 from flashtrain.training.sequence.steps import (
     LAYERLESS,
     Append,
     Compute,
+    Initialise,
     Read,
     Reset,
     Step,
     StreamRole,
     TensorInfo,
+    Update,
+    UpdatePlace,
     defines,
     uses,
 )
 
 PHASES = ("prologue", "iteration", "epilogue")
+
+CONSTANTS_SPEC = ArraySpec((CONSTANT_WORDS,))
+"""Constants of a step, as a tensor."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +38,10 @@ class TrainingSequence:
     or change places if they share no tensor and no reset, and if they are not both compute steps.
 
     A tensor is in memory from the step that defines it (a read, or a compute step that gives it) to the last
-    step that uses it before it is defined again. Raises `SequenceError`, naming phase and step, if a step
-    names an unknown tensor, if its port has no right to what it does, if it uses what is not in memory, or
-    reads what is not stored.
+    step that uses it before it is defined again; an update on the dies leaves no old weights there. Raises
+    `SequenceError`, naming phase and step, if a step names an unknown tensor, if its port has no right to
+    what it does, if it uses what is not in memory, or reads what is not stored. The state stream is
+    initialised once, in the prologue, and nothing but updates of all of it changes it.
     """
 
     network: str
@@ -55,6 +64,15 @@ class TrainingSequence:
     @cached_property
     def by_name(self) -> dict[str, TensorInfo]:
         return {tensor.name: tensor for tensor in self.tensors}
+
+    @cached_property
+    def state(self) -> Initialise | None:
+        """What makes the state stream, if there is one."""
+        return next((step for step in self.prologue if isinstance(step, Initialise)), None)
+
+    @property
+    def update(self) -> UpdatePlace:
+        return UpdatePlace.CORE if self.state is None else UpdatePlace.DIE
 
     def steps(self, iterations: int) -> list[Step]:
         """All steps of a run of `iterations`."""
@@ -91,7 +109,8 @@ class _Check:
                     self._step(f"{phase}[{index}]", step)
 
     def _step(self, where: str, step: Step) -> None:
-        for name in (*uses(step), *defines(step)):
+        updated = step.tensors if isinstance(step, Update) else ()
+        for name in (*uses(step), *defines(step), *updated):
             if name not in self.sequence.by_name:
                 raise SequenceError(f"{where}: no tensor is called {name}")
         for name in uses(step):
@@ -99,24 +118,73 @@ class _Check:
                 raise SequenceError(f"{where}: uses {name}, which is not in memory")
         match step:
             case Append():
-                self._permit(where, step.port, Access.APPEND, self._stream(step.tensor))
+                role = self._stream(where, step.tensor)
+                self._permit(where, step.port, Access.APPEND, role)
+                self._not_state(where, role)
                 self.stored.add(step.tensor)
             case Read():
-                self._permit(where, step.port, Access.READ, self._stream(step.tensor))
-                if step.tensor not in self.stored:
-                    raise SequenceError(f"{where}: reads {step.tensor}, which is not stored")
+                self._permit(where, step.port, Access.READ, self._stream(where, step.tensor))
+                self._is_stored(where, "reads", step.tensor)
             case Reset():
                 self._permit(where, step.port, Access.APPEND, step.stream)
-                self.stored = {name for name in self.stored if self._stream(name) != step.stream}
+                self._not_state(where, step.stream)
+                self.stored -= self._stored_in(step.stream)
             case Compute():
                 if (step.layer == "") != (step.operation in LAYERLESS):
                     raise SequenceError(f"{where}: {step.operation} with layer {step.layer!r}")
+            case Initialise():
+                self._initialise(where, step)
+            case Update():
+                self._update(where, step)
         self.memory.update(defines(step))
 
-    def _stream(self, tensor: str) -> StreamRole:
-        return self.sequence.by_name[tensor].stream
+    def _initialise(self, where: str, step: Initialise) -> None:
+        self._permit(where, step.port, Access.APPEND, StreamRole.STATE)
+        if not where.startswith("prologue") or self._stored_in(StreamRole.STATE):
+            raise SequenceError(f"{where}: initialises the state stream; expected once, in the prologue")
+        if not step.tensors or len(set(step.tensors)) != len(step.tensors):
+            raise SequenceError(f"{where}: expected different tensors, got {list(step.tensors)}")
+        for name in step.tensors:
+            role, spec = self._stream(where, name), self.sequence.by_name[name].spec
+            if role is not StreamRole.STATE or spec.dtype != FLOAT32:
+                raise SequenceError(f"{where}: {name} is {spec} of stream {role}; expected float32 of state")
+        self.stored.update(step.tensors)
+
+    def _update(self, where: str, step: Update) -> None:
+        self._permit(where, step.port, Access.APPEND, StreamRole.STATE)
+        for name in step.tensors:
+            self._is_stored(where, "updates", name)
+        if sorted(step.tensors) != sorted(self._stored_in(StreamRole.STATE)):
+            raise SequenceError(f"{where}: updates {list(step.tensors)}; expected all of the state stream")
+        if len(step.gradients) != len(step.tensors):
+            raise SequenceError(
+                f"{where}: {len(step.gradients)} gradients, expected one for each of {len(step.tensors)}"
+            )
+        specs = {name: tensor.spec for name, tensor in self.sequence.by_name.items()}
+        expected = [(g, specs[w]) for g, w in zip(step.gradients, step.tensors, strict=True)]
+        for name, spec in (*expected, (step.constants, CONSTANTS_SPEC)):
+            if specs[name] != spec:
+                raise SequenceError(f"{where}: {name} is {specs[name]}, expected {spec}")
+        self.memory.difference_update(step.tensors)
+
+    def _stream(self, where: str, tensor: str) -> StreamRole:
+        role = self.sequence.by_name[tensor].stream
+        if role is None:
+            raise SequenceError(f"{where}: {tensor} has no stream")
+        return role
+
+    def _stored_in(self, stream: StreamRole) -> set[str]:
+        return {name for name in self.stored if self.sequence.by_name[name].stream is stream}
+
+    def _is_stored(self, where: str, verb: str, tensor: str) -> None:
+        if tensor not in self.stored:
+            raise SequenceError(f"{where}: {verb} {tensor}, which is not stored")
+
+    def _not_state(self, where: str, stream: StreamRole) -> None:
+        if stream is StreamRole.STATE:
+            raise SequenceError(f"{where}: only updates change the stream {stream}")
 
     def _permit(self, where: str, port: Port, access: Access, stream: StreamRole) -> None:
-        if access not in SINGLE_NODE.named(stream).access(port):
+        if any(access not in UPDATE_NODE.named(name).access(port) for name in stream.streams):
             verb = "read" if access is Access.READ else "append to or reset"
             raise SequenceError(f"{where}: the {port.name.lower()} port may not {verb} the stream {stream}")

@@ -3,24 +3,47 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from flashtrain.spec.streams import Port
+from flashtrain.host.device import STATE_STREAMS
+from flashtrain.spec.optimizer import OptimizerCode
+from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE, NodeTable, Port
 from flashtrain.training.arrays import ArraySpec
 
 
+class UpdatePlace(StrEnum):
+    """Who updates the weights."""
+
+    DIE = "die"
+    """The dies, where weights and optimizer state stay: gradients go in."""
+    CORE = "core"
+    """The core: it reads weights and optimizer state, and appends the new ones."""
+
+    @property
+    def node(self) -> NodeTable:
+        """A node with the streams that this takes."""
+        return UPDATE_NODE if self is UpdatePlace.DIE else SINGLE_NODE
+
+
 class StreamRole(StrEnum):
-    """What a stream is for. The values are the names of the streams in `flashtrain.spec.streams`."""
+    """What a stream is for."""
 
     INPUTS = "inputs"
     ACTIVATIONS = "activations"
     WEIGHTS = "weights"
+    STATE = "state"
+    """Weights and optimizer state that the dies update: two streams, which hold their generations in turn."""
     TRAINED = "trained"
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """The names of its streams in `flashtrain.spec.streams`."""
+        return STATE_STREAMS if self is StreamRole.STATE else (self.value,)
 
 
 class Operation(StrEnum):
     """What a compute step does. What it takes and gives besides tensors is between it and its neighbours."""
 
     INITIALISE = "initialise"
-    """Gives fresh weights and optimizer state of a layer."""
+    """Gives fresh weights of a layer, and optimizer state if the core updates it."""
     LOAD = "load"
     """The host gives the next batch."""
     FORWARD = "forward"
@@ -28,25 +51,32 @@ class Operation(StrEnum):
     LOSS = "loss"
     """Takes the labels; the gradient of the loss goes back to the last layer."""
     BACKWARD = "backward"
-    """A layer takes its weights and what it saved; gradients go on to the layer before and to the update."""
+    """A layer takes its weights and what it saved, and gives its gradient; another goes on to the layer
+    before."""
+    CONSTANTS = "constants"
+    """Gives the constants of the next step of the optimizer."""
     UPDATE = "update"
-    """The optimizer takes weights and state of a layer and gives their next version."""
+    """The optimizer takes gradient, weights and state of a layer and gives the next version of these."""
     PUBLISH = "publish"
     """Takes the weights of a layer and gives them as trained weights."""
     COLLECT = "collect"
     """The host takes the trained weights of a layer."""
 
 
-LAYERLESS = (Operation.LOAD, Operation.LOSS)
+LAYERLESS = (Operation.LOAD, Operation.LOSS, Operation.CONSTANTS)
 """The operations that belong to no layer."""
 
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """A tensor of the sequence: its unique name, the stream that holds it, and its shape and dtype."""
+    """A tensor of the sequence: its unique name, its shape and dtype, and the stream that holds it, if it is
+    stored at all.
+
+    A tensor of the state stream is weights; with them the state that the optimizer has for them is stored.
+    """
 
     name: str
-    stream: StreamRole
+    stream: StreamRole | None
     spec: ArraySpec
 
 
@@ -87,7 +117,33 @@ class Compute:
     gives: tuple[str, ...] = ()
 
 
-Step = Append | Read | Reset | Compute
+@dataclass(frozen=True)
+class Initialise:
+    """`port` stores these weights as the first generation of the state stream, with state that is zeros.
+
+    `program` is what updates will run.
+    """
+
+    tensors: tuple[str, ...]
+    program: OptimizerCode
+    port: Port
+
+
+@dataclass(frozen=True)
+class Update:
+    """`port` has the dies update `tensors`, which are all of the state stream, by one gradient for each.
+
+    `constants` are float32 words, as `flashtrain.numerics.Constants` has them. The next generation becomes
+    current, unless a gradient has a NaN or an infinity: then the step is skipped, and nothing changes.
+    """
+
+    tensors: tuple[str, ...]
+    gradients: tuple[str, ...]
+    constants: str
+    port: Port
+
+
+Step = Append | Read | Reset | Compute | Initialise | Update
 
 
 def uses(step: Step) -> tuple[str, ...]:
@@ -97,6 +153,10 @@ def uses(step: Step) -> tuple[str, ...]:
             return (step.tensor,)
         case Compute():
             return step.takes
+        case Initialise():
+            return step.tensors
+        case Update():
+            return (*step.gradients, step.constants)
         case _:
             return ()
 

@@ -2,9 +2,19 @@
 
 from dataclasses import dataclass
 
+from flashtrain.host.tensor_group import PlacedGroup, TensorGroup, place
 from flashtrain.spec.config import FmsConfig
 from flashtrain.training.sequence.sequence import TrainingSequence
-from flashtrain.training.sequence.steps import Append, Read, Reset, Step, StreamRole, TensorInfo
+from flashtrain.training.sequence.steps import (
+    Append,
+    Initialise,
+    Read,
+    Reset,
+    Step,
+    StreamRole,
+    TensorInfo,
+    Update,
+)
 
 
 @dataclass(frozen=True)
@@ -12,7 +22,8 @@ class StreamTraffic:
     """Traffic of one stream in some steps.
 
     Tensors and commands are counted one by one; bytes are those of the tensors, stored bytes include the
-    padding of each tensor to whole logical blocks.
+    padding of each tensor to whole logical blocks, and for the state stream the optimizer's state. Updates
+    happen on the dies: gradients go in, and so many tiles are sensed and programmed.
     """
 
     stream: StreamRole
@@ -24,13 +35,19 @@ class StreamTraffic:
     read_commands: int = 0
     read_bytes: int = 0
     resets: int = 0
+    updates: int = 0
+    gradient_bytes: int = 0
+    tiles: int = 0
 
 
 def summarise(
     sequence: TrainingSequence, steps: tuple[Step, ...], config: FmsConfig
 ) -> dict[StreamRole, StreamTraffic]:
     """Traffic of `steps`, one of the phases of `sequence`, on a device of `config`, for every stream."""
-    return {stream: _traffic(stream, sequence, steps, config) for stream in StreamRole}
+    traffic = {stream: _traffic(stream, sequence, steps, config) for stream in StreamRole}
+    if sequence.state is None:
+        return traffic
+    return traffic | {StreamRole.STATE: _StateTraffic(sequence, sequence.state, config).of(steps)}
 
 
 def _traffic(
@@ -60,6 +77,46 @@ def _traffic(
     )
 
 
+class _StateTraffic:
+    """Traffic of the state stream: whole rows of tiles are stored and updated, and read plane by plane."""
+
+    def __init__(self, sequence: TrainingSequence, state: Initialise, config: FmsConfig) -> None:
+        self._specs = {name: sequence.by_name[name].spec for name in state.tensors}
+        self._config = config
+        group = TensorGroup(state.program, tuple(spec.shape for spec in self._specs.values()))
+        self._placed: PlacedGroup = place([group], config.geometry)[0]
+
+    def of(self, steps: tuple[Step, ...]) -> StreamTraffic:
+        g, rows = self._config.geometry, self._placed.layout.rows
+        initialised = sum(isinstance(step, Initialise) for step in steps)
+        updates = sum(isinstance(step, Update) for step in steps)
+        read = [step.tensor for step in steps if isinstance(step, Read) and step.tensor in self._specs]
+        bytes_of_all = sum(spec.bytes for spec in self._specs.values())
+        blocks = rows * g.channels * g.planes
+        return StreamTraffic(
+            stream=StreamRole.STATE,
+            appends=initialised * len(self._specs),
+            append_commands=initialised * self._commands(blocks),
+            appended_bytes=initialised * bytes_of_all,
+            stored_bytes=initialised * blocks * g.page_bytes,
+            reads=len(read),
+            read_commands=sum(self._read_commands(name) for name in read),
+            read_bytes=sum(self._specs[name].bytes for name in read),
+            updates=updates,
+            gradient_bytes=updates * bytes_of_all,
+            tiles=updates * rows * g.channels,
+        )
+
+    def _read_commands(self, name: str) -> int:
+        g, layout = self._config.geometry, self._placed.tensor(list(self._specs).index(name)).layout
+        blocks = len(layout.planes_of(0)) * g.channels
+        whole = blocks == g.planes * g.channels
+        return self._commands(layout.rows * blocks) if whole else layout.rows * self._commands(blocks)
+
+    def _commands(self, blocks: int) -> int:
+        return -(-blocks // self._config.max_blocks)
+
+
 def summary_table(sequence: TrainingSequence, config: FmsConfig) -> str:
     """The traffic of each phase as text, one line per stream that it touches."""
     lines = [
@@ -77,4 +134,9 @@ def summary_table(sequence: TrainingSequence, config: FmsConfig) -> str:
                 f"{phase:10} {stream:12} {t.appends:8} {t.append_commands:9} {t.appended_bytes:11,}"
                 f" {t.stored_bytes:11,} {t.reads:8} {t.read_commands:9} {t.read_bytes:11,} {t.resets:7}"
             )
+            if t.updates:
+                lines.append(
+                    f"{phase:10} {stream:12} updates on the dies: {t.updates}, {t.gradient_bytes:,} bytes of"
+                    f" gradients, {t.tiles} tiles"
+                )
     return "\n".join(lines)

@@ -1,0 +1,163 @@
+"""A stream of optimizer state: steps on the dies, and generations."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.numerics import Constants, Statistics
+from flashtrain.spec import Opcode
+from flashtrain.spec.nvme import GenerationAction
+from flashtrain.spec.registers import StreamRegister, stream_register
+from flashtrain.spec.update import Tile, UpdateHeader, UpdateStatistics
+
+from .arrays import as_bytes
+from .engine import Flight
+from .entries import Command
+from .pending import Pending
+from .stored import Extent
+from .stream import DeviceStream
+from .tiling import Pages
+
+
+@dataclass(frozen=True)
+class TileStep:
+    """What the dies are told of a step: its constants, and how state, gradients and copies lie."""
+
+    tile: Tile
+    constants: Constants
+
+    def header(self) -> bytes:
+        """The `UpdateHeader`."""
+        h = UpdateHeader
+        value = (
+            h.code.put(self.constants.code)
+            | h.gradient_format.put(self.tile.gradient_format)
+            | h.copy_format.put(self.tile.copy_format)
+            | h.parameters.put(self.tile.parameters)
+        )
+        for field, word in zip(h.constants, self.constants.words, strict=True):
+            value |= field.put(word)
+        return value.to_bytes(h.BYTES, "little")
+
+
+class StateStream(DeviceStream):
+    """A stream whose zones hold tiles, used by one port; see :class:`OptimizerState` for whole steps."""
+
+    @property
+    def row_blocks(self) -> int:
+        """Blocks of state of a row of tiles."""
+        return self._config.geometry.channels * self._config.geometry.planes
+
+    @property
+    def generation(self) -> int:
+        """How often the stream was reset since the controller was enabled."""
+        self._engine.require_enabled()
+        return self._engine.link.read_register(stream_register(self.nsid, StreamRegister.GENERATION))
+
+    def set_constants_async(self, step: TileStep) -> Pending[None]:
+        """Tell all dies what the next updates compute, and reset their statistics."""
+        page = np.zeros((self._dies, self._block_bytes), np.uint8)
+        page[:, : UpdateHeader.BYTES] = np.frombuffer(step.header(), np.uint8)
+        region = self._engine.region(self._dies)
+        self._engine.buffer.fill(region, as_bytes(page))
+        command = Command(
+            Opcode.SET_CONSTANTS, self.nsid, blocks=self._dies, address=region.address, length=page.nbytes
+        )
+        return self._command(command, region)
+
+    def statistics_async(self) -> Pending[tuple[Statistics, ...]]:
+        """What each die has counted since the constants were set."""
+        pages = np.zeros((self._dies, self._block_bytes), np.uint8)
+        region = self._engine.region(self._dies)
+        command = Command(
+            Opcode.GET_STATISTICS, self.nsid, blocks=self._dies, address=region.address, length=pages.nbytes
+        )
+        flight = Flight(self.port, command, region, as_bytes(pages))
+        self._engine.submit([flight])
+        return Pending(
+            self._engine, [flight], self.name, lambda _: tuple(parse_statistics(page) for page in pages)
+        )
+
+    def update_async(
+        self, source: "StateStream", zone: int, gradients: Pages, copies: Pages | None, copy_pages: int
+    ) -> Pending[int]:
+        """Append updated tiles to `zone`, from the tiles at its write pointer in the same zone of `source`.
+
+        gradients: uint8[rows, pages, channels, page], any number of rows that the zone still takes. Of each
+        row the first `copy_pages` come back in `copies`, of the same shape. The result is the address of the
+        first block.
+        """
+        rows, pages, channels, _ = gradients.shape
+        self._space.forget()
+        flights = []
+        for part in self._row_parts(rows, pages * channels):
+            data = as_bytes(gradients[part.start : part.stop])
+            region = self._engine.region(len(part) * pages * channels)
+            self._engine.buffer.fill(region, data)
+            command = Command(
+                Opcode.UPDATE, self.nsid, self._zone_start(zone), region.blocks, region.address, len(data),
+                pages=pages, copies=copy_pages, rows=len(part), source=source.nsid,
+            )  # fmt: skip
+            target = None if copies is None else as_bytes(copies[part.start : part.stop])
+            flights.append(Flight(self.port, command, region, target))
+            self._engine.submit(flights[-1:])
+        return Pending(self._engine, flights, self.name, _first_address)
+
+    def settle(self, pendings: Iterable[Pending[Any]]) -> None:
+        """Wait until these are answered, well or not."""
+        pendings = list(pendings)
+        self._engine.wait(lambda: all(pending.answered for pending in pendings))
+
+    def commit(self, source: "StateStream") -> None:
+        """Make the updated tiles the current generation, and reset `source` unless it is pinned."""
+        self._generation_command(GenerationAction.COMMIT, source.nsid)
+        source._space.forget()
+
+    def pin(self) -> None:
+        """Keep the stream as it is: :class:`StreamPinned` for all that would change it."""
+        self._generation_command(GenerationAction.PIN)
+
+    def release(self) -> None:
+        """Undo :meth:`pin`."""
+        self._generation_command(GenerationAction.RELEASE)
+
+    def planes_of_rows(self, first_row: int, rows: int, planes: range) -> Sequence[Extent]:
+        """Where these planes of rows of tiles lie, counted from the stream's first row."""
+        channels = self._config.geometry.channels
+        extents = []
+        for row in range(first_row, first_row + rows):
+            zone, offset = divmod(row * self.row_blocks, self.zone_capacity)
+            lba = self._zone_start(zone) + offset + planes.start * channels
+            extents.append(Extent(lba, len(planes) * channels))
+        return extents
+
+    @property
+    def _dies(self) -> int:
+        return self._config.geometry.channels * self._config.geometry.dies
+
+    def _row_parts(self, rows: int, blocks: int) -> list[range]:
+        """Rows by command: as many as a command may move, and a quarter of the tensor buffer holds."""
+        most = max(1, min(self._config.max_blocks, self._engine.buffer.blocks // 4) // blocks)
+        return [range(start, min(start + most, rows)) for start in range(0, rows, most)]
+
+    def _generation_command(self, action: GenerationAction, source: int = 0) -> None:
+        self._command(Command(Opcode.GENERATION, self.nsid, action=action, source=source)).result()
+
+
+def _first_address(flights: Sequence[Flight]) -> int:
+    completion = flights[0].completion
+    return completion.result if completion is not None else -1
+
+
+def parse_statistics(page: NDArray[np.uint8]) -> Statistics:
+    """The statistics of one die."""
+    s, value = UpdateStatistics, int.from_bytes(page[: UpdateStatistics.BYTES].tobytes(), "little")
+    return Statistics(
+        nans=s.nans.get(value),
+        infinities=s.infinities.get(value),
+        largest=np.uint32(s.largest.get(value)).view(np.float32),
+        squares=tuple(np.uint32(field.get(value)).view(np.float32) for field in s.squares),
+    )

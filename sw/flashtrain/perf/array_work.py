@@ -1,0 +1,50 @@
+"""What the arrays of the dies did, and how fast the steady part of it went."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from typing import NamedTuple, Protocol
+
+from .measurement import BenchmarkError
+
+
+class ArrayKind(Enum):
+    """An operation of a die's array."""
+
+    SENSE = 0
+    PROGRAM = 1
+    ERASE = 2
+
+
+class ArrayWork(NamedTuple):
+    """An operation on one or more planes of a die, from clock `start` on."""
+
+    kind: ArrayKind
+    start: int
+    channel: int
+    die: int
+    planes: int
+
+
+class ArrayRecorder(Protocol):
+    """What notes the operations of all arrays while the device works."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> Sequence[ArrayWork]: ...
+
+
+def programs_per_clock(work: Iterable[ArrayWork], dies: int, settle: int) -> float:
+    """Programs of all `dies` together per clock in the steady state.
+
+    Of each die the first and the last `settle` programs do not count. Raises `BenchmarkError` if a die has
+    too few to tell.
+    """
+    starts: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for item in work:
+        if item.kind is ArrayKind.PROGRAM:
+            starts[item.channel, item.die].append(item.start)
+    steady = [sorted(times)[settle : len(times) - settle] for times in starts.values()]
+    if len(steady) < dies or any(len(times) < 2 for times in steady):
+        raise BenchmarkError(f"{len(steady)} of {dies} dies programmed, too little for a steady state")
+    return sum((len(times) - 1) / (times[-1] - times[0]) for times in steady)

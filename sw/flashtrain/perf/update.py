@@ -1,0 +1,98 @@
+"""Optimizer steps on the dies: parameters per second, and what sensing and programming their state allow."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.host import Device, TensorGroup
+from flashtrain.numerics.float32 import to_bfloat16
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
+from flashtrain.spec.update import Tile
+from flashtrain.training.optimizers import Optimizer
+
+from .array_work import ArrayKind, ArrayRecorder, ArrayWork, programs_per_clock
+from .measurement import Measurement
+
+ROWS_PER_DIE = 24
+QUICK_ROWS_PER_DIE = 8
+SETTLE = 2
+
+
+@dataclass(frozen=True)
+class Case:
+    """An optimizer, the format of gradients, and that of the copies of the weights that come back."""
+
+    optimizer: Optimizer
+    gradient: GradientFormat = GradientFormat.FP32
+    copy: CopyFormat = CopyFormat.NONE
+
+    @property
+    def code(self) -> OptimizerCode:
+        return self.optimizer.code
+
+    def tile(self, config: FmsConfig) -> Tile:
+        return Tile.of(config.geometry, self.code, self.gradient, self.copy)
+
+    def gradients(self, count: int) -> NDArray:
+        values = np.random.default_rng(5).normal(0, 1e-2, count).astype(np.float32)
+        if self.gradient is GradientFormat.FP16:
+            return values.astype(np.float16)
+        return to_bfloat16(values) if self.gradient is GradientFormat.BF16 else values
+
+
+@dataclass(frozen=True)
+class UpdateRun:
+    """One step: `parameters_per_second` in the steady state, `work` of all arrays, `clocks` of the whole."""
+
+    parameters: int
+    parameters_per_second: float
+    work: tuple[ArrayWork, ...]
+    clocks: int
+
+    def count(self, kind: ArrayKind) -> int:
+        """Pages of this kind of operation."""
+        return sum(item.planes for item in self.work if item.kind is kind)
+
+
+def bound(config: FmsConfig, tile: Tile) -> float:
+    """Parameters per second if every die senses and programs tiles all the time, erases aside."""
+    g, t = config.geometry, config.timing
+    cycle = (t.clocks("tr") + t.clocks("tprog")) / t.clock_hz
+    return g.channels * g.dies * tile.parameters / cycle
+
+
+def run_update(device: Device, recorder: ArrayRecorder, case: Case, rows_per_die: int) -> UpdateRun:
+    """Store a state, and do one step on it."""
+    config, g = device.config, device.config.geometry
+    tile = case.tile(config)
+    count = rows_per_die * g.dies * g.channels * tile.parameters
+    state = device.optimizer_state([TensorGroup(case.code, ((count,),), case.gradient, case.copy)])
+    weights = np.random.default_rng(4).normal(0, 0.02, count).astype(np.float32)
+    state.initialise([[weights]])
+    device.wait()
+    gradients = case.gradients(count)
+    begin = device.clocks
+    recorder.start()
+    state.update([[gradients]], [case.optimizer.constants(1)])
+    clocks = device.clocks - begin
+    work = tuple(recorder.stop())
+    state.commit()
+    rate = programs_per_clock(work, g.channels * g.dies, SETTLE) * config.timing.clock_hz
+    return UpdateRun(count, rate * tile.parameters, work, clocks)
+
+
+def update(device: Device, recorder: ArrayRecorder, case: Case, quick: bool = False) -> Measurement:
+    """Parameters updated per second on the dies, in the steady state of a step."""
+    run = run_update(device, recorder, case, QUICK_ROWS_PER_DIE if quick else ROWS_PER_DIE)
+    limit = bound(device.config, case.tile(device.config))
+    whole = run.parameters / (run.clocks / device.config.timing.clock_hz)
+    return Measurement(
+        value=run.parameters_per_second / 1e6,
+        unit="M/s",
+        bound=limit / 1e6,
+        clocks=run.clocks,
+        note=f"{run.parameters:,} parameters in {run.clocks:,} clocks, begin and end of the step included:"
+        f" {whole / limit:.1%}; to reach: 97 %",
+    )

@@ -1,0 +1,243 @@
+"""`FlashOptimizer`: an optimizer as `torch.optim` has them, whose steps happen on the dies of a device."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flashtrain.host import Device, Generation, TensorGroup, TensorMismatch
+from flashtrain.host.device import STATE_STREAMS
+from flashtrain.numerics import HyperparameterError, Statistics, gradient_values, norm
+from flashtrain.numerics.float32 import to_bfloat16, to_float16
+from flashtrain.spec import Port
+from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
+from flashtrain.training.arrays import Array, FloatArray
+from flashtrain.training.errors import ParameterError
+from flashtrain.training.optimizers import Optimizer
+from flashtrain.training.parameters import (
+    PARAMS,
+    ParamGroup,
+    Params,
+    gradients_of,
+    make_groups,
+    with_hyperparameters,
+)
+
+_STATE = {"w": Input.W, "m": Input.M, "v": Input.V}
+_CLIP_GUARD = 1e-6  # added to the norm, as in torch.nn.utils.clip_grad_norm_
+
+
+@dataclass(frozen=True)
+class GradientReport:
+    """What the dies say of the gradients of an update.
+
+    norm: L2, of the gradients times `unscale`; largest: the largest magnitude, before that; skipped: the step
+    was dropped because of an overflow.
+    """
+
+    norm: float
+    largest: float
+    nans: int
+    infinities: int
+    overflow: bool
+    skipped: bool = False
+
+    @classmethod
+    def of(cls, parts: Sequence[Statistics], unscale: float) -> "GradientReport":
+        return cls(
+            norm(parts, unscale),
+            max(float(part.largest) for part in parts),
+            sum(part.nans for part in parts),
+            sum(part.infinities for part in parts),
+            any(part.overflow for part in parts),
+        )
+
+
+class FlashOptimizer:
+    """Weights and optimizer state of some parameters on the dies of `device`; gradients go in.
+
+    params: float32 arrays or :class:`Parameter`, or dictionaries with `"params"` and hyperparameters of their
+    own; optimizer: kind and default hyperparameters of the step; gradient_format: in which gradients are sent
+    (float32 ones are rounded to it); copy_format: 16-bit weights come back with every step instead of float32
+    ones being read; streams, port: see :meth:`Device.optimizer_state`.
+
+    The float32 weights live on the dies. After a step `data` of each parameter holds them, or their 16-bit
+    copies as float32 numbers. Hyperparameters are read from `param_groups` at each step. A step that raises
+    an exception has changed nothing.
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        optimizer: Optimizer,
+        device: Device,
+        gradient_format: GradientFormat = GradientFormat.FP32,
+        copy_format: CopyFormat = CopyFormat.NONE,
+        streams: Iterable[str] = STATE_STREAMS,
+        port: Port = Port.CORE,
+    ) -> None:
+        self.param_groups: list[ParamGroup] = make_groups(params, optimizer)
+        self._optimizer = optimizer
+        self._gradient_format = gradient_format
+        self._state = device.optimizer_state(
+            (
+                TensorGroup(
+                    optimizer.code, tuple(p.data.shape for p in group[PARAMS]), gradient_format, copy_format
+                )
+                for group in self.param_groups
+            ),
+            streams,
+            port,
+        )
+        self._steps = 0
+        self._copies: list[list[Array] | None] = []
+        self._state.initialise([[p.data for p in group[PARAMS]] for group in self.param_groups])
+
+    @property
+    def steps(self) -> int:
+        """Steps that were committed."""
+        return self._steps
+
+    def zero_grad(self) -> None:
+        """Forget the gradients of all parameters."""
+        for group in self.param_groups:
+            for parameter in group[PARAMS]:
+                parameter.grad = None
+
+    def step(
+        self,
+        gradients: Sequence[Array] | None = None,
+        unscale: float = 1.0,
+        max_norm: float | None = None,
+    ) -> GradientReport:
+        """One step, with these gradients (a flat list in the order of the parameters) or the parameters' own.
+
+        unscale: the inverse of the loss scale. max_norm: a larger norm is clipped to it, which takes a second
+        update; as in `torch.nn.utils.clip_grad_norm_`. After an overflow nothing is changed, and the report
+        says so.
+        """
+        if max_norm is not None and not max_norm >= 0:
+            raise HyperparameterError(f"max_norm is {max_norm!r}; expected 0 or more")
+        report = self.update(gradients, unscale)
+        if report.overflow:
+            self.skip()
+            return GradientReport(**(vars(report) | {"skipped": True}))
+        clip = 1.0 if max_norm is None else min(1.0, max_norm / (report.norm + _CLIP_GUARD))
+        if clip < 1:
+            self.skip()
+            self.update(gradients, unscale, clip)
+        self.commit()
+        return report
+
+    def update(
+        self, gradients: Sequence[Array] | None = None, unscale: float = 1.0, clip: float = 1.0
+    ) -> GradientReport:
+        """The first half of a step: compute, and report; then :meth:`commit` or :meth:`skip`."""
+        optimizers = self._optimizers()
+        constants = [one.constants(self._steps + 1, unscale, clip) for one in optimizers]
+        given = gradients_of(self.param_groups, gradients)
+        sent = [[self._formatted(g) for g in group] for group in given]
+        self._copies = self._state.update(sent, constants)
+        parts = [die for dies in self._state.statistics for die in dies]
+        return GradientReport.of(parts, unscale)
+
+    def commit(self) -> Generation:
+        """Make the computed weights and state current."""
+        generation = self._state.commit()
+        self._steps += 1
+        copies = [copy for group in self._copies if group is not None for copy in group]
+        self._set_data([gradient_values(copy) for copy in copies] if copies else self.weights())
+        return generation
+
+    def skip(self) -> None:
+        """Drop what was computed."""
+        self._state.skip()
+
+    # Checkpoints.
+
+    def pin(self) -> Generation:
+        """Keep the current weights and state, without a copy, until :meth:`release`; see `OptimizerState`."""
+        return self._state.pin()
+
+    def release(self, generation: Generation) -> None:
+        """Undo :meth:`pin`."""
+        self._state.release(generation)
+
+    def weights(self, generation: Generation | None = None) -> list[FloatArray]:
+        """The float32 weights of all parameters, of the current or a pinned generation."""
+        return [w for group in self._state.read(Input.W, generation) for w in group]
+
+    def state_dict(self, generation: Generation | None = None) -> dict[str, Any]:
+        """Weights, state and hyperparameters, in the form that `torch.optim` gives them.
+
+        `"state"`: by the number of the parameter, `"step"` and the arrays `"w"`, `"m"`, `"v"` that the
+        optimizer has; `"param_groups"`: hyperparameters, and numbers of the parameters.
+        """
+        names = ("w", *self._optimizer.state_names)
+        arrays = {
+            name: [array for group in self._state.read(_STATE[name], generation) for array in group]
+            for name in names
+        }
+        steps = self._steps if generation is None else self._steps_of(generation)
+        count = len(arrays["w"])
+        state = {i: {"step": steps} | {name: arrays[name][i] for name in names} for i in range(count)}
+        return {"state": state, "param_groups": self._numbered_groups()}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Store what :meth:`state_dict` gave, as a first generation, and go on from there.
+
+        :class:`ParameterError` or :class:`TensorMismatch` when it is of other parameters.
+        """
+        numbered, groups = self._numbered_groups(), state_dict["param_groups"]
+        if [group[PARAMS] for group in groups] != [group[PARAMS] for group in numbered]:
+            raise ParameterError(
+                f"state of groups {[g[PARAMS] for g in groups]}; expected {[g[PARAMS] for g in numbered]}"
+            )
+        for number, group in enumerate(groups):
+            with_hyperparameters(number, group, self._optimizer)
+        state = state_dict["state"]
+        names = ("w", *self._optimizer.state_names)
+        for index in (i for group in numbered for i in group[PARAMS]):
+            missing = [name for name in ("step", *names) if name not in state.get(index, {})]
+            if missing:
+                raise ParameterError(f"state of parameter {index} has no {', '.join(missing)}")
+        by_name = {name: [[state[i][name] for i in group[PARAMS]] for group in numbered] for name in names}
+        self._state.initialise(**by_name)
+        self._steps = state[0]["step"]
+        for own, group in zip(self.param_groups, groups, strict=True):
+            own.update({name: value for name, value in group.items() if name != PARAMS})
+        self._set_data([w for group in by_name["w"] for w in group])
+
+    # How it is done.
+
+    def _optimizers(self) -> list[Optimizer]:
+        return [
+            with_hyperparameters(number, group, self._optimizer)
+            for number, group in enumerate(self.param_groups)
+        ]
+
+    def _numbered_groups(self) -> list[dict[str, Any]]:
+        """The groups with numbers in the place of parameters."""
+        groups, first = [], 0
+        for group in self.param_groups:
+            count = len(group[PARAMS])
+            own = {name: value for name, value in group.items() if name != PARAMS}
+            groups.append({PARAMS: list(range(first, first + count))} | own)
+            first += count
+        return groups
+
+    def _formatted(self, gradient: Array) -> Array:
+        if not isinstance(gradient, np.ndarray | np.generic):
+            raise TensorMismatch(f"a gradient is {type(gradient).__name__}; expected an array")
+        if gradient.dtype != np.float32 or self._gradient_format is GradientFormat.FP32:
+            return gradient
+        return to_float16(gradient) if self._gradient_format is GradientFormat.FP16 else to_bfloat16(gradient)
+
+    def _set_data(self, weights: Sequence[FloatArray]) -> None:
+        parameters = [parameter for group in self.param_groups for parameter in group[PARAMS]]
+        for parameter, w in zip(parameters, weights, strict=True):
+            parameter.data[...] = w
+
+    def _steps_of(self, generation: Generation) -> int:
+        return self._steps - self._state.current.updates + generation.updates

@@ -1,0 +1,78 @@
+"""Reading a JSON document with exact errors: each names the path of the value and what was expected there."""
+
+import json
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, TypeVar
+
+from flashtrain.training.errors import SequenceError
+
+EnumT = TypeVar("EnumT", bound=Enum)
+ItemT = TypeVar("ItemT")
+
+
+class Node:
+    """A value of the document and its path; each access checks what it expects."""
+
+    def __init__(self, path: str, value: Any) -> None:
+        self.path = path
+        self.value = value
+
+    def fail(self, expected: str) -> SequenceError:
+        shown = json.dumps(self.value)
+        got = shown if len(shown) <= 40 else f"{shown[:37]}..."
+        return SequenceError(f"{self.path or 'document'}: expected {expected}, got {got}")
+
+    def keys(self, *names: str) -> "list[Node]":
+        """The members of an object that has exactly these keys."""
+        if not isinstance(self.value, dict):
+            raise self.fail("an object")
+        for name in names:
+            if name not in self.value:
+                raise SequenceError(f"{self._member(name)}: missing")
+        for name in self.value:
+            if name not in names:
+                raise SequenceError(f"{self._member(name)}: unknown; expected only {', '.join(names)}")
+        return [Node(self._member(name), self.value[name]) for name in names]
+
+    def member(self, name: str) -> "Node":
+        if not isinstance(self.value, dict):
+            raise self.fail("an object")
+        if name not in self.value:
+            raise SequenceError(f"{self._member(name)}: missing")
+        return Node(self._member(name), self.value[name])
+
+    def _member(self, name: str) -> str:
+        return f"{self.path}.{name}" if self.path else name
+
+    def items(self, parse: "Callable[[Node], ItemT]") -> tuple[ItemT, ...]:
+        if not isinstance(self.value, list):
+            raise self.fail("a list")
+        return tuple(parse(Node(f"{self.path}[{i}]", item)) for i, item in enumerate(self.value))
+
+    def text(self) -> str:
+        if not isinstance(self.value, str):
+            raise self.fail("a string")
+        return self.value
+
+    def name(self) -> str:
+        if not self.text():
+            raise self.fail("a name")
+        return self.value
+
+    def positive(self) -> int:
+        if type(self.value) is not int or self.value < 1:
+            raise self.fail("an integer of at least 1")
+        return self.value
+
+    def exactly(self, expected: str | int) -> None:
+        if type(self.value) is not type(expected) or self.value != expected:
+            raise self.fail(json.dumps(expected))
+
+    def choice(self, choices: dict[str, ItemT]) -> ItemT:
+        if not isinstance(self.value, str) or self.value not in choices:
+            raise self.fail(f"one of {', '.join(choices)}")
+        return choices[self.value]
+
+    def member_of(self, kind: type[EnumT]) -> EnumT:
+        return self.choice({member.value: member for member in kind})

@@ -1,0 +1,99 @@
+"""Weights of a training command sequence that live on the dies, with their optimizer state."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from flashtrain.host import Device, TensorGroup
+from flashtrain.host.state_update import GroupCopies
+from flashtrain.numerics import Constants
+from flashtrain.spec import Port
+from flashtrain.spec.optimizer import Input, OptimizerCode
+from flashtrain.training.arrays import Array, FloatArray
+from flashtrain.training.awaited import Awaited
+from flashtrain.training.errors import TensorError
+from flashtrain.training.sequence import StreamRole, TensorInfo
+from flashtrain.training.traffic import Traffic, UpdateTraffic
+
+
+class StateStore:
+    """The state stream of a training command sequence, on `device`: all its tensors are one group.
+
+    Made of the weights of `tensors`, with state that is zeros. Raises what the driver raises, and
+    `TensorError` for tensors that are not there.
+    """
+
+    def __init__(
+        self, device: Device, tensors: Sequence[TensorInfo], arrays: Sequence[Array], program: OptimizerCode,
+        port: Port,
+    ) -> None:  # fmt: skip
+        geometry = device.config.geometry
+        group = TensorGroup(program, tuple(tensor.spec.shape for tensor in tensors))
+        self._device = device
+        self._program = program
+        self._numbers = {tensor.name: number for number, tensor in enumerate(tensors)}
+        self._layout = group.layout(geometry)
+        self._tiles = self._layout.rows * geometry.channels
+        self._state = device.optimizer_state([group], StreamRole.STATE.streams, port)
+        self._state.initialise([arrays])
+        self.updates = UpdateTraffic.on(device.config, self._layout.tile)
+        self.traffic = Traffic(
+            appends=len(tensors),
+            appended_bytes=sum(array.nbytes for array in arrays),
+            stored_bytes=self._tiles * geometry.page_set_bytes,
+        )
+
+    def read(self, name: str, port: Port) -> Awaited[Array, Array]:
+        """Read the current weights called `name` into a new array."""
+
+        def arrived(array: Array) -> Array:
+            self.traffic.reads += 1
+            self.traffic.read_bytes += array.nbytes
+            return array
+
+        return Awaited(self._read(name, Input.W, port), arrived)
+
+    def peek(self, name: str, array: Input = Input.W, port: Port = Port.CORE) -> FloatArray:
+        """The current weights called `name`, or what the optimizer keeps for them; not counted as traffic."""
+        return self._read(name, array, port).result()
+
+    def update(
+        self, tensors: Sequence[TensorInfo], gradients: Sequence[Array], constants: Array
+    ) -> Awaited[list[GroupCopies], bool]:
+        """Update all tensors by these gradients, without waiting; the result is whether that was committed.
+
+        The step is skipped when a gradient has a NaN or an infinity; the dies have counted them. (Sums of
+        squares that are infinite are no reason: nobody asks for the norm.)
+        """
+        given = {tensor.name: gradient for tensor, gradient in zip(tensors, gradients, strict=True)}
+        if given.keys() != self._numbers.keys():
+            raise TensorError(f"update of {', '.join(given)}; expected {', '.join(self._numbers)}")
+        words = tuple(int(word) for word in constants.view(np.uint32))
+        started = self._device.clocks
+        under_way = self._state.update_async(
+            [[given[name] for name in self._numbers]], [Constants.from_words(self._program, words)]
+        )
+
+        def finish(copies: list[GroupCopies]) -> bool:
+            overflow = any(die.nans + die.infinities for dies in self._state.statistics for die in dies)
+            if overflow:
+                self._state.skip()
+            else:
+                self._state.commit()
+            updates = self.updates
+            updates.updates += 1
+            updates.skips += overflow
+            updates.parameters += self._layout.parameters
+            updates.tiles += self._tiles
+            updates.gradient_bytes += sum(gradient.nbytes for gradient in gradients)
+            updates.copy_bytes += sum(copy.nbytes for group in copies if group for copy in group)
+            updates.clocks += self._device.clocks - started
+            return not overflow
+
+        return Awaited(under_way, finish)
+
+    def _read(self, name: str, array: Input, port: Port) -> Awaited[Array, FloatArray]:
+        if name not in self._numbers:
+            raise TensorError(f"stream {StreamRole.STATE}: no tensor {name} is stored")
+        stored = self._state.locate(array, 0, self._numbers[name])
+        return Awaited(self._device.stream(stored.stream, port).read_async(stored.pages), stored.array)

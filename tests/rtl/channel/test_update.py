@@ -1,0 +1,23 @@
+"""A channel engine at updates, with models of its dies on the pins."""
+
+from pathlib import Path
+
+import pytest
+from channel_kit import UPDATING, UPDATING_PAIR
+
+from flashtrain.rtl.channel.engine import ChannelEngine
+from flashtrain.sim.runner import Simulator, run_bench
+
+
+@pytest.mark.parametrize(
+    "config, simulator", [(UPDATING, Simulator.ICARUS), (UPDATING_PAIR, Simulator.VERILATOR)]
+)
+def test_engine_at_updates(config, simulator, seed):
+    run_bench(
+        ChannelEngine(config),
+        f"engine_{config.name}",
+        Path(__file__).with_name("update_bench.py"),
+        simulator=simulator,
+        seed=seed,
+        parameters={"config": config.name},
+    )

@@ -1,0 +1,201 @@
+"""Optimizer state on the dies: bit for bit what the reference optimizers compute, step by step."""
+
+import numpy as np
+import pytest
+
+from flashtrain.host import TensorGroup
+from flashtrain.numerics import copy_of, norm, statistics
+from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input, OptimizerCode
+from flashtrain.spec.update import Tile
+from flashtrain.training.optimizers import SGD, Adam, AdamW, Linear, Momentum, Nesterov
+
+OPTIMIZERS = (
+    SGD(0.3, weight_decay=0.01),
+    Momentum(0.1, 0.9, weight_decay=0.02),
+    Nesterov(0.1, 0.8),
+    Linear(0.9, 0.1, 0.99, -0.3, -0.2),
+    Adam(0.001, weight_decay=0.01),
+    AdamW(0.001, weight_decay=0.1),
+    Adam(0.001, beta1=0.5),
+    AdamW(0.001, beta1=0.25),
+)
+FP32, FP16, BF16 = GradientFormat
+NAMES = {"m": Input.M, "v": Input.V}
+
+
+class Reference:
+    """A group of tensors, updated in NumPy."""
+
+    def __init__(self, optimizer, shapes, random, gradient=FP32, copy=CopyFormat.NONE):
+        self.optimizer = optimizer
+        self.random = random
+        self.group = TensorGroup(optimizer.code, tuple(shapes), gradient, copy)
+        self.w = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+        self.state = [optimizer.initial_state(w) for w in self.w]
+
+    def gradients(self):
+        values = [self.random.standard_normal(w.shape).astype(np.float32) for w in self.w]
+        if self.group.gradient_format is FP32:
+            return values
+        if self.group.gradient_format is FP16:
+            return [g.astype(np.float16) for g in values]
+        return [(g.view(np.uint32) >> 16).astype(np.uint16) for g in values]
+
+    def constants(self, t, **scales):
+        return self.optimizer.constants(t, **scales)
+
+    def step(self, gradients, t, **scales):
+        after = [
+            self.optimizer.step(w, g, state, t, **scales)
+            for w, g, state in zip(self.w, gradients, self.state, strict=True)
+        ]
+        self.w, self.state = [one[0] for one in after], [one[1] for one in after]
+
+    def copies(self):
+        return [copy_of(w, self.group.copy_format) for w in self.w]
+
+
+def same(got, expected):
+    assert len(got) == len(expected)
+    for one, other in zip(got, expected, strict=True):
+        assert (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes())
+
+
+def check(state, references):
+    """All that is stored equals the references."""
+    for number, reference in enumerate(references):
+        same(state.read(Input.W)[number], reference.w)
+        for name in reference.optimizer.state_names:
+            same(state.read(NAMES[name])[number], [one[name] for one in reference.state])
+
+
+def start(device, references, **options):
+    state = device.optimizer_state([reference.group for reference in references], **options)
+    state.initialise([reference.w for reference in references])
+    return state
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS, ids=lambda optimizer: optimizer.code.name)
+@pytest.mark.parametrize(
+    ("gradient", "copy"),
+    [(FP32, CopyFormat.BF16), (FP16, CopyFormat.FP16), (BF16, CopyFormat.BF16), (FP32, CopyFormat.NONE)],
+    ids=["fp32", "fp16", "bf16", "no-copy"],
+)
+def test_steps_as_the_reference(update_device, optimizer, gradient, copy, seed):
+    """Three steps of some tensors, whose last row of tiles is not full."""
+    random = np.random.default_rng(seed)
+    reference = Reference(optimizer, [(17, 30), (), (333,)], random, gradient, copy)
+    state = start(update_device, [reference])
+    check(state, [reference])
+    for t in (1, 2, 3):
+        g = reference.gradients()
+        copies = state.update([g], [reference.constants(t, unscale=0.5)])
+        reference.step(g, t, unscale=0.5)
+        state.commit()
+        check(state, [reference])
+        if copy is CopyFormat.NONE:
+            assert copies == [None]
+        else:
+            same(copies[0], reference.copies())
+        assert (state.current.updates, len(state.pinned)) == (t, 0)
+
+
+def test_state_of_several_zones(update_device, seed):
+    g = update_device.config.geometry
+    random = np.random.default_rng(seed)
+    tile = Tile.of(g, OptimizerCode.ADAM, BF16, CopyFormat.FP16)
+    rows = g.dies * g.pages + 1  # a zone, and a row of the next
+    parameters = rows * g.channels * tile.parameters - 7
+    reference = Reference(Adam(0.01), [(parameters,)], random, BF16, CopyFormat.FP16)
+    state = start(update_device, [reference])
+    for t in (1, 2):
+        gradients = reference.gradients()
+        copies = state.update([gradients], [reference.constants(t)])
+        reference.step(gradients, t)
+        same(copies[0], reference.copies())
+        state.commit()
+        check(state, [reference])
+
+
+def test_groups_have_their_own_constants(update_device, seed):
+    random = np.random.default_rng(seed)
+    references = [
+        Reference(AdamW(0.01), [(100,), (3, 5)], random, BF16, CopyFormat.BF16),
+        Reference(AdamW(0.1, weight_decay=0.0), [(900,)], random, FP32),
+        Reference(Momentum(0.1), [(2, 2)], random, FP16, CopyFormat.FP16),
+    ]
+    state = start(update_device, references)
+    for t in (1, 2, 3):
+        gradients = [reference.gradients() for reference in references]
+        copies = state.update(gradients, [reference.constants(t) for reference in references])
+        for reference, g in zip(references, gradients, strict=True):
+            reference.step(g, t)
+        state.commit()
+        for number, reference in enumerate(references):
+            same(state.read(Input.W)[number], reference.w)
+            same(state.read(Input.M)[number], [one["m"] for one in reference.state])
+        assert copies[1] is None
+        same(copies[0], references[0].copies())
+        same(copies[2], references[2].copies())
+
+
+def test_statistics_before_the_commit(update_device, seed):
+    random = np.random.default_rng(seed)
+    references = [Reference(SGD(), [(700,)], random, BF16), Reference(SGD(), [(5, 50)], random)]
+    state = start(update_device, references)
+    gradients = [reference.gradients() for reference in references]
+    state.update(gradients, [reference.constants(1) for reference in references])
+    for dies, g in zip(state.statistics, gradients, strict=True):
+        whole = statistics(g[0])
+        assert max(die.largest for die in dies) == whole.largest
+        assert norm(dies) == pytest.approx(norm([whole]), rel=1e-6)
+        assert not any(die.overflow for die in dies)
+    state.skip()
+    gradients[1][0][2, 3], gradients[1][0][4, 49] = np.nan, np.inf
+    state.update(gradients, [reference.constants(1) for reference in references])
+    assert not any(die.overflow for die in state.statistics[0])
+    assert sum(die.nans for die in state.statistics[1]) == 1
+    assert sum(die.infinities for die in state.statistics[1]) == 1
+    state.skip()
+    check(state, references)
+
+
+def test_skip_leaves_everything_as_it_was(update_device, seed):
+    reference = Reference(Adam(), [(500,)], np.random.default_rng(seed))
+    state = start(update_device, [reference])
+    current = state.current
+    for _ in range(3):
+        state.update([reference.gradients()], [reference.constants(1)])
+        check(state, [reference])  # the old generation is whole until the commit
+        state.skip()
+        assert state.current == current
+        check(state, [reference])
+    g = reference.gradients()
+    state.update([g], [reference.constants(1)])
+    reference.step(g, 1)
+    state.commit()
+    check(state, [reference])
+
+
+def test_a_pinned_generation_is_a_checkpoint(update_device, seed):
+    """With three streams training goes on beside it."""
+    reference = Reference(Momentum(0.1), [(200,)], np.random.default_rng(seed))
+    names = ("state_a", "state_b", "trained")
+    zones = {len(update_device.state_stream(name).report()) for name in names}
+    names = names if len(zones) == 1 else names[:2]
+    state = start(update_device, [reference], streams=names)
+    checkpoint, kept = state.pin(), [w.copy() for w in reference.w]
+    for t in range(1, 5 if len(names) == 3 else 2):
+        g = reference.gradients()
+        state.update([g], [reference.constants(t)])
+        reference.step(g, t)
+        state.commit()
+        check(state, [reference])
+        same(state.read(Input.W, checkpoint)[0], kept)
+    state.release(checkpoint)
+    for t in range(5, 7):
+        g = reference.gradients()
+        state.update([g], [reference.constants(t)])
+        reference.step(g, t)
+        state.commit()
+    check(state, [reference])
