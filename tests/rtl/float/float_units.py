@@ -21,11 +21,11 @@ from flashtrain.sim.bench.softfloat import Answers
 from flashtrain.sim.verilated import build_shared_library, exported_sources, verilate
 
 KINDS = {
-    "MultiplyAdd": (MultiplyAdd, (1, 8, 14)),
-    "Multiply": (Multiply, (1, 4, 12)),
-    "Add": (Add, (1, 4, 11)),
-    "ToFloat16": (partial(Narrow, FLOAT16), (1, 3)),
-    "ToBFloat16": (partial(Narrow, BFLOAT16), (1, 3)),
+    "MultiplyAdd": (MultiplyAdd, (1, 8, 16)),
+    "Multiply": (Multiply, (1, 4, 13)),
+    "Add": (Add, (1, 4, 13)),
+    "ToFloat16": (partial(Narrow, FLOAT16), (1, 4)),
+    "ToBFloat16": (partial(Narrow, BFLOAT16), (1, 4)),
     "FromFloat16": (partial(Widen, FLOAT16), (1, 3)),
     "FromBFloat16": (partial(Widen, BFLOAT16), (1, 3)),
     "DivideRoot": (DivideRoot, (1, 8)),

@@ -14,7 +14,7 @@ class Narrow(FloatUnit):
     """Single precision to FP16 or BF16, rounded.
 
     Numbers below the smallest normal number of the format are shifted down to their place. With BF16,
-    whose exponent is that of single precision, there are none.
+    whose exponent is that of single precision, nothing is shifted: its subnormal numbers are the same.
 
     Members
     -------
@@ -24,7 +24,7 @@ class Narrow(FloatUnit):
     Latency: `stages` clocks. Throughput: one number per enabled clock.
     """
 
-    STEPS = {"aligned": 7.0, **ROUND_STEPS}
+    STEPS = {"placed": 6.0, "aligned": 5.0, **ROUND_STEPS}
 
     def __init__(self, format: FloatFormat, stages: int = 1):
         self.format = format
@@ -46,22 +46,22 @@ class Narrow(FloatUnit):
         ]
         pipe.special, pipe.sign = special, a.sign
         tail = FLOAT32.precision - kept + 1
-        shortened = Cat(a.significand[:tail].any(), a.significand[tail:])
-        if self.format.bias == FLOAT32.bias:
-            pipe.exponent, pipe.significand = a.exponent, shortened
-        else:
-            # The biased exponent of the format; what is missing to 1 is shifted.
-            exponent = Signal(signed(FLOAT32.exponent_bits + 2))
-            farthest = (1 << kept.bit_length()) - 1
-            m.submodules.align = align = AlignRight(kept, kept, range(kept.bit_length()))
-            missing = 1 - exponent
-            m.d.comb += [
-                exponent.eq(a.exponent - (FLOAT32.bias - self.format.bias)),
-                align.value.eq(shortened),
-                align.amount.eq(Mux(exponent > 0, 0, Mux(missing > farthest, farthest, missing))),
-            ]
-            pipe.exponent = Mux(exponent > 0, exponent, 1)[: FLOAT32.exponent_bits]
-            pipe.significand = align.output | align.lost
+        pipe.significand = Cat(a.significand[:tail].any(), a.significand[tail:])
+        # The biased exponent of the format; what is missing to 1 is shifted.
+        exponent, missing = Signal(signed(FLOAT32.exponent_bits + 1)), Signal(FLOAT32.exponent_bits)
+        normal = exponent > 0 if self.format.bias != FLOAT32.bias else Const(1)
+        farthest = (1 << kept.bit_length()) - 1
+        m.d.comb += [
+            exponent.eq(a.exponent - (FLOAT32.bias - self.format.bias)),
+            missing.eq(Mux(normal, 0, 1 - exponent)),
+        ]
+        pipe.exponent = Mux(normal, exponent, 1)[: FLOAT32.exponent_bits]
+        pipe.distance = Mux(missing > farthest, farthest, missing)[: kept.bit_length()]
+        pipe.cut("placed")
+
+        m.submodules.align = align = AlignRight(kept, kept, range(kept.bit_length()))
+        m.d.comb += [align.value.eq(pipe.significand), align.amount.eq(pipe.distance)]
+        pipe.significand = align.output | align.lost
         pipe.cut("aligned")
         self._round(m, pipe, FLOAT32.exponent_bits)
         return m

@@ -136,23 +136,24 @@ class DivideRoot(FloatUnit):
         return m
 
     def _special(self, m: Module, a: View, b: View) -> View:
-        special, negative = Signal(SPECIAL), Signal()
+        special, negative, invalid, nan = Signal(SPECIAL), Signal(), Signal(), Signal()
         m.d.comb += negative.eq(a.sign & ~a.zero & ~a.nan)
         with m.If(self.root):
             m.d.comb += [
-                special.invalid.eq(a.signalling | negative),
-                special.nan.eq(a.nan | negative),
+                invalid.eq(a.signalling | negative),
+                nan.eq(a.nan | negative),
                 special.infinite.eq(a.infinite),
                 special.zero.eq(a.zero),
             ]
         with m.Else():
             m.d.comb += [
-                special.invalid.eq(a.signalling | b.signalling | a.infinite & b.infinite | a.zero & b.zero),
-                special.nan.eq(a.nan | b.nan | special.invalid),
+                invalid.eq(a.signalling | b.signalling | a.infinite & b.infinite | a.zero & b.zero),
+                nan.eq(a.nan | b.nan | invalid),
                 special.infinite.eq(a.infinite | b.zero),
-                special.zero.eq((a.zero | b.infinite) & ~special.nan),
+                special.zero.eq((a.zero | b.infinite) & ~nan),
                 special.division_by_zero.eq(b.zero & ~(a.zero | a.infinite | a.nan)),
             ]
+        m.d.comb += [special.invalid.eq(invalid), special.nan.eq(nan)]
         return special
 
     def _recurrences(self, m: Module, pipe: Pipeline, hold: Signal, companions: View) -> View:

@@ -1,6 +1,6 @@
 """The read command pipeline: channel buffers to tensor buffer."""
 
-from amaranth import Module, Signal
+from amaranth import Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -23,8 +23,7 @@ class ReadPipeline(wiring.Component):
     heads, data, data_valid, data_ready, data_chosen   to the channels, see :class:`ReadReturner`
     axi : Out(WritePort)                 the data port's writing side
     returned : Out(stream(PageEvent))
-    page_read, busy, stall_memory : Out(1)   for the counters
-    stall_channel : Out(1)               the same: pages are asked for, and none is there
+    page_read, busy, stall_memory, no_page : Out(1)   see :class:`ReadReturner`
     """
 
     def __init__(self, config: FmsConfig):
@@ -44,7 +43,7 @@ class ReadPipeline(wiring.Component):
             "page_read": Out(1),
             "busy": Out(1),
             "stall_memory": Out(1),
-            "stall_channel": Out(1),
+            "no_page": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -64,12 +63,8 @@ class ReadPipeline(wiring.Component):
         for number in range(self.config.geometry.channels):
             wiring.connect(m, splitter.pages[number], wiring.flipped(self.pages[number]))
             wiring.connect(m, wiring.flipped(self.heads[number]), returner.heads[number])
-        awaited = Signal(self.config.tag_bits + self.config.count_bits)  # pages that were asked for
-        m.d.sync += awaited.eq(awaited + splitter.asked - returner.page_read)
         m.d.comb += [
-            self.page_read.eq(returner.page_read),
-            self.busy.eq(returner.busy),
-            self.stall_memory.eq(returner.stall_memory),
-            self.stall_channel.eq(returner.no_page & (awaited != 0)),
+            getattr(self, name).eq(getattr(returner, name))
+            for name in ("page_read", "busy", "stall_memory", "no_page")
         ]
         return m

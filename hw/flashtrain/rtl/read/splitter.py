@@ -24,7 +24,6 @@ class ReadSplitter(wiring.Component):
     jobs : In(stream(ReadJob))
     issued : In(SEQUENCE_BITS)   write jobs announced completely
     pages : Out(stream(ReadPage)).array(channels)
-    asked : Out(1)               a channel has accepted a page
     """
 
     def __init__(self, config: FmsConfig):
@@ -33,7 +32,6 @@ class ReadSplitter(wiring.Component):
             "jobs": In(stream.Signature(ReadJob(config))),
             "issued": In(SEQUENCE_BITS),
             "pages": Out(stream.Signature(ReadPage(config))).array(config.geometry.channels),
-            "asked": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -74,7 +72,6 @@ class ReadSplitter(wiring.Component):
                     for number, page in enumerate(self.pages):
                         with m.Case(number):
                             m.d.comb += [page.valid.eq(1), accepted.eq(page.ready)]
-                m.d.comb += self.asked.eq(accepted)
                 with m.If(accepted):
                     m.d.sync += [
                         job.offset.eq(job.offset + 1),

@@ -2,6 +2,7 @@
 """The update unit against the reference optimizers, bit for bit, and against its own data sheet."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from update_model import Settings, VerilatedUnit, reference
 
 from flashtrain.rtl.die.update import UpdateUnit
 from flashtrain.sim.bench import float_vectors
+from flashtrain.sim.runner import Simulator, run_bench
 from flashtrain.spec.optimizer import CONSTANT_WORDS, CopyFormat, GradientFormat, OptimizerCode
 from flashtrain.training.optimizers import SGD, Adam, AdamW, Linear, Momentum, Nesterov
 
@@ -145,3 +147,15 @@ def test_statistics_go_on_until_cleared(open_unit, random):
     few = {name: array[:3] for name, array in operands.items()}
     got, _times = verilated.run(settings, few)
     compare(settings, few, got)
+
+
+def test_unknown_operands_between_parameters(seed):
+    """On Icarus, which tells what is unknown from zero."""
+    if not Simulator.ICARUS.available:
+        pytest.skip("icarus is not installed: 'apt-get install iverilog' brings it")
+    unit = UpdateUnit()
+    latency = {code.name: clocks for code, clocks in unit.latency.items()}
+    bench = Path(__file__).with_name("update_bench.py")
+    run_bench(
+        unit, "update_unit", bench, simulator=Simulator.ICARUS, seed=seed, parameters={"latency": latency}
+    )

@@ -207,16 +207,17 @@ class UpdateUnit(wiring.Component):
         slot, time = self.schedule.squares
         take = self.enable & self._at(time)
         m.d.comb += [
-            *(counts.clear.eq(self.clear), sums.clear.eq(self.clear)),
+            *(counts.enable.eq(self.enable), counts.clear.eq(self.clear)),
             sums.restart.eq(self.restart),
             *(counts.count.eq(take), counts.gradient.eq(shown[Unit(Kind.WIDEN)])),
             *(self.nans.eq(counts.nans), self.infinities.eq(counts.infinities)),
             self.largest.eq(counts.largest),
-            *(sums.take.eq(take), sums.index.eq(self.index), self.square.eq(sums.taken)),
+            *(sums.clear.eq(self.clear), sums.take.eq(take)),
             sums.bring.eq(self.enable & self._at(time + self.schedule.timing.multiply_add)),
             sums.brought.eq(shown[slot.unit]),
+            *(sums.index.eq(self.index), self.square.eq(sums.sum)),
         ]
-        shown[Fixed.SUM] = sums.taken
+        shown[Fixed.SUM] = sums.next
 
     def _chains(self, m: Module, shown: dict[Tap, Value]):
         for chain, depths in self.schedule.chains.items():
