@@ -213,7 +213,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_COUNTER_WRITE_STALL_MEMORY 0x07 /* nothing moves because the tensor buffer has not answered */
 #define FLASHTRAIN_COUNTER_READ_BUSY 0x08 /* a beat moves to the tensor buffer */
 #define FLASHTRAIN_COUNTER_READ_STALL_MEMORY 0x09 /* a beat waits for the tensor buffer */
-#define FLASHTRAIN_COUNTER_READ_STALL_CHANNEL 0x0a /* nothing moves because no channel has a page */
+#define FLASHTRAIN_COUNTER_READ_STALL_CHANNEL 0x0a /* a read is in flight, and nothing moves because no channel has a page */
 #define FLASHTRAIN_COUNTER_APPENDS 0x0b /* append and write commands completed */
 #define FLASHTRAIN_COUNTER_APPEND_LATENCY 0x0c /* sum over them */
 #define FLASHTRAIN_COUNTER_READS 0x0d /* read commands completed */

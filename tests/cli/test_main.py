@@ -11,7 +11,7 @@ import pytest
 from flashtrain.cli import main as cli
 from flashtrain.cli.console import Console, byte_count, table
 
-COMMANDS = ["train", "sequence", "verilog", "bench", "info"]
+COMMANDS = ["train", "sequence", "verilog", "area", "bench", "info"]
 
 
 def run(*arguments: str) -> int:
@@ -88,6 +88,8 @@ def test_interrupted(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Tests that run in the background have it ignored, and so would their children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         assert process.stdout is not None

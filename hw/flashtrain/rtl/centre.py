@@ -172,7 +172,7 @@ class Centre(wiring.Component):
             pulses.write_stall_memory.eq(write.stall_memory),
             pulses.read_busy.eq(read.busy),
             pulses.read_stall_memory.eq(read.stall_memory),
-            pulses.read_stall_channel.eq(read.stall_channel),
+            pulses.read_stall_channel.eq(read.no_page & tracker.reading),
             pulses.erases.eq(zones.erases),
             pulses.zone_waits.eq(zones.zone_waits),
             self.span.eq(tracker.span),

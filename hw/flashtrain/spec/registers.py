@@ -140,7 +140,7 @@ class Counter(IntEnum):
     WRITE_STALL_MEMORY = 7  # nothing moves because the tensor buffer has not answered
     READ_BUSY = 8  # a beat moves to the tensor buffer
     READ_STALL_MEMORY = 9  # a beat waits for the tensor buffer
-    READ_STALL_CHANNEL = 10  # nothing moves because no channel has a page
+    READ_STALL_CHANNEL = 10  # a read is in flight, and nothing moves because no channel has a page
     APPENDS = 11  # append and write commands completed
     APPEND_LATENCY = 12  # sum over them
     READS = 13  # read commands completed

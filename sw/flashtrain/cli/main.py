@@ -10,11 +10,18 @@ from typing import NoReturn
 
 from flashtrain.spec import FlashtrainError
 
-from . import bench, info, sequence, train, verilog
+from . import area, bench, info, sequence, train, verilog
 from .command import Command
 from .console import Console
 
-COMMANDS = (train.COMMAND, sequence.COMMAND, verilog.COMMAND, bench.COMMAND, info.COMMAND)
+COMMANDS = (
+    train.COMMAND,
+    sequence.COMMAND,
+    verilog.COMMAND,
+    area.COMMAND,
+    bench.COMMAND,
+    info.COMMAND,
+)
 
 USER_ERROR = 2
 INTERRUPTED = 128 + signal.SIGINT

@@ -28,4 +28,4 @@ def test_bus_controller(config, simulator, seed):
 def test_a_rest_that_would_be_forgotten_is_refused():
     timing = replace(NandTiming(), trhw=ns(200))
     with pytest.raises(ConfigError, match=r"timing\.trhw"):
-        BusRest(timing, dies=2, grant_clocks=3)
+        BusRest(timing, dies=2, sent_clocks=2, grant_clocks=3)

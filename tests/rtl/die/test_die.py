@@ -111,6 +111,17 @@ def test_large_pages(run, simulator):
     if simulator is not Simulator.VERILATOR:
         pytest.skip("too slow")
     run("die_bench.py", "small", test_filter="multi_plane|dies_interleave|columns")
+    run("update_bench.py", "small", test_filter="the_array_never_rests")
+
+
+@pytest.mark.parametrize("name", ["fast", "one"])
+def test_updates(run, simulator, name):
+    if simulator is Simulator.VERILATOR:
+        run("update_bench.py", name)
+    elif name == "fast":
+        run("update_bench.py", name, test_filter="gradients_loaded|formats=5|status")
+    else:
+        pytest.skip("too slow")
 
 
 def test_every_breach_is_refused_once(run):
@@ -121,13 +132,23 @@ def test_random_operations_against_a_twin(run):
     run("random_bench.py", "two")
 
 
-def test_a_resting_die_misses_nothing(simulator, seed, tmp_path):
-    """Random operations on two dies, one of which stands still whenever it says that it may."""
+@pytest.mark.parametrize("bench", ["random_bench.py", "update_bench.py"])
+def test_a_resting_die_misses_nothing(simulator, seed, tmp_path, bench):
+    """Operations on two dies, one of which stands still whenever it says that it may."""
+    if simulator is not Simulator.VERILATOR and bench == "update_bench.py":
+        pytest.skip("too slow")
     unit = DieUnit(config_named("one"), bad_block=BAD_BLOCK, bad_planes=BAD_PLANES)
     files = [*export_design(unit, "die_unit").write(tmp_path), HERE / "resting_bench.sv", *models(simulator)]
     parameters = {"config": "one", "verilator": simulator is Simulator.VERILATOR, "rests": True}
-    bench = HERE / "random_bench.py"
-    run_bench(files, "resting_bench", bench, simulator=simulator, seed=seed, parameters=parameters)
+    run_bench(
+        files,
+        "resting_bench",
+        HERE / bench,
+        simulator=simulator,
+        seed=seed,
+        parameters=parameters,
+        test_filter=None if bench == "random_bench.py" else "values|status_of_programs|reset",
+    )
 
 
 def test_array_alone(simulator, seed):

@@ -13,6 +13,8 @@ from nand_driver import NandDriver, started
 
 from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec.nand import DieCommand as C
+from flashtrain.spec.optimizer import OptimizerCode
+from flashtrain.spec.update import UpdateHeader
 
 CONFIG = config_named(bench_parameters()["config"])
 GEOMETRY, TIMING = CONFIG.geometry, CONFIG.timing
@@ -318,6 +320,196 @@ async def page_that_does_not_exist(nand: NandDriver):
     await nand.read([(0, BLOCK)], GEOMETRY.pages)
 
 
+HEADER = UpdateHeader.code.put(OptimizerCode.SGD).to_bytes(UpdateHeader.BYTES, "little")  # of no parameters
+TARGET = BLOCK + 1
+
+
+async def load_constants(nand: NandDriver):
+    await nand.command(C.LOAD_CONSTANTS)
+    await nand.data_in(HEADER)
+    await nand.command(C.LOAD_CONSTANTS_CONFIRM)
+
+
+async def load_gradient(nand: NandDriver):
+    await nand.command(C.LOAD_GRADIENT)
+    await nand.address(nand.row(0, 0, 0), 3)
+    await nand.data_in(bytes(64))
+    await nand.command(C.LOAD_GRADIENT_CONFIRM)
+
+
+async def update_plane(nand: NandDriver, plane: int, page: int = 0, target_page: int = 0):
+    await nand.command(C.UPDATE_SOURCE)
+    await nand.address(nand.row(plane, BLOCK, page), 3)
+    await nand.command(C.UPDATE_TARGET)
+    await nand.address(nand.row(plane, TARGET, target_page), 3)
+
+
+async def update(nand: NandDriver):
+    """Without waiting for its end."""
+    for plane in range(GEOMETRY.planes):
+        await update_plane(nand, plane)
+        if plane < GEOMETRY.planes - 1:
+            await nand.confirm(C.UPDATE_MULTI_PLANE)
+    await nand.command(C.UPDATE)
+
+
+async def prepare_update(nand: NandDriver):
+    """Whatever an update needs: all planes of the source are programmed."""
+    await nand.program([(2, BLOCK), (3, BLOCK)], 0, [bytes(PAGE)] * 2, last=C.PROGRAM_CONFIRM)
+    await nand.idle()
+    await load_constants(nand)
+    await load_gradient(nand)
+
+
+async def constants_while_programming(nand: NandDriver):
+    await nand.program([(0, BLOCK)], 1, [bytes(PAGE)])
+    await load_constants(nand)
+
+
+async def constants_within_updates(nand: NandDriver):
+    await prepare_update(nand)
+    await update(nand)
+    await nand.ready()
+    await load_constants(nand)
+
+
+async def constants_too_short(nand: NandDriver):
+    await nand.command(C.LOAD_CONSTANTS)
+    await nand.data_in(HEADER[:56])
+    await nand.command(C.LOAD_CONSTANTS_CONFIRM)
+
+
+async def tadl_of_constants(nand: NandDriver):
+    await nand.command(C.LOAD_CONSTANTS)
+    await nand.data_in(HEADER, after=TIMING.clocks("tadl") - 1)
+    await nand.command(C.LOAD_CONSTANTS_CONFIRM)
+
+
+async def gradient_without_data(nand: NandDriver):
+    await nand.command(C.LOAD_GRADIENT)
+    await nand.address(nand.row(0, 0, 0), 3)
+    await nand.command(C.LOAD_GRADIENT_CONFIRM)
+
+
+async def gradient_to_a_die_that_programs(nand: NandDriver):
+    await nand.load(0, BLOCK, 1, bytes(PAGE))
+    await nand.command(C.PROGRAM_CONFIRM)
+    await nand.wait(TIMING.clocks("twb"))
+    await load_gradient(nand)
+
+
+async def update_while_updating(nand: NandDriver):
+    await prepare_update(nand)
+    await update(nand)
+    await nand.wait(TIMING.clocks("twb"))
+    await load_gradient(nand)
+    await nand.command(C.UPDATE_SOURCE)
+    await nand.address(nand.row(0, BLOCK, 1), 3)
+
+
+async def update_without_constants(nand: NandDriver):
+    await prepare_update(nand)
+    await nand.reset_die()
+    await load_gradient(nand)
+    await update(nand)
+
+
+async def update_without_new_gradients(nand: NandDriver):
+    await prepare_update(nand)
+    await update(nand)
+    await nand.ready()
+    await update(nand)
+
+
+async def update_without_target(nand: NandDriver):
+    await prepare_update(nand)
+    await nand.command(C.UPDATE_SOURCE)
+    await nand.address(nand.row(0, BLOCK, 0), 3)
+    await nand.command(C.UPDATE_MULTI_PLANE)
+
+
+async def update_of_some_planes(nand: NandDriver):
+    await prepare_update(nand)
+    await update_plane(nand, 0)
+    await nand.command(C.UPDATE)
+
+
+async def planes_of_an_update_in_disorder(nand: NandDriver):
+    await prepare_update(nand)
+    await update_plane(nand, 1)
+
+
+async def update_to_another_plane(nand: NandDriver):
+    await prepare_update(nand)
+    await nand.command(C.UPDATE_SOURCE)
+    await nand.address(nand.row(0, BLOCK, 0), 3)
+    await nand.command(C.UPDATE_TARGET)
+    await nand.address(nand.row(1, TARGET, 0), 3)
+
+
+async def target_pages_differ(nand: NandDriver):
+    await prepare_update(nand)
+    await update_plane(nand, 0)
+    await nand.confirm(C.UPDATE_MULTI_PLANE)
+    await update_plane(nand, 1, target_page=1)
+
+
+async def program_within_updates(nand: NandDriver):
+    await prepare_update(nand)
+    await update(nand)
+    await nand.ready()
+    await nand.load(0, BLOCK, 1, bytes(PAGE))
+    await nand.command(C.PROGRAM_CONFIRM)
+
+
+async def read_after_updates(nand: NandDriver):
+    await prepare_update(nand)
+    await update(nand)
+    await nand.ready()
+    await nand.confirm(C.UPDATE_END)
+    await nand.read([(0, BLOCK)], 0)
+
+
+async def end_without_update(nand: NandDriver):
+    await nand.confirm(C.UPDATE_END)
+
+
+async def target_not_erased(nand: NandDriver):
+    await prepare_update(nand)
+    await nand.program([(3, TARGET)], 0, [bytes(PAGE)], last=C.PROGRAM_CONFIRM)
+    await update(nand)
+    await nand.ready()
+    await nand.confirm(C.UPDATE_END)
+
+
+async def copy_without_update(nand: NandDriver):
+    await nand.command(C.READ_COPY)
+    await nand.address(nand.row(0, 0, 0), 3)
+
+
+async def tccs_of_copies(nand: NandDriver):
+    await prepare_update(nand)
+    await update(nand)
+    await nand.ready()
+    await nand.command(C.READ_COPY)
+    await nand.address(nand.row(0, 0, 0), 3)
+    await nand.command(C.READ_COPY_CONFIRM)
+    nand.data_from = nand.last_we + TIMING.clocks("tccs") - 1
+    await nand.data_out(2)
+
+
+async def tccs_of_statistics(nand: NandDriver):
+    await load_constants(nand)
+    await nand.command(C.READ_STATISTICS)
+    await nand.command(C.READ_STATISTICS_CONFIRM)
+    nand.data_from = nand.last_we + TIMING.clocks("tccs") - 1
+    await nand.data_out(2)
+
+
+async def statistics_without_constants(nand: NandDriver):
+    await nand.command(C.READ_STATISTICS)
+
+
 BREACHES = {
     no_die_selected: "while no CE_n is low",
     two_dies_selected: "CE_n of another die is low at the same time",
@@ -373,6 +565,28 @@ BREACHES = {
     read_of_an_unwritten_page: "sense of plane 2 block 1 page 0, which is not programmed",
     block_that_does_not_exist: "erase of plane 0 block 12: there are 12 blocks",
     page_that_does_not_exist: "sense of plane 0 block 1 page 6: a block has 6 pages",
+    constants_while_programming: "command c0h while the array may be programming",
+    constants_within_updates: "command c0h between an update and C8h",
+    constants_too_short: "command c1h after 56 of the 64 bytes of a header",
+    tadl_of_constants: "tADL: 89 clocks instead of at least 90",
+    gradient_without_data: "command c3h without data",
+    gradient_to_a_die_that_programs: "command c2h to a busy die",
+    update_while_updating: "command c4h to a busy die",
+    update_without_constants: "command c7h without constants",
+    update_without_new_gradients: "command c7h without gradients since the update before",
+    update_without_target: "command c6h without the one that it belongs to",
+    update_of_some_planes: "command c7h after plane 0 of 4",
+    planes_of_an_update_in_disorder: "an update of plane 1 before plane 0",
+    update_to_another_plane: "an update's source is on plane 0, its target on plane 1",
+    target_pages_differ: "target page 1 after page 0 in an update",
+    program_within_updates: "command 80h between an update and C8h",
+    read_after_updates: "command 00h while the array may be programming",
+    end_without_update: "command c8h without an update",
+    target_not_erased: "program of plane 3 block 2 page 0 without an erase",
+    copy_without_update: "command c9h without an update",
+    tccs_of_copies: "tCCS: 179 clocks instead of at least 180",
+    tccs_of_statistics: "tCCS: 179 clocks instead of at least 180",
+    statistics_without_constants: "command cbh without constants",
 }
 
 

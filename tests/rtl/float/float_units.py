@@ -3,7 +3,7 @@
 
 import ctypes
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -12,22 +12,36 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.float.add import Add
-from flashtrain.rtl.float.formats import FLAGS
+from flashtrain.rtl.float.convert import Narrow, Widen
+from flashtrain.rtl.float.divide_root import DivideRoot
+from flashtrain.rtl.float.formats import BFLOAT16, FLAGS, FLOAT16
 from flashtrain.rtl.float.multiply import Multiply
 from flashtrain.rtl.float.multiply_add import MultiplyAdd
 from flashtrain.sim.bench.softfloat import Answers
 from flashtrain.sim.verilated import build_shared_library, exported_sources, verilate
 
-DEPTHS = {MultiplyAdd: (1, 5, 11), Multiply: (1, 4, 10), Add: (1, 4, 9)}
+KINDS = {
+    "MultiplyAdd": (MultiplyAdd, (1, 8, 16)),
+    "Multiply": (Multiply, (1, 4, 13)),
+    "Add": (Add, (1, 4, 13)),
+    "ToFloat16": (partial(Narrow, FLOAT16), (1, 4)),
+    "ToBFloat16": (partial(Narrow, BFLOAT16), (1, 4)),
+    "FromFloat16": (partial(Widen, FLOAT16), (1, 3)),
+    "FromBFloat16": (partial(Widen, BFLOAT16), (1, 3)),
+    "DivideRoot": (DivideRoot, (1, 8)),
+    "DivideRoot2": (partial(DivideRoot, bits=2, recurrences=3), (4,)),
+    "DivideRoot3": (partial(DivideRoot, bits=3), (2,)),
+}
+"""How to make each kind of unit, and the stages that it is tested with: fewest, some, most."""
 HARNESS = Path(__file__).with_name("float_harness.cpp")
 
 
 def all_units() -> dict[str, wiring.Component]:
-    """The units under test by name."""
+    """The units under test by name: kind, and number of stages."""
     units = {}
-    for unit, depths in DEPTHS.items():
+    for kind, (make, depths) in KINDS.items():
         for stages in depths:
-            units[f"{unit.__name__}_{stages}"] = unit(stages=stages)
+            units[f"{kind}_{stages}"] = make(stages=stages)
     return units
 
 

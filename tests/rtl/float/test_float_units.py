@@ -1,13 +1,20 @@
+# amaranth: UnusedElaboratable=no
 """Every float unit against Berkeley SoftFloat: results and flags, bit for bit."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
-from float_units import all_units, run
+from float_units import FloatUnits, all_units, run
 
+from flashtrain.rtl.float.divide_root import DivideRoot
+from flashtrain.rtl.float.multiply_add import MultiplyAdd
 from flashtrain.sim.bench import float_vectors
 from flashtrain.sim.bench.softfloat import Operation
+from flashtrain.sim.runner import run_bench
 
 RANDOM_VECTORS = 20_000
+DIVIDERS = ("DivideRoot", "DivideRoot2", "DivideRoot3")
 SIGN = np.uint32(1 << 31)
 
 
@@ -84,6 +91,82 @@ def test_multiply_add_multiplies_and_adds(random, count):
     [name, *_] = units("MultiplyAdd")
     check(name, run(name, a, b, _all(a, 0x8000_0000)), Operation.MULTIPLY(a, b), a, b)
     check(name, run(name, a, _all(a, 0x3F80_0000), b), Operation.ADD(a, b), a, b)
+
+
+@pytest.mark.parametrize(
+    ("kind", "operation"), [("ToFloat16", Operation.TO_FLOAT16), ("ToBFloat16", Operation.TO_BFLOAT16)]
+)
+def test_narrowing(kind, operation, random, count):
+    values = float_vectors.values(random, count)
+    a = np.concatenate([float_vectors.DIRECTED, float_vectors.NARROWING, values])
+    expected = operation(a)
+    for name in units(kind):
+        check(name, run(name, a), expected, a)
+
+
+@pytest.mark.parametrize(
+    ("kind", "operation"),
+    [("FromFloat16", Operation.FROM_FLOAT16), ("FromBFloat16", Operation.FROM_BFLOAT16)],
+)
+def test_widening_of_everything(kind, operation):
+    a = np.arange(1 << 16, dtype=np.uint16)
+    expected = operation(a)
+    for name in units(kind):
+        check(name, run(name, a), expected, a)
+
+
+@pytest.mark.parametrize("kind", DIVIDERS)
+def test_divide(kind, random, count):
+    a, b = joined(float_vectors.directed(2), float_vectors.pairs(random, count))
+    expected = Operation.DIVIDE(a, b)
+    for name in units(kind):
+        check(name, run(name, a, b), expected, a, b)
+
+
+@pytest.mark.parametrize("kind", DIVIDERS)
+def test_square_root(kind, random, count):
+    a = np.concatenate([float_vectors.DIRECTED, float_vectors.values(random, count)])
+    expected = Operation.SQUARE_ROOT(a)
+    for name in units(kind):
+        check(name, run(name, a, ~a, option=1), expected, a)
+
+
+OPERATIONS = {
+    "MultiplyAdd": ["MULTIPLY_ADD"],
+    "Multiply": ["MULTIPLY"],
+    "Add": ["ADD", "SUBTRACT"],
+    "ToFloat16": ["TO_FLOAT16"],
+    "ToBFloat16": ["TO_BFLOAT16"],
+    "FromFloat16": ["FROM_FLOAT16"],
+    "FromBFloat16": ["FROM_BFLOAT16"],
+    **{kind: ["DIVIDE", "SQUARE_ROOT"] for kind in DIVIDERS},
+}
+"""Of each kind of unit, by option."""
+
+
+def test_latency(simulator, seed):
+    described = [
+        {
+            "number": number,
+            "operation": operation,
+            "option": option,
+            "latency": unit.latency,
+            "interval": getattr(unit, "interval", 1),
+            "width": 16 if name.startswith("From") else 32,
+        }
+        for number, (name, unit) in enumerate(all_units().items())
+        for option, operation in enumerate(OPERATIONS[name.rsplit("_", 1)[0]])
+    ]
+    bench = Path(__file__).with_name("float_bench.py")
+    parameters = {"units": described}
+    run_bench(FloatUnits(), "float_units", bench, simulator=simulator, seed=seed, parameters=parameters)
+
+
+def test_stages_out_of_range():
+    with pytest.raises(ValueError, match=r"MultiplyAdd: 17 stages, expected 1 to 16 \(unpacked, "):
+        MultiplyAdd(stages=17)
+    with pytest.raises(ValueError, match="DivideRoot: 0 stages, expected 1 to 8"):
+        DivideRoot(stages=0)
 
 
 def _all(like, bits):

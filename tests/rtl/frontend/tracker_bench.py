@@ -131,6 +131,7 @@ class Bench:
                 self._check_answer(unpack(Answer(), int(dut.answers__payload.value)))
             if dut.retired__valid.value == 1 and dut.retired__ready.value == 1:
                 self.retired_at.append(self.clock)
+            self._check_reading(dut.reading.value == 1)
             span = unpack(Span(CONFIG), int(dut.span.value))
             assert not span["begins"] & span["ends"]
             if span["begins"]:
@@ -138,6 +139,18 @@ class Bench:
             for kind in ("append", "read"):
                 if span["ends"] and span[kind]:
                     self.latencies.append((kind, self.clock - self.begun[span["tag"]]))
+
+    def _check_reading(self, reading: bool) -> None:
+        """High while a read is in flight, give or take the clocks in which one comes or goes."""
+        reads = [c for c in self.in_flight.values() if c.operation is Operation.READ]
+        goes = self.answered and (
+            len(self.retired_at) < len(self.answered)
+            or max(self.retired_at[-1], self.answered[-1].answered_at) >= self.clock - 1
+        )
+        if reading:
+            assert reads or goes, "reading, without a read"
+        else:
+            assert all(not c.opened_at or self.clock - c.opened_at <= 2 for c in reads), "unnoticed read"
 
     def _check_answer(self, answer: dict[str, int]) -> None:
         command = next(c for c in self.in_flight.values() if c.cid == answer["cid"])

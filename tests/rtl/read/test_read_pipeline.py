@@ -31,7 +31,7 @@ class JoinedReadPipeline(wiring.Component):
         m.submodules.pipeline = pipeline = ReadPipeline(self.config)
         for name in ("jobs", "axi", "returned"):
             connect(m, getattr(pipeline, name), flipped(getattr(self, name)))
-        for name in ("page_read", "busy", "stall_memory", "stall_channel"):
+        for name in ("page_read", "busy", "stall_memory", "no_page"):
             m.d.comb += getattr(self, name).eq(getattr(pipeline, name))
         m.d.comb += pipeline.issued.eq(self.issued)
         for number, item in enumerate(self.data):

@@ -15,21 +15,28 @@ _ADDRESS_CYCLES = {
     C.CHANGE_READ_COLUMN: 2,
     C.CHANGE_WRITE_COLUMN: 2,
     C.READ_ID: 1,
+    C.LOAD_GRADIENT: 3,
+    C.UPDATE_SOURCE: 3,
+    C.UPDATE_TARGET: 3,
+    C.READ_COPY: 3,
 }
 _WHILE_BUSY = (C.READ_STATUS, C.READ_STATUS_ENHANCED, C.RESET)
+_WITHIN_UPDATE = (C.LOAD_GRADIENT, C.LOAD_GRADIENT_CONFIRM)
 
 
 class CommandDecoder(wiring.Component):
     """Remembers the last command and its address cycles.
 
     Latency: none; what it finds holds in the clock of the cycle that completes it. A die that is not ready
-    sees only the commands that ask for its status or reset it.
+    sees only the commands that ask for its status or reset it, and while it is busy with an UPDATE those that
+    bring the gradients for the next one.
 
     Members
     -------
     command_cycle, address_cycle : In(1)  this die latches `byte` in this clock
     byte : In(8)
     ready : In(1)      the die takes commands
+    within_update : In(1)   it is busy with an UPDATE
     command : Out(1)   a command cycle, of command `byte`
     address : Out(1)   the last address cycle of command `first`
     first : Out(8)     the last command
@@ -43,6 +50,7 @@ class CommandDecoder(wiring.Component):
             "address_cycle": In(1),
             "byte": In(8),
             "ready": In(1),
+            "within_update": In(1),
             "command": Out(1),
             "address": Out(1),
             "first": Out(8),
@@ -62,6 +70,8 @@ class CommandDecoder(wiring.Component):
             with m.Else(), m.Switch(self.byte):
                 with m.Case(*_WHILE_BUSY):
                     m.d.comb += self.command.eq(1)
+                with m.Case(*_WITHIN_UPDATE):
+                    m.d.comb += self.command.eq(self.within_update)
 
         with m.If(self.command):
             m.d.sync += self.first.eq(self.byte)

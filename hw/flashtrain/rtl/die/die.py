@@ -1,6 +1,6 @@
 """A NAND die's logic, from the pins to the array."""
 
-from amaranth import Cat, Const, Module, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -14,7 +14,9 @@ from .array_port import ArrayPort
 from .decoder import CommandDecoder
 from .identity import Identity
 from .page_registers import PageRegisters
+from .pin_lanes import PinLanes
 from .sequencer import Sequencer, row_layout
+from .updater import Updater
 
 
 class Transfer(enum.Enum):
@@ -26,6 +28,10 @@ class Transfer(enum.Enum):
     STATUS = 3
     PLANE_STATUS = 4
     ID = 5
+    CONSTANTS_IN = 6
+    GRADIENT_IN = 7
+    COPY_OUT = 8
+    STATISTICS = 9
 
 
 class Die(wiring.Component):
@@ -42,6 +48,9 @@ class Die(wiring.Component):
     - Columns are multiples of `die_word_bytes`; what is written from one column on is a multiple of 8 bytes.
     - After 30h, 31h and 3Fh the plane that was addressed last is selected for output: after 30h at the column
       of its address, else at 0.
+    - UPDATE keeps RB_n low until the tile is done: `tr` from the end of the program before, some clocks for
+      each parameter (see `TileWalker`), and the latency of the update unit. From the end of the sense on the
+      array programs the tile of the UPDATE before: an array for which the next UPDATE waits never rests.
 
     Members
     -------
@@ -64,7 +73,9 @@ class Die(wiring.Component):
         m.submodules.decoder = decoder = CommandDecoder()
         m.submodules.sequencer = sequencer = Sequencer(self.config)
         m.submodules.identity = identity = Identity()
+        m.submodules.lanes = lanes = PinLanes(self.config)
         m.submodules.registers = registers = PageRegisters(self.config)
+        m.submodules.updater = updater = Updater(self.config)
 
         selected = Signal()
         m.d.comb += [
@@ -74,53 +85,91 @@ class Die(wiring.Component):
             decoder.byte.eq(pins.dq_o[:8]),
             identity.address.eq(pins.dq_o[:8]),
             decoder.ready.eq(sequencer.ready),
+            decoder.within_update.eq(sequencer.within_update),
             sequencer.command.eq(decoder.command),
             sequencer.byte.eq(pins.dq_o[:8]),
             sequencer.address.eq(decoder.address),
             sequencer.first.eq(decoder.first),
             sequencer.row.eq(decoder.row),
             pins.rb_n.eq(sequencer.ready),
-            self.resting.eq(sequencer.resting & registers.resting),
+            sequencer.update_busy.eq(updater.busy),
+            self.resting.eq(sequencer.resting & lanes.resting & registers.resting & ~updater.busy),
         ]
         for name, member in sequencer.array.signature.members.items():
             inside, outside = getattr(sequencer.array, name), getattr(self.array, name)
             m.d.comb += outside.eq(inside) if member.flow is Out else inside.eq(outside)
         connect(m, registers.words, flipped(self.array.words))
+        connect(m, updater.tile, registers.tile)
 
         transfer = Signal(Transfer)
         row = data.View(row_layout(self.config), decoder.row[: row_layout(self.config).size])
         status_plane = Signal.like(row.plane, reset_less=True)
         m.d.comb += [
             registers.swap.eq(sequencer.swap),
-            registers.plane.eq(row.plane),
             registers.column.eq(decoder.column),
-            registers.fetch.eq(sequencer.handed_over),
-            registers.beat_in.eq(selected & pins.dqs_o & (transfer == Transfer.PAGE_IN)),
-            registers.byte_pair_in.eq(pins.dq_o),
+            lanes.new_plane.eq(row.plane),
+            lanes.column.eq(decoder.column),
+            lanes.fetch.eq(sequencer.handed_over),
+            lanes.byte_pair_in.eq(pins.dq_o),
+            updater.byte_pair_in.eq(pins.dq_o),
+            updater.start.eq(sequencer.update),
+            updater.abort.eq(sequencer.array.abort),
+            # The memories are asked and written to by turns.
+            *(memory.plane.eq(lanes.plane) for memory in (registers, updater)),
+            *(memory.lane.eq(lanes.lane) for memory in (registers, updater)),
+            *(memory.lane_in.eq(lanes.lane_in) for memory in (registers, updater)),
+            registers.put.eq(lanes.put & (transfer == Transfer.PAGE_IN)),
+            updater.put.eq(lanes.put & (transfer == Transfer.GRADIENT_IN)),
+            registers.ask.eq(lanes.ask & (transfer != Transfer.COPY_OUT)),
+            updater.ask.eq(lanes.ask & (transfer == Transfer.COPY_OUT)),
+            lanes.lane_out.eq(Mux(transfer == Transfer.COPY_OUT, updater.lane_out, registers.lane_out)),
         ]
+        with m.If(selected & pins.dqs_o), m.Switch(transfer):
+            with m.Case(Transfer.PAGE_IN, Transfer.GRADIENT_IN):
+                m.d.comb += lanes.beat_in.eq(1)
+            with m.Case(Transfer.CONSTANTS_IN):
+                m.d.comb += updater.header_beat.eq(1)
         with m.If(decoder.command), m.Switch(pins.dq_o[:8]):
             with m.Case(C.READ_STATUS):
                 m.d.sync += transfer.eq(Transfer.STATUS)
             with m.Case(C.READ_CACHE, C.READ_CACHE_END):
-                m.d.comb += [registers.seek.eq(1), registers.column.eq(0)]
+                m.d.comb += [lanes.seek.eq(1), lanes.column.eq(0)]
                 m.d.sync += transfer.eq(Transfer.PAGE_OUT)
             with m.Case(C.CHANGE_READ_COLUMN_CONFIRM):
-                m.d.comb += registers.fetch.eq(1)
+                m.d.comb += lanes.fetch.eq(1)
                 m.d.sync += transfer.eq(Transfer.PAGE_OUT)
             with m.Case(C.READ, C.READ_CONFIRM, C.READ_MULTI_PLANE):
                 m.d.sync += transfer.eq(Transfer.PAGE_OUT)
+            with m.Case(C.LOAD_CONSTANTS):
+                m.d.comb += updater.header_begin.eq(1)
+                m.d.sync += transfer.eq(Transfer.CONSTANTS_IN)
+            with m.Case(C.READ_COPY_CONFIRM):
+                m.d.comb += lanes.fetch.eq(1)
+                m.d.sync += transfer.eq(Transfer.COPY_OUT)
+            with m.Case(C.READ_STATISTICS_CONFIRM):
+                m.d.comb += updater.statistics_begin.eq(1)
+                m.d.sync += transfer.eq(Transfer.STATISTICS)
             with m.Default():
                 m.d.sync += transfer.eq(Transfer.NOTHING)
+        m.d.comb += [
+            updater.clear.eq(decoder.command & (pins.dq_o[:8] == C.LOAD_CONSTANTS_CONFIRM)),
+            updater.update.eq(decoder.command & (pins.dq_o[:8] == C.UPDATE)),
+        ]
         with m.If(decoder.address), m.Switch(decoder.first):
             with m.Case(C.READ, C.CHANGE_READ_COLUMN_ENHANCED):
-                m.d.comb += [registers.seek.eq(1), registers.seek_plane.eq(1)]
+                m.d.comb += [lanes.seek.eq(1), lanes.seek_plane.eq(1)]
             with m.Case(C.CHANGE_READ_COLUMN):
-                m.d.comb += registers.seek.eq(1)
+                m.d.comb += lanes.seek.eq(1)
+            with m.Case(C.READ_COPY):
+                m.d.comb += [lanes.seek.eq(1), lanes.seek_plane.eq(1), lanes.column.eq(0)]
+            with m.Case(C.LOAD_GRADIENT):
+                m.d.comb += [lanes.seek.eq(1), lanes.seek_plane.eq(1), lanes.column.eq(0), updater.load.eq(1)]
+                m.d.sync += transfer.eq(Transfer.GRADIENT_IN)
             with m.Case(C.PROGRAM):
-                m.d.comb += [registers.seek.eq(1), registers.seek_plane.eq(1), registers.clear.eq(1)]
+                m.d.comb += [lanes.seek.eq(1), lanes.seek_plane.eq(1), registers.clear.eq(1)]
                 m.d.sync += transfer.eq(Transfer.PAGE_IN)
             with m.Case(C.CHANGE_WRITE_COLUMN):
-                m.d.comb += registers.seek.eq(1)
+                m.d.comb += lanes.seek.eq(1)
                 m.d.sync += transfer.eq(Transfer.PAGE_IN)
             with m.Case(C.READ_STATUS_ENHANCED):
                 m.d.sync += [transfer.eq(Transfer.PLANE_STATUS), status_plane.eq(row.plane)]
@@ -132,9 +181,12 @@ class Die(wiring.Component):
         with m.If(selected & pins.re):
             m.d.sync += pins.dqs_i.eq(1)
             with m.Switch(transfer):
-                with m.Case(Transfer.PAGE_OUT):
-                    m.d.comb += registers.beat_out.eq(1)
-                    m.d.sync += pins.dq_i.eq(registers.byte_pair_out)
+                with m.Case(Transfer.PAGE_OUT, Transfer.COPY_OUT):
+                    m.d.comb += lanes.beat_out.eq(1)
+                    m.d.sync += pins.dq_i.eq(lanes.byte_pair_out)
+                with m.Case(Transfer.STATISTICS):
+                    m.d.comb += updater.statistics_next.eq(1)
+                    m.d.sync += pins.dq_i.eq(updater.byte_pair_out)
                 with m.Case(Transfer.STATUS):
                     m.d.sync += pins.dq_i.eq(
                         status_byte(sequencer, sequencer.failed.any(), sequencer.failed_before.any())

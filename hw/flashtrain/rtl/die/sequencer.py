@@ -1,6 +1,7 @@
 """Runs a die's operations on its array, and knows how they ended."""
 
 from amaranth import Module, Mux, Signal, unsigned
+from amaranth.hdl import ValueLike
 from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -15,6 +16,7 @@ class State(enum.Enum):
     SHORT_BUSY = 1  # until the timer has run out
     WAIT_FOR_ARRAY = 2  # it still works on the operation before
     ARRAY_BUSY = 3  # the die is ready again when the array is
+    UPDATING = 4  # it is when the update unit is done
 
 
 def row_layout(config: FmsConfig) -> data.StructLayout:
@@ -33,6 +35,9 @@ class Sequencer(wiring.Component):
     What was read is *handed over* to the cache register, by an exchange of the registers: when the array is
     done after 30h, by the next 31h or 3Fh in a cache sequence.
 
+    UPDATE senses a tile, hands it over, and at once programs the tile of the UPDATE before, which was in the
+    cache registers until then; its rows are kept meanwhile. UPDATE_END programs the last.
+
     Members
     -------
     command, byte, address, first, row    see `CommandDecoder`
@@ -42,6 +47,9 @@ class Sequencer(wiring.Component):
     failed_before : Out(planes)  FAILC of each plane: of the program before, in a sequence of cache programs
     swap : Out(1)           exchange cache and data registers
     handed_over : Out(1)    the pages to output are in the cache registers from this clock on
+    update : Out(1)         a tile is in the cache registers from the next clock on: begin to work on it
+    update_busy : In(1)     the update unit works, from the clock after `update` on
+    within_update : Out(1)  the die is busy with an UPDATE
     resting : Out(1)        nothing changes before the next command or the end of the array's operation
     array : Out(ArrayControl)
     """
@@ -61,6 +69,9 @@ class Sequencer(wiring.Component):
             "failed_before": Out(planes),
             "swap": Out(1),
             "handed_over": Out(1),
+            "update": Out(1),
+            "update_busy": In(1),
+            "within_update": Out(1),
             "resting": Out(1),
             "array": Out(ArrayControl(config)),
         })  # fmt: skip
@@ -78,7 +89,7 @@ class Sequencer(wiring.Component):
         addressed = Signal()  # the address for the next command has come
         row = data.View(row_layout(self.config), self.row[: row_layout(self.config).size])
         with m.If(self.address), m.Switch(self.first):
-            with m.Case(C.READ, C.PROGRAM, C.ERASE):
+            with m.Case(C.READ, C.PROGRAM, C.ERASE, C.UPDATE_SOURCE):
                 plane = 1 << row.plane
                 m.d.sync += [
                     planes.eq(Mux(more_follow, planes | plane, plane)),
@@ -87,24 +98,37 @@ class Sequencer(wiring.Component):
                     addressed.eq(1),
                 ]
 
+        # Where the tile of this UPDATE goes, and where that of the one before, if there is one.
+        rows = data.StructLayout(
+            {"page": g.row_bits, "blocks": data.ArrayLayout(unsigned(g.block_bits), g.planes)}
+        )
+        target = Signal(rows, reset_less=True)
+        tile = Signal(rows, reset_less=True)
+        holds_tile = Signal()
+        with m.If(self.address & (self.first == C.UPDATE_TARGET)):
+            m.d.sync += [target.page.eq(row.page), target.blocks[row.plane].eq(row.block)]
+
         state = Signal(State)
         op = Signal(ArrayOp, reset_less=True)
         starts = Signal(reset_less=True)  # the command starts the array; all but 3Fh do
         cached = Signal(reset_less=True)  # the die does not wait for the array's end
         waiting = Signal()  # the data register holds a page that was read, or soon will
-        programs = Signal()  # the array's last operation is a cache program
+        programs = Signal()  # the array's last operation is a cache program or one of a tile
+        updates = Signal(reset_less=True)  # the operation is an UPDATE or its end
+        to_tile = Signal()  # the array's next operation is the program of the tile
         longest = max(timing.clocks(name) for name in ("tdbsy", "tcbsy", "trst"))
         timer = Signal(range(longest + 1))
         with m.If(timer != 0):
             m.d.sync += timer.eq(timer - 1)
 
-        def begin(kind: ArrayOp, *, cache: bool, start: bool = True):
-            least = timing.clocks("tcbsy") - 1 if cache else 0
+        def begin(kind: ArrayOp, *, cache: bool, start: ValueLike = 1, update: bool = False):
+            least = timing.clocks("tcbsy") - 1 if cache and not update else 0
             m.d.sync += [
                 state.eq(State.WAIT_FOR_ARRAY),
                 op.eq(kind),
                 cached.eq(cache),
                 starts.eq(start),
+                updates.eq(update),
                 timer.eq(least),
                 more_follow.eq(0),
                 addressed.eq(0),
@@ -114,7 +138,9 @@ class Sequencer(wiring.Component):
         with m.Switch(state):
             with m.Case(State.READY):
                 with m.If(self.command), m.Switch(self.byte):
-                    with m.Case(C.READ_MULTI_PLANE, C.PROGRAM_MULTI_PLANE, C.ERASE_MULTI_PLANE):
+                    with m.Case(
+                        C.READ_MULTI_PLANE, C.PROGRAM_MULTI_PLANE, C.ERASE_MULTI_PLANE, C.UPDATE_MULTI_PLANE
+                    ):
                         m.d.sync += [
                             state.eq(State.SHORT_BUSY),
                             timer.eq(timing.clocks("tdbsy") - 1),
@@ -127,13 +153,18 @@ class Sequencer(wiring.Component):
                         with m.If(~addressed):
                             m.d.sync += page.eq(page + 1)
                     with m.Case(C.READ_CACHE_END):
-                        begin(ArrayOp.SENSE, cache=True, start=False)
+                        begin(ArrayOp.SENSE, cache=True, start=0)
                     with m.Case(C.PROGRAM_CONFIRM):
                         begin(ArrayOp.PROGRAM, cache=False)
                     with m.Case(C.PROGRAM_CACHE):
                         begin(ArrayOp.PROGRAM, cache=True)
                     with m.Case(C.ERASE_CONFIRM):
                         begin(ArrayOp.ERASE, cache=False)
+                    with m.Case(C.UPDATE):
+                        begin(ArrayOp.SENSE, cache=False, update=True)
+                    with m.Case(C.UPDATE_END):
+                        begin(ArrayOp.PROGRAM, cache=True, start=holds_tile, update=True)
+                        m.d.sync += holds_tile.eq(0)
             with m.Case(State.SHORT_BUSY):
                 with m.If(timer == 0):
                     m.d.sync += state.eq(State.READY)
@@ -144,7 +175,9 @@ class Sequencer(wiring.Component):
                         state.eq(Mux(cached, State.SHORT_BUSY, State.ARRAY_BUSY)),
                         waiting.eq(cached & starts & (op == ArrayOp.SENSE)),
                         programs.eq(cached & (op == ArrayOp.PROGRAM)),
-                        self.failed_before.eq(Mux(programs & (op == ArrayOp.PROGRAM), array.failed, 0)),
+                        self.failed_before.eq(
+                            Mux(programs & (updates | (op == ArrayOp.PROGRAM)), array.failed, 0)
+                        ),
                         self.handed_over.eq(cached & (op == ArrayOp.SENSE)),
                     ]
                     m.d.comb += self.swap.eq((op == ArrayOp.PROGRAM) | (cached & waiting))
@@ -153,10 +186,21 @@ class Sequencer(wiring.Component):
                     m.d.sync += state.eq(State.READY)
                     with m.If(op == ArrayOp.SENSE):
                         m.d.comb += self.swap.eq(1)
-                        m.d.sync += self.handed_over.eq(1)
+                        m.d.sync += self.handed_over.eq(~updates)
+                    with m.If(updates):
+                        m.d.comb += [array.start.eq(holds_tile), self.update.eq(1)]
+                        m.d.sync += [
+                            state.eq(State.UPDATING),
+                            programs.eq(holds_tile),
+                            holds_tile.eq(1),
+                            tile.eq(target),
+                        ]
+            with m.Case(State.UPDATING):
+                with m.If(~self.update_busy):
+                    m.d.sync += state.eq(State.READY)
 
         with m.If(self.command & (self.byte == C.RESET)):
-            m.d.comb += [array.abort.eq(1), array.start.eq(0)]
+            m.d.comb += [array.abort.eq(1), array.start.eq(0), self.update.eq(0)]
             m.d.sync += [
                 state.eq(State.SHORT_BUSY),
                 timer.eq(timing.clocks("trst") - 1),
@@ -164,19 +208,26 @@ class Sequencer(wiring.Component):
                 addressed.eq(0),
                 waiting.eq(0),
                 programs.eq(0),
+                holds_tile.eq(0),
                 self.failed_before.eq(0),
             ]
 
         m.d.comb += [
             self.ready.eq(state == State.READY),
+            self.within_update.eq(
+                updates & ~self.ready & (op == ArrayOp.SENSE) & (state != State.SHORT_BUSY)
+            ),
             self.resting.eq(
-                (timer == 0) & ~self.handed_over & (self.ready | (array.busy & (state != State.SHORT_BUSY)))
+                (timer == 0)
+                & ~self.handed_over
+                & (self.ready | (array.busy & (state != State.SHORT_BUSY) & (state != State.UPDATING)))
             ),
             self.array_ready.eq(self.ready & ~array.busy),
             self.failed.eq(array.failed),
-            array.op.eq(op),
+            to_tile.eq(updates & ((op == ArrayOp.PROGRAM) | (state == State.ARRAY_BUSY))),
+            array.op.eq(Mux(to_tile, ArrayOp.PROGRAM, op)),
             array.planes.eq(planes),
-            array.page.eq(page),
-            array.blocks.eq(blocks),
+            array.page.eq(Mux(to_tile, tile.page, page)),
+            array.blocks.eq(Mux(to_tile, tile.blocks, blocks)),
         ]
         return m

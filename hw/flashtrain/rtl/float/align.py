@@ -8,29 +8,30 @@ from amaranth.lib.wiring import In, Out
 class AlignRight(wiring.Component):
     """Puts a value at the upper end of a window and shifts it down. Combinational.
 
-    The small distances come first: while the value is short, a level costs little.
+    The small distances come first: while the value is short, a level costs little. Two of these in a row, the
+    second with the larger powers, make a longer shifter with room for a register between them.
 
     Members
     -------
     value : In(width)   not wider than the window
-    amount : In(amount_bits)
+    amount : In(len(powers))   in units of 2^powers.start
     output : Out(window)
     lost : Out(1)  a one has fallen off the lower end
     """
 
-    def __init__(self, width: int, window: int, amount_bits: int):
+    def __init__(self, width: int, window: int, powers: range):
         self.width = width
         self.window = window
-        self.amount_bits = amount_bits
+        self.powers = powers
         super().__init__(
-            {"value": In(width), "amount": In(amount_bits), "output": Out(window), "lost": Out(1)}
+            {"value": In(width), "amount": In(len(powers)), "output": Out(window), "lost": Out(1)}
         )
 
     def elaborate(self, platform):
         m = Module()
         value, lost = self.value, []
-        for power in range(self.amount_bits):
-            distance, shift = 1 << power, self.amount[power]
+        for power, shift in zip(self.powers, self.amount, strict=True):
+            distance = 1 << power
             # The value grows at its lower end until it is as long as the window; from then on it loses bits.
             room = min(distance, self.window - len(value))
             value = Cat(Const(0, room), value)

@@ -48,6 +48,7 @@ FLAGS = data.StructLayout(
 
 SPECIAL = data.StructLayout(dict.fromkeys(("nan", "infinite", "zero", "invalid", "division_by_zero"), 1))
 """A result that does not come from rounding, and why. All zero: there is none.
+NaN comes before infinity; `zero` stands alone.
 
 `invalid` and `division_by_zero` are flags; the first goes with `nan`, the second with `infinite`.
 """

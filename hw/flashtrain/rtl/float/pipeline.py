@@ -1,6 +1,6 @@
 """Registers at chosen places of a computation that is written down once."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import combinations
 
 from amaranth import Module, Signal, Value
@@ -21,15 +21,20 @@ class Pipeline:
     between two of them is as short as can be; the last place always has one, the first stage begins at
     the ports.
 
+    The places `own` have registers of their own, not the pipeline's and not counted in `stages`: behind them
+    no value can be read that was named before.
+
     Registers hold while `enable` is low, and have no reset: what comes out during the first `stages` clocks
     means nothing.
 
-    Raises `ValueError` if `stages` is not between 1 and the number of steps.
+    Raises `ValueError` for a place out of order.
     """
 
-    def __init__(self, m: Module, enable: Value, stages: int, steps: Mapping[str, float]):
+    def __init__(
+        self, m: Module, enable: Value, stages: int, steps: Mapping[str, float], own: Collection[str] = ()
+    ):
         self._own(m=m, enable=enable, stage=0, values={}, pending=list(steps))
-        self._own(registers=_placed(steps, stages))
+        self._own(registers=_placed(steps, stages, own), own_registers=own)
 
     def _own(self, **attributes):
         self.__dict__.update({f"_{name}": attribute for name, attribute in attributes.items()})
@@ -40,6 +45,8 @@ class Pipeline:
         if place != expected:
             raise ValueError(f"the pipeline's next place is {expected!r}, not {place!r}")
         self.__dict__["_stage"] += place in self._registers
+        if place in self._own_registers:
+            self._values.clear()
 
     def __setattr__(self, name: str, value):
         signal = Signal(value.shape(), name=name)
@@ -58,18 +65,16 @@ class Pipeline:
         return delayed[self._stage]
 
 
-def _placed(steps: Mapping[str, float], stages: int) -> frozenset[str]:
+def _placed(steps: Mapping[str, float], stages: int, own: Collection[str]) -> frozenset[str]:
     """The places of `stages` registers."""
-    if not 1 <= stages <= len(steps):
-        raise ValueError(f"{stages} stages, expected 1 to {len(steps)} ({', '.join(steps)})")
-    *inner, last = steps
+    *inner, last = [place for place in steps if place not in own]
 
     def longest(chosen: tuple[str, ...]) -> float:
         delay, worst = 0.0, 0.0
         for place, step in steps.items():
             delay += step
             worst = max(worst, delay)
-            if place in chosen:
+            if place in chosen or place in own:
                 delay = 0
         return worst
 

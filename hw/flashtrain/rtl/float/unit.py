@@ -1,6 +1,6 @@
 """What all float units have in common."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from amaranth import Module
 from amaranth.hdl import ShapeLike
@@ -9,7 +9,10 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.float.formats import FLAGS, FLOAT32, FloatFormat
 from flashtrain.rtl.float.pipeline import Pipeline
-from flashtrain.rtl.float.round_pack import RoundPack
+from flashtrain.rtl.float.round_pack import Pack, Round
+
+ROUND_STEPS = {"rounded": 5.0, "result": 3.0}
+"""The last two steps of every unit."""
 
 
 class FloatUnit(wiring.Component):
@@ -34,12 +37,13 @@ class FloatUnit(wiring.Component):
     """
 
     STEPS: Mapping[str, float]
+    OWN_REGISTERS: Collection[str] = ()
 
     def __init__(self, operands: Mapping[str, ShapeLike], stages: int, result_format: FloatFormat = FLOAT32):
-        if not 1 <= stages <= len(self.STEPS):
+        places = [place for place in self.STEPS if place not in self.OWN_REGISTERS]
+        if not 1 <= stages <= len(places):
             raise ValueError(
-                f"{type(self).__name__}: {stages} stages, expected 1 to {len(self.STEPS)} "
-                f"({', '.join(self.STEPS)})"
+                f"{type(self).__name__}: {stages} stages, expected 1 to {len(places)} ({', '.join(places)})"
             )
         self.stages = stages
         self.result_format = result_format
@@ -57,14 +61,14 @@ class FloatUnit(wiring.Component):
         return self.stages
 
     def _round(self, m: Module, pipe: Pipeline, exponent_bits: int):
-        """The last step of every unit: rounds what the pipeline carries under the names of `RoundPack`."""
-        m.submodules.round_pack = last = RoundPack(self.result_format, exponent_bits)
-        m.d.comb += [
-            last.sign.eq(pipe.sign),
-            last.exponent.eq(pipe.exponent),
-            last.significand.eq(pipe.significand),
-            last.special.eq(pipe.special),
-        ]
+        """The last two steps of every unit: from the pipeline's sign, exponent, significand and special."""
+        m.submodules.round = first = Round(self.result_format, exponent_bits)
+        m.d.comb += [first.exponent.eq(pipe.exponent), first.significand.eq(pipe.significand)]
+        pipe.rounded = first.rounded
+        pipe.cut("rounded")
+
+        m.submodules.pack = last = Pack(self.result_format, exponent_bits)
+        m.d.comb += [last.sign.eq(pipe.sign), last.special.eq(pipe.special), last.rounded.eq(pipe.rounded)]
         pipe.result, pipe.flags = last.result, last.flags
         pipe.cut("result")
         m.d.comb += [self.result.eq(pipe.result), self.flags.eq(pipe.flags)]

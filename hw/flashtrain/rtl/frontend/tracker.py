@@ -47,6 +47,7 @@ class CommandTracker(wiring.Component):
     answers : Out(stream(Answer))
     retired : Out(stream(Retired))       a command has been answered
     span : Out(Span)                     openings and answers, for the stopwatch
+    reading : Out(1)                     a read is in flight
     idle : Out(1)                        no command is in flight
     """
 
@@ -62,6 +63,7 @@ class CommandTracker(wiring.Component):
             "answers": Out(stream.Signature(Answer())),
             "retired": Out(stream.Signature(Retired())),
             "span": Out(Span(config)),
+            "reading": Out(1),
             "idle": Out(1),
         })  # fmt: skip
 
@@ -118,10 +120,12 @@ class CommandTracker(wiring.Component):
         self._lend_tags(m, returned_tag=event.tag, done=done)
 
         in_flight = Signal(range(config.commands + 1))
+        reads = Signal(range(config.commands + 1))
         entered = Signal()
         m.d.comb += [
             entered.eq(self.opening.valid & self.opening.ready),
             self.idle.eq(in_flight == 0),
+            self.reading.eq(reads != 0),
             self.retired.payload.stream.eq(command.stream),
             self.retired.payload.source.eq(command.source),
             self.retired.payload.operation.eq(command.operation),
@@ -137,6 +141,11 @@ class CommandTracker(wiring.Component):
             answer_gone.eq(~done & last & (answer_gone | self.answers.ready)),
             retired_gone.eq(~done & last & (retired_gone | self.retired.ready)),
             in_flight.eq(in_flight + entered - done),
+            reads.eq(
+                reads
+                + (self.span.begins & (opening.operation == Operation.READ))
+                - (self.span.ends & self.span.read)
+            ),
         ]
         return m
 

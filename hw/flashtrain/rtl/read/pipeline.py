@@ -23,7 +23,7 @@ class ReadPipeline(wiring.Component):
     heads, data, data_valid, data_ready, data_chosen   to the channels, see :class:`ReadReturner`
     axi : Out(WritePort)                 the data port's writing side
     returned : Out(stream(PageEvent))
-    page_read, busy, stall_memory, stall_channel : Out(1)   for the counters
+    page_read, busy, stall_memory, no_page : Out(1)   see :class:`ReadReturner`
     """
 
     def __init__(self, config: FmsConfig):
@@ -43,7 +43,7 @@ class ReadPipeline(wiring.Component):
             "page_read": Out(1),
             "busy": Out(1),
             "stall_memory": Out(1),
-            "stall_channel": Out(1),
+            "no_page": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -63,6 +63,8 @@ class ReadPipeline(wiring.Component):
         for number in range(self.config.geometry.channels):
             wiring.connect(m, splitter.pages[number], wiring.flipped(self.pages[number]))
             wiring.connect(m, wiring.flipped(self.heads[number]), returner.heads[number])
-        m.d.comb += [getattr(self, name).eq(getattr(returner, name))
-                     for name in ("page_read", "busy", "stall_memory", "stall_channel")]  # fmt: skip
+        m.d.comb += [
+            getattr(self, name).eq(getattr(returner, name))
+            for name in ("page_read", "busy", "stall_memory", "no_page")
+        ]
         return m

@@ -33,8 +33,7 @@ class ReadReturner(wiring.Component):
     axi : Out(WritePort)
     returned : Out(stream(PageEvent))  a page is in the tensor buffer
     page_read, busy : Out(1)           a page is done; a beat moves
-    stall_memory, stall_channel : Out(1)   why none moves: the tensor buffer is not ready; no channel has a
-      page
+    stall_memory, no_page : Out(1)     why none moves: the tensor buffer is not ready; no channel has a page
     """
 
     def __init__(self, config: FmsConfig):
@@ -51,7 +50,7 @@ class ReadReturner(wiring.Component):
             "page_read": Out(1),
             "busy": Out(1),
             "stall_memory": Out(1),
-            "stall_channel": Out(1),
+            "no_page": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -107,7 +106,7 @@ class ReadReturner(wiring.Component):
             self.axi.w.payload.last.eq(beats % bursts.beats == bursts.beats - 1),
             self.busy.eq(self.axi.w.valid & self.axi.w.ready),
             self.stall_memory.eq(self.axi.w.valid & ~self.axi.w.ready),
-            self.stall_channel.eq(~self.axi.w.valid),
+            self.no_page.eq(~self.axi.w.valid),
             route.ready.eq(self.busy & (beats == config.page_beats - 1)),
             self.page_read.eq(route.ready),
         ]

@@ -12,13 +12,22 @@
 //   Commands       known ones only; to a busy die status and reset only; none within tWB of a command that makes it busy;
 //                  the address cycles that a command has; a confirming command only after the one it confirms.
 //   Addresses      row bits that exist; a column within the page, a multiple of WORD_BYTES.
-//   Multi-plane    32h, 11h and D1h are followed by the same operation on another plane, at the same page.
+//   Multi-plane    32h, 11h, D1h and C6h are followed by the same operation on another plane, at the same page.
 //   Cache          31h after a read, within the block; 3Fh after 31h; an operation of another kind only after 3Fh or after
 //                  a status with ARDY.
 //   Data in        after 80h or 85h and its address and tADL, tCCS; within the page; a multiple of 8 bytes; 10h, 11h and
 //                  15h with some.
 //   Data out       of a source that is selected (status, ID, a plane that was read); after tWHR, tCCS, tRR; within the
 //                  page; of a page from a die that is not busy.
+//
+// Updates (spec.update)
+//   Constants      C0h only between update sequences and while the array is idle; at least a header.
+//   Gradients      C2h also to a die that is busy with C7h.
+//   Update         C4h, C5h for each plane from 0 up, one page for all sources and one for all targets; only with
+//                  constants, and with gradients loaded since the update before.
+//   Sequence       from C7h to C8h nothing else but gradients, copies, statistics, updates, status and reset; C8h
+//                  counts as 15h: see Cache.
+//   Outputs        C9h after an update, CBh after constants; then as 06h.
 //
 // With DPI each command with its address, each data burst and each status is an event (kinds of sim/trace.py).
 // To be cheap it works only in clocks in which a pin moves.
@@ -64,6 +73,7 @@ module flashtrain_nand_checker #(
   localparam integer PLANE_BITS = $clog2(PLANES);
   localparam integer ROW_BITS = PAGE_BITS + PLANE_BITS + $clog2(BLOCKS);
   localparam integer CHUNK = 8;  // bytes, of which data in is a multiple
+  localparam integer HEADER_BYTES = 64;  // of the constants
 
   localparam [7:0] NO_COMMAND = 8'hFE;  // not a command of any standard
   localparam [1:0] NOTHING = 0, STATUS = 1, ID = 2, PAGE = 3;  // sources of data out
@@ -109,6 +119,12 @@ module flashtrain_nand_checker #(
   reg [63:0] in_from[0:DIES-1], out_from[0:DIES-1];  // the earliest data
   reg in_column[0:DIES-1], out_column[0:DIES-1];  // which are so for tCCS, not tADL or tWHR
   reg [63:0] command_start[0:DIES-1];
+  reg constants[0:DIES-1];  // have come
+  reg gradients[0:DIES-1];  // have come since the last update
+  reg updated[0:DIES-1];  // there are copies
+  reg sequence_runs[0:DIES-1];  // of updates
+  reg takes_gradients[0:DIES-1];  // also while it is busy
+  integer target_page[0:DIES-1];
 
   integer count;
   integer d;
@@ -171,6 +187,12 @@ module flashtrain_nand_checker #(
       loaded[die] = 0;
       position[die] = 0;
       run_start[die] = 0;
+      constants[die] = 0;
+      gradients[die] = 0;
+      updated[die] = 0;
+      sequence_runs[die] = 0;
+      takes_gradients[die] = 0;
+      target_page[die] = 0;
     end
   endtask
 
@@ -248,8 +270,8 @@ module flashtrain_nand_checker #(
       else if (cycle < busy_after[die]) begin
         too_early("tWB", TWB - (busy_after[die] - cycle), TWB);
         busy_after[die] = cycle;
-        if (!while_busy(code)) ignoring[die] = 1;
-      end else if (!rb_n[die] && !while_busy(code)) begin
+        if (!while_busy(die, code)) ignoring[die] = 1;
+      end else if (!rb_n[die] && !while_busy(die, code)) begin
         refuse(die, $sformatf("command %02xh to a busy die", code));
         ignoring[die] = 1;
       end
@@ -259,10 +281,13 @@ module flashtrain_nand_checker #(
                                 code, address_cycles(waiting[die]) - left[die], address_cycles(waiting[die]),
                                 waiting[die]));
           if (confirms(code)) ignoring[die] = 1;
-        end else if (chain[die] != NO_COMMAND && code != chain[die] && !confirms(code) && !while_busy(code)) begin
+        end else if (chain[die] != NO_COMMAND && code != chain[die] && !confirms(code) && !while_busy(die, code)) begin
           refuse(die, $sformatf("command %02xh within a multi-plane operation, which goes on with %02xh",
                                 code, chain[die]));
           chain[die] = NO_COMMAND;
+          ignoring[die] = 1;
+        end else if (sequence_runs[die] && !within_sequence(code)) begin
+          refuse(die, $sformatf("command %02xh between an update and C8h", code));
           ignoring[die] = 1;
         end else check_array(die, code);
         left[die] = 0;
@@ -276,11 +301,13 @@ module flashtrain_nand_checker #(
   task check_array(input integer die, input [7:0] code);
     begin
       if (array[die] == PROGRAMMING
-          && (code == 8'h00 || code == 8'h05 || code == 8'h06 || code == 8'h60 || code == 8'h90)) begin
+          && (code == 8'h00 || code == 8'h05 || code == 8'h06 || code == 8'h60 || code == 8'h90
+              || code == 8'hC0 || code == 8'hC4)) begin
         refuse(die, $sformatf("command %02xh while the array may be programming: no status with ARDY yet", code));
         array[die] = IDLE;
       end
-      if (array[die] == SENSING && (code == 8'h30 || code == 8'h60 || code == 8'h80 || code == 8'h90)) begin
+      if (array[die] == SENSING
+          && (code == 8'h30 || code == 8'h60 || code == 8'h80 || code == 8'h90 || code == 8'hC0 || code == 8'hC4)) begin
         refuse(die, $sformatf("command %02xh in a cache read, before 3Fh or a status with ARDY", code));
         array[die] = IDLE;
       end
@@ -290,7 +317,7 @@ module flashtrain_nand_checker #(
   task perform(input integer die, input [7:0] code);
     begin
       case (code)
-        8'h00, 8'h05, 8'h06, 8'h60, 8'h78, 8'h80, 8'h85, 8'h90: begin
+        8'h00, 8'h05, 8'h06, 8'h60, 8'h78, 8'h80, 8'h85, 8'h90, 8'hC2, 8'hC4, 8'hC9: begin
           waiting[die] = code;
           left[die] = address_cycles(code);
           if (code != 8'h78 && code != 8'h85) opened[die] = NO_COMMAND;
@@ -351,6 +378,67 @@ module flashtrain_nand_checker #(
         8'hD0, 8'hD1:
         if (opened[die] == 8'h60) make_busy(die, code);
         else unopened(die, code);
+        8'hC0: begin
+          waiting[die] = code;
+          opened[die] = code;
+          source[die] = NOTHING;
+          loaded[die] = 0;
+          data_in_at(die, 0, cycle + TADL, 0);
+          trace_command(die, code);
+        end
+        8'hC1, 8'hC3:
+        if (opened[die] == code - 8'h01) begin
+          if (!loaded[die]) refuse(die, $sformatf("command %02xh without data", code));
+          else if (code == 8'hC1 && position[die] < HEADER_BYTES)
+            refuse(die, $sformatf("command c1h after %0d of the %0d bytes of a header", position[die], HEADER_BYTES));
+          check_run(die);
+          if (code == 8'hC1) constants[die] = 1;
+          else gradients[die] = 1;
+          opened[die] = NO_COMMAND;
+          loading[die] = 0;
+          command_start[die] = cycle - TWC + 1;
+          trace_command(die, code);
+        end else unopened(die, code);
+        8'hC5:
+        if (opened[die] == 8'hC4) begin
+          waiting[die] = code;
+          left[die] = address_cycles(code);
+        end else unopened(die, code);
+        8'hC6, 8'hC7:
+        if (opened[die] == 8'hC5) begin
+          if ((code == 8'hC7) != (plane[die] == PLANES - 1))
+            refuse(die, $sformatf("command %02xh after plane %0d of %0d", code, plane[die], PLANES));
+          if (code == 8'hC7) begin
+            if (!constants[die]) refuse(die, "command c7h without constants");
+            if (!gradients[die]) refuse(die, "command c7h without gradients since the update before");
+            gradients[die] = 0;
+            updated[die] = 1;
+            sequence_runs[die] = 1;
+            array[die] = IDLE;  // what it does matters after C8h again
+          end
+          make_busy(die, code);
+        end else unopened(die, code);
+        8'hC8: begin
+          if (!sequence_runs[die]) refuse(die, "command c8h without an update");
+          sequence_runs[die] = 0;
+          array[die] = PROGRAMMING;
+          make_busy(die, code);
+        end
+        8'hCB: begin
+          if (!constants[die]) refuse(die, "command cbh without constants");
+          opened[die] = code;
+          source[die] = NOTHING;
+          loading[die] = 0;
+        end
+        8'hCA, 8'hCC:
+        if (opened[die] == (code == 8'hCA ? 8'hC9 : 8'hCB)) begin
+          opened[die] = NO_COMMAND;
+          source[die] = PAGE;
+          position[die] = 0;
+          out_from[die] = cycle + TCCS;
+          out_column[die] = 1;
+          trace_command(die, code);
+        end else unopened(die, code);
         default: begin
           refuse(die, $sformatf("unknown command %02xh", code));
           ignoring[die] = 1;
@@ -372,10 +460,12 @@ module flashtrain_nand_checker #(
         8'h32: chain[die] = 8'h00;
         8'h11: chain[die] = 8'h80;
         8'hD1: chain[die] = 8'h60;
+        8'hC6: chain[die] = 8'hC4;
         default: chain[die] = NO_COMMAND;
       endcase
       opened[die] = NO_COMMAND;
       loading[die] = 0;
+      takes_gradients[die] = code == 8'hC7;
       busy_after[die] = cycle + TWB;
       trace_command(die, code);
     end
@@ -428,23 +518,45 @@ module flashtrain_nand_checker #(
         if (address[die][39:16] >> ROW_BITS != 0)
           refuse(die, $sformatf("row address %06xh has more than %0d bits", address[die][39:16], ROW_BITS));
       end
-      if (code != 8'h60 && code != 8'h78 && code != 8'h90) begin
+      if (address_cycles(code) == 5 || code == 8'h05 || code == 8'h85) begin
         if (column(die) >= PAGE_BYTES || column(die) % WORD_BYTES != 0)
           refuse(die, $sformatf("column %0d: it is a multiple of %0d below %0d", column(die), WORD_BYTES, PAGE_BYTES));
       end
       case (code)
-        8'h00, 8'h60, 8'h80: begin
+        8'h00, 8'h60, 8'h80, 8'hC4: begin
           gather(die, code);
           opened[die] = code;
           source[die] = NOTHING;
           if (code != 8'h00) reading[die] = 0;
-          if (code == 8'h80) begin
+          if (code == 8'h80 || code == 8'hC4) begin
             cached[die] = 0;
             sensed[die] = 0;
             plane_selected[die] = 0;
-            data_in_from(die, cycle + TADL, 0);
+          end
+          if (code == 8'h80) begin
+            data_in_at(die, column(die), cycle + TADL, 0);
             loaded[die] = 0;
           end
+        end
+        8'hC2: begin
+          plane[die] = row_plane(die);
+          opened[die] = code;
+          data_in_at(die, 0, cycle + TADL, 0);
+          loaded[die] = 0;
+        end
+        8'hC5: begin
+          if (row_plane(die) != plane[die])
+            refuse(die, $sformatf("an update's source is on plane %0d, its target on plane %0d",
+                                  plane[die], row_plane(die)));
+          if (plane[die] != 0 && row_page(die) != target_page[die])
+            refuse(die, $sformatf("target page %0d after page %0d in an update", row_page(die), target_page[die]));
+          target_page[die] = row_page(die);
+          opened[die] = code;
+        end
+        8'hC9: begin
+          if (!updated[die]) refuse(die, "command c9h without an update");
+          plane[die] = row_plane(die);
+          opened[die] = code;
         end
         8'h05: begin
           if (!plane_selected[die]) refuse(die, "command 05h without a selected plane");
@@ -458,7 +570,10 @@ module flashtrain_nand_checker #(
           position[die] = column(die);
           opened[die] = code;
         end
-        8'h85: data_in_from(die, cycle + TCCS, 1);
+        8'h85: begin
+          data_in_at(die, column(die), cycle + TCCS, 1);
+          loading[die] = opened[die] == 8'h80;
+        end
         8'h78, 8'h90: begin
           source[die] = code == 8'h78 ? STATUS : ID;
           out_from[die] = cycle + TWHR;
@@ -466,7 +581,8 @@ module flashtrain_nand_checker #(
         end
         default: ;
       endcase
-      if (code == 8'h78 || code == 8'h80 || code == 8'h85 || code == 8'h90) trace_command(die, code);
+      if (code == 8'h78 || code == 8'h80 || code == 8'h85 || code == 8'h90 || code == 8'hC2)
+        trace_command(die, code);
     end
   endtask
 
@@ -480,15 +596,17 @@ module flashtrain_nand_checker #(
           refuse(die, $sformatf("page %0d after page %0d in a multi-plane operation", row_page(die), page[die]));
         planes[die][plane[die]] = 1;
       end else planes[die] = only(plane[die]);
+      if (code == 8'hC4 && plane[die] != 0 && !planes[die][plane[die]-1])
+        refuse(die, $sformatf("an update of plane %0d before plane %0d", plane[die], plane[die] - 1));
       page[die] = row_page(die);
     end
   endtask
 
-  task data_in_from(input integer die, input [63:0] earliest, input is_column_change);
+  task data_in_at(input integer die, input integer from, input [63:0] earliest, input is_column_change);
     begin
-      loading[die] = opened[die] == 8'h80;
-      position[die] = column(die);
-      run_start[die] = column(die);
+      loading[die] = 1;
+      position[die] = from;
+      run_start[die] = from;
       in_from[die] = earliest;
       in_column[die] = is_column_change;
     end
@@ -571,14 +689,20 @@ module flashtrain_nand_checker #(
     end
   endtask
 
-  function while_busy(input [7:0] code);
-    while_busy = code == 8'h70 || code == 8'h78 || code == 8'hFF;
+  function while_busy(input integer die, input [7:0] code);
+    while_busy = code == 8'h70 || code == 8'h78 || code == 8'hFF
+        || takes_gradients[die] && (code == 8'hC2 || code == 8'hC3);
+  endfunction
+
+  function within_sequence(input [7:0] code);
+    within_sequence = code == 8'h70 || code == 8'h78 || code == 8'hFF || code >= 8'hC2 && code <= 8'hCC;
   endfunction
 
   // Commands that end what another has begun.
   function confirms(input [7:0] code);
     case (code)
-      8'h10, 8'h11, 8'h15, 8'h30, 8'h31, 8'h32, 8'h3F, 8'h85, 8'hD0, 8'hD1, 8'hE0: confirms = 1;
+      8'h10, 8'h11, 8'h15, 8'h30, 8'h31, 8'h32, 8'h3F, 8'h85, 8'hD0, 8'hD1, 8'hE0,
+      8'hC1, 8'hC3, 8'hC5, 8'hC6, 8'hC7, 8'hCA, 8'hCC: confirms = 1;
       default: confirms = 0;
     endcase
   endfunction
@@ -586,7 +710,7 @@ module flashtrain_nand_checker #(
   function integer address_cycles(input [7:0] code);
     case (code)
       8'h00, 8'h06, 8'h80: address_cycles = 5;
-      8'h60, 8'h78: address_cycles = 3;
+      8'h60, 8'h78, 8'hC2, 8'hC4, 8'hC5, 8'hC9: address_cycles = 3;
       8'h05, 8'h85: address_cycles = 2;
       8'h90: address_cycles = 1;
       default: address_cycles = 0;

@@ -3,18 +3,19 @@
 A file is one JSON object (UTF-8)::
 
     {
-     "format": "flashtrain-sequence",
-     "version": 2,
-     "network": "mlp",           name of the network that the sequence was made for
-     "optimizer": "adam",        name of the optimizer
-     "batch": 128,               examples per iteration, at least 1
-     "tensors": [                every tensor, with a unique name
-      {"name": "input/images", "stream": "inputs", "shape": [128, 8, 8], "dtype": "float32", "bytes": 32768},
-      ...
-     ],
-     "prologue": [...],          steps, carried out once
-     "iteration": [...],         steps, carried out once per iteration
-     "epilogue": [...]           steps, carried out once
+      "format": "flashtrain-sequence",
+      "version": 2,
+      "network": "mlp",           name of the network that the sequence was made for
+      "optimizer": "adam",        name of the optimizer
+      "batch": 128,               examples per iteration, at least 1
+      "tensors": [                every tensor, with a unique name
+        {"name": "input/images", "stream": "inputs", "shape": [128, 8, 8], "dtype": "float32",
+         "bytes": 32768},
+        ...
+      ],
+      "prologue": [...],          steps, carried out once
+      "iteration": [...],         steps, carried out once per iteration
+      "epilogue": [...]           steps, carried out once
     }
 
 ``stream`` is inputs, activations, weights, state or trained, or null for a tensor that is never stored;

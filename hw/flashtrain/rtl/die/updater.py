@@ -1,0 +1,113 @@
+"""The part of a die that updates tiles."""
+
+from amaranth import ClockDomain, DomainRenamer, Module, ResetSignal, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat
+
+from .gradient_buffers import GradientBuffers
+from .pin_lanes import LANE_BYTES, lane_number
+from .step_header import StepHeader
+from .step_statistics import StepStatistics
+from .tile_walker import TileWalker
+from .tile_words import TileWords
+from .update import UpdateUnit
+
+
+class Updater(wiring.Component):
+    """Works on the tile in the cache registers with the gradients that the pins have loaded::
+
+        pins ──▶ header ─────────────────────┐
+             ◀─▶ gradient buffers ◀─▶ walker ◀─▶ update unit ──▶ statistics ──▶ pins
+                                        ▲
+                                        └─▶ cache registers
+
+    The update unit has its clock from the walker: as slow as `update_divider` says, and standing still while
+    there is no tile.
+
+    Members
+    -------
+    start : In(1)            begin; `busy` is high from the next clock on until all is written
+    abort : In(1)            end at once
+    busy : Out(1)
+    header_begin, header_beat, byte_pair_in : In       see `StepHeader`
+    clear : In(1)            forget the statistics
+    load, update, plane, lane, put, lane_in, ask, lane_out   see `GradientBuffers`
+    statistics_begin, statistics_next : In, byte_pair_out : Out   see `StepStatistics`
+    tile : Out(TileWords)    the cache registers
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        super().__init__({
+            "start": In(1),
+            "abort": In(1),
+            "busy": Out(1),
+            "header_begin": In(1),
+            "header_beat": In(1),
+            "byte_pair_in": In(16),
+            "clear": In(1),
+            "load": In(1),
+            "update": In(1),
+            "plane": In(max(1, config.geometry.plane_bits)),
+            "lane": In(lane_number(config)),
+            "put": In(1),
+            "lane_in": In(8 * LANE_BYTES),
+            "ask": In(1),
+            "lane_out": Out(8 * LANE_BYTES),
+            "statistics_begin": In(1),
+            "statistics_next": In(1),
+            "byte_pair_out": Out(16),
+            "tile": Out(TileWords(config)),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.header = header = StepHeader()
+        m.submodules.gradients = gradients = GradientBuffers(self.config)
+        m.submodules.walker = walker = TileWalker(self.config)
+        m.domains.update = domain = ClockDomain(async_reset=True, local=True)
+        m.submodules.unit = unit = DomainRenamer("update")(UpdateUnit(self.config.update_interval))
+        m.submodules.statistics = statistics = StepStatistics()
+        connect(m, walker.gradients, gradients.words)
+        connect(m, walker.tile, flipped(self.tile))
+        for name in ("load", "update", "plane", "lane", "put", "lane_in", "ask"):
+            m.d.comb += getattr(gradients, name).eq(getattr(self, name))
+        reset = Signal()
+        m.d.sync += reset.eq(self.clear | self.abort)
+        m.d.comb += [domain.clk.eq(walker.clock), domain.rst.eq(ResetSignal() | reset), unit.enable.eq(1)]
+        for name in ("restart", "valid", "w", "m", "v", "gradient"):
+            m.d.comb += getattr(unit, name).eq(getattr(walker, name))
+        for name in ("ready", "done", "new_w", "new_m", "new_v", "copy"):
+            m.d.comb += getattr(walker, name).eq(getattr(unit, name))
+        for name in ("code", "gradient_format", "copy_format"):
+            m.d.comb += getattr(unit, name).eq(getattr(header, name))
+        for name in ("nans", "infinities", "largest", "square"):
+            m.d.comb += getattr(statistics, name).eq(getattr(unit, name))
+        m.d.comb += [
+            unit.constants.eq(header.constants),
+            header.begin.eq(self.header_begin),
+            header.beat.eq(self.header_beat),
+            header.byte_pair.eq(self.byte_pair_in),
+            self.lane_out.eq(gradients.lane_out),
+            walker.start.eq(self.start),
+            walker.abort.eq(self.abort),
+            walker.parameters.eq(header.parameters),
+            walker.wide.eq(header.gradient_format == GradientFormat.FP32),
+            walker.copies.eq(header.copy_format != CopyFormat.NONE),
+            walker.unit_busy.eq(unit.busy),
+            self.busy.eq(walker.busy),
+            unit.index.eq(statistics.index),
+            statistics.clear.eq(self.clear),
+            statistics.tile.eq(walker.finished),
+            statistics.begin.eq(self.statistics_begin),
+            statistics.next.eq(self.statistics_next),
+            self.byte_pair_out.eq(statistics.byte_pair),
+        ]
+        with m.Switch(header.code):
+            for arrays in (1, 2, 3):
+                with m.Case(*(code for code, program in PROGRAMS.items() if len(program.outputs) == arrays)):
+                    m.d.comb += walker.arrays.eq(arrays)
+        return m

@@ -1,0 +1,112 @@
+"""Conversions between single precision and the 16-bit formats."""
+
+from amaranth import Cat, Const, Module, Mux, Signal, signed
+
+from flashtrain.rtl.float.align import AlignRight
+from flashtrain.rtl.float.formats import EXTRA_BITS, FLOAT32, SPECIAL, FloatFormat
+from flashtrain.rtl.float.normalise import distances, normalise
+from flashtrain.rtl.float.pipeline import Pipeline
+from flashtrain.rtl.float.unit import ROUND_STEPS, FloatUnit
+from flashtrain.rtl.float.unpack import Unpack
+
+
+class Narrow(FloatUnit):
+    """Single precision to FP16 or BF16, rounded.
+
+    Numbers below the smallest normal number of the format are shifted down to their place. With BF16,
+    whose exponent is that of single precision, nothing is shifted: its subnormal numbers are the same.
+
+    Members
+    -------
+    a : In(32)
+    enable, result, flags : see `FloatUnit`; the result has 16 bits
+
+    Latency: `stages` clocks. Throughput: one number per enabled clock.
+    """
+
+    STEPS = {"placed": 6.0, "aligned": 5.0, **ROUND_STEPS}
+
+    def __init__(self, format: FloatFormat, stages: int = 1):
+        self.format = format
+        super().__init__({"a": 32}, stages, format)
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.unpack = unpack = Unpack(FLOAT32)
+        m.d.comb += unpack.bits.eq(self.a)
+        a = unpack.number
+        kept = self.format.precision + EXTRA_BITS
+
+        pipe = Pipeline(m, self.enable, self.stages, self.STEPS)
+        special = Signal(SPECIAL)
+        m.d.comb += [
+            special.invalid.eq(a.signalling),
+            special.nan.eq(a.nan),
+            special.infinite.eq(a.infinite),
+        ]
+        pipe.special, pipe.sign = special, a.sign
+        tail = FLOAT32.precision - kept + 1
+        pipe.significand = Cat(a.significand[:tail].any(), a.significand[tail:])
+        # The biased exponent of the format; what is missing to 1 is shifted.
+        exponent, missing = Signal(signed(FLOAT32.exponent_bits + 1)), Signal(FLOAT32.exponent_bits)
+        normal = exponent > 0 if self.format.bias != FLOAT32.bias else Const(1)
+        farthest = (1 << kept.bit_length()) - 1
+        m.d.comb += [
+            exponent.eq(a.exponent - (FLOAT32.bias - self.format.bias)),
+            missing.eq(Mux(normal, 0, 1 - exponent)),
+        ]
+        pipe.exponent = Mux(normal, exponent, 1)[: FLOAT32.exponent_bits]
+        pipe.distance = Mux(missing > farthest, farthest, missing)[: kept.bit_length()]
+        pipe.cut("placed")
+
+        m.submodules.align = align = AlignRight(kept, kept, range(kept.bit_length()))
+        m.d.comb += [align.value.eq(pipe.significand), align.amount.eq(pipe.distance)]
+        pipe.significand = align.output | align.lost
+        pipe.cut("aligned")
+        self._round(m, pipe, FLOAT32.exponent_bits)
+        return m
+
+
+class Widen(FloatUnit):
+    """FP16 or BF16 to single precision: exact, but for signalling NaNs, which are invalid.
+
+    Subnormal FP16 numbers become normal.
+
+    Members
+    -------
+    a : In(16)
+    enable, result, flags : see `FloatUnit`
+
+    Latency: `stages` clocks. Throughput: one number per enabled clock.
+    """
+
+    STEPS = {"normalised": 6.0, **ROUND_STEPS}
+
+    def __init__(self, format: FloatFormat, stages: int = 1):
+        self.format = format
+        super().__init__({"a": format.width}, stages)
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.unpack = unpack = Unpack(self.format)
+        m.d.comb += unpack.bits.eq(self.a)
+        a = unpack.number
+
+        pipe = Pipeline(m, self.enable, self.stages, self.STEPS)
+        special = Signal(SPECIAL)
+        m.d.comb += [
+            special.invalid.eq(a.signalling),
+            special.nan.eq(a.nan),
+            special.infinite.eq(a.infinite),
+        ]
+        pipe.special, pipe.sign = special, a.sign
+        significand, exponent = a.significand, a.exponent
+        precision = self.format.precision
+        if self.format.bias != FLOAT32.bias:
+            significand, shifted = normalise(m, a.significand, precision, "normalise", distances(precision))
+            exponent = (a.exponent + (FLOAT32.bias - self.format.bias) - shifted)[: FLOAT32.exponent_bits]
+        below = FLOAT32.precision + EXTRA_BITS - precision
+        pipe.significand, pipe.exponent = Cat(Const(0, below), significand), exponent
+        pipe.cut("normalised")
+        self._round(m, pipe, FLOAT32.exponent_bits)
+        return m

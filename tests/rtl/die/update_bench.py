@@ -1,0 +1,202 @@
+"""Updates of tiles on a die: values, copies, statistics, status, and how long they take."""
+
+import random
+
+import cocotb
+import numpy as np
+from cocotb.triggers import RisingEdge
+from die_configs import BAD_BLOCK, config_named
+from update_driver import Step, UpdateDriver, make_step
+
+from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.spec.nand import DieCommand as C
+from flashtrain.spec.nand import DieStatus
+from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
+from flashtrain.spec.update import UpdateStatistics
+
+CONFIG = config_named(bench_parameters()["config"])
+RESTS = bench_parameters().get("rests", False)
+GEOMETRY, TIMING = CONFIG.geometry, CONFIG.timing
+SOURCE, TARGET = 1, 2  # blocks
+READY = DieStatus.WP_N | DieStatus.RDY
+IDLE = READY | DieStatus.ARDY
+SLACK = 3  # clocks of logic in a tile's turn
+CONTROLLER = 1200  # clocks that the bench takes, at least, from the end of a tile to the next UPDATE
+
+
+async def begin(dut) -> tuple[UpdateDriver, np.random.Generator]:
+    nand = UpdateDriver(dut, CONFIG)
+    nand.deselects_busy_dies = RESTS
+    await nand.start()
+    nand.select(0)
+    await nand.reset_die()
+    for block in (SOURCE, TARGET):
+        await nand.erase([(plane, block) for plane in range(GEOMETRY.planes)])
+    return nand, np.random.default_rng(random.getrandbits(32))
+
+
+async def program_source(nand: UpdateDriver, step: Step, tiles: int) -> list[np.ndarray]:
+    contents = [step.new_tile() for _ in range(tiles)]
+    for page, content in enumerate(contents):
+        await nand.program_tile(SOURCE, page, content)
+    return contents
+
+
+async def check_copies(nand: UpdateDriver, expected: bytes) -> None:
+    for page, at in enumerate(range(0, len(expected), GEOMETRY.page_bytes)):
+        part = expected[at : at + GEOMETRY.page_bytes]
+        assert await nand.read_copy(page, len(part)) == part, f"copies on page {page}"
+
+
+async def run_step(nand: UpdateDriver, step: Step, tiles: int) -> list[int]:
+    """The whole sequence with all results checked; the clocks in which the die became ready after UPDATEs."""
+    contents = await program_source(nand, step, tiles)
+    expected, ready_at = [], []
+    await nand.load_constants(step.header)
+    await nand.load_gradients(step.new_gradients())
+    for page, content in enumerate(contents):
+        after, copies = step.after(content, step.gradients[page])
+        expected.append(after)
+        await nand.begin_update((SOURCE, page), (TARGET, page))
+        if page + 1 < tiles:
+            await nand.load_gradients(step.new_gradients())
+        await nand.ready()
+        ready_at.append(nand.now)
+        await check_copies(nand, copies)
+    assert await nand.read_statistics(UpdateStatistics.BYTES + 8) == step.statistics() + bytes(8)
+    await nand.confirm(C.UPDATE_END)
+    assert await nand.idle() == IDLE
+    for page, after in enumerate(expected):
+        found = await nand.read_tile(TARGET, page)
+        assert np.array_equal(found, after), describe(page, found, after)
+    for page, content in enumerate(contents):
+        assert np.array_equal(await nand.read_tile(SOURCE, page), content), "the source has changed"
+    assert nand.violations == 0
+    return ready_at
+
+
+def describe(page: int, found: np.ndarray, after: np.ndarray) -> str:
+    differ = np.argwhere(found != after)
+    plane, byte = differ[0]
+    return f"tile {page}: {len(differ)} bytes differ, the first is byte {byte} of plane {plane}"
+
+
+FORMATS = [(gradient, copy) for gradient in GradientFormat for copy in CopyFormat]
+
+
+@cocotb.test()
+@cocotb.parametrize(code=list(OptimizerCode))
+async def values(dut, code):
+    """Every optimizer, on whole tiles; the formats change from one to the next."""
+    nand, rng = await begin(dut)
+    gradient, copy = FORMATS[code]
+    await run_step(nand, make_step(GEOMETRY, code, gradient, copy, rng), 3)
+
+
+@cocotb.test()
+@cocotb.parametrize(formats=range(len(FORMATS)))
+async def formats(dut, formats):
+    """Every pair of formats, on tiles of which a part is used."""
+    nand, rng = await begin(dut)
+    code = random.choice(list(OptimizerCode))
+    step = make_step(GEOMETRY, code, *FORMATS[formats], rng)
+    step.parameters = random.randint(1, step.parameters)
+    await run_step(nand, step, 2)
+
+
+@cocotb.test()
+@cocotb.parametrize(
+    formats=[
+        (OptimizerCode.ADAM, GradientFormat.FP32, CopyFormat.BF16),
+        (OptimizerCode.SGD, GradientFormat.BF16, CopyFormat.NONE),
+    ]
+)
+async def the_array_never_rests(dut, formats):
+    """From the second tile on a tile takes the time of one sense and one program, or what the unit needs."""
+    nand, rng = await begin(dut)
+    step = make_step(GEOMETRY, *formats, rng)
+    ready_at = await run_step(nand, step, GEOMETRY.pages)
+    turns = np.diff(ready_at[1:])
+    array = TIMING.clocks("tr") + TIMING.clocks("tprog")
+    unit = step.parameters * CONFIG.update_interval * CONFIG.update_divider
+    dut._log.info(f"{step.parameters} parameters: {turns} clocks a tile, the array {array}, the unit {unit}")
+    if unit + CONTROLLER < TIMING.clocks("tprog"):
+        assert max(abs(turns - array)) <= SLACK, turns
+    else:
+        assert (unit <= turns).all(), turns
+
+
+@cocotb.test()
+async def status_of_programs(dut):
+    """FAILC is that of the tile two UPDATEs before; FAIL, when the array is idle, of the last program."""
+    nand, rng = await begin(dut)
+    await nand.erase([(plane, BAD_BLOCK) for plane in range(GEOMETRY.planes)])
+    step = make_step(GEOMETRY, OptimizerCode.SGD, GradientFormat.BF16, CopyFormat.NONE, rng)
+    step.parameters = 8
+    await program_source(nand, step, 4)
+    await nand.load_constants(step.header)
+    fails = [True, False, True, False]
+    for tile, fail in enumerate(fails):
+        await nand.load_gradients(step.new_gradients())
+        await nand.begin_update((SOURCE, tile), (BAD_BLOCK if fail else TARGET, tile // 2))
+        status = await nand.status()
+        assert not status & DieStatus.RDY
+        await nand.ready()
+        status = await nand.status()
+        assert status & READY == READY
+        assert bool(status & DieStatus.FAILC) == (tile >= 2 and fails[tile - 2]), tile
+        assert bool(status & DieStatus.ARDY) == (tile == 0), "the tile before is programmed"
+    await nand.confirm(C.UPDATE_END)
+    status = await nand.status()
+    assert status == READY | DieStatus.FAILC, "of the tile before the last"
+    assert await nand.idle() == IDLE | DieStatus.FAILC
+    assert nand.violations == 0
+
+
+@cocotb.test()
+@cocotb.parametrize(moment=["loading", "sensing", "working", "programming"])
+async def reset_ends_everything(dut, moment):
+    nand, rng = await begin(dut)
+    step = make_step(GEOMETRY, OptimizerCode.ADAMW, GradientFormat.FP16, CopyFormat.FP16, rng)
+    await program_source(nand, step, 2)
+    await nand.load_constants(step.header)
+    await nand.load_gradients(step.new_gradients())
+    if moment == "programming":
+        await nand.begin_update((SOURCE, 0), (TARGET, 0))
+        await nand.load_gradients(step.new_gradients())
+        await nand.ready()
+    if moment != "loading":
+        await nand.begin_update((SOURCE, 1), (TARGET, 1))
+        clocks = {"sensing": 200, "working": 700, "programming": 1500}[moment]
+        await nand.wait(clocks + random.randrange(50))
+    await nand.reset_die()
+    assert await nand.status() == IDLE
+    await nand.wait(3 * TIMING.clocks("tprog"))
+    assert await nand.status() == IDLE
+    for block in (SOURCE, TARGET):
+        await nand.erase([(plane, block) for plane in range(GEOMETRY.planes)])
+    after = make_step(GEOMETRY, OptimizerCode.ADAM, GradientFormat.FP32, CopyFormat.BF16, rng)
+    await run_step(nand, after, 2)
+
+
+@cocotb.test()
+async def gradients_loaded_once_more(dut):
+    """What is loaded twice before an update counts as loaded last; beyond a page's data nothing is kept."""
+    nand, rng = await begin(dut)
+    step = make_step(GEOMETRY, OptimizerCode.SGD, GradientFormat.FP32, CopyFormat.NONE, rng)
+    (content,) = await program_source(nand, step, 1)
+    await nand.load_constants(step.header + bytes(GEOMETRY.page_bytes - len(step.header)))
+    await nand.load_gradients(step.new_gradients())
+    step.gradients.clear()
+    pages = step.new_gradients()
+    await nand.load_gradients([page + rng.bytes(GEOMETRY.spare_bytes) for page in pages])
+    await nand.begin_update((SOURCE, 0), (TARGET, 0))
+    await nand.ready()
+    await nand.confirm(C.UPDATE_END)
+    await nand.idle()
+    after, _ = step.after(content, step.gradients[0])
+    assert np.array_equal(await nand.read_tile(TARGET, 0), after)
+    assert await nand.read_statistics(UpdateStatistics.BYTES) == step.statistics()
+    for _ in range(3):
+        await RisingEdge(dut.clk)
+    assert nand.violations == 0

@@ -1,0 +1,166 @@
+"""Plays the controller of an update on the pins of one die, and knows what has to come of it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from nand_driver import NandDriver
+
+from flashtrain.numerics import Constants, gradient_values, statistics, update
+from flashtrain.numerics.statistics import add_squares
+from flashtrain.spec.nand import DieCommand as C
+from flashtrain.spec.nand import DieStatus
+from flashtrain.spec.optimizer import PARTIAL_SUMS, PROGRAMS, GradientFormat, OptimizerCode
+from flashtrain.spec.update import Tile, UpdateHeader, UpdateStatistics
+
+DTYPES = {GradientFormat.FP32: np.float32, GradientFormat.FP16: np.float16, GradientFormat.BF16: np.uint16}
+
+
+def difficult(random: np.random.Generator, count: int) -> np.ndarray:
+    """float32: numbers of usual size, and among them any bits."""
+    numbers = random.normal(size=count).astype(np.float32)
+    bits = random.integers(0, 1 << 32, size=count, dtype=np.uint32).view(np.float32)
+    return np.where(random.random(count) < 0.8, numbers, bits)
+
+
+class UpdateDriver(NandDriver):
+    """Update operations. What is meant for a page set takes one page of each plane, in order."""
+
+    async def load_constants(self, header: bytes) -> None:
+        await self.command(C.LOAD_CONSTANTS)
+        await self.data_in(header)
+        await self.command(C.LOAD_CONSTANTS_CONFIRM)
+
+    async def load_gradients(self, pages: list[bytes]) -> None:
+        for number, page in enumerate(pages):
+            await self.command(C.LOAD_GRADIENT)
+            await self.address(self.row(number, 0, 0), 3)
+            await self.data_in(page)
+            await self.command(C.LOAD_GRADIENT_CONFIRM)
+
+    async def begin_update(self, source: tuple[int, int], target: tuple[int, int]) -> None:
+        """From and to (block, page) of all planes; returns when gradients may follow."""
+        planes = self.geometry.planes
+        for plane in range(planes):
+            await self.command(C.UPDATE_SOURCE)
+            await self.address(self.row(plane, *source), 3)
+            await self.command(C.UPDATE_TARGET)
+            await self.address(self.row(plane, *target), 3)
+            if plane < planes - 1:
+                await self.confirm(C.UPDATE_MULTI_PLANE)
+        await self.command(C.UPDATE)
+        await self.until(self.last_we + self.clocks("twb"))
+
+    async def read_copy(self, page: int, count: int) -> bytes:
+        await self.command(C.READ_COPY)
+        await self.address(self.row(page, 0, 0), 3)
+        await self.command(C.READ_COPY_CONFIRM)
+        self.data_from = self.last_we + self.clocks("tccs")
+        return await self.data_out(count)
+
+    async def read_statistics(self, count: int) -> bytes:
+        await self.command(C.READ_STATISTICS)
+        await self.command(C.READ_STATISTICS_CONFIRM)
+        self.data_from = self.last_we + self.clocks("tccs")
+        return await self.data_out(count)
+
+    async def program_tile(self, block: int, page: int, content: np.ndarray) -> DieStatus:
+        places = [(plane, block) for plane in range(self.geometry.planes)]
+        await self.program(places, page, [row.tobytes() for row in content], last=C.PROGRAM_CONFIRM)
+        return await self.status()
+
+    async def read_tile(self, block: int, page: int) -> np.ndarray:
+        """uint8[planes, raw page]."""
+        places = [(plane, block) for plane in range(self.geometry.planes)]
+        await self.read(places, page)
+        content = []
+        for place in places:
+            await self.choose(*place, page)
+            content.append(await self.data_out(self.geometry.raw_page_bytes))
+        return np.array([list(row) for row in content], np.uint8)
+
+
+@dataclass
+class Step:
+    """A step on tiles of a die: random constants, state and gradients, and what has to come of them."""
+
+    tile: Tile
+    code: OptimizerCode
+    random: np.random.Generator
+    parameters: int
+
+    def __post_init__(self) -> None:
+        values = difficult(self.random, len(PROGRAMS[self.code].constants))
+        self.constants = Constants(self.code, tuple(np.where(np.isfinite(values), values, np.float32(0.5))))
+        self.gradients: list[np.ndarray] = []
+
+    @property
+    def header(self) -> bytes:
+        h = UpdateHeader
+        fields = {
+            h.code: self.code,
+            h.gradient_format: self.tile.gradient_format,
+            h.copy_format: self.tile.copy_format,
+            h.parameters: self.parameters,
+            **dict(zip(h.constants, self.constants.words, strict=True)),
+        }
+        return sum(field.put(value) for field, value in fields.items()).to_bytes(h.BYTES, "little")
+
+    def new_tile(self) -> np.ndarray:
+        """A page set with spare bytes, uint8[planes, raw page]; its words are difficult numbers."""
+        g = self.tile.geometry
+        content = self.random.integers(0, 256, (g.planes, g.raw_page_bytes), dtype=np.uint8)
+        words = difficult(self.random, self.tile.words)
+        content[:, : g.page_bytes] = words.view(np.uint8).reshape(g.planes, g.page_bytes)
+        return content
+
+    def new_gradients(self) -> list[bytes]:
+        """Pages of gradients, kept for the statistics."""
+        dtype = DTYPES[self.tile.gradient_format]
+        if dtype == np.float32:
+            values = difficult(self.random, self.parameters)
+        else:
+            values = self.random.integers(0, 1 << 16, self.parameters, dtype=np.uint16).view(dtype)
+        self.gradients.append(values)
+        size = self.tile.geometry.page_bytes
+        content = values.tobytes().ljust(size * self.tile.gradient_pages, b"\xa5")
+        return [content[at : at + size] for at in range(0, len(content), size)]
+
+    def after(self, content: np.ndarray, gradients: np.ndarray) -> tuple[np.ndarray, bytes]:
+        """The page set after the step, and the copies."""
+        g, n = self.tile.geometry, self.parameters
+        words = np.ascontiguousarray(content[:, : g.page_bytes]).view(np.float32).reshape(-1)
+        arrays = [words[k * n : (k + 1) * n].copy() for k in range(self.tile.arrays)]
+        names = [output.name for output in PROGRAMS[self.code].outputs]
+        result = update(
+            self.constants, gradients, **dict(zip(names, arrays, strict=True)), copy=self.tile.copy_format
+        )
+        for k, array in enumerate(getattr(result, name) for name in names):
+            words[k * n : (k + 1) * n] = array
+        after = content.copy()
+        after[:, : g.page_bytes] = words.view(np.uint8).reshape(g.planes, g.page_bytes)
+        return after, b"" if result.copy is None else result.copy.tobytes()
+
+    def statistics(self) -> bytes:
+        """Of all gradients so far, as the die gives them."""
+        parts = [statistics(gradients) for gradients in self.gradients]
+        sums = np.zeros(PARTIAL_SUMS, np.float32)
+        for gradients in self.gradients:
+            sums = add_squares(sums, gradient_values(gradients))
+        s = UpdateStatistics
+        fields = {
+            s.nans: sum(part.nans for part in parts),
+            s.infinities: sum(part.infinities for part in parts),
+            s.largest: _bits(max(part.largest for part in parts)),
+            s.tiles: len(parts),
+            **{field: _bits(value) for field, value in zip(s.squares, sums, strict=True)},
+        }
+        return sum(field.put(value) for field, value in fields.items()).to_bytes(s.BYTES, "little")
+
+
+def _bits(value: np.float32) -> int:
+    return int(np.float32(value).view(np.uint32))
+
+
+def make_step(geometry, code, gradient, copy, random, parameters: int | None = None) -> Step:
+    tile = Tile.of(geometry, code, gradient, copy)
+    return Step(tile, code, random, tile.parameters if parameters is None else parameters)

