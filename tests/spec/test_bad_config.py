@@ -59,8 +59,8 @@ BAD_CONFIGS = [
     ({"die_word_bytes": 24}, f"config.die_word_bytes is 24; {POWER} 64"),
     ({"update_interval": 0}, f"config.update_interval is 0; {RANGE} 1 to 64"),
     ({"update_interval": 65}, f"config.update_interval is 65; {RANGE} 1 to 64"),
-    ({"update_divider": 0}, f"config.update_divider is 0; {RANGE} 1 to 16"),
-    ({"update_divider": 17}, f"config.update_divider is 17; {RANGE} 1 to 16"),
+    ({"update_divider": 0}, f"config.update_divider is 0; {RANGE} 2 to 16"),
+    ({"update_divider": 17}, f"config.update_divider is 17; {RANGE} 2 to 16"),
     ({"die_word_bytes": 64}, "config.die_word_bytes is 64; expected a divisor of a page's 4320 bytes"),
 ]
 

@@ -48,7 +48,7 @@ class FmsConfig:
         require_range("config.address_bits", self.address_bits, 20, 48)
         require_power_of_two("config.die_word_bytes", self.die_word_bytes, 64)
         require_range("config.update_interval", self.update_interval, 1, 64)
-        require_range("config.update_divider", self.update_divider, 1, 16)
+        require_range("config.update_divider", self.update_divider, 2, 16)
         require(
             g.raw_page_bytes % self.die_word_bytes == 0,
             "config.die_word_bytes", self.die_word_bytes, f"a divisor of a page's {g.raw_page_bytes} bytes",

@@ -117,14 +117,14 @@ def _replay(options: argparse.Namespace, console: Console) -> int:
         f"simulated {usage.seconds * 1e3:.3f} ms ({usage.clocks:,} clocks) in {seconds:.1f} s",
     ]
     console.say("\n".join(lines))
-    console.say(usage_text(usage))
+    console.say(usage_text(usage, run_of))
     console.document(
         {
             **_head(sequence),
             "iterations": options.iterations,
             "streams": {role.value: asdict(traffic) for role, traffic in run_of.traffic.items()},
             "updates": update_document(run_of.updates),
-            "usage": usage_document(usage),
+            "usage": usage_document(usage, run_of),
             "wall_seconds": seconds,
         }
     )

@@ -63,7 +63,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         "seed": options.seed,
         "update": place.value,
         **report.document(),
-        "usage": usage_document(result.usage),
+        "usage": usage_document(result.usage, result.training.run),
         "clocks": result.clocks,
         "wall_seconds": result.wall_seconds,
         "clocks_per_second": result.clocks_per_second,
@@ -81,7 +81,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def summary(report: TrainingReport, result: TrainingRun) -> str:
     """What is shown at the end."""
-    return f"\n{report.text()}\n\n{usage_text(result.usage)}\n\n{_simulated(result.usage, result)}"
+    usage = usage_text(result.usage, result.training.run)
+    return f"\n{report.text()}\n\n{usage}\n\n{_simulated(result.usage, result)}"
 
 
 def _simulated(usage: Usage, result: TrainingRun) -> str:

@@ -1,19 +1,22 @@
-"""The usage of a device in words and as a document."""
+"""The usage of a device by a training run, in words and as a document."""
 
 from flashtrain.perf.usage import Usage
+from flashtrain.spec.registers import ChannelCounter
+from flashtrain.training.flash_training import FlashRun
 
 GB = 1e9
 
 
-def usage_text(usage: Usage) -> str:
-    """A few lines; one where the Link has no time."""
+def usage_text(usage: Usage, run: FlashRun) -> str:
+    """A few lines on what the device did for `run`; one where the Link has no time."""
     if not usage.clocks:
         return "no time, no write amplification, no bandwidths: they are the RTL's (--link rtl)"
     config = usage.config
     lines = [
-        f"write amplification  {_number(usage.write_amplification)} (pages programmed per page appended)",
+        f"write amplification  {_number(_write_amplification(usage, run))}"
+        f" (pages programmed per page appended{'' if run.updates is None else '; updates aside'})",
         f"reads from SRAM      {_percent(usage.buffer_hit_share)} of all pages read",
-        _bandwidth("append", usage.appended_bytes, usage, config.program_bytes_per_second, "program"),
+        _bandwidth("append", _appended_bytes(run), usage, config.program_bytes_per_second, "program"),
         _bandwidth("read", usage.read_bytes, usage, config.channel_bytes_per_second, "channel"),
         "stalls, share of all clocks",
         *_shares(usage.stall_shares()),
@@ -23,14 +26,16 @@ def usage_text(usage: Usage) -> str:
     return "\n".join(lines)
 
 
-def usage_document(usage: Usage) -> dict[str, object]:
+def usage_document(usage: Usage, run: FlashRun) -> dict[str, object]:
+    appended = _appended_bytes(run)
+    bound = usage.config.program_bytes_per_second
     return {
         "clocks": usage.clocks,
         "seconds": usage.seconds,
-        "appended_bytes": usage.appended_bytes,
+        "appended_bytes": appended,
         "read_bytes": usage.read_bytes,
-        "write_amplification": usage.write_amplification,
-        "append_share_of_program_bound": usage.append_share,
+        "write_amplification": _write_amplification(usage, run),
+        "append_share_of_program_bound": appended / usage.seconds / bound if usage.clocks else None,
         "read_share_of_channel_bound": usage.read_share,
         "buffer_hit_share": usage.buffer_hit_share,
         "stalls": usage.stall_shares(),
@@ -38,6 +43,21 @@ def usage_document(usage: Usage) -> dict[str, object]:
         "counters": usage.centre,
         "channel_counters": usage.channels,
     }
+
+
+def _appended_bytes(run: FlashRun) -> int:
+    """Of whole blocks. The counter of the device has gradients and constants, too."""
+    return sum(traffic.stored_bytes for traffic in run.traffic.values())
+
+
+def _write_amplification(usage: Usage, run: FlashRun) -> float | None:
+    """Pages programmed per page appended, without the pages of tiles that updates have programmed."""
+    if not usage.clocks:
+        return None
+    g = usage.config.geometry
+    updated = 0 if run.updates is None else run.updates.tiles * g.planes
+    programmed = usage.channels[ChannelCounter.PAGES_PROGRAMMED.name] - updated
+    return programmed * g.page_bytes / _appended_bytes(run)
 
 
 def _bandwidth(what: str, count: int, usage: Usage, bound: float, kind: str) -> str:

@@ -9,7 +9,7 @@ TINY = preset("tiny")
 CONFIGS = {
     "one": TINY,
     # The update unit has the time of a program for a tile, as on the larger presets.
-    "fast": replace(TINY, update_divider=1),
+    "fast": replace(TINY, update_divider=2),
     "two": replace(
         TINY,
         geometry=replace(TINY.geometry, dies=2, planes=4),

@@ -21,6 +21,7 @@ SOURCE, TARGET = 1, 2  # blocks
 READY = DieStatus.WP_N | DieStatus.RDY
 IDLE = READY | DieStatus.ARDY
 SLACK = 3  # clocks of logic in a tile's turn
+CONTROLLER = 1200  # clocks that the bench takes, at least, from the end of a tile to the next UPDATE
 
 
 async def begin(dut) -> tuple[UpdateDriver, np.random.Generator]:
@@ -119,8 +120,7 @@ async def the_array_never_rests(dut, formats):
     array = TIMING.clocks("tr") + TIMING.clocks("tprog")
     unit = step.parameters * CONFIG.update_interval * CONFIG.update_divider
     dut._log.info(f"{step.parameters} parameters: {turns} clocks a tile, the array {array}, the unit {unit}")
-    # What the controller does between two tiles of this bench has to fit, too.
-    if unit < TIMING.clocks("tprog") * 9 // 10:
+    if unit + CONTROLLER < TIMING.clocks("tprog"):
         assert max(abs(turns - array)) <= SLACK, turns
     else:
         assert (unit <= turns).all(), turns

@@ -1,6 +1,6 @@
 """What a die was told about the optimizer step."""
 
-from amaranth import Module, Signal
+from amaranth import Cat, Const, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -32,7 +32,6 @@ class StepHeader(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        header = Signal(8 * UpdateHeader.BYTES, reset_less=True)
         fields = [
             (self.code, UpdateHeader.code),
             (self.gradient_format, UpdateHeader.gradient_format),
@@ -40,10 +39,10 @@ class StepHeader(wiring.Component):
             (self.parameters, UpdateHeader.parameters),
             *((self.constants[number], field) for number, field in enumerate(UpdateHeader.constants)),
         ]
-        used = set()
-        for member, field in fields:
-            m.d.comb += member.eq(header[field.low : field.low + field.width])
-            used.update(bit // _PAIR_BITS for bit in range(field.low, field.low + field.width))
+        used = {bit // _PAIR_BITS for _, field in fields for bit in range(field.low, field.low + field.width)}
+        pairs = {index: Signal(_PAIR_BITS, name=f"pair_{index}", reset_less=True) for index in sorted(used)}
+        header = Cat(pairs.get(index, Const(0, _PAIR_BITS)) for index in range(_PAIRS))
+        m.d.comb += [member.eq(header[field.low : field.low + field.width]) for member, field in fields]
 
         pair = Signal(range(_PAIRS + 1), init=_PAIRS)
         with m.If(self.begin):
@@ -51,7 +50,7 @@ class StepHeader(wiring.Component):
         with m.Elif(self.beat & (pair != _PAIRS)):
             m.d.sync += pair.eq(pair + 1)
             with m.Switch(pair):
-                for index in sorted(used):
+                for index, kept in pairs.items():
                     with m.Case(index):
-                        m.d.sync += header.word_select(index, _PAIR_BITS).eq(self.byte_pair)
+                        m.d.sync += kept.eq(self.byte_pair)
         return m

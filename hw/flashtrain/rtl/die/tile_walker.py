@@ -25,7 +25,11 @@ class TileWalker(wiring.Component):
     far as there are any. A parameter is read before its results are written, and the copy of its weight lies
     where its gradient, or one before it, has lain: so nothing is overwritten that is still needed.
 
-    Throughput: a parameter each time the update unit takes one, if that is every `arrays` + 2 clocks at most,
+    The update unit has a clock of its own, which rises right after one of `update_divider` bus clocks, and
+    stands still while there is nothing to do. What the unit is given does not change with that bus clock nor
+    the next; what it gives is taken with the last one before it rises again.
+
+    Throughput: a parameter each time the update unit takes one, if that is every `arrays` + 4 clocks at most,
     and if the array does not move its pages just then. Latency: the unit's, and some ten clocks.
 
     Members
@@ -38,8 +42,8 @@ class TileWalker(wiring.Component):
     abort : In(1)                end at once
     busy : Out(1)
     finished : Out(1)            the tile is done; not after `abort`
-    enable : Out(1)              the update unit's clock: every `update_divider`-th, and none while not busy
-    valid, w, m, v, gradient : Out, ready : In      operands, see `UpdateUnit`
+    clock : Out(1)               of the update unit
+    restart, valid, w, m, v, gradient : Out, ready : In   operands, see `UpdateUnit`
     done, new_w, new_m, new_v, copy, unit_busy : In   results
     tile, gradients              see `TileWords`, `GradientWords`
     """
@@ -56,7 +60,8 @@ class TileWalker(wiring.Component):
             "abort": In(1),
             "busy": Out(1),
             "finished": Out(1),
-            "enable": Out(1),
+            "clock": Out(1),
+            "restart": Out(1),
             "ready": In(1),
             "valid": Out(1),
             **{name: Out(32) for name in ("w", "m", "v", "gradient")},
@@ -73,18 +78,26 @@ class TileWalker(wiring.Component):
         config = self.config
         state = Signal(State)
         read_index = Signal(self._count, reset_less=True)
-        write_index = Signal(
-            self._count, reset_less=True
-        )  # of the last result that came; -1 before the first
+        # That of the last results that came; -1 before the first.
+        write_index = Signal(self._count, reset_less=True)
         m.d.comb += self.busy.eq(state != State.RESTING)
 
         phase = Signal(range(config.update_divider))
+        rises = Signal()  # the unit's clock, with the end of this one
+        risen = Signal()
+        m.d.comb += rises.eq(self.busy & (phase == config.update_divider - 1))
+        m.d.sync += risen.eq(rises)
         with m.If(self.busy):
-            m.d.comb += self.enable.eq(phase == config.update_divider - 1)
-            m.d.sync += phase.eq(Mux(self.enable, 0, phase + 1))
+            m.d.sync += phase.eq(Mux(rises, 0, phase + 1))
+            with m.If(phase == config.update_divider // 2 - 1):
+                m.d.sync += self.clock.eq(0)
+            with m.If(rises):
+                m.d.sync += self.clock.eq(1)
+        with m.If(risen):
+            m.d.sync += self.restart.eq(0)
 
-        self._read(m, state, read_index)
-        written = self._write(m, write_index)
+        self._read(m, state, read_index, rises)
+        written = self._write(m, write_index, rises)
 
         came = Signal.like(write_index)
         m.d.comb += came.eq(write_index + 1)
@@ -95,16 +108,18 @@ class TileWalker(wiring.Component):
             m.d.sync += [
                 state.eq(Mux(self.parameters == 0, State.FINISHING, State.READING)),
                 read_index.eq(0),
+                self.restart.eq(1),
             ]
         with m.If(self.abort):
-            m.d.sync += [state.eq(State.RESTING), phase.eq(0)]
+            m.d.sync += [state.eq(State.RESTING), phase.eq(0), self.clock.eq(0)]
         return m
 
-    def _read(self, m, state, index) -> None:
+    def _read(self, m, state, index, rises) -> None:
         tile, gradients = self.tile, self.gradients
         array = Signal(2)  # which is read
         arriving = Signal(3)  # a bit for w, m, v: it is there
         base = Signal(self._count, reset_less=True)  # the first word of that array
+        taken = Signal()
         m.d.comb += [
             tile.read.eq(state == State.READING),
             tile.read_index.eq(base + index),
@@ -135,18 +150,20 @@ class TileWalker(wiring.Component):
                     with m.If(array + 1 == self.arrays):
                         m.d.sync += [array.eq(0), base.eq(0), state.eq(State.ARRIVING)]
             with m.Case(State.ARRIVING):
-                m.d.sync += state.eq(State.HANDING_OVER)
+                with m.If(~rises):
+                    m.d.sync += state.eq(State.HANDING_OVER)
             with m.Case(State.HANDING_OVER):
-                with m.If(self.enable & self.ready):
+                m.d.sync += taken.eq(rises & self.ready)
+                with m.If(taken):
                     last = index + 1 == self.parameters
                     m.d.sync += [
                         state.eq(Mux(last, State.FINISHING, State.READING)),
                         index.eq(index + 1),
                     ]
         with m.If(self.start | self.abort):
-            m.d.sync += [array.eq(0), base.eq(0), arriving.eq(0)]
+            m.d.sync += [array.eq(0), base.eq(0), arriving.eq(0), taken.eq(0)]
 
-    def _write(self, m, index):
+    def _write(self, m, index, rises):
         """Returns whether all results that came are written."""
         tile, gradients = self.tile, self.gradients
         results = {name: Signal(32, name=f"result_{name}", reset_less=True) for name in ("w", "m", "v")}
@@ -169,7 +186,7 @@ class TileWalker(wiring.Component):
         with m.If(gradients.write_ready):
             m.d.sync += copy_left.eq(0)
 
-        with m.If(self.enable & self.done):
+        with m.If(rises & self.done):
             m.d.sync += [
                 *(result.eq(getattr(self, f"new_{name}")) for name, result in results.items()),
                 copy.eq(self.copy),

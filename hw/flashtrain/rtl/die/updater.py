@@ -1,6 +1,6 @@
 """The part of a die that updates tiles."""
 
-from amaranth import Module
+from amaranth import ClockDomain, DomainRenamer, Module, ResetSignal, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -23,6 +23,9 @@ class Updater(wiring.Component):
              ◀─▶ gradient buffers ◀─▶ walker ◀─▶ update unit ──▶ statistics ──▶ pins
                                         ▲
                                         └─▶ cache registers
+
+    The update unit has its clock from the walker: as slow as `update_divider` says, and standing still while
+    there is no tile.
 
     Members
     -------
@@ -65,13 +68,17 @@ class Updater(wiring.Component):
         m.submodules.header = header = StepHeader()
         m.submodules.gradients = gradients = GradientBuffers(self.config)
         m.submodules.walker = walker = TileWalker(self.config)
-        m.submodules.unit = unit = UpdateUnit(self.config.update_interval)
+        m.domains.update = domain = ClockDomain(async_reset=True, local=True)
+        m.submodules.unit = unit = DomainRenamer("update")(UpdateUnit(self.config.update_interval))
         m.submodules.statistics = statistics = StepStatistics()
         connect(m, walker.gradients, gradients.words)
         connect(m, walker.tile, flipped(self.tile))
         for name in ("load", "update", "plane", "lane", "put", "lane_in", "ask"):
             m.d.comb += getattr(gradients, name).eq(getattr(self, name))
-        for name in ("valid", "w", "m", "v", "gradient", "enable"):
+        reset = Signal()
+        m.d.sync += reset.eq(self.clear | self.abort)
+        m.d.comb += [domain.clk.eq(walker.clock), domain.rst.eq(ResetSignal() | reset), unit.enable.eq(1)]
+        for name in ("restart", "valid", "w", "m", "v", "gradient"):
             m.d.comb += getattr(unit, name).eq(getattr(walker, name))
         for name in ("ready", "done", "new_w", "new_m", "new_v", "copy"):
             m.d.comb += getattr(walker, name).eq(getattr(unit, name))
@@ -81,7 +88,6 @@ class Updater(wiring.Component):
             m.d.comb += getattr(statistics, name).eq(getattr(unit, name))
         m.d.comb += [
             unit.constants.eq(header.constants),
-            unit.restart.eq(self.start),
             header.begin.eq(self.header_begin),
             header.beat.eq(self.header_beat),
             header.byte_pair.eq(self.byte_pair_in),
@@ -93,7 +99,6 @@ class Updater(wiring.Component):
             walker.copies.eq(header.copy_format != CopyFormat.NONE),
             walker.unit_busy.eq(unit.busy),
             self.busy.eq(walker.busy),
-            unit.clear.eq(self.clear | self.abort),
             unit.index.eq(statistics.index),
             statistics.clear.eq(self.clear),
             statistics.tile.eq(walker.finished),
