@@ -9,15 +9,13 @@ from flashtrain.host import FunctionalLink, StreamFull, open_device
 from flashtrain.spec import ConfigError, preset
 from flashtrain.spec.optimizer import Input
 from flashtrain.spec.streams import ACTIVATION_NODE, SINGLE_NODE, UPDATE_NODE, WEIGHT_NODE
-from flashtrain.training.arithmetic import one_thread
-from flashtrain.training.arrays import pack, unpack
+from flashtrain.training.arrays import pack
 from flashtrain.training.errors import SequenceError, TensorError
 from flashtrain.training.flash_training import replay, train_through_flash
-from flashtrain.training.layers import softmax_cross_entropy
 from flashtrain.training.networks import NETWORKS, attention, convnet, mlp
 from flashtrain.training.optimizers import OPTIMIZERS, SGD, Adam, AdamW, Linear, Momentum
 from flashtrain.training.recipes import RECIPES
-from flashtrain.training.reference import backward, forward, train_reference
+from flashtrain.training.reference import reference_steps, train_reference
 from flashtrain.training.sequence import (
     StreamRole,
     UpdatePlace,
@@ -45,30 +43,6 @@ def test_result_equals_plain_numpy(network, optimizer, place, data):
     assert through_flash.log.equals(train_reference(network, data, optimizer, 32, 5, seed=4))
 
 
-class Course:
-    """Weights and state of every layer after each step of plain NumPy, computed anew from the gradients."""
-
-    def __init__(self, network, data, optimizer, batch, seed):
-        self.network, self.optimizer = network, optimizer
-        self.batches = data.batches(batch, seed)
-        self.parameters = network.initialise(seed)
-        self.shapes = {n: {k: a.shape for k, a in w.items()} for n, w in self.parameters.items()}
-        self.w = {n: pack(w, self.shapes[n]) for n, w in self.parameters.items()}
-        self.state = {n: optimizer.initial_state(w) for n, w in self.w.items()}
-        self.t = 0
-
-    def step(self):
-        self.t += 1
-        examples = next(self.batches)
-        logits, saved = forward(self.network, self.parameters, examples.images)
-        _, dy = softmax_cross_entropy(logits, examples.labels)
-        _, gradients = backward(self.network, self.parameters, saved, dy)
-        for n, w in self.w.items():
-            g = pack(gradients[n], self.shapes[n])
-            self.w[n], self.state[n] = self.optimizer.step(w, g, self.state[n], self.t)
-            self.parameters[n] = unpack(self.w[n], self.shapes[n])
-
-
 @pytest.mark.parametrize("network", [mlp(40), convnet(4), attention(8)], ids=lambda network: network.name)
 @pytest.mark.parametrize(
     "optimizer",
@@ -77,25 +51,22 @@ class Course:
 )
 def test_weights_and_state_after_every_step(network, optimizer, data):
     """Bit for bit, where they lie on the dies: in several rows of tiles, with layers across their borders."""
-    course = Course(network, data, optimizer, 16, seed=7)
+    steps, names = reference_steps(network, data, optimizer, 16, seed=7), {"m": Input.M, "v": Input.V}
     with open_device(WIDE, link=FunctionalLink, node=UPDATE_NODE) as device:
         storage = DeviceStorage.on(device)
 
         def compare(iteration):
-            with one_thread():
-                course.step()
-            for layer, w in course.w.items():
-                arrays = {Input.W: w} | {
-                    {"m": Input.M, "v": Input.V}[name]: array for name, array in course.state[layer].items()
-                }
-                for array, expected in arrays.items():
+            step = next(steps)
+            for layer, w in step.parameters.items():
+                packed = pack(w, {name: array.shape for name, array in w.items()})
+                state = {names[name]: array for name, array in step.states[layer].items()}
+                for array, expected in ({Input.W: packed} | state).items():
                     got = storage.state.peek(weights_name(layer), array)
                     assert got.tobytes() == expected.tobytes(), (iteration, layer, array)
 
         result = train_through_flash(
             network, data, optimizer, 16, 6, 7, storage, lookahead=1, on_iteration=compare
         )
-    assert course.t == 6
     assert result.run.updates.updates == 6
     assert result.run.updates.tiles > 6 * 2
 

@@ -1,8 +1,9 @@
 """Training in plain NumPy, all tensors in memory: what training through the flash must equal, bit for bit."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 
 import numpy as np
 
@@ -85,6 +86,42 @@ def update_layer(optimizer: Optimizer, w: Arrays, g: Arrays, state: State, t: in
     return unpack(vector, shapes), state
 
 
+@dataclass(frozen=True)
+class ReferenceStep:
+    """One iteration: its loss, a digest of the weights that it began with, and those that it ended with; the
+    optimizer's state for each layer is packed as `arrays.pack` packs its weights."""
+
+    loss: float
+    digest: str
+    parameters: Parameters
+    states: dict[str, State]
+
+
+def reference_steps(
+    network: Network, data: Dataset, optimizer: Optimizer, batch: int, seed: int, skip_overflow: bool = True
+) -> Iterator[ReferenceStep]:
+    """Train `network` without end; see :func:`train_reference`."""
+    parameters = network.initialise(seed)
+    states = {name: optimizer.initial_state(_packed(w)) for name, w in parameters.items()}
+    digest, step = WeightsDigest(), 1
+    for examples in data.batches(batch, seed):
+        for w in parameters.values():
+            digest.add(_packed(w))
+        with one_thread():
+            logits, saved = forward(network, parameters, examples.images)
+            loss, dy = softmax_cross_entropy(logits, examples.labels)
+            _, gradients = backward(network, parameters, saved, dy)
+            if not skip_overflow or _finite(gradients):
+                updated = {
+                    name: update_layer(optimizer, w, gradients[name], states[name], step)
+                    for name, w in parameters.items()
+                }
+                parameters = {name: w for name, (w, _) in updated.items()}
+                states = {name: state for name, (_, state) in updated.items()}
+                step += 1
+        yield ReferenceStep(loss, digest.take(), parameters, states)
+
+
 def train_reference(
     network: Network,
     data: Dataset,
@@ -100,27 +137,12 @@ def train_reference(
     `progress` is called after each iteration with its number, from 1, and its loss. A step whose gradients
     have a NaN or an infinity is skipped, as it is when the dies update; not with `skip_overflow=False`.
     """
-    parameters = network.initialise(seed)
-    states = {name: optimizer.initial_state(_packed(w)) for name, w in parameters.items()}
-    losses, digests, digest = [], [], WeightsDigest()
-    step = 1
-    with one_thread():
-        for t, examples in zip(range(1, iterations + 1), data.batches(batch, seed), strict=False):
-            for w in parameters.values():
-                digest.add(_packed(w))
-            digests.append(digest.take())
-            logits, saved = forward(network, parameters, examples.images)
-            loss, dy = softmax_cross_entropy(logits, examples.labels)
-            _, gradients = backward(network, parameters, saved, dy)
-            if not skip_overflow or _finite(gradients):
-                for name in parameters:
-                    parameters[name], states[name] = update_layer(
-                        optimizer, parameters[name], gradients[name], states[name], step
-                    )
-                step += 1
-            losses.append(loss)
-            progress(t, loss)
-    return TrainingLog(tuple(losses), tuple(digests), parameters)
+    steps = []
+    for step in islice(reference_steps(network, data, optimizer, batch, seed, skip_overflow), iterations):
+        steps.append(step)
+        progress(len(steps), step.loss)
+    parameters = steps[-1].parameters if steps else network.initialise(seed)
+    return TrainingLog(tuple(step.loss for step in steps), tuple(step.digest for step in steps), parameters)
 
 
 def _packed(w: Arrays) -> FloatArray:

@@ -21,14 +21,17 @@ class StepHeader(wiring.Component):
     code, gradient_format, copy_format, parameters, constants : Out
     """
 
-    begin: In(1)
-    beat: In(1)
-    byte_pair: In(_PAIR_BITS)
-    code: Out(OptimizerCode)
-    gradient_format: Out(GradientFormat)
-    copy_format: Out(CopyFormat)
-    parameters: Out(32)
-    constants: Out(data.ArrayLayout(32, CONSTANT_WORDS))
+    def __init__(self):
+        super().__init__({
+            "begin": In(1),
+            "beat": In(1),
+            "byte_pair": In(_PAIR_BITS),
+            "code": Out(OptimizerCode),
+            "gradient_format": Out(GradientFormat),
+            "copy_format": Out(CopyFormat),
+            "parameters": Out(32),
+            "constants": Out(data.ArrayLayout(32, CONSTANT_WORDS)),
+        })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()

@@ -25,16 +25,19 @@ class StepStatistics(wiring.Component):
     byte_pair : Out(16)
     """
 
-    clear: In(1)
-    tile: In(1)
-    nans: In(_WORD_BITS)
-    infinities: In(_WORD_BITS)
-    largest: In(_WORD_BITS)
-    index: Out(range(PARTIAL_SUMS))
-    square: In(_WORD_BITS)
-    begin: In(1)
-    next: In(1)
-    byte_pair: Out(16)
+    def __init__(self):
+        super().__init__({
+            "clear": In(1),
+            "tile": In(1),
+            "nans": In(_WORD_BITS),
+            "infinities": In(_WORD_BITS),
+            "largest": In(_WORD_BITS),
+            "index": Out(range(PARTIAL_SUMS)),
+            "square": In(_WORD_BITS),
+            "begin": In(1),
+            "next": In(1),
+            "byte_pair": Out(16),
+        })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
