@@ -3,19 +3,13 @@
 import argparse
 import json
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
-from flashtrain.host import Device, open_device
-from flashtrain.perf.append import append_erased
-from flashtrain.perf.commands import command_interval
-from flashtrain.perf.latency import append_latency
-from flashtrain.perf.measurement import BenchmarkError, Measurement, Result
-from flashtrain.perf.read import read_sequential
-from flashtrain.perf.speed import simulation_speed
+from flashtrain.host import open_device
+from flashtrain.perf.measurement import BenchmarkError, Result
 from flashtrain.spec import FlashtrainError, FmsConfig, preset
 
+from .benchmarks import BENCHMARKS
 from .command import Command, add_json, add_preset
 from .console import Console, table
 from .device import MEMORY_BYTES
@@ -23,30 +17,6 @@ from .links import LINKS, announced
 
 LINK = "rtl"
 DEFAULT_FILE = "build/bench/results.json"
-LONG_QUEUE = 4096
-
-
-def _append_latency(device: Device, quick: bool) -> Measurement:
-    from flashtrain.sim.trace_milestones import TraceRecorder
-
-    return append_latency(device, TraceRecorder(device.link), quick)
-
-
-@dataclass(frozen=True)
-class Benchmark:
-    """A benchmark and the length of the queues that it needs."""
-
-    run: Callable[[Device, bool], Measurement]
-    queue_entries: int = 64
-
-
-BENCHMARKS = {
-    "append_erased": Benchmark(append_erased),
-    "read_sequential": Benchmark(read_sequential),
-    "append_latency": Benchmark(_append_latency),
-    "command_interval": Benchmark(command_interval, LONG_QUEUE),
-    "simulation_speed": Benchmark(simulation_speed),
-}
 
 
 class UnknownBenchmark(FlashtrainError):
@@ -100,7 +70,11 @@ def measure(name: str, config: FmsConfig, quick: bool, console: Console) -> Resu
     benchmark = BENCHMARKS[name]
     factory = announced(LINKS[LINK], console.step)
     with open_device(
-        config, factory, memory_bytes=MEMORY_BYTES, queue_entries=benchmark.queue_entries
+        config,
+        factory,
+        node=benchmark.node,
+        memory_bytes=MEMORY_BYTES,
+        queue_entries=benchmark.queue_entries,
     ) as device:
         started = time.process_time()
         measured = benchmark.run(device, quick)

@@ -32,6 +32,10 @@ class Case:
     def code(self) -> OptimizerCode:
         return self.optimizer.code
 
+    @property
+    def gradient_bytes(self) -> int:
+        return 4 if self.gradient is GradientFormat.FP32 else 2
+
     def tile(self, config: FmsConfig) -> Tile:
         return Tile.of(config.geometry, self.code, self.gradient, self.copy)
 
