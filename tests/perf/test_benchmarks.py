@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from flashtrain.cli.bench import BENCHMARKS
+from flashtrain.cli.benchmarks import ADAM, BENCHMARKS
 from flashtrain.cli.main import main
 from flashtrain.host import FunctionalLink, open_device
 from flashtrain.perf.append import append_erased
@@ -14,9 +14,14 @@ from flashtrain.perf.latency import STAGES, Milestone, append_latency
 from flashtrain.perf.measurement import BenchmarkError
 from flashtrain.perf.progress import run_until
 from flashtrain.perf.read import read_sequential
+from flashtrain.perf.update import bound, update
+from flashtrain.perf.update_comparison import update_energy_ratio, update_speedup
+from flashtrain.perf.update_elsewhere import HostLink
 from flashtrain.sim.rtl_link import RtlLink
+from flashtrain.sim.trace_array import ArrayTrace
 from flashtrain.sim.trace_milestones import NoTrace, TraceRecorder
 from flashtrain.spec import preset
+from flashtrain.spec.streams import UPDATE_NODE
 
 TINY = preset("tiny")
 
@@ -60,6 +65,31 @@ def test_command_interval():
     assert 8 <= measured.value <= 16
 
 
+def test_update_on_the_dies():
+    with tiny(node=UPDATE_NODE) as device:
+        measured = update(device, ArrayTrace(device.link), ADAM, quick=True)
+    # 2 dies, 85 parameters each in 1 us + 4 us.
+    assert measured.bound == pytest.approx(34.0) == bound(TINY, ADAM.tile(TINY)) / 1e6
+    assert 0.5 < measured.value / measured.bound <= 1
+
+
+@pytest.mark.parametrize("link", [None, HostLink(), HostLink(bytes_per_second=5e7)], ids=str)
+def test_update_elsewhere(link):
+    """A slow link bounds a step on the host: 12 + 4 bytes per parameter across it."""
+    with tiny(node=UPDATE_NODE) as device:
+        measured = update_speedup(device, ArrayTrace(device.link), ADAM, link, quick=True)
+    slow = link is not None and link.bytes_per_second < 1e9
+    # Programs of `tiny` are too short for tiles to follow each other without a gap.
+    assert measured.value > (4 if slow else 0.5)
+
+
+def test_update_energy():
+    with tiny(node=UPDATE_NODE) as device:
+        measured = update_energy_ratio(device, ArrayTrace(device.link), ADAM, HostLink(), quick=True)
+    assert measured.value > 1
+    assert "array" in measured.note and "link" in measured.note
+
+
 def test_a_device_that_does_not_go_on():
     with tiny() as device, pytest.raises(BenchmarkError, match="is 0 after 2000 clocks; expected 1"):
         run_until(device, lambda _: 0, 1, step=100, patience=2000)
@@ -97,4 +127,6 @@ def test_a_value_above_its_bound_is_exit_code_1(tmp_path, capsys, monkeypatch):
 def test_the_names_are_those_of_the_results():
     assert list(BENCHMARKS) == [
         "append_erased", "read_sequential", "append_latency", "command_interval", "simulation_speed",
+        "update_adam", "update_adam_bf16", "update_momentum", "update_sgd",
+        "update_speedup_host", "update_speedup_controller", "update_energy_ratio",
     ]  # fmt: skip

@@ -312,7 +312,7 @@ def test_pinned(started):
 def test_an_enable_forgets_pins_and_updates(started):
     c = started
     assert c.generation(PIN, "state_a") == c.update_status() == SUCCESS
-    c.device.enable(factory=True)
+    c.device.enable()
     c.append()
     assert c.status(RESET) == SUCCESS
     assert c.status(READ, "state_b") == Status.UNWRITTEN_BLOCK
