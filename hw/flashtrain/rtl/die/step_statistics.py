@@ -58,9 +58,10 @@ class StepStatistics(wiring.Component):
             ]:
                 with m.Case(field.low // _WORD_BITS):
                     m.d.comb += word.eq(source)
-            for number, field in enumerate(UpdateStatistics.squares):
-                with m.Case(field.low // _WORD_BITS):
-                    m.d.comb += [self.index.eq(number), word.eq(self.square)]
+            squares = [field.low // _WORD_BITS for field in UpdateStatistics.squares]
+            with m.Case(*squares):
+                m.d.comb += word.eq(self.square)
+        m.d.comb += self.index.eq((pair >> 1) - squares[0])  # they are words in a row
         m.d.comb += self.byte_pair.eq(word.word_select(pair[0], 16))
         with m.If(self.next & (pair != _PAIRS)):
             m.d.sync += pair.eq(pair + 1)
