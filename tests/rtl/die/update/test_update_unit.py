@@ -152,6 +152,17 @@ def test_statistics_go_on_until_cleared(open_unit, random):
     compare(settings, few, got)
 
 
+def test_what_is_on_its_way_is_forgotten(open_unit, random):
+    """After `clear`, another program begins at once: nothing of the one before is seen or counted."""
+    _unit, verilated = open_unit()
+    operands, constants = difficult(random, 60)
+    for code, after in itertools.product(OptimizerCode, (1, 20, 50)):
+        verilated.leave(Settings(OptimizerCode.ADAM, constants=constants), operands, after)
+        settings = Settings(code, constants=constants)
+        got, _times = verilated.run(settings, operands)
+        compare(settings, operands, got)
+
+
 def test_unknown_operands_between_parameters(seed):
     """On Icarus, which tells what is unknown from zero."""
     if not Simulator.ICARUS.available:
