@@ -24,7 +24,7 @@ class Narrow(FloatUnit):
     Latency: `stages` clocks. Throughput: one number per enabled clock.
     """
 
-    STEPS = {"placed": 6.0, "aligned": 5.0, **ROUND_STEPS}
+    STEPS = {"rebiased": 5.0, "placed": 5.0, "aligned": 5.0, **ROUND_STEPS}
 
     def __init__(self, format: FloatFormat, stages: int = 1):
         self.format = format
@@ -49,13 +49,14 @@ class Narrow(FloatUnit):
         pipe.significand = Cat(a.significand[:tail].any(), a.significand[tail:])
         # The biased exponent of the format; what is missing to 1 is shifted.
         exponent, missing = Signal(signed(FLOAT32.exponent_bits + 1)), Signal(FLOAT32.exponent_bits)
-        normal = exponent > 0 if self.format.bias != FLOAT32.bias else Const(1)
+        m.d.comb += exponent.eq(a.exponent - (FLOAT32.bias - self.format.bias))
+        pipe.rebiased = exponent
+        pipe.cut("rebiased")
+
+        normal = pipe.rebiased > 0 if self.format.bias != FLOAT32.bias else Const(1)
         farthest = (1 << kept.bit_length()) - 1
-        m.d.comb += [
-            exponent.eq(a.exponent - (FLOAT32.bias - self.format.bias)),
-            missing.eq(Mux(normal, 0, 1 - exponent)),
-        ]
-        pipe.exponent = Mux(normal, exponent, 1)[: FLOAT32.exponent_bits]
+        m.d.comb += missing.eq(Mux(normal, 0, 1 - pipe.rebiased))
+        pipe.exponent = Mux(normal, pipe.rebiased, 1)[: FLOAT32.exponent_bits]
         pipe.distance = Mux(missing > farthest, farthest, missing)[: kept.bit_length()]
         pipe.cut("placed")
 

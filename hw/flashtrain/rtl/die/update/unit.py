@@ -90,7 +90,7 @@ class UpdateUnit(wiring.Component):
         divide_stages: int = 8,
         digits_per_clock: int = 1,
         widen_stages: int = 3,
-        narrow_stages: int = 4,
+        narrow_stages: int = 5,
     ):
         self.interval = interval
         self.multiply_add_stages = multiply_add_stages
