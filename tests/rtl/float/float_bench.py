@@ -12,7 +12,7 @@ from flashtrain.sim.bench.streams import start
 from flashtrain.sim.bench_parameters import bench_parameters
 
 OPERANDS = {"MULTIPLY_ADD": 3, "ADD": 2, "SUBTRACT": 2, "MULTIPLY": 2, "DIVIDE": 2}
-VECTORS = 60
+VECTORS = 20
 
 
 @cocotb.test()

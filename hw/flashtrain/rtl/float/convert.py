@@ -22,9 +22,11 @@ class Narrow(FloatUnit):
     enable, result, flags : see `FloatUnit`; the result has 16 bits
 
     Latency: `stages` clocks. Throughput: one number per enabled clock.
+    Cost: FP16 159 LUT4, 20 CCU2C, 127 FF at 162 MHz with 5 stages; BF16 38 LUT4, 12 CCU2C, 20 FF at 113 MHz
+    with 1.
     """
 
-    STEPS = {"placed": 6.0, "aligned": 5.0, **ROUND_STEPS}
+    STEPS = {"rebiased": 5.0, "placed": 5.0, "aligned": 5.0, **ROUND_STEPS}
 
     def __init__(self, format: FloatFormat, stages: int = 1):
         self.format = format
@@ -49,13 +51,14 @@ class Narrow(FloatUnit):
         pipe.significand = Cat(a.significand[:tail].any(), a.significand[tail:])
         # The biased exponent of the format; what is missing to 1 is shifted.
         exponent, missing = Signal(signed(FLOAT32.exponent_bits + 1)), Signal(FLOAT32.exponent_bits)
-        normal = exponent > 0 if self.format.bias != FLOAT32.bias else Const(1)
+        m.d.comb += exponent.eq(a.exponent - (FLOAT32.bias - self.format.bias))
+        pipe.rebiased = exponent
+        pipe.cut("rebiased")
+
+        normal = pipe.rebiased > 0 if self.format.bias != FLOAT32.bias else Const(1)
         farthest = (1 << kept.bit_length()) - 1
-        m.d.comb += [
-            exponent.eq(a.exponent - (FLOAT32.bias - self.format.bias)),
-            missing.eq(Mux(normal, 0, 1 - exponent)),
-        ]
-        pipe.exponent = Mux(normal, exponent, 1)[: FLOAT32.exponent_bits]
+        m.d.comb += missing.eq(Mux(normal, 0, 1 - pipe.rebiased))
+        pipe.exponent = Mux(normal, pipe.rebiased, 1)[: FLOAT32.exponent_bits]
         pipe.distance = Mux(missing > farthest, farthest, missing)[: kept.bit_length()]
         pipe.cut("placed")
 
@@ -78,6 +81,8 @@ class Widen(FloatUnit):
     enable, result, flags : see `FloatUnit`
 
     Latency: `stages` clocks. Throughput: one number per enabled clock.
+    Cost: FP16 96 LUT4, 7 CCU2C, 66 FF at 148 MHz with 3 stages; BF16 9 LUT4, 4 CCU2C, 18 FF at 249 MHz
+    with 1.
     """
 
     STEPS = {"normalised": 6.0, **ROUND_STEPS}

@@ -36,6 +36,10 @@ class DivideRoot(FloatUnit):
     start : In(1)   the operands count; not again for `interval` clocks
     enable, result, flags : see `FloatUnit`; the result is there in its clock only
 
+    Cost with 8 stages: 653 LUT4, 80 CCU2C, 619 FF at 144 MHz for one bit per clock (a result in 27 clocks);
+    1563 LUT4, 160 CCU2C, 1134 FF at 137 MHz for five such recurrences (6 clocks); 1871 LUT4, 162 CCU2C,
+    841 FF at 91 MHz for three recurrences of two bits (5 clocks).
+
     Attributes
     ----------
     bits : int

@@ -9,6 +9,7 @@ import pytest
 from update_model import Settings, VerilatedUnit, reference
 
 from flashtrain.rtl.die.update import UpdateUnit
+from flashtrain.rtl.export import export_design, lint
 from flashtrain.sim.bench import float_vectors
 from flashtrain.sim.runner import Simulator, run_bench
 from flashtrain.spec.optimizer import CONSTANT_WORDS, CopyFormat, GradientFormat, OptimizerCode
@@ -114,17 +115,19 @@ def test_stalls_and_gaps(open_unit, random, count):
 
 
 INTERVALS = {
-    1: {"multiply_add_stages": 5, "divide_stages": 2},
-    2: {"multiply_add_stages": 5, "digits_per_clock": 3},
+    1: {"multiply_add_stages": 5, "divide_stages": 2, "widen_stages": 1},
+    2: {"multiply_add_stages": 5, "digits_per_clock": 3, "narrow_stages": 2},
     3: {"multiply_add_stages": 3, "digits_per_clock": 2, "narrow_stages": 1},
-    8: {"multiply_add_stages": 1, "digits_per_clock": 4, "divide_stages": 1},
+    4: {},
+    8: {"multiply_add_stages": 1, "digits_per_clock": 4, "divide_stages": 1, "widen_stages": 2},
     10: {"multiply_add_stages": 9},
 }
+"""With other depths for each."""
 
 
 @pytest.mark.parametrize("interval", INTERVALS)
 def test_intervals(open_unit, random, count, interval, request):
-    if interval not in (2, 8) and not request.config.getoption("--long"):
+    if interval != 8 and not request.config.getoption("--long"):
         pytest.skip("a model of its own; in long runs")
     unit, verilated = open_unit(interval=interval, **INTERVALS[interval])
     for settings, operands in all_settings(random, lambda *_: difficult(random, count // 4)):
@@ -149,6 +152,17 @@ def test_statistics_go_on_until_cleared(open_unit, random):
     compare(settings, few, got)
 
 
+def test_what_is_on_its_way_is_forgotten(open_unit, random):
+    """After `clear`, another program begins at once: nothing of the one before is seen or counted."""
+    _unit, verilated = open_unit()
+    operands, constants = difficult(random, 60)
+    for code, after in itertools.product(OptimizerCode, (1, 20, 50)):
+        verilated.leave(Settings(OptimizerCode.ADAM, constants=constants), operands, after)
+        settings = Settings(code, constants=constants)
+        got, _times = verilated.run(settings, operands)
+        compare(settings, operands, got)
+
+
 def test_unknown_operands_between_parameters(seed):
     """On Icarus, which tells what is unknown from zero."""
     if not Simulator.ICARUS.available:
@@ -159,3 +173,7 @@ def test_unknown_operands_between_parameters(seed):
     run_bench(
         unit, "update_unit", bench, simulator=Simulator.ICARUS, seed=seed, parameters={"latency": latency}
     )
+
+
+def test_lint(tmp_path):
+    lint(export_design(UpdateUnit(), "update_unit").write(tmp_path), "update_unit")

@@ -30,7 +30,7 @@ struct Sequence {
     uint32_t code, gradient_format, copy_format, clear;
     uint32_t constants[8];
     uint32_t stall_percent, gap_percent;
-    uint32_t count;
+    uint32_t count, leave_after;  // leave: go away with parameters on their way; 0: do not
     const uint32_t *w, *m, *v, *gradient;
     uint32_t *new_w, *new_m, *new_v, *copy;
     uint32_t shortest, longest;  // latencies seen, in enabled clocks
@@ -104,6 +104,7 @@ extern "C" void run(Bench* bench, Sequence* s) {
             ++in;
             offered = false;
         }
+        if (s->leave_after && in == s->leave_after) break;
         idle = in == s->count && out == in && !top.busy ? idle + 1 : 0;
         now += top.enable;
         if (now > 200ull * (s->count + 100)) break;  // results are missing

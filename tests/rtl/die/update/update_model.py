@@ -21,7 +21,7 @@ class _Sequence(ctypes.Structure):
     _fields_ = [
         *((name, ctypes.c_uint32) for name in ("code", "gradient_format", "copy_format", "clear")),
         ("constants", ctypes.c_uint32 * 8),
-        *((name, ctypes.c_uint32) for name in ("stall_percent", "gap_percent", "count")),
+        *((name, ctypes.c_uint32) for name in ("stall_percent", "gap_percent", "count", "leave_after")),
         *((name, ctypes.c_void_p) for name in (*_ARRAYS_IN, *_ARRAYS_OUT)),
         *((name, ctypes.c_uint32) for name in ("shortest", "longest", "clocks", "spurious")),
         *((name, ctypes.c_uint32) for name in ("nans", "infinities", "largest")),
@@ -75,16 +75,8 @@ class VerilatedUnit:
     ) -> tuple[Results, Times]:
         """Bits in, bits out; `stall` and `gap` in percent of clocks, and of chances to enter."""
         count = len(operands["w"])
-        arrays = {name: np.ascontiguousarray(operands[name], np.uint32) for name in _ARRAYS_IN}
-        arrays |= {name: np.zeros(count, np.uint32) for name in _ARRAYS_OUT}
-        sequence = _Sequence(
-            code=settings.code, gradient_format=settings.gradient_format, copy_format=settings.copy_format,
-            clear=clear, constants=settings.constants, stall_percent=stall, gap_percent=gap, count=count,
-            **{name: array.ctypes.data for name, array in arrays.items()},
-        )  # fmt: skip
-        self._library.run(self._bench, ctypes.byref(sequence))
+        sequence, arrays = self._run(settings, operands, clear, stall_percent=stall, gap_percent=gap)
         assert sequence.count == count, f"{sequence.count} results of {count}"
-        assert sequence.spurious == 0, f"{sequence.spurious} results more than operands"
         program = PROGRAMS[settings.code]
         wanted = {"new_w": True, "new_m": program.m, "new_v": program.v, "copy": settings.copy_format}
         return Results(
@@ -96,6 +88,23 @@ class VerilatedUnit:
                 "squares": tuple(sequence.squares),
             },
         ), Times(sequence.shortest, sequence.longest, sequence.clocks)
+
+    def leave(self, settings: Settings, operands: Mapping[str, np.ndarray], after: int) -> None:
+        """Go away when `after` parameters have entered, with some of them on their way."""
+        self._run(settings, operands, clear=True, leave_after=after)
+
+    def _run(self, settings: Settings, operands: Mapping[str, np.ndarray], clear: bool, **how: int):
+        count = len(operands["w"])
+        arrays = {name: np.ascontiguousarray(operands[name], np.uint32) for name in _ARRAYS_IN}
+        arrays |= {name: np.zeros(count, np.uint32) for name in _ARRAYS_OUT}
+        sequence = _Sequence(
+            code=settings.code, gradient_format=settings.gradient_format, copy_format=settings.copy_format,
+            clear=clear, constants=settings.constants, count=count, **how,
+            **{name: array.ctypes.data for name, array in arrays.items()},
+        )  # fmt: skip
+        self._library.run(self._bench, ctypes.byref(sequence))
+        assert sequence.spurious == 0, f"{sequence.spurious} results more than operands"
+        return sequence, arrays
 
 
 def reference(settings: Settings, operands: Mapping[str, np.ndarray]) -> Results:

@@ -86,13 +86,13 @@ class PartialSums(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.sums = sums = memory.Memory(shape=32, depth=PARTIAL_SUMS, init=[])
-        write = sums.write_port()
+        m.submodules.words = words = memory.Memory(shape=32, depth=PARTIAL_SUMS, init=[])
+        write = words.write_port()
         to_take, to_bring = Signal(range(PARTIAL_SUMS)), Signal(range(PARTIAL_SUMS))
         written = Signal(PARTIAL_SUMS)  # since `clear`; the others are zero
         m.d.comb += [write.addr.eq(to_bring), write.data.eq(self.brought), write.en.eq(self.bring)]
         for address, value in ((to_take, self.next), (self.index, self.sum)):
-            read = sums.read_port(domain="comb")
+            read = words.read_port(domain="comb")
             m.d.comb += [
                 read.addr.eq(address),
                 value.eq(Mux(written.bit_select(address, 1), read.data, 0)),

@@ -70,6 +70,14 @@ class UpdateUnit(wiring.Component):
     nans, infinities, largest : Out(32)   statistics, complete when not `busy`
     index : In(3), square : Out(32)       partial sum of squares `index`, while not `busy`
 
+    Parameters
+    ----------
+    interval : int   clocks per parameter
+    multiply_add_stages, divide_stages, widen_stages, narrow_stages : int
+        Depths of the float units; by default for the highest clock in an FPGA. Less is smaller and slower.
+    digits_per_clock : int
+        Of a quotient or root. There are as many recurrences as the interval asks for.
+
     Attributes
     ----------
     schedule : Schedule
@@ -79,11 +87,11 @@ class UpdateUnit(wiring.Component):
     def __init__(
         self,
         interval: int = 5,
-        multiply_add_stages: int = 9,
-        divide_stages: int = 5,
+        multiply_add_stages: int = 13,
+        divide_stages: int = 8,
         digits_per_clock: int = 1,
-        widen_stages: int = 1,
-        narrow_stages: int = 2,
+        widen_stages: int = 3,
+        narrow_stages: int = 5,
     ):
         self.interval = interval
         self.multiply_add_stages = multiply_add_stages

