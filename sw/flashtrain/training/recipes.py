@@ -1,6 +1,6 @@
 """Training runs that are known to reach 95 % on the digits: network, optimizer, batch size and iterations."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flashtrain.training.networks import Network, attention, convnet, mlp
 from flashtrain.training.optimizers import Adam, Optimizer
@@ -18,6 +18,8 @@ class Recipe:
 
 RECIPES = {
     "mlp": Recipe(mlp(), Adam(), batch=128, iterations=80),
+    # Enough weights to keep the dies of `small` busy in an update.
+    "wide": Recipe(replace(mlp(hidden=2048), name="wide"), Adam(0.002), batch=128, iterations=30),
     "convnet": Recipe(convnet(), Adam(), batch=128, iterations=120),
     "attention": Recipe(attention(), Adam(), batch=128, iterations=100),
 }
