@@ -30,7 +30,7 @@ class Target(Enum):
     """What a design is mapped to, by Yosys' command for it; `LUT6` are the slices of Xilinx 7."""
 
     ECP5 = "synth_ecp5"
-    LUT6 = "synth_xilinx -family xc7"
+    LUT6 = "synth_xilinx -family xc7 -flatten"
 
 
 @dataclass(frozen=True)

@@ -119,12 +119,14 @@ class DivideRoot(FloatUnit):
         pipe.exponent = exponent
         pipe.cut("prepared")
 
-        normal = pipe.exponent > 0
-        missing, most = 1 - pipe.exponent, (1 << HOLD_BITS) - 1
+        # By bits, not by comparisons, each of which would be a subtractor behind this one.
+        missing = Signal(signed(EXPONENT_BITS + 2))
+        normal, far = missing[-1], missing[HOLD_BITS:-1].any()
         hold = Signal(HOLD_BITS)
         companions = Signal(COMPANIONS)
         m.d.comb += [
-            hold.eq(Mux(normal, 0, Mux(missing > most, most, missing))),
+            missing.eq(1 - pipe.exponent),
+            hold.eq(Mux(normal, 0, missing[:HOLD_BITS] | far.replicate(HOLD_BITS))),
             companions.sign.eq(pipe.sign),
             companions.exponent.eq(Mux(normal, pipe.exponent, 1)),
             companions.special.eq(pipe.special),
