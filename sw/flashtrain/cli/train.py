@@ -108,7 +108,7 @@ COMMAND = Command(
     examples="""\
   flashtrain train                                             mlp through the RTL, preset small
   flashtrain train --network convnet --link functional         seconds instead of minutes, without time
-  flashtrain train --network wide --iterations 5               enough weights to keep all dies busy in an update
+  flashtrain train --network wide --iterations 5               enough weights to keep all dies busy
   flashtrain train --update core                               the core reads and supersedes optimizer state
   flashtrain train --iterations 10 --output /tmp/run --json    a short run, for machines
 
