@@ -16,6 +16,8 @@ from .command import Command, add_json, add_link, add_output, add_preset, add_up
 from .console import Console
 from .device import device_for
 from .iteration_trace import IterationTrace
+from .links import LINKS
+from .three_ways import three_ways
 from .training_run import TrainingRun, run_training
 from .usage_text import usage_document, usage_text
 
@@ -57,6 +59,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
     title = f"{recipe.network.name}, {options.preset}, {options.link} link"
     draw_losses(result.training.log.losses, reference.losses, files[0], title)
     files += trace.write(folder, result.usage.config, title)
+    ways = None
+    if place is UpdatePlace.DIE and LINKS[options.link].timed:
+        ways = three_ways(result.usage.config, recipe.optimizer, console)
     document = {
         "preset": options.preset,
         "link": options.link,
@@ -69,11 +74,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
         "clocks_per_second": result.clocks_per_second,
         "losses": result.training.log.losses,
         "accuracies": result.accuracies,
+        "three_ways": ways.document() if ways else None,
         "files": [str(file) for file in files],
     }
     (folder / "summary.json").write_text(json.dumps(document, indent=2) + "\n")
     files.append(folder / "summary.json")
     console.say(summary(report, result))
+    if ways:
+        console.say(f"\n{ways.text()}")
     console.say("\nfiles\n" + "\n".join(f"  {file}" for file in files))
     console.document(document)
     return 0 if report.bit_exact else 1
