@@ -15,6 +15,6 @@ Costs in the data sheets are those of an ECP5: cells by Yosys 0.23, `synth_ecp5 
 nextpnr-ecp5 0.11.1, `--85k --speed 6 --out-of-context`, with registers before the operands that are not
 counted. Clocks vary by a few MHz with the seed of the placement.
 
-Below them are the parts that each exist once: `formats`, `unpack`, `align`, `normalise`, `round_pack`, and
-`pipeline`, which places the registers.
+Below them are the parts that each exist once: `formats`, `unpack`, `product`, `align`, `recurrence`,
+`normalise`, `round_pack`, and `pipeline`, which places the registers.
 """
