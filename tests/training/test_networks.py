@@ -60,9 +60,9 @@ def test_bits_differ_when_one_bit_differs():
 
 
 def test_logs_with_nan_losses_are_equal_to_themselves():
-    diverged = TrainingLog((1.0, float("nan")), {})
-    assert diverged.equals(TrainingLog((1.0, float("nan")), {}))
-    assert not diverged.equals(TrainingLog((1.0, 2.0), {}))
+    diverged = TrainingLog((1.0, float("nan")), ("a", "b"), {})
+    assert diverged.equals(TrainingLog((1.0, float("nan")), ("a", "b"), {}))
+    assert not diverged.equals(TrainingLog((1.0, 2.0), ("a", "b"), {}))
 
 
 def test_progress_is_reported_each_iteration(data):
