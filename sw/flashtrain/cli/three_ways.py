@@ -23,7 +23,7 @@ def three_ways(config: FmsConfig, optimizer: Optimizer, console: Console) -> "Th
     for link in (None, HostLink()):
         console.step(f"a step of {optimizer.name} on the dies and {_where(link)}")
         with open_device(config, LINKS["rtl"].factory, UPDATE_NODE, memory_bytes=MEMORY_BYTES) as device:
-            ways.append(compare(device, ArrayTrace(device.link), case, link, quick=True))
+            ways.append(compare(device, ArrayTrace(device.link), case, link, quick=False))
     return ThreeWays(config, ways)
 
 
