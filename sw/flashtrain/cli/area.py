@@ -23,10 +23,14 @@ ALLOWED = 4
 """The update unit is to be smaller than so many of them."""
 
 
+FPGA_INTERVAL = 3
+"""With larger ones an ECP5 of speed grade 6 does not reach the clock that a Behemoth die needs."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--interval", type=at_least_one, metavar="N",
-        help="clocks per parameter (default: that of the update unit)",
+        "--interval", type=at_least_one, default=FPGA_INTERVAL, metavar="N",
+        help=f"clocks per parameter (default: {FPGA_INTERVAL}, with which an ECP5 is fast enough)",
     )  # fmt: skip
     parser.add_argument(
         "--clock", action=argparse.BooleanOptionalAction, default=True,
@@ -41,7 +45,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from flashtrain.sim.synthesis import Target, place, synthesis_tools, synthesise
 
     tools = synthesis_tools()
-    unit = UpdateUnit(**({"interval": options.interval} if options.interval else {}))
+    unit = UpdateUnit(interval=options.interval)
     need = parameters_per_microsecond(preset("behemoth"))
     areas = {}
     for target in Target:
@@ -115,8 +119,8 @@ COMMAND = Command(
     name="area",
     summary="map the update unit of a die to an FPGA: look-up tables, registers, multipliers, clock",
     examples="""\
-  flashtrain area                 the update unit as it is in a die
-  flashtrain area --interval 10   half as fast
+  flashtrain area                 fast enough for a Behemoth die
+  flashtrain area --interval 5    with two multiply-add units instead of four
   flashtrain area --no-clock      numbers of cells only, which takes a fraction of the time
 """,
     add_arguments=add_arguments,
