@@ -16,7 +16,7 @@ verilog: .venv/run.stamp ## write lint-clean SystemVerilog with its manifest
 
 test: .venv/test.stamp ## lint, then all tests on every installed simulator
 	$(BIN)/ruff check
-	$(BIN)/pytest --numprocesses auto
+	$(BIN)/pytest --numprocesses auto --dist worksteal
 
 lint: .venv/test.stamp ## ruff (rules and format) and pyright
 	$(BIN)/ruff check
