@@ -36,7 +36,8 @@ class Ways:
 
 def compare(device: Device, recorder: ArrayRecorder, case: Case, link: HostLink | None, quick: bool) -> Ways:
     """Take the step on the dies, then elsewhere, with nothing else under way."""
-    rows = QUICK_ROWS_PER_DIE if quick else ROWS_PER_DIE
+    room = device.stream(STATE_STREAMS[0]).zones * device.config.geometry.pages
+    rows = min(QUICK_ROWS_PER_DIE if quick else ROWS_PER_DIE, room)
     on_dies = run_update(device, recorder, case, rows)
     for name in STATE_STREAMS:
         device.stream(name).reset()
