@@ -27,6 +27,7 @@ the other signals of that module). Everything visible costs half of the speed or
 import json
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -128,7 +129,9 @@ def run_bench(
     folder = (build_dir / f"{toplevel}-{simulator.value}-{content_key(files_key(files), version)}").resolve()
     build_once(folder, lambda: _build(runner, files, toplevel, folder, waves))
 
-    run = folder / f"{bench.stem}-{seed}"
+    variant = content_key(json.dumps(dict(parameters or {})), str(test_filter))[:8]
+    run = folder / f"{bench.stem}-{seed}-{variant}"
+    shutil.rmtree(run, ignore_errors=True)  # what an earlier run with this seed has left
     print(f"{bench.stem} on {simulator.value}, seed {seed} (pytest --seed {seed} replays it), in {run}")
     results = run / "results.xml"
     stopped = None
