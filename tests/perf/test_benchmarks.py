@@ -19,7 +19,8 @@ from flashtrain.perf.update_comparison import update_energy_ratio, update_speedu
 from flashtrain.perf.update_elsewhere import HostLink
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.sim.trace_array import ArrayTrace
-from flashtrain.sim.trace_milestones import NoTrace, TraceRecorder
+from flashtrain.sim.trace_milestones import TraceRecorder
+from flashtrain.sim.trace_window import NoTrace
 from flashtrain.spec import preset
 from flashtrain.spec.streams import UPDATE_NODE
 

@@ -45,6 +45,11 @@ class GradientFormat(IntEnum):
     FP16 = 1  # IEEE 754 binary16
     BF16 = 2  # the upper half of a binary32
 
+    @property
+    def bytes(self) -> int:
+        """Of a gradient."""
+        return 4 if self is GradientFormat.FP32 else 2
+
 
 class CopyFormat(IntEnum):
     """Format of the copy of the new weights; numbers as in GradientFormat."""
@@ -52,6 +57,11 @@ class CopyFormat(IntEnum):
     NONE = 0
     FP16 = 1
     BF16 = 2
+
+    @property
+    def bytes(self) -> int:
+        """Of a copy."""
+        return 0 if self is CopyFormat.NONE else 2
 
 
 class SgdConstant(IntEnum):

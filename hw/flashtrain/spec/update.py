@@ -36,9 +36,6 @@ from .optimizer import CONSTANT_WORDS, PARTIAL_SUMS, PROGRAMS, CopyFormat, Gradi
 WORD_BYTES = 4
 GRADIENT_BUFFERS = 2
 
-_GRADIENT_BYTES = {GradientFormat.FP32: 4, GradientFormat.FP16: 2, GradientFormat.BF16: 2}
-_COPY_BYTES = 2
-
 
 @dataclass(frozen=True)
 class Tile:
@@ -74,12 +71,12 @@ class Tile:
     @property
     def gradient_pages(self) -> int:
         """Pages of gradients: of all parameters in order, from the first byte on."""
-        return self._pages(_GRADIENT_BYTES[self.gradient_format])
+        return self._pages(self.gradient_format.bytes)
 
     @property
     def copy_pages(self) -> int:
         """Pages of 16-bit copies of the new weights, in order."""
-        return 0 if self.copy_format is CopyFormat.NONE else self._pages(_COPY_BYTES)
+        return self._pages(self.copy_format.bytes)
 
     def _pages(self, each: int) -> int:
         return -(-self.parameters * each // self.geometry.page_bytes)

@@ -8,9 +8,9 @@ device and the reference optimizers compute with the same functions.
 from .constants import Constants
 from .errors import HyperparameterError, OperandError
 from .statistics import Statistics, norm, statistics
-from .update import Update, copy_of, gradient_values, update
+from .update import Update, copy_of, gradient_values, gradients_in, update
 
 __all__ = [
     "Constants", "HyperparameterError", "OperandError", "Statistics", "Update", "copy_of", "gradient_values",
-    "norm", "statistics", "update",
+    "gradients_in", "norm", "statistics", "update",
 ]  # fmt: skip

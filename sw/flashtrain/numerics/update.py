@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, Input, Op, Operand, Operation, Program
+from flashtrain.spec.optimizer import (
+    PROGRAMS,
+    CopyFormat,
+    GradientFormat,
+    Input,
+    Op,
+    Operand,
+    Operation,
+    Program,
+)
 
 from .constants import Constants
 from .errors import OperandError
@@ -77,6 +86,13 @@ def gradient_values(g: Array) -> Float32:
     if g.dtype == np.uint16:
         return from_bfloat16(g)
     raise OperandError(f"g is {g.dtype}; expected float32, float16, or uint16 (BF16)")
+
+
+def gradients_in(form: GradientFormat, values: Float32) -> Array:
+    """The inverse of `gradient_values`: float32 gradients in this format, rounded to nearest even."""
+    if form is GradientFormat.FP32:
+        return values
+    return to_float16(values) if form is GradientFormat.FP16 else to_bfloat16(values)
 
 
 def copy_of(w: Float32, copy: CopyFormat) -> NDArray[np.float16] | NDArray[np.uint16] | None:

@@ -8,8 +8,7 @@ import numpy as np
 
 from flashtrain.host import Device, Generation, TensorGroup, TensorMismatch
 from flashtrain.host.device import STATE_STREAMS
-from flashtrain.numerics import HyperparameterError, Statistics, gradient_values, norm
-from flashtrain.numerics.float32 import to_bfloat16, to_float16
+from flashtrain.numerics import HyperparameterError, Statistics, gradient_values, gradients_in, norm
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
 from flashtrain.training.arrays import Array, FloatArray
@@ -230,9 +229,7 @@ class FlashOptimizer:
     def _formatted(self, gradient: Array) -> Array:
         if not isinstance(gradient, np.ndarray | np.generic):
             raise TensorMismatch(f"a gradient is {type(gradient).__name__}; expected an array")
-        if gradient.dtype != np.float32 or self._gradient_format is GradientFormat.FP32:
-            return gradient
-        return to_float16(gradient) if self._gradient_format is GradientFormat.FP16 else to_bfloat16(gradient)
+        return gradients_in(self._gradient_format, gradient) if gradient.dtype == np.float32 else gradient
 
     def _set_data(self, weights: Sequence[FloatArray]) -> None:
         parameters = [parameter for group in self.param_groups for parameter in group[PARAMS]]
