@@ -104,9 +104,9 @@ def verilate(
     files = read_sources(sources)
     options = [*_VERILATOR_OPTIONS, "--prefix", prefix, *(["--trace-vcd"] if trace else [])]
     make_options = [*_MAKE_OPTIONS, f"CXX={compiler}", f"LINK={compiler}"]
-    key = content_key(
-        files_key(files), json.dumps(tool_versions()), _version(compiler), *options, *make_options
-    )
+    # Which Python runs Verilator's scripts makes no difference.
+    flags = [option for option in make_options if not option.startswith("PYTHON3=")]
+    key = content_key(files_key(files), json.dumps(tool_versions()), _version(compiler), *options, *flags)
     folder = (build_dir / f"{top}-{key}").resolve()
     model = Model(prefix, folder / "obj", trace)
 
