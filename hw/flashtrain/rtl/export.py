@@ -19,7 +19,7 @@ from itertools import groupby
 from pathlib import Path
 
 from amaranth.back import rtlil
-from amaranth.hdl import ClockDomain, Fragment
+from amaranth.hdl import ClockDomain, Fragment, Value
 from amaranth.hdl._ir import PortDirection
 from amaranth.lib import wiring
 
@@ -165,11 +165,20 @@ def _shared_modules(fragment: Fragment) -> Iterator[SharedModule]:
 
 
 def _export_module(component: wiring.Component, fragment: Fragment, name: str) -> ExportedModule:
-    sync = ClockDomain("sync")
-    fragment.add_domains(sync)
-    ports = {"clk": (sync.clk, PortDirection.Input), "rst": (sync.rst, PortDirection.Input)}
-    for port, flow, value in leaf_ports(component):
-        ports[port] = value, PortDirection.Input if flow == wiring.In else PortDirection.Output
+    ports = {
+        port: (value, PortDirection.Input if flow == wiring.In else PortDirection.Output)
+        for port, flow, value in leaf_ports(component)
+    }
+    return export_fragment(fragment, ports, name)
+
+
+def export_fragment(
+    fragment: Fragment, ports: Mapping[str, tuple[Value, PortDirection]], name: str, domain: str = "sync"
+) -> ExportedModule:
+    """Write an elaborated fragment as module `name`; `clk` and `rst` are those of `domain`."""
+    clock = ClockDomain(domain)
+    fragment.add_domains(clock)
+    ports = {"clk": (clock.clk, PortDirection.Input), "rst": (clock.rst, PortDirection.Input), **ports}
     rtlil_text, _names = rtlil.convert_fragment(fragment, ports, name, emit_src=False)
     header = f"// Module {name} of flashtrain {version('flashtrain')}. Generated: do not edit.\n"
     return ExportedModule(

@@ -73,10 +73,21 @@ class Model:
 def exported_sources(
     make_top: Callable[[], wiring.Component], name: str, configuration: str, build_dir: Path = BUILD / "rtl"
 ) -> list[Path]:
-    """Export the component that `make_top` builds, unless that was done before; returns the files.
+    """Export the component that `make_top` builds, unless that was done before; returns the files."""
+
+    def write(folder: Path) -> None:
+        export_design(make_top(), name).write(folder)
+
+    return sorted(exported(write, name, configuration, build_dir).glob("*.sv"))
+
+
+def exported(
+    write: Callable[[Path], None], name: str, configuration: str, build_dir: Path = BUILD / "rtl"
+) -> Path:
+    """The folder that `write` has filled with what it elaborates; called once per content.
 
     Elaboration of a large design takes longer than anything else in a warm start. `configuration` must
-    name all that `make_top` depends on, beside the code of `flashtrain.spec`, `flashtrain.rtl` and
+    name all that `write` depends on, beside the code of `flashtrain.spec`, `flashtrain.rtl` and
     `flashtrain.sim`.
     """
     code = [path.read_bytes() for package in (spec, rtl, sim) for path in _python_files(package)]
@@ -85,10 +96,10 @@ def exported_sources(
 
     def export() -> None:
         with _progress(f"elaborating {name}"):
-            export_design(make_top(), name).write(folder)
+            write(folder)
 
     build_once(folder, export)
-    return sorted(folder.glob("*.sv"))
+    return folder
 
 
 def verilate(

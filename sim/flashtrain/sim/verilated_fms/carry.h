@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 
 #include "verilated.h"
 
@@ -17,6 +18,7 @@ bool carry(Value& to, const Value& from) {
 }
 template <std::size_t words>
 bool carry(VlWide<words>& to, const VlWide<words>& from) {
+    if (std::memcmp(&to, &from, sizeof to) == 0) return false;
     to = from;
     return true;
 }

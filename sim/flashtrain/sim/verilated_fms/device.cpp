@@ -9,34 +9,25 @@
 #include <utility>
 #include <vector>
 
-#include "Vchannel.h"
-#include "Vchannel___024root.h"
-#include "Vchannel__Dpi.h"
-#include "Vchannel_clockwork.h"
-#include "Vdie.h"
-#include "Vdie___024root.h"
-#include "Vdie__Dpi.h"
-#include "Vhub.h"
-#include "Vhub___024root.h"
-#include "Vhub_clockwork.h"
+#include "Vchannel_pinchecker__Dpi.h"
+#include "Vdie_rest__Dpi.h"
 #include "axi_memory.h"
-#include "exchange.h"
 #include "sleep.h"
-#include "state.h"
 #include "step.h"
+#include "system.h"
 #include "verilated.h"
 
 namespace flashtrain {
 
 // What a record of the trace is about. The first kinds are the NAND model's and come over DPI.
 enum Kind : uint16_t {
-    BURST = 100,  // start of a burst on an AXI channel, `detail` its Channel
+    BURST = 100,  // start of a burst on an AXI channel, `detail` its AxiChannel
     BURST_END = 101,
     INTERRUPT_RAISED = 102,
     REGISTER_WRITTEN = 103,  // `detail` its address
 };
 
-enum Channel : uint16_t { QUEUE_READ = 0, QUEUE_WRITE = 1, DATA_READ = 2, DATA_WRITE = 3 };
+enum AxiChannel : uint16_t { QUEUE_READ = 0, QUEUE_WRITE = 1, DATA_READ = 2, DATA_WRITE = 3 };
 
 struct Record {
     uint64_t start, end;
@@ -74,12 +65,12 @@ class Device {
                        hub_.PIN(data, wready), hub_.PIN(data, bresp), hub_.PIN(data, bvalid), hub_.PIN(data, bready)} {
         for (int i = 0; i < kChannels; ++i) {
             channels_.push_back(std::make_unique<ChannelState>(context_));
-            channels_[i]->works.channel = i;
+            channels_[i]->engine.channel(static_cast<CData>(i));
             for (int d = 0; d < kDies; ++d) {
                 DieState& state = channels_[i]->dies[d];
-                state.model = std::make_unique<Vdie>(&context_);
-                state.model->channel = i;
-                state.model->die = d;
+                state.model = std::make_unique<Die>(context_);
+                state.model->channel(static_cast<CData>(i));
+                state.model->die(static_cast<CData>(d));
             }
         }
         reset(1);
@@ -104,14 +95,9 @@ class Device {
         for (int i = 0; i < kChannels; ++i) {
             ChannelState& channel = *channels_[i];
             exchange_with_dies(channel);
-            if (to_works(i, channel)) channel.sleeper.inputs_changed();
-            to_clockwork(channel.works, channel.clockwork);
-            channel.clockwork.rst = hub_.channel_reset;
-            channel.clockwork.counter_select = hub_.channel_counter_select;
-            channel.clockwork.counter_sample = hub_.channel_counter_sample;
-            settle(*channel.clockwork.rootp);
-            if (channel.sleeper.awake()) hub_changed_ |= from_channel[i](channel.works, hub_);
-            hub_changed_ |= counter[i](channel.clockwork, hub_);
+            to_engine(i, channel.engine);
+            channel.engine.settle();
+            hub_changed_ |= from_channel[i](channel.engine, hub_);
         }
         hub_changed_ |= from_clockwork(hub_clockwork_, hub_);
         if (hub_changed_) hub_sleeper_.inputs_changed();
@@ -122,11 +108,10 @@ class Device {
         hub_sleeper_.edge(clocks_);
         rising_edge(*hub_clockwork_.rootp);
         for (auto& channel : channels_) {
-            if (channel->sleeper.awake()) channel->works.cycle = clocks_;
-            channel->sleeper.edge(clocks_);
-            rising_edge(*channel->clockwork.rootp);
+            channel->engine.cycle(clocks_);
+            channel->engine.edge(clocks_);
             for (DieState& state : channel->dies) {
-                if (state.awake) rising_edge(*state.model->rootp);
+                if (state.awake) state.model->edge(clocks_);
             }
         }
         ++clocks_;
@@ -196,55 +181,79 @@ class Device {
     static constexpr uint64_t kClocksToRest = 16;  // after CE_n rose a die may still be fetching a word
 
     struct DieState {
-        std::unique_ptr<Vdie> model;
+        std::unique_ptr<Die> model;
         bool awake = true;
         uint64_t selected = 0;  // the last clock with CE_n low
     };
 
     struct ChannelState {
-        explicit ChannelState(VerilatedContext& context) : works{&context}, clockwork{&context} {}
-        Vchannel works;
-        Vchannel_clockwork clockwork;
-        Sleeper<Vchannel, Vchannel___024root> sleeper{works};
+        explicit ChannelState(VerilatedContext& context) : engine{context} {}
+        Channel engine;
         DieState dies[kDies];
     };
 
-    // What comes to the works of a channel before the edge; true if it changes.
-    bool to_works(int number, ChannelState& state) {
-        Vchannel& works = state.works;
-        bool changed = hub_sleeper_.awake() && to_channel[number](hub_, works);
-        changed |= carry(works.data_valid, static_cast<CData>(hub_.write_data_valid >> number & 1));
-        if (works.data_valid) changed |= carry(works.data, hub_.write_data);
-        changed |= carry(works.channel_reset, hub_.channel_reset);
-        changed |= from_clockwork(state.clockwork, works);
-        return changed;
+    // The hub, which sleeps like a part.
+    class HubSleeper {
+      public:
+        explicit HubSleeper(Vhub& hub) : hub_{hub} {}
+
+        bool awake() const { return awake_; }
+
+        void inputs_changed() {
+            settle(*hub_.rootp);
+            stillness_.wake();
+            awake_ = true;
+        }
+
+        void edge(uint64_t clock) {
+            if (!awake_) return;
+            rising_edge(*hub_.rootp);
+            awake_ = !stillness_.still(*hub_.rootp, clock);
+        }
+
+      private:
+        Vhub& hub_;
+        bool awake_ = true;
+        Stillness<Vhub___024root> stillness_;
+    };
+
+    // What comes to a channel before the edge.
+    void to_engine(int number, Channel& engine) {
+        if (!hub_sleeper_.awake()) return;
+        to_channel[number](hub_, engine);
+        const bool data_valid = hub_.write_data_valid >> number & 1;
+        engine.data_valid(static_cast<CData>(data_valid));
+        if (data_valid) engine.data(hub_.write_data);
+        engine.channel_reset(hub_.channel_reset);
+        engine.counter_select(hub_.channel_counter_select);
+        engine.counter_sample(hub_.channel_counter_sample);
     }
 
     // Pins between a channel and its dies, before the edge. A die rests, and is left alone, when nothing in it can
-    // change. The channel has its pins behind registers: nothing in it follows them before the edge.
+    // change.
     void exchange_with_dies(ChannelState& state) {
-        Vchannel& channel = state.works;
+        Channel& channel = state.engine;
+        const auto selected = ~channel.nand__ce_n();
         CData dqs_i = 0, rb_n = 0;
         SData dq_i = 0;
         for (int d = 0; d < kDies; ++d) {
             DieState& die_state = state.dies[d];
-            Vdie& die = *die_state.model;
-            dqs_i |= die.PIN(pins, dqs_i);
-            dq_i |= die.PIN(pins, dq_i);
-            rb_n |= die.PIN(pins, rb_n) << d;
-            const bool ce_n = channel.PIN(nand, ce_n) >> d & 1;
-            if (!ce_n) die_state.selected = clocks_;
-            die_state.awake = clocks_ - die_state.selected < kClocksToRest || !die.resting || clocks_ >= die.wake;
+            Die& die = *die_state.model;
+            dqs_i |= die.pins__dqs_i();
+            dq_i |= die.pins__dq_i();
+            rb_n |= die.pins__rb_n() << d;
+            const bool ce = selected >> d & 1;
+            if (ce) die_state.selected = clocks_;
+            die_state.awake = clocks_ - die_state.selected < kClocksToRest || !die.resting() || clocks_ >= die.wake();
             if (!die_state.awake) continue;
             to_die(channel, die);
-            die.PIN(pins, ce_n) = ce_n;
-            die.cycle = clocks_;
-            settle(*die.rootp);
+            die.pins__ce_n(static_cast<CData>(!ce));
+            die.cycle(clocks_);
+            die.settle();
         }
-        bool changed = carry(channel.PIN(nand, dqs_i), dqs_i);
-        changed |= carry(channel.PIN(nand, dq_i), dq_i);
-        changed |= carry(channel.PIN(nand, rb_n), rb_n);
-        if (changed) state.sleeper.wake();
+        channel.nand__dqs_i(dqs_i);
+        channel.nand__dq_i(dq_i);
+        channel.nand__rb_n(rb_n);
     }
 
     template <typename Action>
@@ -252,9 +261,8 @@ class Device {
         action(hub_);
         action(hub_clockwork_);
         for (auto& channel : channels_) {
-            action(channel->works);
-            action(channel->clockwork);
-            for (DieState& state : channel->dies) action(*state.model);
+            channel->engine.for_each_model(action);
+            for (DieState& state : channel->dies) state.model->for_each_model(action);
         }
     }
 
@@ -266,7 +274,7 @@ class Device {
     }
 
     template <typename Side>
-    void trace_side(const Side& side, Channel channel) {
+    void trace_side(const Side& side, AxiChannel channel) {
         if (side.burst_started()) record(clocks_, clocks_, BURST, 0, 0, channel);
         if (side.burst_ended()) record(clocks_, clocks_, BURST_END, 0, 0, channel);
     }
@@ -286,7 +294,7 @@ class Device {
     VerilatedContext context_;
     Vhub hub_{&context_};
     Vhub_clockwork hub_clockwork_{&context_};
-    Sleeper<Vhub, Vhub___024root> hub_sleeper_{hub_};
+    HubSleeper hub_sleeper_{hub_};
     std::vector<std::unique_ptr<ChannelState>> channels_;
     Memory memory_;
     AxiReader<Of<decltype(hub_.PIN(queue, araddr))>, Of<decltype(hub_.PIN(queue, rdata))>> queue_reader_;

