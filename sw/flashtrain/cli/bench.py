@@ -12,7 +12,7 @@ from flashtrain.spec import FlashtrainError, FmsConfig, preset
 from .benchmarks import BENCHMARKS
 from .command import Command, add_json, add_preset
 from .console import Console, table
-from .device import MEMORY_BYTES
+from .device import memory_bytes
 from .links import LINKS, announced
 
 LINK = "rtl"
@@ -73,7 +73,7 @@ def measure(name: str, config: FmsConfig, quick: bool, console: Console) -> Resu
         config,
         factory,
         node=benchmark.node,
-        memory_bytes=MEMORY_BYTES,
+        memory_bytes=memory_bytes(config),
         queue_entries=benchmark.queue_entries,
     ) as device:
         started = time.process_time()

@@ -11,7 +11,7 @@ from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.training.optimizers import Optimizer
 
 from .console import Console
-from .device import MEMORY_BYTES
+from .device import memory_bytes
 from .links import LINKS
 
 
@@ -22,7 +22,7 @@ def three_ways(config: FmsConfig, optimizer: Optimizer, console: Console) -> "Th
     case, ways = Case(optimizer), []
     for link in (None, HostLink()):
         console.step(f"a step of {optimizer.name} on the dies and {_where(link)}")
-        with open_device(config, LINKS["rtl"].factory, UPDATE_NODE, memory_bytes=MEMORY_BYTES) as device:
+        with open_device(config, LINKS["rtl"].factory, UPDATE_NODE, memory_bytes(config)) as device:
             ways.append(compare(device, ArrayTrace(device.link), case, link, quick=False))
     return ThreeWays(config, ways)
 
