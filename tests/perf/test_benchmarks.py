@@ -15,8 +15,8 @@ from flashtrain.perf.measurement import BenchmarkError
 from flashtrain.perf.progress import run_until
 from flashtrain.perf.read import read_sequential
 from flashtrain.perf.update import bound, update
-from flashtrain.perf.update_comparison import update_energy_ratio, update_speedup
-from flashtrain.perf.update_elsewhere import HostLink
+from flashtrain.perf.update_comparison import compare, update_energy_ratio, update_speedup
+from flashtrain.perf.update_places import Controller, HostLink
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.sim.trace_array import ArrayTrace
 from flashtrain.sim.trace_milestones import TraceRecorder
@@ -74,14 +74,29 @@ def test_update_on_the_dies():
     assert 0.5 < measured.value / measured.bound <= 1
 
 
-@pytest.mark.parametrize("link", [None, HostLink(), HostLink(bytes_per_second=5e7)], ids=str)
-def test_update_elsewhere(link):
+@pytest.mark.parametrize(
+    "place", [Controller.of(TINY), HostLink(), HostLink(bytes_per_second=5e7)], ids=lambda place: place.where
+)
+def test_update_elsewhere(place):
     """A slow link bounds a step on the host: 12 + 4 bytes per parameter across it."""
     with tiny(node=UPDATE_NODE) as device:
-        measured = update_speedup(device, ArrayTrace(device.link), ADAM, link, quick=True)
-    slow = link is not None and link.bytes_per_second < 1e9
+        measured = update_speedup(device, ArrayTrace(device.link), ADAM, place, quick=True)
+    slow = isinstance(place, HostLink) and place.bytes_per_second < 1e9
     # Programs of `tiny` are too short for tiles to follow each other without a gap.
     assert measured.value > (4 if slow else 0.5)
+    assert place.where in measured.note
+
+
+def test_computing_in_the_controller_takes_time():
+    """Units that are slower than the dies' arrays bound the step; a step on the dies is measured once."""
+    fast, slow = Controller.of(TINY), Controller(units=1, interval=40, divider=4)
+    with tiny(node=UPDATE_NODE) as device:
+        found = compare(device, ArrayTrace(device.link), ADAM, [fast, slow], quick=True)
+    assert list(found.elsewhere) == [fast, slow]
+    limit = TINY.timing.clock_hz / slow.clocks(1)
+    assert 0.8 < found.elsewhere[slow].parameters_per_second / limit <= 1.01
+    assert found.elsewhere[fast].parameters_per_second > 2 * limit
+    assert found.speedup(slow) > 2 * found.speedup(fast)
 
 
 def test_update_energy():

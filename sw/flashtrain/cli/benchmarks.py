@@ -12,8 +12,8 @@ from flashtrain.perf.read import read_sequential
 from flashtrain.perf.speed import simulation_speed
 from flashtrain.perf.update import Case, update
 from flashtrain.perf.update_comparison import update_energy_ratio, update_speedup
-from flashtrain.perf.update_elsewhere import HostLink
-from flashtrain.spec import NodeTable
+from flashtrain.perf.update_places import Controller, HostLink, Place
+from flashtrain.spec import FmsConfig, NodeTable
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
 from flashtrain.training.optimizers import SGD, Adam, Momentum
@@ -36,11 +36,11 @@ def _update(case: Case) -> Callable[[Device, bool], Measurement]:
     return run
 
 
-def _speedup(link: HostLink | None) -> Callable[[Device, bool], Measurement]:
+def _speedup(place: Callable[[FmsConfig], Place]) -> Callable[[Device, bool], Measurement]:
     def run(device: Device, quick: bool) -> Measurement:
         from flashtrain.sim.trace_array import ArrayTrace
 
-        return update_speedup(device, ArrayTrace(device.link), ADAM, link, quick)
+        return update_speedup(device, ArrayTrace(device.link), ADAM, place(device.config), quick)
 
     return run
 
@@ -74,7 +74,7 @@ BENCHMARKS = {
     ),
     "update_momentum": Benchmark(_update(Case(Momentum())), node=UPDATE_NODE),
     "update_sgd": Benchmark(_update(Case(SGD())), node=UPDATE_NODE),
-    "update_speedup_host": Benchmark(_speedup(HostLink()), node=UPDATE_NODE),
-    "update_speedup_controller": Benchmark(_speedup(None), node=UPDATE_NODE),
+    "update_speedup_host": Benchmark(_speedup(lambda _: HostLink()), node=UPDATE_NODE),
+    "update_speedup_controller": Benchmark(_speedup(Controller.of), node=UPDATE_NODE),
     "update_energy_ratio": Benchmark(_energy_ratio, node=UPDATE_NODE),
 }

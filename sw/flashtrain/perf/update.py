@@ -1,15 +1,16 @@
 """Optimizer steps on the dies: parameters per second, and what sensing and programming their state allow."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.host import Device, TensorGroup
-from flashtrain.numerics.float32 import to_bfloat16
+from flashtrain.numerics import gradients_in
 from flashtrain.spec import FmsConfig
-from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
-from flashtrain.spec.update import Tile
+from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat, OptimizerCode
+from flashtrain.spec.update import WORD_BYTES, Tile
 from flashtrain.training.optimizers import Optimizer
 
 from .array_work import ArrayKind, ArrayRecorder, ArrayWork, programs_per_clock
@@ -18,6 +19,7 @@ from .measurement import Measurement
 ROWS_PER_DIE = 24
 QUICK_ROWS_PER_DIE = 8
 SETTLE = 2
+"""Programs of each die at the begin and the end of a step that are not of its steady state."""
 
 
 @dataclass(frozen=True)
@@ -33,17 +35,20 @@ class Case:
         return self.optimizer.code
 
     @property
-    def gradient_bytes(self) -> int:
-        return 4 if self.gradient is GradientFormat.FP32 else 2
+    def state_bytes(self) -> int:
+        """Of a parameter: its weight, and what else the optimizer keeps."""
+        return WORD_BYTES * len(PROGRAMS[self.code].outputs)
+
+    @property
+    def operations(self) -> int:
+        """Floating-point operations per parameter."""
+        return len(PROGRAMS[self.code].operations)
 
     def tile(self, config: FmsConfig) -> Tile:
         return Tile.of(config.geometry, self.code, self.gradient, self.copy)
 
     def gradients(self, count: int) -> NDArray:
-        values = np.random.default_rng(5).normal(0, 1e-2, count).astype(np.float32)
-        if self.gradient is GradientFormat.FP16:
-            return values.astype(np.float16)
-        return to_bfloat16(values) if self.gradient is GradientFormat.BF16 else values
+        return gradients_in(self.gradient, np.random.default_rng(5).normal(0, 1e-2, count).astype(np.float32))
 
 
 @dataclass(frozen=True)
@@ -67,24 +72,34 @@ def bound(config: FmsConfig, tile: Tile) -> float:
     return g.channels * g.dies * tile.parameters / cycle
 
 
+def run_step(
+    device: Device, recorder: ArrayRecorder, tile: Tile, parameters: int, settle: int,
+    step: Callable[[], object],
+) -> UpdateRun:  # fmt: skip
+    """Do `step`, which updates `parameters`; the first and last `settle` programs of a die do not count."""
+    g, begin = device.config.geometry, device.clocks
+    recorder.start()
+    step()
+    clocks = device.clocks - begin
+    work = tuple(recorder.stop())
+    tiles_per_clock = programs_per_clock(work, g.channels * g.dies, settle)
+    return UpdateRun(
+        parameters, tiles_per_clock * tile.parameters * device.config.timing.clock_hz, work, clocks
+    )
+
+
 def run_update(device: Device, recorder: ArrayRecorder, case: Case, rows_per_die: int) -> UpdateRun:
     """Store a state, and do one step on it."""
-    config, g = device.config, device.config.geometry
-    tile = case.tile(config)
+    g, tile = device.config.geometry, case.tile(device.config)
     count = rows_per_die * g.dies * g.channels * tile.parameters
     state = device.optimizer_state([TensorGroup(case.code, ((count,),), case.gradient, case.copy)])
     weights = np.random.default_rng(4).normal(0, 0.02, count).astype(np.float32)
     state.initialise([[weights]])
     device.wait()
-    gradients = case.gradients(count)
-    begin = device.clocks
-    recorder.start()
-    state.update([[gradients]], [case.optimizer.constants(1)])
-    clocks = device.clocks - begin
-    work = tuple(recorder.stop())
+    gradients, constants = case.gradients(count), case.optimizer.constants(1)
+    run = run_step(device, recorder, tile, count, SETTLE, lambda: state.update([[gradients]], [constants]))
     state.commit()
-    rate = programs_per_clock(work, g.channels * g.dies, SETTLE) * config.timing.clock_hz
-    return UpdateRun(count, rate * tile.parameters, work, clocks)
+    return run
 
 
 def update(device: Device, recorder: ArrayRecorder, case: Case, quick: bool = False) -> Measurement:

@@ -1,9 +1,6 @@
 """The same optimizer step with the state brought to whoever computes: the controller, or the host.
 
-State is read, updated and appended chunk by chunk, with several chunks under way. In the *controller* nothing
-but channels and dies takes time: its update unit computes as the data stream through. To the *host* the
-state, and the gradients, cross a link, are updated there, and cross it back. Reads and appends are those of
-the device; the link and the host are lanes that are busy for as long as their rates say.
+State is read, updated and appended chunk by chunk, with several chunks under way.
 """
 
 from collections import deque
@@ -16,66 +13,19 @@ from flashtrain.host import Device, Pending
 from flashtrain.host.device import STATE_STREAMS
 from flashtrain.host.tiling import TileLayout
 from flashtrain.numerics import update
-from flashtrain.spec.errors import require
-from flashtrain.spec.update import Tile
 
-from .array_work import ArrayRecorder, programs_per_clock
-from .update import SETTLE, Case, UpdateRun
+from .array_work import ArrayRecorder
+from .update import Case, UpdateRun, run_step
+from .update_places import ChunkSize, Place
 
 CHUNKS_UNDER_WAY = 6
 _STEP = 1000  # clocks between looks at what is done
 
 
-@dataclass(frozen=True)
-class HostLink:
-    """The way to the host: bytes per second each way, latency, and how fast the host updates.
-
-    Assumptions: 4 GB/s is PCIe 3.0 x4, usable; the host moves 28 bytes per parameter at 20 GB/s of memory
-    bandwidth.
-    """
-
-    bytes_per_second: float = 4e9
-    latency_seconds: float = 1e-6
-    parameters_per_second: float = 20e9 / 28
-
-    def __post_init__(self) -> None:
-        for name in ("bytes_per_second", "parameters_per_second"):
-            require(getattr(self, name) > 0, f"link.{name}", getattr(self, name), "more than 0")
-
-
-class _Lane:
-    """Takes one piece after the other."""
-
-    def __init__(self) -> None:
-        self._free = 0.0
-
-    def take(self, clock: float, clocks: float) -> float:
-        """A piece that is there at `clock` and needs so many; when it is through."""
-        self._free = max(self._free, clock) + clocks
-        return self._free
-
-
-class _Way:
-    """From the tensor buffer to whoever computes and back."""
-
-    def __init__(self, link: HostLink | None, clock_hz: float) -> None:
-        self._link, self._clock_hz = link, clock_hz
-        self._there, self._host, self._back = _Lane(), _Lane(), _Lane()
-
-    def through(self, clock: int, there: int, parameters: int, back: int) -> float:
-        """When a chunk that is in the tensor buffer at `clock` is there again, updated."""
-        link, hz = self._link, self._clock_hz
-        if link is None:
-            return clock
-        latency = link.latency_seconds * hz
-        arrived = self._there.take(clock, there / link.bytes_per_second * hz) + latency
-        computed = self._host.take(arrived, parameters / link.parameters_per_second * hz)
-        return self._back.take(computed, back / link.bytes_per_second * hz) + latency
-
-
 @dataclass
 class _Chunk:
-    number: int
+    """A chunk in the tensor buffer, and the clock at which it is updated."""
+
     data: NDArray[np.uint8]
     ready: float = 0.0
 
@@ -83,17 +33,19 @@ class _Chunk:
 class _ElsewhereStep:
     """One step, chunk by chunk; a chunk is a superpage."""
 
-    def __init__(self, device: Device, case: Case, rows_per_die: int, link: HostLink | None) -> None:
+    def __init__(self, device: Device, case: Case, chunks: int, under_way: int, place: Place) -> None:
         g = device.config.geometry
-        self._device, self._case = device, case
-        self._tile = Tile.of(g, case.code, case.gradient, case.copy)
+        self._device = device
+        self._tile = case.tile(device.config)
         self._layout = TileLayout(self._tile, g.channels * g.dies * self._tile.parameters)
-        self._chunks = rows_per_die
+        self._chunks, self._under_way = chunks, under_way
         self._source, self._target = (device.stream(name) for name in STATE_STREAMS)
         self._stored: list = []
         self._gradients = case.gradients(self._layout.parameters)
         self._constants = case.optimizer.constants(1)
-        self._way = _Way(link, device.config.timing.clock_hz)
+        self._bytes = g.superpage * g.page_bytes
+        self._size = ChunkSize(self._layout.parameters, self._bytes, self._gradients.nbytes)
+        self._way = place.way(device.config.timing.clock_hz)
 
     @property
     def parameters(self) -> int:
@@ -111,15 +63,15 @@ class _ElsewhereStep:
         self._source.flush()
 
     def run(self) -> None:
-        device, size = self._device, self._layout.rows * self._row_bytes
-        free = [device.buffer((size,), np.uint8) for _ in range(CHUNKS_UNDER_WAY)]
+        device = self._device
+        free = [device.buffer((self._bytes,), np.uint8) for _ in range(self._under_way)]
         reading: deque[tuple[_Chunk, Pending]] = deque()
         computing: deque[_Chunk] = deque()
         writing: deque[tuple[_Chunk, Pending]] = deque()
         started = finished = 0
         while finished < self._chunks:
             while started < self._chunks and free:
-                chunk = _Chunk(started, free.pop())
+                chunk = _Chunk(free.pop())
                 reading.append((chunk, self._source.read_async(self._stored[started], chunk.data)))
                 started += 1
             if reading and reading[0][1].done:
@@ -138,10 +90,6 @@ class _ElsewhereStep:
             else:
                 device.link.run(_STEP)
 
-    @property
-    def _row_bytes(self) -> int:
-        return self._tile.geometry.page_set_bytes * self._tile.geometry.channels
-
     def _update(self, chunk: _Chunk) -> None:
         g = self._tile.geometry
         pages = chunk.data.reshape(-1, g.planes, g.channels, g.page_bytes)
@@ -154,23 +102,18 @@ class _ElsewhereStep:
         new = update(self._constants, self._gradients, w, m, v)
         arrays = [array for array in (new.w, new.m, new.v) if array is not None]
         chunk.data[:] = self._layout.state_pages(arrays).reshape(-1)
-        there = chunk.data.nbytes + self._gradients.nbytes
-        chunk.ready = self._way.through(
-            self._device.clocks, there, self._layout.parameters, chunk.data.nbytes
-        )
+        chunk.ready = self._way(self._device.clocks, self._size)
 
 
 def run_elsewhere(
-    device: Device, recorder: ArrayRecorder, case: Case, rows_per_die: int, link: HostLink | None = None
+    device: Device, recorder: ArrayRecorder, case: Case, rows_per_die: int, place: Place
 ) -> UpdateRun:
-    """Store a state, and do one step on it in the controller, or with a `link` on the host."""
-    g = device.config.geometry
-    step = _ElsewhereStep(device, case, rows_per_die, link)
+    """Store a state, and do one step on it at `place`.
+
+    In the steady state every chunk that is appended makes room for one that is read: before the first and
+    after the last of those under way it is not so, and they do not count.
+    """
+    under_way = min(CHUNKS_UNDER_WAY, rows_per_die // 3)
+    step = _ElsewhereStep(device, case, rows_per_die, under_way, place)
     step.store()
-    begin = device.clocks
-    recorder.start()
-    step.run()
-    clocks = device.clocks - begin
-    work = tuple(recorder.stop())
-    rate = programs_per_clock(work, g.channels * g.dies, SETTLE) * device.config.timing.clock_hz
-    return UpdateRun(step.parameters, rate * case.tile(device.config).parameters, work, clocks)
+    return run_step(device, recorder, case.tile(device.config), step.parameters, under_way, step.run)
