@@ -50,83 +50,62 @@ def words(steps):
                 yield f"update {' '.join(step.tensors)} by {' '.join(step.gradients)}"
 
 
+def mlp_iteration(after_output, after_hidden, at_the_end):
+    """The iteration of `mlp` in words; given what follows each layer's backward pass, and both."""
+    return [
+        "load",
+        "append input/images",
+        "append input/labels",
+        "read input/images",
+        "read input/labels",
+        "forward vector",
+        "read weights/hidden",
+        "forward hidden",
+        "append activation/hidden/x",
+        "forward relu",
+        "append activation/relu/positive",
+        "read weights/output",
+        "forward output",
+        "append activation/output/x",
+        "loss",
+        "read activation/output/x",
+        "read weights/output",
+        "backward output",
+        *after_output,
+        "read activation/relu/positive",
+        "backward relu",
+        "read activation/hidden/x",
+        "read weights/hidden",
+        "backward hidden",
+        *after_hidden,
+        "backward vector",
+        *at_the_end,
+        "reset activations",
+    ]
+
+
 def test_mlp_iteration_is_the_one_expected():
     assert list(words(MLP.prologue)) == [
         "initialise hidden",
         "initialise output",
         "initialise weights/hidden weights/output",
     ]
-    assert list(words(MLP.iteration)) == [
-        "load",
-        "append input/images",
-        "append input/labels",
-        "read input/images",
-        "read input/labels",
-        "forward vector",
-        "read weights/hidden",
-        "forward hidden",
-        "append activation/hidden/x",
-        "forward relu",
-        "append activation/relu/positive",
-        "read weights/output",
-        "forward output",
-        "append activation/output/x",
-        "loss",
-        "read activation/output/x",
-        "read weights/output",
-        "backward output",
-        "read activation/relu/positive",
-        "backward relu",
-        "read activation/hidden/x",
-        "read weights/hidden",
-        "backward hidden",
-        "backward vector",
-        "constants",
-        "update weights/hidden weights/output by gradient/hidden gradient/output",
-        "reset activations",
-    ]
+    update = "update weights/hidden weights/output by gradient/hidden gradient/output"
+    assert list(words(MLP.iteration)) == mlp_iteration([], [], ["constants", update])
 
 
 def test_mlp_iteration_with_updates_by_the_core():
-    assert list(words(BY_CORE.iteration)) == [
-        "load",
-        "append input/images",
-        "append input/labels",
-        "read input/images",
-        "read input/labels",
-        "forward vector",
-        "read weights/hidden",
-        "forward hidden",
-        "append activation/hidden/x",
-        "forward relu",
-        "append activation/relu/positive",
-        "read weights/output",
-        "forward output",
-        "append activation/output/x",
-        "loss",
-        "read activation/output/x",
-        "read weights/output",
-        "backward output",
-        "read state/output/m",
-        "read state/output/v",
-        "update output",
-        "append weights/output",
-        "append state/output/m",
-        "append state/output/v",
-        "read activation/relu/positive",
-        "backward relu",
-        "read activation/hidden/x",
-        "read weights/hidden",
-        "backward hidden",
-        "read state/hidden/m",
-        "read state/hidden/v",
-        "update hidden",
-        "append weights/hidden",
-        "append state/hidden/m",
-        "append state/hidden/v",
-        "backward vector",
-        "reset activations",
-    ]
+    def update(layer):
+        return [
+            f"read state/{layer}/m",
+            f"read state/{layer}/v",
+            f"update {layer}",
+            f"append weights/{layer}",
+            f"append state/{layer}/m",
+            f"append state/{layer}/v",
+        ]
+
+    assert list(words(BY_CORE.iteration)) == mlp_iteration(update("output"), update("hidden"), [])
 
 
 def test_host_appends_inputs_and_reads_trained_weights_and_nothing_else():
