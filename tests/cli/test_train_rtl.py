@@ -30,12 +30,15 @@ def test_training_through_the_rtl(place, tmp_path, capsys):
     assert document["clocks"] > 0 and counters["APPEND_LATENCY"] > 0
     sent, updates = counters["PAGES_APPENDED"] * geometry.page_bytes - stored, document["updates"]
     if place == "core":
-        assert sent == 0 and updates is None
+        assert sent == 0 and updates is None and document["three_ways"] is None
     else:
         assert sent >= updates["gradient_bytes"] == 3 * 4 * 4810
         assert channels["PAGES_PROGRAMMED"] >= updates["tiles"] * geometry.planes
         assert 0 < updates["clocks"] < document["clocks"]
         assert 0 < updates["share_of_bound"] < 1
+        bound, on_dies, *elsewhere = document["three_ways"].values()
+        assert 0.97 * bound < on_dies <= 1.0001 * bound
+        assert all(0.5 * on_dies < rate < on_dies for rate in elsewhere) and len(elsewhere) == 2
 
     trace = json.loads((tmp_path / "trace.json").read_text())
     names = {event["name"] for event in trace["traceEvents"]}

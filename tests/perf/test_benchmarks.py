@@ -16,7 +16,7 @@ from flashtrain.perf.progress import run_until
 from flashtrain.perf.read import read_sequential
 from flashtrain.perf.update import bound, update
 from flashtrain.perf.update_comparison import compare, update_energy_ratio, update_speedup
-from flashtrain.perf.update_places import Controller, HostLink
+from flashtrain.perf.update_places import ControllerUnits, HostLink
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.sim.trace_array import ArrayTrace
 from flashtrain.sim.trace_milestones import TraceRecorder
@@ -75,7 +75,9 @@ def test_update_on_the_dies():
 
 
 @pytest.mark.parametrize(
-    "place", [Controller.of(TINY), HostLink(), HostLink(bytes_per_second=5e7)], ids=lambda place: place.where
+    "place",
+    [ControllerUnits.of(TINY), HostLink(), HostLink(bytes_per_second=5e7)],
+    ids=lambda place: place.where,
 )
 def test_update_elsewhere(place):
     """A slow link bounds a step on the host: 12 + 4 bytes per parameter across it."""
@@ -89,7 +91,7 @@ def test_update_elsewhere(place):
 
 def test_computing_in_the_controller_takes_time():
     """Units that are slower than the dies' arrays bound the step; a step on the dies is measured once."""
-    fast, slow = Controller.of(TINY), Controller(units=1, interval=40, divider=4)
+    fast, slow = ControllerUnits.of(TINY), ControllerUnits(units=1, interval=40, divider=4)
     with tiny(node=UPDATE_NODE) as device:
         found = compare(device, ArrayTrace(device.link), ADAM, [fast, slow], quick=True)
     assert list(found.elsewhere) == [fast, slow]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flashtrain.perf.update_places import ChunkSize, Controller, HostLink
+from flashtrain.perf.update_places import ChunkSize, ControllerUnits, HostLink
 from flashtrain.spec import ConfigError, preset
 
 SMALL = preset("small")
@@ -10,12 +10,12 @@ CHUNK = ChunkSize(parameters=1000, state_bytes=12_000, gradient_bytes=4000)
 
 
 def test_the_controller_has_the_units_of_the_dies():
-    assert Controller.of(SMALL) == Controller(units=8, interval=3, divider=4)
-    assert Controller.of(SMALL).clocks(1000) == 1000 * 3 * 4 / 8
+    assert ControllerUnits.of(SMALL) == ControllerUnits(units=8, interval=3, divider=4)
+    assert ControllerUnits.of(SMALL).clocks(1000) == 1000 * 3 * 4 / 8
 
 
 def test_chunks_pass_the_controller_one_after_the_other():
-    through = Controller(units=2, interval=3, divider=4, latency=50).way(SMALL.timing.clock_hz)
+    through = ControllerUnits(units=2, interval=3, divider=4, latency=50).way(SMALL.timing.clock_hz)
     # 6,000 clocks each, and 200 until the last parameter is out.
     assert through(100, CHUNK) == 100 + 6000 + 200
     assert through(100, CHUNK) == 100 + 12_000 + 200
@@ -34,8 +34,11 @@ def test_chunks_cross_a_link_there_and_back():
 @pytest.mark.parametrize(
     ("make", "name"),
     [
-        (lambda: Controller(units=0, interval=3, divider=4), r"controller\.units is 0; expected 1 or more"),
-        (lambda: Controller(1, 3, 4, latency=-1), r"controller\.latency is -1; expected 0 or more"),
+        (
+            lambda: ControllerUnits(units=0, interval=3, divider=4),
+            r"controller\.units is 0; expected 1 or more",
+        ),
+        (lambda: ControllerUnits(1, 3, 4, latency=-1), r"controller\.latency is -1; expected 0 or more"),
         (lambda: HostLink(bytes_per_second=0), r"link\.bytes_per_second is 0; expected more than 0"),
     ],
 )

@@ -12,7 +12,7 @@ from flashtrain.perf.read import read_sequential
 from flashtrain.perf.speed import simulation_speed
 from flashtrain.perf.update import Case, update
 from flashtrain.perf.update_comparison import update_energy_ratio, update_speedup
-from flashtrain.perf.update_places import Controller, HostLink, Place
+from flashtrain.perf.update_places import ControllerUnits, HostLink, Place
 from flashtrain.spec import FmsConfig, NodeTable
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
@@ -75,6 +75,6 @@ BENCHMARKS = {
     "update_momentum": Benchmark(_update(Case(Momentum())), node=UPDATE_NODE),
     "update_sgd": Benchmark(_update(Case(SGD())), node=UPDATE_NODE),
     "update_speedup_host": Benchmark(_speedup(lambda _: HostLink()), node=UPDATE_NODE),
-    "update_speedup_controller": Benchmark(_speedup(Controller.of), node=UPDATE_NODE),
+    "update_speedup_controller": Benchmark(_speedup(ControllerUnits.of), node=UPDATE_NODE),
     "update_energy_ratio": Benchmark(_energy_ratio, node=UPDATE_NODE),
 }

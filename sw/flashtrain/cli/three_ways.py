@@ -5,7 +5,7 @@ from typing import Any
 from flashtrain.host import open_device
 from flashtrain.perf.update import Case, bound
 from flashtrain.perf.update_comparison import Comparison, compare
-from flashtrain.perf.update_places import Controller, HostLink
+from flashtrain.perf.update_places import ControllerUnits, HostLink
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.training.optimizers import Optimizer
@@ -19,7 +19,7 @@ def three_ways(config: FmsConfig, optimizer: Optimizer, console: Console) -> "Th
     """Measure them on the RTL, with enough parameters for all dies."""
     from flashtrain.sim.trace_array import ArrayTrace
 
-    places = (Controller.of(config), HostLink())
+    places = (ControllerUnits.of(config), HostLink())
     console.step(f"a step of {optimizer.name} on the dies, {', '.join(place.where for place in places)}")
     with open_device(config, LINKS["rtl"].factory, UPDATE_NODE, memory_bytes(config)) as device:
         return ThreeWays(config, compare(device, ArrayTrace(device.link), Case(optimizer), places))
@@ -43,7 +43,7 @@ class ThreeWays:
             line = self._line(place.where, run.parameters_per_second)
             lines.append(f"{line}, {found.speedup(place):.2f} times as long")
         for place in found.elsewhere:
-            lines.append(f"{place.where}: {place.limit(found.case, self._clock_hz)}")
+            lines.append(f"{place.where}: {place.lanes(found.case, self._clock_hz)}")
         return "\n".join(lines)
 
     def _line(self, where: str, rate: float) -> str:

@@ -47,4 +47,15 @@ def programs_per_clock(work: Iterable[ArrayWork], dies: int, settle: int) -> flo
     steady = [sorted(times)[settle : len(times) - settle] for times in starts.values()]
     if len(steady) < dies or any(len(times) < 2 for times in steady):
         raise BenchmarkError(f"{len(steady)} of {dies} dies programmed, too little for a steady state")
-    return sum((len(times) - 1) / (times[-1] - times[0]) for times in steady)
+    return sum(1 / _interval(times) for times in steady)
+
+
+def _interval(times: Sequence[int]) -> float:
+    """Clocks from one to the next: the slope of a straight line through all of them, by least squares.
+
+    So it hardly matters whether a pause, for reads perhaps, comes just before the end or just after it.
+    """
+    weights = [2 * number - len(times) + 1 for number in range(len(times))]
+    return sum(weight * time for weight, time in zip(weights, times, strict=True)) / sum(
+        weight * number for number, weight in enumerate(weights)
+    )

@@ -66,7 +66,7 @@ def update_speedup(
         note=f"{found.on_dies.parameters_per_second / 1e6:,.1f} M/s on the dies,"
         f" {run.parameters_per_second / 1e6:,.1f} M/s {place.where},"
         f" where dies {_shares(device.config, run)};"
-        f" {place.limit(case, device.config.timing.clock_hz)}; OptimStore: {place.optimstore} times",
+        f" {place.lanes(case, device.config.timing.clock_hz)}; OptimStore: {place.optimstore} times",
     )
 
 

@@ -42,8 +42,8 @@ class Place(ABC):
         """For the chunks of one step, in the order in which they come."""
 
     @abstractmethod
-    def limit(self, case: Case, clock_hz: float) -> str:
-        """What the lanes allow, in words."""
+    def lanes(self, case: Case, clock_hz: float) -> str:
+        """What is a lane and not RTL, and what it allows, in words."""
 
 
 class _Lane:
@@ -59,11 +59,11 @@ class _Lane:
 
 
 @dataclass(frozen=True)
-class Controller(Place):
+class ControllerUnits(Place):
     """Update units in the controller, of the kind that the dies have: one lane, for they share each chunk.
 
-    The lane is no RTL. Its rate is what a unit promises and is tested for, a parameter every `interval` of
-    its clocks; reads, appends and their timing are the RTL's.
+    The lane is not RTL. Its rate is what the RTL of a unit promises and is tested for, a parameter every
+    `interval` of its clocks.
 
     units: how many; interval: clocks of a unit per parameter; divider: bus clocks per clock of a unit;
     latency: clocks of a unit from operands to results, at most, whatever the optimizer.
@@ -81,7 +81,7 @@ class Controller(Place):
         require(self.latency >= 0, "controller.latency", self.latency, "0 or more")
 
     @classmethod
-    def of(cls, config: FmsConfig) -> "Controller":
+    def of(cls, config: FmsConfig) -> "ControllerUnits":
         """As OptimStore compares: as many units as there are dies, each as fast as a die's."""
         g = config.geometry
         return cls(g.channels * g.dies, config.update_interval, config.update_divider)
@@ -102,12 +102,9 @@ class Controller(Place):
 
         return through
 
-    def limit(self, case: Case, clock_hz: float) -> str:
-        rate = clock_hz / self.clocks(1)
-        return (
-            f"its {self.units} update units, like those of the dies, are a lane of {rate / 1e6:,.1f} M/s and"
-            " not RTL, as all that crosses channels is"
-        )
+    def lanes(self, case: Case, clock_hz: float) -> str:
+        rate = clock_hz / self.clocks(1) / 1e6
+        return f"what crosses channels is RTL, the {self.units} update units are a lane of {rate:,.1f} M/s"
 
 
 @dataclass(frozen=True)
@@ -129,11 +126,7 @@ class HostLink(Place):
 
     @property
     def where(self) -> str:
-        return f"on the host, over {self._name}"
-
-    @property
-    def _name(self) -> str:
-        return f"a link of {self.bytes_per_second / 1e9:g} GB/s"
+        return f"on the host, over a link of {self.bytes_per_second / 1e9:g} GB/s"
 
     def way(self, clock_hz: float) -> Way:
         there, host, back = _Lane(), _Lane(), _Lane()
@@ -147,6 +140,7 @@ class HostLink(Place):
 
         return through
 
-    def limit(self, case: Case, clock_hz: float) -> str:
-        rate = self.bytes_per_second / (case.state_bytes + case.gradient.bytes)
-        return f"{self._name} allows {rate / 1e6:,.1f} M/s"
+    def lanes(self, case: Case, clock_hz: float) -> str:
+        rates = (self.bytes_per_second / (case.state_bytes + case.gradient.bytes), self.parameters_per_second)
+        link, host = (rate / 1e6 for rate in rates)
+        return f"what crosses channels is RTL, link and host are lanes of {link:,.1f} and {host:,.1f} M/s"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from update_model import Settings, VerilatedUnit
 
-from flashtrain.perf.update_places import Controller
+from flashtrain.perf.update_places import ControllerUnits
 from flashtrain.rtl.die.update import UpdateUnit
 from flashtrain.spec import preset
 from flashtrain.spec.optimizer import OptimizerCode
@@ -21,8 +21,8 @@ def unit(seed):
 
 
 def test_the_lane_takes_what_the_unit_takes(unit):
-    lane = Controller.of(BEHEMOTH)
-    of_one = Controller(1, lane.interval, lane.divider, lane.latency)
+    lane = ControllerUnits.of(BEHEMOTH)
+    of_one = ControllerUnits(1, lane.interval, lane.divider, lane.latency)
 
     def measured(count: int):
         operands = {name: np.zeros(count, np.uint32) for name in ("w", "m", "v", "gradient")}
