@@ -173,10 +173,13 @@ def _export_module(component: wiring.Component, fragment: Fragment, name: str) -
 
 
 def export_fragment(
-    fragment: Fragment, ports: Mapping[str, tuple[Value, PortDirection]], name: str, domain: str = "sync"
+    fragment: Fragment,
+    ports: Mapping[str, tuple[Value, PortDirection]],
+    name: str,
+    clock: ClockDomain | None = None,
 ) -> ExportedModule:
-    """Write an elaborated fragment as module `name`; `clk` and `rst` are those of `domain`."""
-    clock = ClockDomain(domain)
+    """Write an elaborated fragment as module `name`; `clk` and `rst` are those of `clock`, or of `sync`."""
+    clock = clock or ClockDomain("sync")
     fragment.add_domains(clock)
     ports = {"clk": (clock.clk, PortDirection.Input), "rst": (clock.rst, PortDirection.Input), **ports}
     rtlil_text, _names = rtlil.convert_fragment(fragment, ports, name, emit_src=False)

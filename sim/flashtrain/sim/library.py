@@ -45,6 +45,7 @@ _CHANNEL_PARTS = (
     PageSets, ProgramResults, PageSerializer, ReadIntake, ReadBuffer, BusController, BlockTable,
     EraseBroadcast, DieAgent, ChannelClockwork, PinChecker,
 )  # fmt: skip
+_CHANNEL_OPTIONS = {"restless": ("engine_clockwork",), "silent": ("cycle",), "polled": ("counter_value",)}
 _DIE_PARTS = (UpdateUnit, TileWalker, StepStatistics)
 
 
@@ -63,9 +64,9 @@ def build_library(config: FmsConfig) -> Path:
     facts = {name: model_facts(model) for name, model in models.items()}
 
     classes: list[str] = []
-    for name, unit, parts, restless, silent in (
-        ("Channel", lambda: ChannelUnit(config), _CHANNEL_PARTS, (), ("cycle",)),
-        ("Die", lambda: DieUnit(config), _DIE_PARTS, (REST,), ()),
+    for name, unit, parts, options in (
+        ("Channel", lambda: ChannelUnit(config), _CHANNEL_PARTS, _CHANNEL_OPTIONS),
+        ("Die", lambda: DieUnit(config), _DIE_PARTS, {"restless": (REST,)}),
     ):
         whole, sources = _cut_sources(unit, parts, name.lower(), repr(config))
         for part in whole.parts:
@@ -75,7 +76,7 @@ def build_library(config: FmsConfig) -> Path:
                 files += [path for module, path in nand_models.items() if module in text]
                 models[part.module] = verilate(files, part.module, prefix_of(part))
                 facts[part.module] = model_facts(models[part.module], one_clock=not part.gated)
-        classes += PartsClass(name, whole, facts, restless=restless, silent=silent).lines()
+        classes += PartsClass(name, whole, facts, **options).lines()
 
     folder = Path(__file__).parent / "verilated_fms"
     cpp = [path for path in VERILATOR_SOURCES if path.suffix == ".cpp"]
@@ -146,7 +147,7 @@ def _exchange(config: FmsConfig) -> Iterator[str]:
     """Functions that carry values between hub and channels, and from a channel's pins to its dies."""
     channels = range(config.geometry.channels)
     ports = sorted(_names(ChannelPorts(config), driven=True), key=lambda name: not name.endswith("__valid"))
-    answers = list(_names(ChannelPorts(config), driven=False))
+    answers = [name for name in _names(ChannelPorts(config), driven=False) if name != "counter_value"]
     yield f"constexpr int kChannels = {len(channels)};"
     yield f"constexpr int kDies = {config.geometry.dies};"
     for number in channels:
@@ -166,7 +167,9 @@ def _exchange(config: FmsConfig) -> Iterator[str]:
         yield f"    if ({chosen} && from.read_valid()) changed |= carry(to.read_data, from.read_data());"
         yield "    return changed;"
         yield "}"
-    for kind in ("to_channel", "from_channel"):
+        counter = f"carry(to.{member(at_hub + 'counter_value')}, from.counter_value())"
+        yield f"inline bool counter_{number}(const Channel& from, Vhub& to) {{ return {counter}; }}"
+    for kind in ("to_channel", "from_channel", "counter"):
         yield f"constexpr decltype(&{kind}_0) {kind}[] = {{{', '.join(f'{kind}_{n}' for n in channels)}}};"
     port = HubClockworkPort(config)
     yield from _function(

@@ -183,7 +183,8 @@ def cut(top: wiring.Component, classes: tuple[type, ...], name: str) -> tuple[Cu
     exported = export_fragment(rest, rest_ports, f"{name}_{REST}")
     modules[exported.text] = exported
     parts.append(Part(REST, exported.name, gated=False))
-    for part in surgeon.parts:
+    # A gated clock comes last: its part samples what all others have come to.
+    for part in sorted(surgeon.parts, key=lambda part: part.domain is not None):
         exported = _export(part, f"{name}_{type(part.component).__name__.lower()}")
         module = modules.setdefault(exported.text, exported)
         if module is not exported and module.name != exported.name:
@@ -198,7 +199,8 @@ def _export(part: _Found, name: str) -> ExportedModule:
         port: (value, PortDirection.Input if flow == wiring.In else PortDirection.Output)
         for port, flow, value in leaf_ports(part.component)
     }
-    return export_fragment(part.fragment, ports, name, part.domain.name if part.domain else "sync")
+    clock = part.domain and ClockDomain(part.domain.name, async_reset=part.domain.async_reset)
+    return export_fragment(part.fragment, ports, name, clock)
 
 
 def _ports_of(part: _Found) -> Iterator[tuple[str, wiring.Flow, Value]]:

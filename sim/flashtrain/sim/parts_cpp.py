@@ -22,7 +22,8 @@ def prefix_of(part: Part) -> str:
 class PartsClass:
     """The text of class `name`.
 
-    `restless` parts never sleep; `silent` ports of the whole wake nobody.
+    `restless` parts never sleep; `silent` inputs of the whole wake nobody; `settle` does not report changes of
+    its `polled` outputs.
     """
 
     def __init__(
@@ -33,9 +34,10 @@ class PartsClass:
         *,
         restless: tuple[str, ...] = (),
         silent: tuple[str, ...] = (),
+        polled: tuple[str, ...] = (),
     ) -> None:
         self._name, self._cut, self._facts = name, cut, facts
-        self._restless, self._silent = restless, silent
+        self._restless, self._silent, self._polled = restless, silent, polled
         self._numbers = {part.name: number for number, part in enumerate(cut.parts)}
         self._parts = {part.name: part for part in cut.parts}
 
@@ -46,9 +48,11 @@ class PartsClass:
         yield "  public:"
         initialisers = ", ".join(f"{part.name}{{context}}" for part in parts)
         yield f"    explicit {name}(VerilatedContext& context) : {initialisers} {{}}"
-        yield "    // All parts follow their inputs."
-        yield "    void settle() {"
+        yield "    // All parts follow their inputs. True if what the whole drives may have changed."
+        yield "    bool settle() {"
+        yield "        const uint32_t moved = awake_ | dirty_;"
         yield from self._switch("dirty_", parts, lambda part: self._settle(part))
+        yield "        return (moved | awake_) & kAnswering;"
         yield "    }"
         yield "    // The clock rises; settled before."
         yield "    void edge(uint64_t clock) {"
@@ -74,10 +78,24 @@ class PartsClass:
             yield from (f"        {line}" for line in self._carry(part, following=True))
             yield "    }"
         yield from (f"    flashtrain::Part<{prefix_of(part)}> {part.name};" for part in parts)
-        mask = sum(1 << self._numbers[part.name] for part in clocked)
-        yield f"    static constexpr uint32_t kAll = {(1 << len(parts)) - 1:#x}, kClocked = {mask:#x};"
+        masks = {"kAll": parts, "kClocked": clocked, "kAnswering": self._answering()}
+        for mask, members in masks.items():
+            bits = sum(self._bit(part.name) for part in members)
+            yield f"    static constexpr uint32_t {mask} = {bits:#x};"
         yield "    uint32_t dirty_ = kAll, awake_ = kClocked;  // a bit for each part"
         yield "};"
+
+    def _answering(self) -> list[Part]:
+        """Parts that drive outputs of the whole."""
+        return [
+            part
+            for part in self._cut.parts
+            if any(
+                wire.part == part.name and not to and port not in self._polled
+                for wire in self._cut.wires
+                for to, port in wire.to
+            )
+        ]
 
     def _switch(self, mask, parts, body, *, copy: bool = False) -> Iterator[str]:
         """Do `body` for each part whose bit is set; without `copy` this takes the bits from the mask."""

@@ -3,6 +3,7 @@
 // One device per loaded library: the NAND model's DPI functions have no other context.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -92,12 +93,13 @@ class Device {
         data_reader_.sample(clocks_);
         data_writer_.sample(clocks_);
         if (tracing) trace_bursts();
+        if (hub_sleeper_.awake()) broadcast();
         for (int i = 0; i < kChannels; ++i) {
             ChannelState& channel = *channels_[i];
             exchange_with_dies(channel);
             to_engine(i, channel.engine);
-            channel.engine.settle();
-            hub_changed_ |= from_channel[i](channel.engine, hub_);
+            if (channel.engine.settle()) hub_changed_ |= from_channel[i](channel.engine, hub_);
+            if (hub_.channel_counter_sample) hub_changed_ |= counter[i](channel.engine, hub_);
         }
         hub_changed_ |= from_clockwork(hub_clockwork_, hub_);
         if (hub_changed_) hub_sleeper_.inputs_changed();
@@ -184,6 +186,10 @@ class Device {
         std::unique_ptr<Die> model;
         bool awake = true;
         uint64_t selected = 0;  // the last clock with CE_n low
+        // What the model says; it says the same while it is left alone.
+        CData dqs_i = 0, rb_n = 0, resting = 0;
+        SData dq_i = 0;
+        uint64_t wake = 0;
     };
 
     struct ChannelState {
@@ -224,9 +230,18 @@ class Device {
         const bool data_valid = hub_.write_data_valid >> number & 1;
         engine.data_valid(static_cast<CData>(data_valid));
         if (data_valid) engine.data(hub_.write_data);
-        engine.channel_reset(hub_.channel_reset);
-        engine.counter_select(hub_.channel_counter_select);
-        engine.counter_sample(hub_.channel_counter_sample);
+    }
+
+    // What all channels are told, and seldom.
+    void broadcast() {
+        const Broadcast now{hub_.channel_reset, hub_.channel_counter_select, hub_.channel_counter_sample};
+        if (now == broadcast_) return;
+        broadcast_ = now;
+        for (auto& channel : channels_) {
+            channel->engine.channel_reset(hub_.channel_reset);
+            channel->engine.counter_select(hub_.channel_counter_select);
+            channel->engine.counter_sample(hub_.channel_counter_sample);
+        }
     }
 
     // Pins between a channel and its dies, before the edge. A die rests, and is left alone, when nothing in it can
@@ -239,12 +254,20 @@ class Device {
         for (int d = 0; d < kDies; ++d) {
             DieState& die_state = state.dies[d];
             Die& die = *die_state.model;
-            dqs_i |= die.pins__dqs_i();
-            dq_i |= die.pins__dq_i();
-            rb_n |= die.pins__rb_n() << d;
+            if (die_state.awake) {
+                die_state.dqs_i = die.pins__dqs_i();
+                die_state.dq_i = die.pins__dq_i();
+                die_state.rb_n = die.pins__rb_n();
+                die_state.resting = die.resting();
+                die_state.wake = die.wake();
+            }
+            dqs_i |= die_state.dqs_i;
+            dq_i |= die_state.dq_i;
+            rb_n |= die_state.rb_n << d;
             const bool ce = selected >> d & 1;
             if (ce) die_state.selected = clocks_;
-            die_state.awake = clocks_ - die_state.selected < kClocksToRest || !die.resting() || clocks_ >= die.wake();
+            die_state.awake = clocks_ - die_state.selected < kClocksToRest || !die_state.resting ||
+                              clocks_ >= die_state.wake;
             if (!die_state.awake) continue;
             to_die(channel, die);
             die.pins__ce_n(static_cast<CData>(!ce));
@@ -303,6 +326,8 @@ class Device {
     AxiReader<Of<decltype(hub_.PIN(data, araddr))>, Of<decltype(hub_.PIN(data, rdata))>> data_reader_;
     AxiWriter<Of<decltype(hub_.PIN(data, awaddr))>, Of<decltype(hub_.PIN(data, wdata))>, Of<decltype(hub_.PIN(data, wstrb))>>
         data_writer_;
+    using Broadcast = std::array<CData, 3>;
+    Broadcast broadcast_{2};  // as no signal of one bit is
     bool hub_changed_ = true;  // the hub's inputs, since it was settled
     uint64_t clocks_ = 0;
     bool interrupt_ = false;

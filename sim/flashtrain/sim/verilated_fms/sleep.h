@@ -50,15 +50,25 @@ class Stillness {
 
     // After an edge: whether those to come change nothing.
     bool still(const Root& root, uint64_t clock) {
-        if (equal_ == 0 && clock % kInterval != 0) return false;
-        if (equal_ > 0 && same(root)) return ++equal_ > kEqualEdges;
-        equal_ = clock % kInterval == 0;
-        if (equal_) keep(root);
-        return false;
+        if (equal_ == 0) {
+            if (clock % interval_ != 0) return false;
+            keep(root);
+            equal_ = 1;
+            return false;
+        }
+        if (!same(root)) {
+            equal_ = 0;
+            interval_ = std::min(2 * interval_, kLongest);
+            return false;
+        }
+        if (++equal_ <= kEqualEdges) return false;
+        interval_ = kShortest;
+        return true;
     }
 
   private:
-    static constexpr uint64_t kInterval = 8;
+    // Clocks from one look to the next: more for what keeps moving.
+    static constexpr uint64_t kShortest = 8, kLongest = 64;
     static constexpr int kEqualEdges = 4;
 
     static const char* at(const Root& root, const Range& range) {
@@ -81,6 +91,7 @@ class Stillness {
         }
     }
 
+    uint64_t interval_ = kShortest;
     int equal_ = 0;  // edges, if any, since the state was kept, and one
     std::vector<char> kept_;
 };
