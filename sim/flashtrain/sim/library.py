@@ -14,6 +14,8 @@ from amaranth import Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
+from flashtrain.rtl.arbiter import StreamMerge
+from flashtrain.rtl.axi_guard import AxiGuard
 from flashtrain.rtl.channel.block_table import BlockTable
 from flashtrain.rtl.channel.bus_controller import BusController
 from flashtrain.rtl.channel.clockwork import ChannelClockwork
@@ -27,25 +29,44 @@ from flashtrain.rtl.channel_ports import ChannelPorts
 from flashtrain.rtl.die.step_statistics import StepStatistics
 from flashtrain.rtl.die.tile_walker import TileWalker
 from flashtrain.rtl.die.update import UpdateUnit
-from flashtrain.rtl.frontend.clockwork import HubClockwork, HubClockworkPort
-from flashtrain.rtl.hub import Hub
+from flashtrain.rtl.frontend.clockwork import HubClockwork
+from flashtrain.rtl.frontend.completion import CompletionWriter
+from flashtrain.rtl.frontend.decode import Decoder
+from flashtrain.rtl.frontend.fetch import SubmissionFetch
+from flashtrain.rtl.frontend.registers import RegisterFile
+from flashtrain.rtl.frontend.tracker import CommandTracker
+from flashtrain.rtl.frontend.write_mux import WriteMux
+from flashtrain.rtl.read.returner import ReadReturner
+from flashtrain.rtl.read.splitter import ReadSplitter
+from flashtrain.rtl.write.announcer import Announcer
+from flashtrain.rtl.write.fetcher import PageFetcher
+from flashtrain.rtl.zones.allocator import ZoneAllocator
 from flashtrain.rtl.zones.erase import EraseBroadcast
+from flashtrain.rtl.zones.manager import ZoneManager
+from flashtrain.rtl.zones.report import ZoneReport
 from flashtrain.sim.build_cache import BUILD, content_key
 from flashtrain.sim.channel_unit import ChannelUnit
+from flashtrain.sim.hub_unit import HubUnit
 from flashtrain.sim.model_facts import ModelFacts, model_facts
 from flashtrain.sim.nand import SHARED_PINS, VERILATOR_SOURCES, DieUnit
 from flashtrain.sim.nand.pin_checker import PinChecker
 from flashtrain.sim.parts import REST, Cut, cut
-from flashtrain.sim.parts_cpp import PartsClass, member, prefix_of
-from flashtrain.sim.verilated import Model, build_shared_library, exported, exported_sources, verilate
+from flashtrain.sim.parts_cpp import PartsClass, prefix_of
+from flashtrain.sim.verilated import Model, build_shared_library, exported, verilate
 from flashtrain.spec import FmsConfig
 
-_HUB = {"Vhub": Hub, "Vhub_clockwork": HubClockwork}
+_HUB_PARTS = (
+    RegisterFile, SubmissionFetch, Decoder, CommandTracker, CompletionWriter, WriteMux, AxiGuard,
+    StreamMerge, ZoneManager, ZoneAllocator, ZoneReport, EraseBroadcast, Announcer, PageFetcher,
+    ReadSplitter, ReadReturner, HubClockwork,
+)  # fmt: skip
+_HUB_OPTIONS = {"restless": ("clockwork",)}
 _CHANNEL_PARTS = (
     PageSets, ProgramResults, PageSerializer, ReadIntake, ReadBuffer, BusController, BlockTable,
     EraseBroadcast, DieAgent, ChannelClockwork, PinChecker,
 )  # fmt: skip
 _CHANNEL_OPTIONS = {"restless": ("engine_clockwork",), "silent": ("cycle",), "polled": ("counter_value",)}
+_DIE_OPTIONS = {"restless": (REST, "logic")}
 _DIE_PARTS = (UpdateUnit, TileWalker, StepStatistics)
 
 
@@ -57,16 +78,12 @@ def build_library(config: FmsConfig) -> Path:
         if path.suffix == ".sv"
     }
     models: dict[str, Model] = {}
-    for prefix, unit in _HUB.items():
-        name = f"flashtrain_{prefix[1:]}"
-        sources = exported_sources(lambda unit=unit: unit(config), name, repr(config))
-        models[name] = verilate(sources, name, prefix)
-    facts = {name: model_facts(model) for name, model in models.items()}
-
+    facts: dict[str, ModelFacts] = {}
     classes: list[str] = []
     for name, unit, parts, options in (
+        ("Hub", lambda: HubUnit(config), _HUB_PARTS, _HUB_OPTIONS),
         ("Channel", lambda: ChannelUnit(config), _CHANNEL_PARTS, _CHANNEL_OPTIONS),
-        ("Die", lambda: DieUnit(config), _DIE_PARTS, {"restless": (REST,)}),
+        ("Die", lambda: DieUnit(config), _DIE_PARTS, _DIE_OPTIONS),
     ):
         whole, sources = _cut_sources(unit, parts, name.lower(), repr(config))
         for part in whole.parts:
@@ -123,7 +140,8 @@ def _models(models: dict[str, Model], facts: dict[str, ModelFacts]) -> Iterator[
         yield f'#include "{root}.h"'
         if facts[name].has_input_logic:
             yield f"FLASHTRAIN_SETTLE({model.prefix})"
-        yield f"FLASHTRAIN_EDGE({model.prefix})"
+        if facts[name].clocked:
+            yield f"FLASHTRAIN_EDGE({model.prefix})"
         yield "template <>"
         yield f"struct flashtrain::State<{root}> {{"
         yield "    static inline const std::vector<Range> ranges = [] {"
@@ -152,30 +170,23 @@ def _exchange(config: FmsConfig) -> Iterator[str]:
     yield f"constexpr int kDies = {config.geometry.dies};"
     for number in channels:
         at_hub = f"channels__{number}__"
-        yield f"inline void to_channel_{number}(const Vhub& from, Channel& to) {{"
+        yield f"inline void to_channel_{number}(const Hub& from, Channel& to) {{"
         for name in ports:
             # Payloads change seldom, and wide ones are dear: they move only with their `valid`.
-            valid = member(at_hub + name.removesuffix("payload") + "valid")
-            guard = f"if (from.{valid}) " if name.endswith("__payload") else ""
-            yield f"    {guard}to.{name}(from.{member(at_hub + name)});"
+            valid = at_hub + name.removesuffix("payload") + "valid"
+            guard = f"if (from.{valid}()) " if name.endswith("__payload") else ""
+            yield f"    {guard}to.{name}(from.{at_hub + name}());"
         yield "}"
-        yield f"inline bool from_channel_{number}(const Channel& from, Vhub& to) {{"
-        yield "    bool changed = false;"
+        yield f"inline void from_channel_{number}(const Channel& from, Hub& to) {{"
         for name in answers:
-            yield f"    changed |= carry(to.{member(at_hub + name)}, from.{name}());"
-        chosen = f"to.{member(at_hub + 'read_chosen')}"
-        yield f"    if ({chosen} && from.read_valid()) changed |= carry(to.read_data, from.read_data());"
-        yield "    return changed;"
+            yield f"    to.{at_hub + name}(from.{name}());"
+        yield f"    if (to.{at_hub}read_chosen() && from.read_valid()) to.read_data(from.read_data());"
         yield "}"
-        counter = f"carry(to.{member(at_hub + 'counter_value')}, from.counter_value())"
-        yield f"inline bool counter_{number}(const Channel& from, Vhub& to) {{ return {counter}; }}"
+        yield f"inline void counter_{number}(const Channel& from, Hub& to) {{"
+        yield f"    to.{at_hub}counter_value(from.counter_value());"
+        yield "}"
     for kind in ("to_channel", "from_channel", "counter"):
         yield f"constexpr decltype(&{kind}_0) {kind}[] = {{{', '.join(f'{kind}_{n}' for n in channels)}}};"
-    port = HubClockworkPort(config)
-    yield from _function(
-        "to_clockwork", "Vhub", "Vhub_clockwork", "clockwork__", "port__", _names(port, driven=True)
-    )
-    yield from _function("from_clockwork", "Vhub_clockwork", "Vhub", "port__", "clockwork__", ["value"])
     yield "inline void to_die(const Channel& from, Die& to) {"
     yield from (f"    to.pins__{name}(from.nand__{name}());" for name in SHARED_PINS)
     yield "}"
@@ -186,16 +197,3 @@ def _names(signature: wiring.Signature, *, driven: bool) -> Iterator[str]:
     for path, port, value in signature.flatten(signature.create()):
         if len(Value.cast(value)) and (port.flow is Out) == driven:
             yield "__".join(map(str, path))
-
-
-def _function(
-    function: str, source: str, target: str, source_prefix: str, target_prefix: str, names: Iterable[str]
-) -> Iterator[str]:
-    """A function that carries ports of a model to another's; true if one has changed."""
-    yield f"inline bool {function}(const {source}& from, {target}& to) {{"
-    yield "    bool changed = false;"
-    for name in names:
-        there, here = member(target_prefix + name), member(source_prefix + name)
-        yield f"    changed |= carry(to.{there}, from.{here});"
-    yield "    return changed;"
-    yield "}"

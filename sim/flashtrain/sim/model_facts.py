@@ -13,10 +13,11 @@ _LARGE = 64
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """`memories` are the large ones; `follows_inputs` holds every name that the logic between inputs and
-    registers or outputs reads or writes."""
+    """`memories` are the large ones; `clocked` says whether there are registers; `follows_inputs` holds every
+    name that the logic between inputs and registers or outputs reads or writes."""
 
     memories: tuple[str, ...]
+    clocked: bool
     follows_inputs: frozenset[str]
 
     @property
@@ -44,12 +45,14 @@ def model_facts(model: Model, *, one_clock: bool = True) -> ModelFacts:
         }
         path.write_text(json.dumps(content))
     content = json.loads(path.read_text())
-    if one_clock and content["triggers"] != ["1"]:
+    if one_clock and content["triggers"] not in ([], ["1"]):
         raise ToolError(
             f"{model.prefix} has triggers {content['triggers']} beside its clock: combinational loops, as "
             "those of a struct that reads its own fields, see UNOPTFLAT in its build.log"
         )
-    return ModelFacts(tuple(content["memories"]), frozenset(content["follows_inputs"]))
+    return ModelFacts(
+        tuple(content["memories"]), bool(content["triggers"]), frozenset(content["follows_inputs"])
+    )
 
 
 def _named_in_input_logic(prefix: str, text: str) -> set[str]:

@@ -1,16 +1,16 @@
 """Cuts a component into parts that are simulated as models of their own, and finds the wires between them.
 
 Simulators evaluate a whole model at every edge. Cut at the right places, most of a design is still at most
-edges, and a part is left alone while nothing comes (`parts.h`). The parts are submodules of chosen classes;
-what is left of the component, the logic around them, is one more part, the *rest*. Wires that only join two
-ports lead from part to part; all other logic between parts is in the rest.
+edges, and a part is left alone while nothing comes (`parts.h`). The parts are submodules of chosen classes
+and every `SharedModule`; what is left of the component, the logic around them, is one more part, the *rest*.
+Wires that only join two ports lead from part to part.
 """
 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from amaranth.hdl import ClockDomain, ClockSignal, Fragment, Instance, ResetSignal, Signal, Value
@@ -67,14 +67,26 @@ class Cut:
 
 
 @dataclass
-class _Found:
-    """A part that was taken out, with the clock and the reset of its surroundings."""
+class _Piece:
+    """A part in the making: its logic, names of signals as ports, and what its surroundings gave it."""
 
     name: str
-    component: wiring.Component
+    module: str
     fragment: Fragment
-    domain: ClockDomain | None
-    reset: Signal | None
+    names: SignalDict
+    clock: ClockDomain | None = None
+    reset: Signal | None = None
+
+    def __post_init__(self) -> None:
+        self.ports: dict[str, tuple[Value, PortDirection]] = {}
+
+    def port(self, signal: Signal, direction: PortDirection) -> str:
+        """The name of the port of this signal, which now there is."""
+        if signal not in self.names:
+            self.names[signal] = f"port{len(self.ports)}__" + re.sub(r"\W", "", signal.name)
+        name = self.names[signal]
+        self.ports[name] = signal, direction
+        return name
 
 
 class _Surgeon:
@@ -82,7 +94,7 @@ class _Surgeon:
 
     def __init__(self, classes: tuple[type, ...]) -> None:
         self._classes = classes
-        self.parts: list[_Found] = []
+        self.parts: list[_Piece] = []
         self.joins = SignalDict()  # signal: the signal that it follows
 
     def operate(self, fragment: Fragment, path: tuple[str, ...], reset: Signal | None) -> None:
@@ -99,7 +111,7 @@ class _Surgeon:
             shared = next((o for o in child.origins or () if isinstance(o, SharedModule)), None)
             part = next((o for o in child.origins or () if isinstance(o, self._classes)), None)
             if part is not None:
-                self.parts.append(_Found("_".join(here), part, child, _own_domain(child, fragment), reset))
+                self._take(here, part, child, _own_domain(child, fragment), reset)
             elif shared is not None:
                 inner = Fragment.get(shared.component, None)
                 for (_, flow, outside), (_, _, inside) in zip(
@@ -107,12 +119,24 @@ class _Surgeon:
                 ):
                     follower, followed = (inside, outside) if flow == wiring.In else (outside, inside)
                     self.joins[follower] = followed
-                self.operate(inner, here, reset if shared.reset is None else shared.reset)
-                kept.append((inner, name, where))
+                own_reset = reset if shared.reset is None else shared.reset
+                self.operate(inner, here, own_reset)
+                self._take(here, shared.component, inner, None, own_reset)
             else:
                 self.operate(child, here, reset)
                 kept.append((child, name, where))
         fragment.subfragments[:] = kept
+
+    def _take(
+        self,
+        path: tuple[str, ...],
+        component: wiring.Component,
+        fragment: Fragment,
+        clock: ClockDomain | None,
+        reset: Signal | None,
+    ) -> None:
+        module = type(component).__name__.lower()
+        self.parts.append(_Piece("_".join(path), module, fragment, _port_names(component), clock, reset))
 
     def source(self, signal: Value) -> Signal:
         """The signal that this one follows in the end."""
@@ -128,86 +152,78 @@ def cut(top: wiring.Component, classes: tuple[type, ...], name: str) -> tuple[Cu
     Modules of equal text are one, with the name of the first. Raises `CutError`.
     """
     surgeon = _Surgeon(classes)
-    rest = Fragment.get(top, None)
-    surgeon.operate(rest, (), None)
-    uses, drives = _signals(rest)
-    for signal in uses:
-        # Both ends are in the rest: joined there again.
-        if signal not in drives and surgeon.source(signal) in drives:
-            rest.add_statements("comb", signal.eq(surgeon.source(signal)))
-            drives.add(signal)
+    whole = Fragment.get(top, None)
+    surgeon.operate(whole, (), None)
+    # A gated clock comes last: its part samples what all others have come to.
+    parts = sorted(surgeon.parts, key=lambda part: part.clock is not None)
+    pieces = [_Piece(REST, REST, whole, _port_names(top)), *parts]
 
-    sinks: list[tuple[str, str, Value]] = []  # part, port, signal of the port
-    sources = SignalDict()  # signal: part, port
-    for port, flow, value in leaf_ports(top):
+    owners = SignalDict()  # of each signal that is driven; None for the ports of the whole
+    for _port, flow, value in leaf_ports(top):
         if flow == wiring.In:
-            sources[value] = ("", port)
-        else:
-            sinks.append(("", port, value))
-    for part in surgeon.parts:
-        for port, flow, value in _ports_of(part):
-            if flow == wiring.Out:
-                sources[value] = (part.name, port)
-            else:
-                sinks.append((part.name, port, value))
-
-    # Ports of the rest: what it drives for others, and what it uses of theirs.
-    rest_ports: dict[str, tuple[Value, PortDirection]] = {}
-    for part, port, signal in sinks:
-        source = surgeon.source(signal)
-        if source not in sources and source in drives:
-            here = f"{part}__{port}" if part else port
-            sources[source] = (REST, here)
-            rest_ports[here] = (source, PortDirection.Output)
-    for number, signal in enumerate(uses):
-        if signal not in drives and surgeon.source(signal) in sources:
-            # Only what comes from elsewhere: what nobody drives is a constant.
-            here = f"in{number}__" + re.sub(r"\W", "", signal.name)
-            rest_ports[here] = (signal, PortDirection.Input)
-            sinks.append((REST, here, signal))
+            owners[value] = None
+    needs: list[tuple[_Piece, Signal]] = []
+    for piece in pieces:
+        uses, drives = _signals(piece)
+        for signal in uses:
+            source = surgeon.source(signal)
+            if signal not in drives and source in drives:
+                # Both ends are here: joined here again.
+                piece.fragment.add_statements("comb", signal.eq(source))
+            elif signal not in drives:
+                needs.append((piece, signal))
+        owners.update((signal, piece) for signal in drives)
 
     wires: dict[tuple[str, str], list[tuple[str, str]]] = {
         ("", port): [] for port, flow, _value in leaf_ports(top) if flow == wiring.In
     }
-    for part, port, signal in sinks:
+
+    def join(source: Signal, part: str, port: str) -> None:
+        owner = owners.get(source, pieces[0])  # what nobody drives is constant in the rest
+        here = pieces[0].names[source] if owner is None else owner.port(source, PortDirection.Output)
+        wires.setdefault((owner.name if owner else "", here), []).append((part, port))
+
+    for piece, signal in needs:
         source = surgeon.source(signal)
-        if source in sources:
-            wires.setdefault(sources[source], []).append((part, port))
-        elif source.init:
-            raise CutError(f"{part}.{port} is never driven, and does not begin as 0")
-    for part in surgeon.parts:
-        if part.reset is not None and part.domain is None:
-            wires.setdefault(sources[surgeon.source(part.reset)], []).append((part.name, "rst"))
+        if source in owners:
+            join(source, piece.name, piece.port(signal, PortDirection.Input))
+        elif source.init != signal.init:
+            raise CutError(
+                f"nobody drives {source.name}, and {piece.name} expects {signal.name} of another value"
+            )
+    for piece in parts:
+        if piece.clock is not None:
+            join(surgeon.source(piece.clock.clk), piece.name, "clk")
+            join(surgeon.source(piece.clock.rst), piece.name, "rst")
+        elif piece.reset is not None:
+            join(surgeon.source(piece.reset), piece.name, "rst")
+    for port, flow, value in leaf_ports(top):
+        if flow == wiring.Out:
+            join(surgeon.source(value), "", port)
 
-    parts, modules = [], {}
-    exported = export_fragment(rest, rest_ports, f"{name}_{REST}")
-    modules[exported.text] = exported
-    parts.append(Part(REST, exported.name, gated=False))
-    # A gated clock comes last: its part samples what all others have come to.
-    for part in sorted(surgeon.parts, key=lambda part: part.domain is not None):
-        exported = _export(part, f"{name}_{type(part.component).__name__.lower()}")
-        module = modules.setdefault(exported.text, exported)
-        if module is not exported and module.name != exported.name:
-            raise CutError(f"{part.name} has the text of {module.name}")
-        parts.append(Part(part.name, module.name, gated=part.domain is not None))
+    found, modules = [], {}
+    for piece in pieces:
+        exported = _export(piece, f"{name}_{piece.module}")
+        text = exported.text
+        if text not in modules:
+            taken = sum(other.name.startswith(exported.name) for other in modules.values())
+            modules[text] = _renamed(exported, f"{exported.name}_{taken}") if taken else exported
+        found.append(Part(piece.name, modules[text].name, gated=piece.clock is not None))
     wired = tuple(Wire(part, port, tuple(to)) for (part, port), to in wires.items())
-    return Cut(tuple(parts), wired), list(modules.values())
+    return Cut(tuple(found), wired), list(modules.values())
 
 
-def _export(part: _Found, name: str) -> ExportedModule:
-    ports = {
-        port: (value, PortDirection.Input if flow == wiring.In else PortDirection.Output)
-        for port, flow, value in leaf_ports(part.component)
-    }
-    clock = part.domain and ClockDomain(part.domain.name, async_reset=part.domain.async_reset)
-    return export_fragment(part.fragment, ports, name, clock)
+def _export(piece: _Piece, name: str) -> ExportedModule:
+    clock = piece.clock and ClockDomain(piece.clock.name, async_reset=piece.clock.async_reset)
+    return export_fragment(piece.fragment, piece.ports, name, clock)
 
 
-def _ports_of(part: _Found) -> Iterator[tuple[str, wiring.Flow, Value]]:
-    yield from leaf_ports(part.component)
-    if part.domain:
-        yield "clk", wiring.In, part.domain.clk
-        yield "rst", wiring.In, part.domain.rst
+def _renamed(module: ExportedModule, name: str) -> ExportedModule:
+    return replace(module, name=name, text=re.sub(rf"\b{module.name}\b", name, module.text))
+
+
+def _port_names(component: wiring.Component) -> SignalDict:
+    return SignalDict([(value, port) for port, _flow, value in leaf_ports(component)])
 
 
 def _own_domain(part: Fragment, around: Fragment) -> ClockDomain | None:
@@ -231,8 +247,8 @@ def _joins(statement) -> bool:
     )
 
 
-def _signals(fragment: Fragment) -> tuple[list[Signal], SignalSet]:
-    """What a fragment uses, in a fixed order, and what it drives, with all that is below it."""
+def _signals(piece: _Piece) -> tuple[list[Signal], SignalSet]:
+    """What a piece uses, in a fixed order, and what it drives."""
     uses, drives = SignalDict(), SignalSet()
 
     def used(values: Iterable[Value]) -> None:
@@ -264,5 +280,6 @@ def _signals(fragment: Fragment) -> tuple[list[Signal], SignalSet]:
         for child, _name, _where in fragment.subfragments:
             walk(child, domains)
 
-    walk(fragment, {"sync": ClockDomain("sync")})
+    clocks = [ClockDomain("sync"), *([piece.clock] if piece.clock else [])]
+    walk(piece.fragment, {clock.name: clock for clock in clocks})
     return sorted(uses, key=lambda signal: signal.name), drives

@@ -22,8 +22,8 @@ def prefix_of(part: Part) -> str:
 class PartsClass:
     """The text of class `name`.
 
-    `restless` parts never sleep; `silent` inputs of the whole wake nobody; `settle` does not report changes of
-    its `polled` outputs.
+    `restless` parts never sleep; `silent` inputs of the whole wake nobody; `settle` does not report changes
+    of its `polled` outputs.
     """
 
     def __init__(
@@ -43,28 +43,29 @@ class PartsClass:
 
     def lines(self) -> Iterator[str]:
         name, parts = self._name, self._cut.parts
-        clocked = [part for part in parts if not part.gated]
+        clocked = [part for part in parts if self._facts[part.module].clocked and not part.gated]
         yield f"class {name} {{"
         yield "  public:"
         initialisers = ", ".join(f"{part.name}{{context}}" for part in parts)
         yield f"    explicit {name}(VerilatedContext& context) : {initialisers} {{}}"
         yield "    // All parts follow their inputs. True if what the whole drives may have changed."
         yield "    bool settle() {"
-        yield "        const uint32_t moved = awake_ | dirty_;"
+        yield "        const uint32_t before = moved_ | dirty_;"
         yield from self._switch("dirty_", parts, lambda part: self._settle(part))
-        yield "        return (moved | awake_) & kAnswering;"
+        yield "        return (before | awake_) & kAnswering;"
         yield "    }"
         yield "    // The clock rises; settled before."
         yield "    void edge(uint64_t clock) {"
-        yield "        const uint32_t moved = awake_;"
-        yield from self._switch("moved", clocked, lambda part: self._edge(part), copy=True)
-        yield from self._switch("moved", clocked, lambda part: [f"carry_from_{part.name}();"], copy=True)
+        yield "        moved_ = awake_;"
+        yield from self._switch("moved_", clocked, lambda part: self._edge(part), copy=True)
+        yield from self._switch("moved_", clocked, lambda part: [f"carry_from_{part.name}();"], copy=True)
         yield "    }"
-        yield "    bool awake() const { return awake_ | dirty_; }"
+        yield "    // Whether what comes from registers may have changed at the last edge."
+        yield "    bool moved() const { return moved_ & kAnswering; }"
         yield "    template <typename Action>"
         yield "    void for_each_model(Action action) {"
         yield from (f"        action({part.name}.model);" for part in parts)
-        yield "        dirty_ = kAll, awake_ = kClocked;"
+        yield "        dirty_ = moved_ = kAll, awake_ = kClocked;"
         yield "    }"
         yield from (line for wire in self._cut.wires if not wire.part for line in self._input(wire))
         yield from (line for wire in self._cut.wires if wire.part for line in self._outputs(wire))
@@ -82,7 +83,7 @@ class PartsClass:
         for mask, members in masks.items():
             bits = sum(self._bit(part.name) for part in members)
             yield f"    static constexpr uint32_t {mask} = {bits:#x};"
-        yield "    uint32_t dirty_ = kAll, awake_ = kClocked;  // a bit for each part"
+        yield "    uint32_t dirty_ = kAll, awake_ = kClocked, moved_ = kAll;  // a bit for each part"
         yield "};"
 
     def _answering(self) -> list[Part]:
@@ -115,7 +116,7 @@ class PartsClass:
         yield "        }"
 
     def _settle(self, part: Part) -> Iterator[str]:
-        if part.gated:
+        if part.gated or not self._facts[part.module].clocked:
             yield f"{part.name}.model.eval();"
             yield f"carry_from_{part.name}();"
             return

@@ -1,7 +1,8 @@
 // AXI4 memory: the tensor buffer behind one AXI port of the controller.
 //
-// Sampled once per clock, before the rising edge; what it drives holds from that edge on. Answers come in order, one beat per clock at most, `latency` clocks after the burst's address,
-// and within the bandwidth of a budget that both ports share. An address outside the memory is answered with DECERR.
+// Sampled once per clock, before the rising edge; what it drives holds from that edge on. Answers come in order, one
+// beat per clock at most, `latency` clocks after the burst's address, and within the bandwidth of a budget that both
+// ports share. An address outside the memory is answered with DECERR.
 
 #pragma once
 
@@ -47,11 +48,12 @@ struct Memory {
 
 // Verilator stores a port in the smallest unsigned integer that holds it, or in an array of words.
 template <typename Port>
-uint8_t* port_bytes(Port& port) {
+auto* port_bytes(Port& port) {
+    using Byte = std::conditional_t<std::is_const_v<Port>, const uint8_t, uint8_t>;
     if constexpr (std::is_integral_v<Port>) {
-        return reinterpret_cast<uint8_t*>(&port);
+        return reinterpret_cast<Byte*>(&port);
     } else {
-        return reinterpret_cast<uint8_t*>(port.data());
+        return reinterpret_cast<Byte*>(port.data());
     }
 }
 
@@ -63,23 +65,22 @@ bool port_bit(Port& port, unsigned index) {
 template <typename Address, typename Data>
 class AxiReader {
   public:
-    AxiReader(Memory& memory, Address& araddr, CData& arlen, CData& arvalid, CData& arready,
-              Data& rdata, CData& rresp, CData& rlast, CData& rvalid, CData& rready)
-        : memory_{memory}, araddr_{araddr}, arlen_{arlen}, arvalid_{arvalid}, arready_{arready},
-          rdata_{rdata}, rresp_{rresp}, rlast_{rlast}, rvalid_{rvalid}, rready_{rready} {
-        arready_ = 1;
-        rvalid_ = 0;
-    }
+    AxiReader(Memory& memory, const Address& araddr, const CData& arlen, const CData& arvalid, const CData& rready)
+        : memory_{memory}, araddr_{araddr}, arlen_{arlen}, arvalid_{arvalid}, rready_{rready} {}
+
+    // What it drives.
+    CData arready = 0, rvalid = 0, rresp = 0, rlast = 0;
+    Data rdata{};
 
     bool burst_started() const { return started_; }
     bool burst_ended() const { return ended_; }
 
     // Before the rising edge, with all pins settled: note what moves.
     void sample(uint64_t now) {
-        started_ = arvalid_ & arready_;
+        started_ = arvalid_ & arready;
         if (started_) bursts_.push_back({araddr_, unsigned{arlen_} + 1, now + memory_.latency});
-        const bool beat = rvalid_ & rready_;
-        ended_ = beat & rlast_;
+        const bool beat = rvalid & rready_;
+        ended_ = beat & rlast;
         if (!beat) return;
         rvalid_next_ = 0;
         Burst& burst = bursts_.front();
@@ -93,15 +94,15 @@ class AxiReader {
         if (!rvalid_next_ && !bursts_.empty() && bursts_.front().ready <= now && memory_.budget.has(kWidth)) {
             const Burst& burst = bursts_.front();
             const bool inside = memory_.holds(burst.address, kWidth);
-            if (inside) std::memcpy(port_bytes(rdata_), memory_.bytes + burst.address, kWidth);
-            rresp_ = inside ? OKAY : DECERR;
-            rlast_ = burst.beats == 1;
+            if (inside) std::memcpy(port_bytes(rdata), memory_.bytes + burst.address, kWidth);
+            rresp = inside ? OKAY : DECERR;
+            rlast = burst.beats == 1;
             rvalid_next_ = true;
             changed = true;
             memory_.budget.take(kWidth);
         }
-        changed |= carry(rvalid_, CData{rvalid_next_});
-        changed |= carry(arready_, CData{bursts_.size() < kOutstanding});
+        changed |= carry(rvalid, CData{rvalid_next_});
+        changed |= carry(arready, CData{bursts_.size() < kOutstanding});
         return changed;
     }
 
@@ -115,10 +116,8 @@ class AxiReader {
     static constexpr unsigned kWidth = sizeof(Data);  // ports are powers of two wide, from 32 bits
 
     Memory& memory_;
-    Address& araddr_;
-    CData &arlen_, &arvalid_, &arready_;
-    Data& rdata_;
-    CData &rresp_, &rlast_, &rvalid_, &rready_;
+    const Address& araddr_;
+    const CData &arlen_, &arvalid_, &rready_;
     std::deque<Burst> bursts_;
     bool rvalid_next_ = false, started_ = false, ended_ = false;
 };
@@ -126,25 +125,22 @@ class AxiReader {
 template <typename Address, typename Data, typename Strobe>
 class AxiWriter {
   public:
-    AxiWriter(Memory& memory, Address& awaddr, CData& awlen, CData& awvalid, CData& awready,
-              Data& wdata, Strobe& wstrb, CData& wlast, CData& wvalid, CData& wready, CData& bresp, CData& bvalid,
-              CData& bready)
-        : memory_{memory}, awaddr_{awaddr}, awlen_{awlen}, awvalid_{awvalid}, awready_{awready},
-          wdata_{wdata}, wstrb_{wstrb}, wlast_{wlast}, wvalid_{wvalid}, wready_{wready}, bresp_{bresp},
-          bvalid_{bvalid}, bready_{bready} {
-        awready_ = 1;
-        wready_ = 0;
-        bvalid_ = 0;
-    }
+    AxiWriter(Memory& memory, const Address& awaddr, const CData& awvalid, const Data& wdata, const Strobe& wstrb,
+              const CData& wlast, const CData& wvalid, const CData& bready)
+        : memory_{memory}, awaddr_{awaddr}, awvalid_{awvalid}, wdata_{wdata}, wstrb_{wstrb}, wlast_{wlast},
+          wvalid_{wvalid}, bready_{bready} {}
+
+    // What it drives.
+    CData awready = 0, wready = 0, bvalid = 0, bresp = 0;
 
     bool burst_started() const { return started_; }
     bool burst_ended() const { return ended_; }
 
     void sample(uint64_t now) {
-        started_ = awvalid_ & awready_;
+        started_ = awvalid_ & awready;
         if (started_) bursts_.push_back({awaddr_, false});
         ended_ = false;
-        if (wvalid_ & wready_) {
+        if (wvalid_ & wready) {
             Burst& burst = bursts_.front();
             if (memory_.holds(burst.address, kWidth)) {
                 store(burst.address);
@@ -159,14 +155,14 @@ class AxiWriter {
                 bursts_.pop_front();
             }
         }
-        if (bvalid_ & bready_) answers_.pop_front();
+        if (bvalid & bready_) answers_.pop_front();
     }
 
     bool drive(uint64_t now) {
-        bool changed = carry(awready_, CData{bursts_.size() < kOutstanding});
-        changed |= carry(wready_, CData{!bursts_.empty() && memory_.budget.has(kWidth)});
-        changed |= carry(bvalid_, CData{!answers_.empty() && answers_.front().ready <= now});
-        if (bvalid_) changed |= carry(bresp_, CData{answers_.front().failed ? DECERR : OKAY});
+        bool changed = carry(awready, CData{bursts_.size() < kOutstanding});
+        changed |= carry(wready, CData{!bursts_.empty() && memory_.budget.has(kWidth)});
+        changed |= carry(bvalid, CData{!answers_.empty() && answers_.front().ready <= now});
+        if (bvalid) changed |= carry(bresp, CData{answers_.front().failed ? DECERR : OKAY});
         return changed;
     }
 
@@ -197,11 +193,11 @@ class AxiWriter {
     }
 
     Memory& memory_;
-    Address& awaddr_;
-    CData &awlen_, &awvalid_, &awready_;
-    Data& wdata_;
-    Strobe& wstrb_;
-    CData &wlast_, &wvalid_, &wready_, &bresp_, &bvalid_, &bready_;
+    const Address& awaddr_;
+    const CData& awvalid_;
+    const Data& wdata_;
+    const Strobe& wstrb_;
+    const CData &wlast_, &wvalid_, &bready_;
     std::deque<Burst> bursts_;
     std::deque<Answer> answers_;
     bool started_ = false, ended_ = false;

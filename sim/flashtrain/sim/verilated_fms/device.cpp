@@ -51,19 +51,7 @@ enum Access : int32_t { DONE = 0, ERROR = 1, TIMEOUT = 2 };
 class Device {
   public:
     Device(uint8_t* memory, uint64_t bytes, uint32_t latency, uint64_t bytes_per_65536_clocks)
-        : memory_{memory, bytes, latency, Budget{bytes_per_65536_clocks}},
-          queue_reader_{memory_, hub_.PIN(queue, araddr), hub_.PIN(queue, arlen), hub_.PIN(queue, arvalid), hub_.PIN(queue, arready),
-                        hub_.PIN(queue, rdata), hub_.PIN(queue, rresp), hub_.PIN(queue, rlast), hub_.PIN(queue, rvalid),
-                        hub_.PIN(queue, rready)},
-          queue_writer_{memory_, hub_.PIN(queue, awaddr), hub_.PIN(queue, awlen), hub_.PIN(queue, awvalid), hub_.PIN(queue, awready),
-                        hub_.PIN(queue, wdata), hub_.PIN(queue, wstrb), hub_.PIN(queue, wlast), hub_.PIN(queue, wvalid),
-                        hub_.PIN(queue, wready), hub_.PIN(queue, bresp), hub_.PIN(queue, bvalid), hub_.PIN(queue, bready)},
-          data_reader_{memory_, hub_.PIN(data, araddr), hub_.PIN(data, arlen), hub_.PIN(data, arvalid),
-                       hub_.PIN(data, arready), hub_.PIN(data, rdata), hub_.PIN(data, rresp), hub_.PIN(data, rlast), hub_.PIN(data, rvalid),
-                       hub_.PIN(data, rready)},
-          data_writer_{memory_, hub_.PIN(data, awaddr), hub_.PIN(data, awlen), hub_.PIN(data, awvalid),
-                       hub_.PIN(data, awready), hub_.PIN(data, wdata), hub_.PIN(data, wstrb), hub_.PIN(data, wlast), hub_.PIN(data, wvalid),
-                       hub_.PIN(data, wready), hub_.PIN(data, bresp), hub_.PIN(data, bvalid), hub_.PIN(data, bready)} {
+        : memory_{memory, bytes, latency, Budget{bytes_per_65536_clocks}} {
         for (int i = 0; i < kChannels; ++i) {
             channels_.push_back(std::make_unique<ChannelState>(context_));
             channels_[i]->engine.channel(static_cast<CData>(i));
@@ -93,22 +81,18 @@ class Device {
         data_reader_.sample(clocks_);
         data_writer_.sample(clocks_);
         if (tracing) trace_bursts();
-        if (hub_sleeper_.awake()) broadcast();
+        const bool hub_moved = hub_.moved();
+        if (hub_moved) broadcast();
         for (int i = 0; i < kChannels; ++i) {
             ChannelState& channel = *channels_[i];
             exchange_with_dies(channel);
-            to_engine(i, channel.engine);
-            if (channel.engine.settle()) hub_changed_ |= from_channel[i](channel.engine, hub_);
-            if (hub_.channel_counter_sample) hub_changed_ |= counter[i](channel.engine, hub_);
+            if (hub_moved) to_engine(i, channel.engine);
+            if (channel.engine.settle()) from_channel[i](channel.engine, hub_);
+            if (hub_.channel_counter_sample()) counter[i](channel.engine, hub_);
         }
-        hub_changed_ |= from_clockwork(hub_clockwork_, hub_);
-        if (hub_changed_) hub_sleeper_.inputs_changed();
-        to_clockwork(hub_, hub_clockwork_);
-        hub_clockwork_.rst = hub_.channel_reset;
-        settle(*hub_clockwork_.rootp);
+        hub_.settle();
 
-        hub_sleeper_.edge(clocks_);
-        rising_edge(*hub_clockwork_.rootp);
+        hub_.edge(clocks_);
         for (auto& channel : channels_) {
             channel->engine.cycle(clocks_);
             channel->engine.edge(clocks_);
@@ -118,39 +102,39 @@ class Device {
         }
         ++clocks_;
         memory_.budget.clock();
-        hub_changed_ = queue_reader_.drive(clocks_) | queue_writer_.drive(clocks_) | data_reader_.drive(clocks_) |
-                       data_writer_.drive(clocks_);
+        drive_tensor_buffer();
+        hub_.settle();
     }
 
     Stop run(uint64_t most) {
         for (uint64_t i = 0; i < most; ++i) {
             if (!violations.empty()) return VIOLATION;
-            if (hub_.irq) return INTERRUPT;
+            if (hub_.irq()) return INTERRUPT;
             clock();
         }
-        return violations.empty() ? hub_.irq ? INTERRUPT : LIMIT : VIOLATION;
+        return violations.empty() ? hub_.irq() ? INTERRUPT : LIMIT : VIOLATION;
     }
 
     Access write_register(uint32_t address, uint32_t value) {
-        hub_.PIN(registers, awaddr) = address;
-        hub_.PIN(registers, awvalid) = 1;
-        hub_.PIN(registers, wdata) = value;
-        hub_.PIN(registers, wstrb) = 15;
-        hub_.PIN(registers, wvalid) = 1;
-        hub_.PIN(registers, bready) = 1;
+        hub_.registers__awaddr(static_cast<SData>(address));
+        hub_.registers__awvalid(CData{1});
+        hub_.registers__wdata(IData{value});
+        hub_.registers__wstrb(CData{15});
+        hub_.registers__wvalid(CData{1});
+        hub_.registers__bready(CData{1});
         record(clocks_, clocks_, REGISTER_WRITTEN, 0, 0, address);
+        CData awvalid = 1, wvalid = 1;
         for (int i = 0; i < kRegisterClocks; ++i) {
-            hub_sleeper_.inputs_changed();
-            const bool aw = hub_.PIN(registers, awvalid) & hub_.PIN(registers, awready);
-            const bool w = hub_.PIN(registers, wvalid) & hub_.PIN(registers, wready);
-            const bool b = hub_.PIN(registers, bvalid);
-            const bool error = hub_.PIN(registers, bresp) & 2;
+            hub_.settle();
+            const bool aw = awvalid & hub_.registers__awready();
+            const bool w = wvalid & hub_.registers__wready();
+            const bool b = hub_.registers__bvalid();
+            const bool error = hub_.registers__bresp() & 2;
             clock();
-            hub_changed_ = true;
-            if (aw) hub_.PIN(registers, awvalid) = 0;
-            if (w) hub_.PIN(registers, wvalid) = 0;
+            if (aw) hub_.registers__awvalid(awvalid = 0);
+            if (w) hub_.registers__wvalid(wvalid = 0);
             if (b) {
-                hub_.PIN(registers, bready) = 0;
+                hub_.registers__bready(CData{0});
                 return error ? ERROR : DONE;
             }
         }
@@ -158,20 +142,20 @@ class Device {
     }
 
     Access read_register(uint32_t address, uint32_t& value) {
-        hub_.PIN(registers, araddr) = address;
-        hub_.PIN(registers, arvalid) = 1;
-        hub_.PIN(registers, rready) = 1;
+        hub_.registers__araddr(static_cast<SData>(address));
+        hub_.registers__arvalid(CData{1});
+        hub_.registers__rready(CData{1});
+        CData arvalid = 1;
         for (int i = 0; i < kRegisterClocks; ++i) {
-            hub_sleeper_.inputs_changed();
-            const bool ar = hub_.PIN(registers, arvalid) & hub_.PIN(registers, arready);
-            const bool r = hub_.PIN(registers, rvalid);
-            const bool error = hub_.PIN(registers, rresp) & 2;
-            if (r) value = hub_.PIN(registers, rdata);
+            hub_.settle();
+            const bool ar = arvalid & hub_.registers__arready();
+            const bool r = hub_.registers__rvalid();
+            const bool error = hub_.registers__rresp() & 2;
+            if (r) value = hub_.registers__rdata();
             clock();
-            hub_changed_ = true;
-            if (ar) hub_.PIN(registers, arvalid) = 0;
+            if (ar) hub_.registers__arvalid(arvalid = 0);
             if (r) {
-                hub_.PIN(registers, rready) = 0;
+                hub_.registers__rready(CData{0});
                 return error ? ERROR : DONE;
             }
         }
@@ -198,49 +182,53 @@ class Device {
         DieState dies[kDies];
     };
 
-    // The hub, which sleeps like a part.
-    class HubSleeper {
-      public:
-        explicit HubSleeper(Vhub& hub) : hub_{hub} {}
-
-        bool awake() const { return awake_; }
-
-        void inputs_changed() {
-            settle(*hub_.rootp);
-            stillness_.wake();
-            awake_ = true;
-        }
-
-        void edge(uint64_t clock) {
-            if (!awake_) return;
-            rising_edge(*hub_.rootp);
-            awake_ = !stillness_.still(*hub_.rootp, clock);
-        }
-
-      private:
-        Vhub& hub_;
-        bool awake_ = true;
-        Stillness<Vhub___024root> stillness_;
-    };
-
-    // What comes to a channel before the edge.
+    // What comes from the hub to a channel before the edge.
     void to_engine(int number, Channel& engine) {
-        if (!hub_sleeper_.awake()) return;
         to_channel[number](hub_, engine);
-        const bool data_valid = hub_.write_data_valid >> number & 1;
+        const bool data_valid = hub_.write_data_valid() >> number & 1;
         engine.data_valid(static_cast<CData>(data_valid));
-        if (data_valid) engine.data(hub_.write_data);
+        if (data_valid) engine.data(hub_.write_data());
     }
 
     // What all channels are told, and seldom.
     void broadcast() {
-        const Broadcast now{hub_.channel_reset, hub_.channel_counter_select, hub_.channel_counter_sample};
+        const Broadcast now{hub_.channel_reset(), hub_.channel_counter_select(), hub_.channel_counter_sample()};
         if (now == broadcast_) return;
         broadcast_ = now;
         for (auto& channel : channels_) {
-            channel->engine.channel_reset(hub_.channel_reset);
-            channel->engine.counter_select(hub_.channel_counter_select);
-            channel->engine.counter_sample(hub_.channel_counter_sample);
+            channel->engine.channel_reset(hub_.channel_reset());
+            channel->engine.counter_select(hub_.channel_counter_select());
+            channel->engine.counter_sample(hub_.channel_counter_sample());
+        }
+    }
+
+    // What the tensor buffer answers from the next clock on.
+    void drive_tensor_buffer() {
+        if (queue_reader_.drive(clocks_)) {
+            hub_.queue__arready(queue_reader_.arready);
+            hub_.queue__rvalid(queue_reader_.rvalid);
+            hub_.queue__rdata(queue_reader_.rdata);
+            hub_.queue__rresp(queue_reader_.rresp);
+            hub_.queue__rlast(queue_reader_.rlast);
+        }
+        if (data_reader_.drive(clocks_)) {
+            hub_.data__arready(data_reader_.arready);
+            hub_.data__rvalid(data_reader_.rvalid);
+            hub_.data__rdata(data_reader_.rdata);
+            hub_.data__rresp(data_reader_.rresp);
+            hub_.data__rlast(data_reader_.rlast);
+        }
+        if (queue_writer_.drive(clocks_)) {
+            hub_.queue__awready(queue_writer_.awready);
+            hub_.queue__wready(queue_writer_.wready);
+            hub_.queue__bvalid(queue_writer_.bvalid);
+            hub_.queue__bresp(queue_writer_.bresp);
+        }
+        if (data_writer_.drive(clocks_)) {
+            hub_.data__awready(data_writer_.awready);
+            hub_.data__wready(data_writer_.wready);
+            hub_.data__bvalid(data_writer_.bvalid);
+            hub_.data__bresp(data_writer_.bresp);
         }
     }
 
@@ -281,8 +269,7 @@ class Device {
 
     template <typename Action>
     void for_each_model(Action action) {
-        action(hub_);
-        action(hub_clockwork_);
+        hub_.for_each_model(action);
         for (auto& channel : channels_) {
             channel->engine.for_each_model(action);
             for (DieState& state : channel->dies) state.model->for_each_model(action);
@@ -307,28 +294,29 @@ class Device {
         trace_side(queue_writer_, QUEUE_WRITE);
         trace_side(data_reader_, DATA_READ);
         trace_side(data_writer_, DATA_WRITE);
-        if (hub_.irq && !interrupt_) record(clocks_, clocks_, INTERRUPT_RAISED, 0, 0, 0);
-        interrupt_ = hub_.irq;
+        if (hub_.irq() && !interrupt_) record(clocks_, clocks_, INTERRUPT_RAISED, 0, 0, 0);
+        interrupt_ = hub_.irq();
     }
 
     template <typename Port>
-    using Of = std::remove_reference_t<Port>;
+    using Of = std::remove_cv_t<std::remove_reference_t<Port>>;
 
     VerilatedContext context_;
-    Vhub hub_{&context_};
-    Vhub_clockwork hub_clockwork_{&context_};
-    HubSleeper hub_sleeper_{hub_};
+    Hub hub_{context_};
     std::vector<std::unique_ptr<ChannelState>> channels_;
     Memory memory_;
-    AxiReader<Of<decltype(hub_.PIN(queue, araddr))>, Of<decltype(hub_.PIN(queue, rdata))>> queue_reader_;
-    AxiWriter<Of<decltype(hub_.PIN(queue, awaddr))>, Of<decltype(hub_.PIN(queue, wdata))>, Of<decltype(hub_.PIN(queue, wstrb))>>
-        queue_writer_;
-    AxiReader<Of<decltype(hub_.PIN(data, araddr))>, Of<decltype(hub_.PIN(data, rdata))>> data_reader_;
-    AxiWriter<Of<decltype(hub_.PIN(data, awaddr))>, Of<decltype(hub_.PIN(data, wdata))>, Of<decltype(hub_.PIN(data, wstrb))>>
-        data_writer_;
+    AxiReader<Of<decltype(hub_.queue__araddr())>, Of<decltype(hub_.queue__wdata())>> queue_reader_{
+        memory_, hub_.queue__araddr(), hub_.queue__arlen(), hub_.queue__arvalid(), hub_.queue__rready()};
+    AxiReader<Of<decltype(hub_.data__araddr())>, Of<decltype(hub_.data__wdata())>> data_reader_{
+        memory_, hub_.data__araddr(), hub_.data__arlen(), hub_.data__arvalid(), hub_.data__rready()};
+    AxiWriter<Of<decltype(hub_.queue__awaddr())>, Of<decltype(hub_.queue__wdata())>, Of<decltype(hub_.queue__wstrb())>>
+        queue_writer_{memory_, hub_.queue__awaddr(), hub_.queue__awvalid(), hub_.queue__wdata(), hub_.queue__wstrb(),
+                      hub_.queue__wlast(), hub_.queue__wvalid(), hub_.queue__bready()};
+    AxiWriter<Of<decltype(hub_.data__awaddr())>, Of<decltype(hub_.data__wdata())>, Of<decltype(hub_.data__wstrb())>>
+        data_writer_{memory_, hub_.data__awaddr(), hub_.data__awvalid(), hub_.data__wdata(), hub_.data__wstrb(),
+                     hub_.data__wlast(), hub_.data__wvalid(), hub_.data__bready()};
     using Broadcast = std::array<CData, 3>;
     Broadcast broadcast_{2};  // as no signal of one bit is
-    bool hub_changed_ = true;  // the hub's inputs, since it was settled
     uint64_t clocks_ = 0;
     bool interrupt_ = false;
 };

@@ -1,0 +1,37 @@
+"""The hub of the simulated system, with its clockwork."""
+
+from amaranth import Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, connect, flipped
+
+from flashtrain.rtl.frontend.clockwork import HubClockwork
+from flashtrain.rtl.hub import Hub
+from flashtrain.rtl.shared import SharedModule
+from flashtrain.spec import FmsConfig
+
+
+class HubUnit(wiring.Component):
+    """Members are those of `Hub` but `clockwork`."""
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        self._hub = Hub(config)
+        super().__init__({k: v for k, v in self._hub.signature.members.items() if k != "clockwork"})
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.hub = hub = self._hub
+        clockwork = SharedModule(
+            HubClockwork(self.config), "flashtrain_hub_clockwork", reset=hub.channel_reset
+        )
+        m.submodules.clockwork = clockwork
+        connect(m, hub.clockwork, clockwork.port)
+        for name, member in self.signature.members.items():
+            inner, outer = getattr(hub, name), getattr(self, name)
+            if not member.is_signature:
+                m.d.comb += inner.eq(outer) if member.flow == In else outer.eq(inner)
+            else:
+                pairs = zip(inner, outer, strict=True) if member.dimensions else [(inner, outer)]
+                for inside, outside in pairs:
+                    connect(m, inside, flipped(outside))
+        return m
