@@ -76,11 +76,6 @@ class Device {
     // One clock. What the hub sends comes from its registers, so the channels can have it before the edge; of what a
     // channel sends, only the answer to a request depends on it within the clock.
     void clock() {
-        queue_reader_.sample(clocks_);
-        queue_writer_.sample(clocks_);
-        data_reader_.sample(clocks_);
-        data_writer_.sample(clocks_);
-        if (tracing) trace_bursts();
         const bool hub_moved = hub_.moved();
         if (hub_moved) broadcast();
         for (int i = 0; i < kChannels; ++i) {
@@ -92,6 +87,11 @@ class Device {
         }
         hub_.settle();
 
+        queue_reader_.sample(clocks_);
+        queue_writer_.sample(clocks_);
+        data_reader_.sample(clocks_);
+        data_writer_.sample(clocks_);
+        if (tracing) trace_bursts();
         hub_.edge(clocks_);
         for (auto& channel : channels_) {
             channel->engine.cycle(clocks_);
