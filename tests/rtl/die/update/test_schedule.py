@@ -3,8 +3,11 @@
 import pytest
 
 from flashtrain.rtl.die.update import search
+from flashtrain.rtl.die.update.delay import chain_cost
+from flashtrain.rtl.die.update.estimate import CHOICE, CLOCK, FIXED_CHOICE
 from flashtrain.rtl.die.update.schedule import (
     CODES,
+    PORTS,
     Chain,
     ProgramSchedule,
     Schedule,
@@ -112,7 +115,20 @@ def test_latencies_are_near_the_longest_way(schedule):
 def test_the_search_pays(schedule, monkeypatch):
     monkeypatch.setattr(search, "ATTEMPTS", 0)
     begin = find_schedule.__wrapped__(schedule.timing)
-    assert schedule_cost(schedule.programs) < 0.95 * schedule_cost(begin.programs)
+    assert schedule_cost(schedule) < 0.95 * schedule_cost(begin)
+
+
+def test_the_estimate_is_what_the_schedule_needs(schedule):
+    """Counted again, from the operands and chains of which the hardware is built."""
+    units = {slot.unit for program in schedule.programs.values() for slot in program.slots.values()}
+    taps = [tap for unit in units for port in range(PORTS[unit.kind]) for tap in schedule.taps(unit, port)]
+    fixed = sum(isinstance(tap, ConstantWord | Fixed) for tap in taps)
+    assert schedule_cost(schedule) == (
+        FIXED_CHOICE * fixed
+        + CHOICE * (len(taps) - fixed)
+        + sum(chain_cost(depths) for depths in schedule.chains.values())
+        + CLOCK * sum(program.latency for program in schedule.programs.values())
+    )
 
 
 def test_the_same_schedule_every_time():

@@ -8,27 +8,20 @@ same schedule, always.
 """
 
 import random
-from collections.abc import Mapping
 from functools import cache
 from itertools import combinations
 from math import exp
 
 from flashtrain.spec.optimizer import OptimizerCode
 
-from .delay import chain_cost
-from .schedule import CODES, Chain, ProgramSchedule, Schedule, Slot, Slots, Stored, Tap, Timing, Unit
-from .tasks import SQUARES, ConstantWord, Fixed, Kind, Task, tasks_of
+from .estimate import Estimator, Places
+from .schedule import CODES, ProgramSchedule, Schedule, Slot, Timing, Unit
+from .tasks import SQUARES, Kind, Task, tasks_of
 
 ATTEMPTS = 8000
 """Three times as many find nothing much better."""
 WARMTH = 10
 """How much dearer an attempt may be in the beginning, roughly."""
-
-CHOICE = 20
-"""Look-up tables for one more operand of 32 bits to choose from."""
-FIXED_CHOICE = 10
-CLOCK = 2
-"""What a clock of latency is worth: it is a bit of each chain, and idle time at the end of each tile."""
 
 ADAM, ADAMW, ADAM_FAST, ADAMW_FAST = CODES[OptimizerCode.ADAM :]
 TOGETHER = (
@@ -45,42 +38,50 @@ TOGETHER = (
 @cache
 def find_schedule(timing: Timing) -> Schedule:
     """A schedule of all programs."""
-    programs = {code: ProgramSchedule(code, timing, _earliest(code, timing)) for code in CODES}
-    cost = schedule_cost(programs)
-    cheapest, least = programs, cost
-    source = random.Random(0)
+    slots = [slot for kind in Kind for slot in _slots(kind, timing)]
+    number = {slot: index for index, slot in enumerate(slots)}
+    estimator = Estimator(timing, slots)
+    begin = {code: _earliest(code, timing) for code in CODES}
     # The squares keep their slot, the same in all programs: they are counted at one place and time.
-    fixed = {slot for task, slot in programs[ADAM].slots.items() if task.name == SQUARES}
-    free = {kind: [slot for slot in _slots(kind, timing) if slot not in fixed] for kind in Kind}
-    exchanges = [exchange for slots in free.values() for exchange in combinations(slots, 2)]
+    fixed = {slot for task, slot in begin[ADAM].items() if task.name == SQUARES}
+    exchanges = [
+        (number[first], number[second])
+        for first, second in combinations(slots, 2)
+        if first.unit.kind is second.unit.kind and not {first, second} & fixed
+    ]
+
+    places = {code: tuple(number[slot] for slot in begin[code].values()) for code in CODES}
+    footprints = {code: estimator.footprint(code, places[code]) for code in CODES}
+    cost = estimator.cost(footprints.values())
+    cheapest, least = places, cost
+    source = random.Random(0)
     for attempt in range(ATTEMPTS if exchanges else 0):
         first, second = source.choice(exchanges)
-        tried = {**programs}
-        for code in source.choice(TOGETHER):
-            tried[code] = ProgramSchedule(code, timing, _exchanged(programs[code].slots, first, second))
-        new = schedule_cost(tried)
+        moved = {code: _exchanged(places[code], first, second) for code in source.choice(TOGETHER)}
+        tried = footprints | {code: estimator.footprint(code, moved[code]) for code in moved}
+        new = estimator.cost(tried.values())
         if new <= cost or source.random() < exp((cost - new) / (WARMTH * (1 - attempt / ATTEMPTS))):
-            programs, cost = tried, new
+            places, footprints, cost = places | moved, tried, new
         if cost < least:
-            cheapest, least = programs, cost
-    return Schedule(timing, cheapest)
+            cheapest, least = places, cost
+    found = {
+        code: ProgramSchedule(
+            code,
+            timing,
+            {task: slots[place] for task, place in zip(tasks_of(code), cheapest[code], strict=True)},
+        )
+        for code in CODES
+    }
+    return Schedule(timing, found)
 
 
-def schedule_cost(programs: Mapping[OptimizerCode, ProgramSchedule]) -> int:
-    """Look-up tables and registers, weighed; only differences of it mean anything."""
-    choices: set[tuple[Unit, int, Tap]] = set()
-    chains: dict[Chain, set[int]] = {}
-    for program in programs.values():
-        for (task, port), tap in program.operands.items():
-            choices.add((program.slots[task].unit, port, tap))
-            if isinstance(tap, Stored):
-                chains.setdefault(tap.chain, set()).add(tap.depth)
-    fixed = sum(isinstance(tap, Fixed | ConstantWord) for _unit, _port, tap in choices)
-    return (
-        FIXED_CHOICE * fixed
-        + CHOICE * (len(choices) - fixed)
-        + sum(chain_cost(depths) for depths in chains.values())
-        + CLOCK * sum(program.latency for program in programs.values())
+def schedule_cost(schedule: Schedule) -> int:
+    """What the search has made small."""
+    slots = [slot for kind in Kind for slot in _slots(kind, schedule.timing)]
+    estimator = Estimator(schedule.timing, slots)
+    return estimator.cost(
+        estimator.footprint(code, tuple(slots.index(program.slots[task]) for task in tasks_of(code)))
+        for code, program in schedule.programs.items()
     )
 
 
@@ -106,7 +107,6 @@ def _earliest(code: OptimizerCode, timing: Timing) -> dict[Task, Slot]:
     return taken
 
 
-def _exchanged(slots: Slots, first: Slot, second: Slot) -> dict[Task, Slot]:
-    """`slots` with the contents of two exchanged."""
-    other = {first: second, second: first}
-    return {task: other.get(slot, slot) for task, slot in slots.items()}
+def _exchanged(places: Places, first: int, second: int) -> Places:
+    """`places` with the contents of two exchanged."""
+    return tuple(second if place == first else first if place == second else place for place in places)
