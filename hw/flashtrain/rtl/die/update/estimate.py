@@ -11,7 +11,7 @@ from flashtrain.spec.optimizer import CONSTANT_WORDS, Input, OptimizerCode
 
 from .delay import chain_cost
 from .schedule import Slot, Timing
-from .tasks import ConstantWord, Fixed, Kind, Task, tasks_of
+from .tasks import ABLE, ConstantWord, Fixed, Kind, Task, tasks_of
 
 CHOICE = 20
 """Look-up tables for one more operand of 32 bits to choose from."""
@@ -37,13 +37,13 @@ class Footprint:
 
 
 class _Step:
-    """A task in numbers."""
+    """A task in numbers, on a kind of unit."""
 
-    def __init__(self, task: Task, numbers: Mapping[Task, int]):
+    def __init__(self, task: Task, kind: Kind, numbers: Mapping[Task, int]):
         self.widens = task.kind is Kind.WIDEN
         self.values: list[tuple[int, int]] = []  # port, value
         self.fixed: list[tuple[int, int]] = []  # port, constant
-        for port, operand in enumerate(task.operands):
+        for port, operand in enumerate(task.operands_on(kind)):
             if isinstance(operand, Task):
                 self.values.append((port, numbers[operand]))
             elif isinstance(operand, Input):
@@ -60,13 +60,26 @@ class Estimator:
         units = list(dict.fromkeys(slot.unit for slot in slots))
         sources = {unit: len(INPUTS) + number for number, unit in enumerate(units)}
         self._places = [(sources[slot.unit], slot.phase, timing.latency(slot.unit.kind)) for slot in slots]
-        self._steps: dict[OptimizerCode, list[_Step]] = {}
+        self._steps: dict[OptimizerCode, list[dict[int, _Step]]] = {}  # by place
         for code in OptimizerCode:
             numbers = {task: len(INPUTS) + number for number, task in enumerate(tasks_of(code))}
-            self._steps[code] = [_Step(task, numbers) for task in numbers]
+            self._steps[code] = [
+                {
+                    place: step
+                    for kind in ABLE[task.kind]
+                    for step in (_Step(task, kind, numbers),)
+                    for place, slot in enumerate(slots)
+                    if slot.unit.kind is kind
+                }
+                for task in numbers
+            ]
         self._footprints: dict[tuple[OptimizerCode, Places], Footprint] = {}
         self._bits: dict[tuple[object, ...], int] = {}
         self._chain_costs: dict[int, int] = {}
+
+    def possible(self, code: OptimizerCode, places: Places) -> bool:
+        """Whether the units are able to do the tasks."""
+        return all(place in steps for steps, place in zip(self._steps[code], places, strict=True))
 
     def footprint(self, code: OptimizerCode, places: Places) -> Footprint:
         """Reckoned once: a search comes back to the same places often."""
@@ -82,8 +95,9 @@ class Estimator:
         sources, shown = list(range(len(INPUTS))), [0] * len(INPUTS)
         choices = fixed_choices = begin = 0
         chains: dict[tuple[int, int], int] = {}
-        for step, place in zip(self._steps[code], places, strict=True):
+        for steps, place in zip(self._steps[code], places, strict=True):
             source, phase, latency = self._places[place]
+            step = steps[place]
             ready = 1
             for _port, value in step.values:
                 if shown[value] > ready:

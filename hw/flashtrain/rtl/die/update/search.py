@@ -1,10 +1,10 @@
 """Finds a schedule that needs few registers and small choices of operands.
 
-Every assignment that gives each task a slot of its own is a schedule, because times follow from slots and
-wait for operands. So the search begins with the earliest slots, exchanges the contents of two slots at a
-time, and ends with the cheapest schedule it came across. In the beginning it also goes on from schedules that
-are a bit dearer (simulated annealing). Its random numbers come from a fixed seed: the same timing has the
-same schedule, always.
+Every assignment that gives each task a slot of its own, of a unit that is able to do it, is a schedule, since
+times follow from slots and wait for operands. So the search begins with the earliest slots, exchanges the
+contents of two slots at a time, and ends with the cheapest schedule it came across. In the beginning it also
+goes on from schedules that are a bit dearer (simulated annealing). Its random numbers come from a fixed seed:
+the same timing has the same schedule, always.
 """
 
 import random
@@ -15,10 +15,10 @@ from math import exp
 from flashtrain.spec.optimizer import OptimizerCode
 
 from .estimate import Estimator, Places
-from .schedule import CODES, ProgramSchedule, Schedule, Slot, Timing, Unit
-from .tasks import SQUARES, Kind, Task, tasks_of
+from .schedule import ProgramSchedule, Schedule, Slot, Timing, Unit
+from .tasks import ABLE, CODES, SQUARES, Kind, Task, tasks_of
 
-ATTEMPTS = 8000
+ATTEMPTS = 30_000
 """Three times as many find nothing much better."""
 WARMTH = 10
 """How much dearer an attempt may be in the beginning, roughly."""
@@ -38,19 +38,18 @@ TOGETHER = (
 @cache
 def find_schedule(timing: Timing) -> Schedule:
     """A schedule of all programs."""
-    slots = [slot for kind in Kind for slot in _slots(kind, timing)]
-    number = {slot: index for index, slot in enumerate(slots)}
+    slots = _all_slots(timing)
     estimator = Estimator(timing, slots)
     begin = {code: _earliest(code, timing) for code in CODES}
     # The squares keep their slot, the same in all programs: they are counted at one place and time.
     fixed = {slot for task, slot in begin[ADAM].items() if task.name == SQUARES}
     exchanges = [
-        (number[first], number[second])
+        (slots.index(first), slots.index(second))
         for first, second in combinations(slots, 2)
-        if first.unit.kind is second.unit.kind and not {first, second} & fixed
+        if _share(first.unit.kind, second.unit.kind) and not {first, second} & fixed
     ]
 
-    places = {code: tuple(number[slot] for slot in begin[code].values()) for code in CODES}
+    places = {code: tuple(slots.index(slot) for slot in begin[code].values()) for code in CODES}
     footprints = {code: estimator.footprint(code, places[code]) for code in CODES}
     cost = estimator.cost(footprints.values())
     cheapest, least = places, cost
@@ -58,31 +57,33 @@ def find_schedule(timing: Timing) -> Schedule:
     for attempt in range(ATTEMPTS if exchanges else 0):
         first, second = source.choice(exchanges)
         moved = {code: _exchanged(places[code], first, second) for code in source.choice(TOGETHER)}
+        if not all(estimator.possible(code, moved[code]) for code in moved):
+            continue
         tried = footprints | {code: estimator.footprint(code, moved[code]) for code in moved}
         new = estimator.cost(tried.values())
         if new <= cost or source.random() < exp((cost - new) / (WARMTH * (1 - attempt / ATTEMPTS))):
             places, footprints, cost = places | moved, tried, new
         if cost < least:
             cheapest, least = places, cost
-    found = {
-        code: ProgramSchedule(
-            code,
-            timing,
-            {task: slots[place] for task, place in zip(tasks_of(code), cheapest[code], strict=True)},
-        )
-        for code in CODES
-    }
-    return Schedule(timing, found)
+    programs = {}
+    for code in CODES:
+        found = dict(zip(tasks_of(code), (slots[place] for place in cheapest[code]), strict=True))
+        programs[code] = ProgramSchedule(code, timing, found)
+    return Schedule(timing, programs)
 
 
 def schedule_cost(schedule: Schedule) -> int:
     """What the search has made small."""
-    slots = [slot for kind in Kind for slot in _slots(kind, schedule.timing)]
+    slots = _all_slots(schedule.timing)
     estimator = Estimator(schedule.timing, slots)
     return estimator.cost(
         estimator.footprint(code, tuple(slots.index(program.slots[task]) for task in tasks_of(code)))
         for code, program in schedule.programs.items()
     )
+
+
+def _all_slots(timing: Timing) -> list[Slot]:
+    return [slot for kind in Kind for slot in _slots(kind, timing)]
 
 
 def _slots(kind: Kind, timing: Timing) -> list[Slot]:
@@ -98,13 +99,19 @@ def _earliest(code: OptimizerCode, timing: Timing) -> dict[Task, Slot]:
     shown: dict[Task, int] = {}
     for task in tasks_of(code):
         ready = max([1, *(shown[operand] for operand in task.operands if isinstance(operand, Task))])
-        waits = {slot: (slot.phase - ready) % timing.interval for slot in free[task.kind]}
+        kind = next(kind for kind in ABLE[task.kind] if free[kind])
+        waits = {slot: (slot.phase - ready) % timing.interval for slot in free[kind]}
         slot = min(waits, key=lambda slot, waits=waits: waits[slot])
-        free[task.kind].remove(slot)
+        free[kind].remove(slot)
         taken[task] = slot
         begin = 0 if task.kind is Kind.WIDEN else ready + waits[slot]
-        shown[task] = begin + timing.latency(task.kind)
+        shown[task] = begin + timing.latency(kind)
     return taken
+
+
+def _share(first: Kind, second: Kind) -> bool:
+    """Whether there are tasks that units of both kinds can do."""
+    return first in ABLE[second] or second in ABLE[first]
 
 
 def _exchanged(places: Places, first: int, second: int) -> Places:
