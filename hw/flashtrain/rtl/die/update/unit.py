@@ -43,7 +43,9 @@ class UpdateUnit(wiring.Component):
     that plan::
 
         w m v gradient ──▶ chains ──┬──▶ choice ─▶ multiply-add × n ──┬──▶ chains ──▶ choice ──▶ w m v copy
-                            ▲       ├──▶ choice ─▶ divide           ──┤
+                            ▲       ├──▶ choice ─▶ multiply × n     ──┤
+                            │       ├──▶ choice ─▶ add × n          ──┤
+                            │       ├──▶ choice ─▶ divide           ──┤
                             │       ├──▶ choice ─▶ root             ──┤
                             └───────┴─────────────────────────────────┘
 
