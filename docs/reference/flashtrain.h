@@ -130,14 +130,15 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_LINEAR_CONSTANT_W_M 0x04
 #define FLASHTRAIN_LINEAR_CONSTANT_W_G 0x05
 
-/* Constants of the ADAM family. step is -lr / (1 - beta1^t), bias is sqrt(1 - beta2^t): binary32 both. */
+/* Constants of the ADAM family. */
 #define FLASHTRAIN_ADAM_CONSTANT_SCALE 0x00 /* of the gradient: unscale * clip */
 #define FLASHTRAIN_ADAM_CONSTANT_DECAY 0x01 /* ADAM: weight decay; ADAMW: 1 - lr * weight decay */
 #define FLASHTRAIN_ADAM_CONSTANT_MEAN_GAIN 0x02 /* 1 - beta1; FAST: -beta1, as (1 - beta1) - 1 */
 #define FLASHTRAIN_ADAM_CONSTANT_SQUARE_KEEP 0x03 /* beta2 */
 #define FLASHTRAIN_ADAM_CONSTANT_SQUARE_GAIN 0x04 /* 1 - beta2 */
-#define FLASHTRAIN_ADAM_CONSTANT_ROOT_SCALE 0x05 /* 1 / (step * bias); 0 at lr = 0 */
-#define FLASHTRAIN_ADAM_CONSTANT_ROOT_OFFSET 0x06 /* epsilon / step; -infinity at lr = 0 */
+#define FLASHTRAIN_ADAM_CONSTANT_BIAS 0x05 /* sqrt(1 - beta2^t) */
+#define FLASHTRAIN_ADAM_CONSTANT_EPSILON 0x06 /* epsilon */
+#define FLASHTRAIN_ADAM_CONSTANT_STEP 0x07 /* -lr / (1 - beta1^t) */
 
 /* A submission/completion queue pair with an identity. */
 #define FLASHTRAIN_PORT_HOST 0x00

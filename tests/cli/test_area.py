@@ -40,5 +40,5 @@ def test_cells(request, capsys):
     assert main(["area", "--no-clock", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["area"]["ECP5"]["lut"] < 4 * found["hardfloat_multiply_add"]["ecp5_lut"]
-    assert found["area"]["ECP5"]["multipliers"] == 16
+    assert found["area"]["ECP5"]["multipliers"] == 12
     assert found["clock_mhz"] is None

@@ -88,7 +88,7 @@ int main(void)
     flashtrain_put(entry, FLASHTRAIN_UPDATE_HEADER_CODE, FLASHTRAIN_OPTIMIZER_ADAMW);
     flashtrain_put(entry, FLASHTRAIN_UPDATE_HEADER_COPY_FORMAT, FLASHTRAIN_COPY_FORMAT_BF16);
     flashtrain_put(entry, FLASHTRAIN_UPDATE_HEADER_PARAMETERS, 1365);
-    flashtrain_put(entry, FLASHTRAIN_UPDATE_HEADER_CONSTANTS(FLASHTRAIN_ADAM_CONSTANT_ROOT_OFFSET),
+    flashtrain_put(entry, FLASHTRAIN_UPDATE_HEADER_CONSTANTS(FLASHTRAIN_ADAM_CONSTANT_EPSILON),
                    0x3f800000u);
     show(entry, sizeof entry);
     return 0;
@@ -118,7 +118,7 @@ def expected_output() -> str:
         UpdateHeader.code.put(OptimizerCode.ADAMW)
         | UpdateHeader.copy_format.put(CopyFormat.BF16)
         | UpdateHeader.parameters.put(1365)
-        | UpdateHeader.constants[AdamConstant.ROOT_OFFSET].put(0x3F80_0000)
+        | UpdateHeader.constants[AdamConstant.EPSILON].put(0x3F80_0000)
     )
     lines = (
         entry.to_bytes(s.BYTES, "little").hex(),

@@ -85,15 +85,16 @@ class LinearConstant(IntEnum):
 
 
 class AdamConstant(IntEnum):
-    """Constants of the ADAM family. step is -lr / (1 - beta1^t), bias is sqrt(1 - beta2^t): binary32 both."""
+    """Constants of the ADAM family."""
 
     SCALE = 0  # of the gradient: unscale * clip
     DECAY = 1  # ADAM: weight decay; ADAMW: 1 - lr * weight decay
     MEAN_GAIN = 2  # 1 - beta1; FAST: -beta1, as (1 - beta1) - 1
     SQUARE_KEEP = 3  # beta2
     SQUARE_GAIN = 4  # 1 - beta2
-    ROOT_SCALE = 5  # 1 / (step * bias); 0 at lr = 0
-    ROOT_OFFSET = 6  # epsilon / step; -infinity at lr = 0
+    BIAS = 5  # sqrt(1 - beta2^t)
+    EPSILON = 6  # epsilon
+    STEP = 7  # -lr / (1 - beta1^t)
 
 
 Constant = SgdConstant | LinearConstant | AdamConstant
@@ -233,10 +234,11 @@ def _adam(code: OptimizerCode) -> Program:
     gained = Operation("gained", Op.MUL, (c.SQUARE_GAIN, g))
     v = Operation("v", Op.FMA, (gained, g, kept))
     root = Operation("root", Op.SQRT, (v,))
-    # Scaled by 1 / -lr, so that the quotient is the step already.
-    divisor = Operation("divisor", Op.FMA, (root, c.ROOT_SCALE, c.ROOT_OFFSET))
-    move = Operation("move", Op.DIV, (m, divisor))
-    common = (change, m, kept, gained, v, root, divisor, move)
+    unbiased = Operation("unbiased", Op.DIV, (root, c.BIAS))
+    divisor = Operation("divisor", Op.ADD, (unbiased, c.EPSILON))
+    dividend = Operation("dividend", Op.MUL, (c.STEP, m))
+    move = Operation("move", Op.DIV, (dividend, divisor))
+    common = (change, m, kept, gained, v, root, unbiased, divisor, dividend, move)
     if decoupled:
         shrunk = Operation("shrunk", Op.MUL, (c.DECAY, _W))
         w = Operation("w", Op.ADD, (shrunk, move))

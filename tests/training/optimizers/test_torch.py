@@ -1,11 +1,11 @@
 """Distance to `torch.optim` (foreach=False, fused=False, on the CPU), in units in the last place, printed.
 
-m, v, and the weights of the SGD family are equal to the bit, whatever the numbers. Weights of Adam are not:
-our program divides once where PyTorch divides twice, and the square root of PyTorch's x86 builds is that of
-MKL, which in one of six cases is a unit off. So that distance is measured twice, with PyTorch as it is and
-with its root rounded correctly.
+m, v, and the weights of the SGD family are equal to the bit, whatever the numbers. So are the weights of Adam
+if PyTorch's square root is rounded correctly. That of its x86 builds is MKL's, which in one of six cases is a
+unit off; the distance that comes of this is measured, too.
 """
 
+import itertools
 from dataclasses import replace
 from unittest.mock import patch
 
@@ -81,9 +81,8 @@ def torch_step(optimizer, w, g, state, t):
 
 
 def correct_root():
-    """PyTorch with a square root of float32 that is rounded correctly: through double precision."""
-    root = torch.Tensor.sqrt
-    return patch.object(torch.Tensor, "sqrt", lambda tensor: root(tensor.double()).float())
+    """PyTorch with a square root of float32 that is rounded correctly: NumPy's."""
+    return patch.object(torch.Tensor, "sqrt", lambda tensor: torch.from_numpy(np.sqrt(tensor.numpy())))
 
 
 def order(array):
@@ -155,65 +154,56 @@ def test_moments_of_adam_are_equal_to_the_bit(optimizer, seed):
 
 
 @pytest.mark.parametrize("optimizer", ADAM_FAMILY, ids=str)
-def test_weights_of_adam_are_within_two_units(optimizer, seed):
+def test_weights_of_adam_are_equal_to_the_bit_with_a_correct_root(optimizer, seed):
+    random = np.random.default_rng(seed)
+    for t in ITERATIONS:
+        numbers = [training_like(random, optimizer, scale) for scale in (0.02, 0.0)]
+        numbers.append(difficult(random, optimizer))
+        for size, (w, g, state) in itertools.product((SIZE, 1, 3), numbers):
+            cut = {name: array[:size] for name, array in state.items()}
+            ours, _ = optimizer.step(w[:size], g[:size], cut, t)
+            with correct_root():
+                theirs, _ = torch_step(optimizer, w[:size], g[:size], cut, t)
+            assert ulps(ours, theirs).max() == 0
+
+
+@pytest.mark.parametrize("optimizer", ADAM_FAMILY, ids=str)
+def test_weights_of_adam_are_within_a_unit_of_pytorch_as_it_is(optimizer, seed):
     """A unit is that of the weight, the old or the new, whichever is larger.
 
     That holds for weights from four times their step on. Where a weight and its step nearly cancel, units of
     the result are as small as one likes; the next test has the steps by themselves.
     """
     random = np.random.default_rng(seed)
-    plain, correct, in_units = [], [], []
+    of_result, of_larger = [], []
     for t in ITERATIONS:
         w, g, state = training_like(random, optimizer, 0.02)
         ours, _ = optimizer.step(w, g, state, t)
         theirs, _ = torch_step(optimizer, w, g, state, t)
-        with correct_root():
-            rounded, _ = torch_step(optimizer, w, g, state, t)
-        plain.append(ulps(ours, theirs))
-        correct.append(ulps(ours, rounded))
-        in_units.append(weight_units(w, ours, theirs)[np.abs(w) >= 4 * np.abs(ours - w)])
-    print(f"w, units of the result: {histogram(plain)}; correct root: {histogram(correct)}")
-    print(f"w, units of the larger weight: {histogram(in_units)}")
-    assert np.concatenate(in_units).max() <= 2
-    assert np.mean(np.concatenate(plain) <= 2) > 0.9
+        of_result.append(ulps(ours, theirs))
+        of_larger.append(weight_units(w, ours, theirs)[np.abs(w) >= 4 * np.abs(ours - w)])
+    print(f"w, units of the result: {histogram(of_result)}")
+    print(f"w, units of the larger weight: {histogram(of_larger)}")
+    assert np.concatenate(of_larger).max() <= 1
+    assert np.mean(np.concatenate(of_result) <= 2) > 0.98
 
 
 @pytest.mark.parametrize("optimizer", ADAM_FAMILY, ids=str)
-def test_steps_of_adam_are_within_a_few_units(optimizer, seed):
+def test_steps_of_adam_are_within_a_few_units_of_pytorch_as_it_is(optimizer, seed):
     """Weights of zero become the step itself.
 
-    Seven roundings, each of half a unit to a unit, are between it and PyTorch's, and with MKL's root two
-    more; what is seen is 4 units with a correct root, and 6 without.
+    A root that is a unit off moves the quotients behind it, each of which may be rounded to the other side.
     """
     random = np.random.default_rng(seed)
-    plain, correct = [], []
+    distances = []
     optimizer = replace(optimizer, weight_decay=0.0)
     for t in ITERATIONS:
         w, g, state = training_like(random, optimizer, 0.0)
         ours, _ = optimizer.step(w, g, state, t)
-        plain.append(ulps(ours, torch_step(optimizer, w, g, state, t)[0]))
-        with correct_root():
-            correct.append(ulps(ours, torch_step(optimizer, w, g, state, t)[0]))
-    print(f"step, units of the result: {histogram(plain)}; correct root: {histogram(correct)}")
-    assert np.concatenate(plain).max() <= 9
-    assert np.concatenate(correct).max() <= 7
-    assert np.mean(np.concatenate(correct) <= 2) > 0.98
-
-
-@pytest.mark.parametrize("optimizer", ADAM_FAMILY, ids=str)
-def test_divisions_and_root_are_the_whole_difference(optimizer, seed):
-    """With both of PyTorch's divisions behind our moments, and its root rounded correctly, all bits agree."""
-    random = np.random.default_rng(seed)
-    for t in ITERATIONS:
-        w, g, state = training_like(random, optimizer, 0.02)
-        _, moments = optimizer.step(w, g, state, t)
-        step = F(-optimizer.learning_rate / (1 - optimizer.beta1**t))
-        bias = F((1 - optimizer.beta2**t) ** 0.5)
-        decay = optimizer.weight_decay if isinstance(optimizer, AdamW) else 0.0
-        shrunk = w * F(1 - optimizer.learning_rate * decay)
-        expected = shrunk + step * moments["m"] / (np.sqrt(moments["v"]) / bias + F(optimizer.epsilon))
-        with correct_root():
-            assert ulps(torch_step(optimizer, w, g, state, t)[0], expected).max() == 0
+        distances.append(ulps(ours, torch_step(optimizer, w, g, state, t)[0]))
+    print(f"step, units of the result: {histogram(distances)}")
+    assert np.concatenate(distances).max() <= 5
+    assert np.mean(np.concatenate(distances) <= 2) > 0.99
 
 
 @pytest.mark.parametrize("optimizer", ADAM_FAMILY, ids=str)
@@ -230,19 +220,24 @@ def test_hundred_steps(optimizer, seed):
     w = random.standard_normal(1003).astype(F)
     target = random.standard_normal(1003).astype(F)
     state, start = optimizer.initial_state(w), w
-    parameter = torch.nn.Parameter(torch.from_numpy(w.copy()))
-    theirs = torch_optimizer(optimizer, parameter)
+    parameters = [torch.nn.Parameter(torch.from_numpy(w.copy())) for _ in range(2)]
+    corrected, theirs = (torch_optimizer(optimizer, parameter) for parameter in parameters)
     for t in range(1, 101):
         noise = random.standard_normal(1003).astype(F)
         g = F(0.1) * (w - target) + F(0.1) * noise
         w, state = optimizer.step(w, g, state, t)
-        parameter.grad = torch.from_numpy(g)
+        for parameter in parameters:
+            parameter.grad = torch.from_numpy(g.copy())
+        with correct_root():
+            corrected.step()
         theirs.step()
-    distance = weight_units(start, w, parameter.detach().numpy())
+    correct, plain = (parameter.detach().numpy() for parameter in parameters)
+    assert ulps(w, correct).max() == 0
+    distance = weight_units(start, w, plain)
     print(f"after 100 steps, units of the larger weight: {histogram([distance])}")
     if isinstance(optimizer, Adam):
-        assert distance.max() <= 100
-        assert np.median(distance) <= 2
+        assert distance.max() <= 20
+        assert np.median(distance) <= 1
     else:
         assert distance.max() == 0
 

@@ -62,11 +62,12 @@ class Multiply(FloatUnit):
             special.nan.eq(a.nan | b.nan | invalid),
             special.infinite.eq(a.infinite | b.infinite),
             # Biased exponent of the window's first place, less 1: as far as normalising may go.
-            limit.eq(a.exponent + b.exponent - FLOAT32.bias + ROOM),
+            limit.eq(a.exponent + b.exponent - (FLOAT32.bias - ROOM)),
         ]
         pipe.special = special
         pipe.sign = a.sign ^ b.sign ^ pipe.negate
-        pipe.limit = Mux(limit < 0, 0, limit)[:EXPONENT_BITS]
+        negative = limit[-1]  # not "< 0", which tools make a subtractor of
+        pipe.limit = Mux(negative, 0, limit)[:EXPONENT_BITS]
         product = multiply_significands(m, pipe, a, b)
         pipe.product = product
         pipe.cut("summed")

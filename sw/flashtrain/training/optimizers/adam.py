@@ -1,9 +1,8 @@
 """Adam (Kingma and Ba, ICLR 2015) and AdamW (Loshchilov and Hutter, ICLR 2019), as in `torch.optim`."""
 
 from dataclasses import dataclass
-from math import inf, sqrt
 
-from flashtrain.numerics import Constants, HyperparameterError
+from flashtrain.numerics import Constants
 from flashtrain.numerics.constants import float32
 from flashtrain.spec.optimizer import AdamConstant, OptimizerCode
 
@@ -43,33 +42,17 @@ class Adam(Optimizer):
     def _constants(self, t: int, scale: float) -> Constants:
         c = AdamConstant
         gain = float(float32("1 - beta1", 1 - self.beta1))
-        root_scale, root_offset = self._root(t)
         values = {
             c.SCALE: scale,
             c.DECAY: self._decay,
             c.MEAN_GAIN: gain - 1 if self._fast else gain,
             c.SQUARE_KEEP: self.beta2,
             c.SQUARE_GAIN: 1 - self.beta2,
-            c.ROOT_SCALE: root_scale,
-            c.ROOT_OFFSET: root_offset,
+            c.BIAS: (1 - self.beta2**t) ** 0.5,  # as PyTorch has it: sqrt() may round otherwise
+            c.EPSILON: self.epsilon,
+            c.STEP: -self.learning_rate / (1 - self.beta1**t),
         }
         return Constants.rounded(self.code, values)
-
-    def _root(self, t: int) -> tuple[float, float]:
-        """ROOT_SCALE and ROOT_OFFSET: ``step * m / (root / bias + epsilon)`` with one division.
-
-        They are made of step, bias and epsilon as PyTorch rounds them, which halves the distance to it.
-        """
-        if self.learning_rate == 0:
-            # The limit: whatever the root, the quotient is zero.
-            return 0.0, -inf
-        step = float(float32("step", -self.learning_rate / (1 - self.beta1**t)))
-        bias = float(float32("bias", sqrt(1 - self.beta2**t)))
-        if step == 0:
-            raise HyperparameterError(
-                f"learning_rate is {self.learning_rate!r}; expected 0 or a number within the range of float32"
-            )
-        return 1 / (step * bias), float(float32("epsilon", self.epsilon)) / step
 
 
 @dataclass(frozen=True)

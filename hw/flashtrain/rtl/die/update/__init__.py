@@ -4,6 +4,7 @@ unit.py          the unit
 tasks.py         micro-programs of the contract as tasks of hardware units
 schedule.py      which unit does what, and when; what follows for operands and registers
 search.py        finds a cheap schedule
+estimate.py      what a schedule costs, quickly
 choice.py, delay.py, conversions.py, statistics.py   parts
 """
 

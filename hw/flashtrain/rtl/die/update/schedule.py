@@ -6,7 +6,8 @@ parameter, and no other task of the same program may have that phase of that uni
 same time: they share the units without regard to each other, but the fewer different things a unit has to
 choose from, the smaller is the choice.
 
-    schedule = find_schedule(Timing(interval=5, widen=1, multiply_add=9, divide=33, root=33, narrow=1))
+    schedule = find_schedule(Timing(interval=5, widen=1, multiply_add=9, multiply=8, add=7, divide=33,
+                                    root=33, narrow=1))
     schedule.programs[OptimizerCode.ADAM].latency
     schedule.taps(Unit(Kind.MULTIPLY_ADD, 0), port=2)   # what the addend may be, and when
 """
@@ -14,16 +15,38 @@ choose from, the smaller is the choice.
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import product
 
 from flashtrain.spec.errors import require
 from flashtrain.spec.optimizer import PARTIAL_SUMS, Input, OptimizerCode
 
-from .tasks import SQUARES, ConstantWord, Fixed, Kind, Task, TaskOperand, tasks_of
+from .tasks import (
+    CODES,
+    SQUARES,
+    ConstantWord,
+    Fixed,
+    Kind,
+    Task,
+    TaskOperand,
+    count_tasks,
+    most_tasks,
+    tasks_of,
+)
 
-PORTS = {Kind.WIDEN: 1, Kind.MULTIPLY_ADD: 3, Kind.DIVIDE: 2, Kind.ROOT: 1, Kind.NARROW: 1, Kind.OUTPUT: 4}
+PORTS = {
+    Kind.WIDEN: 1,
+    Kind.MULTIPLY_ADD: 3,
+    Kind.MULTIPLY: 2,
+    Kind.ADD: 2,
+    Kind.DIVIDE: 2,
+    Kind.ROOT: 1,
+    Kind.NARROW: 1,
+    Kind.OUTPUT: 4,
+}
 """Operands by kind of unit."""
 
-CODES = tuple(OptimizerCode)
+MULTIPLY_ADD_COST, MULTIPLY_COST, ADD_COST = 927, 423, 476
+"""Of a unit, in look-up tables."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +56,8 @@ class Timing:
     interval: int
     widen: int
     multiply_add: int
+    multiply: int
+    add: int
     divide: int
     root: int
     narrow: int
@@ -50,16 +75,39 @@ class Timing:
         return {
             Kind.WIDEN: self.widen,
             Kind.MULTIPLY_ADD: self.multiply_add,
+            Kind.MULTIPLY: self.multiply,
+            Kind.ADD: self.add,
             Kind.DIVIDE: self.divide,
             Kind.ROOT: self.root,
             Kind.NARROW: self.narrow,
             Kind.OUTPUT: 1,
         }[kind]
 
-    @property
+    @cached_property
     def units(self) -> dict[Kind, int]:
-        """The least number of units of each kind that do the work of the longest program."""
-        return {kind: -(-max(_count(code, kind) for code in CODES) // self.interval) for kind in Kind}
+        """The least number of units of each kind that do the work of every program.
+
+        Units for products and sums cost half as much as one that fuses both, which can do the work of either:
+        it is the cheapest mixture.
+        """
+        least = {kind: -(-most_tasks(kind) // self.interval) for kind in Kind}
+        mixtures = product(range(least[Kind.MULTIPLY] + 1), range(least[Kind.ADD] + 1))
+        _cost, fused, multiply, add = min(
+            (fused * MULTIPLY_ADD_COST + multiply * MULTIPLY_COST + add * ADD_COST, fused, multiply, add)
+            for multiply, add in mixtures
+            for fused in (self._fused(multiply, add),)
+        )
+        return least | {Kind.MULTIPLY_ADD: fused, Kind.MULTIPLY: multiply, Kind.ADD: add}
+
+    def _fused(self, multiply: int, add: int) -> int:
+        """How many units that fuse are needed beside these."""
+        tasks = max(
+            count_tasks(code, Kind.MULTIPLY_ADD)
+            + max(0, count_tasks(code, Kind.MULTIPLY) - multiply * self.interval)
+            + max(0, count_tasks(code, Kind.ADD) - add * self.interval)
+            for code in CODES
+        )
+        return -(-tasks // self.interval)
 
 
 @dataclass(frozen=True)
@@ -123,7 +171,9 @@ class ProgramSchedule:
         return times
 
     def _ready(self, times: Mapping[Task, int], operand: TaskOperand | None) -> int:
-        return times[operand] + self.timing.latency(operand.kind) if isinstance(operand, Task) else 0
+        if not isinstance(operand, Task):
+            return 0
+        return times[operand] + self.timing.latency(self.slots[operand].unit.kind)
 
     @property
     def latency(self) -> int:
@@ -136,7 +186,7 @@ class ProgramSchedule:
         return {
             (task, port): self._tap(operand, self.times[task])
             for task in tasks_of(self.code)
-            for port, operand in enumerate(task.operands)
+            for port, operand in enumerate(task.operands_on(self.slots[task].unit.kind))
             if operand is not None
         }
 
@@ -195,7 +245,3 @@ class Schedule:
                 if isinstance(tap, Stored):
                     depths.setdefault(tap.chain, set()).add(tap.depth)
         return {chain: sorted(used) for chain, used in depths.items()}
-
-
-def _count(code: OptimizerCode, kind: Kind) -> int:
-    return sum(task.kind is kind for task in tasks_of(code))

@@ -1,34 +1,27 @@
 """Finds a schedule that needs few registers and small choices of operands.
 
-Every assignment that gives each task a slot of its own is a schedule, because times follow from slots and
-wait for operands. So the search begins with the earliest slots, exchanges the contents of two slots at a
-time, and ends with the cheapest schedule it came across. In the beginning it also goes on from schedules that
-are a bit dearer (simulated annealing). Its random numbers come from a fixed seed: the same timing has the
-same schedule, always.
+Every assignment that gives each task a slot of its own, of a unit that is able to do it, is a schedule, since
+times follow from slots and wait for operands. So the search begins with the earliest slots, exchanges the
+contents of two slots at a time, and ends with the cheapest schedule it came across. In the beginning it also
+goes on from schedules that are a bit dearer (simulated annealing). Its random numbers come from a fixed seed:
+the same timing has the same schedule, always.
 """
 
 import random
-from collections.abc import Mapping
 from functools import cache
 from itertools import combinations
 from math import exp
 
 from flashtrain.spec.optimizer import OptimizerCode
 
-from .delay import chain_cost
-from .schedule import CODES, Chain, ProgramSchedule, Schedule, Slot, Slots, Stored, Tap, Timing, Unit
-from .tasks import SQUARES, ConstantWord, Fixed, Kind, Task, tasks_of
+from .estimate import Estimator, Places
+from .schedule import ProgramSchedule, Schedule, Slot, Timing, Unit
+from .tasks import ABLE, CODES, SQUARES, Kind, Task, tasks_of
 
-ATTEMPTS = 8000
+ATTEMPTS = 30_000
 """Three times as many find nothing much better."""
 WARMTH = 10
 """How much dearer an attempt may be in the beginning, roughly."""
-
-CHOICE = 20
-"""Look-up tables for one more operand of 32 bits to choose from."""
-FIXED_CHOICE = 10
-CLOCK = 2
-"""What a clock of latency is worth: it is a bit of each chain, and idle time at the end of each tile."""
 
 ADAM, ADAMW, ADAM_FAST, ADAMW_FAST = CODES[OptimizerCode.ADAM :]
 TOGETHER = (
@@ -45,43 +38,52 @@ TOGETHER = (
 @cache
 def find_schedule(timing: Timing) -> Schedule:
     """A schedule of all programs."""
-    programs = {code: ProgramSchedule(code, timing, _earliest(code, timing)) for code in CODES}
-    cost = schedule_cost(programs)
-    cheapest, least = programs, cost
-    source = random.Random(0)
+    slots = _all_slots(timing)
+    estimator = Estimator(timing, slots)
+    begin = {code: _earliest(code, timing) for code in CODES}
     # The squares keep their slot, the same in all programs: they are counted at one place and time.
-    fixed = {slot for task, slot in programs[ADAM].slots.items() if task.name == SQUARES}
-    free = {kind: [slot for slot in _slots(kind, timing) if slot not in fixed] for kind in Kind}
-    exchanges = [exchange for slots in free.values() for exchange in combinations(slots, 2)]
+    fixed = {slot for task, slot in begin[ADAM].items() if task.name == SQUARES}
+    exchanges = [
+        (slots.index(first), slots.index(second))
+        for first, second in combinations(slots, 2)
+        if _share(first.unit.kind, second.unit.kind) and not {first, second} & fixed
+    ]
+
+    places = {code: tuple(slots.index(slot) for slot in begin[code].values()) for code in CODES}
+    footprints = {code: estimator.footprint(code, places[code]) for code in CODES}
+    cost = estimator.cost(footprints.values())
+    cheapest, least = places, cost
+    source = random.Random(0)
     for attempt in range(ATTEMPTS if exchanges else 0):
         first, second = source.choice(exchanges)
-        tried = {**programs}
-        for code in source.choice(TOGETHER):
-            tried[code] = ProgramSchedule(code, timing, _exchanged(programs[code].slots, first, second))
-        new = schedule_cost(tried)
+        moved = {code: _exchanged(places[code], first, second) for code in source.choice(TOGETHER)}
+        if not all(estimator.possible(code, moved[code]) for code in moved):
+            continue
+        tried = footprints | {code: estimator.footprint(code, moved[code]) for code in moved}
+        new = estimator.cost(tried.values())
         if new <= cost or source.random() < exp((cost - new) / (WARMTH * (1 - attempt / ATTEMPTS))):
-            programs, cost = tried, new
+            places, footprints, cost = places | moved, tried, new
         if cost < least:
-            cheapest, least = programs, cost
-    return Schedule(timing, cheapest)
+            cheapest, least = places, cost
+    programs = {}
+    for code in CODES:
+        found = dict(zip(tasks_of(code), (slots[place] for place in cheapest[code]), strict=True))
+        programs[code] = ProgramSchedule(code, timing, found)
+    return Schedule(timing, programs)
 
 
-def schedule_cost(programs: Mapping[OptimizerCode, ProgramSchedule]) -> int:
-    """Look-up tables and registers, weighed; only differences of it mean anything."""
-    choices: set[tuple[Unit, int, Tap]] = set()
-    chains: dict[Chain, set[int]] = {}
-    for program in programs.values():
-        for (task, port), tap in program.operands.items():
-            choices.add((program.slots[task].unit, port, tap))
-            if isinstance(tap, Stored):
-                chains.setdefault(tap.chain, set()).add(tap.depth)
-    fixed = sum(isinstance(tap, Fixed | ConstantWord) for _unit, _port, tap in choices)
-    return (
-        FIXED_CHOICE * fixed
-        + CHOICE * (len(choices) - fixed)
-        + sum(chain_cost(depths) for depths in chains.values())
-        + CLOCK * sum(program.latency for program in programs.values())
+def schedule_cost(schedule: Schedule) -> int:
+    """What the search has made small."""
+    slots = _all_slots(schedule.timing)
+    estimator = Estimator(schedule.timing, slots)
+    return estimator.cost(
+        estimator.footprint(code, tuple(slots.index(program.slots[task]) for task in tasks_of(code)))
+        for code, program in schedule.programs.items()
     )
+
+
+def _all_slots(timing: Timing) -> list[Slot]:
+    return [slot for kind in Kind for slot in _slots(kind, timing)]
 
 
 def _slots(kind: Kind, timing: Timing) -> list[Slot]:
@@ -97,16 +99,21 @@ def _earliest(code: OptimizerCode, timing: Timing) -> dict[Task, Slot]:
     shown: dict[Task, int] = {}
     for task in tasks_of(code):
         ready = max([1, *(shown[operand] for operand in task.operands if isinstance(operand, Task))])
-        waits = {slot: (slot.phase - ready) % timing.interval for slot in free[task.kind]}
+        kind = next(kind for kind in ABLE[task.kind] if free[kind])
+        waits = {slot: (slot.phase - ready) % timing.interval for slot in free[kind]}
         slot = min(waits, key=lambda slot, waits=waits: waits[slot])
-        free[task.kind].remove(slot)
+        free[kind].remove(slot)
         taken[task] = slot
         begin = 0 if task.kind is Kind.WIDEN else ready + waits[slot]
-        shown[task] = begin + timing.latency(task.kind)
+        shown[task] = begin + timing.latency(kind)
     return taken
 
 
-def _exchanged(slots: Slots, first: Slot, second: Slot) -> dict[Task, Slot]:
-    """`slots` with the contents of two exchanged."""
-    other = {first: second, second: first}
-    return {task: other.get(slot, slot) for task, slot in slots.items()}
+def _share(first: Kind, second: Kind) -> bool:
+    """Whether there are tasks that units of both kinds can do."""
+    return first in ABLE[second] or second in ABLE[first]
+
+
+def _exchanged(places: Places, first: int, second: int) -> Places:
+    """`places` with the contents of two exchanged."""
+    return tuple(second if place == first else first if place == second else place for place in places)

@@ -11,7 +11,9 @@ class Kind(Enum):
     """Kinds of units."""
 
     WIDEN = auto()  # the gradient, as it arrives, to binary32
-    MULTIPLY_ADD = auto()  # a * b + c or a * b - c
+    MULTIPLY_ADD = auto()  # a * b + c
+    MULTIPLY = auto()  # a * b
+    ADD = auto()  # a + b or a - b
     DIVIDE = auto()  # a / b
     ROOT = auto()  # square root of a
     NARROW = auto()  # the new weight to its copy
@@ -24,6 +26,13 @@ class Fixed(Enum):
     ONE = auto()
     MINUS_ZERO = auto()
     SUM = auto()  # the partial sum of squares that this gradient belongs to
+
+
+ABLE = {kind: (kind,) for kind in Kind} | {
+    Kind.MULTIPLY: (Kind.MULTIPLY, Kind.MULTIPLY_ADD),
+    Kind.ADD: (Kind.ADD, Kind.MULTIPLY_ADD),
+}
+"""Kinds of units that can do a kind of task, its own first."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +52,19 @@ class Task:
     name: str
     kind: Kind
     operands: "tuple[TaskOperand | None, ...]"
-    negate_addend: bool = field(default=False)
+    subtract: bool = field(default=False)
+
+    def operands_on(self, kind: Kind) -> "tuple[TaskOperand | None, ...]":
+        """The operands of a unit of this kind that does it."""
+        if kind is self.kind:
+            return self.operands
+        a, b = self.operands
+        return (a, b, Fixed.MINUS_ZERO) if self.kind is Kind.MULTIPLY else (a, Fixed.ONE, b)
 
 
 TaskOperand = Input | Fixed | ConstantWord | Task
+
+CODES = tuple(OptimizerCode)
 
 SQUARES = "squares"
 """Name of the task whose result is the new partial sum of squares."""
@@ -57,8 +75,7 @@ def tasks_of(code: OptimizerCode) -> tuple[Task, ...]:
     """All that happens to one parameter, every task behind those that it needs.
 
     The gradient is widened first; a fused multiply-add counts its square; the operations of the program
-    follow, of which the fused unit computes all but two; the new weight is narrowed; all results leave
-    together.
+    follow; the new weight is narrowed; all results leave together.
     """
     program = PROGRAMS[code]
     gradient = Task("gradient", Kind.WIDEN, (Input.G,))
@@ -81,19 +98,29 @@ def tasks_of(code: OptimizerCode) -> tuple[Task, ...]:
     return (*tasks, copy, Task("output", Kind.OUTPUT, (w, m, v, copy)))
 
 
+def count_tasks(code: OptimizerCode, kind: Kind) -> int:
+    """How many tasks of a program are of this kind."""
+    return sum(task.kind is kind for task in tasks_of(code))
+
+
+def most_tasks(kind: Kind) -> int:
+    """The same, of the program that has the most."""
+    return max(count_tasks(code, kind) for code in CODES)
+
+
 def _lowered(operation: Operation, operands: list[TaskOperand]) -> Task:
-    match operation.op:
-        case Op.DIV:
-            return Task(operation.name, Kind.DIVIDE, tuple(operands))
-        case Op.SQRT:
-            return Task(operation.name, Kind.ROOT, tuple(operands))
-        case Op.FMA:
-            a, b, c = operands
-        case Op.MUL:
-            (a, b), c = operands, Fixed.MINUS_ZERO
-        case Op.ADD | Op.SUB:
-            (a, c), b = operands, Fixed.ONE
+    kind = _KINDS[operation.op]
     # What is the same for all parameters comes second, which keeps the choice of operands small.
-    if isinstance(a, ConstantWord):
-        a, b = b, a
-    return Task(operation.name, Kind.MULTIPLY_ADD, (a, b, c), negate_addend=operation.op is Op.SUB)
+    if kind in (Kind.MULTIPLY, Kind.MULTIPLY_ADD) and isinstance(operands[0], ConstantWord):
+        operands[0], operands[1] = operands[1], operands[0]
+    return Task(operation.name, kind, tuple(operands), subtract=operation.op is Op.SUB)
+
+
+_KINDS = {
+    Op.MUL: Kind.MULTIPLY,
+    Op.ADD: Kind.ADD,
+    Op.SUB: Kind.ADD,
+    Op.FMA: Kind.MULTIPLY_ADD,
+    Op.DIV: Kind.DIVIDE,
+    Op.SQRT: Kind.ROOT,
+}

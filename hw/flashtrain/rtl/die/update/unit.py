@@ -2,7 +2,7 @@
 # (Float units are built to ask them for their latency, also where nobody elaborates the whole.)
 """The update unit: one optimizer step for a stream of parameters, on a few shared float units."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from functools import reduce
 from operator import or_
 
@@ -10,7 +10,9 @@ from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from flashtrain.rtl.float.add import Add
 from flashtrain.rtl.float.divide_root import DivideRoot
+from flashtrain.rtl.float.multiply import Multiply
 from flashtrain.rtl.float.multiply_add import MultiplyAdd
 from flashtrain.rtl.float.recurrence import DIGITS
 from flashtrain.spec.optimizer import (
@@ -28,7 +30,7 @@ from .delay import DelayChain
 from .schedule import PORTS, Stored, Tap, Timing, Unit
 from .search import find_schedule
 from .statistics import GradientCounts, PartialSums
-from .tasks import ConstantWord, Fixed, Kind
+from .tasks import ConstantWord, Fixed, Kind, most_tasks
 
 _OPERAND_REGISTER = 1
 
@@ -41,7 +43,9 @@ class UpdateUnit(wiring.Component):
     that plan::
 
         w m v gradient ──▶ chains ──┬──▶ choice ─▶ multiply-add × n ──┬──▶ chains ──▶ choice ──▶ w m v copy
-                            ▲       ├──▶ choice ─▶ divide           ──┤
+                            ▲       ├──▶ choice ─▶ multiply × n     ──┤
+                            │       ├──▶ choice ─▶ add × n          ──┤
+                            │       ├──▶ choice ─▶ divide           ──┤
                             │       ├──▶ choice ─▶ root             ──┤
                             └───────┴─────────────────────────────────┘
 
@@ -73,7 +77,7 @@ class UpdateUnit(wiring.Component):
     Parameters
     ----------
     interval : int   clocks per parameter
-    multiply_add_stages, divide_stages, widen_stages, narrow_stages : int
+    multiply_add_stages, multiply_stages, add_stages, divide_stages, widen_stages, narrow_stages : int
         Depths of the float units; by default for the highest clock in an FPGA. Less is smaller and slower.
     digits_per_clock : int
         Of a quotient or root. There are as many recurrences as the interval asks for.
@@ -88,6 +92,8 @@ class UpdateUnit(wiring.Component):
         self,
         interval: int = 5,
         multiply_add_stages: int = 13,
+        multiply_stages: int = 10,
+        add_stages: int = 11,
         divide_stages: int = 8,
         digits_per_clock: int = 1,
         widen_stages: int = 3,
@@ -95,6 +101,8 @@ class UpdateUnit(wiring.Component):
     ):
         self.interval = interval
         self.multiply_add_stages = multiply_add_stages
+        self.multiply_stages = multiply_stages
+        self.add_stages = add_stages
         self.divide_stages = divide_stages
         self.digits_per_clock = digits_per_clock
         self.widen_stages = widen_stages
@@ -106,6 +114,8 @@ class UpdateUnit(wiring.Component):
                 interval,
                 widen=latencies[Kind.WIDEN],
                 multiply_add=_OPERAND_REGISTER + latencies[Kind.MULTIPLY_ADD],
+                multiply=_OPERAND_REGISTER + latencies[Kind.MULTIPLY],
+                add=_OPERAND_REGISTER + latencies[Kind.ADD],
                 divide=_OPERAND_REGISTER + latencies[Kind.DIVIDE],
                 root=_OPERAND_REGISTER + latencies[Kind.ROOT],
                 narrow=_OPERAND_REGISTER + latencies[Kind.NARROW],
@@ -148,9 +158,14 @@ class UpdateUnit(wiring.Component):
                 return WidenGradient(self.widen_stages)
             case Kind.MULTIPLY_ADD:
                 return MultiplyAdd(self.multiply_add_stages)
+            case Kind.MULTIPLY:
+                return Multiply(self.multiply_stages)
+            case Kind.ADD:
+                return Add(self.add_stages)
             case Kind.DIVIDE | Kind.ROOT:
                 clocks = 1 + -(-DIGITS // self.digits_per_clock)
-                return DivideRoot(self.digits_per_clock, -(-clocks // self.interval), self.divide_stages)
+                recurrences = min(most_tasks(kind), self.interval) * -(-clocks // self.interval)
+                return DivideRoot(self.digits_per_clock, recurrences, self.divide_stages)
             case Kind.NARROW:
                 return NarrowWeight(self.narrow_stages)
         raise ValueError(f"{kind} is no unit with a latency")
@@ -199,15 +214,19 @@ class UpdateUnit(wiring.Component):
         """A parameter is `time` clocks behind the one in which it entered; 1 or more."""
         return self._on_the_way[(time - 1) // self.interval] & self._phase[time % self.interval]
 
-    def _at_times(self, times: Mapping[OptimizerCode, int]) -> Value:
-        """The same, with a time for each program."""
+    def _at_times(self, times: Iterable[tuple[OptimizerCode, int]]) -> Value:
+        """The same, with times for each program."""
         codes: dict[int, list[OptimizerCode]] = {}
-        for code, time in times.items():
+        for code, time in times:
             codes.setdefault(time, []).append(code)
         return reduce(
             or_,
             (self._at(time) & Cat(self.code == code for code in same).any() for time, same in codes.items()),
         )
+
+    def _times(self, name: Unit) -> list[tuple[OptimizerCode, int]]:
+        """When a unit takes operands, by program."""
+        return [(program.code, program.times[task]) for program, task in self.schedule.tasks(name)]
 
     def _statistics(self, m: Module, shown: dict[Tap, Value]):
         m.submodules.counts = counts = GradientCounts()
@@ -249,13 +268,14 @@ class UpdateUnit(wiring.Component):
         if name.kind is Kind.NARROW:
             m.d.comb += unit.format.eq(self.copy_format)
         if name.kind in (Kind.DIVIDE, Kind.ROOT):
-            begins = {program.code: program.times[task] for program, task in self.schedule.tasks(name)}
             start = Signal(name=f"{_name(name)}_start")
             with m.If(self.enable):
-                m.d.sync += start.eq(self._at_times(begins))
+                m.d.sync += start.eq(self._at_times(self._times(name)))
             m.d.comb += [unit.start.eq(start), unit.root.eq(name.kind is Kind.ROOT)]
         if name.kind is Kind.MULTIPLY_ADD:
-            m.d.comb += unit.negate_addend.eq(self._negation(m, name))
+            m.d.comb += unit.negate_addend.eq(self._subtraction(m, name))
+        if name.kind is Kind.ADD:
+            m.d.comb += unit.subtract.eq(self._subtraction(m, name))
 
     def _choose(self, m: Module, name: Unit, port: int, letter: str, shown: dict[Tap, Value]) -> Value:
         taps = self.schedule.taps(name, port)
@@ -266,14 +286,14 @@ class UpdateUnit(wiring.Component):
         m.d.comb += [value.eq(shown[tap]) for value, tap in zip(choice.values, taps, strict=True)]
         return choice.chosen
 
-    def _negation(self, m: Module, name: Unit) -> Value:
-        """Whether the unit subtracts its addend."""
+    def _subtraction(self, m: Module, name: Unit) -> Value:
+        """Whether the unit subtracts its last operand."""
         uses: tuple[list[tuple[OptimizerCode, int]], ...] = ([], [])
         for program, task in self.schedule.tasks(name):
-            uses[task.negate_addend].append((program.code, program.slots[task].phase))
+            uses[task.subtract].append((program.code, program.slots[task].phase))
         if not uses[True]:
             return Const(0)
-        m.submodules[f"{_name(name)}_negate"] = choice = OperandChoice(1, uses, self.interval)
+        m.submodules[f"{_name(name)}_subtract"] = choice = OperandChoice(1, uses, self.interval)
         m.d.comb += [*self._timed(choice), choice.values[0].eq(0), choice.values[1].eq(1)]
         return choice.chosen
 
@@ -288,9 +308,8 @@ class UpdateUnit(wiring.Component):
         output = Unit(Kind.OUTPUT)
         for port, result in enumerate((self.new_w, self.new_m, self.new_v, self.copy)):
             m.d.comb += result.eq(self._choose(m, output, port, "wmvc"[port], shown))
-        ends = {program.code: program.times[task] for program, task in self.schedule.tasks(output)}
         with m.If(self.enable):
-            m.d.sync += self.done.eq(self._at_times(ends))
+            m.d.sync += self.done.eq(self._at_times(self._times(output)))
         with m.If(self.clear):
             m.d.sync += self.done.eq(0)
 
