@@ -13,7 +13,7 @@ SMALL = PRESETS["small"].geometry
 GEOMETRIES = {
     **{name: config.geometry for name, config in PRESETS.items()},
     "odd": Geometry(channels=8, dies=4, planes=1, blocks=5, pages=3),
-    "single": Geometry(channels=2, dies=1, planes=1, blocks=2, pages=2),
+    "single": Geometry(channels=1, dies=1, planes=1, blocks=2, pages=2),
 }
 
 

@@ -50,7 +50,6 @@ class Geometry:
         require_power_of_two("geometry.dies", self.dies, 8)
         require_power_of_two("geometry.planes", self.planes, 16)
         require_power_of_two("geometry.page_bytes", self.page_bytes, 16384)
-        require_range("geometry.channels", self.channels, 2, 64)
         require_range("geometry.blocks", self.blocks, 2, 4096)
         require_range("geometry.pages", self.pages, 2, 4096)
         require_range("geometry.page_bytes", self.page_bytes, 512, 16384)

@@ -59,7 +59,7 @@ class ReadReturner(wiring.Component):
 
         # The chosen page goes three ways: its burst's address, the route of its beats, the event at its end.
         m.submodules.bursts = requests = Queue(config.page_address_bits, 3)
-        m.submodules.routes = routes = Queue(g.channel_bits, 3)
+        m.submodules.routes = routes = Queue(max(1, g.channel_bits), 3)
         event = data.StructLayout({"tag": config.tag_bits, "failed": 1})
         m.submodules.events = events = Queue(event, PAGES_UNDER_WAY)
         m.submodules.turn = turn = RoundRobin(g.channels)
