@@ -43,6 +43,8 @@ BEHEMOTH = FmsConfig(
     write_sets=4,
     read_pages=8,
     read_queue=32,
+    # A read of one block takes some 8 us, and there is room on the buses for one every 32 clocks.
+    commands=256,
     max_blocks=16384,
 )
 """Behemoth's table (FAST'21): 64 channels x 2 chips x 1 die, 2 TB; 160 KiB of buffer a channel."""

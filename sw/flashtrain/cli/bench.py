@@ -6,11 +6,14 @@ import time
 from pathlib import Path
 
 from flashtrain.host import open_device
-from flashtrain.perf.measurement import BenchmarkError, Result
-from flashtrain.spec import FlashtrainError, FmsConfig, preset
+from flashtrain.perf.measurement import BenchmarkError, Cost, Result
+from flashtrain.perf.use_figure import draw_use
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.registers import Counter
 
-from .benchmarks import BENCHMARKS
-from .command import Command, add_json, add_preset
+from .bench_table import CONFIGURATIONS, Row, rows_for
+from .benchmarks import BENCHMARKS, Benchmark, DesignBenchmark
+from .command import Command, add_json
 from .console import Console, table
 from .device import memory_bytes
 from .links import LINKS, announced
@@ -19,55 +22,71 @@ LINK = "rtl"
 DEFAULT_FILE = "build/bench/results.json"
 
 
-class UnknownBenchmark(FlashtrainError):
-    """There is no benchmark of this name."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"no benchmark {name!r}; expected some of {', '.join(BENCHMARKS)}")
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     names = ", ".join(BENCHMARKS)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{names} (default: all)")
-    add_preset(parser)
-    parser.add_argument("--quick", action="store_true", help="measure for a shorter time")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{names} (default: the table)")
     parser.add_argument(
-        "--output", type=Path, default=Path(DEFAULT_FILE), metavar="FILE", help=f"default: {DEFAULT_FILE}"
+        "--preset", choices=list(CONFIGURATIONS), help="configuration (default: that of the table)"
     )
+    parser.add_argument("--quick", action="store_true", help="smaller configurations, for a shorter time")
+    parser.add_argument(
+        "--output", type=Path, default=Path(DEFAULT_FILE), metavar="FILE",
+        help=f"results; figures are written beside it (default: {DEFAULT_FILE})",
+    )  # fmt: skip
     add_json(parser)
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    config = preset(options.preset)
-    names = options.names or list(BENCHMARKS)
-    for name in names:
-        if name not in BENCHMARKS:
-            raise UnknownBenchmark(name)
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    results, failed = [], []
-    for name in names:
-        console.step(f"{name} on {config.name}")
+    rows = rows_for(options.names, options.preset, options.quick)
+    folder = options.output.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    results: list[Result] = []
+    failed = []
+    for row in rows:
+        console.step(f"{row.benchmark} on {row.preset}")
         try:
-            results.append(measure(name, config, options.quick, console))
+            result = measure(row, options.quick, console)
         except BenchmarkError as error:
-            console.error(f"flashtrain bench: {name}: {error}")
-            failed.append(name)
-    options.output.write_text(json.dumps([r.document() for r in results], indent=2) + "\n")
+            console.error(f"flashtrain bench: {row.benchmark} on {row.preset}: {error}")
+            failed.append(row)
+            continue
+        results.append(result)
+        console.step(f"{result.value:,.3f} {result.unit} in {result.seconds:.1f} s: {result.note}")
+        # Now, and not at the end: the whole table takes a while.
+        options.output.write_text(json.dumps([r.document() for r in results], indent=2) + "\n")
+        if result.use is not None:
+            draw_use(
+                {row.benchmark: result.use}, folder / f"{row.benchmark}-{row.preset}.png", _title(result)
+            )
+    uses = {f"{r.name}, {r.preset}": r.use for r in results if r.use is not None}
+    if uses:
+        draw_use(uses, folder / "time.png", "where the time of buses and arrays went")
     console.say(results_table(results))
     console.say(f"\n{options.output}")
     console.document([result.document() for result in results])
     for result in results:
         if not result.within_bound:
             console.error(
-                f"flashtrain bench: {result.name}: {result.value} is above its bound {result.bound}"
+                f"flashtrain bench: {result.name} on {result.preset}: {result.value} is above its bound"
+                f" {result.bound}"
             )
-            failed.append(result.name)
+            failed.append(Row(result.name, result.preset))
     return 1 if failed else 0
 
 
-def measure(name: str, config: FmsConfig, quick: bool, console: Console) -> Result:
-    """Carry out one benchmark on a device of its own."""
-    benchmark = BENCHMARKS[name]
+def measure(row: Row, quick: bool, console: Console) -> Result:
+    """Carry out one benchmark, on a device of its own."""
+    benchmark, config = BENCHMARKS[row.benchmark], CONFIGURATIONS[row.preset]
+    if isinstance(benchmark, DesignBenchmark):
+        started = time.process_time()
+        measured = benchmark.run(config)
+        return Result.of(*row, "-", Cost(time.process_time() - started, 0), measured)
+    return _measure_device(row, benchmark, benchmark.shape(config), quick, console)
+
+
+def _measure_device(
+    row: Row, benchmark: Benchmark, config: FmsConfig, quick: bool, console: Console
+) -> Result:
     factory = announced(LINKS[LINK], console.step)
     with open_device(
         config,
@@ -78,7 +97,11 @@ def measure(name: str, config: FmsConfig, quick: bool, console: Console) -> Resu
     ) as device:
         started = time.process_time()
         measured = benchmark.run(device, quick)
-        return Result.of(name, config.name, LINK, time.process_time() - started, measured)
+        seconds = time.process_time() - started
+        counters = device.counters()
+        pages = counters[Counter.PAGES_APPENDED.name] + counters[Counter.PAGES_READ.name]
+        cost = Cost(seconds, pages * config.geometry.page_bytes)
+        return Result.of(*row, LINK, cost, measured)
 
 
 def results_table(results: list[Result]) -> str:
@@ -86,28 +109,49 @@ def results_table(results: list[Result]) -> str:
     rows = [
         (
             r.name,
-            f"{r.value:,.3f}" if r.value < 1000 else f"{r.value:,.0f}",
+            r.preset,
+            _number(r.value),
             r.unit,
-            "-" if r.bound is None else f"{r.bound:,.3f}",
-            "-" if r.share is None else f"{r.share:.1%}",
+            "-" if r.bound is None else _number(r.bound),
+            "-" if r.share is None else f"{r.share:.2%}",
+            "-" if r.met is None else "yes" if r.met else "no",
             f"{r.clocks:,}",
-            f"{r.seconds:.1f} s",
+            f"{r.clocks / r.seconds:,.0f}" if r.clocks else "-",
+            f"{r.bytes / r.seconds / 1e6:,.1f}" if r.bytes else "-",
         )
         for r in results
     ]
-    columns = ("benchmark", "value", "unit", "bound", "share", "clocks", "process time")
-    notes = "\n".join(f"{r.name}: {r.note}" for r in results)
-    return f"{table(columns, rows)}\n\n{notes}"
+    columns = (
+        "benchmark", "preset", "value", "unit", "bound", "share", "met", "clocks", "clocks/s", "MB/s of CPU",
+    )  # fmt: skip
+    notes = "\n".join(f"{r.name}, {r.preset}: {_asked(r)}{r.note}" for r in results)
+    return f"{table(columns, rows, left=2)}\n\n{notes}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.3f}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def _asked(result: Result) -> str:
+    return f"to reach: {result.asked}; " if result.asked else ""
+
+
+def _title(result: Result) -> str:
+    stalls = result.use.stalls if result.use else {}
+    waits = [f"{share:.1%} {text}" for text, share in stalls.items() if share >= 0.001]
+    return "\n".join([f"{result.name} on {result.preset}: {_number(result.value)} {result.unit}", *waits])
 
 
 COMMAND = Command(
     name="bench",
     summary="measure the RTL against its bounds, in clocks",
     examples="""\
-  flashtrain bench                            all, preset small; writes build/bench/results.json
-  flashtrain bench append_erased --quick      one, for a shorter time
+  flashtrain bench                                   the table; writes build/bench/results.json
+  flashtrain bench --quick                           the same on smaller configurations, in a few minutes
+  flashtrain bench append_erased mixed_1_1 --preset small
   flashtrain bench --json
 
+Beside the results there is a figure for each row: where the time of buses and arrays went.
 Exit code 1 if a benchmark fails, or if a value is above its bound: that is a mistake, not a success.
 """,
     add_arguments=add_arguments,

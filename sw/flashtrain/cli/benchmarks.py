@@ -1,24 +1,53 @@
 """The benchmarks of `flashtrain bench`, by name."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from flashtrain.host import Device
 from flashtrain.perf.append import append_erased
-from flashtrain.perf.commands import command_interval
+from flashtrain.perf.array_work import ArrayRecorder
+from flashtrain.perf.commands import command_interval, command_time_read, command_time_write
 from flashtrain.perf.latency import append_latency
 from flashtrain.perf.measurement import Measurement
+from flashtrain.perf.mixed import IN_FLIGHT, Mix, mixed
+from flashtrain.perf.one_channel import Reads, bus_share
 from flashtrain.perf.read import read_sequential
+from flashtrain.perf.read_latency import read_latency_p99
 from flashtrain.perf.speed import simulation_speed
+from flashtrain.perf.sram import MemoryBytes, buffer_bytes, metadata_bytes
+from flashtrain.perf.sustained import append_sustained, shortened
 from flashtrain.perf.update import Case, update
 from flashtrain.perf.update_comparison import update_energy_ratio, update_speedup
 from flashtrain.perf.update_places import ControllerUnits, HostLink, Place
+from flashtrain.perf.use_recorder import UseRecorder
 from flashtrain.spec import FmsConfig, NodeTable
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
 from flashtrain.training.optimizers import SGD, Adam, Momentum
 
+from .info import controller_memories
+
 LONG_QUEUE = 4096
+
+Run = Callable[[Device, bool], Measurement]
+
+
+class Recorded(Protocol):
+    """A benchmark that says when its steady state begins and ends."""
+
+    def __call__(self, device: Device, recorder: ArrayRecorder, quick: bool) -> Measurement: ...
+
+
+def _recorded(benchmark: Recorded) -> Run:
+    def run(device: Device, quick: bool) -> Measurement:
+        from flashtrain.sim.trace_array import DeviceTraceWindow
+
+        recorder = UseRecorder(device, DeviceTraceWindow(device.link))
+        measured = benchmark(device, recorder, quick)
+        return replace(measured, use=recorder.use)
+
+    return run
 
 
 def _append_latency(device: Device, quick: bool) -> Measurement:
@@ -27,16 +56,19 @@ def _append_latency(device: Device, quick: bool) -> Measurement:
     return append_latency(device, TraceRecorder(device.link), quick)
 
 
-def _update(case: Case) -> Callable[[Device, bool], Measurement]:
-    def run(device: Device, quick: bool) -> Measurement:
-        from flashtrain.sim.trace_array import ArrayTrace
-
-        return update(device, ArrayTrace(device.link), case, quick)
-
-    return run
+def _mixed(mix: Mix) -> Run:
+    return _recorded(lambda device, recorder, quick: mixed(device, recorder, mix, quick))
 
 
-def _speedup(place: Callable[[FmsConfig], Place]) -> Callable[[Device, bool], Measurement]:
+def _bus_share(reads: Reads) -> Run:
+    return _recorded(lambda device, recorder, quick: bus_share(device, recorder, reads, quick))
+
+
+def _update(case: Case) -> Run:
+    return _recorded(lambda device, recorder, quick: update(device, recorder, case, quick))
+
+
+def _speedup(place: Callable[[FmsConfig], Place]) -> Run:
     def run(device: Device, quick: bool) -> Measurement:
         from flashtrain.sim.trace_array import ArrayTrace
 
@@ -51,23 +83,51 @@ def _energy_ratio(device: Device, quick: bool) -> Measurement:
     return update_energy_ratio(device, ArrayTrace(device.link), ADAM, HostLink(), quick)
 
 
+def _as_it_is(config: FmsConfig) -> FmsConfig:
+    return config
+
+
 @dataclass(frozen=True)
 class Benchmark:
-    """A benchmark, the length of the queues and the streams that it needs."""
+    """A benchmark, the length of the queues and the streams that it needs.
 
-    run: Callable[[Device, bool], Measurement]
+    shape: the configuration that it needs in the place of the preset.
+    """
+
+    run: Run
     queue_entries: int = 64
     node: NodeTable = SINGLE_NODE
+    shape: Callable[[FmsConfig], FmsConfig] = _as_it_is
+
+
+@dataclass(frozen=True)
+class DesignBenchmark:
+    """A benchmark of the design alone: of the controller's memories."""
+
+    judge: Callable[[list[MemoryBytes]], Measurement]
+
+    def run(self, config: FmsConfig) -> Measurement:
+        return self.judge(list(controller_memories(config)))
 
 
 ADAM = Case(Adam())
 
 BENCHMARKS = {
-    "append_erased": Benchmark(append_erased),
-    "read_sequential": Benchmark(read_sequential),
+    "append_erased": Benchmark(_recorded(append_erased)),
+    "append_sustained": Benchmark(_recorded(append_sustained), shape=shortened),
+    "read_sequential": Benchmark(_recorded(read_sequential)),
+    "mixed_1_1": Benchmark(_mixed(Mix(reads=1)), IN_FLIGHT + 1),
+    "mixed_1_3": Benchmark(_mixed(Mix(reads=3)), IN_FLIGHT + 1),
+    "read_latency_p99": Benchmark(_recorded(read_latency_p99)),
     "append_latency": Benchmark(_append_latency),
     "command_interval": Benchmark(command_interval, LONG_QUEUE),
-    "simulation_speed": Benchmark(simulation_speed),
+    "command_time_write": Benchmark(_recorded(command_time_write), LONG_QUEUE),
+    "command_time_read": Benchmark(_recorded(command_time_read), LONG_QUEUE),
+    "ocowfc_single_page": Benchmark(_bus_share(Reads.SINGLE_PAGE), LONG_QUEUE),
+    "ocowfc_cached": Benchmark(_bus_share(Reads.CACHED)),
+    "metadata_bytes": DesignBenchmark(metadata_bytes),
+    "buffer_bytes": DesignBenchmark(buffer_bytes),
+    "simulation_speed": Benchmark(_recorded(simulation_speed)),
     "update_adam": Benchmark(_update(ADAM), node=UPDATE_NODE),
     "update_adam_bf16": Benchmark(
         _update(Case(Adam(), GradientFormat.BF16, CopyFormat.BF16)), node=UPDATE_NODE

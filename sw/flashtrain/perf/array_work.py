@@ -17,10 +17,11 @@ class ArrayKind(Enum):
 
 
 class ArrayWork(NamedTuple):
-    """An operation on one or more planes of a die, from clock `start` on."""
+    """An operation on one or more planes of a die, from clock `start` to clock `end`."""
 
     kind: ArrayKind
     start: int
+    end: int
     channel: int
     die: int
     planes: int
@@ -34,17 +35,23 @@ class ArrayRecorder(Protocol):
     def stop(self) -> Sequence[ArrayWork]: ...
 
 
+def starts_of_programs(work: Iterable[ArrayWork]) -> dict[tuple[int, int], list[int]]:
+    """Of each die that programmed, by channel and die: when its programs started, in order."""
+    starts: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for item in work:
+        if item.kind is ArrayKind.PROGRAM:
+            starts[item.channel, item.die].append(item.start)
+    return {place: sorted(times) for place, times in starts.items()}
+
+
 def programs_per_clock(work: Iterable[ArrayWork], dies: int, settle: int) -> float:
     """Programs of all `dies` together per clock in the steady state.
 
     Of each die the first and the last `settle` programs do not count. Raises `BenchmarkError` if a die has
     too few to tell.
     """
-    starts: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for item in work:
-        if item.kind is ArrayKind.PROGRAM:
-            starts[item.channel, item.die].append(item.start)
-    steady = [sorted(times)[settle : len(times) - settle] for times in starts.values()]
+    starts = starts_of_programs(work)
+    steady = [times[settle : len(times) - settle] for times in starts.values()]
     if len(steady) < dies or any(len(times) < 2 for times in steady):
         raise BenchmarkError(f"{len(steady)} of {dies} dies programmed, too little for a steady state")
     return sum(1 / _interval(times) for times in steady)

@@ -1,15 +1,28 @@
 """How fast commands are taken."""
 
-from flashtrain.host import Device
+from collections.abc import Callable
+
+import numpy as np
+
+from flashtrain.host import Device, Extent, StoredArray
 from flashtrain.spec import Opcode, Port, Submission, ZoneAction
 
 from .append import STREAM
+from .array_work import ArrayRecorder
 from .measurement import BenchmarkError, Measurement
+from .progress import appends_done, reads_done, run_until
 
 COMMANDS = 4000
 QUICK_COMMANDS = 1000
 MOST_CLOCKS = 16
 """A command has to be accepted in as many clocks."""
+
+BURST = 2000
+QUICK_BURST = 400
+MOST_TIME = 0.1
+"""Microseconds of the controller's time for a command of one block."""
+BEHEMOTH_WRITE, BEHEMOTH_READ = 1.18, 1.93
+"""Behemoth's controller, in microseconds (FAST'21)."""
 
 
 def command_interval(device: Device, quick: bool = False) -> Measurement:
@@ -37,4 +50,86 @@ def command_interval(device: Device, quick: bool = False) -> Measurement:
         bound=MOST_CLOCKS,
         clocks=clocks,
         note=f"{count} commands without data, answers included; to reach: {MOST_CLOCKS} clocks",
+    )
+
+
+def command_time_write(device: Device, recorder: ArrayRecorder, quick: bool = False) -> Measurement:
+    """Time per command of a burst of appends of one block each, while the controller is what limits it.
+
+    The blocks go into write buffers that are empty and have room for all of them, so that no die is waited
+    for. Counted from answer to answer over the second half of the burst: fetch, checks, the data's way into
+    SRAM and the answer, pipelined.
+
+    Bound: `MOST_TIME` must not be exceeded. The data port takes `page_beats` for a block, so no command of
+    one block can take less.
+    """
+    config, g = device.config, device.config.geometry
+    stream = device.stream(STREAM, Port.CORE)
+    count = min(QUICK_BURST if quick else BURST, config.write_sets * g.planes * g.channels)
+    data = device.buffer((count, g.page_bytes), np.uint8)
+    data[:] = np.random.default_rng(10).integers(0, 256, data.shape, np.uint8)
+    first_clock, base = device.clocks, appends_done(device)
+    recorder.start()
+    for block in data:
+        stream.append_async(block)
+    interval = _interval(device, appends_done, base, count)
+    recorder.stop()
+    device.wait()
+    return _command_time(device, interval, count, device.clocks - first_clock, BEHEMOTH_WRITE)
+
+
+def command_time_read(device: Device, recorder: ArrayRecorder, quick: bool = False) -> Measurement:
+    """Time per command of a burst of reads of one block each, of consecutive blocks that were flushed.
+
+    Counted as for :func:`command_time_write`, with as many commands in flight as the controller takes: fetch,
+    checks, sense, the data's way to memory and the answer, pipelined.
+
+    Bound: `MOST_TIME` must not be exceeded. The data port takes `page_beats` for a block, and the buses
+    together as long.
+    """
+    g = device.config.geometry
+    stream = device.stream(STREAM, Port.CORE)
+    count = QUICK_BURST if quick else BURST
+    data = device.buffer((count, g.page_bytes), np.uint8)
+    data[:] = np.random.default_rng(11).integers(0, 256, data.shape, np.uint8)
+    out = device.buffer(data.shape, np.uint8)
+    first_clock = device.clocks
+    first = stream.append(data).extents[0].lba
+    stream.flush()
+    base = reads_done(device)
+    recorder.start()
+    for block, target in enumerate(out):
+        handle = StoredArray(stream.nsid, (Extent(first + block, 1),), target.shape, target.dtype)
+        stream.read_async(handle, target)
+    interval = _interval(device, reads_done, base, count)
+    recorder.stop()
+    device.wait()
+    if out.tobytes() != data.tobytes():
+        raise BenchmarkError("what was read is not what was appended")
+    return _command_time(device, interval, count, device.clocks - first_clock, BEHEMOTH_READ)
+
+
+def _interval(device: Device, counter: Callable[[Device], int], base: int, count: int) -> float:
+    """Clocks per command over the second half of a burst of `count` commands."""
+    patience = 100 * count * device.config.page_beats
+    start = run_until(device, counter, base + count // 2, 20, patience)
+    end = run_until(device, counter, base + count, 20, patience)
+    return (end.after - start.before) / (end.reached - start.reached)
+
+
+def _command_time(device: Device, interval: float, count: int, clocks: int, behemoth: float) -> Measurement:
+    config = device.config
+    seconds = interval / config.timing.clock_hz
+    # With few channels the data port is too narrow for it, whatever the controller does.
+    possible = config.page_beats / config.timing.clock_mhz < MOST_TIME
+    return Measurement(
+        value=seconds * 1e6,
+        unit="us",
+        bound=MOST_TIME if possible else None,
+        clocks=clocks,
+        asked="the bound" if possible else "",
+        met=seconds * 1e6 <= MOST_TIME if possible else None,
+        note=f"{count} commands of {config.geometry.page_bytes >> 10} KiB, {interval:.1f} clocks each, of"
+        f" which the data port needs {config.page_beats}: {1 / seconds / 1e6:.2f} M IOPS;"
+        f" Behemoth: {behemoth} us",
     )

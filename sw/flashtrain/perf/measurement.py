@@ -1,9 +1,14 @@
 """What a benchmark gives."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from flashtrain.spec import FlashtrainError
+
+from .time_use import TimeUse
+
+ROUNDING = 1e-9
+"""Of a share that is exactly 1."""
 
 
 class BenchmarkError(FlashtrainError):
@@ -12,18 +17,32 @@ class BenchmarkError(FlashtrainError):
 
 @dataclass(frozen=True)
 class Measurement:
-    """`value` in `unit`; `bound` is what it cannot, or must not, exceed. `clocks` were simulated for it."""
+    """`value` in `unit`; `bound` is what it cannot, or must not, exceed. `clocks` were simulated for it.
+
+    asked: what it has to reach, in words, and met: whether it does; None where nothing is asked. use: where
+    the time went.
+    """
 
     value: float
     unit: str
     clocks: int
     note: str
     bound: float | None = None
+    asked: str = ""
+    met: bool | None = None
+    use: TimeUse | None = None
+
+
+class Cost(NamedTuple):
+    """What a measurement took: process time, and bytes moved between tensor buffer and channels."""
+
+    seconds: float
+    bytes: int
 
 
 @dataclass(frozen=True)
 class Result:
-    """A line of the table of benchmarks. `seconds` is the process time that it took."""
+    """A line of the table of benchmarks; see `Measurement` and `Cost`."""
 
     name: str
     preset: str
@@ -32,20 +51,38 @@ class Result:
     unit: str
     bound: float | None
     share: float | None
+    asked: str
+    met: bool | None
     clocks: int
     seconds: float
+    bytes: int
     note: str
+    use: TimeUse | None
 
     @classmethod
-    def of(cls, name: str, preset: str, link: str, seconds: float, measured: Measurement) -> "Result":
-        share = None if measured.bound is None else measured.value / measured.bound
+    def of(cls, name: str, preset: str, link: str, cost: Cost, measured: Measurement) -> "Result":
         m = measured
-        return cls(name, preset, link, m.value, m.unit, m.bound, share, m.clocks, seconds, m.note)
+        return cls(
+            name=name,
+            preset=preset,
+            link=link,
+            value=m.value,
+            unit=m.unit,
+            bound=m.bound,
+            share=None if m.bound is None else m.value / m.bound,
+            asked=m.asked,
+            met=m.met,
+            clocks=m.clocks,
+            seconds=cost.seconds,
+            bytes=cost.bytes,
+            note=m.note,
+            use=m.use,
+        )
 
     @property
     def within_bound(self) -> bool:
         """A value above its bound is a mistake, of the benchmark or of the design."""
-        return self.share is None or self.share <= 1
+        return self.share is None or self.share <= 1 + ROUNDING
 
     def document(self) -> dict[str, Any]:
         return asdict(self)

@@ -37,6 +37,16 @@ def pages_read(device: Device) -> int:
     return device.link.read_register(counter_register(Counter.PAGES_READ))
 
 
+def appends_done(device: Device) -> int:
+    """Appends and writes that were answered."""
+    return device.link.read_register(counter_register(Counter.APPENDS))
+
+
+def reads_done(device: Device) -> int:
+    """Reads that were answered."""
+    return device.link.read_register(counter_register(Counter.READS))
+
+
 def run_until(
     device: Device, counter: Callable[[Device], int], target: int, step: int, patience: int
 ) -> Moment:

@@ -210,16 +210,17 @@ async def a_full_completion_queue_holds_up_its_own_port_only(dut):
 
 @cocotb.test()
 async def unanswered_commands_of_a_port_do_not_hold_up_the_other(dut):
-    bench = Bench(dut, latency=10)
+    """However many there are: a port is given three quarters of the 256 commands in flight."""
+    bench = Bench(dut, latency=10, sizes=((16, 16), (256, 256)))
     bench.held = {1}
     await bench.start()
-    for _ in range(10):
+    for _ in range(240):
         bench.ports[1].submit()
     bench.ports[1].ring()
-    await bench.run((50, 0))
-    assert len(bench.ports[1].taken) == 10
+    await bench.run((200, 0))
+    assert len(bench.ports[1].taken) == 192
     bench.held = set()
-    await bench.run((50, 10))
+    await bench.run((200, 240))
 
 
 @cocotb.test()

@@ -1,5 +1,6 @@
 """Submission fetch and completion writer together, between a host with two queue pairs and answers."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from amaranth import Module
@@ -16,6 +17,7 @@ from flashtrain.spec import FmsConfig, preset
 from flashtrain.spec.registers import PORTS
 
 SOURCES = 2
+COMMANDS = 256
 
 
 class Queues(wiring.Component):
@@ -79,4 +81,6 @@ class Queues(wiring.Component):
 
 def test_queues(simulator, seed):
     bench = Path(__file__).with_name("queues_bench.py")
-    run_bench(Queues(preset("tiny")), "queues", bench, simulator=simulator, seed=seed)
+    # More commands in flight than any of the bench's tests but one submits.
+    config = replace(preset("tiny"), commands=COMMANDS)
+    run_bench(Queues(config), "queues", bench, simulator=simulator, seed=seed)

@@ -24,6 +24,9 @@ class SubmissionFetch(wiring.Component):
     An entry is fetched only when a place in its port's completion queue can be promised to it. So no answer
     ever waits for room, and a host that does not consume its completions holds up nobody but itself.
 
+    A port has at most three quarters of the commands in flight that there are tags for: however many it
+    submits, commands of the other one are taken.
+
     An entry whose fetch fails goes on with `error` set; the decoder answers it with DATA_TRANSFER_ERROR.
 
     Latency: 1 clock from a doorbell to the burst, 1 from the last beat to the entry. Throughput: an entry in
@@ -70,20 +73,23 @@ class SubmissionFetch(wiring.Component):
         m.submodules.turn = turn = RoundRobin(PORTS)
         following = Array(Signal(16, name=f"following{port}") for port in range(PORTS))
         promised = Array(Signal(16, name=f"promised{port}") for port in range(PORTS))
-        unanswered = Signal(17)
+        most = self.config.commands - self.config.commands // 4
+        unanswered = [Signal(range(most + 1), name=f"unanswered{port}") for port in range(PORTS)]
         waiting = Signal(PORTS)
         burst, issue = self.axi.ar, Signal()
 
         for port in range(PORTS):
             room = after(promised[port], self.cq_size[port]) != self.cq_head[port]
             m.d.comb += waiting[port].eq(following[port] != self.sq_tail[port])
-            m.d.comb += turn.requests[port].eq(self.enable & waiting[port] & room)
+            m.d.comb += turn.requests[port].eq(
+                self.enable & waiting[port] & room & (unanswered[port] != most)
+            )
         m.d.comb += [
             issue.eq(turn.requests.any() & ports.ready & (~burst.valid | burst.ready)),
             turn.advance.eq(issue),
             ports.valid.eq(issue),
             ports.payload.eq(turn.index),
-            self.idle.eq(~waiting.any() & (unanswered == 0)),
+            self.idle.eq(~waiting.any() & ~Cat(unanswered).any()),
         ]
         with m.If(burst.ready):
             m.d.sync += burst.valid.eq(0)
@@ -96,7 +102,8 @@ class SubmissionFetch(wiring.Component):
                     following[port].eq(after(following[port], self.sq_size[port])),
                     promised[port].eq(after(promised[port], self.cq_size[port])),
                 ]
-        m.d.sync += unanswered.eq(unanswered + issue - sum(self.answered))
+        for port, count in enumerate(unanswered):
+            m.d.sync += count.eq(count + (issue & turn.chosen[port]) - self.answered[port])
 
     def _receive(self, m: Module, ports):
         beat, entry = self.axi.r, self.entries

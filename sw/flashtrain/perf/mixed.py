@@ -1,0 +1,110 @@
+"""Appends beside reads on one device."""
+
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+
+from flashtrain.host import Device
+from flashtrain.spec import FmsConfig, Port
+
+from .append import STREAM, settling_rows
+from .array_work import ArrayRecorder, programs_per_clock
+from .measurement import BenchmarkError, Measurement
+from .progress import pages_programmed, pages_read
+from .read import buffer_hits
+
+STORED = "weights"
+"""The stream that is read: volatile, written and flushed before."""
+STORED_ROWS = 8
+ROWS = 24
+QUICK_ROWS = 12
+PIECES = 4
+"""Commands per superpage."""
+IN_FLIGHT = 16
+"""Commands of both kinds together: the queue has room for as many, and is always full."""
+ASKED = 0.9
+
+
+@dataclass(frozen=True)
+class Mix:
+    """So many bytes read for each byte appended."""
+
+    reads: int
+
+    def share(self, *, of_reads: bool) -> float:
+        return (self.reads if of_reads else 1) / (1 + self.reads)
+
+    def bound(self, config: FmsConfig) -> float:
+        """Bytes per second of both together, the less of two bounds.
+
+        Buses: all bytes cross them, 2 per clock and channel. Arrays: for each page set that a die programs
+        (tPROG) it senses `reads` others (tR each): dies x (1 + reads) x page set / (tPROG + reads x tR).
+        """
+        g, t = config.geometry, config.timing
+        clocks = t.clocks("tprog") + self.reads * t.clocks("tr")
+        arrays = g.channels * g.dies * (1 + self.reads) * g.page_set_bytes / clocks * t.clock_hz
+        return min(config.channel_bytes_per_second, arrays)
+
+
+def mixed(device: Device, recorder: ArrayRecorder, mix: Mix, quick: bool = False) -> Measurement:
+    """Bytes per second, appended and read together, with commands of both kinds always waiting.
+
+    One port gets appends and reads by turns, a quarter of a superpage each, in the proportion of `mix`, with
+    `IN_FLIGHT` commands in its queue; so neither kind can run ahead by more than that.
+
+    Appends count when they are programmed, from one program of a die to another; reads when they are in the
+    tensor buffer.
+    """
+    config, g = device.config, device.config.geometry
+    stored_stream, stream = device.stream(STORED, Port.CORE), device.stream(STREAM, Port.CORE)
+    margin = settling_rows(config)
+    rows = min(QUICK_ROWS if quick else ROWS, stream.zones * g.pages - 2 * margin)
+    stored_rows = min(STORED_ROWS, g.pages)
+    if rows < 2:
+        raise BenchmarkError(f"stream {STREAM!r} of {config.name!r} is too small for a steady state")
+    piece = max(1, g.superpage // PIECES)
+    data = device.buffer((PIECES * stored_rows, piece * g.page_bytes), np.uint8)
+    data[:] = np.random.default_rng(7).integers(0, 256, data.shape, np.uint8)
+    out = device.buffer(data.shape, np.uint8)
+    first_clock = device.clocks
+    stored = device.wait([stored_stream.append_async(part) for part in data])
+    stored_stream.flush()
+
+    hits, programmed = buffer_hits(device), pages_programmed(device)
+    turns = count(0)
+
+    def work_until(row: int) -> tuple[int, int]:
+        """Submit commands until so many superpages are programmed; pages read by then, and the clock."""
+        while pages_programmed(device) < programmed + row * g.superpage:
+            turn = next(turns)
+            stream.append_async(data[turn % len(data)])
+            for number in range(turn * mix.reads, (turn + 1) * mix.reads):
+                stored_stream.read_async(stored[number % len(data)], out[number % len(data)])
+        return pages_read(device), device.clocks
+
+    work_until(margin)
+    recorder.start()
+    first, begin = pages_read(device), device.clocks
+    last, end = work_until(margin + rows)
+    rate = programs_per_clock(recorder.stop(), g.channels * g.dies, settle=0)
+    device.wait()
+    if out.tobytes() != data.tobytes():
+        raise BenchmarkError("what was read is not what was appended")
+    if buffer_hits(device) != hits:
+        raise BenchmarkError("pages came from the write buffer although the stream was flushed")
+
+    appended = rate * g.page_set_bytes * config.timing.clock_hz
+    read = (last - first) * g.page_bytes / (end - begin) * config.timing.clock_hz
+    value, bound = appended + read, mix.bound(config)
+    fair = appended / value / mix.share(of_reads=False), read / value / mix.share(of_reads=True)
+    return Measurement(
+        value=value / 1e9,
+        unit="GB/s",
+        bound=bound / 1e9,
+        clocks=device.clocks - first_clock,
+        asked=f"{ASKED:.0%} of the bound, each side within {1 - ASKED:.0%} of its share",
+        met=value >= ASKED * bound and min(fair) >= ASKED,
+        note=f"appended {appended / 1e9:.3f} GB/s, {fair[0]:.1%} of its share;"
+        f" read {read / 1e9:.3f} GB/s, {fair[1]:.1%} of its share",
+    )

@@ -1,0 +1,119 @@
+"""How long small reads take while appends keep the dies busy."""
+
+from collections import deque
+from itertools import cycle
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.host import Device, DeviceStream, Extent, Pending, StoredArray
+from flashtrain.spec import FmsConfig, Port
+
+from .append import STREAM, settling_rows
+from .array_work import ArrayRecorder, programs_per_clock
+from .measurement import BenchmarkError, Measurement
+from .mixed import PIECES
+from .progress import pages_programmed, run_until
+
+STORED = "trained"
+"""Read by the host, written by the core."""
+STORED_ROWS = 8
+READS = 600
+QUICK_READS = 60
+LEAST_READS = 20
+CLOCKS = 3_000_000
+QUICK_CLOCKS = 1_500_000
+"""After so many no further reads are waited for."""
+STEP = 50
+"""Clocks between two looks for answers: a latency is too long by less than that."""
+DIES_PER_READ = 8
+"""There is a read in flight for so many dies, so that reads seldom meet."""
+
+
+def latency_bound(config: FmsConfig) -> float:
+    """Seconds: twice the time to sense a page set and to move it over the bus of a channel.
+
+    Twice, since the die may be sensing, or the bus moving, the page set of somebody else.
+    """
+    t = config.timing
+    return 2 * (t.clocks("tr") / t.clock_hz + config.geometry.page_set_bytes / t.bytes_per_second)
+
+
+def read_latency_p99(device: Device, recorder: ArrayRecorder, quick: bool = False) -> Measurement:
+    """The 99th percentile of the time of reads of one block each, beside appends at full rate.
+
+    The core appends large pieces to a volatile stream; the host reads random blocks of another, from zones
+    that were flushed. Time from before the doorbell until the answer is seen in memory.
+    """
+    config, g, t = device.config, device.config.geometry, device.config.timing
+    stored_rows = min(STORED_ROWS, g.pages)
+    piece = max(1, g.superpage // PIECES)
+    data = device.buffer((PIECES * stored_rows, piece * g.page_bytes), np.uint8)
+    random = np.random.default_rng(8)
+    data[:] = random.integers(0, 256, data.shape, np.uint8)
+    first_clock = device.clocks
+    writer, reader = device.stream(STORED, Port.CORE), device.stream(STORED, Port.HOST)
+    stored = [writer.append_async(part) for part in data]
+    first_block = device.wait(stored)[0].extents[0].lba
+    writer.flush()
+    content = data.reshape(-1, g.page_bytes)
+
+    margin = settling_rows(config)
+    feed = _Feed(device.stream(STREAM, Port.CORE), data, PIECES * (margin + 1))
+    tprog = t.clocks("tprog")
+    feed.keep_going()
+    settled = pages_programmed(device) + margin * g.superpage
+    run_until(device, pages_programmed, settled, tprog // 20, 100 * tprog)
+    recorder.start()
+    reads: deque[tuple[int, int, NDArray[np.uint8], Pending[NDArray[np.uint8]]]] = deque()
+    latencies: list[int] = []
+    wanted = QUICK_READS if quick else READS
+    give_up = device.clocks + (QUICK_CLOCKS if quick else CLOCKS)
+    while len(latencies) < wanted and device.clocks < give_up:
+        feed.keep_going()
+        while len(reads) < max(1, g.channels * g.dies // DIES_PER_READ):
+            block = int(random.integers(len(content)))
+            handle = StoredArray(reader.nsid, (Extent(first_block + block, 1),), (g.page_bytes,), data.dtype)
+            out = device.buffer((g.page_bytes,), np.uint8)
+            reads.append((device.clocks, block, out, reader.read_async(handle, out)))
+        device.link.run(STEP)
+        for read in [read for read in reads if read[3].done]:
+            begin, block, out, _pending = read
+            if not np.array_equal(out, content[block]):
+                raise BenchmarkError(f"the read of block {block} gave something else")
+            latencies.append(device.clocks - begin)
+            reads.remove(read)
+    rate = programs_per_clock(recorder.stop(), g.channels * g.dies, settle=0)
+    if len(latencies) < LEAST_READS:
+        raise BenchmarkError(f"{len(latencies)} reads were answered in time; expected {LEAST_READS} at least")
+    median, high = np.percentile(latencies, [50, 99], method="higher") / t.clock_mhz
+    appended = rate * g.page_set_bytes * t.clock_hz
+    bound = latency_bound(config) * 1e6
+    return Measurement(
+        value=float(high),
+        unit="us",
+        bound=bound,
+        clocks=device.clocks - first_clock,
+        asked="the bound",
+        met=bool(high <= bound),
+        note=f"{len(latencies)} reads: p50 {median:.1f} us, p99 {high:.1f} us,"
+        f" most {max(latencies) / t.clock_mhz:.1f} us; appends meanwhile {appended / 1e9:.3f} GB/s,"
+        f" {appended / config.program_bytes_per_second:.1%} of their bound",
+    )
+
+
+class _Feed:
+    """Keeps so many appends waiting."""
+
+    def __init__(self, stream: DeviceStream, pieces: NDArray[np.uint8], ahead: int) -> None:
+        self._stream = stream
+        self._ahead = ahead
+        self._pieces = cycle(pieces)
+        self._appends: deque[Pending[StoredArray]] = deque()
+
+    def keep_going(self) -> None:
+        """Submit as many appends as were answered."""
+        while self._appends and self._appends[0].done:
+            self._appends.popleft().result()
+        while len(self._appends) < self._ahead:
+            self._appends.append(self._stream.append_async(next(self._pieces)))
