@@ -7,7 +7,7 @@ from flashtrain.perf.measurement import BenchmarkError
 
 
 def programs(die, starts):
-    return [ArrayWork(ArrayKind.PROGRAM, start, channel=0, die=die, planes=4) for start in starts]
+    return [ArrayWork(ArrayKind.PROGRAM, start, start + 9, channel=0, die=die, planes=4) for start in starts]
 
 
 def test_regular_programs_are_exact():
@@ -17,7 +17,7 @@ def test_regular_programs_are_exact():
 
 def test_begin_and_end_do_not_count():
     starts = [0, 1, 2, *range(1000, 6000, 100), 9000, 9500, 9900]
-    senses = [ArrayWork(ArrayKind.SENSE, start, 0, 0, 4) for start in range(0, 9000, 10)]
+    senses = [ArrayWork(ArrayKind.SENSE, start, start + 9, 0, 0, 4) for start in range(0, 9000, 10)]
     assert programs_per_clock(programs(0, starts) + senses, dies=1, settle=3) == 1 / 100
 
 

@@ -5,20 +5,27 @@ from contextlib import contextmanager
 
 import pytest
 
+from flashtrain.cli.bench_table import QUICK_TABLE, TABLE, Row, UnknownBenchmark, rows_for
 from flashtrain.cli.benchmarks import ADAM, BENCHMARKS
 from flashtrain.cli.main import main
 from flashtrain.host import FunctionalLink, open_device
 from flashtrain.perf.append import append_erased
-from flashtrain.perf.commands import command_interval
+from flashtrain.perf.commands import command_interval, command_time_read, command_time_write
 from flashtrain.perf.latency import STAGES, Milestone, append_latency
 from flashtrain.perf.measurement import BenchmarkError
+from flashtrain.perf.mixed import IN_FLIGHT, Mix, mixed
+from flashtrain.perf.one_channel import OCOWFC, Reads, bus_share
 from flashtrain.perf.progress import run_until
 from flashtrain.perf.read import read_sequential
+from flashtrain.perf.read_latency import read_latency_p99
+from flashtrain.perf.speed import simulation_speed
+from flashtrain.perf.sustained import append_sustained, sustained_bound
 from flashtrain.perf.update import bound, update
 from flashtrain.perf.update_comparison import compare, update_energy_ratio, update_speedup
 from flashtrain.perf.update_places import ControllerUnits, HostLink
+from flashtrain.perf.use_recorder import UseRecorder
 from flashtrain.sim.rtl_link import RtlLink
-from flashtrain.sim.trace_array import ArrayTrace
+from flashtrain.sim.trace_array import ArrayTrace, DeviceTraceWindow
 from flashtrain.sim.trace_milestones import TraceRecorder
 from flashtrain.sim.trace_window import NoTrace
 from flashtrain.spec import preset
@@ -33,16 +40,20 @@ def tiny(**options):
         yield device
 
 
+def recorded(device) -> UseRecorder:
+    return UseRecorder(device, DeviceTraceWindow(device.link))
+
+
 def test_append_erased_is_near_its_bound():
     with tiny() as device:
-        measured = append_erased(device, quick=True)
+        measured = append_erased(device, ArrayTrace(device.link), quick=True)
     assert measured.bound == pytest.approx(TINY.program_bytes_per_second / 1e9)
     assert 0.8 < measured.value / measured.bound <= 1
 
 
 def test_read_sequential_is_below_the_channel_bound():
     with tiny() as device:
-        measured = read_sequential(device, quick=True)
+        measured = read_sequential(device, ArrayTrace(device.link), quick=True)
     assert measured.bound == pytest.approx(2.4)
     assert 0.1 < measured.value / measured.bound < 1
 
@@ -57,6 +68,76 @@ def test_append_latency_is_the_sum_of_its_stages():
     assert measured.value == pytest.approx(int(total) / TINY.timing.clock_mhz * 1e3)
     # The entry, and the page at the width of the data port, have to come from memory at least.
     assert int(total) > 8 + TINY.page_beats
+
+
+def test_append_sustained_erases_as_often_as_it_programs():
+    with tiny() as device:
+        recorder = recorded(device)
+        measured = append_sustained(device, recorder, quick=True)
+    # 2 dies, 6 page sets of 1 KiB in 6 * 4 us + 10 us.
+    assert measured.bound == pytest.approx(2 * 6 * 1024 / 34e-6 / 1e9) == sustained_bound(TINY) / 1e9
+    assert 0.7 < measured.value / measured.bound < 1
+    assert recorder.use.array["erases"] > 0.2
+    assert sum(recorder.use.array.values()) == pytest.approx(1)
+    assert sum(recorder.use.bus.values()) == pytest.approx(1, abs=0.02)
+
+
+@pytest.mark.parametrize("reads", [1, 3])
+def test_mixed(reads):
+    mix = Mix(reads)
+    with tiny(queue_entries=IN_FLIGHT + 1) as device:
+        recorder = recorded(device)
+        measured = mixed(device, recorder, mix, quick=True)
+    assert measured.bound == pytest.approx(mix.bound(TINY) / 1e9)
+    assert 0 < measured.value < measured.bound
+    assert recorder.use.array["programs"] > 0 and recorder.use.array["senses"] > 0
+    appended, read = (float(side.split(" GB/s")[0].split()[-1]) for side in measured.note.split(";"))
+    assert appended + read == pytest.approx(measured.value, abs=2e-3)
+    assert read / appended == pytest.approx(reads, rel=0.5)
+
+
+def test_the_bound_of_a_mix():
+    """On `small` a die programs in 100 us, senses in 3 us; the buses carry 4.8 GB/s."""
+    arrays = 8 * 4 * 16384 / 109e-6
+    assert Mix(3).bound(preset("small")) == pytest.approx(min(4.8e9, arrays))
+    assert Mix(1).bound(preset("small")) == pytest.approx(8 * 2 * 16384 / 103e-6)
+    assert Mix(1).bound(preset("behemoth")) == Mix(3).bound(preset("behemoth")) == 76.8e9
+
+
+def test_read_latency():
+    with tiny() as device:
+        measured = read_latency_p99(device, ArrayTrace(device.link), quick=True)
+    # Sense and transfer of a page set of 1 KiB, twice: 2 * (1 us + 0.853 us).
+    assert measured.bound == pytest.approx(3.71, abs=0.01)
+    # A read takes tR and the transfer of a page at least.
+    assert measured.value > 1 + 0.427
+    assert "60 reads" in measured.note
+
+
+def test_command_times():
+    with tiny(queue_entries=1024) as device:
+        writes = command_time_write(device, ArrayTrace(device.link), quick=True)
+    with tiny(queue_entries=1024) as device:
+        reads = command_time_read(device, ArrayTrace(device.link), quick=True)
+    # No faster than the data port, which is too narrow for 0.1 us.
+    assert writes.bound is reads.bound is None
+    assert TINY.page_beats / TINY.timing.clock_mhz * 0.99 < writes.value < reads.value < 10
+
+
+def test_simulation_speed_moves_data_on_every_channel():
+    with tiny() as device:
+        recorder = recorded(device)
+        measured = simulation_speed(device, recorder, quick=True)
+    assert measured.value > 1000 and measured.met is None
+    assert "per CPU second; at rest" in measured.note
+    assert sum(recorder.use.bus.values()) == pytest.approx(1, abs=0.02)
+
+
+@pytest.mark.parametrize("reads", Reads)
+def test_one_channel_fills_its_bus(reads):
+    with open_device(OCOWFC, RtlLink, queue_entries=256) as device:
+        measured = bus_share(device, ArrayTrace(device.link), reads, quick=True)
+    assert measured.met and 97 <= measured.value < 100
 
 
 def test_command_interval():
@@ -126,10 +207,24 @@ def test_the_command(tmp_path, capsys):
     assert [result["name"] for result in results] == names
     assert all((result["preset"], result["link"]) == ("tiny", "rtl") for result in results)
     assert set(results[0]) == {
-        "name", "preset", "link", "value", "unit", "bound", "share", "clocks", "seconds", "note",
+        "name", "preset", "link", "value", "unit", "bound", "share", "asked", "met", "clocks", "seconds",
+        "bytes", "note", "use",
     }  # fmt: skip
     text = capsys.readouterr().out
     assert "append_latency" in text and "decode, check, reserve" in text
+
+
+def test_figures_are_written_beside_the_results(tmp_path):
+    file = tmp_path / "results.json"
+    names = ["append_erased", "metadata_bytes", "buffer_bytes"]
+    assert main(["bench", *names, "--preset", "tiny", "--quick", "--output", str(file)]) == 0
+    appended, metadata, buffers = json.loads(file.read_text())
+    assert appended["use"]["array"]["programs"] > 0.9 and appended["bytes"] > 8 * 4 * 512
+    assert metadata["value"] > 0 and metadata["use"] is None and metadata["link"] == "-"
+    # 2 channels: 3 page sets of 2 pages of 512 bytes, and 2 pages for reads.
+    assert buffers["value"] == 2 * (3 * 2 + 2) * 512
+    for name in ("append_erased-tiny.png", "time.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_value_above_its_bound_is_exit_code_1(tmp_path, capsys, monkeypatch):
@@ -138,13 +233,34 @@ def test_a_value_above_its_bound_is_exit_code_1(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(commands, "MOST_CLOCKS", 4)
     file = tmp_path / "results.json"
     assert main(["bench", "command_interval", "--preset", "tiny", "--quick", "--output", str(file)]) == 1
-    assert "command_interval: " in capsys.readouterr().err
+    assert "command_interval on tiny: " in capsys.readouterr().err
     assert json.loads(file.read_text())[0]["share"] > 1
 
 
-def test_the_names_are_those_of_the_results():
-    assert list(BENCHMARKS) == [
+def test_the_rows_of_the_table():
+    full_scale = [
+        "append_erased", "append_sustained", "read_sequential", "mixed_1_1", "mixed_1_3", "read_latency_p99",
+        "append_erased", "update_adam", "command_time_write", "command_time_read",
+        "ocowfc_single_page", "ocowfc_cached", "metadata_bytes", "buffer_bytes", "simulation_speed",
+    ]  # fmt: skip
+    assert [row.benchmark for row in TABLE[: len(full_scale)]] == full_scale
+    presets = dict.fromkeys(row.preset for row in TABLE)
+    assert list(presets) == ["behemoth", "behemoth_wide", "ocowfc", "small"]
+    assert [row.benchmark for row in TABLE if row.preset == "small"] == [
         "append_erased", "read_sequential", "append_latency", "command_interval", "simulation_speed",
         "update_adam", "update_adam_bf16", "update_momentum", "update_sgd",
         "update_speedup_host", "update_speedup_controller", "update_energy_ratio",
     ]  # fmt: skip
+    assert {row.benchmark for row in TABLE} == {row.benchmark for row in QUICK_TABLE} == set(BENCHMARKS)
+    assert not {row.preset for row in QUICK_TABLE} & {"behemoth", "behemoth_wide"}
+
+
+def test_rows_that_are_asked_for():
+    assert rows_for([], None, quick=False) == list(TABLE)
+    assert rows_for(["append_erased"], None, quick=False) == [
+        Row("append_erased", preset) for preset in ("behemoth", "behemoth_wide", "small")
+    ]
+    assert rows_for(["mixed_1_1"], "tiny", quick=False) == [Row("mixed_1_1", "tiny")]
+    assert {row.preset for row in rows_for([], "ocowfc", quick=True)} == {"ocowfc"}
+    with pytest.raises(UnknownBenchmark, match="no benchmark 'appends'; expected some of append_erased, "):
+        rows_for(["appends"], None, quick=False)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flashtrain.perf.measurement import Measurement, Result
+from flashtrain.perf.measurement import Cost, Measurement, Result
 from flashtrain.perf.usage import Snapshot
 from flashtrain.spec import preset
 from flashtrain.spec.registers import ChannelCounter, Counter
@@ -11,7 +11,9 @@ SMALL = preset("small")
 
 
 def result(value: float, bound: float | None) -> Result:
-    return Result.of("name", "small", "rtl", 1.5, Measurement(value, "GB/s", 1000, "a note", bound))
+    return Result.of(
+        "name", "small", "rtl", Cost(1.5, 4096), Measurement(value, "GB/s", 1000, "a note", bound)
+    )
 
 
 @pytest.mark.parametrize(
@@ -27,7 +29,8 @@ def test_bound(value, bound, share, within):
 def test_document():
     assert result(1.0, 2.0).document() == {
         "name": "name", "preset": "small", "link": "rtl", "value": 1.0, "unit": "GB/s", "bound": 2.0,
-        "share": 0.5, "clocks": 1000, "seconds": 1.5, "note": "a note",
+        "share": 0.5, "asked": "", "met": None, "clocks": 1000, "seconds": 1.5, "bytes": 4096,
+        "note": "a note", "use": None,
     }  # fmt: skip
 
 

@@ -89,7 +89,7 @@ def command_time_read(device: Device, recorder: ArrayRecorder, quick: bool = Fal
     """
     g = device.config.geometry
     stream = device.stream(STREAM, Port.CORE)
-    count = QUICK_BURST if quick else BURST
+    count = min(QUICK_BURST if quick else BURST, g.zone_capacity)
     data = device.buffer((count, g.page_bytes), np.uint8)
     data[:] = np.random.default_rng(11).integers(0, 256, data.shape, np.uint8)
     out = device.buffer(data.shape, np.uint8)

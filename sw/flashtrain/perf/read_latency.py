@@ -103,11 +103,13 @@ def read_latency_p99(device: Device, recorder: ArrayRecorder, quick: bool = Fals
 
 
 class _Feed:
-    """Keeps so many appends waiting."""
+    """Keeps so many appends waiting. When the stream is full, it is reset."""
 
     def __init__(self, stream: DeviceStream, pieces: NDArray[np.uint8], ahead: int) -> None:
         self._stream = stream
         self._ahead = ahead
+        self._capacity = stream.zones * stream.zone_capacity * stream.block_bytes // pieces[0].nbytes
+        self._room = self._capacity
         self._pieces = cycle(pieces)
         self._appends: deque[Pending[StoredArray]] = deque()
 
@@ -116,4 +118,8 @@ class _Feed:
         while self._appends and self._appends[0].done:
             self._appends.popleft().result()
         while len(self._appends) < self._ahead:
+            if not self._room:
+                self._stream.reset_async()
+                self._room = self._capacity
+            self._room -= 1
             self._appends.append(self._stream.append_async(next(self._pieces)))

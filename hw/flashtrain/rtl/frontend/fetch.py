@@ -24,8 +24,8 @@ class SubmissionFetch(wiring.Component):
     An entry is fetched only when a place in its port's completion queue can be promised to it. So no answer
     ever waits for room, and a host that does not consume its completions holds up nobody but itself.
 
-    A port has at most three quarters of the commands in flight that there are tags for: however many it
-    submits, commands of the other one are taken.
+    A port has at most three quarters of the commands in flight that there are tags for, but always
+    `BURSTS_UNDER_WAY`: however many it submits, commands of the other one are taken.
 
     An entry whose fetch fails goes on with `error` set; the decoder answers it with DATA_TRANSFER_ERROR.
 
@@ -73,7 +73,7 @@ class SubmissionFetch(wiring.Component):
         m.submodules.turn = turn = RoundRobin(PORTS)
         following = Array(Signal(16, name=f"following{port}") for port in range(PORTS))
         promised = Array(Signal(16, name=f"promised{port}") for port in range(PORTS))
-        most = self.config.commands - self.config.commands // 4
+        most = max(self.config.commands * 3 // 4, BURSTS_UNDER_WAY)
         unanswered = [Signal(range(most + 1), name=f"unanswered{port}") for port in range(PORTS)]
         waiting = Signal(PORTS)
         burst, issue = self.axi.ar, Signal()
