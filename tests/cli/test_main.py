@@ -50,7 +50,7 @@ MISTAKES = [
     (("sequence",), "flashtrain sequence: the following arguments are required: ACTION"),
     (("sequence", "show", "missing.json"), "missing.json: cannot be read: No such file or directory"),
     (("sequence", "generate", "no/such/folder.json"), "no/such/folder.json: cannot be written"),
-    (("bench", "warp_speed"), "no benchmark 'warp_speed'; expected some of append_erased, read_sequential"),
+    (("bench", "warp_speed"), "no benchmark 'warp_speed'; expected some of append_erased, append_sustained"),
 ]
 
 

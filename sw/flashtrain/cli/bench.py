@@ -7,7 +7,6 @@ from pathlib import Path
 
 from flashtrain.host import open_device
 from flashtrain.perf.measurement import BenchmarkError, Cost, Result
-from flashtrain.perf.use_figure import draw_use
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.registers import Counter
 
@@ -37,6 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
+    # Late: the library for figures takes a moment to import.
+    from flashtrain.perf.use_figure import draw_use
+
     rows = rows_for(options.names, options.preset, options.quick)
     folder = options.output.parent
     folder.mkdir(parents=True, exist_ok=True)
