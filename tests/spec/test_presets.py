@@ -58,9 +58,9 @@ CONFIGS = {
         update_interval=3, update_divider=4,
     ),
     "behemoth": dict(
-        name="behemoth", write_sets=4, read_pages=8, read_queue=32, commands=256, max_blocks=16384, max_open=8,
-        max_active=12, address_bits=36, die_word_bytes=32, data_bytes=128, page_beats=32, page_shift=12,
-        page_address_bits=24, tag_bits=8, count_bits=15, lba_bits=30,
+        name="behemoth", write_sets=4, read_pages=8, read_queue=32, commands=256, max_blocks=16384,
+        max_open=8, max_active=12, address_bits=36, die_word_bytes=32, data_bytes=128, page_beats=32,
+        page_shift=12, page_address_bits=24, tag_bits=8, count_bits=15, lba_bits=30,
         update_interval=5, update_divider=4,
     ),
     "behemoth_wide": dict(
