@@ -17,7 +17,8 @@ from .frontend.fetch import SubmissionFetch
 from .frontend.registers import MEMORY_BITS
 from .frontend.tracker import CommandTracker
 from .frontend.write_mux import WriteMux
-from .layouts import PageEvent, ReadHead, StreamTable
+from .layouts import PageEvent, ReadHead, ReadJob, StreamTable, WriteJob
+from .queue import Queue
 from .read.pipeline import ReadPipeline
 from .register_slice import RegisterSlice
 from .write.pipeline import WritePipeline
@@ -108,8 +109,13 @@ class Centre(wiring.Component):
         connect(m, tracker.tags, zones.tags)
         connect(m, zones.open, tracker.opening)
         connect(m, tracker.retired, zones.retired)
-        connect(m, zones.write, write.jobs)
-        connect(m, zones.read, read.jobs)
+        # Room for all commands in flight: no command waits behind the data of another kind.
+        m.submodules.write_jobs = write_jobs = Queue(WriteJob(config), config.commands)
+        m.submodules.read_jobs = read_jobs = Queue(ReadJob(config), config.commands)
+        connect(m, zones.write, write_jobs.input)
+        connect(m, write_jobs.output, write.jobs)
+        connect(m, zones.read, read_jobs.input)
+        connect(m, read_jobs.output, read.jobs)
         m.d.comb += [zones.issued.eq(write.issued), read.issued.eq(write.issued)]
 
         # From events to completion entries.
