@@ -158,6 +158,7 @@ class DieAgent(wiring.Component):
             m.d.comb += turns.units[units.index(unit)].busy.eq(unit.turn.busy | beside | reader.reads_beside)
         m.d.comb += [
             reader.beside.eq(beside),
+            reader.array_works.eq(~watch.port.due),
             reader.bus_done.eq(share.reader_done),
             share.keeps.eq(reader.keeps),
             share.bus_done.eq(self.bus_done),

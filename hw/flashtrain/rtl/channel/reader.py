@@ -42,7 +42,8 @@ class Reader(wiring.Component):
     reads : In(stream(DieRead))
     timer : Out(TimerPort)
     beside : In(1)         another unit programs or erases, and a set may be read beside
-    reads_beside : Out(1)  one is
+    array_works : In(1)    as far as can be told without asking
+    reads_beside : Out(1)  a set is read beside
     suspends : Out(1)      pulse: the array has been told to
     holds : Out(1)         for it the data registers are taken: no program can start
     keeps : Out(1)         the die's next operation must be the reader's
@@ -58,6 +59,7 @@ class Reader(wiring.Component):
             "reads": In(stream.Signature(DieRead(config))),
             "timer": DieTimers(config).members["read"],
             "beside": In(1),
+            "array_works": In(1),
             "reads_beside": Out(1),
             "suspends": Out(1),
             "holds": Out(1),
@@ -74,7 +76,6 @@ class Reader(wiring.Component):
         # The set to be output has been sensed by a cache command, or will be handed out by one.
         cached = Signal()
         beside = Signal()  # the set is read beside something, or was the last one
-        follows = Signal()  # soon after the one before
         naming = Signal()  # some of its pages have been named
         statistics = Signal()  # the read that `sets` shows
         there = Signal()  # so says the status
@@ -98,7 +99,9 @@ class Reader(wiring.Component):
             with m.If(beside):
                 m.d.comb += self.suspends.eq(1)
                 m.d.sync += self.holds.eq(1)
-                with m.If(follows):
+                with m.If(~self.array_works):
+                    wait(ReadWait.SENSE)
+                with m.Elif(self.timer.running):
                     wait(ReadWait.BESIDE_NEXT)
                 with m.Else():
                     wait(ReadWait.BESIDE)
@@ -119,7 +122,7 @@ class Reader(wiring.Component):
                         m.next = "SENSED"
                 with m.Elif(self.beside & sets.complete & ~statistics):
                     m.d.comb += sets.take.eq(1)
-                    m.d.sync += [beside.eq(1), follows.eq(self.timer.running)]
+                    m.d.sync += beside.eq(1)
                     m.next = "NAME_PAGE"
                     with m.If(beside & sets.sequential):
                         m.d.comb += sets.sense_all.eq(1)
@@ -144,8 +147,9 @@ class Reader(wiring.Component):
                     with m.If(sets.last):
                         sensing()
                     with m.Else():
-                        wait(ReadWait.NEXT_PLANE)
                         m.next = "NAME_PAGE"
+                        with m.If(~beside):
+                            wait(ReadWait.NEXT_PLANE)
 
             with m.State("WAIT"):
                 m.d.comb += [self.bus.valid.eq(~self.timer.running), request.op.eq(BusOp.STATUS)]
