@@ -236,7 +236,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_CHANNEL_COUNTER_ERASES 0x0a /* multi-plane erases */
 #define FLASHTRAIN_CHANNEL_COUNTER_FAILURES 0x0b /* programs and erases whose status was a failure */
 
-/* Command bytes (ONFI 5.1, table 71; C0h and up vendor specific). */
+/* Command bytes (ONFI 5.1, table 71; BCh to CCh vendor specific). */
 #define FLASHTRAIN_DIE_READ 0x00
 #define FLASHTRAIN_DIE_READ_CONFIRM 0x30
 #define FLASHTRAIN_DIE_READ_MULTI_PLANE 0x32
@@ -260,6 +260,10 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_DIE_SET_FEATURES 0xef
 #define FLASHTRAIN_DIE_GET_FEATURES 0xee
 #define FLASHTRAIN_DIE_RESET 0xff
+#define FLASHTRAIN_DIE_READ_BESIDE 0xbc
+#define FLASHTRAIN_DIE_READ_BESIDE_CONFIRM 0xbd
+#define FLASHTRAIN_DIE_SELECT_BESIDE 0xbe
+#define FLASHTRAIN_DIE_READ_BESIDE_END 0xbf
 #define FLASHTRAIN_DIE_LOAD_CONSTANTS 0xc0
 #define FLASHTRAIN_DIE_LOAD_CONSTANTS_CONFIRM 0xc1
 #define FLASHTRAIN_DIE_LOAD_GRADIENT 0xc2
@@ -277,6 +281,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 /* Bits of the status byte (ONFI 5.1, section 5.13). */
 #define FLASHTRAIN_DIE_STATUS_FAIL 0x01 /* the last operation of the array failed; valid while ARDY is set */
 #define FLASHTRAIN_DIE_STATUS_FAILC 0x02 /* the one before it in a cache sequence failed; valid while RDY is set */
+#define FLASHTRAIN_DIE_STATUS_BESIDE 0x10 /* a page set that was read beside is in the data registers (ONFI: vendor specific) */
 #define FLASHTRAIN_DIE_STATUS_ARDY 0x20 /* the array is idle */
 #define FLASHTRAIN_DIE_STATUS_RDY 0x40 /* the cache register is free: the die takes commands */
 #define FLASHTRAIN_DIE_STATUS_WP_N 0x80 /* not write-protected */
@@ -304,6 +309,11 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_BUS_OP_UPDATE_END 0x13 /* program what was computed last */
 #define FLASHTRAIN_BUS_OP_SELECT_COPY 0x14 /* choose a page of the copies for a data output after tCCS */
 #define FLASHTRAIN_BUS_OP_SELECT_STATISTICS 0x15
+#define FLASHTRAIN_BUS_OP_BESIDE_MORE 0x16 /* name one page of a set to be read beside a program or an erase */
+#define FLASHTRAIN_BUS_OP_BESIDE_LAST 0x17 /* the last one: sense */
+#define FLASHTRAIN_BUS_OP_BESIDE_NEXT 0x18 /* sense the next page row of the same planes */
+#define FLASHTRAIN_BUS_OP_SELECT_BESIDE 0x19 /* choose the plane of a data output; the data may follow after tCCS */
+#define FLASHTRAIN_BUS_OP_BESIDE_END 0x1a /* all that is wanted has been output */
 
 /* Fields of the 64-byte submission entry (Base figure 87; data block descriptor: Base figure 99). */
 #define FLASHTRAIN_SUBMISSION_BYTES 64

@@ -32,6 +32,10 @@ def test_commands():
         "SET_FEATURES": 0xEF,
         "GET_FEATURES": 0xEE,
         "RESET": 0xFF,
+        "READ_BESIDE": 0xBC,
+        "READ_BESIDE_CONFIRM": 0xBD,
+        "SELECT_BESIDE": 0xBE,
+        "READ_BESIDE_END": 0xBF,
         "LOAD_CONSTANTS": 0xC0,
         "LOAD_CONSTANTS_CONFIRM": 0xC1,
         "LOAD_GRADIENT": 0xC2,
@@ -49,7 +53,9 @@ def test_commands():
 
 
 def test_status_bits():
-    assert values(DieStatus) == {"FAIL": 0x01, "FAILC": 0x02, "ARDY": 0x20, "RDY": 0x40, "WP_N": 0x80}
+    assert values(DieStatus) == {
+        "FAIL": 0x01, "FAILC": 0x02, "BESIDE": 0x10, "ARDY": 0x20, "RDY": 0x40, "WP_N": 0x80,
+    }  # fmt: skip
 
 
 def test_phases():
@@ -94,6 +100,11 @@ def test_bus_operations():
         "UPDATE_END": 19,
         "SELECT_COPY": 20,
         "SELECT_STATISTICS": 21,
+        "BESIDE_MORE": 22,
+        "BESIDE_LAST": 23,
+        "BESIDE_NEXT": 24,
+        "SELECT_BESIDE": 25,
+        "BESIDE_END": 26,
     }
 
 
@@ -121,4 +132,9 @@ def test_sequences():
         "UPDATE_END": "C8",
         "SELECT_COPY": "C9 AAA CA",
         "SELECT_STATISTICS": "CB CC",
+        "BESIDE_MORE": "BC AAA",
+        "BESIDE_LAST": "BC AAA BD",
+        "BESIDE_NEXT": "BD",
+        "SELECT_BESIDE": "BE AAA",
+        "BESIDE_END": "BF",
     }

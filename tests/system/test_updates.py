@@ -100,6 +100,26 @@ def test_steps_as_the_reference(update_device, optimizer, gradient, copy, seed):
         assert (state.current.updates, len(state.pinned)) == (t, 0)
 
 
+def test_reads_beside_steps(update_device, seed):
+    """An update is not suspended: reads and steps take turns on the dies."""
+    random = np.random.default_rng(seed)
+    reference = Reference(Momentum(0.1, 0.9), [(700,)], random)
+    state = start(update_device, [reference])
+    stream = update_device.stream("activations")
+    array = random.standard_normal(1500)
+    stored = stream.append(array)
+    stream.flush()
+    for t in (1, 2):
+        reads = [stream.read_async(stored) for _ in range(4)]
+        g = reference.gradients()
+        state.update([g], [reference.constants(t)])
+        reference.step(g, t)
+        state.commit()
+        for read in reads:
+            assert np.array_equal(read.result(), array)
+    check(state, [reference])
+
+
 def test_state_of_several_zones(update_device, seed):
     g = update_device.config.geometry
     random = np.random.default_rng(seed)

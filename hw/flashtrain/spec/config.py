@@ -55,7 +55,7 @@ class FmsConfig:
         )  # fmt: skip
         # All planes' registers move to or from the array while it is busy, one word per clock.
         words = g.planes * g.raw_page_bytes // self.die_word_bytes
-        for name in ("tr", "tprog"):
+        for name in ("tr", "tprog", "tadv"):
             require(t.clocks(name) >= words + 8, f"timing.{name}", getattr(t, name),
                     f"at least {words + 8} clocks to move {words} register words")  # fmt: skip
         require(

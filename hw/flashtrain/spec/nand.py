@@ -1,8 +1,21 @@
 """Commands, status bits and bus operations of a NAND die (ONFI 5.1, section 5).
 
 A *bus operation* is what the controller's bus engine performs in one go on one die; `SEQUENCES` is its
-spelling in command, address and data cycles. The commands of the on-die update have bytes that ONFI leaves to
-the vendor (C0h to CFh); what they do is in `spec.update`.
+spelling in command, address and data cycles. Commands beyond ONFI have bytes that it leaves to the vendor:
+those of the on-die update (C0h to CCh), which `spec.update` explains, and those of a *read beside* a program
+or an erase:
+
+- BCh and a row address name a page to be read, on each plane of a set; BDh senses them, or without a name the
+  next page of the same planes. They go into the data registers, whatever the cache registers hold or are
+  given.
+- A program or erase under way is suspended for that, once it has advanced for `tadv` since it began or was
+  resumed: `tsusp`, `tr`, `tres`. The die stays as ready or busy as it was; BESIDE tells that the set is
+  there.
+- BEh and a row address select a page for the data out, which follows after `tccs`.
+- BFh ends it. Until then a program that waits for the array waits, because it needs the data registers.
+
+All are taken while the die is ready, while it is busy with programs or erases, and within a multi-plane
+command; not while it reads otherwise or updates.
 """
 
 from enum import IntEnum, IntFlag
@@ -10,7 +23,7 @@ from typing import NamedTuple
 
 
 class DieCommand(IntEnum):
-    """Command bytes (ONFI 5.1, table 71; C0h and up vendor specific)."""
+    """Command bytes (ONFI 5.1, table 71; BCh to CCh vendor specific)."""
 
     READ = 0x00
     READ_CONFIRM = 0x30
@@ -35,6 +48,10 @@ class DieCommand(IntEnum):
     SET_FEATURES = 0xEF
     GET_FEATURES = 0xEE
     RESET = 0xFF
+    READ_BESIDE = 0xBC
+    READ_BESIDE_CONFIRM = 0xBD
+    SELECT_BESIDE = 0xBE
+    READ_BESIDE_END = 0xBF
     LOAD_CONSTANTS = 0xC0
     LOAD_CONSTANTS_CONFIRM = 0xC1
     LOAD_GRADIENT = 0xC2
@@ -55,6 +72,7 @@ class DieStatus(IntFlag):
 
     FAIL = 1 << 0  # the last operation of the array failed; valid while ARDY is set
     FAILC = 1 << 1  # the one before it in a cache sequence failed; valid while RDY is set
+    BESIDE = 1 << 4  # a page set that was read beside is in the data registers (ONFI: vendor specific)
     ARDY = 1 << 5  # the array is idle
     RDY = 1 << 6  # the cache register is free: the die takes commands
     WP_N = 1 << 7  # not write-protected
@@ -112,6 +130,11 @@ class BusOp(IntEnum):
     UPDATE_END = 19  # program what was computed last
     SELECT_COPY = 20  # choose a page of the copies for a data output after tCCS
     SELECT_STATISTICS = 21
+    BESIDE_MORE = 22  # name one page of a set to be read beside a program or an erase
+    BESIDE_LAST = 23  # the last one: sense
+    BESIDE_NEXT = 24  # sense the next page row of the same planes
+    SELECT_BESIDE = 25  # choose the plane of a data output; the data may follow after tCCS
+    BESIDE_END = 26  # all that is wanted has been output
 
 
 _C = DieCommand
@@ -144,4 +167,9 @@ SEQUENCES: dict[BusOp, Sequence] = {
     BusOp.SELECT_STATISTICS: Sequence(
         _C.READ_STATISTICS, _NONE, _C.READ_STATISTICS_CONFIRM, DataPhase.NONE, None
     ),
+    BusOp.BESIDE_MORE: Sequence(_C.READ_BESIDE, _ROW, None, DataPhase.NONE, None),
+    BusOp.BESIDE_LAST: Sequence(_C.READ_BESIDE, _ROW, _C.READ_BESIDE_CONFIRM, DataPhase.NONE, None),
+    BusOp.BESIDE_NEXT: Sequence(_C.READ_BESIDE_CONFIRM, _NONE, None, DataPhase.NONE, None),
+    BusOp.SELECT_BESIDE: Sequence(_C.SELECT_BESIDE, _ROW, None, DataPhase.NONE, None),
+    BusOp.BESIDE_END: Sequence(_C.READ_BESIDE_END, _NONE, None, DataPhase.NONE, None),
 }

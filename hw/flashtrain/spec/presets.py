@@ -11,7 +11,16 @@ TINY = FmsConfig(
     name="tiny",
     geometry=Geometry(channels=2, dies=1, planes=2, blocks=12, pages=6, page_bytes=512, spare_bytes=32),
     # Array times are shortened, so that a unit test sees many programs and erases.
-    timing=NandTiming(tr=ns(1_000), tprog=ns(4_000), tbers=ns(10_000), tcbsy=ns(500), trst=ns(1_000)),
+    timing=NandTiming(
+        tr=ns(1_000),
+        tprog=ns(4_000),
+        tbers=ns(10_000),
+        tcbsy=ns(500),
+        trst=ns(1_000),
+        tsusp=ns(200),
+        tres=ns(200),
+        tadv=ns(800),
+    ),
     write_sets=3,
     read_pages=2,
     read_queue=4,

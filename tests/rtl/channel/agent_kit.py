@@ -28,6 +28,7 @@ ADDRESS = ("op", "zone", "row", "plane")
 MEANT = {op: ("op",) for op in BusOp}
 """Fields of a request that mean something; the others may change while it waits."""
 MEANT |= dict.fromkeys((BusOp.READ_MORE, BusOp.READ_LAST, BusOp.CACHE_READ_LAST, BusOp.SELECT), ADDRESS)
+MEANT |= dict.fromkeys((BusOp.BESIDE_MORE, BusOp.BESIDE_LAST, BusOp.SELECT_BESIDE), ADDRESS)
 MEANT |= dict.fromkeys((BusOp.ERASE_MORE, BusOp.ERASE_LAST), ("op", "zone", "plane"))
 MEANT |= dict.fromkeys(PROGRAMS, (*ADDRESS, "slot"))
 MEANT |= dict.fromkeys(UPDATES, ADDRESS)
@@ -151,7 +152,7 @@ class Bench:
         assert self.pulses == {
             "programmed": len(programs),
             "page_programmed": sum(len(work.pages) for work in programs),
-            "sensed": len(self.works("sense")),
+            "sensed": len(self.works("sense")) + len(self.die.besides),
             "page_output": len(self.die.output),
             "ended": len(self.works("erase")),
             "failure": sum(work.failed for work in self.die.works),

@@ -28,16 +28,20 @@ IN_SEQUENCE = {
 }  # fmt: skip
 """What is allowed between an update and its end."""
 
+BESIDE = {BusOp.BESIDE_MORE, BusOp.BESIDE_LAST, BusOp.BESIDE_NEXT, BusOp.SELECT_BESIDE, BusOp.BESIDE_END}
+"""What a die takes while it is busy with programs and erases."""
+
 
 @dataclass
 class ArrayWork:
     """Something the array did or does, from clock `begin` to `end`."""
 
-    kind: str  # sense, program, erase; update: the program of a tile
+    kind: str  # sense, program, erase; beside: a sense beside them; update: the program of a tile
     begin: int
     end: int
     pages: list[Page]
     failed: bool
+    advances_from: int = 0  # since then it has not been suspended
 
 
 @dataclass
@@ -56,14 +60,16 @@ class DieModel:
     works: list[ArrayWork] = field(default_factory=list)
     history: list[tuple[int, BusOp]] = field(default_factory=list)
     output: list[Page] = field(default_factory=list)
+    besides: list[ArrayWork] = field(default_factory=list)
     polls: int = 0
 
     def __post_init__(self) -> None:
         clocks = self.config.timing.clocks
-        self.clocks = {name: clocks(name) for name in ("twb", "tdbsy", "tcbsy", "tccs", "trst", "trr")}
+        names = ("twb", "tdbsy", "tcbsy", "tccs", "trst", "trr", "tsusp", "tres", "tadv")
+        self.clocks = {name: clocks(name) for name in names}
         self.array_clocks = {
             "sense": clocks("tr"), "program": clocks("tprog"), "update": clocks("tprog"),
-            "erase": clocks("tbers"),
+            "erase": clocks("tbers"), "beside": clocks("tr"),
         }  # fmt: skip
         self.ready_at = 0  # the die is busy until then
         self.status_from = 0  # and its status means something from then on
@@ -76,6 +82,10 @@ class DieModel:
         self.selected: tuple[Page, int] | None = None  # what, and clock of the selection
         self.programming = False  # the array's last work is a cache program, not known to be over
         self.failed_before = False
+        self.beside_named: list[Page] = []
+        self.beside: list[Page] = []  # read beside: in, or on their way to, the data registers
+        self.beside_from: int | None = None  # they are held since then
+        self.beside_seen = False  # by a status byte
         self.gradients: list[int] = []  # pages loaded for the next update
         self.sources: list[Page] = []
         self.targets: list[Page] = []
@@ -99,13 +109,18 @@ class DieModel:
         """The status byte; bits that are not valid are random."""
         assert clock >= self.status_from, f"{self.name} at {clock}: status before tWB"
         self.polls += 1
-        byte = random.getrandbits(8) & ~(DieStatus.RDY | DieStatus.ARDY) | DieStatus.WP_N
-        if clock < self.ready_at:
+        self.selected = None
+        byte = random.getrandbits(8) & ~(DieStatus.RDY | DieStatus.ARDY | DieStatus.BESIDE) | DieStatus.WP_N
+        sensing = self.beside_from is not None and clock < self.besides[-1].end
+        if self.beside_from is not None and not sensing:
+            self.beside_seen = True
+            byte |= DieStatus.BESIDE
+        if clock < self.ready_at or self._pending is not None:
             return byte
         self.seen_ready = True
         self.update_works_from = None
         byte = byte & ~DieStatus.FAILC | DieStatus.RDY | DieStatus.FAILC * self.failed_before
-        if clock >= self.array_end:
+        if clock >= self.array_end and not sensing:
             failed = bool(self.works) and self.works[-1].failed
             byte = byte & ~DieStatus.FAIL | DieStatus.ARDY | DieStatus.FAIL * failed
             self.programming = False
@@ -124,6 +139,7 @@ class DieModel:
             self.gathered, self.gathered_by, self.cache, self.sensed = [], set(), [], None
             self.gradients, self.sources, self.targets, self.computed = [], [], [], None
             self.update_works_from = None
+            self.beside_named, self.beside, self.beside_from = [], [], None
             self.programming = False
             self._busy(clock, self.clocks["trst"])
             return
@@ -132,12 +148,8 @@ class DieModel:
         if op is BusOp.LOAD_GRADIENT and self.update_works_from is not None:
             self._load_gradient(plane, clock, where)
             return
-        assert clock >= self.ready_at, f"{where} while busy until {self.ready_at}"
-        assert self.seen_ready, f"{where}, and nobody has seen that it is ready"
-        page = (block, row, plane)
-        if op is BusOp.SELECT:
-            assert page in self.cache, f"{where} of {page}, which is not among {self.cache}"
-            self.selected = (page, clock)
+        if op in BESIDE:
+            self._beside(op, (block, row, plane), clock, where)
             return
         if op is BusOp.DATA_OUT:
             assert self.selected is not None, f"{where}, and nothing is selected"
@@ -147,6 +159,13 @@ class DieModel:
             )
             self.output.append(selected)
             self.selected = None
+            return
+        assert clock >= self.ready_at and self._pending is None, f"{where} while busy until {self.ready_at}"
+        assert self.seen_ready, f"{where}, and nobody has seen that it is ready"
+        page = (block, row, plane)
+        if op is BusOp.SELECT:
+            assert page in self.cache, f"{where} of {page}, which is not among {self.cache}"
+            self.selected = (page, clock)
             return
         self.selected = None
         if op in READS | PROGRAMS | ERASES:
@@ -160,6 +179,68 @@ class DieModel:
             self._cache_read(clock, None)
         else:
             self._update(op, page, clock, where)
+
+    @property
+    def _pending(self) -> ArrayWork | None:
+        """The work that waits for the end of a read beside, besides other reasons."""
+        if self.beside_from is None or not self.works or self.works[-1].begin < self.beside_from:
+            return None
+        return self.works[-1]
+
+    def _beside(self, op: BusOp, page: Page, clock: int, where: str) -> None:
+        assert clock >= self.status_from, f"{where}: tWB"
+        assert self.sensed is None or self.sensed == self.cache, f"{where} in a cache read"
+        self.selected = None
+        if op is BusOp.BESIDE_MORE or op is BusOp.BESIDE_LAST:
+            for _, row, plane in self.beside_named:
+                assert plane < page[2] and row == page[1], f"{where} of {page} after {self.beside_named}"
+            self.beside_named.append(page)
+        if op is BusOp.BESIDE_LAST:
+            self._sense_beside(self.beside_named, clock, where)
+            self.beside_named = []
+        elif op is BusOp.BESIDE_NEXT:
+            assert self.beside and not self.beside_named, f"{where} without a read beside before"
+            self._sense_beside([(b, r + 1, p) for b, r, p in self.beside], clock, where)
+        elif op is BusOp.SELECT_BESIDE:
+            assert self.beside_from is not None and self.beside_seen, f"{where}: it is not known to be there"
+            assert page in self.beside, f"{where} of {page}, which is not among {self.beside}"
+            self.selected = (page, clock)
+        elif op is BusOp.BESIDE_END:
+            assert self.beside_from is not None and self.beside_seen, f"{where}: it is not known to be there"
+            if pending := self._pending:
+                late = max(clock - pending.begin, 0)
+                pending.begin += late
+                pending.end += late
+                self.ready_at = max(self.ready_at, pending.begin)
+            self.beside_from = None
+
+    def _sense_beside(self, pages: list[Page], clock: int, where: str) -> None:
+        """Suspends the program or erase under way, if it goes on for tADV."""
+        assert self.beside_from is None, f"{where} before the end of the one before"
+        c, length = self.clocks, self.late("beside", self.array_clocks["beside"])
+        begin, now = clock, next((w for w in self.works[-2:] if w.begin <= clock < w.end), None)
+        if now is not None:
+            assert now.kind in ("program", "erase"), f"{where} beside {now.kind}"
+            if now.kind == "program":
+                assert not set(pages) & set(now.pages), f"{where} of what is being programmed"
+            else:
+                assert not {(b, p) for b, _, p in pages} & {(b, p) for b, _, p in now.pages}, where
+            begin = max(clock, max(now.begin, now.advances_from) + c["tadv"])
+            if begin >= now.end:
+                begin = now.end
+            else:
+                begin += c["tsusp"]
+                longer = c["tsusp"] + length + c["tres"]
+                now.advances_from = begin + length + c["tres"]
+                if self.ready_at >= now.end:
+                    self.ready_at += longer
+                now.end += longer
+                for later in self.works[-1:]:
+                    if later is not now:
+                        later.begin += longer
+                        later.end += longer
+        self.besides.append(ArrayWork("beside", begin, begin + length, pages, False))
+        self.beside, self.beside_from, self.beside_seen = pages, clock, False
 
     def _update(self, op: BusOp, page: Page, clock: int, where: str) -> None:
         if op is BusOp.SELECT_STATISTICS:
@@ -256,6 +337,7 @@ class DieModel:
             self._busy(clock, work.end - clock)
 
     def _may_begin(self, kind: set[BusOp], clock: int, where: str) -> None:
+        assert self.beside_from is None or kind is not READS, f"{where} before the end of a read beside"
         if kind is READS:
             assert not self.programming, f"{where} before the last program is known to be over"
             return

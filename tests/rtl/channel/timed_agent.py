@@ -21,7 +21,8 @@ class TimedAgent(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.agent = agent = self.agent
-        for name, port in (("array", agent.timers.array), ("short", agent.timers.short)):
+        timers = agent.timers
+        for name, port in (("array", timers.array), ("short", timers.short), ("read", timers.read)):
             m.submodules[name] = timer = Timer(len(port.clocks))
             connect(m, port, timer.port)
         for name, member in self.signature.members.items():

@@ -10,6 +10,7 @@ from flashtrain.rtl.die import ArrayOp
 from flashtrain.sim.bench_parameters import bench_parameters
 
 # Defaults of the module's parameters.
+TR, TSUSP, TRES, TADV = 100, 10, 10, 30
 TIMES = {ArrayOp.SENSE: 100, ArrayOp.PROGRAM: 100, ArrayOp.ERASE: 100}
 WORDS = 17
 MESSAGES = Path("violations.txt")
@@ -140,3 +141,63 @@ async def an_aborted_erase_spends_the_block(dut):
     await array.begin(ArrayOp.PROGRAM, block=1)
     await array.busy_clocks()
     assert array.violations == 1
+
+
+async def sensed(array: Array) -> list[tuple[int, int]]:
+    """Clocks, from the start of a read beside on, and numbers of its words; and then the clock of its end."""
+    dut, words, clock = array.dut, [], 0
+    while True:
+        await RisingEdge(dut.clk)
+        clock += 1
+        if dut.put.value == 1:
+            words.append((clock, int(dut.word.value)))
+        if dut.sensing.value == 0:
+            return [*words, (clock, WORDS)]
+
+
+async def do(array: Array, op: ArrayOp, **place: int) -> None:
+    await array.begin(op, **place)
+    await array.busy_clocks()
+
+
+@cocotb.test()
+async def reads_beside_to_the_clock(dut):
+    """The program is suspended when it has advanced enough, then at once, and not if it has ended by then."""
+    array = await started(dut)
+    await do(array, ArrayOp.ERASE)
+    await do(array, ArrayOp.PROGRAM)
+    program = TIMES[ArrayOp.PROGRAM]
+    for asked, suspended in [(5, TADV), (60, 60), (program - 20, program - 20)]:
+        await do(array, ArrayOp.ERASE, block=1)
+        await array.begin(ArrayOp.PROGRAM, block=1)
+        await ClockCycles(dut.clk, asked - 1)
+        await array.begin(ArrayOp.BESIDE)
+        words = await sensed(array)
+        sense_ends = suspended + TSUSP + TR - asked
+        assert [number for _, number in words] == list(range(WORDS + 1))
+        assert words[-1][0] == sense_ends
+        assert await array.busy_clocks() == program - suspended + TRES
+    await do(array, ArrayOp.ERASE, block=1)
+    await array.begin(ArrayOp.PROGRAM, block=1)
+    await ClockCycles(dut.clk, program - TADV // 2)
+    await array.begin(ArrayOp.BESIDE)
+    await sensed(array)
+    # There is less left than TADV: it is not suspended again.
+    await ClockCycles(dut.clk, TRES)
+    await array.begin(ArrayOp.BESIDE)
+    assert (await sensed(array))[-1][0] <= TR + TADV // 2 + 2
+    assert dut.busy.value == 0
+    assert array.violations == 0
+
+
+@cocotb.test()
+async def one_read_beside_at_a_time(dut):
+    array = await started(dut)
+    await do(array, ArrayOp.ERASE)
+    await do(array, ArrayOp.PROGRAM)
+    for op in (ArrayOp.BESIDE, ArrayOp.PROGRAM):
+        before = array.violations
+        await array.begin(ArrayOp.BESIDE)
+        await array.begin(op, page=1)
+        await sensed(array)
+        assert array.violations == before + 1

@@ -282,3 +282,152 @@ async def dies_interleave(dut):
         nand.select(die)
         assert await nand.data_out(GEOMETRY.raw_page_bytes) == contents[die][1]
     assert nand.violations == 0
+
+
+SUSPENSION = TIMING.clocks("tsusp") + TIMING.clocks("tr") + TIMING.clocks("tres")
+POLL = 150  # clocks of a status, at most
+
+
+async def with_contents(nand, block: int, pages: int) -> list[list[bytes]]:
+    """A block with random pages on all planes."""
+    await fresh(nand, block)
+    contents = [[page_bytes() for _ in PLANES] for _ in range(pages)]
+    for page, content in enumerate(contents):
+        await nand.program(on_all_planes(block), page, content, last=C.PROGRAM_CONFIRM)
+    return contents
+
+
+@cocotb.test()
+async def reads_beside_a_program(dut):
+    """In the middle of loading the set after it, on all planes; the program takes the suspension longer."""
+    nand = await begin(dut)
+    (old,) = await with_contents(nand, 1, 1)
+    await fresh(nand, 2)
+    first, second = ([page_bytes() for _ in PLANES] for _ in range(2))
+    places = on_all_planes(2)
+    await nand.program(places, 0, first)
+    started = nand.last_we
+    await nand.load(0, 2, 1, second[0])
+    await nand.confirm(C.PROGRAM_MULTI_PLANE)
+    await nand.until(max(nand.now, started + TIMING.clocks("tadv")))
+    await nand.sense_beside(on_all_planes(1), 0)
+    assert await nand.status() == READY, "suspended"
+    asked = nand.last_we
+    assert await nand.beside_there() == READY | DieStatus.BESIDE
+    assert nand.now - asked <= SUSPENSION + 2 * POLL
+    # A page out, a page in, and so on.
+    for plane in PLANES:
+        await nand.choose_beside(plane, 1, 0)
+        assert await nand.data_out(GEOMETRY.raw_page_bytes) == old[plane]
+        if plane > 0:
+            await nand.load(plane, 2, 1, second[plane])
+            if plane < PLANES[-1]:
+                await nand.confirm(C.PROGRAM_MULTI_PLANE)
+    await nand.end_beside()
+    assert await nand.status() & ~DieStatus.ARDY == READY
+    await nand.confirm(C.PROGRAM_CACHE)
+    await nand.idle()
+    for page, content in enumerate((first, second)):
+        await nand.read(places, page)
+        for plane in PLANES:
+            await nand.choose(plane, 2, page)
+            assert await nand.data_out(GEOMETRY.raw_page_bytes) == content[plane]
+    assert nand.violations == 0
+
+
+@cocotb.test()
+async def a_suspended_operation_takes_as_much_longer(dut):
+    """And an operation advances for tADV before each suspension, whatever is asked of the die."""
+    nand = await begin(dut)
+    await with_contents(nand, 1, 1)
+    places = on_all_planes(1)
+    for operation, name, most in ((C.ERASE_CONFIRM, "tbers", 1), (C.PROGRAM_CONFIRM, "tprog", 2)):
+        for reads in range(most + 1):
+            if operation is C.ERASE_CONFIRM:
+                await nand.command(C.ERASE)
+                await nand.address(nand.row(0, 2, 0), 3)
+            else:
+                await nand.load(0, 2, reads, page_bytes())
+            await nand.command(operation)
+            started = nand.last_we
+            await nand.wait(TIMING.clocks("twb"))
+            for number in range(reads):
+                await nand.sense_beside(places, 0)
+                await nand.beside_there()
+                least = (number + 1) * (TIMING.clocks("tadv") + SUSPENSION) - TIMING.clocks("tres")
+                assert 0 <= nand.now - started - least <= 2 * POLL
+                await nand.end_beside()
+            await nand.ready()
+            late = nand.now - started - TIMING.clocks(name) - reads * SUSPENSION
+            assert 0 <= late <= 2 * SLACK + 1, f"{name} with {reads} reads beside: {late} clocks late"
+            assert await nand.status() == IDLE
+    assert nand.violations == 0
+
+
+@cocotb.test()
+async def a_program_waits_for_the_end_of_a_read_beside(dut):
+    """That has come before it, or while it waited for the array."""
+    nand = await begin(dut)
+    (old,) = await with_contents(nand, 1, 1)
+    await fresh(nand, 2)
+    contents = [page_bytes() for _ in range(3)]
+    for page, content in enumerate(contents):
+        await nand.load(0, 2, page, content)
+        await nand.command(C.PROGRAM_CACHE)
+        await nand.wait(TIMING.clocks("twb"))
+        if page == 0:
+            await nand.ready()
+            await nand.idle()
+            await nand.sense_beside(on_all_planes(1), 0)
+            continue
+        if page == 2:
+            await nand.sense_beside(on_all_planes(1), 0)
+        await nand.wait(2 * TIMING.clocks("tprog"))
+        assert await nand.status() == DieStatus.WP_N | DieStatus.BESIDE
+        assert await nand.take_beside(on_all_planes(1), 0) == old
+        assert await nand.ready() <= TIMING.clocks("twb")
+        assert not await nand.status() & (DieStatus.ARDY | DieStatus.BESIDE)
+    await nand.idle()
+    for page, content in enumerate(contents):
+        await nand.read([(0, 2)], page)
+        assert await nand.data_out(GEOMETRY.raw_page_bytes) == content
+    assert nand.violations == 0
+
+
+@cocotb.test()
+async def reads_beside_nothing(dut):
+    """Row after row of an idle die, and then a plain read."""
+    nand = await begin(dut)
+    contents = await with_contents(nand, 1, 3)
+    places = on_all_planes(1)[1:]
+    for page in range(3):
+        await nand.sense_beside(places if page == 0 else (), 0)
+        asked = nand.last_we
+        assert not await nand.status() & (DieStatus.ARDY | DieStatus.BESIDE)
+        assert await nand.beside_there() == IDLE | DieStatus.BESIDE
+        assert 0 <= nand.now - asked - TIMING.clocks("tr") <= 2 * POLL
+        assert await nand.take_beside(places, page) == contents[page][1:]
+    await nand.read(places[:1], 2)
+    assert await nand.data_out(GEOMETRY.raw_page_bytes) == contents[2][1]
+    assert nand.violations == 0
+
+
+@cocotb.test()
+async def reset_ends_a_read_beside(dut):
+    """While it senses, and after it, with a program that waits."""
+    nand = await begin(dut)
+    (old,) = await with_contents(nand, 1, 1)
+    for waits in (False, True):
+        await fresh(nand, 2)
+        await nand.program([(0, 2)], 0, [page_bytes()])
+        await nand.sense_beside(on_all_planes(1), 0)
+        if waits:
+            await nand.load(0, 2, 1, page_bytes())
+            await nand.command(C.PROGRAM_CACHE)
+            await nand.wait(TIMING.clocks("tprog"))
+        assert await nand.reset_die() <= TIMING.clocks("trst") + SLACK
+        assert await nand.status() == IDLE
+        await nand.sense_beside(on_all_planes(1), 0)
+        await nand.beside_there()
+        assert await nand.take_beside(on_all_planes(1), 0) == old
+    assert nand.violations == 0

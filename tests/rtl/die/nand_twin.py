@@ -94,6 +94,7 @@ class RandomOperations:
     async def program(self):
         """One to three page sets; the last with 10h or 15h."""
         await self._idle()
+        beside = self.twin.places_to_read()  # before there are pages that may be in the array's work
         for _ in range(random.randint(1, 3)):
             chosen = self.twin.places_to_program()
             if chosen is None:
@@ -105,9 +106,18 @@ class RandomOperations:
                 self.twin.pages[place].append(await self._load(place, page))
                 if index + 1 < len(places):
                     await self.nand.confirm(C.PROGRAM_MULTI_PLANE)
+                    if beside and random.random() < 0.2:
+                        await self._read_beside(*beside)
             cached = random.random() < 0.7
             self.twin.begin(places, modifies=True, cache_program=cached, program=True)
-            await self.nand.confirm(C.PROGRAM_CACHE if cached else C.PROGRAM_CONFIRM)
+            confirm = C.PROGRAM_CACHE if cached else C.PROGRAM_CONFIRM
+            if beside and random.random() < 0.5:
+                await self.nand.command(confirm)
+                await self.nand.wait(self.nand.clocks("twb"))
+                await self._read_beside(*beside)
+                await self.nand.ready()
+            else:
+                await self.nand.confirm(confirm)
             await self.check_status(settled=not cached)
         return True
 
@@ -122,6 +132,22 @@ class RandomOperations:
         await self.check_status()
         await self._output(places, page)
         return True
+
+    async def read_beside(self):
+        """Beside nothing; others are within `program`."""
+        chosen = self.twin.places_to_read()
+        if chosen is None:
+            return False
+        await self._idle()
+        await self._read_beside(*chosen)
+        await self.check_status()
+        return True
+
+    async def _read_beside(self, places: list[Place], page: int):
+        await self.nand.sense_beside(places, page)
+        await self.nand.beside_there()
+        contents = await self.nand.take_beside(places, page)
+        assert contents == [self.twin.pages[place][page] for place in places]
 
     async def cache_read(self):
         """A row of pages with 31h."""

@@ -12,7 +12,7 @@ from ..arbiter import RoundRobin
 PAGE_OPS = tuple(op for op in BusOp if SEQUENCES[op].data in (DataPhase.IN, DataPhase.OUT))
 """Operations that move a page and so hold the bus for long; the others are short."""
 
-SELECTS = (BusOp.SELECT, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS)
+SELECTS = (BusOp.SELECT, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS, BusOp.SELECT_BESIDE)
 
 
 class BusArbiter(wiring.Component):

@@ -42,7 +42,7 @@ class ChannelClockwork(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         for number, timers in enumerate(self.timers):
-            for name, port in (("array", timers.array), ("short", timers.short)):
+            for name, port in (("array", timers.array), ("short", timers.short), ("read", timers.read)):
                 m.submodules[f"{name}_{number}"] = timer = Timer(len(port.clocks))
                 connect(m, flipped(port), timer.port)
         m.submodules.counters = counters = ChannelCounters(self.config.geometry.dies)

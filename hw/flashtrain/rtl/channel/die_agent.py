@@ -1,6 +1,6 @@
 """A die's agent: what is to be done with one die, as bus operations."""
 
-from amaranth import Cat, Module, Mux
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -10,6 +10,7 @@ from flashtrain.spec.nand import BusOp
 from ..layouts import BusRequest, DieRead, PageEvent, PageKind, PageSet, SetResult
 from ..zones.erase import EraseRequest, EraseResult
 from .die_reset import DieReset
+from .die_share import DieShare
 from .die_watch import DieTimers, DieWatch
 from .eraser import Eraser
 from .programmer import Programmer
@@ -22,6 +23,10 @@ class DieAgent(wiring.Component):
     """Programs, reads, erases and updates one die, one of them at a time, after a reset.
 
     The units do the work; `Turns` says whose turn it is, `DieWatch` when the die is ready.
+
+    While it programs or erases the reader is a guest: it reads beside that (`Reader`), so that neither waits
+    for the other, and has no turn of its own before there is nothing more to program. The die sees to it that
+    programs advance, `DieShare` that both get at it.
 
     Programs, reads, erases and updates that wait for one another get their turns in rotation. A turn is over
     when the unit has nothing more to do, or after its run if another waits. So whoever waits for the die
@@ -102,10 +107,17 @@ class DieAgent(wiring.Component):
         m.submodules.eraser = eraser = Eraser(self.config)
         m.submodules.updater = updater = Updater(self.config)
         units = (reset, programmer, reader, eraser, updater)
+        watched = (reset, programmer, eraser, updater)
+        hosts = (programmer, eraser)
+        m.submodules.share = share = DieShare(self.config)
         m.submodules.turns = turns = Turns((1, self.program_run, self.read_run, 1, self.update_run))
         m.submodules.watch = watch = DieWatch(self.config)
 
-        connect(m, watch.timers, flipped(self.timers))
+        connect(m, watch.array, flipped(self.timers.array))
+        connect(m, watch.short, flipped(self.timers.short))
+        connect(m, reader.timer, flipped(self.timers.read))
+        connect(m, share.bus, flipped(self.bus))
+        connect(m, reader.bus, share.reader)
         connect(m, updater.updated, flipped(self.updated))
         connect(m, flipped(self.reads), reader.reads)
         connect(m, flipped(self.erase), eraser.erase)
@@ -127,36 +139,54 @@ class DieAgent(wiring.Component):
         ]
         for unit, turn in zip(units, turns.units, strict=True):
             connect(m, unit.turn, turn)
+            m.d.comb += unit.bus_status.eq(self.bus_status)
+        for unit in watched:
             m.d.comb += [
-                unit.bus_done.eq(self.bus_done),
-                unit.bus_status.eq(self.bus_status),
+                unit.bus_done.eq(share.unit_done),
                 unit.watch.over.eq(watch.port.over),
                 unit.watch.due.eq(watch.port.due),
                 unit.watch.asking.eq(watch.port.asking),
                 unit.watch.paused.eq(watch.port.paused),
             ]
 
+        # The turn of a host lasts as long as its guest reads, which may just have begun when the host has
+        # ended.
+        beside = Signal()
+        for unit in hosts:
+            with m.If(turns.turn[units.index(unit)]):
+                m.d.sync += beside.eq(unit.turn.busy)
+            m.d.comb += turns.units[units.index(unit)].busy.eq(unit.turn.busy | beside | reader.reads_beside)
+        m.d.comb += [
+            reader.beside.eq(beside),
+            reader.array_works.eq(~watch.port.due),
+            reader.bus_done.eq(share.reader_done),
+            share.keeps.eq(reader.keeps),
+            share.bus_done.eq(self.bus_done),
+        ]
+
         # Bus and watch are with the unit whose turn it is; the watch asks only while the unit does not.
         m.d.comb += [
-            watch.bus_done.eq(self.bus_done),
+            watch.bus_done.eq(share.unit_done),
             watch.bus_status.eq(self.bus_status),
-            watch.asked.eq(self.bus.ready),
+            watch.asked.eq(share.unit.ready),
+            watch.suspended.eq(reader.suspends),
+            watch.held.eq(reader.holds),
             watch.port.last_page.eq(updater.watch.last_page),
         ]
         with m.Switch(turns.turn):
-            for number, unit in enumerate(units):
-                with m.Case(1 << number):
+            for unit in watched:
+                with m.Case(1 << units.index(unit)):
                     m.d.comb += [
-                        self.bus.payload.eq(unit.bus.payload),
-                        self.bus.valid.eq(unit.bus.valid),
-                        unit.bus.ready.eq(self.bus.ready & ~watch.ask),
+                        share.unit.payload.eq(unit.bus.payload),
+                        share.unit.valid.eq(unit.bus.valid),
+                        unit.bus.ready.eq(share.unit.ready & ~watch.ask),
                         watch.port.begin.eq(unit.watch.begin),
                         watch.port.work.eq(unit.watch.work),
                         watch.port.pause.eq(unit.watch.pause),
                         watch.port.hold.eq(unit.watch.hold),
                     ]
         with m.If(watch.ask):
-            m.d.comb += [self.bus.valid.eq(1), self.bus.payload.op.eq(BusOp.STATUS)]
+            m.d.comb += [share.unit.valid.eq(1), share.unit.payload.op.eq(BusOp.STATUS)]
 
         m.d.comb += [
             self.ready.eq(reset.ready),

@@ -24,19 +24,25 @@ class TurnPort(Signature):
         super().__init__({"wants": Out(1), "busy": Out(1), "started": Out(1), "go": In(1)})
 
 
-def unit_ports(config: FmsConfig) -> dict:
+def bus_ports(config: FmsConfig) -> dict:
     """Members of every unit.
 
     turn : Out(TurnPort)
-    watch : Out(WatchPort)
     bus : Out(stream(BusRequest))
     bus_done : In(1)     pulse: the operation is over
     bus_status : In(8)   valid with it, if it was a STATUS
     """
     return {
         "turn": Out(TurnPort()),
-        "watch": Out(WatchPort(config)),
         "bus": Out(stream.Signature(BusRequest(config))),
         "bus_done": In(1),
         "bus_status": In(8),
     }
+
+
+def unit_ports(config: FmsConfig) -> dict:
+    """Members of a unit that leaves it to the agent's watch to look when the die is ready.
+
+    watch : Out(WatchPort), and those of `bus_ports`
+    """
+    return {**bus_ports(config), "watch": Out(WatchPort(config))}

@@ -12,22 +12,20 @@ from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.timing import Duration, ns
 
+from .read_waits import SUSPENSION, wait_clocks
 from .timer import TimerPort
 from .update_time import unit_clocks
 
 
-class Work(enum.Enum, shape=4):
+class Work(enum.Enum, shape=3):
     """What the die was told to do, and so when it can be done."""
 
     RESET = 0
-    SENSE = 1
-    CACHE_SENSE = 2  # after the sense under way, if there is one
-    CACHE_END = 3  # the same, without a sense of its own
-    PROGRAM = 4  # after the program under way, if there is one
-    LAST_PROGRAM = 5  # nothing new: the program under way
-    ERASE = 6
-    FIRST_UPDATE = 7  # sense and compute
-    UPDATE = 8  # after the program under way, if there is one: sense, then compute while the array programs
+    PROGRAM = 1  # after the program under way, if there is one
+    LAST_PROGRAM = 2  # nothing new: the program under way
+    ERASE = 3
+    FIRST_UPDATE = 4  # sense and compute
+    UPDATE = 5  # after the program under way, if there is one: sense, then compute while the array programs
 
 
 class Pause(enum.Enum, shape=2):
@@ -50,9 +48,6 @@ class _Plan(NamedTuple):
 
 _PLANS = {
     Work.RESET: _Plan(("trst",), False, DieStatus.RDY, ns(1_000)),
-    Work.SENSE: _Plan(("tr",), False, DieStatus.RDY, ns(500)),
-    Work.CACHE_SENSE: _Plan(("tr",), True, DieStatus.RDY, ns(500)),
-    Work.CACHE_END: _Plan((), True, DieStatus.RDY, ns(500)),
     Work.PROGRAM: _Plan(("tprog",), True, DieStatus.RDY, ns(1_000)),
     Work.LAST_PROGRAM: _Plan((), False, DieStatus.ARDY, ns(1_000)),
     Work.ERASE: _Plan(("tbers",), False, DieStatus.ARDY, ns(20_000)),
@@ -67,10 +62,11 @@ _PAUSES = {Pause.NEXT_PLANE: ("twb", "tdbsy"), Pause.CHANGE_COLUMN: ("tccs",), P
 
 
 class DieTimers(wiring.Signature):
-    """The timers of a `DieWatch`, as it sees them.
+    """The timers of a die's agent, as it sees them.
 
     Members
     -------
+    read : Out(TimerPort)    the reader's
     array : Out(TimerPort)   follows the array
     short : Out(TimerPort)   pauses, the least busy time of a cache command, the interval between polls;
                              and the work of the update unit
@@ -80,10 +76,12 @@ class DieTimers(wiring.Signature):
         timing = config.timing
         clocks, twb = timing.clocks, timing.clocks("twb")
         array = [sum(map(clocks, plan.array)) for plan in _PLANS.values()]
+        array += [sum(map(clocks, SUSPENSION))]
         short = [sum(map(clocks, names)) for names in _PAUSES.values()]
         short += [plan.interval.clocks(timing.clock_mhz) for plan in _PLANS.values()]
         short += [clocks("tr") + max(unit_clocks(config))]
         super().__init__({
+            "read": Out(TimerPort(bits_for(max(wait_clocks(timing).values()) + 1))),
             "array": Out(TimerPort(bits_for(twb + max(array) + 1))),
             "short": Out(TimerPort(bits_for(max(*short, twb + clocks("tcbsy")) + 1))),
         })  # fmt: skip
@@ -126,6 +124,10 @@ class DieWatch(wiring.Component):
     that was predicted to end; only if a poll has come too early is the timer set right, by the poll that
     succeeds. So the prediction does not creep away from the array however late the polls get the bus.
 
+    A read beside puts off the end of what the array does by a suspension. The prediction is put off as much
+    when it would end, once for each: so a timer needs no addition. While the data registers are held for such
+    a read no program that waits for the array can begin, and the die is not asked.
+
     An update begins when the array is idle. The end of the unit's work is predicted for the smallest tile
     that it can be; meanwhile the other timer goes on with the array, which may program longer than that.
 
@@ -134,7 +136,9 @@ class DieWatch(wiring.Component):
     Members
     -------
     port : In(WatchPort)
-    timers : Out(DieTimers)
+    array, short : Out(TimerPort)   see `DieTimers`
+    suspended : In(1)  pulse: a read beside has been sent
+    held : In(1)       it has the data registers
     ask : Out(1), asked : In(1)   requests a STATUS operation, until it is accepted
     bus_done : In(1)
     bus_status : In(8)
@@ -144,7 +148,9 @@ class DieWatch(wiring.Component):
         self.config = config
         super().__init__({
             "port": In(WatchPort(config)),
-            "timers": Out(DieTimers(config)),
+            **{name: DieTimers(config).members[name] for name in ("array", "short")},
+            "suspended": In(1),
+            "held": In(1),
             "ask": Out(1),
             "asked": In(1),
             "bus_done": In(1),
@@ -160,12 +166,26 @@ class DieWatch(wiring.Component):
         intervals = {work: plan.interval.clocks(timing.clock_mhz) for work, plan in _PLANS.items()}
         array_times = {work: sum(map(clocks, plan.array)) for work, plan in _PLANS.items()}
 
-        array, short = self.timers.array, self.timers.short
+        array, short = self.array, self.short
 
         def start(timer, length: int) -> None:
             m.d.comb += [timer.start.eq(1), timer.clocks.eq(length)]
 
-        m.d.comb += [self.port.due.eq(~array.running), self.port.paused.eq(short.running)]
+        suspensions = Signal(4)  # not yet in the prediction
+        works = Signal()
+        put_off = Signal()
+        m.d.comb += [
+            put_off.eq(~array.running & (suspensions != 0)),
+            works.eq(array.running | (suspensions != 0)),
+        ]
+        with m.If(put_off):
+            start(array, sum(map(clocks, SUSPENSION)) - 1)
+        with m.If(self.suspended & works & ~suspensions.all()):
+            m.d.sync += suspensions.eq(suspensions + ~put_off)
+        with m.Elif(put_off):
+            m.d.sync += suspensions.eq(suspensions - 1)
+
+        m.d.comb += [self.port.due.eq(~works), self.port.paused.eq(short.running)]
         with m.Switch(self.port.pause):
             for pause, names in _PAUSES.items():
                 with m.Case(pause):
@@ -206,13 +226,15 @@ class DieWatch(wiring.Component):
                                     start(array, twb + array_times[kind])
                     m.next = "ARRAY_WORKS"
             with m.State("ARRAY_WORKS"):
-                with m.If(~array.running):
+                with m.If(~works):
                     start_queued(_PLANS)
                     with m.If((work == Work.FIRST_UPDATE) | (work == Work.UPDATE)):
                         for_the_tile(short, lambda unit: clocks("tr") + unit)
                     m.next = "NOT_YET"
             with m.State("NOT_YET"):
-                with m.If(~short.running & ~self.port.hold):
+                with m.If(~short.running & self.held):
+                    m.d.sync += late.eq(1)
+                with m.Elif(~short.running & ~self.port.hold):
                     m.next = "ASK"
             with m.State("ASK"):
                 m.d.comb += self.ask.eq(1)

@@ -5,12 +5,13 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec import FmsConfig
-from flashtrain.spec.nand import BusOp
+from flashtrain.spec.nand import BusOp, DieStatus
 
 from ..layouts import DieRead
-from .die_unit import unit_ports
-from .die_watch import Pause, Work
+from .die_unit import bus_ports
+from .die_watch import DieTimers
 from .read_sets import ReadSets
+from .read_waits import ReadWait, wait_clocks
 
 
 class Reader(wiring.Component):
@@ -26,11 +27,26 @@ class Reader(wiring.Component):
     A set that comes alone needs the first line only. Each page takes SELECT (06h..E0h) and, tCCS later,
     DATA_OUT. Statistics need no sense, only a selection of their own (CBh..CCh); they end a run.
 
+    While another unit programs or erases, sets are read beside that, one at a time, without a turn:
+
+        BCh BCh..BDh          sense a set, or
+        BDh                   the next row of the same planes
+        BFh                   it has been output: BEh selects a page
+
+    The reader asks the die itself whether it is ready, when its timer says that it should be.
+
     Throughput: see `DieAgent`.
 
-    Members, beside those of `unit_ports`
-    -------------------------------------
+    Members, beside those of `bus_ports`
+    ------------------------------------
     reads : In(stream(DieRead))
+    timer : Out(TimerPort)
+    beside : In(1)         another unit programs or erases, and a set may be read beside
+    array_works : In(1)    as far as can be told without asking
+    reads_beside : Out(1)  a set is read beside
+    suspends : Out(1)      pulse: the array has been told to
+    holds : Out(1)         for it the data registers are taken: no program can start
+    keeps : Out(1)         the die's next operation must be the reader's
     sensed : Out(1)        pulse: a sense has been started
     page_output : Out(1)   pulse: a page has been output
     """
@@ -39,8 +55,15 @@ class Reader(wiring.Component):
         self.config = config
         self.patience = patience
         super().__init__({
-            **unit_ports(config),
+            **bus_ports(config),
             "reads": In(stream.Signature(DieRead(config))),
+            "timer": DieTimers(config).members["read"],
+            "beside": In(1),
+            "array_works": In(1),
+            "reads_beside": Out(1),
+            "suspends": Out(1),
+            "holds": Out(1),
+            "keeps": Out(1),
             "sensed": Out(1),
             "page_output": Out(1),
         })  # fmt: skip
@@ -50,61 +73,103 @@ class Reader(wiring.Component):
         m.submodules.sets = sets = ReadSets(self.config, self.patience)
         wiring.connect(m, wiring.flipped(self.reads), sets.reads)
 
-        cached = (
-            Signal()
-        )  # the set to be output has been sensed by a cache command, or will be handed out by one
+        # The set to be output has been sensed by a cache command, or will be handed out by one.
+        cached = Signal()
+        beside = Signal()  # the set is read beside something, or was the last one
+        naming = Signal()  # some of its pages have been named
         statistics = Signal()  # the read that `sets` shows
+        there = Signal()  # so says the status
         request = self.bus.payload
         m.d.comb += [
-            self.turn.wants.eq(sets.waiting | self.reads.valid),
             statistics.eq(sets.read.statistics),
+            self.turn.wants.eq(
+                (sets.waiting & (~self.beside | statistics)) | (self.reads.valid & ~self.beside)
+            ),
+            there.eq((self.bus_status & Mux(beside, DieStatus.BESIDE.value, DieStatus.RDY.value)) != 0),
             *(request[field].eq(sets.read[field]) for field in ("zone", "row", "plane", "tag", "page")),
         ]
+        waits = wait_clocks(self.config.timing)
+
+        def wait(what: ReadWait) -> None:
+            m.d.comb += [self.timer.start.eq(1), self.timer.clocks.eq(waits[what])]
+
+        def sensing() -> None:
+            m.d.comb += self.sensed.eq(1)
+            m.next = "WAIT"
+            with m.If(beside):
+                m.d.comb += self.suspends.eq(1)
+                m.d.sync += self.holds.eq(1)
+                with m.If(~self.array_works):
+                    wait(ReadWait.SENSE)
+                with m.Elif(self.timer.running):
+                    wait(ReadWait.BESIDE_NEXT)
+                with m.Else():
+                    wait(ReadWait.BESIDE)
+            with m.Elif(cached):
+                wait(ReadWait.CACHE)
+            with m.Else():
+                wait(ReadWait.SENSE)
 
         with m.FSM(name="reader") as fsm:
             with m.State("NOTHING"):
                 m.d.sync += cached.eq(0)
                 with m.If(self.turn.go & sets.complete):
                     m.d.comb += [sets.take.eq(1), self.turn.started.eq(1)]
+                    m.d.sync += beside.eq(0)
                     m.next = "NAME_PAGE"
                     with m.If(statistics):
                         m.d.comb += sets.sense_all.eq(1)
-                        m.next = "STATISTICS"
-
-            with m.State("STATISTICS"):
-                m.d.comb += sets.mark.eq(1)
-                m.next = "SELECT"
+                        m.next = "SENSED"
+                with m.Elif(self.beside & sets.complete & ~statistics):
+                    m.d.comb += sets.take.eq(1)
+                    m.d.sync += beside.eq(1)
+                    m.next = "NAME_PAGE"
+                    with m.If(beside & sets.sequential):
+                        m.d.comb += sets.sense_all.eq(1)
+                        m.next = "CONTINUE"
 
             with m.State("NAME_PAGE"):
-                m.d.comb += [
-                    self.bus.valid.eq(~self.watch.paused),
-                    request.op.eq(
-                        Mux(sets.last, Mux(cached, BusOp.CACHE_READ_LAST, BusOp.READ_LAST), BusOp.READ_MORE)
-                    ),
-                ]
+                m.d.comb += [self.bus.valid.eq(beside | ~self.timer.running), self.keeps.eq(naming)]
+                with m.If(beside):
+                    m.d.comb += request.op.eq(Mux(sets.last, BusOp.BESIDE_LAST, BusOp.BESIDE_MORE))
+                with m.Elif(cached):
+                    m.d.comb += request.op.eq(Mux(sets.last, BusOp.CACHE_READ_LAST, BusOp.READ_MORE))
+                with m.Else():
+                    m.d.comb += request.op.eq(Mux(sets.last, BusOp.READ_LAST, BusOp.READ_MORE))
                 with m.If(self.bus.valid & self.bus.ready):
                     m.next = "NAMING"
 
             with m.State("NAMING"):
+                m.d.comb += self.keeps.eq(~sets.last)
+                m.d.sync += naming.eq(~sets.last)
                 with m.If(self.bus_done):
                     m.d.comb += sets.step.eq(1)
                     with m.If(sets.last):
-                        m.d.comb += [
-                            self.sensed.eq(1),
-                            self.watch.begin.eq(1),
-                            self.watch.work.eq(Mux(cached, Work.CACHE_SENSE, Work.SENSE)),
-                        ]
-                        m.next = "WAIT"
+                        sensing()
                     with m.Else():
-                        m.d.comb += self.watch.pause.eq(Pause.NEXT_PLANE)
                         m.next = "NAME_PAGE"
+                        with m.If(~beside):
+                            wait(ReadWait.NEXT_PLANE)
 
             with m.State("WAIT"):
-                with m.If(self.watch.over):
-                    with m.If(cached):
+                m.d.comb += [self.bus.valid.eq(~self.timer.running), request.op.eq(BusOp.STATUS)]
+                with m.If(self.bus.valid & self.bus.ready):
+                    m.next = "ASKING"
+
+            with m.State("ASKING"):
+                with m.If(self.bus_done & ~there):
+                    wait(ReadWait.AGAIN)
+                    m.next = "WAIT"
+                with m.Elif(self.bus_done):
+                    m.next = "LOOK_AHEAD"
+                    with m.If(beside):
+                        m.next = "SENSED"
+                    with m.Elif(cached):
                         m.next = "SELECT"
-                    with m.Else():
-                        m.next = "LOOK_AHEAD"
+
+            with m.State("SENSED"):
+                m.d.comb += sets.mark.eq(1)
+                m.next = "SELECT"
 
             # One set is sensed and not yet output: is there another to sense meanwhile?
             with m.State("LOOK_AHEAD"):
@@ -124,45 +189,54 @@ class Reader(wiring.Component):
                         m.next = "SELECT"
 
             with m.State("CONTINUE"):
-                m.d.comb += [self.bus.valid.eq(1), request.op.eq(BusOp.CACHE_READ_NEXT)]
+                m.d.comb += [
+                    self.bus.valid.eq(1),
+                    request.op.eq(Mux(beside, BusOp.BESIDE_NEXT, BusOp.CACHE_READ_NEXT)),
+                ]
                 with m.If(self.bus.ready):
                     m.next = "CONTINUING"
 
             with m.State("CONTINUING"):
-                m.d.comb += self.watch.work.eq(Work.CACHE_SENSE)
                 with m.If(self.bus_done):
-                    m.d.comb += [self.sensed.eq(1), self.watch.begin.eq(1)]
-                    m.next = "WAIT"
+                    sensing()
 
             with m.State("END"):
-                m.d.comb += [self.bus.valid.eq(1), request.op.eq(BusOp.CACHE_READ_END)]
+                m.d.comb += [
+                    self.bus.valid.eq(1),
+                    request.op.eq(Mux(beside, BusOp.BESIDE_END, BusOp.CACHE_READ_END)),
+                ]
                 with m.If(self.bus.ready):
-                    m.next = "STOPPING"
+                    m.next = "ENDING"
 
-            with m.State("STOPPING"):
-                m.d.comb += self.watch.work.eq(Work.CACHE_END)
-                with m.If(self.bus_done):
-                    m.d.comb += self.watch.begin.eq(1)
+            with m.State("ENDING"):
+                with m.If(self.bus_done & beside):
+                    wait(ReadWait.ADVANCE)
+                    m.d.sync += self.holds.eq(0)
+                    m.next = "NOTHING"
+                with m.Elif(self.bus_done):
+                    wait(ReadWait.CACHE)
                     m.next = "WAIT"
 
             with m.State("SELECT"):
-                m.d.comb += [
-                    sets.output.eq(1),
-                    self.bus.valid.eq(1),
-                    request.op.eq(Mux(statistics, BusOp.SELECT_STATISTICS, BusOp.SELECT)),
-                ]
+                m.d.comb += [sets.output.eq(1), self.bus.valid.eq(1), request.op.eq(BusOp.SELECT)]
+                with m.If(statistics):
+                    m.d.comb += request.op.eq(BusOp.SELECT_STATISTICS)
+                with m.Elif(beside):
+                    m.d.comb += request.op.eq(BusOp.SELECT_BESIDE)
                 with m.If(self.bus.ready):
                     m.next = "SELECTING"
 
             with m.State("SELECTING"):
+                m.d.comb += self.keeps.eq(1)
                 with m.If(self.bus_done):
-                    m.d.comb += self.watch.pause.eq(Pause.CHANGE_COLUMN)
+                    wait(ReadWait.CHANGE_COLUMN)
                     m.next = "OUTPUT"
 
             with m.State("OUTPUT"):
                 m.d.comb += [
+                    self.keeps.eq(1),
                     sets.output.eq(1),
-                    self.bus.valid.eq(~self.watch.paused),
+                    self.bus.valid.eq(~self.timer.running),
                     request.op.eq(BusOp.DATA_OUT),
                 ]
                 with m.If(self.bus.valid & self.bus.ready):
@@ -174,10 +248,15 @@ class Reader(wiring.Component):
                     m.d.comb += self.page_output.eq(1)
                     with m.If(~sets.emptied):
                         m.next = "SELECT"
+                    with m.Elif(beside):
+                        m.next = "END"
                     with m.Elif(sets.sensed):
                         m.next = "LOOK_AHEAD"
                     with m.Else():
                         m.next = "NOTHING"
 
-        m.d.comb += self.turn.busy.eq(~fsm.ongoing("NOTHING"))
+        m.d.comb += [
+            self.turn.busy.eq(~fsm.ongoing("NOTHING")),
+            self.reads_beside.eq(self.turn.busy & beside),
+        ]
         return m

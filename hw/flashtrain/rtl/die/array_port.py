@@ -13,6 +13,13 @@ class ArrayOp(enum.Enum, shape=2):
     SENSE = 0
     PROGRAM = 1
     ERASE = 2
+    BESIDE = 3  # a sense; a program or erase under way is suspended for it
+
+
+def row_layout(config: FmsConfig) -> data.StructLayout:
+    """The fields of a row address (ONFI 5.1, section 3.1)."""
+    g = config.geometry
+    return data.StructLayout({"page": g.row_bits, "plane": g.plane_bits, "block": g.block_bits})
 
 
 def words_per_page(config: FmsConfig) -> int:
@@ -51,15 +58,20 @@ class ArrayControl(wiring.Signature):
     from the clock after it to the last of the operation's time T, so that a next `start` may follow T clocks
     after this one. Within that time the array moves whole pages to or from the data registers.
 
+    BESIDE may start while the array is busy with a program or erase: `sensing` is to it what `busy` is to the
+    others, while `busy` goes on and lasts as much longer as the suspension takes. Nothing else may start
+    meanwhile.
+
     Members
     -------
-    start : Out(1)       begin an operation; not while busy
+    start : Out(1)       begin an operation
     op : Out(ArrayOp)
     planes : Out(planes) the planes that take part
     page : Out(row_bits) the same page on all of them
     blocks : Out(array)  a block of each plane
     abort : Out(1)       end the operation at once; the cells that it was working on are undefined
     busy : In(1)
+    sensing : In(1)      BESIDE is under way
     failed : In(planes)  planes on which the last operation failed; 0 while busy
     """
 
@@ -84,5 +96,6 @@ def _control_members(config: FmsConfig) -> dict[str, wiring.Member]:
         "blocks": Out(data.ArrayLayout(unsigned(g.block_bits), g.planes)),
         "abort": Out(1),
         "busy": In(1),
+        "sensing": In(1),
         "failed": In(g.planes),
     }

@@ -19,8 +19,13 @@ _ADDRESS_CYCLES = {
     C.UPDATE_SOURCE: 3,
     C.UPDATE_TARGET: 3,
     C.READ_COPY: 3,
+    C.READ_BESIDE: 3,
+    C.SELECT_BESIDE: 3,
 }
-_WHILE_BUSY = (C.READ_STATUS, C.READ_STATUS_ENHANCED, C.RESET)
+_WHILE_BUSY = (
+    C.READ_STATUS, C.READ_STATUS_ENHANCED, C.RESET,
+    C.READ_BESIDE, C.READ_BESIDE_CONFIRM, C.SELECT_BESIDE, C.READ_BESIDE_END,
+)  # fmt: skip
 _WITHIN_UPDATE = (C.LOAD_GRADIENT, C.LOAD_GRADIENT_CONFIRM)
 
 
@@ -28,8 +33,8 @@ class CommandDecoder(wiring.Component):
     """Remembers the last command and its address cycles.
 
     Latency: none; what it finds holds in the clock of the cycle that completes it. A die that is not ready
-    sees only the commands that ask for its status or reset it, and while it is busy with an UPDATE those that
-    bring the gradients for the next one.
+    sees only the commands that ask for its status, reset it or read beside, and while it is busy with an
+    UPDATE those that bring the gradients for the next one.
 
     Members
     -------

@@ -10,12 +10,12 @@ from flashtrain.spec.errors import require
 from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import DieStatus
 
-from .array_port import ArrayPort
+from .array_port import ArrayPort, row_layout
 from .decoder import CommandDecoder
 from .identity import Identity
 from .page_registers import PageRegisters
 from .pin_lanes import PinLanes
-from .sequencer import Sequencer, row_layout
+from .sequencer import Sequencer
 from .updater import Updater
 
 
@@ -32,6 +32,7 @@ class Transfer(enum.Enum):
     GRADIENT_IN = 7
     COPY_OUT = 8
     STATISTICS = 9
+    BESIDE_OUT = 10
 
 
 class Die(wiring.Component):
@@ -51,6 +52,7 @@ class Die(wiring.Component):
     - UPDATE keeps RB_n low until the tile is done: `tr` from the end of the program before, some clocks for
       each parameter (see `TileWalker`), and the latency of the update unit. From the end of the sense on the
       array programs the tile of the UPDATE before: an array for which the next UPDATE waits never rests.
+    - Reads beside leave RB_n as it is. While the array programs or erases ARDY is 0, suspended or not.
 
     Members
     -------
@@ -121,6 +123,7 @@ class Die(wiring.Component):
             registers.put.eq(lanes.put & (transfer == Transfer.PAGE_IN)),
             updater.put.eq(lanes.put & (transfer == Transfer.GRADIENT_IN)),
             registers.ask.eq(lanes.ask & (transfer != Transfer.COPY_OUT)),
+            registers.beside.eq(transfer == Transfer.BESIDE_OUT),
             updater.ask.eq(lanes.ask & (transfer == Transfer.COPY_OUT)),
             lanes.lane_out.eq(Mux(transfer == Transfer.COPY_OUT, updater.lane_out, registers.lane_out)),
         ]
@@ -162,6 +165,14 @@ class Die(wiring.Component):
                 m.d.comb += lanes.seek.eq(1)
             with m.Case(C.READ_COPY):
                 m.d.comb += [lanes.seek.eq(1), lanes.seek_plane.eq(1), lanes.column.eq(0)]
+            with m.Case(C.SELECT_BESIDE):
+                m.d.comb += [
+                    lanes.seek.eq(1),
+                    lanes.seek_plane.eq(1),
+                    lanes.column.eq(0),
+                    lanes.fetch.eq(1),
+                ]
+                m.d.sync += transfer.eq(Transfer.BESIDE_OUT)
             with m.Case(C.LOAD_GRADIENT):
                 m.d.comb += [lanes.seek.eq(1), lanes.seek_plane.eq(1), lanes.column.eq(0), updater.load.eq(1)]
                 m.d.sync += transfer.eq(Transfer.GRADIENT_IN)
@@ -181,7 +192,7 @@ class Die(wiring.Component):
         with m.If(selected & pins.re):
             m.d.sync += pins.dqs_i.eq(1)
             with m.Switch(transfer):
-                with m.Case(Transfer.PAGE_OUT, Transfer.COPY_OUT):
+                with m.Case(Transfer.PAGE_OUT, Transfer.COPY_OUT, Transfer.BESIDE_OUT):
                     m.d.comb += lanes.beat_out.eq(1)
                     m.d.sync += pins.dq_i.eq(lanes.byte_pair_out)
                 with m.Case(Transfer.STATISTICS):
@@ -210,6 +221,7 @@ def status_byte(sequencer: Sequencer, failed, failed_before):
     bits: dict[int, Value] = {
         DieStatus.FAIL: failed,
         DieStatus.FAILC: failed_before,
+        DieStatus.BESIDE: sequencer.beside,
         DieStatus.ARDY: sequencer.array_ready,
         DieStatus.RDY: sequencer.ready,
         DieStatus.WP_N: Const(1, 1),

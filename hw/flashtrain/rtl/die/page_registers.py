@@ -1,6 +1,6 @@
 """The cache and data registers of all planes."""
 
-from amaranth import Module, Signal
+from amaranth import Module, Mux, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -16,11 +16,11 @@ from .tile_words import TileWords
 class PageRegisters(wiring.Component):
     """A *cache register* per plane toward the pins, and a *data register* per plane toward the array.
 
-    All lie in one memory of `die_word_bytes`-wide words with one write and one read port; one bit says which
-    half of it the cache registers are. The pins write a lane of 8 bytes at a time and read a word at a time,
-    so they leave three quarters of the write port and more of the read port to whatever else works on the
-    registers. The array comes first, then the pins, then the update unit. The array writes only when it
-    senses and reads only when it programs, and the pins do the opposite meanwhile.
+    They lie in two memories of `die_word_bytes`-wide words, each with one write and one read port; one bit
+    says which of them the cache registers are. The pins write a lane of 8 bytes at a time and read a word at
+    a time, so they leave three quarters of the write port and more of the read port to the update unit, which
+    works on the cache registers, too. The data registers are the array's; the pins read them after a read
+    beside, while the array needs none of them.
 
     Throughput: two bytes per clock at the pins, a word per clock at the array, both at once.
 
@@ -29,6 +29,7 @@ class PageRegisters(wiring.Component):
     swap : In(1)       exchanges cache and data registers while it is high
     clear : In(1)      fills the cache register of the plane at which the pins are from the next clock on with
                        FFh, a word per clock, from `column`, a multiple of the word, on and around
+    beside : In(1)     what the pins read are the data registers
     plane, lane, put, lane_in, ask, lane_out    from and to the pins: see `PinLanes`
     resting : Out(1)   nothing changes before one of the above
     words              to and from the array: see `ArrayWords`
@@ -43,6 +44,7 @@ class PageRegisters(wiring.Component):
             "swap": In(1),
             "clear": In(1),
             "column": In(16),
+            "beside": In(1),
             "plane": In(max(1, config.geometry.plane_bits)),
             "lane": In(lane_number(config)),
             "put": In(1),
@@ -62,46 +64,41 @@ class PageRegisters(wiring.Component):
         items = self.config.die_word_bytes // WORD_BYTES  # binary32 words of a word
         tile = self.tile
 
-        depth = 2 * g.planes * page_words
-        m.submodules.cells = cells = memory.Memory(shape=8 * self.config.die_word_bytes, depth=depth, init=[])
-        write = cells.write_port(granularity=8 * WORD_BYTES)
-        read = cells.read_port()
-
+        # A memory for each half: what the array does, and what the pins and the update unit do, never meet in
+        # one.
+        width, depth = 8 * self.config.die_word_bytes, g.planes * page_words
+        halves = [memory.Memory(shape=width, depth=depth, init=[]) for _ in range(2)]
         cache_half = Signal()
         with m.If(self.swap):
             m.d.sync += cache_half.eq(~cache_half)
 
-        def address(half, plane, word):
-            return (half * g.planes + plane) * page_words + word
+        def address(plane, word):
+            return plane * page_words + word
 
         def tile_address(index):
             word = index // items
             data_words = g.page_bytes // self.config.die_word_bytes
-            return address(cache_half, word // data_words, word % data_words)
+            return address(word // data_words, word % data_words)
 
-        # From the array, from the pins, FFh, or from the update unit.
+        # To the cache registers: from the pins, FFh, or from the update unit.
+        enable = Signal(self.config.die_word_bytes // WORD_BYTES)
+        write_address, written = Signal(range(depth)), Signal(width)
         clears_left = Signal(range(page_words + 1))
         clear_word = Signal(range(page_words), reset_less=True)
-        with m.If(self.words.put):
+        with m.If(self.put):
             m.d.comb += [
-                write.en.eq(~0),
-                write.addr.eq(address(~cache_half, self.words.plane, self.words.word)),
-                write.data.eq(self.words.to_register),
-            ]
-        with m.Elif(self.put):
-            m.d.comb += [
-                write.addr.eq(address(cache_half, self.plane, self.lane // lanes)),
-                write.data.eq(self.lane_in.replicate(lanes)),
+                write_address.eq(address(self.plane, self.lane // lanes)),
+                written.eq(self.lane_in.replicate(lanes)),
             ]
             with m.Switch(self.lane % lanes):
                 for index in range(lanes):
                     with m.Case(index):
-                        m.d.comb += write.en.eq(0b11 << 2 * index)
+                        m.d.comb += enable.eq(0b11 << 2 * index)
         with m.Elif(clears_left != 0):
             m.d.comb += [
-                write.en.eq(~0),
-                write.addr.eq(address(cache_half, self.plane, clear_word)),
-                write.data.eq(~0),
+                enable.eq(~0),
+                write_address.eq(address(self.plane, clear_word)),
+                written.eq(~0),
             ]
             m.d.sync += [
                 clears_left.eq(clears_left - 1),
@@ -112,29 +109,62 @@ class PageRegisters(wiring.Component):
         with m.Elif(tile.write):
             m.d.comb += [
                 tile.write_ready.eq(1),
-                write.en.eq(1 << tile.write_index % items),
-                write.addr.eq(tile_address(tile.write_index)),
-                write.data.eq(tile.result.replicate(items)),
+                enable.eq(1 << tile.write_index % items),
+                write_address.eq(tile_address(tile.write_index)),
+                written.eq(tile.result.replicate(items)),
             ]
 
-        # To the array, to the pins, or to the update unit.
+        # From the cache registers to the pins or to the update unit; from the data registers to the array or
+        # the pins.
+        ask = Signal()
+        ask_address, array_address = Signal(range(depth)), Signal(range(depth))
         item = Signal(range(items), reset_less=True)
-        m.d.comb += [read.en.eq(0), self.words.from_register.eq(read.data)]
-        with m.If(self.words.take):
-            m.d.comb += [
-                read.en.eq(1),
-                read.addr.eq(address(~cache_half, self.words.plane, self.words.word)),
-            ]
-        with m.Elif(self.ask & (self.lane % lanes == 0)):
-            m.d.comb += [read.en.eq(1), read.addr.eq(address(cache_half, self.plane, self.lane // lanes))]
-        with m.Elif(tile.read):
-            m.d.comb += [tile.read_ready.eq(1), read.en.eq(1), read.addr.eq(tile_address(tile.read_index))]
-            m.d.sync += item.eq(tile.read_index % items)
-        m.d.comb += tile.operand.eq(read.data.word_select(item, 8 * WORD_BYTES))
+        pins_half, tile_half, array_half = (
+            Signal(name=name, reset_less=True) for name in ("pins_half", "tile_half", "array_half")
+        )
+        m.d.comb += [
+            ask.eq(self.ask & (self.lane % lanes == 0)),
+            ask_address.eq(address(self.plane, self.lane // lanes)),
+            array_address.eq(address(self.words.plane, self.words.word)),
+            tile.read_ready.eq(tile.read & ~(ask & ~self.beside)),
+        ]
+        m.d.sync += array_half.eq(~cache_half)
+        with m.If(ask):
+            m.d.sync += pins_half.eq(cache_half ^ self.beside)
+        with m.If(tile.read_ready):
+            m.d.sync += [item.eq(tile.read_index % items), tile_half.eq(cache_half)]
+
+        contents = []
+        for half, cells in enumerate(halves):
+            m.submodules[f"half{half}"] = cells
+            write, read = cells.write_port(granularity=8 * WORD_BYTES), cells.read_port()
+            contents.append(read.data)
+            with m.If(cache_half == half):
+                m.d.comb += [
+                    write.en.eq(enable),
+                    write.addr.eq(write_address),
+                    write.data.eq(written),
+                    read.en.eq((ask & ~self.beside) | tile.read),
+                    read.addr.eq(Mux(ask & ~self.beside, ask_address, tile_address(tile.read_index))),
+                ]
+            with m.Else():
+                m.d.comb += [
+                    write.en.eq(self.words.put.replicate(len(enable))),
+                    write.addr.eq(array_address),
+                    write.data.eq(self.words.to_register),
+                    read.en.eq(self.words.take | (ask & self.beside)),
+                    read.addr.eq(Mux(self.words.take, array_address, ask_address)),
+                ]
+        pins_word = Mux(pins_half, contents[1], contents[0])
+        tile_word = Mux(tile_half, contents[1], contents[0])
+        m.d.comb += [
+            self.words.from_register.eq(Mux(array_half, contents[1], contents[0])),
+            tile.operand.eq(tile_word.word_select(item, 8 * WORD_BYTES)),
+        ]
         with m.Switch(self.lane % lanes):
             for index in range(lanes):
                 with m.Case((index + 1) % lanes):  # one further than what was asked for
-                    m.d.comb += self.lane_out.eq(read.data.word_select(index, 8 * LANE_BYTES))
+                    m.d.comb += self.lane_out.eq(pins_word.word_select(index, 8 * LANE_BYTES))
 
         m.d.comb += self.resting.eq(clears_left == 0)
         with m.If(self.clear):

@@ -8,7 +8,8 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import DieCommand as C
 
-from .array_port import ArrayControl, ArrayOp
+from .array_port import ArrayControl, ArrayOp, row_layout
+from .beside import ReadBeside
 
 
 class State(enum.Enum):
@@ -17,12 +18,6 @@ class State(enum.Enum):
     WAIT_FOR_ARRAY = 2  # it still works on the operation before
     ARRAY_BUSY = 3  # the die is ready again when the array is
     UPDATING = 4  # it is when the update unit is done
-
-
-def row_layout(config: FmsConfig) -> data.StructLayout:
-    """The fields of a row address (ONFI 5.1, section 3.1)."""
-    g = config.geometry
-    return data.StructLayout({"page": g.row_bits, "plane": g.plane_bits, "block": g.block_bits})
 
 
 class Sequencer(wiring.Component):
@@ -38,11 +33,15 @@ class Sequencer(wiring.Component):
     UPDATE senses a tile, hands it over, and at once programs the tile of the UPDATE before, which was in the
     cache registers until then; its rows are kept meanwhile. UPDATE_END programs the last.
 
+    What `ReadBeside` does goes on beside that: nothing but its own sense starts on the array while it holds
+    the data registers.
+
     Members
     -------
     command, byte, address, first, row    see `CommandDecoder`
     ready : Out(1)          RDY: the die takes commands
     array_ready : Out(1)    ARDY: and the array is idle
+    beside : Out(1)         BESIDE: a page set that was read beside is in the data registers
     failed : Out(planes)    FAIL of each plane, of the last operation
     failed_before : Out(planes)  FAILC of each plane: of the program before, in a sequence of cache programs
     swap : Out(1)           exchange cache and data registers
@@ -65,6 +64,7 @@ class Sequencer(wiring.Component):
             "row": In(24),
             "ready": Out(1),
             "array_ready": Out(1),
+            "beside": Out(1),
             "failed": Out(planes),
             "failed_before": Out(planes),
             "swap": Out(1),
@@ -80,6 +80,15 @@ class Sequencer(wiring.Component):
         m = Module()
         g, timing = self.config.geometry, self.config.timing
         array = self.array
+        m.submodules.beside = beside = ReadBeside(self.config)
+        m.d.comb += [
+            *(
+                getattr(beside, name).eq(getattr(self, name))
+                for name in ("command", "byte", "address", "first", "row")
+            ),
+            beside.sensing.eq(array.sensing),
+            self.beside.eq(beside.done),
+        ]
 
         # The operation being put together, and later repeated on the next page by 31h.
         planes = Signal(g.planes, reset_less=True)
@@ -169,7 +178,7 @@ class Sequencer(wiring.Component):
                 with m.If(timer == 0):
                     m.d.sync += state.eq(State.READY)
             with m.Case(State.WAIT_FOR_ARRAY):
-                with m.If(~array.busy):
+                with m.If(~array.busy & ~beside.holds):
                     m.d.comb += array.start.eq(starts)
                     m.d.sync += [
                         state.eq(Mux(cached, State.SHORT_BUSY, State.ARRAY_BUSY)),
@@ -199,6 +208,22 @@ class Sequencer(wiring.Component):
                 with m.If(~self.update_busy):
                     m.d.sync += state.eq(State.READY)
 
+        m.d.comb += [
+            to_tile.eq(updates & ((op == ArrayOp.PROGRAM) | (state == State.ARRAY_BUSY))),
+            array.op.eq(Mux(to_tile, ArrayOp.PROGRAM, op)),
+            array.planes.eq(planes),
+            array.page.eq(Mux(to_tile, tile.page, page)),
+            array.blocks.eq(Mux(to_tile, tile.blocks, blocks)),
+        ]
+        with m.If(beside.start):
+            m.d.comb += [
+                array.start.eq(1),
+                array.op.eq(ArrayOp.BESIDE),
+                array.planes.eq(beside.planes),
+                array.page.eq(beside.page),
+                array.blocks.eq(beside.blocks),
+            ]
+
         with m.If(self.command & (self.byte == C.RESET)):
             m.d.comb += [array.abort.eq(1), array.start.eq(0), self.update.eq(0)]
             m.d.sync += [
@@ -220,14 +245,10 @@ class Sequencer(wiring.Component):
             self.resting.eq(
                 (timer == 0)
                 & ~self.handed_over
+                & ~beside.start
                 & (self.ready | (array.busy & (state != State.SHORT_BUSY) & (state != State.UPDATING)))
             ),
-            self.array_ready.eq(self.ready & ~array.busy),
+            self.array_ready.eq(self.ready & ~array.busy & ~array.sensing),
             self.failed.eq(array.failed),
-            to_tile.eq(updates & ((op == ArrayOp.PROGRAM) | (state == State.ARRAY_BUSY))),
-            array.op.eq(Mux(to_tile, ArrayOp.PROGRAM, op)),
-            array.planes.eq(planes),
-            array.page.eq(Mux(to_tile, tile.page, page)),
-            array.blocks.eq(Mux(to_tile, tile.blocks, blocks)),
         ]
         return m

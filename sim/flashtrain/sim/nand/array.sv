@@ -3,11 +3,15 @@
 // Data are exact. An operation takes TR, TPROG or TBERS clocks; a page moves between array and data register within
 // that time, a word per clock: at the start of a program, at the end of a sense. From the factory all is erased.
 //
+// A read beside senses while a program or erase runs: that is suspended when it has advanced for TADV since it began or
+// was resumed, for TSUSP, TR and TRES, and ends so much later. If it ends before, or none runs, there is only the sense.
+//
 // Refused, with a line on the output, a call of `flashtrain_violation` and a count on `violations`:
 //   - a start while an operation runs (ignored)
 //   - an operation on no plane, on a block or page that does not exist (those planes are left out)
 //   - a program of a page that is programmed already, or out of page order in its block (done all the same)
 //   - a sense of a page that was not programmed since its block was erased (reads FFh)
+//   - a read beside of what is being programmed or erased, or while another runs
 // What the commands of a multi-plane operation share (its page) or must not share (a plane) is one value on this port:
 // the checker on the pins looks at that.
 //
@@ -32,6 +36,9 @@ module flashtrain_array #(
     parameter integer TR = 100,
     parameter integer TPROG = 100,
     parameter integer TBERS = 100,
+    parameter integer TSUSP = 10,
+    parameter integer TRES = 10,
+    parameter integer TADV = 30,  // and not before the data registers of a program have been taken
     parameter integer CLOCK_MHZ = 600,
     parameter integer BAD_BLOCK = -1,
     parameter integer BAD_PLANES = 0
@@ -49,6 +56,7 @@ module flashtrain_array #(
     input wire [PLANES*$clog2(BLOCKS)-1:0] blocks,
     input wire abort_op,
     output reg busy,
+    output reg sensing,  // a read beside runs
     output reg [PLANES-1:0] failed,
 
     output reg take,
@@ -64,7 +72,7 @@ module flashtrain_array #(
     output wire [31:0] violations
 );
   localparam integer BLOCK_BITS = $clog2(BLOCKS);
-  localparam [1:0] SENSE = 0, PROGRAM = 1, ERASE = 2;
+  localparam [1:0] SENSE = 0, PROGRAM = 1, ERASE = 2, BESIDE = 3;
   localparam [63:0] NEVER = ~64'd0;
 
   // Pages programmed in each block since it was erased.
@@ -76,7 +84,16 @@ module flashtrain_array #(
   reg [$clog2(PAGES)-1:0] active_page;
   reg [PLANES*BLOCK_BITS-1:0] active_blocks;
   reg [63:0] began, ends, stream_at;
+  reg [63:0] advances_from;
+  // The same of a read beside.
+  reg [PLANES-1:0] beside_planes;
+  reg [$clog2(PAGES)-1:0] beside_page;
+  reg [PLANES*BLOCK_BITS-1:0] beside_blocks;
+  reg [63:0] beside_began, beside_ends, beside_stream_at;
+  // Words that move now.
   reg streaming;
+  reg [1:0] stream_op;
+  reg [PLANES-1:0] stream_planes;
   integer stream_plane, stream_word;
   reg taken;  // `from_register` holds what was asked for in the clock before
   integer taken_plane, taken_word;
@@ -86,12 +103,15 @@ module flashtrain_array #(
 
   assign violations = count;
   assign resting = !(streaming || taken || take || put);
-  assign wake = !busy ? NEVER : cycle <= stream_at ? stream_at : ends;
+  wire [63:0] next_event = !busy ? NEVER : cycle <= stream_at ? stream_at : ends;
+  wire [63:0] next_beside = !sensing ? NEVER : cycle <= beside_stream_at ? beside_stream_at : beside_ends;
+  assign wake = next_event < next_beside ? next_event : next_beside;
 
   initial begin
     for (i = 0; i < PLANES * BLOCKS; i = i + 1) programmed[i] = 0;
     count = 0;
     busy = 0;
+    sensing = 0;
     streaming = 0;
     taken = 0;
   end
@@ -126,12 +146,19 @@ module flashtrain_array #(
     if (rst || abort_op) begin
       if (busy) stop;
       busy <= 0;
+      sensing <= 0;
       failed <= 0;
       streaming = 0;
       taken = 0;
     end else begin
       if (start) begin
-        if (busy) refuse("start of an operation while another runs");
+        if (op == BESIDE) begin
+          if (sensing) refuse("a read beside while another runs");
+          else begin
+            begin_beside;
+            sensing <= 1;
+          end
+        end else if (busy || sensing) refuse("start of an operation while another runs");
         else begin
           begin_operation;
           busy <= 1;
@@ -139,11 +166,21 @@ module flashtrain_array #(
         end
       end
       if (busy) begin
-        if (cycle == stream_at) streaming = 1;
+        if (cycle == stream_at) stream(running, active);
         if (cycle == ends) begin
           busy <= 0;
           failed <= to_fail;
           finish;
+        end
+      end
+      if (sensing) begin
+        if (cycle == beside_stream_at) begin
+          for (i = 0; i < PLANES; i = i + 1) if (beside_planes[i]) open_page(i, beside_block(i), beside_page);
+          stream(SENSE, beside_planes);
+        end
+        if (cycle == beside_ends) begin
+          sensing <= 0;
+          note(SENSE, beside_began, beside_planes);
         end
       end
       if (taken) write(taken_plane, taken_word);
@@ -153,11 +190,11 @@ module flashtrain_array #(
         taken_word = word;
       end
       if (streaming) begin
-        take <= running == PROGRAM;
-        put <= running == SENSE;
+        take <= stream_op == PROGRAM;
+        put <= stream_op == SENSE;
         plane <= stream_plane;
         word <= stream_word;
-        if (running == SENSE) begin
+        if (stream_op == SENSE) begin
           read(stream_plane, stream_word);
           to_register <= read_word;
         end
@@ -179,6 +216,7 @@ module flashtrain_array #(
       active_page = page;
       active_blocks = blocks;
       began = cycle;
+      advances_from = cycle;
       to_fail = 0;
       words = 0;
 `ifdef VERILATOR
@@ -206,9 +244,56 @@ module flashtrain_array #(
         end
       ends = began + (op == SENSE ? TR : op == PROGRAM ? TPROG : TBERS) - 1;
       stream_at = op == SENSE ? ends - words - 1 : op == PROGRAM ? began + 1 : 0;
+      if (active == 0) stream_at = 0;
+    end
+  endtask
+
+  task begin_beside;
+    integer p, block, words;
+    begin
+      beside_planes = planes;
+      beside_page = page;
+      beside_blocks = blocks;
+      words = 0;
+`ifdef VERILATOR
+      if (store == null) store = flashtrain_array_open(channel, die, PLANES, WORDS, WORD_BYTES);
+`endif
+      if (planes == 0) refuse("an operation without a plane");
+      for (p = 0; p < PLANES; p = p + 1)
+        if (planes[p]) begin
+          block = block_of(p);
+          words = words + WORDS;
+          if (block >= BLOCKS || page >= PAGES) begin
+            refuse($sformatf("read beside of plane %0d block %0d page %0d: it does not exist", p, block, page));
+            beside_planes[p] = 0;
+          end else if (page >= programmed[p*BLOCKS+block])
+            refuse($sformatf("read beside of plane %0d block %0d page %0d, which is not programmed", p, block, page));
+          else if (busy && active[p] && active_block(p) == block
+                   && (running == ERASE || running == PROGRAM && active_page == page))
+            refuse($sformatf("read beside of plane %0d block %0d page %0d, which the array works on", p, block, page));
+        end
+      beside_began = cycle;
+      if (busy && cycle < ends) begin
+        if (beside_began < advances_from + TADV) beside_began = advances_from + TADV;
+        if (beside_began >= ends) beside_began = ends + 1;
+        else begin
+          beside_began = beside_began + TSUSP;
+          advances_from = beside_began + TR + TRES;
+          ends = ends + TSUSP + TR + TRES;
+        end
+      end
+      beside_ends = beside_began + TR - 1;
+      beside_stream_at = beside_planes == 0 ? 0 : beside_ends - words - 1;
+    end
+  endtask
+
+  task stream(input [1:0] what, input [PLANES-1:0] of);
+    begin
+      streaming = 1;
+      stream_op = what;
+      stream_planes = of;
       stream_word = 0;
       stream_plane = next_plane(0);
-      if (stream_plane == PLANES) stream_at = 0;
     end
   endtask
 
@@ -220,7 +305,7 @@ module flashtrain_array #(
         SENSE: begin
           if (page >= next)
             refuse($sformatf("sense of plane %0d block %0d page %0d, which is not programmed", p, block, page));
-          open_page(p, block);
+          open_page(p, block, active_page);
         end
         PROGRAM: begin
           if (page < next)
@@ -247,9 +332,7 @@ module flashtrain_array #(
             erase(p, active_block(p));
             programmed[p*BLOCKS+active_block(p)] = 0;
           end
-`ifdef VERILATOR
-      flashtrain_trace(running, channel, die, began, cycle, active);
-`endif
+      note(running, began, active);
     end
   endtask
 
@@ -264,17 +347,21 @@ module flashtrain_array #(
             programmed[p*BLOCKS+active_block(p)] = PAGES;
           end
         end
-`ifdef VERILATOR
-      flashtrain_trace(running, channel, die, began, cycle, active);
-`endif
+      note(running, began, active);
     end
+  endtask
+
+  task note(input [1:0] what, input [63:0] from, input [PLANES-1:0] of);
+`ifdef VERILATOR
+    flashtrain_trace(what, channel, die, from, cycle, of);
+`endif
   endtask
 
   // Storage. An operation opens a page per plane, words then move to or from it.
 
 `ifdef VERILATOR
-  task open_page(input integer p, input integer block);
-    flashtrain_array_open_page(store, p, block, active_page);
+  task open_page(input integer p, input integer block, input [$clog2(PAGES)-1:0] number);
+    flashtrain_array_open_page(store, p, block, number);
   endtask
 
   task new_page(input integer p, input integer block);
@@ -293,14 +380,14 @@ module flashtrain_array #(
     flashtrain_array_erase(store, p, block);
   endtask
 `else
-  task open_page(input integer p, input integer block);
-    base[p] = ((p * BLOCKS + block) * PAGES + active_page) * WORDS;
+  task open_page(input integer p, input integer block, input [$clog2(PAGES)-1:0] number);
+    base[p] = ((p * BLOCKS + block) * PAGES + number) * WORDS;
   endtask
 
   task new_page(input integer p, input integer block);
     integer w;
     begin
-      open_page(p, block);
+      open_page(p, block, active_page);
       for (w = 0; w < WORDS; w = w + 1) cells[base[p]+w] = {8 * WORD_BYTES{1'b1}};
     end
   endtask
@@ -330,12 +417,16 @@ module flashtrain_array #(
     active_block = {{32 - BLOCK_BITS{1'b0}}, active_blocks[p*BLOCK_BITS+:BLOCK_BITS]};
   endfunction
 
-  // The first plane of the operation from `from` on; PLANES if there is none.
+  function integer beside_block(input integer p);
+    beside_block = {{32 - BLOCK_BITS{1'b0}}, beside_blocks[p*BLOCK_BITS+:BLOCK_BITS]};
+  endfunction
+
+  // The first plane whose words move from `from` on; PLANES if there is none.
   function integer next_plane(input integer from);
     integer p;
     begin
       next_plane = PLANES;
-      for (p = PLANES - 1; p >= from; p = p - 1) if (active[p]) next_plane = p;
+      for (p = PLANES - 1; p >= from; p = p - 1) if (stream_planes[p]) next_plane = p;
     end
   endfunction
 

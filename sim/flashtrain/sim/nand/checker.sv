@@ -29,6 +29,13 @@
 //                  counts as 15h: see Cache.
 //   Outputs        C9h after an update, CBh after constants; then as 06h.
 //
+// Reads beside (spec.nand)
+//   When           also to a busy die and within a multi-plane command; not while it may be reading otherwise, nor between
+//                  updates. BDh only after BCh on each plane once, at the same page, or after the end of a set which
+//                  it continues, within the block; not before BFh has ended the set before.
+//   Output         BEh of a plane that was read, after a status with BESIDE; data tCCS later.
+//   Until BFh      no command that needs the data registers for another page: 00h, 31h, 3Fh, C4h.
+//
 // With DPI each command with its address, each data burst and each status is an event (kinds of sim/trace.py).
 // To be cheap it works only in clocks in which a pin moves.
 
@@ -76,7 +83,7 @@ module flashtrain_nand_checker #(
   localparam integer HEADER_BYTES = 64;  // of the constants
 
   localparam [7:0] NO_COMMAND = 8'hFE;  // not a command of any standard
-  localparam [1:0] NOTHING = 0, STATUS = 1, ID = 2, PAGE = 3;  // sources of data out
+  localparam [2:0] NOTHING = 0, STATUS = 1, ID = 2, PAGE = 3, PAGE_BESIDE = 4;  // sources of data out
   localparam [1:0] IDLE = 0, PROGRAMMING = 1, SENSING = 2;  // what the array may be doing while the die is ready
   localparam integer TRACE_COMMAND = 10, TRACE_DATA_IN = 11, TRACE_DATA_OUT = 12, TRACE_STATUS = 13;
   localparam [63:0] LONG_AGO = -64'd1000000;
@@ -108,7 +115,7 @@ module flashtrain_nand_checker #(
   reg [PLANES-1:0] sensed[0:DIES-1];  // the same of the data register
   reg reading[0:DIES-1];  // `planes` and `page` are of a read, which 31h can continue
   reg [1:0] array[0:DIES-1];
-  reg [1:0] source[0:DIES-1];
+  reg [2:0] source[0:DIES-1];
   reg plane_selected[0:DIES-1];
   reg loading[0:DIES-1];
   reg loaded[0:DIES-1];
@@ -125,6 +132,12 @@ module flashtrain_nand_checker #(
   reg sequence_runs[0:DIES-1];  // of updates
   reg takes_gradients[0:DIES-1];  // also while it is busy
   integer target_page[0:DIES-1];
+  reg senses[0:DIES-1];  // it is busy with a read of the plain kind
+  reg beside_named[0:DIES-1];  // a page, since the last BDh
+  reg [PLANES-1:0] beside[0:DIES-1];  // planes of the read beside being put together, or of the last
+  integer beside_page[0:DIES-1];
+  reg beside_holds[0:DIES-1];  // BDh, and no BFh yet
+  reg beside_there[0:DIES-1];  // and a status has said BESIDE
 
   integer count;
   integer d;
@@ -193,6 +206,12 @@ module flashtrain_nand_checker #(
       sequence_runs[die] = 0;
       takes_gradients[die] = 0;
       target_page[die] = 0;
+      senses[die] = 0;
+      beside_named[die] = 0;
+      beside[die] = 0;
+      beside_page[die] = 0;
+      beside_holds[die] = 0;
+      beside_there[die] = 0;
     end
   endtask
 
@@ -289,6 +308,12 @@ module flashtrain_nand_checker #(
         end else if (sequence_runs[die] && !within_sequence(code)) begin
           refuse(die, $sformatf("command %02xh between an update and C8h", code));
           ignoring[die] = 1;
+        end else if (is_beside(code) && (array[die] == SENSING || senses[die] && !rb_n[die])) begin
+          refuse(die, $sformatf("command %02xh while the die reads otherwise", code));
+          ignoring[die] = 1;
+        end else if (beside_holds[die] && (code == 8'h00 || code == 8'h31 || code == 8'h3F || code == 8'hC4)) begin
+          refuse(die, $sformatf("command %02xh before BFh has ended a read beside", code));
+          ignoring[die] = 1;
         end else check_array(die, code);
         left[die] = 0;
         if (!confirms(code)) command_start[die] = cycle - TWC + 1;
@@ -317,10 +342,11 @@ module flashtrain_nand_checker #(
   task perform(input integer die, input [7:0] code);
     begin
       case (code)
-        8'h00, 8'h05, 8'h06, 8'h60, 8'h78, 8'h80, 8'h85, 8'h90, 8'hC2, 8'hC4, 8'hC9: begin
+        8'h00, 8'h05, 8'h06, 8'h60, 8'h78, 8'h80, 8'h85, 8'h90, 8'hC2, 8'hC4, 8'hC9, 8'hBC, 8'hBE: begin
           waiting[die] = code;
           left[die] = address_cycles(code);
           if (code != 8'h78 && code != 8'h85) opened[die] = NO_COMMAND;
+          if (is_beside(code)) plane_selected[die] = 0;
           if (code != 8'h85) loading[die] = 0;
           source[die] = code == 8'h00 && plane_selected[die] ? PAGE : NOTHING;
           out_from[die] = cycle + TWHR;
@@ -341,6 +367,30 @@ module flashtrain_nand_checker #(
         8'hFF: begin
           forget_operations(die);
           busy_after[die] = cycle + TWB;
+          trace_command(die, code);
+        end
+        8'hBD: begin
+          if (beside_holds[die]) refuse(die, "command bdh before BFh has ended the read beside before");
+          else if (beside[die] == 0) refuse(die, "command bdh without a page");
+          else if (!beside_named[die]) begin
+            command_start[die] = cycle - TWC + 1;
+            if (beside_page[die] + 1 == PAGES) refuse(die, "command bdh past the last page of the block");
+            beside_page[die] = beside_page[die] + 1;
+          end
+          beside_named[die] = 0;
+          beside_holds[die] = 1;
+          beside_there[die] = 0;
+          source[die] = NOTHING;
+          loading[die] = 0;
+          trace_command(die, code);
+        end
+        8'hBF: begin
+          if (!beside_there[die]) refuse(die, "command bfh without a read beside that is known to be there");
+          beside_holds[die] = 0;
+          beside_there[die] = 0;
+          source[die] = NOTHING;
+          loading[die] = 0;
+          command_start[die] = cycle - TWC + 1;
           trace_command(die, code);
         end
         8'hE0:
@@ -466,6 +516,7 @@ module flashtrain_nand_checker #(
       opened[die] = NO_COMMAND;
       loading[die] = 0;
       takes_gradients[die] = code == 8'hC7;
+      senses[die] = code == 8'h30 || code == 8'h31 || code == 8'h32 || code == 8'h3F;
       busy_after[die] = cycle + TWB;
       trace_command(die, code);
     end
@@ -552,6 +603,29 @@ module flashtrain_nand_checker #(
             refuse(die, $sformatf("target page %0d after page %0d in an update", row_page(die), target_page[die]));
           target_page[die] = row_page(die);
           opened[die] = code;
+        end
+        8'hBC: begin
+          if (!beside_named[die]) beside[die] = 0;
+          else begin
+            if (beside[die][row_plane(die)])
+              refuse(die, $sformatf("plane %0d twice in a read beside", row_plane(die)));
+            if (row_page(die) != beside_page[die])
+              refuse(die, $sformatf("page %0d after page %0d in a read beside", row_page(die), beside_page[die]));
+          end
+          beside[die] = beside[die] | only(row_plane(die));
+          beside_page[die] = row_page(die);
+          beside_named[die] = 1;
+        end
+        8'hBE: begin
+          if (!beside_there[die]) refuse(die, "command beh without a read beside that is known to be there");
+          else if (!beside[die][row_plane(die)])
+            refuse(die, $sformatf("command beh selects plane %0d, which was not read", row_plane(die)));
+          plane[die] = row_plane(die);
+          source[die] = PAGE_BESIDE;
+          position[die] = 0;
+          out_from[die] = cycle + TCCS;
+          out_column[die] = 1;
+          trace_command(die, code);
         end
         8'hC9: begin
           if (!updated[die]) refuse(die, "command c9h without an update");
@@ -660,7 +734,7 @@ module flashtrain_nand_checker #(
     begin
       last_re = cycle - 1;
       last_re_die = burst_die;
-      if (!ignoring[die] && source[die] == PAGE) advance(die, "data out");
+      if (!ignoring[die] && (source[die] == PAGE || source[die] == PAGE_BESIDE)) advance(die, "data out");
       if (status_out) trace(TRACE_STATUS, die, burst_start, cycle - 1, status);
       else trace(TRACE_DATA_OUT, die, burst_start, cycle - 1, plane[die]);
     end
@@ -686,12 +760,17 @@ module flashtrain_nand_checker #(
     begin
       status = dq_i[7:0];
       if (dq_i[5]) array[burst_die] = IDLE;
+      if (dq_i[4] && beside_holds[burst_die]) beside_there[burst_die] = 1;
     end
   endtask
 
   function while_busy(input integer die, input [7:0] code);
-    while_busy = code == 8'h70 || code == 8'h78 || code == 8'hFF
+    while_busy = code == 8'h70 || code == 8'h78 || code == 8'hFF || is_beside(code)
         || takes_gradients[die] && (code == 8'hC2 || code == 8'hC3);
+  endfunction
+
+  function is_beside(input [7:0] code);
+    is_beside = code >= 8'hBC && code <= 8'hBF;
   endfunction
 
   function within_sequence(input [7:0] code);
@@ -702,7 +781,7 @@ module flashtrain_nand_checker #(
   function confirms(input [7:0] code);
     case (code)
       8'h10, 8'h11, 8'h15, 8'h30, 8'h31, 8'h32, 8'h3F, 8'h85, 8'hD0, 8'hD1, 8'hE0,
-      8'hC1, 8'hC3, 8'hC5, 8'hC6, 8'hC7, 8'hCA, 8'hCC: confirms = 1;
+      8'hBD, 8'hC1, 8'hC3, 8'hC5, 8'hC6, 8'hC7, 8'hCA, 8'hCC: confirms = 1;
       default: confirms = 0;
     endcase
   endfunction
@@ -710,7 +789,7 @@ module flashtrain_nand_checker #(
   function integer address_cycles(input [7:0] code);
     case (code)
       8'h00, 8'h06, 8'h80: address_cycles = 5;
-      8'h60, 8'h78, 8'hC2, 8'hC4, 8'hC5, 8'hC9: address_cycles = 3;
+      8'h60, 8'h78, 8'hBC, 8'hBE, 8'hC2, 8'hC4, 8'hC5, 8'hC9: address_cycles = 3;
       8'h05, 8'h85: address_cycles = 2;
       8'h90: address_cycles = 1;
       default: address_cycles = 0;

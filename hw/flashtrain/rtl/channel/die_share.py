@@ -1,0 +1,76 @@
+"""Two who talk to the same die."""
+
+from amaranth import Module, Mux, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec import FmsConfig
+
+from ..layouts import BusRequest
+
+
+class DieShare(wiring.Component):
+    """Passes on the bus operations of the unit whose turn it is, and of the reader, one at a time.
+
+    If both want one they take turns. Between an operation of one and that of the other the die is left alone
+    for tWB, because the first may have made it busy; each looks after that itself between its own.
+
+    Latency: 1 clock, and tWB if it is the other's turn. The other die has the bus meanwhile.
+
+    Members
+    -------
+    unit, reader : In(stream(BusRequest))
+    unit_done, reader_done : Out(1)   the operation is over
+    keeps : In(1)     the next one must be the reader's
+    bus : Out(stream(BusRequest)), bus_done : In(1)
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        super().__init__({
+            "unit": In(stream.Signature(BusRequest(config))),
+            "reader": In(stream.Signature(BusRequest(config))),
+            "unit_done": Out(1),
+            "reader_done": Out(1),
+            "keeps": In(1),
+            "bus": Out(stream.Signature(BusRequest(config))),
+            "bus_done": In(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        twb = self.config.timing.clocks("twb")
+        apart = Signal(range(twb + 1))  # clocks until the other may have its turn
+        reads = Signal()  # whose operation it is, or was
+        mine, others = Signal(), Signal()
+        m.d.comb += [
+            mine.eq(Mux(reads, self.reader.valid, self.unit.valid)),
+            others.eq(Mux(reads, self.unit.valid, self.reader.valid) & ~self.keeps),
+            self.bus.payload.eq(Mux(reads, self.reader.payload, self.unit.payload)),
+        ]
+        with m.If(apart != 0):
+            m.d.sync += apart.eq(apart - 1)
+        with m.FSM(name="share"):
+            with m.State("CHOOSE"):
+                with m.If(others & (apart == 0)):
+                    m.d.sync += reads.eq(~reads)
+                    m.next = "OFFER"
+                with m.Elif(mine & ~others):
+                    m.next = "OFFER"
+            with m.State("OFFER"):
+                m.d.comb += [
+                    self.bus.valid.eq(1),
+                    self.unit.ready.eq(self.bus.ready & ~reads),
+                    self.reader.ready.eq(self.bus.ready & reads),
+                ]
+                with m.If(self.bus.ready):
+                    m.next = "OPERATION"
+            with m.State("OPERATION"):
+                m.d.comb += [
+                    self.unit_done.eq(self.bus_done & ~reads),
+                    self.reader_done.eq(self.bus_done & reads),
+                ]
+                m.d.sync += apart.eq(twb)
+                with m.If(self.bus_done):
+                    m.next = "CHOOSE"
+        return m
