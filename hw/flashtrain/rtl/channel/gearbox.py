@@ -3,8 +3,8 @@
 A wide word is never shifted: a chunk of it is selected every four beats.
 """
 
-from amaranth import Cat, Module, Signal
-from amaranth.lib import stream, wiring
+from amaranth import Cat, Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec import FmsConfig
@@ -13,6 +13,8 @@ from flashtrain.spec.geometry import bits_for
 from ..layouts import BufferPage
 
 BEAT_BITS = 16
+CHUNK_CLOCKS = 3
+"""From a beat to the chunk that it completes: as long as a word takes from one buffer to the other."""
 
 
 class Chunks:
@@ -31,14 +33,14 @@ class PageSerializer(wiring.Component):
     The memory's output holds the word while its chunks are taken. If others use the read port meanwhile,
     the word is read again for the next chunk: they may have the port whenever `read` is low.
 
-    Latency: 4 clocks from a page to its first beat. Throughput: one beat per clock within a page.
+    Latency: 5 clocks from a page to its first beat. Throughput: one beat per clock within a page.
 
     Members
     -------
     pages : In(stream(BufferPage))
     beats : Out(stream(16))
-    read : Out(1), address : Out   read the memory in this clock
-    word : In                      the memory's output
+    read : Out(1), address : Out   read the memory
+    word : In                      the memory's output, 2 clocks later
     others_read : In(1)            somebody else reads it in this clock
     """
 
@@ -58,40 +60,50 @@ class PageSerializer(wiring.Component):
         chunks = Chunks(self.config)
 
         active, page = Signal(), Signal(BufferPage(self.config))
-        index, word = Signal(range(chunks.count)), Signal(range(self.config.page_beats))
+        words = self.config.page_beats
+        index, word, next_word = Signal(range(chunks.count)), Signal(range(words)), Signal(range(words), init=1)
+        asked, others_asked = Signal(), Signal()  # for what the memory's output is in the next clock
         holds = Signal()  # the memory's output is the word
-        last_chunk = index == chunks.count - 1
+        last_chunk, last_word = index == chunks.count - 1, Signal()
 
-        chunk, ahead, ahead_valid = Signal(chunks.bits), Signal(chunks.bits), Signal()
+        # Two chunks ahead of the one that is shifted, because a word is asked for 2 clocks before it comes.
+        ahead = Signal(data.ArrayLayout(chunks.bits, 2))
+        newest, oldest, count = Signal(), Signal(), Signal(range(3))
         shift, left = Signal(chunks.bits), Signal(range(chunks.beats + 1))
-        moves, takes = Signal(), Signal()
+        moves, takes, word_ends = Signal(), Signal(), Signal()
         m.d.comb += [
             self.pages.ready.eq(~active),
-            self.address.eq(Cat(word, page.plane, page.slot)),
+            self.address.eq(Cat(Mux(holds, next_word, word), page.plane, page.slot)),
             self.beats.valid.eq(left != 0),
             self.beats.payload.eq(shift[:BEAT_BITS]),
-            moves.eq(ahead_valid & ((left == 0) | ((left == 1) & self.beats.ready))),
-            takes.eq(holds & (~ahead_valid | moves)),
-            self.read.eq(active & ~holds & (~ahead_valid | moves)),
+            moves.eq((count != 0) & ((left == 0) | ((left == 1) & self.beats.ready))),
+            takes.eq(holds & (count != 2)),
+            word_ends.eq(takes & last_chunk),
+            last_word.eq(word.all()),
+            # What is asked for is taken as soon as it comes.
+            self.read.eq(
+                active & ~asked & Mux(holds, last_chunk & ~last_word & (count == 0), count != 2),
+            ),
         ]
-        with m.Switch(index):
-            for number in range(chunks.count):
-                with m.Case(number):
-                    m.d.comb += chunk.eq(self.word[chunks.bits * number :][: chunks.bits])
+        m.d.sync += [asked.eq(self.read), others_asked.eq(self.others_read), count.eq(count + takes - moves)]
 
         with m.If(self.pages.valid & self.pages.ready):
             m.d.sync += [active.eq(1), page.eq(self.pages.payload)]
         with m.If(moves):
-            m.d.sync += [shift.eq(ahead), left.eq(chunks.beats), ahead_valid.eq(0)]
+            m.d.sync += [shift.eq(ahead[oldest]), left.eq(chunks.beats), oldest.eq(~oldest)]
         with m.Elif(self.beats.valid & self.beats.ready):
             m.d.sync += [shift.eq(shift >> BEAT_BITS), left.eq(left - 1)]
         with m.If(takes):
-            m.d.sync += [ahead.eq(chunk), ahead_valid.eq(1), index.eq(0 if chunks.count == 1 else index + 1)]
-            with m.If(last_chunk):
-                m.d.sync += [word.eq(word + 1), active.eq(word != self.config.page_beats - 1)]
-        with m.If(self.read):
+            m.d.sync += [newest.eq(~newest), index.eq(0 if chunks.count == 1 else index + 1)]
+            with m.Switch(index):
+                for number in range(chunks.count):
+                    with m.Case(number):
+                        m.d.sync += ahead[newest].eq(self.word[chunks.bits * number :][: chunks.bits])
+        with m.If(word_ends):
+            m.d.sync += [word.eq(next_word), next_word.eq(next_word + 1), active.eq(~last_word)]
+        with m.If(asked):
             m.d.sync += holds.eq(1)
-        with m.Elif(self.others_read | (takes & last_chunk)):
+        with m.Elif(others_asked | word_ends):
             m.d.sync += holds.eq(0)
         return m
 
@@ -99,13 +111,13 @@ class PageSerializer(wiring.Component):
 class BeatPacker(wiring.Component):
     """Collects beats into chunks, the low bytes first.
 
-    Latency: 1 clock from the last beat of a chunk. Throughput: one beat per clock.
+    Latency: `CHUNK_CLOCKS` from the last beat of a chunk. Throughput: one beat per clock.
 
     Members
     -------
     valid : In(1), beat : In(16)
     completes : Out(1)                  this beat is a chunk's last
-    chunk_valid : Out(1), chunk : Out   a chunk, in the clock after that
+    chunk_valid : Out(1), chunk : Out   a chunk, `CHUNK_CLOCKS` after that
     """
 
     def __init__(self, config: FmsConfig):
@@ -122,7 +134,15 @@ class BeatPacker(wiring.Component):
         m = Module()
         count = Signal(range(Chunks(self.config).beats))  # their number is a power of two
         m.d.comb += self.completes.eq(self.valid & count.all())
-        m.d.sync += self.chunk_valid.eq(self.completes)
         with m.If(self.valid):
-            m.d.sync += [count.eq(count + 1), self.chunk.eq(Cat(self.chunk[BEAT_BITS:], self.beat))]
+            m.d.sync += count.eq(count + 1)
+        valid, completes, beat = self.valid, self.completes, self.beat
+        for clock in range(1, CHUNK_CLOCKS):
+            ahead = valid, completes, beat
+            valid, completes = Signal(name=f"valid_{clock}"), Signal(name=f"completes_{clock}")
+            beat = Signal(BEAT_BITS, name=f"beat_{clock}")
+            m.d.sync += [late.eq(one) for late, one in zip((valid, completes, beat), ahead, strict=True)]
+        m.d.sync += self.chunk_valid.eq(completes)
+        with m.If(valid):
+            m.d.sync += self.chunk.eq(Cat(self.chunk[BEAT_BITS:], beat))
         return m

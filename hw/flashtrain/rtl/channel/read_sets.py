@@ -22,7 +22,9 @@ class ReadSets(wiring.Component):
     The user takes the next set, steps through it to sense it (`step`, or all at once, `sense_all`), and later
     removes its reads one by one (`remove`). While it steps, no reads are accepted.
 
-    Latency: a read can be taken one clock after it is accepted. Throughput: one read per clock.
+    `read` and `last` are right from the second clock on after `take`, `step` or `remove`.
+
+    Latency: a read can be taken 2 clocks after it is accepted. Throughput: one read per clock.
 
     Members
     -------
@@ -77,7 +79,7 @@ class ReadSets(wiring.Component):
         accepted = Signal()
         m.submodules.store = store = Memory(shape=DieRead(self.config), depth=depth, init=[])
         write = store.write_port()
-        read = store.read_port(domain="comb")
+        to_output, to_sense = store.read_port(), store.read_port()
         m.d.comb += [
             full.eq((written ^ removed) == depth),
             after_sensed.eq(sensed + 1),
@@ -85,9 +87,9 @@ class ReadSets(wiring.Component):
             write.addr.eq(written),
             write.data.eq(self.reads.payload),
             write.en.eq(accepted),
-            read.addr.eq(Mux(self.output, removed, sensed)),
-            self.read.eq(read.data),
-            self.last.eq(after_sensed == written),
+            to_output.addr.eq(removed),
+            to_sense.addr.eq(sensed),
+            self.read.eq(Mux(self.output, to_output.data, to_sense.data)),
             self.emptied.eq(removed == marked),
             self.sensed.eq(marked != sensed),
         ]
@@ -104,6 +106,7 @@ class ReadSets(wiring.Component):
         next_row = Signal()
         extends = Signal()
         stepping = Signal()
+        shown = Signal()  # `read` has come out of the store
         lonely = Signal(range(self.patience + 1))  # clocks until no further read is waited for
         m.d.comb += [
             same_kind.eq(~head.statistics & ~statistics),
@@ -114,7 +117,7 @@ class ReadSets(wiring.Component):
             self.reads.ready.eq(~full & ~stepping & (~self.waiting | extends)),
             self.none.eq(~self.waiting & ~self.reads.valid & (lonely == 0)),
             self.complete.eq(
-                self.waiting
+                shown
                 & (full | statistics | (plane == g.planes - 1) | Mux(self.reads.valid, ~extends, lonely == 0))
             ),
             self.sequential.eq(next_row & (planes == planes_before)),
@@ -138,6 +141,7 @@ class ReadSets(wiring.Component):
         with m.Elif(lonely != 0):
             m.d.sync += lonely.eq(lonely - 1)
 
+        m.d.sync += [shown.eq(self.waiting & ~self.take), self.last.eq(after_sensed == written)]
         with m.If(self.take):
             m.d.sync += self.waiting.eq(0)
         with m.If(self.sense_all):

@@ -16,6 +16,7 @@ from .die_agent import DieAgent
 from .die_watch import DieTimers
 from .read_buffer import ReadBuffer
 from .read_intake import ReadIntake
+from .request_slice import RequestSlice
 from .write_buffer import WriteBuffer
 
 
@@ -127,9 +128,15 @@ class ChannelWorks(wiring.Component):
             connect(m, intake.reads[number], agent.reads)
             connect(m, eraser.erase[number], agent.erase)
             connect(m, agent.erased, eraser.erased[number])
-            connect(m, agent.bus, bus.requests[number])
+            m.submodules[f"request_{number}"] = request = RequestSlice(config)
+            connect(m, agent.bus, request.agent)
+            connect(m, request.bus, bus.requests[number])
             connect(m, agent.timers, flipped(self.timers[number]))
-            m.d.comb += [agent.bus_done.eq(bus.done[number]), agent.bus_status.eq(bus.status)]
+            m.d.comb += [
+                request.bus_done.eq(bus.done[number]),
+                agent.bus_done.eq(request.agent_done),
+                agent.bus_status.eq(bus.status),
+            ]
 
         events = self.events
         m.d.comb += [
