@@ -7,6 +7,8 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec import FmsConfig
 
+from ..memories import NEVER_COLLIDES
+
 
 class BlockPlace(data.StructLayout):
     """Where a block of a zone is: the index of the table."""
@@ -83,7 +85,7 @@ class BlockTable(wiring.Component):
         m.d.sync += [asked.eq(place.die), die.eq(asked)]
         for number in range(g.dies):
             m.submodules[f"blocks_{number}"] = blocks = Memory(
-                shape=g.block_bits, depth=g.zones << g.plane_bits, init=[]
+                shape=g.block_bits, depth=g.zones << g.plane_bits, init=[], attrs=NEVER_COLLIDES
             )
             write, read = blocks.write_port(), blocks.read_port()
             found = Signal(g.block_bits, name=f"found_{number}")

@@ -10,7 +10,7 @@ from flashtrain.spec.nand import BusOp
 from ..layouts import BusRequest, DieRead, PageEvent, PageKind, PageSet, SetResult
 from ..zones.erase import EraseRequest, EraseResult
 from .die_reset import DieReset
-from .die_watch import DieTimers, DieWatch
+from .die_watch import DieTimers, DieWatch, Pause
 from .eraser import Eraser
 from .programmer import Programmer
 from .reader import Reader
@@ -133,7 +133,7 @@ class DieAgent(wiring.Component):
                 unit.watch.over.eq(watch.port.over),
                 unit.watch.due.eq(watch.port.due),
                 unit.watch.asking.eq(watch.port.asking),
-                unit.watch.paused.eq(watch.port.paused),
+                unit.watch.paused.eq(watch.port.paused | (watch.port.pause != Pause.NONE)),
             ]
 
         # Bus and watch are with the unit whose turn it is; the watch asks only while the unit does not.
@@ -150,10 +150,13 @@ class DieAgent(wiring.Component):
                         self.bus.payload.eq(unit.bus.payload),
                         self.bus.valid.eq(unit.bus.valid),
                         unit.bus.ready.eq(self.bus.ready & ~watch.ask),
+                        watch.port.hold.eq(unit.watch.hold),
+                    ]
+                    # A clock late, to keep the way to the timers short.
+                    m.d.sync += [
                         watch.port.begin.eq(unit.watch.begin),
                         watch.port.work.eq(unit.watch.work),
                         watch.port.pause.eq(unit.watch.pause),
-                        watch.port.hold.eq(unit.watch.hold),
                     ]
         with m.If(watch.ask):
             m.d.comb += [self.bus.valid.eq(1), self.bus.payload.op.eq(BusOp.STATUS)]

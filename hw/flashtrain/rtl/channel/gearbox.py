@@ -6,6 +6,7 @@ A wide word is never shifted: a chunk of it is selected every four beats.
 from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
 
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
@@ -61,44 +62,51 @@ class PageSerializer(wiring.Component):
 
         active, page = Signal(), Signal(BufferPage(self.config))
         words = self.config.page_beats
-        index, word, next_word = Signal(range(chunks.count)), Signal(range(words)), Signal(range(words), init=1)
+        index, word, next_word = (
+            Signal(range(chunks.count)),
+            Signal(range(words)),
+            Signal(range(words), init=1),
+        )
         asked, others_asked = Signal(), Signal()  # for what the memory's output is in the next clock
         holds = Signal()  # the memory's output is the word
         last_chunk, last_word = index == chunks.count - 1, Signal()
 
-        # Two chunks ahead of the one that is shifted, because a word is asked for 2 clocks before it comes.
-        ahead = Signal(data.ArrayLayout(chunks.bits, 2))
-        newest, oldest, count = Signal(), Signal(), Signal(range(3))
-        shift, left = Signal(chunks.bits), Signal(range(chunks.beats + 1))
-        moves, takes, word_ends = Signal(), Signal(), Signal()
+        # Chunks that have come, 8 beats of them, because a word is asked for 2 clocks before it comes.
+        size = 8 // chunks.beats
+        store = Signal(data.ArrayLayout(chunks.bits, size))
+        newest, count = Signal(range(size)), Signal(range(size + 1))
+        beat = Signal(range(8))
+        takes, word_ends, chunk_ends = Signal(), Signal(), Signal()
         m.d.comb += [
             self.pages.ready.eq(~active),
             self.address.eq(Cat(Mux(holds, next_word, word), page.plane, page.slot)),
-            self.beats.valid.eq(left != 0),
-            self.beats.payload.eq(shift[:BEAT_BITS]),
-            moves.eq((count != 0) & ((left == 0) | ((left == 1) & self.beats.ready))),
-            takes.eq(holds & (count != 2)),
+            self.beats.valid.eq(count != 0),
+            self.beats.payload.eq(store.as_value().word_select(beat, BEAT_BITS)),
+            chunk_ends.eq(self.beats.valid & self.beats.ready & beat[: exact_log2(chunks.beats)].all()),
+            takes.eq(holds & (count != size)),
             word_ends.eq(takes & last_chunk),
             last_word.eq(word.all()),
             # What is asked for is taken as soon as it comes.
             self.read.eq(
-                active & ~asked & Mux(holds, last_chunk & ~last_word & (count == 0), count != 2),
+                active & ~asked & Mux(holds, last_chunk & ~last_word & (count < size - 1), count != size)
             ),
         ]
-        m.d.sync += [asked.eq(self.read), others_asked.eq(self.others_read), count.eq(count + takes - moves)]
+        m.d.sync += [
+            asked.eq(self.read),
+            others_asked.eq(self.others_read),
+            count.eq(count + takes - chunk_ends),
+        ]
 
         with m.If(self.pages.valid & self.pages.ready):
             m.d.sync += [active.eq(1), page.eq(self.pages.payload)]
-        with m.If(moves):
-            m.d.sync += [shift.eq(ahead[oldest]), left.eq(chunks.beats), oldest.eq(~oldest)]
-        with m.Elif(self.beats.valid & self.beats.ready):
-            m.d.sync += [shift.eq(shift >> BEAT_BITS), left.eq(left - 1)]
+        with m.If(self.beats.valid & self.beats.ready):
+            m.d.sync += beat.eq(beat + 1)
         with m.If(takes):
-            m.d.sync += [newest.eq(~newest), index.eq(0 if chunks.count == 1 else index + 1)]
+            m.d.sync += [newest.eq(newest + 1), index.eq(0 if chunks.count == 1 else index + 1)]
             with m.Switch(index):
                 for number in range(chunks.count):
                     with m.Case(number):
-                        m.d.sync += ahead[newest].eq(self.word[chunks.bits * number :][: chunks.bits])
+                        m.d.sync += store[newest].eq(self.word[chunks.bits * number :][: chunks.bits])
         with m.If(word_ends):
             m.d.sync += [word.eq(next_word), next_word.eq(next_word + 1), active.eq(~last_word)]
         with m.If(asked):

@@ -9,7 +9,7 @@ from flashtrain.spec.geometry import bits_for
 
 from ..arbiter import RoundRobin
 from ..layouts import STREAM_BITS, PageKind, PageSet, WritePage
-from .set_walk import SetRecord, SetWalk
+from .set_walk import SetWalk
 
 
 class SetState(enum.Enum, shape=2):
@@ -48,8 +48,9 @@ class PageSets(wiring.Component):
 
     Only sets of DATA hold what can be read, and are discarded or closed for others' sake.
 
-    Latency: a page is accepted 4 clocks after it is offered if its set is the youngest, after `write_sets` + 5
-    if it opens a set; a lookup is answered within `write_sets` + 3. What goes before adds its own walk.
+    Latency: a page is accepted 4 clocks after it is offered if its set is the youngest, after
+    `write_sets` + 5 if it opens a set; a lookup is answered within `write_sets` + 3. What goes before adds
+    its own walk.
 
     Members
     -------

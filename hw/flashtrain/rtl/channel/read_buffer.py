@@ -9,6 +9,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 
 from ..layouts import BufferPage, PageTarget, ReadHead
+from ..memories import NEVER_COLLIDES
 from ..queue import Queue
 from .free_pages import FreePages
 from .gearbox import BEAT_BITS, BeatPacker, Chunks
@@ -68,7 +69,10 @@ class ReadBuffer(wiring.Component):
         number_bits = bits_for(config.read_pages)
 
         m.submodules.memory = memory = Memory(
-            shape=8 * config.data_bytes, depth=config.read_pages * config.page_beats, init=[]
+            shape=8 * config.data_bytes,
+            depth=config.read_pages * config.page_beats,
+            init=[],
+            attrs=NEVER_COLLIDES,
         )
         write, read = memory.write_port(granularity=chunks.bits), memory.read_port()
         m.submodules.free = free = FreePages(config.read_pages)

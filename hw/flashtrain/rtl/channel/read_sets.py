@@ -24,7 +24,7 @@ class ReadSets(wiring.Component):
 
     `read` and `last` are right from the second clock on after `take`, `step` or `remove`.
 
-    Latency: a read can be taken 2 clocks after it is accepted. Throughput: one read per clock.
+    Latency: a read can be taken 2 clocks after it is accepted. Throughput: one read in 2 clocks.
 
     Members
     -------
@@ -104,23 +104,33 @@ class ReadSets(wiring.Component):
         planes = Signal(g.planes)  # of the next set; of the set taken last, while there is none
         planes_before = Signal(g.planes)
         next_row = Signal()
+        compared = Signal()  # the read that waits with the newest one, and found that
+        same_row, row_after = Signal(), Signal()  # it is of the same row, a higher plane; of the next row
         extends = Signal()
         stepping = Signal()
         shown = Signal()  # `read` has come out of the store
         lonely = Signal(range(self.patience + 1))  # clocks until no further read is waited for
         m.d.comb += [
             same_kind.eq(~head.statistics & ~statistics),
-            extends.eq(
-                self.waiting & same_kind & (head.zone == zone) & (head.row == row) & (head.plane > plane)
-            ),
+            extends.eq(self.waiting & same_kind & same_row),
             stepping.eq(~self.waiting & (sensed != written)),
-            self.reads.ready.eq(~full & ~stepping & (~self.waiting | extends)),
+            self.reads.ready.eq(compared & ~full & ~stepping & (~self.waiting | extends)),
             self.none.eq(~self.waiting & ~self.reads.valid & (lonely == 0)),
             self.complete.eq(
                 shown
-                & (full | statistics | (plane == g.planes - 1) | Mux(self.reads.valid, ~extends, lonely == 0))
+                & (
+                    full
+                    | statistics
+                    | (plane == g.planes - 1)
+                    | Mux(self.reads.valid, compared & ~extends, lonely == 0)
+                )
             ),
             self.sequential.eq(next_row & (planes == planes_before)),
+        ]
+        m.d.sync += [
+            compared.eq(self.reads.valid & ~accepted),
+            same_row.eq((head.zone == zone) & (head.row == row) & (head.plane > plane)),
+            row_after.eq((head.zone == zone) & (head.row == row + 1)),
         ]
         with m.If(accepted):
             m.d.sync += [
@@ -135,7 +145,7 @@ class ReadSets(wiring.Component):
             ]
             with m.If(~self.waiting):
                 m.d.sync += [
-                    next_row.eq(same_kind & (head.zone == zone) & (head.row == row + 1)),
+                    next_row.eq(same_kind & row_after),
                     planes_before.eq(planes),
                 ]
         with m.Elif(lonely != 0):

@@ -9,6 +9,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 
 from ..layouts import STREAM_BITS, BufferPage, PageEvent, PageKind, PageSet, PageTarget, SetResult, WritePage
+from ..memories import NEVER_COLLIDES
 from .gearbox import BEAT_BITS, PageSerializer
 from .page_sets import PagePlace, PageSets
 from .program_results import ProgramResults
@@ -84,7 +85,7 @@ class WriteBuffer(wiring.Component):
         m.submodules.sets = sets = PageSets(config)
         m.submodules.results = results = ProgramResults(config)
         m.submodules.memory = memory = Memory(
-            shape=8 * config.data_bytes, depth=pages * config.page_beats, init=[]
+            shape=8 * config.data_bytes, depth=pages * config.page_beats, init=[], attrs=NEVER_COLLIDES
         )
         write, read = memory.write_port(), memory.read_port()
 
