@@ -3,7 +3,7 @@
 A wide word is never shifted: a chunk of it is selected every four beats.
 """
 
-from amaranth import Cat, Module, Mux, Signal
+from amaranth import Cat, Module, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -14,7 +14,9 @@ from flashtrain.spec.geometry import bits_for
 from ..layouts import BufferPage
 
 BEAT_BITS = 16
-CHUNK_CLOCKS = 3
+READ_CLOCKS = 3
+"""From asking the write buffer's memory for a word until it is there, in a register of its own."""
+CHUNK_CLOCKS = READ_CLOCKS
 """From a beat to the chunk that it completes: as long as a word takes from one buffer to the other."""
 
 
@@ -31,8 +33,8 @@ class Chunks:
 class PageSerializer(wiring.Component):
     """Reads pages from a memory of wide words and turns them into beats, the low bytes first.
 
-    The memory's output holds the word while its chunks are taken. If others use the read port meanwhile,
-    the word is read again for the next chunk: they may have the port whenever `read` is low.
+    Every chunk is read on its own, and only when there is a place for it: others may have the port whenever
+    `read` is low, which is three clocks of four.
 
     Latency: 5 clocks from a page to its first beat. Throughput: one beat per clock within a page.
 
@@ -41,8 +43,7 @@ class PageSerializer(wiring.Component):
     pages : In(stream(BufferPage))
     beats : Out(stream(16))
     read : Out(1), address : Out   read the memory
-    word : In                      the memory's output, 2 clocks later
-    others_read : In(1)            somebody else reads it in this clock
+    word : In                      what it holds there, `READ_CLOCKS` later
     """
 
     def __init__(self, config: FmsConfig):
@@ -53,66 +54,53 @@ class PageSerializer(wiring.Component):
             "read": Out(1),
             "address": Out(bits_for(config.page_beats) + BufferPage(config).size),
             "word": In(8 * config.data_bytes),
-            "others_read": In(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         chunks = Chunks(self.config)
+        size = 2 * 64 // chunks.bits  # chunks there is a place for: enough to hide the time of a read
 
         active, page = Signal(), Signal(BufferPage(self.config))
-        words = self.config.page_beats
-        index, word, next_word = (
-            Signal(range(chunks.count)),
-            Signal(range(words)),
-            Signal(range(words), init=1),
-        )
-        asked, others_asked = Signal(), Signal()  # for what the memory's output is in the next clock
-        holds = Signal()  # the memory's output is the word
-        last_chunk, last_word = index == chunks.count - 1, Signal()
-
-        # Chunks that have come, 8 beats of them, because a word is asked for 2 clocks before it comes.
-        size = 8 // chunks.beats
+        index, word = Signal(range(chunks.count)), Signal(range(self.config.page_beats))
+        last_chunk = index == chunks.count - 1
         store = Signal(data.ArrayLayout(chunks.bits, size))
-        newest, count = Signal(range(size)), Signal(range(size + 1))
-        beat = Signal(range(8))
-        takes, word_ends, chunk_ends = Signal(), Signal(), Signal()
+        reserved, count = Signal(range(size + 1)), Signal(range(size + 1))
+        newest, beat = Signal(range(size)), Signal(range(size * chunks.beats))
+        comes, chunk_ends = Signal(), Signal()
         m.d.comb += [
             self.pages.ready.eq(~active),
-            self.address.eq(Cat(Mux(holds, next_word, word), page.plane, page.slot)),
+            self.read.eq(active & (reserved != size)),
+            self.address.eq(Cat(word, page.plane, page.slot)),
             self.beats.valid.eq(count != 0),
             self.beats.payload.eq(store.as_value().word_select(beat, BEAT_BITS)),
             chunk_ends.eq(self.beats.valid & self.beats.ready & beat[: exact_log2(chunks.beats)].all()),
-            takes.eq(holds & (count != size)),
-            word_ends.eq(takes & last_chunk),
-            last_word.eq(word.all()),
-            # What is asked for is taken as soon as it comes.
-            self.read.eq(
-                active & ~asked & Mux(holds, last_chunk & ~last_word & (count < size - 1), count != size)
-            ),
         ]
         m.d.sync += [
-            asked.eq(self.read),
-            others_asked.eq(self.others_read),
-            count.eq(count + takes - chunk_ends),
+            reserved.eq(reserved + self.read - chunk_ends),
+            count.eq(count + comes - chunk_ends),
         ]
-
         with m.If(self.pages.valid & self.pages.ready):
             m.d.sync += [active.eq(1), page.eq(self.pages.payload)]
-        with m.If(self.beats.valid & self.beats.ready):
-            m.d.sync += beat.eq(beat + 1)
-        with m.If(takes):
-            m.d.sync += [newest.eq(newest + 1), index.eq(0 if chunks.count == 1 else index + 1)]
-            with m.Switch(index):
+        with m.If(self.read):
+            m.d.sync += index.eq(0 if chunks.count == 1 else index + 1)
+            with m.If(last_chunk):
+                m.d.sync += [word.eq(word + 1), active.eq(~word.all())]
+
+        asked, asked_index = self.read, index
+        for clock in range(1, READ_CLOCKS + 1):
+            before = asked, asked_index
+            asked, asked_index = Signal(name=f"asked_{clock}"), Signal.like(index, name=f"index_{clock}")
+            m.d.sync += [asked.eq(before[0]), asked_index.eq(before[1])]
+        m.d.comb += comes.eq(asked)
+        with m.If(comes):
+            m.d.sync += newest.eq(newest + 1)
+            with m.Switch(asked_index):
                 for number in range(chunks.count):
                     with m.Case(number):
                         m.d.sync += store[newest].eq(self.word[chunks.bits * number :][: chunks.bits])
-        with m.If(word_ends):
-            m.d.sync += [word.eq(next_word), next_word.eq(next_word + 1), active.eq(~last_word)]
-        with m.If(asked):
-            m.d.sync += holds.eq(1)
-        with m.Elif(others_asked | word_ends):
-            m.d.sync += holds.eq(0)
+        with m.If(self.beats.valid & self.beats.ready):
+            m.d.sync += beat.eq(beat + 1)
         return m
 
 

@@ -146,6 +146,7 @@ class PageSets(wiring.Component):
 
         m.submodules.turn = turn = RoundRobin(4)
         unsettled = Signal()  # a closed set may have become ready for its agent
+        accepted = Signal()  # an offer was, a clock ago
         closing = page.close | (page.plane == g.planes - 1)
         room = Signal(init=1)  # something may have become free since the page found no place
         evicted = Signal()  # the page has closed another's set already
@@ -282,7 +283,10 @@ class PageSets(wiring.Component):
             m.d.sync += unsettled.eq(1)
         for offer in self.sets:
             with m.If(offer.valid & offer.ready):
-                m.d.sync += [offer.valid.eq(0), unsettled.eq(1)]
+                m.d.sync += offer.valid.eq(0)
+        with m.If(accepted):
+            m.d.sync += unsettled.eq(1)
+        m.d.sync += accepted.eq(Cat(offer.valid & offer.ready for offer in self.sets).any())
         with m.If(self.ended):
             m.d.sync += [
                 states[self.ended_slot].eq(SetState.FREE),

@@ -25,7 +25,7 @@ class ProgramResults(wiring.Component):
     Tiles are reported when there is no page set to report.
 
     Latency: 2 clocks from a result to its first event, one more for each die before it in turn. Throughput:
-    one page per clock, and 3 clocks per set; a tile in 2 clocks.
+    one page per clock, and 3 clocks per set; a tile in 3 clocks.
 
     Members
     -------
@@ -69,7 +69,7 @@ class ProgramResults(wiring.Component):
         write, read = notes.write_port(), notes.read_port(domain="comb")
         plane, last, failed = Signal(g.plane_bits), Signal(g.plane_bits), Signal()
         m.submodules.tiles = tiles = RoundRobin(g.dies)
-        event = Signal(PageEvent(config))  # of a tile
+        chosen, event = Signal(g.dies), Signal(PageEvent(config))  # of a tile
         m.d.comb += [
             write.addr.eq(Cat(self.announced_page.plane, self.announced_page.slot)),
             write.data.eq(self.note),
@@ -87,11 +87,8 @@ class ProgramResults(wiring.Component):
                     m.d.sync += turn.eq(turn + 1)
                 with m.Elif(tiles.requests.any()):
                     m.d.comb += tiles.advance.eq(1)
-                    for tile, chosen in zip(self.updated, tiles.chosen, strict=True):
-                        m.d.comb += tile.ready.eq(chosen)
-                        with m.If(chosen):
-                            m.d.sync += event.eq(tile.payload)
-                    m.next = "REPORT_TILE"
+                    m.d.sync += chosen.eq(tiles.chosen)
+                    m.next = "TAKE_TILE"
                 for die, result in enumerate(self.results):
                     with m.If(turn == die):
                         m.d.comb += result.ready.eq(1)
@@ -112,6 +109,13 @@ class ProgramResults(wiring.Component):
             with m.State("END"):
                 m.d.comb += self.ended.eq(1)
                 m.next = "WAIT"
+
+            with m.State("TAKE_TILE"):
+                for tile, is_chosen in zip(self.updated, chosen, strict=True):
+                    m.d.comb += tile.ready.eq(is_chosen)
+                    with m.If(is_chosen):
+                        m.d.sync += event.eq(tile.payload)
+                m.next = "REPORT_TILE"
 
             with m.State("REPORT_TILE"):
                 m.d.comb += self.programmed.payload.eq(event)

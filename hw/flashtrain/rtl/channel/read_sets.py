@@ -81,7 +81,6 @@ class ReadSets(wiring.Component):
         write = store.write_port()
         to_output, to_sense = store.read_port(), store.read_port()
         m.d.comb += [
-            full.eq((written ^ removed) == depth),
             after_sensed.eq(sensed + 1),
             accepted.eq(self.reads.valid & self.reads.ready),
             write.addr.eq(written),
@@ -105,15 +104,14 @@ class ReadSets(wiring.Component):
         planes_before = Signal(g.planes)
         next_row = Signal()
         compared = Signal()  # the read that waits with the newest one, and found that
-        same_row, row_after = Signal(), Signal()  # it is of the same row, a higher plane; of the next row
-        extends = Signal()
+        extends, row_after = Signal(), Signal()  # it is of the same row, a higher plane; of the next row
+        unsensed = Signal()
         stepping = Signal()
         shown = Signal()  # `read` has come out of the store
         lonely = Signal(range(self.patience + 1))  # clocks until no further read is waited for
         m.d.comb += [
             same_kind.eq(~head.statistics & ~statistics),
-            extends.eq(self.waiting & same_kind & same_row),
-            stepping.eq(~self.waiting & (sensed != written)),
+            stepping.eq(~self.waiting & unsensed),
             self.reads.ready.eq(compared & ~full & ~stepping & (~self.waiting | extends)),
             self.none.eq(~self.waiting & ~self.reads.valid & (lonely == 0)),
             self.complete.eq(
@@ -129,7 +127,9 @@ class ReadSets(wiring.Component):
         ]
         m.d.sync += [
             compared.eq(self.reads.valid & ~accepted),
-            same_row.eq((head.zone == zone) & (head.row == row) & (head.plane > plane)),
+            extends.eq(same_kind & (head.zone == zone) & (head.row == row) & (head.plane > plane)),
+            full.eq((written ^ removed) == depth),
+            unsensed.eq(sensed != written),
             row_after.eq((head.zone == zone) & (head.row == row + 1)),
         ]
         with m.If(accepted):

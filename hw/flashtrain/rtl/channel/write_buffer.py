@@ -165,8 +165,7 @@ class WriteBuffer(wiring.Component):
         copy_reads = Signal()
         m.d.comb += [
             copy_reads.eq(copying & self.copy_room & ~serializer.read),
-            serializer.word.eq(read.data),
-            serializer.others_read.eq(copy_reads),
+            serializer.word.eq(self.copy_data),
             self.copy.ready.eq(~copying),
             sets.unpin.eq(copy_reads & copy_beat.all()),
         ]
