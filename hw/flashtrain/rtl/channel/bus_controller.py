@@ -49,7 +49,7 @@ class BusController(wiring.Component):
     fetch : Out(stream(BufferPage))   a page of data in, asked for tADL and a cycle or more ahead
     beats : In(stream(16))   a fetched page, page_bytes / 2 beats; DQS pauses when there is none
     home_of : Out(BufferPage), home : In(PageTarget)   where a page of the write buffer came from
-    fill : Out(stream(PageTarget))   sent before the page of DATA_OUT, which is granted when this is ready
+    fill : Out(stream(PageTarget))   sent before the page of DATA_OUT, granted if it was ready
     fill_valid, fill_data : Out(1), Out(16)   page_bytes / 2 beats for each fill
     nand : Out(NandBus)
     activity : Out(BusActivity)   BUS_WAIT also while a die with a request rests
@@ -94,7 +94,6 @@ class BusController(wiring.Component):
         m.d.comb += [
             arbiter.valid.eq(Cat(item.valid for item in self.requests)),
             arbiter.resting.eq(rest.resting),
-            arbiter.room.eq(self.fill.ready),
             rest.die.eq(die),
             speller.op.eq(request.op),
             speller.step.eq(step),
@@ -119,6 +118,8 @@ class BusController(wiring.Component):
         m.d.sync += [after.eq(speller.after), next_step.eq(speller.next_step)]
         with m.If(self.fetch.ready):
             m.d.sync += self.fetch.valid.eq(0)
+
+        m.d.sync += arbiter.room.eq(self.fill.ready)  # who is granted too early waits with the bus
 
         # The pins, before their registers.
         selected, cle, ale, we, dqs, re = (

@@ -45,7 +45,7 @@ class Turns(wiring.Component):
         others = Signal()
         leave = Signal()  # the unit begins no more; a clock late, to keep the way to the units short
         busy = Signal()
-        started = Signal()
+        started = Signal()  # a clock late, too
         m.d.comb += [
             rotation.requests.eq(wants & ~turn),
             others.eq(rotation.requests.any()),
@@ -59,8 +59,8 @@ class Turns(wiring.Component):
                     m.d.comb += [
                         unit.go.eq(~leave),
                         busy.eq(unit.busy | (unit.wants & ~leave)),
-                        started.eq(unit.started),
                     ]
+                    m.d.sync += started.eq(unit.started)
         with m.If(others & ~busy):
             m.d.comb += rotation.advance.eq(1)
             m.d.sync += [turn.eq(rotation.chosen), begun.eq(0), leave.eq(0)]
