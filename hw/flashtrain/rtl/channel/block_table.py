@@ -88,7 +88,7 @@ class BlockTable(wiring.Component):
                 shape=g.block_bits, depth=g.zones << g.plane_bits, init=[], attrs=NEVER_COLLIDES
             )
             write, read = blocks.write_port(), blocks.read_port()
-            found = Signal(g.block_bits, name=f"found_{number}")
+            found = Signal(g.block_bits, name=f"found_{number}", reset_less=True)
             m.d.comb += [
                 write.en.eq(writes & (written.die == number)),
                 write.addr.eq(Cat(written.plane, written.zone)),

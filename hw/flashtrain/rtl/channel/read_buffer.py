@@ -150,6 +150,8 @@ class ReadBuffer(wiring.Component):
         sending, sent_number, sent_word = Signal(), Signal(number_bits), Signal(range(config.page_beats))
         waiting, waiting_number = Signal(), Signal(number_bits)
         sends, last_word = Signal(), Signal()
+        sent = Signal(8 * config.data_bytes, reset_less=True)  # a block memory has such a register
+        m.d.comb += self.read_data.payload.eq(sent)
         there, moves = Signal(), Signal()  # a word at the memory's output, on to the register behind it
         m.d.comb += [
             self.read_head.valid.eq(complete.output.valid & ~waiting),
@@ -169,7 +171,7 @@ class ReadBuffer(wiring.Component):
         with m.Elif(moves):
             m.d.sync += there.eq(0)
         with m.If(moves):
-            m.d.sync += [self.read_data.valid.eq(1), self.read_data.payload.eq(read.data)]
+            m.d.sync += [self.read_data.valid.eq(1), sent.eq(read.data)]
         with m.Elif(self.read_data.ready):
             m.d.sync += self.read_data.valid.eq(0)
         with m.If(~sending | last_word):

@@ -170,13 +170,15 @@ class WriteBuffer(wiring.Component):
             sets.unpin.eq(copy_reads & copy_beat.all()),
         ]
         copy_asked, copy_there = Signal(), Signal()
+        fetched = Signal(8 * config.data_bytes, reset_less=True)  # a block memory has such a register
+        m.d.comb += self.copy_data.eq(fetched)
         m.d.sync += [
             read.en.eq(serializer.read | copy_reads),
             read.addr.eq(Cat(copy_beat, copied.plane, copied.slot)),
             copy_asked.eq(copy_reads),
             copy_there.eq(copy_asked),
             self.copy_valid.eq(copy_there),
-            self.copy_data.eq(read.data),
+            fetched.eq(read.data),
         ]
         with m.If(serializer.read):
             m.d.sync += read.addr.eq(serializer.address)
