@@ -1,7 +1,9 @@
 """`flashtrain area controller`: channel engines and the centre in an FPGA, beside other open controllers."""
 
 import argparse
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flashtrain.spec import FmsConfig, preset
@@ -40,7 +42,7 @@ class Part:
 
     key: str
     title: str
-    component: "wiring.Component"
+    build: "Callable[[], wiring.Component]"  # anew each time, so that none is left without a use
 
 
 def config(channels: int, dies: int) -> FmsConfig:
@@ -56,11 +58,11 @@ def parts() -> list[Part]:
     from flashtrain.rtl.channel.engine import ChannelEngine
 
     engines = [
-        Part(f"channel_{dies}", f"channel engine, {dies} dies", ChannelEngine(config(4, dies)))
+        Part(f"channel_{dies}", f"channel engine, {dies} dies", partial(ChannelEngine, config(4, dies)))
         for dies in (2, 4, 8)
     ]
     centres = [
-        Part(f"centre_{channels}", f"centre, {channels} channels", Centre(config(channels, 2)))
+        Part(f"centre_{channels}", f"centre, {channels} channels", partial(Centre, config(channels, 2)))
         for channels in (4, 8)
     ]
     return engines + centres
@@ -85,11 +87,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
     titles: dict[str, str] = {}
     for part in parts():
         console.step(f"mapping the {part.title}")
-        ecp5, lut6 = (synthesise(part.component, part.key, target) for target in (Target.ECP5, Target.LUT6))
+        ecp5, lut6 = (synthesise(part.build(), part.key, target) for target in (Target.ECP5, Target.LUT6))
         placement = None
         if options.clock:
             console.step(f"placing and routing the {part.title}")
-            placement = place(part.component, part.key, clock_mhz=NEEDED_MHZ)
+            placement = place(part.build(), part.key, clock_mhz=NEEDED_MHZ)
         measured[part.key], titles[part.key] = Measured(ecp5, lut6, placement), part.title
     console.say(_table(titles, measured))
     console.say("by " + ", ".join(tools.values()))
