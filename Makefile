@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN    := .venv/bin
 
-.PHONY: run test bench verilog lint format help
+.PHONY: run test bench verilog synth lint format help
 .DEFAULT_GOAL := help
 
 run: .venv/run.stamp ## train a network whose tensors live in the simulated flash
@@ -13,6 +13,9 @@ bench: .venv/run.stamp ## measure the RTL against its bounds; writes build/bench
 
 verilog: .venv/run.stamp ## write lint-clean SystemVerilog with its manifest
 	$(BIN)/flashtrain verilog --preset small
+
+synth: .venv/synth.stamp ## area and clock of channel engines and the centre in an FPGA
+	$(BIN)/flashtrain area controller
 
 test: .venv/test.stamp ## lint, then all tests on every installed simulator
 	$(BIN)/ruff check
@@ -38,4 +41,8 @@ help: ## this list
 .venv/test.stamp: .venv/run.stamp
 	sh sim/setup.sh test $(PYTHON)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test,dev]'
+	@touch $@
+
+.venv/synth.stamp: .venv/run.stamp
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[synthesis]'
 	@touch $@

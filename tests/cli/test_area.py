@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from flashtrain.cli.area import parameters_per_microsecond
+from flashtrain.cli.area_update import parameters_per_microsecond
 from flashtrain.cli.main import main
 from flashtrain.rtl.tools import ToolError
 from flashtrain.sim import synthesis

@@ -8,8 +8,8 @@ from flashtrain.spec.geometry import bits_for
 
 
 def lowest(requests):
-    """One-hot: the lowest set bit of `requests`."""
-    return requests & (~requests + 1)[: len(requests)]
+    """One-hot: the lowest set bit of `requests`. Few of them: no carry chain."""
+    return Cat(bit & ~requests[:index].any() for index, bit in enumerate(requests))
 
 
 def encode(one_hot, width: int):
@@ -45,10 +45,10 @@ class RoundRobin(wiring.Component):
         above = Signal(self.count)
         favoured = Signal(self.count)
         m.d.comb += favoured.eq(self.requests & above)
-        m.d.comb += self.chosen.eq(lowest(Mux(favoured.any(), favoured, self.requests)))
+        m.d.comb += self.chosen.eq(Mux(favoured.any(), lowest(favoured), lowest(self.requests)))
         m.d.comb += self.index.eq(encode(self.chosen, len(self.index)))
         with m.If(self.advance):
-            m.d.sync += above.eq(~(self.chosen | (self.chosen - 1)[: self.count]))
+            m.d.sync += above.eq(Cat(self.chosen[:index].any() for index in range(self.count)))
         return m
 
 

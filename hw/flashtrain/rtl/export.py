@@ -142,6 +142,18 @@ def to_systemverilog(top: wiring.Component, name: str) -> str:
     return "\n".join(export_design(top, name).files.values())
 
 
+def to_rtlil(top: wiring.Component, name: str) -> str:
+    """The design under `top` in Yosys' own language, for synthesis; it has no `SharedModule`."""
+    fragment = Fragment.get(top, None)
+    if shared := next(_shared_modules(fragment), None):
+        raise ExportError(f"{name!r} has a SharedModule, {shared.module_name!r}: write it as SystemVerilog")
+    sync = ClockDomain("sync")
+    fragment.add_domains(sync)
+    ports = {"clk": (sync.clk, PortDirection.Input), "rst": (sync.rst, PortDirection.Input)}
+    text, _names = rtlil.convert_fragment(fragment, ports | _leaf_directions(top), name, emit_src=False)
+    return text
+
+
 def lint(files: Iterable[Path], top: str) -> None:
     """Check files with Verilator's `-Wall`, less `UNAVOIDABLE_WARNINGS`. Raises `LintError`."""
     waived = [f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS]
@@ -164,12 +176,15 @@ def _shared_modules(fragment: Fragment) -> Iterator[SharedModule]:
         yield from _shared_modules(child)
 
 
-def _export_module(component: wiring.Component, fragment: Fragment, name: str) -> ExportedModule:
-    ports = {
+def _leaf_directions(component: wiring.Component) -> dict[str, tuple[Value, PortDirection]]:
+    return {
         port: (value, PortDirection.Input if flow == wiring.In else PortDirection.Output)
         for port, flow, value in leaf_ports(component)
     }
-    return export_fragment(fragment, ports, name)
+
+
+def _export_module(component: wiring.Component, fragment: Fragment, name: str) -> ExportedModule:
+    return export_fragment(fragment, _leaf_directions(component), name)
 
 
 def export_fragment(

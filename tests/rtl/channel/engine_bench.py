@@ -302,7 +302,7 @@ async def hits_are_short(dut):
     await RisingEdge(dut.read_head__valid)
     clocks = clock_now() - begin
     dut._log.info(f"a page from the write buffer: its head comes after {clocks} clocks")
-    assert clocks <= CONFIG.page_beats + CONFIG.write_sets + 16
+    assert clocks <= CONFIG.page_beats + CONFIG.write_sets + 20
     await centre.until(lambda: not centre.asked)
     await centre.finish()
 

@@ -14,7 +14,7 @@ from flashtrain.sim.bench_parameters import bench_parameters
 
 CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
-REST = 6 * (CONFIG.write_sets + 4)  # clocks in which everything that can happen has happened
+REST = 6 * (CONFIG.write_sets + 7)  # clocks in which everything that can happen has happened
 ZONES, STREAMS = 3, 2
 
 
@@ -218,7 +218,7 @@ async def accepts_in_time(dut):
     bench = Bench(dut)
     await bench.reset()
     pages = [bench.write_on(0, False) for _ in range(2)]
-    for page, limit in zip(pages, (CONFIG.write_sets + 2, 1), strict=True):
+    for page, limit in zip(pages, (CONFIG.write_sets + 5, 4), strict=True):
         await bench.offer_page(page)
         clock = (await bench.compare())["pages"]
         assert clock == limit, f"page accepted after {clock} clocks"
@@ -227,7 +227,7 @@ async def accepts_in_time(dut):
     for plane, row in ((0, pages[0].row), (0, Row(1, 0, 0))):
         await bench.ask(row, plane)
         clock = (await bench.compare())["lookup"]
-        assert clock <= CONFIG.write_sets, f"lookup answered after {clock} clocks"
+        assert clock <= CONFIG.write_sets + 3, f"lookup answered after {clock} clocks"
 
 
 @cocotb.test()
@@ -268,5 +268,5 @@ async def a_flush_of_nothing_is_short(dut):
     bench = Bench(dut)
     await bench.reset()
     await bench.flush(1)
-    accepted = await bench.rest(CONFIG.write_sets + 6)
+    accepted = await bench.rest(CONFIG.write_sets + 9)
     assert "flush" in accepted and bench.flushes == 1

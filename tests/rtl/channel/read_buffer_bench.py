@@ -1,12 +1,14 @@
 """The read buffer between a bus, a write buffer that pages are copied from, and the tensor buffer."""
 
 import random
+from collections import deque
 from itertools import groupby
 
 import cocotb
 from channel_kit import CONFIGS
 from cocotb.triggers import RisingEdge
 
+from flashtrain.rtl.channel.gearbox import CHUNK_CLOCKS
 from flashtrain.rtl.channel.read_buffer import HitPage
 from flashtrain.rtl.layouts import BufferPage, PageTarget, ReadHead
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
@@ -78,8 +80,9 @@ class Bench:
             self.filled.append(self.clock)
 
     async def _copier(self):
-        """Sends the words of each page whose copy was accepted, one clock after there was room."""
+        """Sends the words of each page whose copy was accepted, `CHUNK_CLOCKS` after there was room."""
         dut, begun = self.dut, 0
+        room = deque([0] * (CHUNK_CLOCKS - 1))
         while True:
             await RisingEdge(dut.clk)
             if len(self.copies.items) == begun:
@@ -92,12 +95,14 @@ class Bench:
                 while True:
                     await RisingEdge(dut.clk)
                     dut.copy_valid.value = 0
-                    if dut.copy_room.value == 1 and random.random() < self.busy:
+                    room.append(dut.copy_room.value == 1 and random.random() < self.busy)
+                    if room.popleft():
                         break
                 dut.copy_valid.value = 1
                 dut.copy_data.value = word
             await RisingEdge(dut.clk)
             dut.copy_valid.value = 0
+            room = deque([0] * (CHUNK_CLOCKS - 1))
 
     async def check(self, count: int) -> list[int]:
         """Wait for `count` pages, check their contents, and return their numbers in the order of coming."""
@@ -163,5 +168,5 @@ async def a_page_comes_in_time(dut):
     bench.read(1)
     await bench.check(1)
     head, word = bench.heads.clocks[0], bench.data.clocks[0]
-    assert head - bench.filled[0] == 3, f"the head came {head - bench.filled[0]} clocks after the last beat"
-    assert word - head == 3, f"the first word came {word - head} clocks after the head"
+    assert head - bench.filled[0] == 5, f"the head came {head - bench.filled[0]} clocks after the last beat"
+    assert word - head == 4, f"the first word came {word - head} clocks after the head"

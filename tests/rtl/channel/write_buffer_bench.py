@@ -8,6 +8,7 @@ import cocotb
 from channel_kit import CONFIGS
 from cocotb.triggers import RisingEdge
 
+from flashtrain.rtl.channel.gearbox import CHUNK_CLOCKS
 from flashtrain.rtl.channel.page_sets import PagePlace
 from flashtrain.rtl.layouts import (
     BufferPage,
@@ -244,17 +245,17 @@ class Reader:
         cocotb.start_soon(self._watch(room))
 
     async def _watch(self, chance: float):
-        clock = had_room = 0
+        clock, room = 0, deque([0] * CHUNK_CLOCKS)
         while True:
-            room = int(random.random() < chance)
-            self.dut.copy_room.value = room
+            room.append(int(random.random() < chance))
+            self.dut.copy_room.value = room[-1]
             await RisingEdge(self.dut.clk)
             clock += 1
             if self.dut.copy_valid.value == 1:
-                assert had_room, "a word without room"
+                assert room[0], "a word without room"
                 self.words.append(int(self.dut.copy_data.value))
                 self.clocks.append(clock)
-            had_room = room
+            room.popleft()
 
     async def read(self, place: tuple) -> bool:
         """Ask for a page; check its words if it is there."""
@@ -455,4 +456,4 @@ async def first_beat_comes_in_time(dut):
             asked = clock
         if dut.beats__valid.value == 1:
             break
-    assert clock - asked == 4, f"first beat after {clock - asked} clocks"
+    assert clock - asked == 5, f"first beat after {clock - asked} clocks"

@@ -10,26 +10,36 @@ from flashtrain.spec.geometry import bits_for
 class AgeOrder(wiring.Component):
     """A list of `count` numbers, each in it once; any of them can be made the youngest.
 
-    Combinational in `position`; the list changes in the clock after `renew`.
+    `slot` is combinational in `position`; the list changes in the clock after `renew`.
 
     Members
     -------
     position : In(range(count))   0 is the oldest
     slot : Out(range(count))      the number that stands there
-    renew : In(1)                 make it the youngest; those behind it move up
+    renew : In(1)                 makes `renewed` the youngest; those behind it move up
+    renewed : In(range(count))
     """
 
     def __init__(self, count: int):
         self.count = count
-        super().__init__({"position": In(range(count)), "slot": Out(range(count)), "renew": In(1)})
+        super().__init__({
+            "position": In(range(count)),
+            "slot": Out(range(count)),
+            "renew": In(1),
+            "renewed": In(range(count)),
+        })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         slots = Signal(data.ArrayLayout(bits_for(self.count), self.count), init=list(range(self.count)))
         m.d.comb += self.slot.eq(slots[self.position])
+        is_renewed, moves = Signal(self.count), Signal(self.count)
+        for index in range(self.count):
+            m.d.comb += is_renewed[index].eq(slots[index] == self.renewed)
+            m.d.comb += moves[index].eq(self.renew & is_renewed[: index + 1].any())
+        for index in range(self.count - 1):
+            with m.If(moves[index]):
+                m.d.sync += slots[index].eq(slots[index + 1])
         with m.If(self.renew):
-            for index in range(self.count - 1):
-                with m.If(self.position <= index):
-                    m.d.sync += slots[index].eq(slots[index + 1])
-            m.d.sync += slots[self.count - 1].eq(self.slot)
+            m.d.sync += slots[self.count - 1].eq(self.renewed)
         return m

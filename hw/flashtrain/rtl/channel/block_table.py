@@ -1,11 +1,13 @@
 """The blocks that a physical zone lies on."""
 
-from amaranth import Module, Mux, Signal
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec import FmsConfig
+
+from ..memories import NEVER_COLLIDES
 
 
 class BlockPlace(data.StructLayout):
@@ -29,7 +31,7 @@ class BlockLookup(wiring.Signature):
     Members
     -------
     place : Out(BlockPlace)
-    block : In   the block of the place given one clock before
+    block : In   the block of the place given 3 clocks before
     """
 
     def __init__(self, config: FmsConfig):
@@ -41,7 +43,7 @@ class BlockTable(wiring.Component):
 
     After reset a sweep, one entry per clock, makes block number and zone number the same.
 
-    Latency: one clock from place to block. Throughput: one look-up and one change per clock.
+    Latency: 3 clocks from place to block. Throughput: one look-up and one change per clock.
 
     Members
     -------
@@ -63,23 +65,37 @@ class BlockTable(wiring.Component):
         g = self.config.geometry
         index_bits = g.die_bits + g.plane_bits
         depth = g.zones << index_bits
-        m.submodules.blocks = blocks = Memory(shape=g.block_bits, depth=depth, init=[])
-        write = blocks.write_port()
-        read = blocks.read_port()
+        place, change = self.lookup.place, self.change.payload
 
-        m.d.comb += [
-            read.addr.eq(self.lookup.place.as_value()),
-            self.lookup.block.eq(read.data),
-            self.change.ready.eq(self.ready),
-        ]
         swept = Signal(range(depth))
         with m.If(~self.ready):
             m.d.sync += swept.eq(swept + 1)
             with m.If(swept == depth - 1):
                 m.d.sync += self.ready.eq(1)
+        m.d.comb += self.change.ready.eq(self.ready)
+        writes, written, block = Signal(), Signal(BlockPlace(self.config)), Signal(g.block_bits)
         m.d.comb += [
-            write.en.eq(~self.ready | self.change.valid),
-            write.addr.eq(Mux(self.ready, self.change.payload.place.as_value(), swept)),
-            write.data.eq(Mux(self.ready, self.change.payload.block, swept >> index_bits)),
+            writes.eq(~self.ready | self.change.valid),
+            written.eq(Mux(self.ready, change.place.as_value(), swept)),
+            block.eq(Mux(self.ready, change.block, swept >> index_bits)),
         ]
+
+        # A memory for each die: they are so small that there is nothing between a memory and its register.
+        asked, die = Signal(g.die_bits), Signal(g.die_bits)
+        m.d.sync += [asked.eq(place.die), die.eq(asked)]
+        for number in range(g.dies):
+            m.submodules[f"blocks_{number}"] = blocks = Memory(
+                shape=g.block_bits, depth=g.zones << g.plane_bits, init=[], attrs=NEVER_COLLIDES
+            )
+            write, read = blocks.write_port(), blocks.read_port()
+            found = Signal(g.block_bits, name=f"found_{number}", reset_less=True)
+            m.d.comb += [
+                write.en.eq(writes & (written.die == number)),
+                write.addr.eq(Cat(written.plane, written.zone)),
+                write.data.eq(block),
+                read.addr.eq(Cat(place.plane, place.zone)),
+            ]
+            m.d.sync += found.eq(read.data)
+            with m.If(die == number):
+                m.d.sync += self.lookup.block.eq(found)
         return m

@@ -49,7 +49,7 @@ class BusController(wiring.Component):
     fetch : Out(stream(BufferPage))   a page of data in, asked for tADL and a cycle or more ahead
     beats : In(stream(16))   a fetched page, page_bytes / 2 beats; DQS pauses when there is none
     home_of : Out(BufferPage), home : In(PageTarget)   where a page of the write buffer came from
-    fill : Out(stream(PageTarget))   sent before the page of DATA_OUT, which is granted when this is ready
+    fill : Out(stream(PageTarget))   sent before the page of DATA_OUT, granted if it was ready
     fill_valid, fill_data : Out(1), Out(16)   page_bytes / 2 beats for each fill
     nand : Out(NandBus)
     activity : Out(BusActivity)   BUS_WAIT also while a die with a request rests
@@ -87,15 +87,13 @@ class BusController(wiring.Component):
         request = Signal(BusRequest(self.config))
         step = Signal(Step)
         left = Signal(range(max(page_clocks, twc, tadl, twhr)))  # clocks or beats until the state ends
-        ended = Signal()
+        ended = Signal()  # none
         over = Signal()
         dqs_i, dq_i = Signal(), Signal(16)  # the pins, after their registers
         m.d.sync += [dqs_i.eq(self.nand.dqs_i), dq_i.eq(self.nand.dq_i)]
         m.d.comb += [
-            ended.eq(left == 0),
             arbiter.valid.eq(Cat(item.valid for item in self.requests)),
             arbiter.resting.eq(rest.resting),
-            arbiter.room.eq(self.fill.ready),
             rest.die.eq(die),
             speller.op.eq(request.op),
             speller.step.eq(step),
@@ -115,8 +113,13 @@ class BusController(wiring.Component):
                 arbiter.ops[number].eq(item.payload.op),
                 self.done[number].eq(over & (die == number)),
             ]
+        # These are asked at a cycle's end, and known from its second clock on.
+        after, next_step = Signal(After), Signal(Step)
+        m.d.sync += [after.eq(speller.after), next_step.eq(speller.next_step)]
         with m.If(self.fetch.ready):
             m.d.sync += self.fetch.valid.eq(0)
+
+        m.d.sync += arbiter.room.eq(self.fill.ready)  # who is granted too early waits with the bus
 
         # The pins, before their registers.
         selected, cle, ale, we, dqs, re = (
@@ -135,11 +138,14 @@ class BusController(wiring.Component):
 
         def stay(clocks: int, state: str) -> None:
             """Go to `state`, which ends after so many clocks or beats."""
-            m.d.sync += left.eq(max(clocks, 1) - 1)
+            m.d.sync += [left.eq(max(clocks, 1) - 1), ended.eq(clocks <= 1)]
             m.next = state
 
-        def spell(next_step) -> None:
-            m.d.sync += step.eq(next_step)
+        def count() -> None:
+            m.d.sync += [left.eq(left - 1), ended.eq(left == 1)]
+
+        def spell(new_step) -> None:
+            m.d.sync += step.eq(new_step)
             stay(twc, "CYCLE")
 
         def finish() -> None:
@@ -178,11 +184,11 @@ class BusController(wiring.Component):
                     we.eq(ended),
                     dq.eq(speller.byte),
                 ]
-                m.d.sync += left.eq(left - 1)
+                count()
                 with m.If(ended):
-                    with m.Switch(speller.after):
+                    with m.Switch(after):
                         with m.Case(After.CYCLE):
-                            spell(speller.next_step)
+                            spell(next_step)
                         with m.Case(After.DATA_IN):
                             stay(tadl - 1, "ADDRESS_TO_DATA")
                         with m.Case(After.STATUS):
@@ -192,7 +198,7 @@ class BusController(wiring.Component):
 
             with m.State("ADDRESS_TO_DATA"):
                 m.d.comb += [self.activity.eq(BusActivity.WAIT), selected.eq(1)]
-                m.d.sync += left.eq(left - 1)
+                count()
                 with m.If(ended):
                     stay(page_clocks, "DATA_IN")
 
@@ -206,13 +212,13 @@ class BusController(wiring.Component):
                 ]
                 with m.If(self.beats.valid):
                     m.d.comb += self.activity.eq(BusActivity.DATA_IN)
-                    m.d.sync += left.eq(left - 1)
+                    count()
                     with m.If(ended):
                         spell(Step.THIRD)
 
             with m.State("COMMAND_TO_STATUS"):
                 m.d.comb += [self.activity.eq(BusActivity.WAIT), selected.eq(1)]
-                m.d.sync += left.eq(left - 1)
+                count()
                 with m.If(ended):
                     m.next = "STATUS"
 
@@ -238,7 +244,7 @@ class BusController(wiring.Component):
                     re.eq(1),
                     self.fill_valid.eq(dqs_i),
                 ]
-                m.d.sync += left.eq(left - 1)
+                count()
                 with m.If(ended):
                     m.next = "DRAIN"
 

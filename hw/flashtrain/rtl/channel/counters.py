@@ -24,7 +24,7 @@ class EventCounts(data.StructLayout):
 class ChannelCounters(wiring.Component):
     """Counts what a channel does: the clocks its bus spends in each activity, and events.
 
-    Latency: an event is counted in the next clock; 2 clocks from `select` and `sample` to `value`.
+    Latency: an event is counted 2 clocks later; 2 clocks from `select` and `sample` to `value`.
 
     Members
     -------
@@ -48,13 +48,15 @@ class ChannelCounters(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         counts = {counter: Signal(COUNTER_BITS, name=counter.name.lower()) for counter in ChannelCounter}
-        with m.Switch(self.activity):
+        now, events = Signal(BusActivity), Signal.like(self.events)
+        m.d.sync += [now.eq(self.activity), events.eq(self.events)]
+        with m.Switch(now):
             for activity in BusActivity:
                 with m.Case(activity):
                     count = counts[ChannelCounter(activity.value)]
                     m.d.sync += count.eq(count + 1)
         for counter in EVENTS:
-            event = self.events[counter.name.lower()]
+            event = events[counter.name.lower()]
             with m.If(event != 0):
                 m.d.sync += counts[counter].eq(counts[counter] + event)
 

@@ -4,8 +4,9 @@ A wide word is never shifted: a chunk of it is selected every four beats.
 """
 
 from amaranth import Cat, Module, Signal
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
 
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
@@ -13,6 +14,10 @@ from flashtrain.spec.geometry import bits_for
 from ..layouts import BufferPage
 
 BEAT_BITS = 16
+READ_CLOCKS = 3
+"""From asking the write buffer's memory for a word until it is there, in a register of its own."""
+CHUNK_CLOCKS = READ_CLOCKS
+"""From a beat to the chunk that it completes: as long as a word takes from one buffer to the other."""
 
 
 class Chunks:
@@ -28,18 +33,17 @@ class Chunks:
 class PageSerializer(wiring.Component):
     """Reads pages from a memory of wide words and turns them into beats, the low bytes first.
 
-    The memory's output holds the word while its chunks are taken. If others use the read port meanwhile,
-    the word is read again for the next chunk: they may have the port whenever `read` is low.
+    Every chunk is read on its own, and only when there is a place for it: others may have the port whenever
+    `read` is low, which is three clocks of four.
 
-    Latency: 4 clocks from a page to its first beat. Throughput: one beat per clock within a page.
+    Latency: 5 clocks from a page to its first beat. Throughput: one beat per clock within a page.
 
     Members
     -------
     pages : In(stream(BufferPage))
     beats : Out(stream(16))
-    read : Out(1), address : Out   read the memory in this clock
-    word : In                      the memory's output
-    others_read : In(1)            somebody else reads it in this clock
+    read : Out(1), address : Out   read the memory
+    word : In                      what it holds there, `READ_CLOCKS` later
     """
 
     def __init__(self, config: FmsConfig):
@@ -50,62 +54,66 @@ class PageSerializer(wiring.Component):
             "read": Out(1),
             "address": Out(bits_for(config.page_beats) + BufferPage(config).size),
             "word": In(8 * config.data_bytes),
-            "others_read": In(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         chunks = Chunks(self.config)
+        size = 2 * 64 // chunks.bits  # chunks there is a place for: enough to hide the time of a read
 
         active, page = Signal(), Signal(BufferPage(self.config))
         index, word = Signal(range(chunks.count)), Signal(range(self.config.page_beats))
-        holds = Signal()  # the memory's output is the word
         last_chunk = index == chunks.count - 1
-
-        chunk, ahead, ahead_valid = Signal(chunks.bits), Signal(chunks.bits), Signal()
-        shift, left = Signal(chunks.bits), Signal(range(chunks.beats + 1))
-        moves, takes = Signal(), Signal()
+        store = Signal(data.ArrayLayout(chunks.bits, size))
+        reserved, count = Signal(range(size + 1)), Signal(range(size + 1))
+        newest, beat = Signal(range(size)), Signal(range(size * chunks.beats))
+        comes, chunk_ends = Signal(), Signal()
         m.d.comb += [
             self.pages.ready.eq(~active),
+            self.read.eq(active & (reserved != size)),
             self.address.eq(Cat(word, page.plane, page.slot)),
-            self.beats.valid.eq(left != 0),
-            self.beats.payload.eq(shift[:BEAT_BITS]),
-            moves.eq(ahead_valid & ((left == 0) | ((left == 1) & self.beats.ready))),
-            takes.eq(holds & (~ahead_valid | moves)),
-            self.read.eq(active & ~holds & (~ahead_valid | moves)),
+            self.beats.valid.eq(count != 0),
+            self.beats.payload.eq(store.as_value().word_select(beat, BEAT_BITS)),
+            chunk_ends.eq(self.beats.valid & self.beats.ready & beat[: exact_log2(chunks.beats)].all()),
         ]
-        with m.Switch(index):
-            for number in range(chunks.count):
-                with m.Case(number):
-                    m.d.comb += chunk.eq(self.word[chunks.bits * number :][: chunks.bits])
-
+        m.d.sync += [
+            reserved.eq(reserved + self.read - chunk_ends),
+            count.eq(count + comes - chunk_ends),
+        ]
         with m.If(self.pages.valid & self.pages.ready):
             m.d.sync += [active.eq(1), page.eq(self.pages.payload)]
-        with m.If(moves):
-            m.d.sync += [shift.eq(ahead), left.eq(chunks.beats), ahead_valid.eq(0)]
-        with m.Elif(self.beats.valid & self.beats.ready):
-            m.d.sync += [shift.eq(shift >> BEAT_BITS), left.eq(left - 1)]
-        with m.If(takes):
-            m.d.sync += [ahead.eq(chunk), ahead_valid.eq(1), index.eq(0 if chunks.count == 1 else index + 1)]
-            with m.If(last_chunk):
-                m.d.sync += [word.eq(word + 1), active.eq(word != self.config.page_beats - 1)]
         with m.If(self.read):
-            m.d.sync += holds.eq(1)
-        with m.Elif(self.others_read | (takes & last_chunk)):
-            m.d.sync += holds.eq(0)
+            m.d.sync += index.eq(0 if chunks.count == 1 else index + 1)
+            with m.If(last_chunk):
+                m.d.sync += [word.eq(word + 1), active.eq(~word.all())]
+
+        asked, asked_index = self.read, index
+        for clock in range(1, READ_CLOCKS + 1):
+            before = asked, asked_index
+            asked, asked_index = Signal(name=f"asked_{clock}"), Signal.like(index, name=f"index_{clock}")
+            m.d.sync += [asked.eq(before[0]), asked_index.eq(before[1])]
+        m.d.comb += comes.eq(asked)
+        with m.If(comes):
+            m.d.sync += newest.eq(newest + 1)
+            with m.Switch(asked_index):
+                for number in range(chunks.count):
+                    with m.Case(number):
+                        m.d.sync += store[newest].eq(self.word[chunks.bits * number :][: chunks.bits])
+        with m.If(self.beats.valid & self.beats.ready):
+            m.d.sync += beat.eq(beat + 1)
         return m
 
 
 class BeatPacker(wiring.Component):
     """Collects beats into chunks, the low bytes first.
 
-    Latency: 1 clock from the last beat of a chunk. Throughput: one beat per clock.
+    Latency: `CHUNK_CLOCKS` from the last beat of a chunk. Throughput: one beat per clock.
 
     Members
     -------
     valid : In(1), beat : In(16)
     completes : Out(1)                  this beat is a chunk's last
-    chunk_valid : Out(1), chunk : Out   a chunk, in the clock after that
+    chunk_valid : Out(1), chunk : Out   a chunk, `CHUNK_CLOCKS` after that
     """
 
     def __init__(self, config: FmsConfig):
@@ -122,7 +130,15 @@ class BeatPacker(wiring.Component):
         m = Module()
         count = Signal(range(Chunks(self.config).beats))  # their number is a power of two
         m.d.comb += self.completes.eq(self.valid & count.all())
-        m.d.sync += self.chunk_valid.eq(self.completes)
         with m.If(self.valid):
-            m.d.sync += [count.eq(count + 1), self.chunk.eq(Cat(self.chunk[BEAT_BITS:], self.beat))]
+            m.d.sync += count.eq(count + 1)
+        valid, completes, beat = self.valid, self.completes, self.beat
+        for clock in range(1, CHUNK_CLOCKS):
+            ahead = valid, completes, beat
+            valid, completes = Signal(name=f"valid_{clock}"), Signal(name=f"completes_{clock}")
+            beat = Signal(BEAT_BITS, name=f"beat_{clock}")
+            m.d.sync += [late.eq(one) for late, one in zip((valid, completes, beat), ahead, strict=True)]
+        m.d.sync += self.chunk_valid.eq(completes)
+        with m.If(valid):
+            m.d.sync += self.chunk.eq(Cat(self.chunk[BEAT_BITS:], beat))
         return m

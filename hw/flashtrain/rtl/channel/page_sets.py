@@ -2,7 +2,6 @@
 
 from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import data, enum, stream, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec import FmsConfig
@@ -10,7 +9,7 @@ from flashtrain.spec.geometry import bits_for
 
 from ..arbiter import RoundRobin
 from ..layouts import STREAM_BITS, PageKind, PageSet, WritePage
-from .age_order import AgeOrder
+from .set_walk import SetWalk
 
 
 class SetState(enum.Enum, shape=2):
@@ -22,29 +21,10 @@ class SetState(enum.Enum, shape=2):
     HANDED_OUT = 3  # offered to its agent, or with it
 
 
-class SetRecord(data.StructLayout):
-    """What is known of the page set in a slot; its planes are `first` to `last`."""
-
-    def __init__(self, config: FmsConfig):
-        g = config.geometry
-        super().__init__({
-            "zone": g.zone_bits,
-            "row": g.row_bits,
-            "die": g.die_bits,
-            "kind": PageKind,
-            "stream": STREAM_BITS,
-            "first": g.plane_bits,
-            "last": g.plane_bits,
-            "source": g.zone_bits,
-            "copies": g.plane_bits + 1,
-            "tag": config.tag_bits,
-        })  # fmt: skip
-
-
 OPENED_WITH = ("zone", "row", "die", "kind", "stream", "source", "copies", "tag")
 """What a set is told by its first page."""
 
-HANDED_ON = ("zone", "row", "kind", "first", "last", "source", "copies", "tag")
+HANDED_ON = ("zone", "row", "kind", "first", "source", "copies", "tag")
 """What its agent is told of it."""
 
 
@@ -68,8 +48,9 @@ class PageSets(wiring.Component):
 
     Only sets of DATA hold what can be read, and are discarded or closed for others' sake.
 
-    Latency: a page is accepted 1 clock after it is offered if its set is the youngest, after `write_sets` + 2
-    if it opens a set; a lookup is answered within `write_sets`. What goes before adds its own walk.
+    Latency: a page is accepted 4 clocks after it is offered if its set is the youngest, after
+    `write_sets` + 5 if it opens a set; a lookup is answered within `write_sets` + 3. What goes before adds
+    its own walk.
 
     Members
     -------
@@ -116,45 +97,60 @@ class PageSets(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         config, g, count = self.config, self.config.geometry, self.config.write_sets
+        page, asked = self.pages.payload, self.lookup.payload
 
-        m.submodules.records = records = Memory(shape=SetRecord(config), depth=count, init=[])
-        write, read, ended = records.write_port(), *(records.read_port(domain="comb") for _ in range(2))
+        m.submodules.walk = walk = SetWalk(config)
+        visiting, slot, record = walk.visiting, walk.visit.slot, walk.visit.record
         states = Signal(data.ArrayLayout(SetState, count))
-        filled = Signal(data.ArrayLayout(g.plane_bits + 1, count))  # planes below this one have their data
-
-        # The slot that the walk visits, and what is known of it.
-        m.submodules.order = order = AgeOrder(count)
-        position, slot = Signal(range(count)), order.slot
-        visits = Signal(range(count))
-        last_visit = visits == count - 1
-        state, whole, is_pinned = Signal(SetState), Signal(), Signal()
-        record = read.data
-        is_data = record.kind == PageKind.DATA
         pinned, pinned_slot = Signal(), Signal.like(slot)
         m.d.comb += [
-            order.position.eq(position),
-            state.eq(states[slot]),
-            read.addr.eq(slot),
-            write.addr.eq(slot),
-            whole.eq(filled[slot] > record.last),
-            is_pinned.eq(pinned & (pinned_slot == slot)),
             self.slot.eq(slot),
             self.hit_slot.eq(slot),
+            walk.last.eq(page.plane),
+            walk.record.first.eq(page.plane),
+            *(walk.record[field].eq(page[field]) for field in OPENED_WITH),
+            walk.arrived.eq(self.arrived),
+            walk.arrived_slot.eq(self.arrived_slot),
+            walk.arrived_plane.eq(self.arrived_plane),
+            walk.ended_slot.eq(self.ended_slot),
+            self.ended_first.eq(walk.ended_first),
+            self.ended_last.eq(walk.ended_last),
         ]
 
-        def begin(at: int) -> list:
-            return [position.eq(at), visits.eq(0)]
-
-        def go_on(step: int) -> list:
-            return [position.eq(position + step), visits.eq(visits + 1)]
+        # What is asked of a set, found out while its visit is coming.
+        state = Signal(SetState)
+        is_data, whole, is_pinned, is_offered = Signal(), Signal(), Signal(), Signal()
+        of_page, of_zone, of_stream = Signal(), Signal(), Signal()
+        holds_asked, has_asked = Signal(), Signal()  # the page that a read asks for, and its data
+        coming = walk.coming
+        is_data_next = coming.record.kind == PageKind.DATA
+        m.d.sync += [
+            state.eq(states[coming.slot]),
+            is_data.eq(is_data_next),
+            whole.eq(coming.filled > coming.last),
+            is_pinned.eq(pinned & (pinned_slot == coming.slot)),
+            is_offered.eq(Cat(one.valid & (one.payload.slot == coming.slot) for one in self.sets).any()),
+            of_page.eq((coming.record.kind == page.kind) & _same_row(coming.record, page)),
+            of_zone.eq(is_data_next & (coming.record.zone == self.discard.payload)),
+            of_stream.eq(coming.record.stream == self.flush.payload),
+            holds_asked.eq(
+                is_data_next
+                & _same_row(coming.record, asked)
+                & (coming.record.first <= asked.plane)
+                & (asked.plane <= coming.last)
+            ),
+            has_asked.eq(asked.plane < coming.filled),
+        ]
+        with m.If(self.ended & (self.ended_slot == coming.slot)):
+            m.d.sync += state.eq(SetState.FREE)
 
         m.submodules.turn = turn = RoundRobin(4)
         unsettled = Signal()  # a closed set may have become ready for its agent
-        page, asked = self.pages.payload, self.lookup.payload
+        accepted = Signal()  # an offer was, a clock ago
         closing = page.close | (page.plane == g.planes - 1)
         room = Signal(init=1)  # something may have become free since the page found no place
         evicted = Signal()  # the page has closed another's set already
-        candidate, found_free, found_open = Signal.like(position), Signal(), Signal()
+        candidate, found_free, found_open = Signal.like(slot), Signal(), Signal()
         blocked = Signal(g.dies)  # an older closed set of the die goes first
         waiting, flushing = Signal(count), Signal()
         kept = Signal()  # the walk met a set that cannot be discarded yet
@@ -164,18 +160,17 @@ class PageSets(wiring.Component):
             self.flush.valid & ~flushing,
             self.discard.valid,
         )
-        m.d.comb += turn.requests.eq(Cat(asking))
+        m.d.comb += [turn.requests.eq(Cat(asking)), walk.picked.eq(candidate)]
 
-        with m.FSM(name="page_sets"):
+        with m.FSM(name="page_sets") as fsm:
             with m.State("IDLE"):
-                m.d.sync += begin(0)
                 with m.If(unsettled):
                     m.d.sync += [unsettled.eq(0), blocked.eq(0)]
                     m.next = "OFFER"
                 with m.Else():
                     m.d.comb += turn.advance.eq(turn.requests.any())
                     with m.If(turn.chosen[0]):
-                        m.d.sync += [*begin(count - 1), room.eq(0), found_free.eq(0), found_open.eq(0)]
+                        m.d.sync += [room.eq(0), found_free.eq(0), found_open.eq(0)]
                         m.next = "PLACE"
                     with m.If(turn.chosen[1]):
                         m.next = "LOOKUP"
@@ -187,24 +182,23 @@ class PageSets(wiring.Component):
 
             with m.State("PLACE"):
                 # From the youngest, which is the page's own set most of the time.
-                m.d.sync += go_on(-1)
-                with m.If((state == SetState.OPEN) & (record.kind == page.kind) & _same_set(record, page)):
-                    m.d.comb += [write.data.eq(record), write.data.last.eq(page.plane), write.en.eq(1)]
-                    m.d.comb += self.pages.ready.eq(1)
+                m.d.comb += walk.backwards.eq(1)
+                with m.If(visiting & (state == SetState.OPEN) & of_page):
+                    m.d.comb += [walk.extend.eq(1), self.pages.ready.eq(1)]
                     with m.If(closing):
-                        m.d.comb += order.renew.eq(1)
+                        m.d.comb += walk.renew.eq(1)
                         m.d.sync += [states[slot].eq(SetState.CLOSED), unsettled.eq(1)]
                     m.next = "IDLE"
-                with m.Else():
+                with m.Elif(visiting):
                     with m.If((state == SetState.FREE) & ~is_pinned):
-                        m.d.sync += [candidate.eq(position), found_free.eq(1)]
+                        m.d.sync += [candidate.eq(slot), found_free.eq(1)]
                     with m.Elif((state == SetState.OPEN) & is_data & ~found_free):
-                        m.d.sync += [candidate.eq(position), found_open.eq(1)]
-                    with m.If(last_visit):
+                        m.d.sync += [candidate.eq(slot), found_open.eq(1)]
+                    with m.If(walk.ends):
                         m.next = "MAKE_PLACE"
 
             with m.State("MAKE_PLACE"):
-                m.d.sync += position.eq(candidate)
+                m.d.comb += walk.pick.eq(1)
                 with m.If(found_free):
                     m.next = "OPEN_SET"
                 with m.Elif(found_open & ~evicted):
@@ -213,79 +207,72 @@ class PageSets(wiring.Component):
                     m.next = "IDLE"
 
             with m.State("OPEN_SET"):
-                for field in OPENED_WITH:
-                    m.d.comb += write.data[field].eq(page[field])
-                m.d.comb += [write.data.first.eq(page.plane), write.data.last.eq(page.plane), write.en.eq(1)]
-                m.d.comb += [self.pages.ready.eq(1), order.renew.eq(1)]
-                m.d.sync += [states[slot].eq(SetState.OPEN), filled[slot].eq(0)]
+                m.d.comb += [walk.open.eq(1), walk.renew.eq(1), self.pages.ready.eq(1)]
+                m.d.sync += states[slot].eq(SetState.OPEN)
                 with m.If(closing):
                     m.d.sync += [states[slot].eq(SetState.CLOSED), unsettled.eq(1)]
                 m.next = "IDLE"
 
             with m.State("EVICT_OLDEST"):
-                m.d.comb += order.renew.eq(1)
+                m.d.comb += walk.renew.eq(1)
                 m.d.sync += [states[slot].eq(SetState.CLOSED), unsettled.eq(1), evicted.eq(1)]
                 m.next = "IDLE"
 
             with m.State("LOOKUP"):
-                m.d.sync += go_on(+1)
-                within = (record.first <= asked.plane) & (asked.plane <= record.last)
-                with m.If((state != SetState.FREE) & is_data & _same_set(record, asked) & within):
+                with m.If(visiting & (state != SetState.FREE) & holds_asked):
                     # While its data is on the way or the pin in use, the question stays and is asked again.
-                    with m.If((asked.plane < filled[slot]) & ~pinned):
+                    with m.If(has_asked & ~pinned):
                         m.d.comb += [self.lookup.ready.eq(1), self.hit.eq(1)]
                         m.d.sync += [pinned.eq(1), pinned_slot.eq(slot)]
                     m.next = "IDLE"
-                with m.Elif(last_visit):
+                with m.Elif(visiting & walk.ends):
                     m.d.comb += self.lookup.ready.eq(1)
                     m.next = "IDLE"
 
             with m.State("OFFER"):
-                m.d.sync += go_on(+1)
                 for die, offer in enumerate(self.sets):
-                    with m.If((state == SetState.CLOSED) & (record.die == die)):
+                    with m.If(visiting & (state == SetState.CLOSED) & (record.die == die)):
                         m.d.sync += blocked[die].eq(1)
                         with m.If(whole & ~blocked[die] & ~offer.valid):
                             m.d.sync += [
                                 offer.valid.eq(1),
                                 offer.payload.slot.eq(slot),
+                                offer.payload.last.eq(walk.visit.last),
+                                *(offer.payload[field].eq(record[field]) for field in HANDED_ON),
                                 states[slot].eq(SetState.HANDED_OUT),
                             ]
-                            for field in HANDED_ON:
-                                m.d.sync += offer.payload[field].eq(record[field])
-                with m.If(last_visit):
+                with m.If(visiting & walk.ends):
                     m.next = "IDLE"
 
             with m.State("FLUSH"):
-                m.d.sync += go_on(+1)
-                with m.If((state != SetState.FREE) & (record.stream == self.flush.payload)):
+                with m.If(visiting & (state != SetState.FREE) & of_stream):
                     m.d.sync += waiting.bit_select(slot, 1).eq(1)
                     with m.If(state == SetState.OPEN):
-                        m.d.comb += order.renew.eq(1)
-                        # The next one moves to this position.
-                        m.d.sync += [position.eq(position), states[slot].eq(SetState.CLOSED), unsettled.eq(1)]
-                with m.If(last_visit):
+                        m.d.comb += walk.renew.eq(1)
+                        m.d.sync += [states[slot].eq(SetState.CLOSED), unsettled.eq(1)]
+                with m.If(visiting & walk.ends):
                     m.d.comb += self.flush.ready.eq(1)
                     m.d.sync += flushing.eq(1)
                     m.next = "IDLE"
 
             with m.State("DISCARD"):
-                m.d.sync += go_on(+1)
-                offered = Cat(offer.valid & (offer.payload.slot == slot) for offer in self.sets).any()
                 ours = (state == SetState.OPEN) | (state == SetState.CLOSED)
-                keep = Signal()
-                with m.If((state != SetState.FREE) & is_data & (record.zone == self.discard.payload)):
-                    m.d.comb += keep.eq(Mux(ours, ~whole, offered))
+                with m.If(visiting & (state != SetState.FREE) & of_zone):
+                    with m.If(Mux(ours, ~whole, is_offered)):
+                        m.d.sync += kept.eq(1)
                     with m.If(ours & whole):
                         m.d.sync += [
                             states[slot].eq(SetState.FREE),
                             waiting.bit_select(slot, 1).eq(0),
                             room.eq(1),
                         ]
-                m.d.sync += kept.eq(kept | keep)
-                with m.If(last_visit):
-                    m.d.comb += self.discard.ready.eq(~kept & ~keep)
-                    m.next = "IDLE"
+                with m.If(visiting & walk.ends):
+                    m.next = "DISCARDED"
+
+            with m.State("DISCARDED"):
+                m.d.comb += self.discard.ready.eq(~kept)
+                m.next = "IDLE"
+        m.d.comb += walk.going.eq(~fsm.ongoing("IDLE"))
 
         # What happens beside the walk; it comes last because it outweighs what the walk does meanwhile.
         with m.If(self.pages.valid & self.pages.ready):
@@ -293,15 +280,13 @@ class PageSets(wiring.Component):
         with m.If(self.unpin):
             m.d.sync += [pinned.eq(0), room.eq(1)]
         with m.If(self.arrived):
-            m.d.sync += [filled[self.arrived_slot].eq(self.arrived_plane + 1), unsettled.eq(1)]
+            m.d.sync += unsettled.eq(1)
         for offer in self.sets:
             with m.If(offer.valid & offer.ready):
-                m.d.sync += [offer.valid.eq(0), unsettled.eq(1)]
-        m.d.comb += [
-            ended.addr.eq(self.ended_slot),
-            self.ended_first.eq(ended.data.first),
-            self.ended_last.eq(ended.data.last),
-        ]
+                m.d.sync += offer.valid.eq(0)
+        with m.If(accepted):
+            m.d.sync += unsettled.eq(1)
+        m.d.sync += accepted.eq(Cat(offer.valid & offer.ready for offer in self.sets).any())
         with m.If(self.ended):
             m.d.sync += [
                 states[self.ended_slot].eq(SetState.FREE),
@@ -315,6 +300,6 @@ class PageSets(wiring.Component):
         return m
 
 
-def _same_set(record, page):
+def _same_row(record, page):
     """Whether `page` belongs to the row of pages that `record` tells of."""
     return (record.zone == page.zone) & (record.row == page.row) & (record.die == page.die)

@@ -25,7 +25,7 @@ class ProgramResults(wiring.Component):
     Tiles are reported when there is no page set to report.
 
     Latency: 2 clocks from a result to its first event, one more for each die before it in turn. Throughput:
-    one page per clock; a tile in 2 clocks.
+    one page per clock, and 3 clocks per set; a tile in 3 clocks.
 
     Members
     -------
@@ -33,7 +33,7 @@ class ProgramResults(wiring.Component):
     announced_page : In(BufferPage), note : In(Note)
     results : In(stream(SetResult)).array(dies)
     updated : In(stream(PageEvent)).array(dies)   tiles
-    slot : Out                             the set whose pages are reported
+    slot : Out                             the set whose pages are reported, or have been with `ended`
     first, last : In                       its planes
     ended : Out(1)                         all its pages are reported
     programmed : Out(stream(PageEvent))
@@ -67,9 +67,9 @@ class ProgramResults(wiring.Component):
 
         m.submodules.notes = notes = Memory(shape=Note(config), depth=config.write_sets * g.planes, init=[])
         write, read = notes.write_port(), notes.read_port(domain="comb")
-        plane, failed = Signal(g.plane_bits), Signal()
+        plane, last, failed = Signal(g.plane_bits), Signal(g.plane_bits), Signal()
         m.submodules.tiles = tiles = RoundRobin(g.dies)
-        event = Signal(PageEvent(config))  # of a tile
+        chosen, event = Signal(g.dies), Signal(PageEvent(config))  # of a tile
         m.d.comb += [
             write.addr.eq(Cat(self.announced_page.plane, self.announced_page.slot)),
             write.data.eq(self.note),
@@ -87,11 +87,8 @@ class ProgramResults(wiring.Component):
                     m.d.sync += turn.eq(turn + 1)
                 with m.Elif(tiles.requests.any()):
                     m.d.comb += tiles.advance.eq(1)
-                    for tile, chosen in zip(self.updated, tiles.chosen, strict=True):
-                        m.d.comb += tile.ready.eq(chosen)
-                        with m.If(chosen):
-                            m.d.sync += event.eq(tile.payload)
-                    m.next = "REPORT_TILE"
+                    m.d.sync += chosen.eq(tiles.chosen)
+                    m.next = "TAKE_TILE"
                 for die, result in enumerate(self.results):
                     with m.If(turn == die):
                         m.d.comb += result.ready.eq(1)
@@ -100,14 +97,25 @@ class ProgramResults(wiring.Component):
                             m.next = "BEGIN"
 
             with m.State("BEGIN"):
-                m.d.sync += plane.eq(self.first)
+                m.d.sync += [plane.eq(self.first), last.eq(self.last)]
                 m.next = "REPORT"
 
             with m.State("REPORT"):
                 with m.If(self.page_ended):
                     m.d.sync += plane.eq(plane + 1)
-                with m.If(self.ended):
-                    m.next = "WAIT"
+                    with m.If(plane == last):
+                        m.next = "END"
+
+            with m.State("END"):
+                m.d.comb += self.ended.eq(1)
+                m.next = "WAIT"
+
+            with m.State("TAKE_TILE"):
+                for tile, is_chosen in zip(self.updated, chosen, strict=True):
+                    m.d.comb += tile.ready.eq(is_chosen)
+                    with m.If(is_chosen):
+                        m.d.sync += event.eq(tile.payload)
+                m.next = "REPORT_TILE"
 
             with m.State("REPORT_TILE"):
                 m.d.comb += self.programmed.payload.eq(event)
@@ -117,7 +125,6 @@ class ProgramResults(wiring.Component):
         m.d.comb += [
             self.programmed.valid.eq((reporting & read.data.notify) | fsm.ongoing("REPORT_TILE")),
             self.page_ended.eq(reporting & (~read.data.notify | self.programmed.ready)),
-            self.ended.eq(self.page_ended & (plane == self.last)),
             self.failed.eq(self.ended & failed),
             self.busy.eq(~fsm.ongoing("WAIT")),
         ]

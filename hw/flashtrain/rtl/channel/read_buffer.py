@@ -9,6 +9,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 
 from ..layouts import BufferPage, PageTarget, ReadHead
+from ..memories import NEVER_COLLIDES
 from ..queue import Queue
 from .free_pages import FreePages
 from .gearbox import BEAT_BITS, BeatPacker, Chunks
@@ -28,7 +29,9 @@ class ReadBuffer(wiring.Component):
     turns. The memory has one write port, which the bus has first (once per chunk of 64 bits), and one read
     port, which is the tensor buffer's alone.
 
-    Latency: a page is offered 3 clocks after its last beat or word; its first word comes 3 clocks after its
+    The memory has registers around it, because its ways are long.
+
+    Latency: a page is offered 5 clocks after its last beat or word; its first word comes 4 clocks after its
     head is accepted if the buffer was idle. Throughput: one word per clock, without a gap between pages whose
     heads are accepted in time; copies, one word in each clock that the bus leaves.
 
@@ -38,7 +41,7 @@ class ReadBuffer(wiring.Component):
     fill_valid : In(1), fill_data : In(16)   page_bytes / 2 beats for each, the low bytes first
     hits : In(stream(HitPage))         a page to copy; accepted when a buffer is free and `copy` is accepted
     copy : Out(stream(BufferPage))     asks the write buffer for it
-    copy_room : Out(1)                 a word may come in the next clock
+    copy_room : Out(1)                 a word may come 3 clocks later
     copy_valid : In(1), copy_data : In
     read_head : Out(stream(ReadHead))  a complete page; up to two are accepted ahead of their words
     read_data : Out(stream)            page_beats words for each accepted head, in their order
@@ -66,7 +69,10 @@ class ReadBuffer(wiring.Component):
         number_bits = bits_for(config.read_pages)
 
         m.submodules.memory = memory = Memory(
-            shape=8 * config.data_bytes, depth=config.read_pages * config.page_beats, init=[]
+            shape=8 * config.data_bytes,
+            depth=config.read_pages * config.page_beats,
+            init=[],
+            attrs=NEVER_COLLIDES,
         )
         write, read = memory.write_port(granularity=chunks.bits), memory.read_port()
         m.submodules.free = free = FreePages(config.read_pages)
@@ -118,14 +124,14 @@ class ReadBuffer(wiring.Component):
             copied.eq(self.copy_valid & copy_word.all()),
         ]
         with m.If(self.copy_valid):
-            m.d.comb += [
+            m.d.sync += [
                 write.addr.eq(Cat(copy_word, copy_number)),
                 write.data.eq(self.copy_data),
                 write.en.eq(~0),
+                copy_word.eq(copy_word + 1),
             ]
-            m.d.sync += copy_word.eq(copy_word + 1)
         with m.Else():
-            m.d.comb += [
+            m.d.sync += [
                 write.addr.eq(Cat(fill_word, fill_number)),
                 write.data.eq(packer.chunk.replicate(chunks.count)),
                 write.en.eq(packer.chunk_valid << fill_chunk),
@@ -144,21 +150,28 @@ class ReadBuffer(wiring.Component):
         sending, sent_number, sent_word = Signal(), Signal(number_bits), Signal(range(config.page_beats))
         waiting, waiting_number = Signal(), Signal(number_bits)
         sends, last_word = Signal(), Signal()
+        sent = Signal(8 * config.data_bytes, reset_less=True)  # a block memory has such a register
+        m.d.comb += self.read_data.payload.eq(sent)
+        there, moves = Signal(), Signal()  # a word at the memory's output, on to the register behind it
         m.d.comb += [
             self.read_head.valid.eq(complete.output.valid & ~waiting),
             self.read_head.payload.tag.eq(complete.output.payload.target.tag),
             self.read_head.payload.page.eq(complete.output.payload.target.page),
             complete.output.ready.eq(self.read_head.ready & ~waiting),
-            sends.eq(sending & (~self.read_data.valid | self.read_data.ready)),
+            moves.eq(there & (~self.read_data.valid | self.read_data.ready)),
+            sends.eq(sending & (~there | moves)),
             last_word.eq(sends & sent_word.all()),
             read.en.eq(sends),
             read.addr.eq(Cat(sent_word, sent_number)),
-            self.read_data.payload.eq(read.data),
             free.returns.eq(last_word),
             free.returned.eq(sent_number),
         ]
         with m.If(sends):
-            m.d.sync += [self.read_data.valid.eq(1), sent_word.eq(sent_word + 1)]
+            m.d.sync += [there.eq(1), sent_word.eq(sent_word + 1)]
+        with m.Elif(moves):
+            m.d.sync += there.eq(0)
+        with m.If(moves):
+            m.d.sync += [self.read_data.valid.eq(1), sent.eq(read.data)]
         with m.Elif(self.read_data.ready):
             m.d.sync += self.read_data.valid.eq(0)
         with m.If(~sending | last_word):

@@ -22,7 +22,9 @@ class ReadSets(wiring.Component):
     The user takes the next set, steps through it to sense it (`step`, or all at once, `sense_all`), and later
     removes its reads one by one (`remove`). While it steps, no reads are accepted.
 
-    Latency: a read can be taken one clock after it is accepted. Throughput: one read per clock.
+    `read` and `last` are right from the second clock on after `take`, `step` or `remove`.
+
+    Latency: a read can be taken 2 clocks after it is accepted. Throughput: one read in 2 clocks.
 
     Members
     -------
@@ -77,17 +79,16 @@ class ReadSets(wiring.Component):
         accepted = Signal()
         m.submodules.store = store = Memory(shape=DieRead(self.config), depth=depth, init=[])
         write = store.write_port()
-        read = store.read_port(domain="comb")
+        to_output, to_sense = store.read_port(), store.read_port()
         m.d.comb += [
-            full.eq((written ^ removed) == depth),
             after_sensed.eq(sensed + 1),
             accepted.eq(self.reads.valid & self.reads.ready),
             write.addr.eq(written),
             write.data.eq(self.reads.payload),
             write.en.eq(accepted),
-            read.addr.eq(Mux(self.output, removed, sensed)),
-            self.read.eq(read.data),
-            self.last.eq(after_sensed == written),
+            to_output.addr.eq(removed),
+            to_sense.addr.eq(sensed),
+            self.read.eq(Mux(self.output, to_output.data, to_sense.data)),
             self.emptied.eq(removed == marked),
             self.sensed.eq(marked != sensed),
         ]
@@ -102,22 +103,34 @@ class ReadSets(wiring.Component):
         planes = Signal(g.planes)  # of the next set; of the set taken last, while there is none
         planes_before = Signal(g.planes)
         next_row = Signal()
-        extends = Signal()
+        compared = Signal()  # the read that waits with the newest one, and found that
+        extends, row_after = Signal(), Signal()  # it is of the same row, a higher plane; of the next row
+        unsensed = Signal()
         stepping = Signal()
+        shown = Signal()  # `read` has come out of the store
         lonely = Signal(range(self.patience + 1))  # clocks until no further read is waited for
         m.d.comb += [
             same_kind.eq(~head.statistics & ~statistics),
-            extends.eq(
-                self.waiting & same_kind & (head.zone == zone) & (head.row == row) & (head.plane > plane)
-            ),
-            stepping.eq(~self.waiting & (sensed != written)),
-            self.reads.ready.eq(~full & ~stepping & (~self.waiting | extends)),
+            stepping.eq(~self.waiting & unsensed),
+            self.reads.ready.eq(compared & ~full & ~stepping & (~self.waiting | extends)),
             self.none.eq(~self.waiting & ~self.reads.valid & (lonely == 0)),
             self.complete.eq(
-                self.waiting
-                & (full | statistics | (plane == g.planes - 1) | Mux(self.reads.valid, ~extends, lonely == 0))
+                shown
+                & (
+                    full
+                    | statistics
+                    | (plane == g.planes - 1)
+                    | Mux(self.reads.valid, compared & ~extends, lonely == 0)
+                )
             ),
             self.sequential.eq(next_row & (planes == planes_before)),
+        ]
+        m.d.sync += [
+            compared.eq(self.reads.valid & ~accepted),
+            extends.eq(same_kind & (head.zone == zone) & (head.row == row) & (head.plane > plane)),
+            full.eq((written ^ removed) == depth),
+            unsensed.eq(sensed != written),
+            row_after.eq((head.zone == zone) & (head.row == row + 1)),
         ]
         with m.If(accepted):
             m.d.sync += [
@@ -132,12 +145,13 @@ class ReadSets(wiring.Component):
             ]
             with m.If(~self.waiting):
                 m.d.sync += [
-                    next_row.eq(same_kind & (head.zone == zone) & (head.row == row + 1)),
+                    next_row.eq(same_kind & row_after),
                     planes_before.eq(planes),
                 ]
         with m.Elif(lonely != 0):
             m.d.sync += lonely.eq(lonely - 1)
 
+        m.d.sync += [shown.eq(self.waiting & ~self.take), self.last.eq(after_sensed == written)]
         with m.If(self.take):
             m.d.sync += self.waiting.eq(0)
         with m.If(self.sense_all):

@@ -1,6 +1,6 @@
 """A timer, and how it is used."""
 
-from amaranth import Module, Signal
+from amaranth import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -20,7 +20,7 @@ class TimerPort(wiring.Signature):
 
 
 class Timer(wiring.Component):
-    """Counts down.
+    """Counts down, one clock behind its user, who needs not have decided on the time early in a clock.
 
     Members
     -------
@@ -33,10 +33,14 @@ class Timer(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        left = Signal(self.bits)
-        m.d.comb += self.port.running.eq(left != 0)
+        started, clocks = Signal(), Signal(self.bits)
+        left, after_this = Signal(self.bits), Signal(self.bits)
+        m.d.comb += left.eq(Mux(started, clocks, after_this))
+        m.d.sync += [started.eq(self.port.start), clocks.eq(self.port.clocks)]
+        with m.If(self.port.running):
+            m.d.sync += after_this.eq(left - 1)
         with m.If(self.port.start):
-            m.d.sync += left.eq(self.port.clocks)
-        with m.Elif(self.port.running):
-            m.d.sync += left.eq(left - 1)
+            m.d.sync += self.port.running.eq(self.port.clocks != 0)
+        with m.Elif(left == 1):
+            m.d.sync += self.port.running.eq(0)
         return m

@@ -16,7 +16,8 @@ class Turns(wiring.Component):
     The unit whose turn it is goes on as long as no other wants the die. When one does, it finishes what it
     has begun and begins no more, unless it has begun less than its run since its turn started.
 
-    Latency: 1 clock from the end of one turn to the next. Unit 0 has the first turn.
+    Latency: 2 clocks until a unit that wants the die has its turn, 1 from the end of one turn to the next.
+    Unit 0 has the first turn.
 
     Members
     -------
@@ -40,15 +41,17 @@ class Turns(wiring.Component):
         m.submodules.rotation = rotation = RoundRobin(len(self.runs))
         turn = Signal(len(self.runs), init=1)
         begun = Signal(range(max(self.runs) + 1))
+        wants = Signal(len(self.runs))  # a clock late, as `leave` is
         others = Signal()
         leave = Signal()  # the unit begins no more; a clock late, to keep the way to the units short
         busy = Signal()
-        started = Signal()
+        started = Signal()  # a clock late, too
         m.d.comb += [
-            rotation.requests.eq(Cat(unit.wants for unit in self.units) & ~turn),
+            rotation.requests.eq(wants & ~turn),
             others.eq(rotation.requests.any()),
             self.turn.eq(turn),
         ]
+        m.d.sync += wants.eq(Cat(unit.wants for unit in self.units))
         with m.Switch(turn):
             for number, (unit, run) in enumerate(zip(self.units, self.runs, strict=True)):
                 with m.Case(1 << number):
@@ -56,8 +59,8 @@ class Turns(wiring.Component):
                     m.d.comb += [
                         unit.go.eq(~leave),
                         busy.eq(unit.busy | (unit.wants & ~leave)),
-                        started.eq(unit.started),
                     ]
+                    m.d.sync += started.eq(unit.started)
         with m.If(others & ~busy):
             m.d.comb += rotation.advance.eq(1)
             m.d.sync += [turn.eq(rotation.chosen), begun.eq(0), leave.eq(0)]

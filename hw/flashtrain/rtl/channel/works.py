@@ -1,6 +1,6 @@
 """All of a channel engine but its clockwork."""
 
-from amaranth import Cat, Module
+from amaranth import Cat, Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -16,6 +16,7 @@ from .die_agent import DieAgent
 from .die_watch import DieTimers
 from .read_buffer import ReadBuffer
 from .read_intake import ReadIntake
+from .request_slice import RequestSlice
 from .write_buffer import WriteBuffer
 
 
@@ -127,21 +128,32 @@ class ChannelWorks(wiring.Component):
             connect(m, intake.reads[number], agent.reads)
             connect(m, eraser.erase[number], agent.erase)
             connect(m, agent.erased, eraser.erased[number])
-            connect(m, agent.bus, bus.requests[number])
+            m.submodules[f"request_{number}"] = request = RequestSlice(config)
+            connect(m, agent.bus, request.agent)
+            connect(m, request.bus, bus.requests[number])
             connect(m, agent.timers, flipped(self.timers[number]))
-            m.d.comb += [agent.bus_done.eq(bus.done[number]), agent.bus_status.eq(bus.status)]
+            m.d.comb += [
+                request.bus_done.eq(bus.done[number]),
+                agent.bus_done.eq(request.agent_done),
+                agent.bus_status.eq(bus.status),
+            ]
 
+        # What an agent tells is counted a clock later: the ways from its units are long enough.
+        pulses = ("programmed", "page_programmed", "sensed", "page_output", "ended", "failure")
+        told = {name: Signal(dies, name=f"told_{name}") for name in pulses}
+        for name, bits in told.items():
+            m.d.sync += bits.eq(Cat(getattr(agent, name) for agent in agents))
         events = self.events
         m.d.comb += [
             self.ready.eq(blocks.ready & Cat(agent.ready for agent in agents).all()),
             self.idle.eq(Cat(agent.idle for agent in agents).all() & ~intake.busy & ~write_buffer.busy),
             self.activity.eq(bus.activity),
-            events.programs.eq(sum(agent.programmed for agent in agents)),
-            events.pages_programmed.eq(sum(agent.page_programmed for agent in agents)),
-            events.senses.eq(sum(agent.sensed for agent in agents)),
-            events.pages_sensed.eq(sum(agent.page_output for agent in agents)),
+            events.programs.eq(sum(told["programmed"])),
+            events.pages_programmed.eq(sum(told["page_programmed"])),
+            events.senses.eq(sum(told["sensed"])),
+            events.pages_sensed.eq(sum(told["page_output"])),
             events.buffer_hits.eq(read_buffer.hits.valid & read_buffer.hits.ready),
-            events.erases.eq(sum(agent.ended for agent in agents)),
-            events.failures.eq(sum(agent.failure for agent in agents)),
+            events.erases.eq(sum(told["ended"])),
+            events.failures.eq(sum(told["failure"])),
         ]
         return m

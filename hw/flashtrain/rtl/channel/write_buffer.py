@@ -9,6 +9,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 
 from ..layouts import STREAM_BITS, BufferPage, PageEvent, PageKind, PageSet, PageTarget, SetResult, WritePage
+from ..memories import NEVER_COLLIDES
 from .gearbox import BEAT_BITS, PageSerializer
 from .page_sets import PagePlace, PageSets
 from .program_results import ProgramResults
@@ -20,8 +21,10 @@ class WriteBuffer(wiring.Component):
     The memory has one write port, which is the tensor buffer's alone, and one read port, which the bus has
     first (once in `channels` clocks at most); copies of pages that reads have hit take the rest.
 
+    The memory has registers around it, because it is large and its ways are long.
+
     Latency: see :class:`PageSets` and, from `fetch` to `beats`, :class:`PageSerializer`; the first word of a
-    copy comes 2 clocks after it is asked for. Throughput: data and beats, one per clock; copies, one word in
+    copy comes 4 clocks after it is asked for. Throughput: data and beats, one per clock; copies, one word in
     each clock that the bus leaves.
 
     Members
@@ -35,7 +38,7 @@ class WriteBuffer(wiring.Component):
     home_of : In(BufferPage), home : Out(PageTarget)   where a page of gradients came from
     flush, flushed, discard, lookup, hit, hit_slot            see :class:`PageSets`
     copy : In(stream(BufferPage))     the page that `lookup` has hit; releases it at the end
-    copy_room : In(1)                 there is room for a word in the next clock
+    copy_room : In(1)                 there is room for a word 3 clocks later
     copy_valid : Out(1), copy_data : Out
     page_ended, set_ended, set_failed : Out(1)    pulses: a page, a set is over; the set's program failed
     busy : Out(1)                     a set is closed, with its agent, or its results are not told yet
@@ -82,7 +85,7 @@ class WriteBuffer(wiring.Component):
         m.submodules.sets = sets = PageSets(config)
         m.submodules.results = results = ProgramResults(config)
         m.submodules.memory = memory = Memory(
-            shape=8 * config.data_bytes, depth=pages * config.page_beats, init=[]
+            shape=8 * config.data_bytes, depth=pages * config.page_beats, init=[], attrs=NEVER_COLLIDES
         )
         write, read = memory.write_port(), memory.read_port()
 
@@ -137,9 +140,6 @@ class WriteBuffer(wiring.Component):
         m.d.comb += [
             announce.en.eq(placed),
             announce.data.eq(results.announced_page),
-            write.en.eq(self.data_valid),
-            write.data.eq(self.data),
-            write.addr.eq(Cat(beat, arrive.data.plane, arrive.data.slot)),
             sets.arrived.eq(self.data_valid & beat.all()),
             sets.arrived_slot.eq(arrive.data.slot),
             sets.arrived_plane.eq(arrive.data.plane),
@@ -148,6 +148,11 @@ class WriteBuffer(wiring.Component):
         m.d.comb += [announce.addr.eq(announced), arrive.addr.eq(arrived)]
         with m.If(placed):
             m.d.sync += announced.eq(announced + 1)
+        m.d.sync += [
+            write.en.eq(self.data_valid),
+            write.data.eq(self.data),
+            write.addr.eq(Cat(beat, arrive.data.plane, arrive.data.slot)),
+        ]
         with m.If(self.data_valid):
             m.d.sync += beat.eq(beat + 1)
         with m.If(sets.arrived):
@@ -160,17 +165,23 @@ class WriteBuffer(wiring.Component):
         copy_reads = Signal()
         m.d.comb += [
             copy_reads.eq(copying & self.copy_room & ~serializer.read),
-            read.en.eq(serializer.read | copy_reads),
-            read.addr.eq(serializer.address),
-            serializer.word.eq(read.data),
-            serializer.others_read.eq(copy_reads),
+            serializer.word.eq(self.copy_data),
             self.copy.ready.eq(~copying),
-            self.copy_data.eq(read.data),
             sets.unpin.eq(copy_reads & copy_beat.all()),
         ]
-        m.d.sync += self.copy_valid.eq(copy_reads)
-        with m.If(~serializer.read):
-            m.d.comb += read.addr.eq(Cat(copy_beat, copied.plane, copied.slot))
+        copy_asked, copy_there = Signal(), Signal()
+        fetched = Signal(8 * config.data_bytes, reset_less=True)  # a block memory has such a register
+        m.d.comb += self.copy_data.eq(fetched)
+        m.d.sync += [
+            read.en.eq(serializer.read | copy_reads),
+            read.addr.eq(Cat(copy_beat, copied.plane, copied.slot)),
+            copy_asked.eq(copy_reads),
+            copy_there.eq(copy_asked),
+            self.copy_valid.eq(copy_there),
+            fetched.eq(read.data),
+        ]
+        with m.If(serializer.read):
+            m.d.sync += read.addr.eq(serializer.address)
         with m.If(self.copy.valid & self.copy.ready):
             m.d.sync += [copying.eq(1), copied.eq(self.copy.payload)]
         with m.If(copy_reads):

@@ -1,0 +1,49 @@
+"""`flashtrain area controller`: what is measured, and what the table says of it."""
+
+import json
+
+import pytest
+
+from flashtrain.cli import area_controller
+from flashtrain.cli.main import main
+from flashtrain.sim import synthesis
+from flashtrain.sim.synthesis import Area, Placement
+from flashtrain.spec import preset
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """Tools that find 1,000 LUT6 in a channel engine, and 100 more in each die."""
+
+    def synthesise(component, name, target):
+        dies = component.config.geometry.dies
+        assert component.config.geometry.blocks == preset("behemoth").geometry.blocks
+        return Area(
+            lut=1000 + 100 * dies, carry=0, lut_memory=1, registers=10 * dies, multipliers=0,
+            block_memory=3, memory_lut=4,
+        )  # fmt: skip
+
+    clocks = {"mhz": 151.0}
+    monkeypatch.setattr(synthesis, "synthesise", synthesise)
+    monkeypatch.setattr(synthesis, "place", lambda *_, clock_mhz: Placement(5_000, clocks["mhz"]))
+    monkeypatch.setattr(synthesis, "synthesis_tools", lambda: {"yosys": "Yosys 0", "nextpnr": "nextpnr 0"})
+    return clocks
+
+
+def test_every_part_is_measured(measured, capsys):
+    assert main(["area", "controller", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert list(found["parts"]) == ["channel_2", "channel_4", "channel_8", "centre_4", "centre_8"]
+    assert found["parts"]["channel_4"]["lut6"] == 1404  # the tables of memories are among them
+    assert found["parts"]["channel_4"]["clock_mhz"] == 151.0
+
+
+def test_the_cost_of_a_die_is_a_row(measured, capsys):
+    assert main(["area", "controller"]) == 0
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("one more die")]
+    assert row.split()[-4:] == ["100", "100", "10", "0"]
+
+
+def test_too_slow_is_a_failure(measured, capsys):
+    measured["mhz"] = area_controller.NEEDED_MHZ - 1
+    assert main(["area", "controller"]) == 1
