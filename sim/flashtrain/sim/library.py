@@ -26,9 +26,8 @@ from flashtrain.rtl.channel.program_results import ProgramResults
 from flashtrain.rtl.channel.read_buffer import ReadBuffer
 from flashtrain.rtl.channel.read_intake import ReadIntake
 from flashtrain.rtl.channel_ports import ChannelPorts
-from flashtrain.rtl.die.step_statistics import StepStatistics
-from flashtrain.rtl.die.tile_walker import TileWalker
 from flashtrain.rtl.die.update import UpdateUnit
+from flashtrain.rtl.die.updater import Updater
 from flashtrain.rtl.frontend.clockwork import HubClockwork
 from flashtrain.rtl.frontend.completion import CompletionWriter
 from flashtrain.rtl.frontend.decode import Decoder
@@ -67,7 +66,7 @@ _CHANNEL_PARTS = (
 )  # fmt: skip
 _CHANNEL_OPTIONS = {"restless": ("engine_clockwork",), "silent": ("cycle",), "polled": ("counter_value",)}
 _DIE_OPTIONS = {"restless": (REST, "logic")}
-_DIE_PARTS = (UpdateUnit, TileWalker, StepStatistics)
+_DIE_PARTS = (Updater, UpdateUnit)
 
 
 def build_library(config: FmsConfig) -> Path:

@@ -111,6 +111,7 @@ class _Surgeon:
             shared = next((o for o in child.origins or () if isinstance(o, SharedModule)), None)
             part = next((o for o in child.origins or () if isinstance(o, self._classes)), None)
             if part is not None:
+                self.operate(child, here, reset)
                 self._take(here, part, child, _own_domain(child, fragment), reset)
             elif shared is not None:
                 inner = Fragment.get(shared.component, None)

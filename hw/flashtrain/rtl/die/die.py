@@ -113,13 +113,12 @@ class Die(wiring.Component):
             lanes.column.eq(decoder.column),
             lanes.fetch.eq(sequencer.handed_over),
             lanes.byte_pair_in.eq(pins.dq_o),
-            updater.byte_pair_in.eq(pins.dq_o),
             updater.start.eq(sequencer.update),
             updater.abort.eq(sequencer.array.abort),
             # The memories are asked and written to by turns.
-            *(memory.plane.eq(lanes.plane) for memory in (registers, updater)),
-            *(memory.lane.eq(lanes.lane) for memory in (registers, updater)),
-            *(memory.lane_in.eq(lanes.lane_in) for memory in (registers, updater)),
+            registers.plane.eq(lanes.plane),
+            registers.lane.eq(lanes.lane),
+            registers.lane_in.eq(lanes.lane_in),
             registers.put.eq(lanes.put & (transfer == Transfer.PAGE_IN)),
             updater.put.eq(lanes.put & (transfer == Transfer.GRADIENT_IN)),
             registers.ask.eq(lanes.ask & (transfer != Transfer.COPY_OUT)),
@@ -127,6 +126,15 @@ class Die(wiring.Component):
             updater.ask.eq(lanes.ask & (transfer == Transfer.COPY_OUT)),
             lanes.lane_out.eq(Mux(transfer == Transfer.COPY_OUT, updater.lane_out, registers.lane_out)),
         ]
+        # What only passes by on the pins does not reach the updater: there nothing moves without need.
+        with m.If((transfer == Transfer.GRADIENT_IN) | (transfer == Transfer.COPY_OUT)):
+            m.d.comb += [
+                updater.plane.eq(lanes.plane),
+                updater.lane.eq(lanes.lane),
+                updater.lane_in.eq(lanes.lane_in),
+            ]
+        with m.If(transfer == Transfer.CONSTANTS_IN):
+            m.d.comb += updater.byte_pair_in.eq(pins.dq_o)
         with m.If(selected & pins.dqs_o), m.Switch(transfer):
             with m.Case(Transfer.PAGE_IN, Transfer.GRADIENT_IN):
                 m.d.comb += lanes.beat_in.eq(1)
