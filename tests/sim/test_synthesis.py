@@ -25,7 +25,7 @@ def test_cells_by_kind():
     )
     cells = {"LUT1": 1, "LUT6": 2, "CARRY4": 3, "FDRE": 4, "FDSE": 1, "DSP48E1": 6, "RAM32M": 2, "MUXF7": 9}
     assert Area.of_cells(cells) == Area(
-        lut=3, carry=3, lut_memory=2, registers=5, multipliers=6, block_memory=0
+        lut=3, carry=3, lut_memory=2, registers=5, multipliers=6, block_memory=0, memory_lut=8
     )
 
 
