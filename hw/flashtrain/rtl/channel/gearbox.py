@@ -33,8 +33,9 @@ class Chunks:
 class PageSerializer(wiring.Component):
     """Reads pages from a memory of wide words and turns them into beats, the low bytes first.
 
-    Every chunk is read on its own, and only when there is a place for it: others may have the port whenever
-    `read` is low, which is three clocks of four.
+    A chunk is asked for when there is a place for it. The memory's output holds the word while its chunks are
+    taken; if others have used the read port meanwhile, which they may in three clocks of four, the word is read
+    again.
 
     Latency: 5 clocks from a page to its first beat. Throughput: one beat per clock within a page.
 
@@ -43,7 +44,9 @@ class PageSerializer(wiring.Component):
     pages : In(stream(BufferPage))
     beats : Out(stream(16))
     read : Out(1), address : Out   read the memory
-    word : In                      what it holds there, `READ_CLOCKS` later
+    word : In                      the memory's output, `READ_CLOCKS` later
+    others_want : In(1)            somebody else wants to read the memory
+    others_read : Out(1)           and does so in this clock
     """
 
     def __init__(self, config: FmsConfig):
@@ -54,6 +57,8 @@ class PageSerializer(wiring.Component):
             "read": Out(1),
             "address": Out(bits_for(config.page_beats) + BufferPage(config).size),
             "word": In(8 * config.data_bytes),
+            "others_want": In(1),
+            "others_read": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -64,30 +69,36 @@ class PageSerializer(wiring.Component):
         active, page = Signal(), Signal(BufferPage(self.config))
         index, word = Signal(range(chunks.count)), Signal(range(self.config.page_beats))
         last_chunk = index == chunks.count - 1
+        asks = Signal()  # for a chunk of the word
+        holds = Signal()  # the memory's output is the word, or will be
         store = Signal(data.ArrayLayout(chunks.bits, size))
         reserved, count = Signal(range(size + 1)), Signal(range(size + 1))
         newest, beat = Signal(range(size)), Signal(range(size * chunks.beats))
         comes, chunk_ends = Signal(), Signal()
         m.d.comb += [
             self.pages.ready.eq(~active),
-            self.read.eq(active & (reserved != size)),
+            asks.eq(active & (reserved != size)),
+            self.read.eq(asks & ~holds),
+            self.others_read.eq(self.others_want & ~asks),
             self.address.eq(Cat(word, page.plane, page.slot)),
             self.beats.valid.eq(count != 0),
             self.beats.payload.eq(store.as_value().word_select(beat, BEAT_BITS)),
             chunk_ends.eq(self.beats.valid & self.beats.ready & beat[: exact_log2(chunks.beats)].all()),
         ]
         m.d.sync += [
-            reserved.eq(reserved + self.read - chunk_ends),
+            reserved.eq(reserved + asks - chunk_ends),
             count.eq(count + comes - chunk_ends),
         ]
         with m.If(self.pages.valid & self.pages.ready):
             m.d.sync += [active.eq(1), page.eq(self.pages.payload)]
-        with m.If(self.read):
-            m.d.sync += index.eq(0 if chunks.count == 1 else index + 1)
+        with m.If(asks):
+            m.d.sync += [holds.eq(~last_chunk), index.eq(0 if chunks.count == 1 else index + 1)]
             with m.If(last_chunk):
                 m.d.sync += [word.eq(word + 1), active.eq(~word.all())]
+        with m.Elif(self.others_read):
+            m.d.sync += holds.eq(0)
 
-        asked, asked_index = self.read, index
+        asked, asked_index = asks, index
         for clock in range(1, READ_CLOCKS + 1):
             before = asked, asked_index
             asked, asked_index = Signal(name=f"asked_{clock}"), Signal.like(index, name=f"index_{clock}")

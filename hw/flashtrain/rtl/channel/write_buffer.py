@@ -164,7 +164,8 @@ class WriteBuffer(wiring.Component):
         copying, copied, copy_beat = Signal(), Signal(page_layout), Signal(range(config.page_beats))
         copy_reads = Signal()
         m.d.comb += [
-            copy_reads.eq(copying & self.copy_room & ~serializer.read),
+            serializer.others_want.eq(copying & self.copy_room),
+            copy_reads.eq(serializer.others_read),
             serializer.word.eq(self.copy_data),
             self.copy.ready.eq(~copying),
             sets.unpin.eq(copy_reads & copy_beat.all()),
