@@ -79,6 +79,7 @@ def build_library(config: FmsConfig) -> Path:
     models: dict[str, Model] = {}
     facts: dict[str, ModelFacts] = {}
     classes: list[str] = []
+    unheard: set[tuple[str, str]] = set()
     for name, unit, parts, options in (
         ("Hub", lambda: HubUnit(config), _HUB_PARTS, _HUB_OPTIONS),
         ("Channel", lambda: ChannelUnit(config), _CHANNEL_PARTS, _CHANNEL_OPTIONS),
@@ -92,13 +93,15 @@ def build_library(config: FmsConfig) -> Path:
                 files += [path for module, path in nand_models.items() if module in text]
                 models[part.module] = verilate(files, part.module, prefix_of(part))
                 facts[part.module] = model_facts(models[part.module], one_clock=not part.gated)
-        classes += PartsClass(name, whole, facts, **options).lines()
+        generated = PartsClass(name, whole, facts, **options)
+        classes += generated.lines()
+        unheard |= generated.unheard
 
     folder = Path(__file__).parent / "verilated_fms"
     cpp = [path for path in VERILATOR_SOURCES if path.suffix == ".cpp"]
     names = ("device.cpp", "axi_memory.h", "carry.h", "step.h", "sleep.h", "parts.h")
     cpp += [folder / name for name in names]
-    cpp.append(_generated("models.h", _models(models, facts)))
+    cpp.append(_generated("models.h", _models(models, facts, unheard)))
     cpp.append(_generated("system.h", [*_HEADER, *classes, *_exchange(config)]))
     return build_shared_library(list(models.values()), cpp, "flashtrain_device")
 
@@ -127,8 +130,13 @@ _HEADER = (
 )
 
 
-def _models(models: dict[str, Model], facts: dict[str, ModelFacts]) -> Iterator[str]:
-    """How each model is moved, and the ranges of its state that tell whether it is still (`sleep.h`)."""
+def _models(
+    models: dict[str, Model], facts: dict[str, ModelFacts], unheard: set[tuple[str, str]]
+) -> Iterator[str]:
+    """How each model is moved, and the ranges of its state that tell whether it is still (`sleep.h`).
+
+    `unheard`: ports of modules that do not.
+    """
     yield "// Generated from the text of the models."
     yield "#pragma once"
     yield '#pragma GCC diagnostic ignored "-Winvalid-offsetof"'
@@ -145,7 +153,8 @@ def _models(models: dict[str, Model], facts: dict[str, ModelFacts]) -> Iterator[
         yield f"struct flashtrain::State<{root}> {{"
         yield "    static inline const std::vector<Range> ranges = [] {"
         yield "        std::vector<Range> memories;"
-        for omitted in facts[name].memories:
+        ports = sorted(port for module, port in unheard if module == name)
+        for omitted in (*facts[name].memories, *ports):
             yield f"        memories.push_back(FLASHTRAIN_MEMBER({root}, {omitted}));"
         yield f"        return without(sizeof({root}), std::move(memories));"
         yield "    }();"

@@ -41,6 +41,16 @@ class PartsClass:
         self._numbers = {part.name: number for number, part in enumerate(cut.parts)}
         self._parts = {part.name: part for part in cut.parts}
 
+    @property
+    def unheard(self) -> set[tuple[str, str]]:
+        """Modules and their ports that wake nobody."""
+        return {
+            (self._parts[part].module, port)
+            for wire in self._cut.wires
+            if not wire.part and wire.port in self._silent
+            for part, port in wire.to
+        }
+
     def lines(self) -> Iterator[str]:
         name, parts = self._name, self._cut.parts
         clocked = [part for part in parts if self._facts[part.module].clocked and not part.gated]

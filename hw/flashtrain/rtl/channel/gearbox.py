@@ -34,8 +34,7 @@ class PageSerializer(wiring.Component):
     """Reads pages from a memory of wide words and turns them into beats, the low bytes first.
 
     A chunk is asked for when there is a place for it. The memory's output holds the word while its chunks are
-    taken; if others have used the read port meanwhile, which they may in three clocks of four, the word is read
-    again.
+    taken. Others may use the read port in three clocks of four; when they have, the word is read again.
 
     Latency: 5 clocks from a page to its first beat. Throughput: one beat per clock within a page.
 
