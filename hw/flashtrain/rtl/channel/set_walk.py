@@ -99,7 +99,8 @@ class SetWalk(wiring.Component):
 
         m.submodules.order = order = AgeOrder(count)
         m.submodules.records = records = Memory(shape=SetRecord(config), depth=count, init=[])
-        m.submodules.lasts = lasts = Memory(shape=plane_bits, depth=count, init=[])
+        # Memories have no words of no bits, which a die of one plane would need.
+        m.submodules.lasts = lasts = Memory(shape=max(1, plane_bits), depth=count, init=[])
         open_record, extend = records.write_port(), lasts.write_port()
         record, ended = (records.read_port(domain="comb") for _ in range(2))
         last, ended_last = (lasts.read_port(domain="comb") for _ in range(2))

@@ -243,6 +243,7 @@ class Device {
             DieState& die_state = state.dies[d];
             Die& die = *die_state.model;
             if (die_state.awake) {
+                die.settle();
                 die_state.dqs_i = die.pins__dqs_i();
                 die_state.dq_i = die.pins__dq_i();
                 die_state.rb_n = die.pins__rb_n();
