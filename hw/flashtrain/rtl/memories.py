@@ -1,6 +1,8 @@
 """What is promised of memories."""
 
-NEVER_COLLIDES = {"no_rw_check": True}
+from typing import Any
+
+NEVER_COLLIDES: dict[str, Any] = {"no_rw_check": True}
 """Attributes of a memory whose reader does not use a word that is read in the clock in which it is written.
 
 Block memories return anything then; without the promise, synthesis builds a way around them.
