@@ -2,14 +2,20 @@
 
 from amaranth import Module
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.channel.engine import ChannelEngine
 from flashtrain.rtl.channel_ports import ChannelPorts
+from flashtrain.rtl.forward import forward
 from flashtrain.rtl.nand_bus import NandBus
 from flashtrain.rtl.shared import SharedModule
 from flashtrain.sim.nand.pin_checker import PinChecker
 from flashtrain.spec import FmsConfig
+
+_OF_THE_ENGINE = (
+    "pages", "programmed", "reads", "read_head", "erase", "erased", "flush", "flushed", "ready", "idle",
+    "data", "data_valid", "counter_select", "counter_sample", "counter_value", "nand",
+)  # fmt: skip
 
 
 class ChannelUnit(wiring.Component):
@@ -50,15 +56,9 @@ class ChannelUnit(wiring.Component):
         m.submodules.engine = engine = SharedModule(
             ChannelEngine(self.config), "flashtrain_channel", reset=self.channel_reset
         )
-        connect(m, engine.nand, flipped(self.nand))
         m.submodules.checker = checker = PinChecker(self.config)
         checker.listen(m, self.nand)
-        for name in ("pages", "programmed", "reads", "read_head", "erase", "erased", "flush"):
-            connect(m, flipped(getattr(self, name)), getattr(engine, name))
-        for name in ("flushed", "ready", "idle", "counter_value"):
-            m.d.comb += getattr(self, name).eq(getattr(engine, name))
-        for name in ("data", "data_valid", "counter_select", "counter_sample"):
-            m.d.comb += getattr(engine, name).eq(getattr(self, name))
+        forward(m, engine, self, _OF_THE_ENGINE)
         m.d.comb += [
             self.read_data.eq(engine.read_data.payload),
             self.read_valid.eq(engine.read_data.valid),

@@ -2,8 +2,9 @@
 
 from amaranth import Module
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, connect, flipped
+from amaranth.lib.wiring import connect
 
+from flashtrain.rtl.forward import forward
 from flashtrain.rtl.frontend.clockwork import HubClockwork
 from flashtrain.rtl.hub import Hub
 from flashtrain.rtl.shared import SharedModule
@@ -26,12 +27,5 @@ class HubUnit(wiring.Component):
         )
         m.submodules.clockwork = clockwork
         connect(m, hub.clockwork, clockwork.port)
-        for name, member in self.signature.members.items():
-            inner, outer = getattr(hub, name), getattr(self, name)
-            if not member.is_signature:
-                m.d.comb += inner.eq(outer) if member.flow == In else outer.eq(inner)
-            else:
-                pairs = zip(inner, outer, strict=True) if member.dimensions else [(inner, outer)]
-                for inside, outside in pairs:
-                    connect(m, inside, flipped(outside))
+        forward(m, hub, self, self.signature.members)
         return m

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 
 from flashtrain.rtl.tools import ToolError
+from flashtrain.sim.build_cache import build_once
 from flashtrain.sim.verilated import Model
 
 _LARGE = 64
@@ -30,20 +31,13 @@ def model_facts(model: Model, *, one_clock: bool = True) -> ModelFacts:
 
     Raises `ToolError` if with `one_clock` anything but the clock sets it in motion: `step.h` would miss that.
     """
-    path = model.folder / "facts.json"
-    if not path.exists():
-        text = "".join(p.read_text() for p in sorted(model.folder.glob(f"{model.prefix}___024root__*.cpp")))
-        header = (model.folder / f"{model.prefix}___024root.h").read_text()
-        content = {
-            "memories": [
-                name
-                for rows, name in re.findall(r"VlUnpacked<.*, (\d+)> (\w+);", header)
-                if int(rows) > _LARGE
-            ],
-            "follows_inputs": sorted(_named_in_input_logic(model.prefix, text)),
-            "triggers": sorted(set(re.findall(r"(\w+)ULL & vlSelfRef\.__VnbaTriggered", text))),
-        }
-        path.write_text(json.dumps(content))
+    folder = model.folder.with_name("facts")
+    path = folder / "facts.json"
+
+    def write() -> None:
+        path.write_text(json.dumps(_read(model)))
+
+    build_once(folder, write)
     content = json.loads(path.read_text())
     if one_clock and content["triggers"] not in ([], ["1"]):
         raise ToolError(
@@ -53,6 +47,17 @@ def model_facts(model: Model, *, one_clock: bool = True) -> ModelFacts:
     return ModelFacts(
         tuple(content["memories"]), bool(content["triggers"]), frozenset(content["follows_inputs"])
     )
+
+
+def _read(model: Model) -> dict[str, list[str]]:
+    text = "".join(p.read_text() for p in sorted(model.folder.glob(f"{model.prefix}___024root__*.cpp")))
+    header = (model.folder / f"{model.prefix}___024root.h").read_text()
+    rows_of_memories = re.findall(r"VlUnpacked<.*, (\d+)> (\w+);", header)
+    return {
+        "memories": [name for rows, name in rows_of_memories if int(rows) > _LARGE],
+        "follows_inputs": sorted(_named_in_input_logic(model.prefix, text)),
+        "triggers": sorted(set(re.findall(r"(\w+)ULL & vlSelfRef\.__VnbaTriggered", text))),
+    }
 
 
 def _named_in_input_logic(prefix: str, text: str) -> set[str]:

@@ -2,10 +2,11 @@
 
 from amaranth import Module, Signal
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.lib.wiring import In, Out, connect
 
 from flashtrain.rtl.axi import Axi4LiteSignature, Axi4Signature
 from flashtrain.rtl.fms import Fms
+from flashtrain.rtl.forward import forward
 from flashtrain.rtl.shared import SharedModule
 from flashtrain.sim.nand import NandChannel
 from flashtrain.spec import FmsConfig
@@ -38,10 +39,7 @@ class FmsSystem(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.fms = fms = SharedModule(Fms(self.config), "flashtrain_fms")
-        for name in ("data", "queue"):
-            connect(m, getattr(fms, name), flipped(getattr(self, name)))
-        connect(m, flipped(self.registers), fms.registers)
-        m.d.comb += self.irq.eq(fms.irq)
+        forward(m, fms, self, ("data", "queue", "registers", "irq"))
 
         # Clocks since the simulation began; they stamp messages and events.
         cycle = Signal(64, reset_less=True)

@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 from amaranth import Module, Signal
 from amaranth.lib import wiring
-from amaranth.lib.wiring import Out, connect, flipped
+from amaranth.lib.wiring import Out, connect
 from channel_kit import CONFIGS
 
 from flashtrain.rtl.channel.engine import ChannelEngine
 from flashtrain.rtl.export import export_design
+from flashtrain.rtl.forward import forward
 from flashtrain.sim.nand import ICARUS_SOURCES, QUIET_HOST, VERILATOR_SOURCES, NandChannel
 from flashtrain.sim.runner import Simulator, run_bench
 from flashtrain.spec import FmsConfig
@@ -32,15 +33,8 @@ class EngineWithDies(wiring.Component):
         m.submodules.engine = engine = self.engine
         m.submodules.nand = nand = self.nand
         connect(m, engine.nand, nand.bus)
-        for name, member in self.signature.members.items():
-            if name == "violations":
-                m.d.comb += self.violations.eq(nand.violations)
-            elif member.is_signature:
-                connect(m, flipped(getattr(self, name)), getattr(engine, name))
-            elif member.flow is Out:
-                m.d.comb += getattr(self, name).eq(getattr(engine, name))
-            else:
-                m.d.comb += getattr(engine, name).eq(getattr(self, name))
+        forward(m, engine, self, [name for name in self.signature.members if name != "violations"])
+        m.d.comb += self.violations.eq(nand.violations)
         cycle = Signal(64)
         m.d.sync += cycle.eq(cycle + 1)
         m.d.comb += nand.cycle.eq(cycle)

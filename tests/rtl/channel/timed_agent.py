@@ -2,10 +2,11 @@
 
 from amaranth import Module
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, connect, flipped
+from amaranth.lib.wiring import connect
 
 from flashtrain.rtl.channel.die_agent import DieAgent
 from flashtrain.rtl.channel.timer import Timer
+from flashtrain.rtl.forward import forward
 from flashtrain.spec import FmsConfig
 
 
@@ -25,12 +26,5 @@ class TimedAgent(wiring.Component):
         for name, port in (("array", timers.array), ("short", timers.short), ("read", timers.read)):
             m.submodules[name] = timer = Timer(len(port.clocks))
             connect(m, port, timer.port)
-        for name, member in self.signature.members.items():
-            inner, outer = getattr(agent, name), getattr(self, name)
-            if member.is_signature:
-                connect(m, inner, flipped(outer))
-            elif member.flow == In:
-                m.d.comb += inner.eq(outer)
-            else:
-                m.d.comb += outer.eq(inner)
+        forward(m, agent, self, self.signature.members)
         return m

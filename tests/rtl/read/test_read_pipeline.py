@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from amaranth import Module, Mux
 from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, connect, flipped
+from amaranth.lib.wiring import In
 
+from flashtrain.rtl.forward import forward
 from flashtrain.rtl.read.pipeline import ReadPipeline
 from flashtrain.sim.runner import Simulator, run_bench
 from flashtrain.spec import FmsConfig, preset
@@ -29,14 +30,9 @@ class JoinedReadPipeline(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.pipeline = pipeline = ReadPipeline(self.config)
-        for name in ("jobs", "axi", "returned"):
-            connect(m, getattr(pipeline, name), flipped(getattr(self, name)))
-        for name in ("page_read", "busy", "stall_memory", "no_page"):
-            m.d.comb += getattr(self, name).eq(getattr(pipeline, name))
-        m.d.comb += pipeline.issued.eq(self.issued)
+        same = ("jobs", "axi", "returned", "issued", "pages", "heads")
+        forward(m, pipeline, self, (*same, "page_read", "busy", "stall_memory", "no_page"))
         for number, item in enumerate(self.data):
-            connect(m, pipeline.pages[number], flipped(self.pages[number]))
-            connect(m, flipped(self.heads[number]), pipeline.heads[number])
             m.d.comb += [
                 pipeline.data_valid[number].eq(item.valid),
                 item.ready.eq(pipeline.data_ready[number]),

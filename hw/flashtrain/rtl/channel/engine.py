@@ -2,10 +2,11 @@
 
 from amaranth import Module
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.lib.wiring import In, Out, connect
 
 from flashtrain.spec import FmsConfig
 
+from ..forward import forward
 from .clockwork import ChannelClockwork
 from .counters import COUNTER_BITS
 from .works import ChannelWorks
@@ -40,14 +41,7 @@ class ChannelEngine(wiring.Component):
         m.submodules.clockwork = clockwork = ChannelClockwork(self.config)
         for timers, port in zip(works.timers, clockwork.timers, strict=True):
             connect(m, timers, port)
-        for name, member in self._outer_members().items():
-            inner, outer = getattr(works, name), getattr(self, name)
-            if member.is_signature:
-                connect(m, inner, flipped(outer))
-            elif member.flow == In:
-                m.d.comb += inner.eq(outer)
-            else:
-                m.d.comb += outer.eq(inner)
+        forward(m, works, self, self._outer_members())
         m.d.comb += [
             clockwork.activity.eq(works.activity),
             clockwork.events.eq(works.events),

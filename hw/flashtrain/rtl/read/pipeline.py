@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.spec import FmsConfig
 
 from ..axi import WritePort
+from ..forward import forward
 from ..layouts import SEQUENCE_BITS, PageEvent, ReadHead, ReadJob, ReadPage
 from .returner import ReadReturner
 from .splitter import ReadSplitter
@@ -50,21 +51,6 @@ class ReadPipeline(wiring.Component):
         m = Module()
         m.submodules.splitter = splitter = ReadSplitter(self.config)
         m.submodules.returner = returner = ReadReturner(self.config)
-        wiring.connect(m, splitter.jobs, wiring.flipped(self.jobs))
-        wiring.connect(m, returner.axi, wiring.flipped(self.axi))
-        wiring.connect(m, returner.returned, wiring.flipped(self.returned))
-        m.d.comb += [
-            splitter.issued.eq(self.issued),
-            returner.data.eq(self.data),
-            returner.data_valid.eq(self.data_valid),
-            self.data_ready.eq(returner.data_ready),
-            self.data_chosen.eq(returner.data_chosen),
-        ]
-        for number in range(self.config.geometry.channels):
-            wiring.connect(m, splitter.pages[number], wiring.flipped(self.pages[number]))
-            wiring.connect(m, wiring.flipped(self.heads[number]), returner.heads[number])
-        m.d.comb += [
-            getattr(self, name).eq(getattr(returner, name))
-            for name in ("page_read", "busy", "stall_memory", "no_page")
-        ]
+        forward(m, splitter, self, ("jobs", "issued", "pages"))
+        forward(m, returner, self, returner.signature.members)
         return m

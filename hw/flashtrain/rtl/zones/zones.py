@@ -5,6 +5,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.rtl.axi import WritePort
+from flashtrain.rtl.forward import forward
 from flashtrain.rtl.layouts import (
     SEQUENCE_BITS,
     Answer,
@@ -75,8 +76,7 @@ class Zones(wiring.Component):
         m.submodules.eraser = eraser = EraseBroadcast(self.config, self.config.geometry.channels)
         m.submodules.report = report = ZoneReport(self.config)
 
-        for name in ("commands", "tags", "open", "write", "read", "answers", "retired"):
-            connect(m, getattr(manager, name), flipped(getattr(self, name)))
+        forward(m, manager, self, ("commands", "tags", "open", "write", "read", "answers", "retired"))
         connect(m, manager.next_zone, allocator.next)
         connect(m, manager.release, allocator.release)
         connect(m, manager.report, report.request)

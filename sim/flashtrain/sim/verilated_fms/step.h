@@ -8,9 +8,6 @@
 
 #include "verilated.h"
 
-// Verilator spells the two underscores in the name of a port in this way.
-#define PIN(bus, name) bus##___05F##name
-
 // A model in which outputs or registers follow inputs by way of some logic.
 #define FLASHTRAIN_SETTLE(Model)                                                      \
     bool Model##___024root___eval_phase__ico(Model##___024root*);                     \

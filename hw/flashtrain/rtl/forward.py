@@ -1,0 +1,22 @@
+"""Ports of a component that are those of a component inside it."""
+
+from collections.abc import Iterable
+
+from amaranth import Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, connect, flipped
+
+
+def forward(m: Module, inside: wiring.Component, outside: wiring.Component, names: Iterable[str]) -> None:
+    """Join these members of `inside`, a submodule of `outside`, to those of the same names of `outside`."""
+    for name in names:
+        member = inside.signature.members[name]
+        inner, outer = getattr(inside, name), getattr(outside, name)
+        pairs = zip(inner, outer, strict=True) if member.dimensions else [(inner, outer)]
+        for ours, theirs in pairs:
+            if member.is_signature:
+                connect(m, ours, flipped(theirs))
+            elif member.flow == In:
+                m.d.comb += ours.eq(theirs)
+            else:
+                m.d.comb += theirs.eq(ours)
