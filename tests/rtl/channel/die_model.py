@@ -134,6 +134,8 @@ class DieModel:
             return
         if op is BusOp.RESET:
             self.was_reset = True
+            while self.works and self.works[-1].begin > clock:
+                self.works.pop()
             if clock < self.array_end:
                 self.works[-1].end = clock
             self.gathered, self.gathered_by, self.cache, self.sensed = [], set(), [], None

@@ -1,6 +1,6 @@
 """The NAND half of a channel engine as a bench top: agents, bus and block table, with endless work."""
 
-from amaranth import Cat, Module, Signal
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 from timed_agent import TimedAgent
@@ -14,7 +14,9 @@ from flashtrain.spec import FmsConfig
 
 
 class InSequence(wiring.Component):
-    """Page sets or reads of one die, in the order of appends, as fast as they are taken.
+    """Page sets and reads of one die, in the order of appends, as fast as they are taken.
+
+    Page sets go to the lower half of the zones, reads to the upper: nothing is read that is being programmed.
 
     Members
     -------
@@ -34,25 +36,29 @@ class InSequence(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         g = self.config.geometry
+        half = g.zones // 2
         page_set, read = self.sets.payload, self.reads.payload
         m.d.comb += page_set.last.eq(g.planes - 1)
         # Offers are held once made: the bench turns them on and never off.
         m.d.comb += [self.sets.valid.eq(self.offer_sets), self.reads.valid.eq(self.offer_reads)]
 
-        def next_row(place) -> None:
-            m.d.sync += place.row.eq(place.row + 1)
-            with m.If(place.row == g.pages - 1):
-                m.d.sync += [place.row.eq(0), place.zone.eq(place.zone + 1)]
-                with m.If(place.zone == g.zones - 1):
-                    m.d.sync += place.zone.eq(0)
+        def places(page, first: int, step: Value) -> None:
+            """Row after row and zone after zone, in half of the zones."""
+            zone = Signal(range(half))
+            m.d.comb += page.zone.eq(first + zone)
+            with m.If(step):
+                m.d.sync += page.row.eq(page.row + 1)
+                with m.If(page.row == g.pages - 1):
+                    m.d.sync += [page.row.eq(0), zone.eq(Mux(zone == half - 1, 0, zone + 1))]
 
-        with m.If(self.sets.valid & self.sets.ready):
+        set_taken = self.sets.valid & self.sets.ready
+        read_taken = self.reads.valid & self.reads.ready
+        with m.If(set_taken):
             m.d.sync += page_set.slot.eq(page_set.slot + 1)
-            next_row(page_set)
-        with m.If(self.reads.valid & self.reads.ready):
+        with m.If(read_taken):
             m.d.sync += [read.plane.eq(read.plane + 1), read.tag.eq(read.tag + 1)]
-            with m.If(read.plane == g.planes - 1):
-                next_row(read)
+        places(page_set, 0, set_taken)
+        places(read, half, read_taken & (read.plane == g.planes - 1))
         return m
 
 

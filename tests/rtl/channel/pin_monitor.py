@@ -1,7 +1,7 @@
 """Watches the pins of a NAND bus on its own: checks ONFI's timing and puts operations together.
 
 Nothing here comes from the controller: command bytes and their order are those of ONFI 5.1, section 5, and of
-`flashtrain.spec.update`.
+`flashtrain.spec` (`nand` and `update`).
 """
 
 from collections.abc import Callable
@@ -30,6 +30,11 @@ OPERATIONS = {
     (0x80, 5, 0x15): BusOp.PROGRAM_LAST,
     (0x60, 3, 0xD1): BusOp.ERASE_MORE,
     (0x60, 3, 0xD0): BusOp.ERASE_LAST,
+    (0xBC, 3, None): BusOp.BESIDE_MORE,
+    (0xBC, 3, 0xBD): BusOp.BESIDE_LAST,
+    (0xBD, 0, None): BusOp.BESIDE_NEXT,
+    (0xBE, 3, None): BusOp.SELECT_BESIDE,
+    (0xBF, 0, None): BusOp.BESIDE_END,
     (0xC0, 0, 0xC1): BusOp.LOAD_CONSTANTS,
     (0xC2, 3, 0xC3): BusOp.LOAD_GRADIENT,
     (0xC4, 3, None): BusOp.UPDATE_SOURCE,
@@ -40,7 +45,7 @@ OPERATIONS = {
     (0xCB, 0, 0xCC): BusOp.SELECT_STATISTICS,
 }
 TAKES_DATA = {BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST, BusOp.LOAD_CONSTANTS, BusOp.LOAD_GRADIENT}
-SELECTS = {BusOp.SELECT, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS}
+SELECTS = {BusOp.SELECT, BusOp.SELECT_BESIDE, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS}
 GIVES_STATUS = {BusOp.STATUS, BusOp.STATUS_PLANE}
 SIGNALS = ("ce_n", "cle", "ale", "we", "dqs_o", "re", "dqs_i")
 
@@ -94,7 +99,7 @@ class PinMonitor:
         self.cycle_byte = 0
         self.data_begin = {"dqs_o": 0, "re": 0, "dqs_i": 0}
         self.last_data = [-(10**9)] * config.geometry.dies  # last clock of data out of each die
-        self.column_confirmed = [-(10**9)] * config.geometry.dies  # strobe of E0h, CAh, CCh
+        self.column_confirmed = [-(10**9)] * config.geometry.dies  # last strobe of a selection
         self.beats_in = 0  # clocks of DQS of all dies, and of RE
         self.beats_out = 0
         cocotb.start_soon(self._run())

@@ -73,7 +73,7 @@ async def in_mid_flight(dut):
         "data_write": lambda: int(dut.data_writes.value) > 0,
         "program": lambda: nand.programmed > nand.passed,
         "erase": lambda: nand.operations["erase_2"] > 0,
-        "sense": lambda: nand.operations["sense_1"] + nand.operations["sense_2"] > 0,
+        "beside": lambda: nand.operations["beside_1"] + nand.operations["beside_2"] > 0,
     }
     for name, reached in points.items():
         busy_with_everything(env)
