@@ -45,6 +45,8 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_OPCODE_GET_STATISTICS 0x82 /* of an optimizer step, from all dies */
 #define FLASHTRAIN_OPCODE_UPDATE 0x83 /* gradients in, 16-bit copies out in their place, tiles appended */
 #define FLASHTRAIN_OPCODE_ZONE_RETIRE 0x84 /* ZSA field holds the new state of the zone: READ_ONLY or OFFLINE */
+#define FLASHTRAIN_OPCODE_INSPECT 0x85 /* recovery: pages of a physical zone, with their identity */
+#define FLASHTRAIN_OPCODE_RESTORE 0x86 /* recovery: entries of the tables; ZSA field holds a RestoreAction */
 #define FLASHTRAIN_OPCODE_GENERATION 0x88 /* ZSA field holds a GenerationAction */
 
 /* Status code type in bits 10:8, status code in bits 7:0 (Base figures 94 to 99, ZNS figure 24). */
@@ -54,6 +56,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_STATUS_DATA_TRANSFER_ERROR 0x04
 #define FLASHTRAIN_STATUS_INTERNAL_ERROR 0x06
 #define FLASHTRAIN_STATUS_INVALID_NAMESPACE 0x0b
+#define FLASHTRAIN_STATUS_COMMAND_SEQUENCE_ERROR 0x0c
 #define FLASHTRAIN_STATUS_SGL_LENGTH_INVALID 0x0f
 #define FLASHTRAIN_STATUS_SGL_TYPE_INVALID 0x11
 #define FLASHTRAIN_STATUS_SGL_GRANULARITY_INVALID 0x1e
@@ -183,12 +186,14 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 /* Bits of CONTROL. Clearing ENABLE stops fetching, ends bursts under way and resets the controller. */
 #define FLASHTRAIN_CONTROL_ENABLE 0x01
 #define FLASHTRAIN_CONTROL_FACTORY 0x02 /* at enable take all blocks as erased, as from the factory; else erase them first */
+#define FLASHTRAIN_CONTROL_RECOVER 0x04 /* at enable keep what the flash holds (`spec.identity`); FACTORY has no effect then */
 
 /* Bits of STATE. */
 #define FLASHTRAIN_STATE_READY 0x01 /* enabled and initialised; falls when, after a disable, the tensor buffer is let go */
 #define FLASHTRAIN_STATE_FATAL 0x02 /* a fault that only a reset clears */
 #define FLASHTRAIN_STATE_IDLE 0x04 /* no command in flight, no die busy, nothing to erase or reclaim */
 #define FLASHTRAIN_STATE_BAD_DOORBELL 0x08 /* a doorbell was written with a value past its queue and ignored; cleared by a reset */
+#define FLASHTRAIN_STATE_RECOVERING 0x10 /* only INSPECT and RESTORE are taken */
 
 /* Offsets within a port's window. Bases are multiples of 64 bytes; queue sizes are entries - 1. */
 #define FLASHTRAIN_PORT_REGISTER_SQ_BASE_LOW 0x00
@@ -336,6 +341,11 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_SUBMISSION_COPIES 440, 8 /* update: pages of 16-bit copies of a tile */
 #define FLASHTRAIN_SUBMISSION_ROWS 448, 16 /* update: tiles of each channel */
 #define FLASHTRAIN_SUBMISSION_SOURCE 480, 8 /* update, commit: namespace of the current generation */
+#define FLASHTRAIN_SUBMISSION_PHYSICAL 64, 16 /* restore: physical zone */
+#define FLASHTRAIN_SUBMISSION_WEAR 96, 20 /* restore: its erases */
+#define FLASHTRAIN_SUBMISSION_RESTORED_STATE 424, 4 /* restore: ZoneState */
+#define FLASHTRAIN_SUBMISSION_SEQUENCE 448, 32 /* restore */
+#define FLASHTRAIN_SUBMISSION_GENERATION 480, 16 /* restore */
 #define FLASHTRAIN_SUBMISSION_PSDT_SGL 1
 
 /* Fields of the 16-byte completion entry (Base figures 90 and 93). */

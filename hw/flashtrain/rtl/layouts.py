@@ -8,6 +8,7 @@ only.
 from amaranth.lib import data, enum
 
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.nand import BusOp
 from flashtrain.spec.nvme import Opcode
 
@@ -28,6 +29,8 @@ class Operation(enum.Enum, shape=4):
     STATISTICS = 10
     UPDATE = 11
     GENERATION = 12
+    INSPECT = 13
+    RESTORE = 14
 
 
 OPERATION_OF = {
@@ -43,6 +46,8 @@ OPERATION_OF = {
     Opcode.GET_STATISTICS: Operation.STATISTICS,
     Opcode.UPDATE: Operation.UPDATE,
     Opcode.GENERATION: Operation.GENERATION,
+    Opcode.INSPECT: Operation.INSPECT,
+    Opcode.RESTORE: Operation.RESTORE,
 }
 
 STATUS_BITS = 11
@@ -57,6 +62,19 @@ def event_bits(config: FmsConfig) -> int:
     the tile's program, and the return of the copies.
     """
     return (3 * config.max_blocks).bit_length()
+
+
+class ZoneIdentity(data.StructLayout):
+    """What the pages of a zone have in common in their identity (`spec.identity`)."""
+
+    def __init__(self):
+        p = PageIdentity
+        super().__init__({
+            "stream": p.stream.width,
+            "zone": p.zone.width,
+            "generation": p.generation.width,
+            "sequence": p.sequence.width,
+        })  # fmt: skip
 
 
 class StreamTable(data.StructLayout):
@@ -108,6 +126,12 @@ class Command(data.StructLayout):
             "last_page": g.plane_bits,  # of a tile's gradients
             "copies": g.plane_bits + 1,  # pages of a tile
             "events": event_bits(config),  # that the update has
+            # Recovery:
+            "physical": g.zone_bits,  # inspect: of the first block
+            "restored_state": 4,
+            "wear": PageIdentity.wear.width,
+            "sequence": PageIdentity.sequence.width,
+            "generation": PageIdentity.generation.width,
         })  # fmt: skip
 
 
@@ -137,6 +161,8 @@ class WriteJob(data.StructLayout):
             "last_page": g.plane_bits,  # of a page set: after it the next die's begins
             "source": g.zone_bits,  # GRADIENTS: physical
             "copies": g.plane_bits + 1,  # GRADIENTS: pages of each tile that are replaced
+            "identity": ZoneIdentity(),
+            "wear": PageIdentity.wear.width,  # of the physical zone
         })  # fmt: skip
 
 
@@ -144,7 +170,10 @@ SEQUENCE_BITS = 32
 
 
 class ReadJob(data.StructLayout):
-    """A checked read: zone manager to read pipeline. `statistics`: `blocks` pages, one of each die."""
+    """A checked read: zone manager to read pipeline. `statistics`: `blocks` pages, one of each die.
+
+    `inspect`: the pages come as they are, their identity in the place of their last bytes.
+    """
 
     def __init__(self, config: FmsConfig):
         g = config.geometry
@@ -156,6 +185,8 @@ class ReadJob(data.StructLayout):
             "blocks": config.count_bits,
             "page": config.page_address_bits,
             "after": SEQUENCE_BITS,  # number of write jobs that must have been issued to the channels before
+            "inspect": 1,
+            "identity": ZoneIdentity(),  # that the pages must have
         })  # fmt: skip
 
 
@@ -224,6 +255,9 @@ class WritePage(data.StructLayout):
             "source": g.zone_bits,  # GRADIENTS: the zone of the old tile, in the same row of the same die
             "copies": g.plane_bits + 1,  # GRADIENTS: pages of copies of a tile, which replace its first pages
             "page": config.page_address_bits,  # GRADIENTS: where in the tensor buffer it comes from
+            "identity": ZoneIdentity(),
+            "wear": PageIdentity.wear.width,
+            "channel": PageIdentity.channel.width,
         })  # fmt: skip
 
 
@@ -240,10 +274,19 @@ class ReadPage(data.StructLayout):
 
 
 class ReadHead(data.StructLayout):
-    """A page that a channel has ready for the tensor buffer; its beats follow."""
+    """A page that a channel has ready for the tensor buffer; its beats follow.
+
+    `from_array`: it lay in the array as a page, and came with `identity`, the bytes of its record.
+    """
 
     def __init__(self, config: FmsConfig):
-        super().__init__({"tag": config.tag_bits, "page": config.page_address_bits, "failed": 1})
+        super().__init__({
+            "tag": config.tag_bits,
+            "page": config.page_address_bits,
+            "failed": 1,
+            "from_array": 1,
+            "identity": 8 * PageIdentity.BYTES,
+        })  # fmt: skip
 
 
 class PageSet(data.StructLayout):

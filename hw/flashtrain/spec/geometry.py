@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .errors import require_power_of_two, require_range
+from .identity import PageIdentity
 
 
 def bits_for(count: int) -> int:
@@ -34,7 +35,8 @@ class Geometry:
     """Counts of everything, from the channel down to the byte.
 
     channels, dies (per channel), planes (per die) and page_bytes are powers of two; blocks (per plane) and
-    pages (per block) are free. spare_bytes are the bytes of a page beyond its data.
+    pages (per block) are free. spare_bytes are the bytes of a page beyond its data, of which its identity
+    takes the first (`spec.identity`).
     """
 
     channels: int
@@ -108,6 +110,11 @@ class Geometry:
     def page_set_bytes(self) -> int:
         """Data bytes of one multi-plane program of one die."""
         return self.planes * self.page_bytes
+
+    @property
+    def bus_page_bytes(self) -> int:
+        """Bytes of a page that cross a channel's bus: its data and its identity (`spec.identity`)."""
+        return self.page_bytes + PageIdentity.BYTES
 
     @property
     def raw_page_bytes(self) -> int:

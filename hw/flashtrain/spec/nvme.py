@@ -11,18 +11,23 @@ Order of checks. A command is answered with the status of the *first* check that
 3. namespace exists; of an update and a commit also the one in SOURCE, which is another one
    (`INVALID_NAMESPACE`);
 4. the port may do this to the stream (`ACCESS_DENIED`): one of read and append for reports and statistics;
-   read for a read; else append, and of the source read (update) or append (commit);
+   read for a read; else append, and of the source read (update) or append (commit); inspect and restore: the
+   host, whatever the stream;
 5. fields (`INVALID_FIELD`): number of blocks within the transfer limit; ZSLBA of an append or update, and
    SLBA of zone management (send unless all zones are selected, receive, retire) is the start of a zone; ZSA,
-   ZRA, generation action and reporting options known; at least 64 bytes of report; constants and statistics:
-   as many blocks as dies; update: PAGES is 1 to the planes of a die, COPIES at most PAGES, ROWS at least 1,
-   the number of blocks ROWS x channels x PAGES; update and commit: the source has as many zones as the
-   namespace;
+   ZRA, generation action, restore action and reporting options known; at least 64 bytes of report; constants
+   and statistics: as many blocks as dies; update: PAGES is 1 to the planes of a die, COPIES at most PAGES,
+   ROWS at least 1, the number of blocks ROWS x channels x PAGES; update and commit: the source has as many
+   zones as the namespace; restore: where they count `restored_state` is CLOSED or FULL, and `physical` is a
+   zone of the device;
 6. data pointer: descriptor type (`SGL_TYPE_INVALID`), length equal to the blocks', or for a report to the
    dwords' (`SGL_LENGTH_INVALID`), address a multiple of the logical block, 8 bytes for a report
    (`SGL_GRANULARITY_INVALID`), address range inside the tensor buffer (`DATA_TRANSFER_ERROR`);
-7. the zone of the first block is inside the namespace (`LBA_OUT_OF_RANGE`);
+7. the zone of the first block is inside the namespace; of an inspect, the device; of a restored zone, its
+   write pointer is past its first block (`LBA_OUT_OF_RANGE`);
 8. the stream's condition:
+   - inspect and restore: the controller is recovering (`COMMAND_SEQUENCE_ERROR`), all others: it is not
+     (`NAMESPACE_NOT_READY`);
    - append, write, update, retire, zone and stream resets: not pinned (`NAMESPACE_WRITE_PROTECTED`);
    - read, pin; update, of its source: not uncommitted (`NAMESPACE_NOT_READY`);
    - commit: uncommitted, and every zone written at least as far as that of the source (`INVALID_FIELD`);
@@ -36,6 +41,7 @@ Order of checks. A command is answered with the status of the *first* check that
      far as the destination will be (`UNWRITTEN_BLOCK`);
    - read: offline (`ZONE_IS_OFFLINE`), last block in the zone, whose size counts (`ZONE_BOUNDARY_ERROR`),
      last block below the write pointer (`UNWRITTEN_BLOCK`);
+   - inspect: last block below the capacity (`ZONE_BOUNDARY_ERROR`);
    - zone management send: transition allowed (`INVALID_ZONE_TRANSITION`), resources as above.
 
 Transitions (ZNS 3.4.3.1): *close* open or closed to closed; *finish* any but read-only and offline to full,
@@ -67,6 +73,12 @@ Optimizer steps on the dies (`spec.update`):
   than resets, and flushes, are allowed. A pin does not outlast the controller's enable.
 - GENERATION commands wait, as resets do, until their stream (COMMIT: and its source) has no command in
   flight; later commands to it wait behind them.
+
+Recovery (`spec.identity`). INSPECT reads as READ does, but SLBA counts blocks of the device by physical zone,
+nothing about the zone is checked, and the last 16 bytes of each block are replaced by the page's identity, as
+it is in the flash. RESTORE has no data.
+A READ whose page has another identity than it must have completes with UNRECOVERED_READ_ERROR, and nothing of
+that page is written to the tensor buffer.
 """
 
 from enum import IntEnum
@@ -87,6 +99,8 @@ class Opcode(IntEnum):
     GET_STATISTICS = 0x82  # of an optimizer step, from all dies
     UPDATE = 0x83  # gradients in, 16-bit copies out in their place, tiles appended
     ZONE_RETIRE = 0x84  # ZSA field holds the new state of the zone: READ_ONLY or OFFLINE
+    INSPECT = 0x85  # recovery: pages of a physical zone, with their identity
+    RESTORE = 0x86  # recovery: entries of the tables; ZSA field holds a RestoreAction
     GENERATION = 0x88  # ZSA field holds a GenerationAction
 
 
@@ -134,6 +148,7 @@ class Status(IntEnum):
     DATA_TRANSFER_ERROR = 0x004
     INTERNAL_ERROR = 0x006
     INVALID_NAMESPACE = 0x00B
+    COMMAND_SEQUENCE_ERROR = 0x00C
     SGL_LENGTH_INVALID = 0x00F
     SGL_TYPE_INVALID = 0x011
     SGL_GRANULARITY_INVALID = 0x01E
@@ -196,6 +211,11 @@ class Submission:
     copies = _dword(13, 24, 8)  # update: pages of 16-bit copies of a tile
     rows = _dword(14, 0, 16)  # update: tiles of each channel
     source = _dword(15, 0, 8)  # update, commit: namespace of the current generation
+    physical = _dword(2, 0, 16)  # restore: physical zone
+    wear = _dword(3, 0, 20)  # restore: its erases
+    restored_state = _dword(13, 8, 4)  # restore: ZoneState
+    sequence = _dword(14)  # restore
+    generation = _dword(15, 0, 16)  # restore
 
     PSDT_SGL = 1
 

@@ -41,6 +41,7 @@ class Control(IntFlag):
 
     ENABLE = 1 << 0
     FACTORY = 1 << 1  # at enable take all blocks as erased, as from the factory; else erase them first
+    RECOVER = 1 << 2  # at enable keep what the flash holds (`spec.identity`); FACTORY has no effect then
 
 
 class State(IntFlag):
@@ -52,6 +53,7 @@ class State(IntFlag):
     BAD_DOORBELL = (
         1 << 3
     )  # a doorbell was written with a value past its queue and ignored; cleared by a reset
+    RECOVERING = 1 << 4  # only INSPECT and RESTORE are taken
 
 
 class PortRegister(IntEnum):

@@ -1,0 +1,73 @@
+"""Identity of a page: what the controller writes behind its data, and what recovery rebuilds the tables from.
+
+It takes the first `PageIdentity.BYTES` of a page's spare bytes. A page that was read is returned only if it
+has the identity that it must have; one whose program was interrupted has none.
+
+Recovery after a loss of power is the driver's (`flashtrain.host.recovery`). With CONTROL.RECOVER the
+controller comes up with empty tables and all physical zones in use, erases nothing, and takes only INSPECT
+and RESTORE, from the host's port, until RESTORE with action END.
+"""
+
+from binascii import crc_hqx
+from enum import IntEnum
+
+from .nvme import BitField
+
+
+class PageIdentity:
+    """Fields of the record. `zone` is the logical zone, device-wide; `row` to `plane` are the physical place.
+
+    `sequence` numbers the allocations of physical zones: of two physical zones that claim to be the same
+    logical zone in the same generation the one with the higher sequence is meant. `wear` is how often the
+    physical zone had been erased. `updated`: written by an UPDATE, and so part of an uncommitted generation
+    unless there is a record of its commit.
+    """
+
+    BYTES = 16
+    stream = BitField(0, 3)  # NSID - 1
+    updated = BitField(3, 1)
+    zone = BitField(4, 12)
+    row = BitField(16, 12)
+    channel = BitField(28, 6)
+    die = BitField(34, 3)
+    plane = BitField(37, 4)
+    generation = BitField(41, 16)  # of the stream
+    sequence = BitField(57, 32)
+    wear = BitField(89, 20)
+    version = BitField(109, 3)
+    crc = BitField(112, 16)  # CRC-16/IBM-3740 (CCITT-FALSE) of the bytes before it
+
+    VERSION = 1
+
+
+def identity_record(**fields: int) -> bytes:
+    """The record with these fields of `PageIdentity`; `version` and `crc` follow."""
+    p = PageIdentity
+    value = p.version.put(p.VERSION)
+    for name, number in fields.items():
+        value |= getattr(p, name).put(number)
+    body = value.to_bytes(p.BYTES, "little")[: p.BYTES - 2]
+    return body + crc_hqx(body, 0xFFFF).to_bytes(2, "little")
+
+
+def is_identity(record: bytes) -> bool:
+    """Whether these are the bytes of a record: its checksum and version are right."""
+    body, crc = record[:-2], int.from_bytes(record[-2:], "little")
+    value = int.from_bytes(record, "little")
+    return crc_hqx(body, 0xFFFF) == crc and PageIdentity.version.get(value) == PageIdentity.VERSION
+
+
+class RestoreAction(IntEnum):
+    """Action of a RESTORE command; which fields of the entry it takes.
+
+    STREAM: NSID, `generation`. The stream's generation; before its zones.
+    ZONE: NSID, SLBA, `restored_state`, `physical`, `sequence`, `wear`. The logical zone of SLBA lies on the
+        physical zone; its write pointer is SLBA. CLOSED: appends go on there; FULL: they do not.
+    PHYSICAL: `physical`, `wear`. Nobody needs what the physical zone holds: it is to be erased.
+    END: `sequence`. Of the next allocation. From here on all commands are taken.
+    """
+
+    STREAM = 1
+    ZONE = 2
+    PHYSICAL = 3
+    END = 4
