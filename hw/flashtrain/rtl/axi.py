@@ -59,7 +59,8 @@ def read_beat_layout(data_bits: int) -> data.StructLayout:
 
 
 def write_beat_layout(data_bits: int) -> data.StructLayout:
-    return data.StructLayout({"data": data_bits, "last": 1})
+    """`masked`: the beat's bytes are not written."""
+    return data.StructLayout({"data": data_bits, "last": 1, "masked": 1})
 
 
 class ReadPort(wiring.Signature):

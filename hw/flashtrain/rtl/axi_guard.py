@@ -144,7 +144,7 @@ class AxiGuard(wiring.Component):
             beats_out.input.valid.eq(owed & (beat.valid | self.quiesce)),
             beats_out.input.payload.data.eq(beat.payload.data),
             beats_out.input.payload.last.eq(last),
-            beats_out.input.payload.strobe.eq(~self.quiesce),
+            beats_out.input.payload.strobe.eq(~self.quiesce & ~beat.payload.masked),
             beat.ready.eq(owed & beats_out.input.ready & ~self.quiesce),
             passes.eq(beats_out.input.valid & beats_out.input.ready),
             pins.wdata.eq(beats_out.output.payload.data),

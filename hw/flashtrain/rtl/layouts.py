@@ -343,6 +343,7 @@ class BusRequest(data.StructLayout):
             "plane": g.plane_bits,
             "slot": (config.write_sets - 1).bit_length(),  # data in: where the page is in the write buffer
             "home": 1,  # DATA_OUT: it goes to where the page of this slot and plane came from
+            "from_array": 1,  # DATA_OUT: of a page that lay in the array
             "tag": config.tag_bits,  # otherwise: whose page it is
             "page": config.page_address_bits,  # and where it goes
         })  # fmt: skip
@@ -356,7 +357,10 @@ class BufferPage(data.StructLayout):
 
 
 class PageTarget(data.StructLayout):
-    """Whose page it is and where it goes: the bus controller announces the page of a DATA_OUT."""
+    """Whose page it is and where it goes: the bus controller announces the page of a DATA_OUT.
+
+    `from_array`: it lay in the array, and an identity follows its data.
+    """
 
     def __init__(self, config: FmsConfig):
-        super().__init__({"tag": config.tag_bits, "page": config.page_address_bits})
+        super().__init__({"tag": config.tag_bits, "page": config.page_address_bits, "from_array": 1})

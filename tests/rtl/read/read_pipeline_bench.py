@@ -8,10 +8,11 @@ import cocotb
 from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.axi import burst_layout, write_beat_layout
-from flashtrain.rtl.layouts import PageEvent, ReadHead, ReadJob, ReadPage
+from flashtrain.rtl.layouts import PageEvent, ReadHead, ReadJob, ReadPage, ZoneIdentity
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec import preset
+from flashtrain.spec.identity import PageIdentity, identity_record
 
 CONFIG = preset("tiny")
 CONFIG = replace(CONFIG, read_queue=8, geometry=replace(CONFIG.geometry, **bench_parameters()))
@@ -31,6 +32,8 @@ class Bench:
     def __init__(self, dut, busy: float = 1, failing: float = 0):
         self.dut = dut
         self.failing = failing
+        self.jobs_sent: dict[int, dict] = {}  # by tag
+        self.identity_of = identity  # what the flash holds behind the data of a page
         self.jobs = StreamSource(dut, "jobs", busy)
         self.pages = [StreamSink(dut, f"pages__{c}", busy) for c in CHANNELS]
         self.heads = [StreamSource(dut, f"heads__{c}", busy) for c in CHANNELS]
@@ -40,6 +43,7 @@ class Bench:
         self.answers = StreamSource(dut, "axi__b", busy)
         self.returned = StreamSink(dut, "returned", busy)
         self.memory: dict[int, int] = {}
+        self.from_sram: set[int] = set()
         self.failed_pages: set[int] = set()
         self.asked: list[tuple[int, dict]] = []  # channel and page
         dut.issued.value = 0
@@ -49,6 +53,10 @@ class Bench:
         for channel in CHANNELS:
             cocotb.start_soon(self._channel(channel))
         cocotb.start_soon(self._tensor_buffer())
+
+    def send(self, *jobs: dict) -> None:
+        self.jobs_sent |= {job["tag"]: job for job in jobs}
+        self.jobs.send(*(pack(ReadJob(CONFIG), **job) for job in jobs))
 
     async def _channel(self, channel: int) -> None:
         served = 0
@@ -61,8 +69,18 @@ class Bench:
                 failed = int(random.random() < self.failing)
                 if failed:
                     self.failed_pages.add(page["page"])
+                job = self.jobs_sent[page["tag"]]
+                from_array = not page["statistics"] and page["page"] not in self.from_sram
+                record = self.identity_of(job, page, channel) if from_array else bytes(16)
                 self.heads[channel].send(
-                    pack(ReadHead(CONFIG), tag=page["tag"], page=page["page"], failed=failed)
+                    pack(
+                        ReadHead(CONFIG),
+                        tag=page["tag"],
+                        page=page["page"],
+                        failed=failed,
+                        from_array=int(from_array),
+                        identity=int.from_bytes(record, "little"),
+                    )
                 )
                 self.beats[channel].send(*(
                     word(page["zone"], page["row"], page["die"], page["plane"], channel, beat)
@@ -83,21 +101,38 @@ class Bench:
                 for index in range(beats, end):
                     beat = unpack(write_beat_layout(BEAT_BITS), self.written.items[index])
                     assert beat["last"] == (index == end - 1)
-                    self.memory[burst["address"] + (index - beats) * CONFIG.data_bytes] = beat["data"]
+                    if not beat["masked"]:
+                        self.memory[burst["address"] + (index - beats) * CONFIG.data_bytes] = beat["data"]
                 beats = end
                 self.answers.send(0)
 
 
+def random_identity() -> dict[str, int]:
+    return {name: random.getrandbits(field.width) for name, field in ZoneIdentity()}
+
+
+def identity(job: dict, page: dict, channel: int, **other: int) -> bytes:
+    """The record of a page of the job, with `other` fields."""
+    common = unpack(ZoneIdentity(), job["identity"])
+    place = {"row": page["row"], "die": page["die"], "plane": page["plane"], "channel": channel}
+    return identity_record(
+        **{**common, **place, "wear": random.getrandbits(20), "updated": random.getrandbits(1), **other}
+    )
+
+
 def random_job(page: int) -> dict:
+    """Jobs in flight have tags of their own: a page number below 800 gives the tag."""
     blocks = random.randint(1, CONFIG.max_blocks)
     return {
-        "tag": random.randrange(CONFIG.commands),
+        "tag": page // 100 % CONFIG.commands,
         "zone": random.randrange(GEOMETRY.zones),
         "offset": random.randrange(GEOMETRY.zone_capacity - blocks + 1),
         "blocks": blocks,
         "page": page,
         "after": 0,
         "statistics": 0,
+        "inspect": 0,
+        "identity": pack(ZoneIdentity(), **random_identity()),
     }
 
 
@@ -120,7 +155,8 @@ async def pages_reach_the_tensor_buffer(dut, busy):
     bench = Bench(dut, busy)
     await bench.start()
     jobs = [random_job(100 * number) for number in range(8)]
-    bench.jobs.send(*(pack(ReadJob(CONFIG), **job) for job in jobs))
+    bench.from_sram = {page for page in range(800) if random.random() < 0.3}
+    bench.send(*jobs)
     memory, tags = expected(jobs)
     events = [unpack(PageEvent(CONFIG), e) for e in await bench.returned.wait_for(tags.total())]
     assert bench.memory == memory
@@ -136,8 +172,8 @@ async def statistics_are_asked_of_each_die(dut, busy):
     await bench.start()
     dies = GEOMETRY.channels * GEOMETRY.dies
     statistics = {**random_job(1000), "zone": 0, "offset": 0, "blocks": dies, "statistics": 1, "tag": 5}
-    reads = [{**random_job(page), "tag": 6} for page in (0, 2000)]
-    bench.jobs.send(*(pack(ReadJob(CONFIG), **job) for job in (reads[0], statistics, reads[1])))
+    reads = [random_job(page) for page in (0, 200)]
+    bench.send(reads[0], statistics, reads[1])
     await bench.returned.wait_for(dies + sum(job["blocks"] for job in reads))
     asked = sorted(
         (page["page"], page["die"], channel, page["plane"], page["row"], page["tag"])
@@ -155,8 +191,7 @@ async def moves_a_beat_per_clock(dut):
     bench = Bench(dut)
     await bench.start()
     blocks = CONFIG.max_blocks
-    bench.jobs.send(*(pack(ReadJob(CONFIG), **{**random_job(100 * n), "offset": 0, "blocks": blocks})
-                      for n in range(3)))  # fmt: skip
+    bench.send(*({**random_job(100 * n), "offset": 0, "blocks": blocks} for n in range(3)))
     beats = 3 * blocks * CONFIG.page_beats
     await bench.written.wait_for(beats)
     clocks = bench.written.clocks[beats - 1] - bench.written.clocks[0] + 1
@@ -168,7 +203,7 @@ async def a_job_waits_for_the_writes_before_it(dut):
     bench = Bench(dut)
     await bench.start()
     dut.issued.value = 0xFFFFFFFF
-    bench.jobs.send(pack(ReadJob(CONFIG), **{**random_job(0), "after": 1}))
+    bench.send({**random_job(0), "after": 1})
     for _ in range(50):
         await RisingEdge(dut.clk)
     assert not any(sink.items for sink in bench.pages)
@@ -182,8 +217,8 @@ async def a_job_waits_for_the_writes_before_it(dut):
 async def failed_pages_are_reported(dut):
     bench = Bench(dut, failing=0.3)
     await bench.start()
-    jobs = [{**random_job(100 * number), "tag": number} for number in range(6)]
-    bench.jobs.send(*(pack(ReadJob(CONFIG), **job) for job in jobs))
+    jobs = [random_job(100 * number) for number in range(6)]
+    bench.send(*jobs)
     total = sum(job["blocks"] for job in jobs)
     events = [unpack(PageEvent(CONFIG), e) for e in await bench.returned.wait_for(total)]
     failed = Counter(event["tag"] for event in events if event["failed"])
@@ -196,8 +231,74 @@ async def an_error_of_the_tensor_buffer_fails_its_page(dut):
     await start(dut)
     for channel in CHANNELS:
         cocotb.start_soon(bench._channel(channel))
-    bench.jobs.send(pack(ReadJob(CONFIG), **{**random_job(0), "blocks": 2}))
+    bench.send({**random_job(0), "blocks": 2})
     await bench.written.wait_for(2 * CONFIG.page_beats)
     bench.answers.send(1, 0)
     events = [unpack(PageEvent(CONFIG), e) for e in await bench.returned.wait_for(2)]
     assert [event["failed"] for event in events] == [1, 0]
+
+
+COMPARED = ("stream", "zone", "row", "channel", "die", "plane", "generation", "sequence")
+FIELDS = (*COMPARED, "wear", "updated")
+
+
+def damaged(record: bytes) -> bytes:
+    """With another value in a field; the checksum may fit that."""
+    name = random.choice((*FIELDS, "version", "crc"))
+    field = getattr(PageIdentity, name)
+    value = int.from_bytes(record, "little") ^ field.put(random.randrange(1, 1 << field.width))
+    if name in COMPARED and random.random() < 0.7:
+        return identity_record(**{name: getattr(PageIdentity, name).get(value) for name in FIELDS})
+    return value.to_bytes(PageIdentity.BYTES, "little")
+
+
+@cocotb.test()
+@cocotb.parametrize(busy=[1, 0.5])
+async def a_page_of_another_identity_is_not_returned(dut, busy):
+    """It fails, and its place in the tensor buffer stays as it was."""
+    bench = Bench(dut, busy)
+    wrong = set()
+
+    def sometimes_damaged(job: dict, page: dict, channel: int) -> bytes:
+        record = identity(job, page, channel)
+        if random.random() < 0.6:
+            return record
+        wrong.add(page["page"])
+        return random.choice((damaged(record), bytes(16), b"\xff" * 16))
+
+    bench.identity_of = sometimes_damaged
+    await bench.start()
+    jobs = [random_job(100 * number) for number in range(8)]
+    bench.send(*jobs)
+    memory, tags = expected(jobs)
+    events = [unpack(PageEvent(CONFIG), e) for e in await bench.returned.wait_for(tags.total())]
+    failed = Counter(event["tag"] for event in events if event["failed"])
+    assert wrong and failed == Counter(page // 100 for page in wrong)
+    whole = {a: value for a, value in memory.items() if a // GEOMETRY.page_bytes not in wrong}
+    assert bench.memory == whole
+
+
+@cocotb.test()
+async def an_inspection_returns_what_is_there(dut):
+    """The identity takes the place of the last bytes of each page, whatever it is."""
+    bench = Bench(dut)
+    found = {}
+
+    def anything(job: dict, page: dict, channel: int) -> bytes:
+        record = random.choice((identity(job, page, channel), random.randbytes(16), b"\xff" * 16))
+        found[page["page"]] = record
+        return record
+
+    bench.identity_of = anything
+    await bench.start()
+    jobs = [{**random_job(100 * number), "inspect": number % 2} for number in range(1, 8, 2)]
+    bench.send(*jobs)
+    memory, tags = expected(jobs)
+    events = [unpack(PageEvent(CONFIG), e) for e in await bench.returned.wait_for(tags.total())]
+    assert not any(event["failed"] for event in events)
+    for number, record in found.items():
+        for offset in range(0, PageIdentity.BYTES, CONFIG.data_bytes):
+            piece = record[offset : offset + CONFIG.data_bytes]
+            address = (number + 1) * GEOMETRY.page_bytes - PageIdentity.BYTES + offset
+            memory[address] = int.from_bytes(piece, "little")
+    assert bench.memory == memory

@@ -33,6 +33,7 @@ class BusController(wiring.Component):
 
     A command or address cycle lasts tWC; `we` strobes in its last clock. Data in begin tADL after the
     address, or after the command if there is none; a status byte is asked for tWHR after the last cycle.
+    A page has its identity behind it, in both directions.
     After data out the bus rests (`BusRest`).
     The waits that leave the bus free (tCCS, tDBSY, tWB, ...) are the agents'.
 
@@ -47,10 +48,10 @@ class BusController(wiring.Component):
     status : Out(8)     the byte that a STATUS operation has read, valid with its `done`
     lookup : Out(BlockLookup)
     fetch : Out(stream(BufferPage))   a page of data in, asked for tADL and a cycle or more ahead
-    beats : In(stream(16))   a fetched page, page_bytes / 2 beats; DQS pauses when there is none
+    beats : In(stream(16))   a fetched page and its identity; DQS pauses when there is none
     home_of : Out(BufferPage), home : In(PageTarget)   where a page of the write buffer came from
     fill : Out(stream(PageTarget))   sent before the page of DATA_OUT, granted if it was ready
-    fill_valid, fill_data : Out(1), Out(16)   page_bytes / 2 beats for each fill
+    fill_valid, fill_data : Out(1), Out(16)   bus_page_bytes / 2 beats for each fill
     nand : Out(NandBus)
     activity : Out(BusActivity)   BUS_WAIT also while a die with a request rests
     """
@@ -78,7 +79,7 @@ class BusController(wiring.Component):
         m = Module()
         timing, dies = self.config.timing, self.config.geometry.dies
         twc, tadl, twhr = (timing.clocks(name) for name in ("twc", "tadl", "twhr"))
-        page_clocks = self.config.geometry.page_bytes // 2
+        page_clocks = self.config.geometry.bus_page_bytes // 2
 
         m.submodules.arbiter = arbiter = BusArbiter(dies)
         m.submodules.rest = rest = BusRest(timing, dies, sent_clocks=2, grant_clocks=3)
@@ -106,6 +107,7 @@ class BusController(wiring.Component):
             self.home_of.eq(self.fetch.payload),
             self.fill.payload.tag.eq(Mux(request.home, self.home.tag, request.tag)),
             self.fill.payload.page.eq(Mux(request.home, self.home.page, request.page)),
+            self.fill.payload.from_array.eq(request.from_array),
             self.fill_data.eq(dq_i),
         ]
         for number, item in enumerate(self.requests):

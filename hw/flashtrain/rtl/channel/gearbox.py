@@ -11,6 +11,7 @@ from amaranth.utils import exact_log2
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 
+from ..identity import RECORD_BITS
 from ..layouts import BufferPage
 
 BEAT_BITS = 16
@@ -31,7 +32,8 @@ class Chunks:
 
 
 class PageSerializer(wiring.Component):
-    """Reads pages from a memory of wide words and turns them into beats, the low bytes first.
+    """Reads pages from a memory of wide words and turns them into beats, the low bytes first; the page's
+    identity follows its data.
 
     A chunk is asked for when there is a place for it. The memory's output holds the word while its chunks are
     taken. Others may use the read port in three clocks of four; when they have, the word is read again.
@@ -41,6 +43,7 @@ class PageSerializer(wiring.Component):
     Members
     -------
     pages : In(stream(BufferPage))
+    page : Out(BufferPage), identity : In   the page at work, and its record, a clock later
     beats : Out(stream(16))
     read : Out(1), address : Out   read the memory
     word : In                      the memory's output, `READ_CLOCKS` later
@@ -52,6 +55,8 @@ class PageSerializer(wiring.Component):
         self.config = config
         super().__init__({
             "pages": In(stream.Signature(BufferPage(config))),
+            "page": Out(BufferPage(config)),
+            "identity": In(RECORD_BITS),
             "beats": Out(stream.Signature(BEAT_BITS)),
             "read": Out(1),
             "address": Out(bits_for(config.page_beats) + BufferPage(config).size),
@@ -68,14 +73,19 @@ class PageSerializer(wiring.Component):
         active, page = Signal(), Signal(BufferPage(self.config))
         index, word = Signal(range(chunks.count)), Signal(range(self.config.page_beats))
         last_chunk = index == chunks.count - 1
+        ending, of_identity = (
+            Signal(),
+            Signal(range(RECORD_BITS // chunks.bits)),
+        )  # the data have been asked for
         asks = Signal()  # for a chunk of the word
         holds = Signal()  # the memory's output is the word, or will be
         store = Signal(data.ArrayLayout(chunks.bits, size))
         reserved, count = Signal(range(size + 1)), Signal(range(size + 1))
         newest, beat = Signal(range(size)), Signal(range(size * chunks.beats))
-        comes, chunk_ends = Signal(), Signal()
+        comes, adds, chunk_ends = Signal(), Signal(), Signal()  # a chunk, one of the identity
         m.d.comb += [
-            self.pages.ready.eq(~active),
+            self.pages.ready.eq(~active & ~ending),
+            self.page.eq(page),
             asks.eq(active & (reserved != size)),
             self.read.eq(asks & ~holds),
             self.others_read.eq(self.others_want & ~asks),
@@ -85,7 +95,7 @@ class PageSerializer(wiring.Component):
             chunk_ends.eq(self.beats.valid & self.beats.ready & beat[: exact_log2(chunks.beats)].all()),
         ]
         m.d.sync += [
-            reserved.eq(reserved + asks - chunk_ends),
+            reserved.eq(reserved + (asks | adds) - chunk_ends),
             count.eq(count + comes - chunk_ends),
         ]
         with m.If(self.pages.valid & self.pages.ready):
@@ -93,22 +103,34 @@ class PageSerializer(wiring.Component):
         with m.If(asks):
             m.d.sync += [holds.eq(~last_chunk), index.eq(0 if chunks.count == 1 else index + 1)]
             with m.If(last_chunk):
-                m.d.sync += [word.eq(word + 1), active.eq(~word.all())]
+                m.d.sync += [word.eq(word + 1), active.eq(~word.all()), ending.eq(word.all())]
         with m.Elif(self.others_read):
             m.d.sync += holds.eq(0)
 
+        under_way = []
         asked, asked_index = asks, index
         for clock in range(1, READ_CLOCKS + 1):
             before = asked, asked_index
             asked, asked_index = Signal(name=f"asked_{clock}"), Signal.like(index, name=f"index_{clock}")
             m.d.sync += [asked.eq(before[0]), asked_index.eq(before[1])]
-        m.d.comb += comes.eq(asked)
+            under_way.append(asked)
+        # The identity is at hand: it follows when the last of the data has come.
+        m.d.comb += [
+            adds.eq(ending & ~Cat(under_way).any() & (reserved != size)),
+            comes.eq(asked | adds),
+        ]
         with m.If(comes):
             m.d.sync += newest.eq(newest + 1)
             with m.Switch(asked_index):
                 for number in range(chunks.count):
                     with m.Case(number):
                         m.d.sync += store[newest].eq(self.word[chunks.bits * number :][: chunks.bits])
+        with m.If(adds):
+            m.d.sync += [
+                store[newest].eq(self.identity.word_select(of_identity, chunks.bits)),
+                of_identity.eq(of_identity + 1),
+                ending.eq(~of_identity.all()),
+            ]
         with m.If(self.beats.valid & self.beats.ready):
             m.d.sync += beat.eq(beat + 1)
         return m

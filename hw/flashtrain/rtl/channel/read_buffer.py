@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 
+from ..identity import RECORD_BITS
 from ..layouts import BufferPage, PageTarget, ReadHead
 from ..memories import NEVER_COLLIDES
 from ..queue import Queue
@@ -38,7 +39,7 @@ class ReadBuffer(wiring.Component):
     Members
     -------
     fill : In(stream(PageTarget))      a page that the bus will bring; accepted when a buffer is free
-    fill_valid : In(1), fill_data : In(16)   page_bytes / 2 beats for each, the low bytes first
+    fill_valid : In(1), fill_data : In(16)   bus_page_bytes / 2 beats for each, the low bytes first
     hits : In(stream(HitPage))         a page to copy; accepted when a buffer is free and `copy` is accepted
     copy : Out(stream(BufferPage))     asks the write buffer for it
     copy_room : Out(1)                 a word may come 3 clocks later
@@ -76,7 +77,9 @@ class ReadBuffer(wiring.Component):
         )
         write, read = memory.write_port(granularity=chunks.bits), memory.read_port()
         m.submodules.free = free = FreePages(config.read_pages)
-        complete_layout = data.StructLayout({"number": number_bits, "target": PageTarget(config)})
+        complete_layout = data.StructLayout(
+            {"number": number_bits, "target": PageTarget(config), "identity": RECORD_BITS}
+        )
         m.submodules.complete = complete = Queue(complete_layout, config.read_pages)
 
         # Who gets the next free buffer.
@@ -116,11 +119,15 @@ class ReadBuffer(wiring.Component):
         fill_word, fill_chunk = Signal(range(config.page_beats)), Signal(range(chunks.count))
         copy_word = Signal(range(config.page_beats))
         last_chunk = fill_chunk == chunks.count - 1
+        # Behind the data comes the identity.
+        ending, of_identity = Signal(), Signal(range(RECORD_BITS // chunks.bits))
+        identity, whole_identity = Signal(RECORD_BITS), Signal(RECORD_BITS)
+        m.d.comb += whole_identity.eq(Cat(identity[chunks.bits :], packer.chunk))
         m.d.comb += [
             packer.valid.eq(self.fill_valid),
             packer.beat.eq(self.fill_data),
             self.copy_room.eq(~packer.completes),
-            filled.eq(packer.chunk_valid & last_chunk & fill_word.all()),
+            filled.eq(packer.chunk_valid & ending & of_identity.all()),
             copied.eq(self.copy_valid & copy_word.all()),
         ]
         with m.If(self.copy_valid):
@@ -134,16 +141,23 @@ class ReadBuffer(wiring.Component):
             m.d.sync += [
                 write.addr.eq(Cat(fill_word, fill_number)),
                 write.data.eq(packer.chunk.replicate(chunks.count)),
-                write.en.eq(packer.chunk_valid << fill_chunk),
+                write.en.eq((packer.chunk_valid & ~ending) << fill_chunk),
             ]
-        with m.If(packer.chunk_valid):
+        with m.If(packer.chunk_valid & ending):
+            m.d.sync += [
+                identity.eq(whole_identity),
+                of_identity.eq(of_identity + 1),
+                ending.eq(~of_identity.all()),
+            ]
+        with m.Elif(packer.chunk_valid):
             m.d.sync += fill_chunk.eq(Mux(last_chunk, 0, fill_chunk + 1))
             with m.If(last_chunk):
-                m.d.sync += fill_word.eq(fill_word + 1)
+                m.d.sync += [fill_word.eq(fill_word + 1), ending.eq(fill_word.all())]
         m.d.comb += [
             complete.input.valid.eq(filled | copied),
             complete.input.payload.number.eq(Mux(copied, copy_number, fill_number)),
             complete.input.payload.target.eq(Mux(copied, copy_target, fill_target)),
+            complete.input.payload.identity.eq(whole_identity),
         ]
 
         # Pages whose head is accepted: the one that is read out, and one after it.
@@ -157,6 +171,8 @@ class ReadBuffer(wiring.Component):
             self.read_head.valid.eq(complete.output.valid & ~waiting),
             self.read_head.payload.tag.eq(complete.output.payload.target.tag),
             self.read_head.payload.page.eq(complete.output.payload.target.page),
+            self.read_head.payload.from_array.eq(complete.output.payload.target.from_array),
+            self.read_head.payload.identity.eq(complete.output.payload.identity),
             complete.output.ready.eq(self.read_head.ready & ~waiting),
             moves.eq(there & (~self.read_data.valid | self.read_data.ready)),
             sends.eq(sending & (~there | moves)),

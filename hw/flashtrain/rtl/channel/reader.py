@@ -238,6 +238,7 @@ class Reader(wiring.Component):
                     sets.output.eq(1),
                     self.bus.valid.eq(~self.timer.running),
                     request.op.eq(BusOp.DATA_OUT),
+                    request.from_array.eq(~statistics),
                 ]
                 with m.If(self.bus.valid & self.bus.ready):
                     m.d.comb += sets.remove.eq(1)

@@ -13,6 +13,7 @@ from ..memories import NEVER_COLLIDES
 from .gearbox import BEAT_BITS, PageSerializer
 from .page_sets import PagePlace, PageSets
 from .program_results import ProgramResults
+from .set_identities import SetIdentities
 
 
 class WriteBuffer(wiring.Component):
@@ -34,7 +35,8 @@ class WriteBuffer(wiring.Component):
     sets : Out(stream(PageSet)).array(dies), results : In(stream(SetResult)).array(dies)
     updated : In(stream(PageEvent)).array(dies)   tiles whose gradients had been here
     programmed : Out(stream(PageEvent))
-    fetch : In(stream(BufferPage)), beats : Out(stream(16))   a page for the bus, the low bytes first
+    fetch : In(stream(BufferPage)), beats : Out(stream(16))   a page for the bus and its identity, the low
+      bytes first
     home_of : In(BufferPage), home : Out(PageTarget)   where a page of gradients came from
     flush, flushed, discard, lookup, hit, hit_slot            see :class:`PageSets`
     copy : In(stream(BufferPage))     the page that `lookup` has hit; releases it at the end
@@ -120,6 +122,13 @@ class WriteBuffer(wiring.Component):
             self.busy.eq(sets.busy | results.busy),
         ]
 
+        m.submodules.identities = identities = SetIdentities(config)
+        m.d.comb += [
+            identities.placed.eq(placed),
+            identities.page.eq(self.pages.payload),
+            identities.slot.eq(sets.slot),
+        ]
+
         m.submodules.homes = homes = Memory(
             shape=PageTarget(config), depth=config.write_sets * g.planes, init=[]
         )
@@ -161,6 +170,7 @@ class WriteBuffer(wiring.Component):
         m.submodules.serializer = serializer = PageSerializer(config)
         connect(m, flipped(self.fetch), serializer.pages)
         connect(m, serializer.beats, flipped(self.beats))
+        m.d.comb += [identities.of.eq(serializer.page), serializer.identity.eq(identities.record)]
         copying, copied, copy_beat = Signal(), Signal(page_layout), Signal(range(config.page_beats))
         copy_reads = Signal()
         m.d.comb += [

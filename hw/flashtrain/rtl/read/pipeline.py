@@ -52,5 +52,11 @@ class ReadPipeline(wiring.Component):
         m.submodules.splitter = splitter = ReadSplitter(self.config)
         m.submodules.returner = returner = ReadReturner(self.config)
         forward(m, splitter, self, ("jobs", "issued", "pages"))
-        forward(m, returner, self, returner.signature.members)
+        forward(
+            m, returner, self, (name for name in returner.signature.members if name in self.signature.members)
+        )
+        m.d.comb += [
+            returner.job.eq(self.jobs.payload),
+            returner.job_begins.eq(self.jobs.valid & self.jobs.ready),
+        ]
         return m

@@ -9,23 +9,40 @@ from flashtrain.spec import FmsConfig
 from ..arbiter import RoundRobin
 from ..axi import WritePort
 from ..bursts import PageBursts
-from ..layouts import PageEvent, ReadHead
+from ..identity import RECORD_BITS
+from ..layouts import PageEvent, ReadHead, ReadJob
 from ..queue import Queue
 from ..register_slice import RegisterSlice
+from .page_check import PageCheck
 
 PAGES_UNDER_WAY = 8
+
+
+class Route(data.StructLayout):
+    """Where the beats of a page come from, and what is done with them."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({
+            "channel": max(1, config.geometry.channel_bits),
+            "masked": 1,
+            "inspect": 1,
+            "identity": RECORD_BITS,
+        })  # fmt: skip
 
 
 class ReadReturner(wiring.Component):
     """Writes pages to the tensor buffer as channels have them, round robin.
 
     Channels are chosen ahead, so that the beats of one page follow those of the last without an idle clock.
+    A page that is not what was asked for is written with all strobes off, and its event is a failure.
 
-    Latency: 2 clocks from a channel's head to its first beat, 1 from the last answer to the event.
+    Latency: 6 clocks from a channel's head to its first beat, 4 of a page that does not come from an array, 1
+    from the last answer to the event.
     Throughput: one beat per clock.
 
     Members
     -------
+    job : In(ReadJob), job_begins : In(1)   see :class:`PageCheck`
     heads : In(stream(ReadHead)).array(channels)
     data_valid : In(channels), data_ready : Out(channels)  the beats of accepted heads, in their order
     data_chosen : Out(channels)   the channel whose beats come next
@@ -40,6 +57,8 @@ class ReadReturner(wiring.Component):
         self.config = config
         channels, bits = config.geometry.channels, 8 * config.data_bytes
         super().__init__({
+            "job": In(ReadJob(config)),
+            "job_begins": In(1),
             "heads": In(stream.Signature(ReadHead(config))).array(channels),
             "data": In(bits),
             "data_valid": In(channels),
@@ -57,31 +76,40 @@ class ReadReturner(wiring.Component):
         m = Module()
         config, g, bursts = self.config, self.config.geometry, PageBursts(self.config)
 
-        # The chosen page goes three ways: its burst's address, the route of its beats, the event at its end.
-        m.submodules.bursts = requests = Queue(config.page_address_bits, 3)
-        m.submodules.routes = routes = Queue(max(1, g.channel_bits), 3)
-        event = data.StructLayout({"tag": config.tag_bits, "failed": 1})
-        m.submodules.events = events = Queue(event, PAGES_UNDER_WAY)
         m.submodules.turn = turn = RoundRobin(g.channels)
-        room = requests.input.ready & routes.input.ready & events.input.ready
-        take = Signal()
-        head = Signal(ReadHead(config))
+        m.submodules.check = check = PageCheck(config)
         m.d.comb += [
+            check.job.eq(self.job),
+            check.job_begins.eq(self.job_begins),
             turn.requests.eq(Cat(item.valid for item in self.heads)),
-            take.eq(room & turn.requests.any()),
-            turn.advance.eq(take),
-            requests.input.payload.eq(head.page),
-            routes.input.payload.eq(turn.index),
-            events.input.payload.tag.eq(head.tag),
-            events.input.payload.failed.eq(head.failed),
+            check.chosen.valid.eq(turn.requests.any()),
+            check.chosen.payload.channel.eq(turn.index),
+            turn.advance.eq(check.chosen.valid & check.chosen.ready),
         ]
-        m.d.comb += [queue.input.valid.eq(take) for queue in (requests, routes, events)]
         with m.Switch(turn.index):
             for number, item in enumerate(self.heads):
                 with m.Case(number):
-                    m.d.comb += head.eq(item.payload)
+                    m.d.comb += check.chosen.payload.head.eq(item.payload)
         for number, item in enumerate(self.heads):
-            m.d.comb += item.ready.eq(room & turn.chosen[number])
+            m.d.comb += item.ready.eq(check.chosen.ready & turn.chosen[number])
+
+        # The page goes three ways: its burst's address, the route of its beats, the event at its end.
+        m.submodules.bursts = requests = Queue(config.page_address_bits, 3)
+        m.submodules.routes = routes = Queue(Route(config), 3)
+        m.submodules.events = events = Queue(PageEvent(config), PAGES_UNDER_WAY)
+        checked = check.checked.payload
+        room = requests.input.ready & routes.input.ready & events.input.ready
+        m.d.comb += [
+            check.checked.ready.eq(room),
+            requests.input.payload.eq(checked.page),
+            routes.input.payload.channel.eq(checked.channel),
+            routes.input.payload.masked.eq(checked.failed),
+            routes.input.payload.inspect.eq(checked.inspect),
+            routes.input.payload.identity.eq(checked.identity),
+            events.input.payload.tag.eq(checked.tag),
+            events.input.payload.failed.eq(checked.failed),
+        ]
+        m.d.comb += [queue.input.valid.eq(check.checked.valid & room) for queue in (requests, routes, events)]
 
         burst = Signal(range(bursts.count))
         m.d.comb += [
@@ -93,16 +121,17 @@ class ReadReturner(wiring.Component):
         with m.If(self.axi.aw.valid & self.axi.aw.ready):
             m.d.sync += burst.eq(0 if bursts.count == 1 else burst + 1)
 
-        route = routes.output
+        route, way = routes.output, routes.output.payload
         beats = Signal(range(config.page_beats))
         with m.If(route.valid):
             m.d.comb += [
-                self.axi.w.valid.eq(self.data_valid.bit_select(route.payload, 1)),
-                self.data_ready.eq(self.axi.w.ready << route.payload),
-                self.data_chosen.eq(1 << route.payload),
+                self.axi.w.valid.eq(self.data_valid.bit_select(way.channel, 1)),
+                self.data_ready.eq(self.axi.w.ready << way.channel),
+                self.data_chosen.eq(1 << way.channel),
             ]
         m.d.comb += [
             self.axi.w.payload.data.eq(self.data),
+            self.axi.w.payload.masked.eq(way.masked),
             self.axi.w.payload.last.eq(beats % bursts.beats == bursts.beats - 1),
             self.busy.eq(self.axi.w.valid & self.axi.w.ready),
             self.stall_memory.eq(self.axi.w.valid & ~self.axi.w.ready),
@@ -112,6 +141,14 @@ class ReadReturner(wiring.Component):
         ]
         with m.If(self.busy):
             m.d.sync += beats.eq(beats + 1)
+        # Of an inspected page the identity takes the place of the last bytes.
+        bits = 8 * config.data_bytes
+        last_beats = max(1, RECORD_BITS // bits)
+        with m.If(way.inspect & (beats >= config.page_beats - last_beats)):
+            if bits <= RECORD_BITS:
+                m.d.comb += self.axi.w.payload.data.eq(way.identity.word_select(beats % last_beats, bits))
+            else:
+                m.d.comb += self.axi.w.payload.data[bits - RECORD_BITS :].eq(way.identity)
 
         answered = Signal(range(bursts.count))
         last_answer = answered == bursts.count - 1

@@ -77,7 +77,7 @@ class Announcer(wiring.Component):
             for number, page in enumerate(self.pages):
                 with m.Case(number):
                     m.d.comb += accepts.eq(page.ready)
-        for page in self.pages:
+        for number, page in enumerate(self.pages):
             m.d.comb += [
                 page.payload.zone.eq(job.zone),
                 page.payload.row.eq(row),
@@ -92,6 +92,9 @@ class Announcer(wiring.Component):
                 page.payload.source.eq(job.source),
                 page.payload.copies.eq(job.copies),
                 page.payload.page.eq(job.page),
+                page.payload.identity.eq(job.identity),
+                page.payload.wear.eq(job.wear),
+                page.payload.channel.eq(number),
             ]
         m.d.comb += [
             self.announced.payload.channel.eq(channel),

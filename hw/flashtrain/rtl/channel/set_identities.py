@@ -1,0 +1,67 @@
+"""Identities of the page sets in the write buffer."""
+
+from amaranth import Cat, Module, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.identity import PageIdentity
+
+from ..identity import RECORD_BITS, Record, checksum
+from ..layouts import BufferPage, PageKind, WritePage
+
+_KEPT = ("stream", "updated", "zone", "row", "channel", "die", "generation", "sequence", "wear")
+
+
+class _SetIdentity(data.StructLayout):
+    """What the pages of a set have in common in their identity."""
+
+    def __init__(self):
+        super().__init__({name: getattr(PageIdentity, name).width for name in _KEPT})
+
+
+class SetIdentities(wiring.Component):
+    """Keeps the identity of each page set, as its pages announce it, and spells that of a page.
+
+    Latency: 1 clock from `of` to `record`.
+
+    Members
+    -------
+    placed : In(1), page : In(WritePage), slot : In   a page has been given a place in this set
+    of : In(BufferPage), record : Out(128)            the record of a page
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        super().__init__({
+            "placed": In(1),
+            "page": In(WritePage(config)),
+            "slot": In(bits_for(config.write_sets)),
+            "of": In(BufferPage(config)),
+            "record": Out(RECORD_BITS),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.memory = memory = Memory(shape=_SetIdentity(), depth=self.config.write_sets, init=[])
+        write, read = memory.write_port(), memory.read_port(domain="comb")
+        common, page = self.page.identity, self.page
+        m.d.comb += [
+            write.en.eq(self.placed),
+            write.addr.eq(self.slot),
+            *(write.data[name].eq(common[name]) for name in ("stream", "zone", "generation", "sequence")),
+            *(write.data[name].eq(page[name]) for name in ("row", "channel", "die", "wear")),
+            write.data.updated.eq(page.kind == PageKind.GRADIENTS),
+            read.addr.eq(self.of.slot),
+        ]
+        body, whole = Signal(Record()), Signal(Record())
+        m.d.comb += [
+            *(body[name].eq(read.data[name]) for name in _KEPT),
+            body.plane.eq(self.of.plane),
+            body.version.eq(PageIdentity.VERSION),
+            whole.eq(Cat(body.as_value()[: PageIdentity.crc.low], checksum(body.as_value()))),
+        ]
+        m.d.sync += self.record.eq(whole)
+        return m
