@@ -18,7 +18,7 @@ from flashtrain.spec.nand import BusOp
 CONFIG = EVERY_CONFIG[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 CLOCKS = CONFIG.timing.clocks
-PAGE_CLOCKS = GEOMETRY.page_bytes // 2
+PAGE_CLOCKS = GEOMETRY.bus_page_bytes // 2
 PULSES = ("programmed", "page_programmed", "sensed", "page_output", "ended", "failure")
 PROGRAMS = (BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST)
 UPDATES = (BusOp.UPDATE_SOURCE, BusOp.UPDATE_MORE, BusOp.UPDATE_LAST)
@@ -34,7 +34,7 @@ MEANT |= dict.fromkeys(PROGRAMS, (*ADDRESS, "slot"))
 MEANT |= dict.fromkeys(UPDATES, ADDRESS)
 MEANT |= dict.fromkeys(LOADS, ("op", "plane", "slot"))
 MEANT[BusOp.SELECT_COPY] = ("op", "plane")
-TO_A_PLACE, HOME = ("op", "home", "tag", "page"), ("op", "home", "slot", "plane")
+TO_A_PLACE, HOME = ("op", "home", "tag", "page", "from_array"), ("op", "home", "slot", "plane", "from_array")
 
 
 class Bench:
@@ -251,14 +251,15 @@ class Bench:
         block, number, page = self.die.output[-1]
         if block == COPY:
             tile, number = self.copied.popleft()
-            assert request["home"] == 1 and page == number
+            assert (request["home"], request["from_array"], page) == (1, 0, number)
             assert (request["slot"], request["plane"]) == (tile["slot"], number)
             assert len(self.results.items) <= self.order[id(tile)], "its slot is free already"
             return
         expected = self.read.popleft()
-        assert {name: request[name] for name in ("home", "tag", "page")} == {"home": 0} | {
-            name: expected[name] for name in ("tag", "page")
-        }
+        assert {name: request[name] for name in TO_A_PLACE[1:]} == {
+            "home": 0, "from_array": 1 - expected["statistics"],
+            **{name: expected[name] for name in ("tag", "page")},
+        }  # fmt: skip
         if expected["statistics"]:
             assert block == STATISTICS
         else:

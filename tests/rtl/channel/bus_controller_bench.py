@@ -21,7 +21,7 @@ from flashtrain.spec.nand import BusOp
 CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 DIES = range(GEOMETRY.dies)
-BEATS = GEOMETRY.page_bytes // 2
+BEATS = GEOMETRY.bus_page_bytes // 2
 TWC, TADL, TWHR, TRHW, TCHZ = (CONFIG.timing.clocks(name) for name in ("twc", "tadl", "twhr", "trhw", "tchz"))
 CYCLES = {
     BusOp.RESET: 1, BusOp.STATUS: 1, BusOp.STATUS_PLANE: 4, BusOp.READ_MORE: 7, BusOp.READ_LAST: 7,
@@ -29,6 +29,8 @@ CYCLES = {
     BusOp.PROGRAM_MORE: 7, BusOp.PROGRAM_LAST: 7, BusOp.ERASE_MORE: 5, BusOp.ERASE_LAST: 5,
     BusOp.LOAD_CONSTANTS: 2, BusOp.LOAD_GRADIENT: 5, BusOp.UPDATE_SOURCE: 4, BusOp.UPDATE_MORE: 5,
     BusOp.UPDATE_LAST: 5, BusOp.UPDATE_END: 1, BusOp.SELECT_COPY: 5, BusOp.SELECT_STATISTICS: 2,
+    BusOp.BESIDE_MORE: 4, BusOp.BESIDE_LAST: 5, BusOp.BESIDE_NEXT: 1, BusOp.SELECT_BESIDE: 4,
+    BusOp.BESIDE_END: 1,
 }  # fmt: skip
 NO_DATA = [op for op in CYCLES if op not in TAKES_DATA | GIVES_STATUS]
 ADDRESSED = {op for op, cycles in CYCLES.items() if cycles > 2}
@@ -56,6 +58,7 @@ class Bench:
             (slot, plane): {
                 "tag": random.randrange(CONFIG.commands),
                 "page": random.getrandbits(CONFIG.page_address_bits),
+                "from_array": 0,
             }
             for slot in range(1 << bits_for(CONFIG.write_sets))
             for plane in range(GEOMETRY.planes)
@@ -86,6 +89,7 @@ class Bench:
             "tag": random.randrange(CONFIG.commands), "page": random.getrandbits(CONFIG.page_address_bits),
             "home": random.getrandbits(1), **fields,
         }  # fmt: skip
+        chosen["from_array"] = 0 if chosen["home"] else random.getrandbits(1)
         self.expected[die].append(chosen)
         self.requests[die].send(pack(BusRequest(CONFIG), **chosen))
 
@@ -117,7 +121,7 @@ class Bench:
             assert operation.row == row
         if operation.op is BusOp.DATA_OUT:
             place = expected["slot"], expected["plane"]
-            target = {name: expected[name] for name in ("tag", "page")}
+            target = {name: expected[name] for name in ("tag", "page", "from_array")}
             self.fills.append(self.homes[place] if expected["home"] else target)
         if operation.op in TAKES_DATA:
             self.fetches.append({name: expected[name] for name in ("slot", "plane")})

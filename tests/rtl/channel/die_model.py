@@ -156,7 +156,7 @@ class DieModel:
         if op is BusOp.DATA_OUT:
             assert self.selected is not None, f"{where}, and nothing is selected"
             selected, since = self.selected
-            assert clock - self.config.geometry.page_bytes // 2 - since >= self.clocks["tccs"], (
+            assert clock - self.config.geometry.bus_page_bytes // 2 - since >= self.clocks["tccs"], (
                 f"{where}: tCCS"
             )
             self.output.append(selected)
@@ -288,7 +288,7 @@ class DieModel:
         assert not self.sources, f"{where} within an update command"
         assert number == len(self.gradients), f"{where}: page {number} after {self.gradients}"
         if self.update_works_from is not None:
-            begin = clock - self.config.geometry.page_bytes // 2
+            begin = clock - self.config.geometry.bus_page_bytes // 2
             assert begin - self.update_works_from >= self.clocks["twb"], f"{where}: tWB"
         self.gradients.append(number)
 

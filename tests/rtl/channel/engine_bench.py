@@ -9,20 +9,22 @@ from channel_kit import CONFIGS
 from cocotb.triggers import RisingEdge
 from patient_streams import PatientSink, clock_now, wait
 
-from flashtrain.rtl.layouts import PageEvent, ReadHead, ReadPage, WritePage
+from flashtrain.rtl.layouts import PageEvent, ReadHead, ReadPage, WritePage, ZoneIdentity
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.spec.identity import identity_record
 from flashtrain.spec.registers import ChannelCounter
 
 CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 WORD_BITS = 8 * CONFIG.data_bytes
-BEATS = GEOMETRY.page_bytes // 2
+BEATS = GEOMETRY.bus_page_bytes // 2
 CAPACITY = GEOMETRY.dies * GEOMETRY.planes * GEOMETRY.pages
 VOLATILE, NON_VOLATILE = STREAMS = range(2)
 # The arrays keep their contents from test to test: each has zones of its own.
 RANDOM_ZONES, APPENDED_ZONE, READ_ZONE, BUFFERED_ZONE = range(4), 4, 5, 6
 BAD_ZONE = bench_parameters()["bad_zone"]
+CHANNEL = 5
 
 
 @dataclass(eq=False)
@@ -34,6 +36,8 @@ class Zone:
     readable: int = 0  # pages that the channel has accepted
     arrived: int = 0
     reads: int = 0  # under way
+    identity: int = field(default_factory=lambda: random.getrandbits(ZoneIdentity().size))
+    wear: int = field(default_factory=lambda: random.getrandbits(20))
 
     @property
     def stream(self) -> int:
@@ -59,7 +63,7 @@ class Centre:
         self.data = StreamSink(dut, "read_data", busy)
         self.announced: deque[tuple[Zone, list[int]]] = deque()
         self.owed: deque[tuple[Zone, list[int]]] = deque()
-        self.asked: dict[int, tuple[Zone, list[int]]] = {}  # by where they go
+        self.asked: dict[int, tuple[Zone, list[int], dict]] = {}  # by where they go
         self.notices: Counter = Counter()  # (tag, failed) of what is to be told
         self.checked = 0
         self.flushed = 0
@@ -96,13 +100,14 @@ class Centre:
         self.announced.append((zone, words))
         notify = int(zone.stream == NON_VOLATILE)
         self.notices[tag, int(zone.number == BAD_ZONE)] += notify
-        fields = {"tag": tag, "stream": zone.stream, "notify": notify, "close": close}
+        fields = {"tag": tag, "stream": zone.stream, "notify": notify, "close": close,
+                  "identity": zone.identity, "wear": zone.wear, "channel": CHANNEL}  # fmt: skip
         self.pages.send(pack(WritePage(CONFIG), **place, **fields))
 
     def read(self, zone: Zone, index: int) -> None:
         """Ask for a page that the channel has accepted."""
         page = next(number for number in range(1 << 16) if number not in self.asked)
-        self.asked[page] = zone, zone.pages[index]
+        self.asked[page] = zone, zone.pages[index], zone.place(index)
         zone.reads += 1
         fields = {"tag": page % CONFIG.commands, "page": page}
         self.reads.send(pack(ReadPage(CONFIG), **zone.place(index), **fields))
@@ -186,7 +191,13 @@ class Centre:
             if len(self.data.items) < end:
                 continue
             head = unpack(ReadHead(CONFIG), self.heads.items[self.checked])
-            zone, words = self.asked.pop(head["page"])
+            zone, words, place = self.asked.pop(head["page"])
+            if head["from_array"]:
+                record = identity_record(
+                    **unpack(ZoneIdentity(), zone.identity), wear=zone.wear, channel=CHANNEL,
+                    **{name: place[name] for name in ("row", "die", "plane")},
+                )  # fmt: skip
+                assert head["identity"] == int.from_bytes(record, "little")
             assert head["tag"] == head["page"] % CONFIG.commands and not head["failed"]
             assert self.data.items[begin:end] == words, f"page {head['page']} of zone {zone.number}"
             zone.reads -= 1

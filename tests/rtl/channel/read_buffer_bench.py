@@ -13,11 +13,12 @@ from flashtrain.rtl.channel.read_buffer import HitPage
 from flashtrain.rtl.layouts import BufferPage, PageTarget, ReadHead
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.spec.identity import PageIdentity
 
 CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 WORD_BITS = 8 * CONFIG.data_bytes
-BEATS = GEOMETRY.page_bytes // 2
+BEATS = GEOMETRY.bus_page_bytes // 2
 
 
 class Bench:
@@ -26,6 +27,7 @@ class Bench:
     def __init__(self, dut, busy: float = 1, ready: float = 1):
         self.dut, self.busy = dut, busy
         self.words: dict[int, list[int]] = {}
+        self.identities: dict[int, int] = {}  # of pages that the bus brings
         self.fill = StreamSource(dut, "fill", busy)
         self.hits = StreamSource(dut, "hits", busy)
         self.copies = StreamSink(dut, "copy")
@@ -47,10 +49,16 @@ class Bench:
 
     def add(self, number: int) -> int:
         self.words[number] = [random.getrandbits(WORD_BITS) for _ in range(CONFIG.page_beats)]
-        return pack(PageTarget(CONFIG), tag=number % CONFIG.commands, page=number)
+        return pack(
+            PageTarget(CONFIG),
+            tag=number % CONFIG.commands,
+            page=number,
+            from_array=int(number in self.identities),
+        )
 
     def read(self, number: int) -> None:
         self.to_fill.append(number)
+        self.identities[number] = random.getrandbits(8 * PageIdentity.BYTES)
         self.fill.send(self.add(number))
 
     def hit(self, number: int) -> None:
@@ -70,6 +78,7 @@ class Bench:
             number = self.to_fill[accepted]
             accepted += 1
             data = b"".join(word.to_bytes(WORD_BITS // 8, "little") for word in self.words[number])
+            data += self.identities[number].to_bytes(PageIdentity.BYTES, "little")
             for at in range(0, len(data), 2):
                 while random.random() >= self.busy:
                     await RisingEdge(dut.clk)
@@ -112,7 +121,10 @@ class Bench:
             fields = unpack(ReadHead(CONFIG), head)
             number = fields["page"]
             order.append(number)
-            assert fields == {"tag": number % CONFIG.commands, "page": number, "failed": 0}
+            if number in self.identities:
+                assert (fields["from_array"], fields["identity"]) == (1, self.identities[number])
+            assert fields["from_array"] == (number in self.identities)
+            assert (fields["tag"], fields["failed"]) == (number % CONFIG.commands, 0)
             page = words[at * CONFIG.page_beats : (at + 1) * CONFIG.page_beats]
             assert page == self.words[number], f"page {number}"
         assert sorted(order) == sorted(self.words)

@@ -18,14 +18,16 @@ from flashtrain.rtl.layouts import (
     PageTarget,
     SetResult,
     WritePage,
+    ZoneIdentity,
 )
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.spec.identity import identity_record
 
 CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 WORD_BITS = 8 * CONFIG.data_bytes
-BEATS = GEOMETRY.page_bytes // 2
+BEATS = GEOMETRY.bus_page_bytes // 2
 ZONES = 3
 
 
@@ -43,6 +45,9 @@ class Page:
     source: int = 0
     copies: int = 0
     page: int = 0
+    identity: int = 0  # ZoneIdentity
+    wear: int = 0
+    channel: int = 0
     words: list[int] = field(
         default_factory=lambda: [random.getrandbits(WORD_BITS) for _ in range(CONFIG.page_beats)]
     )
@@ -57,9 +62,17 @@ class Page:
         return pack(WritePage(CONFIG), **fields)
 
     @property
+    def record(self) -> bytes:
+        """Twin of the identity that follows the data."""
+        return identity_record(
+            **unpack(ZoneIdentity(), self.identity), row=self.row, die=self.die, plane=self.plane,
+            channel=self.channel, wear=self.wear, updated=int(self.kind == PageKind.GRADIENTS.value),
+        )  # fmt: skip
+
+    @property
     def beats(self) -> list[int]:
         every = sum(word << WORD_BITS * number for number, word in enumerate(self.words))
-        data = every.to_bytes(GEOMETRY.page_bytes, "little")
+        data = every.to_bytes(GEOMETRY.page_bytes, "little") + self.record
         return [int.from_bytes(data[at : at + 2], "little") for at in range(0, len(data), 2)]
 
 
@@ -70,6 +83,7 @@ class Writer:
         self.dut, self.busy = dut, busy
         self.source = StreamSource(dut, "pages", busy)
         self.next_page = [0] * ZONES
+        self.identities: dict[int, dict[str, int]] = {}
         self.pages: dict[tuple, Page] = {}  # announced and not discarded
         # Pages of gradients and constants, by kind and place, in order.
         self.tiles: defaultdict[tuple, deque[Page]] = defaultdict(deque)
@@ -85,7 +99,7 @@ class Writer:
         rest, plane = divmod(self.next_page[zone], GEOMETRY.planes)
         rest, die = divmod(rest, GEOMETRY.dies)
         self.next_page[zone] += 1
-        page = Page(zone, rest, die, plane, stream=zone, **fields)
+        page = Page(zone, rest, die, plane, stream=zone, **self._identity(zone), **fields)
         self.pages[page.place] = page
         self._announce(page)
         return page
@@ -100,9 +114,16 @@ class Writer:
 
     def _tell(self, kind: PageKind, place: tuple[int, int, int], plane: int, **fields: int) -> None:
         home = random.getrandbits(CONFIG.page_address_bits)
-        page = Page(*place, plane, kind=kind.value, page=home, notify=1, **fields)
+        page = Page(*place, plane, kind=kind.value, page=home, notify=1, **self._identity(place[0]), **fields)
         self.tiles[kind.value, *page.place].append(page)
         self._announce(page)
+
+    def _identity(self, zone: int) -> dict[str, int]:
+        """All pages of a zone have the same."""
+        return self.identities.setdefault(zone, {
+            "identity": random.getrandbits(ZoneIdentity().size), "wear": random.getrandbits(20),
+            "channel": random.getrandbits(6),
+        })  # fmt: skip
 
     def _announce(self, page: Page) -> None:
         self.announced.append(page)
@@ -213,7 +234,7 @@ class Bus:
         self.dut.home_of.value = pack(BufferPage(CONFIG), slot=slot, plane=page.plane)
         await RisingEdge(self.dut.clk)
         await RisingEdge(self.dut.clk)
-        expected = {"tag": page.tag, "page": page.page}
+        expected = {"tag": page.tag, "page": page.page, "from_array": 0}
         assert unpack(PageTarget(CONFIG), int(self.dut.home.value)) == expected
 
     async def _end_update(self, die: int, one: dict, pages: list[Page]):
