@@ -7,7 +7,7 @@ import cocotb
 from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.axi import burst_layout, read_beat_layout
-from flashtrain.rtl.layouts import PageEvent, PageKind, WriteJob, WritePage
+from flashtrain.rtl.layouts import PageEvent, PageKind, WriteJob, WritePage, ZoneIdentity
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec import preset
@@ -92,7 +92,8 @@ def expected(jobs: list[dict]) -> tuple[list[list[dict]], list[list[int]], list[
                 "zone": job["zone"], "row": place.row, "die": place.die, "plane": place.plane,
                 "kind": kind.value, "tag": job["tag"], "stream": job["stream"], "notify": int(notify),
                 "close": int(close), "source": job["source"], "copies": job["copies"],
-                "page": job["page"] + index,
+                "page": job["page"] + index, "identity": job["identity"], "wear": job["wear"],
+                "channel": place.channel,
             })  # fmt: skip
             beats[place.channel] += [word(job["page"] + index, beat) for beat in range(CONFIG.page_beats)]
             tags.append(job["tag"])
@@ -150,6 +151,8 @@ def random_job() -> dict:
         "last_page": GEOMETRY.planes - 1,
         "source": 0,
         "copies": 0,
+        "identity": random.getrandbits(ZoneIdentity().size),
+        "wear": random.getrandbits(20),
     }
 
 
