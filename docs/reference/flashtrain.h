@@ -45,9 +45,9 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_OPCODE_GET_STATISTICS 0x82 /* of an optimizer step, from all dies */
 #define FLASHTRAIN_OPCODE_UPDATE 0x83 /* gradients in, 16-bit copies out in their place, tiles appended */
 #define FLASHTRAIN_OPCODE_ZONE_RETIRE 0x84 /* ZSA field holds the new state of the zone: READ_ONLY or OFFLINE */
-#define FLASHTRAIN_OPCODE_INSPECT 0x85 /* recovery: pages of a physical zone, with their identity */
-#define FLASHTRAIN_OPCODE_RESTORE 0x86 /* recovery: entries of the tables; ZSA field holds a RestoreAction */
+#define FLASHTRAIN_OPCODE_INSPECT 0x86 /* recovery: pages of a physical zone, with their identity */
 #define FLASHTRAIN_OPCODE_GENERATION 0x88 /* ZSA field holds a GenerationAction */
+#define FLASHTRAIN_OPCODE_RESTORE 0x8c /* recovery: entries of the tables; ZSA field holds a RestoreAction */
 
 /* Status code type in bits 10:8, status code in bits 7:0 (Base figures 94 to 99, ZNS figure 24). */
 #define FLASHTRAIN_STATUS_SUCCESS 0x00

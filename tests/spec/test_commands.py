@@ -3,6 +3,7 @@
 import pytest
 
 from flashtrain.spec import Completion, Opcode, Status, Submission, ZoneAction, ZoneState
+from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import BitField, GenerationAction, ReportHeader, ZoneDescriptor, ZoneReport
 
 
@@ -27,7 +28,9 @@ def test_opcodes():
         "GET_STATISTICS": 0x82,
         "UPDATE": 0x83,
         "ZONE_RETIRE": 0x84,
+        "INSPECT": 0x86,
         "GENERATION": 0x88,
+        "RESTORE": 0x8C,
     }
 
 
@@ -40,6 +43,8 @@ def test_opcodes():
         (Opcode.GENERATION, 0b00),
         (Opcode.STREAM_RESET, 0b00),
         (Opcode.ZONE_RETIRE, 0b00),
+        (Opcode.INSPECT, 0b10),
+        (Opcode.RESTORE, 0b00),
     ],
 )
 def test_vendor_opcodes_tell_the_direction_of_data(opcode, direction):
@@ -52,6 +57,7 @@ def test_zone_actions():
     assert values(ZoneAction) == {"CLOSE": 1, "FINISH": 2, "OPEN": 3, "RESET": 4}
     assert values(ZoneReport) == {"REPORT_ZONES": 0}
     assert values(GenerationAction) == {"COMMIT": 1, "PIN": 2, "RELEASE": 3}
+    assert values(RestoreAction) == {"STREAM": 1, "ZONE": 2, "PHYSICAL": 3, "END": 4}
 
 
 def test_zone_states():
@@ -79,6 +85,7 @@ def test_statuses():
         "DATA_TRANSFER_ERROR": status(0, 0x04),
         "INTERNAL_ERROR": status(0, 0x06),
         "INVALID_NAMESPACE": status(0, 0x0B),
+        "COMMAND_SEQUENCE_ERROR": status(0, 0x0C),
         "SGL_LENGTH_INVALID": status(0, 0x0F),
         "SGL_TYPE_INVALID": status(0, 0x11),
         "SGL_GRANULARITY_INVALID": status(0, 0x1E),
@@ -126,6 +133,11 @@ def test_submission_entry():
         "copies": (13 * dword + 24, 8),
         "rows": (14 * dword, 16),
         "source": (15 * dword, 8),
+        "physical": (2 * dword, 16),
+        "wear": (3 * dword, 20),
+        "restored_state": (13 * dword + 8, 4),
+        "sequence": (14 * dword, 32),
+        "generation": (15 * dword, 16),
     }
 
 

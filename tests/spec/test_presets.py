@@ -21,26 +21,27 @@ GEOMETRIES = {
         channels=2, dies=1, planes=2, blocks=12, pages=6, page_bytes=512, spare_bytes=32,
         channel_bits=1, die_bits=0, plane_bits=1, row_bits=3, block_bits=4,
         zones=12, zone_bits=4, zone_size_bits=5, zone_size=32, zone_capacity=24, superpage=4,
-        page_set_bytes=1024, raw_page_bytes=544, capacity_bytes=147_456,
+        page_set_bytes=1024, bus_page_bytes=528, raw_page_bytes=544, capacity_bytes=147_456,
     ),
     "small": dict(
         channels=4, dies=2, planes=4, blocks=32, pages=64, page_bytes=4096, spare_bytes=224,
         channel_bits=2, die_bits=1, plane_bits=2, row_bits=6, block_bits=5,
         zones=32, zone_bits=5, zone_size_bits=11, zone_size=2048, zone_capacity=2048, superpage=32,
-        page_set_bytes=16_384, raw_page_bytes=4320, capacity_bytes=268_435_456,
+        page_set_bytes=16_384, bus_page_bytes=4112, raw_page_bytes=4320, capacity_bytes=268_435_456,
     ),
     "behemoth": dict(
         channels=64, dies=2, planes=8, blocks=683, pages=768, page_bytes=4096, spare_bytes=224,
         channel_bits=6, die_bits=1, plane_bits=3, row_bits=10, block_bits=10,
         zones=683, zone_bits=10, zone_size_bits=20, zone_size=1_048_576, zone_capacity=786_432,
         superpage=1024,
-        page_set_bytes=32_768, raw_page_bytes=4320, capacity_bytes=2_200_096_997_376,
+        page_set_bytes=32_768, bus_page_bytes=4112, raw_page_bytes=4320, capacity_bytes=2_200_096_997_376,
     ),
     "behemoth_wide": dict(
         channels=64, dies=4, planes=8, blocks=683, pages=768, page_bytes=4096, spare_bytes=224,
         channel_bits=6, die_bits=2, plane_bits=3, row_bits=10, block_bits=10,
         zones=683, zone_bits=10, zone_size_bits=21, zone_size=2_097_152, zone_capacity=1_572_864,
-        superpage=2048, page_set_bytes=32_768, raw_page_bytes=4320, capacity_bytes=4_400_193_994_752,
+        superpage=2048, page_set_bytes=32_768, bus_page_bytes=4112, raw_page_bytes=4320,
+        capacity_bytes=4_400_193_994_752,
     ),
 }  # fmt: skip
 

@@ -53,8 +53,8 @@ def test_registers():
 
 
 def test_bits():
-    assert values(Control) == {"ENABLE": 1, "FACTORY": 2}
-    assert values(State) == {"READY": 1, "FATAL": 2, "IDLE": 4, "BAD_DOORBELL": 8}
+    assert values(Control) == {"ENABLE": 1, "FACTORY": 2, "RECOVER": 4}
+    assert values(State) == {"READY": 1, "FATAL": 2, "IDLE": 4, "BAD_DOORBELL": 8, "RECOVERING": 16}
 
 
 def test_port_windows():

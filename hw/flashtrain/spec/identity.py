@@ -61,8 +61,9 @@ class RestoreAction(IntEnum):
     """Action of a RESTORE command; which fields of the entry it takes.
 
     STREAM: NSID, `generation`. The stream's generation; before its zones.
-    ZONE: NSID, SLBA, `restored_state`, `physical`, `sequence`, `wear`. The logical zone of SLBA lies on the
-        physical zone; its write pointer is SLBA. CLOSED: appends go on there; FULL: they do not.
+    ZONE: NSID, SLBA, `restored_state`, `physical`, `sequence`, `wear`. The logical zone of the block before
+        SLBA lies on the physical zone; its write pointer is SLBA. CLOSED: appends go on there; FULL: they do
+        not.
     PHYSICAL: `physical`, `wear`. Nobody needs what the physical zone holds: it is to be erased.
     END: `sequence`. Of the next allocation. From here on all commands are taken.
     """

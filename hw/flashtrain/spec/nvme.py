@@ -23,8 +23,8 @@ Order of checks. A command is answered with the status of the *first* check that
 6. data pointer: descriptor type (`SGL_TYPE_INVALID`), length equal to the blocks', or for a report to the
    dwords' (`SGL_LENGTH_INVALID`), address a multiple of the logical block, 8 bytes for a report
    (`SGL_GRANULARITY_INVALID`), address range inside the tensor buffer (`DATA_TRANSFER_ERROR`);
-7. the zone of the first block is inside the namespace; of an inspect, the device; of a restored zone, its
-   write pointer is past its first block (`LBA_OUT_OF_RANGE`);
+7. the zone of the first block is inside the namespace; of an inspect, the device; of a restored zone, it is
+   that of the block before its write pointer (`LBA_OUT_OF_RANGE`);
 8. the stream's condition:
    - inspect and restore: the controller is recovering (`COMMAND_SEQUENCE_ERROR`), all others: it is not
      (`NAMESPACE_NOT_READY`);
@@ -42,6 +42,8 @@ Order of checks. A command is answered with the status of the *first* check that
    - read: offline (`ZONE_IS_OFFLINE`), last block in the zone, whose size counts (`ZONE_BOUNDARY_ERROR`),
      last block below the write pointer (`UNWRITTEN_BLOCK`);
    - inspect: last block below the capacity (`ZONE_BOUNDARY_ERROR`);
+   - restored zone: empty (`INVALID_ZONE_TRANSITION`), write pointer not past the capacity
+     (`ZONE_BOUNDARY_ERROR`), a closed one needs an active resource (`TOO_MANY_ACTIVE_ZONES`);
    - zone management send: transition allowed (`INVALID_ZONE_TRANSITION`), resources as above.
 
 Transitions (ZNS 3.4.3.1): *close* open or closed to closed; *finish* any but read-only and offline to full,
@@ -76,7 +78,8 @@ Optimizer steps on the dies (`spec.update`):
 
 Recovery (`spec.identity`). INSPECT reads as READ does, but SLBA counts blocks of the device by physical zone,
 nothing about the zone is checked, and the last 16 bytes of each block are replaced by the page's identity, as
-it is in the flash. RESTORE has no data.
+it is in the flash. RESTORE has no data; END waits until no command is in flight. Where they mean
+no namespace, NSID is that of any that exists.
 A READ whose page has another identity than it must have completes with UNRECOVERED_READ_ERROR, and nothing of
 that page is written to the tensor buffer.
 """
@@ -99,9 +102,9 @@ class Opcode(IntEnum):
     GET_STATISTICS = 0x82  # of an optimizer step, from all dies
     UPDATE = 0x83  # gradients in, 16-bit copies out in their place, tiles appended
     ZONE_RETIRE = 0x84  # ZSA field holds the new state of the zone: READ_ONLY or OFFLINE
-    INSPECT = 0x85  # recovery: pages of a physical zone, with their identity
-    RESTORE = 0x86  # recovery: entries of the tables; ZSA field holds a RestoreAction
+    INSPECT = 0x86  # recovery: pages of a physical zone, with their identity
     GENERATION = 0x88  # ZSA field holds a GenerationAction
+    RESTORE = 0x8C  # recovery: entries of the tables; ZSA field holds a RestoreAction
 
 
 class ZoneAction(IntEnum):
