@@ -179,6 +179,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_REGISTER_INTERRUPT_MASK 0x2c /* bit per port: 1 lets the port's bit raise the interrupt */
 #define FLASHTRAIN_REGISTER_CLOCK_MHZ 0x30
 #define FLASHTRAIN_REGISTER_ZONES 0x34 /* zones open at most 15:0 and active at most 31:16, per stream */
+#define FLASHTRAIN_REGISTER_SEQUENCE 0x38 /* read only: `sequence` of the next allocation of a physical zone (`spec.identity`) */
 #define FLASHTRAIN_REGISTER_CHANNEL_SELECT 0x3f0 /* the channel whose counters appear in the channel window */
 #define FLASHTRAIN_REGISTER_ZONE_SELECT 0x3f4 /* the physical zone that ZONE_WEAR is of */
 #define FLASHTRAIN_REGISTER_ZONE_WEAR 0x3f8 /* its erases */

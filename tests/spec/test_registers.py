@@ -46,6 +46,7 @@ def test_registers():
         "INTERRUPT_MASK": 0x02C,
         "CLOCK_MHZ": 0x030,
         "ZONES": 0x034,
+        "SEQUENCE": 0x038,
         "CHANNEL_SELECT": 0x3F0,
         "ZONE_SELECT": 0x3F4,
         "ZONE_WEAR": 0x3F8,
@@ -146,6 +147,7 @@ def test_stream_attributes():
         "activations": 0x0C1,
         "trained": 0x2D3,
         "weights": 0x0C1,
+        "journal": 0x233,
     }
 
 

@@ -19,16 +19,19 @@ TABLES = {
     "activation": {
         (1, "inputs"): ("non-volatile", "years", "append", "read"),
         (2, "activations"): ("volatile", "minutes", "-", "read append"),
+        (8, "journal"): ("non-volatile", "years", "read append", "-"),
     },
     "weight": {
         (2, "weights"): ("volatile", "minutes", "-", "read append"),
         (3, "trained"): ("non-volatile", "years", "read", "read append"),
+        (8, "journal"): ("non-volatile", "years", "read append", "-"),
     },
     "single": {
         (1, "inputs"): ("non-volatile", "years", "append", "read"),
         (2, "activations"): ("volatile", "minutes", "-", "read append"),
         (3, "trained"): ("non-volatile", "years", "read", "read append"),
         (4, "weights"): ("volatile", "minutes", "-", "read append"),
+        (8, "journal"): ("non-volatile", "years", "read append", "-"),
     },
     "update": {
         (1, "inputs"): ("non-volatile", "years", "append", "read"),
@@ -37,6 +40,7 @@ TABLES = {
         (4, "weights"): ("volatile", "minutes", "-", "read append"),
         (5, "state_a"): ("non-volatile", "days", "read", "read append"),
         (6, "state_b"): ("non-volatile", "days", "read", "read append"),
+        (8, "journal"): ("non-volatile", "years", "read append", "-"),
     },
 }
 
@@ -72,15 +76,15 @@ def test_numbers():
 @pytest.mark.parametrize(
     ("node", "total", "counts"),
     [
-        (SINGLE_NODE, 8, [2, 2, 2, 2]),
-        (SINGLE_NODE, 12, [2, 3, 2, 5]),
-        (SINGLE_NODE, 32, [5, 12, 5, 10]),
-        (SINGLE_NODE, 683, [98, 291, 98, 196]),
-        (ACTIVATION_NODE, 683, [228, 455]),
-        (WEIGHT_NODE, 32, [20, 12]),
-        (UPDATE_NODE, 12, [2, 2, 2, 2, 2, 2]),
-        (UPDATE_NODE, 32, [4, 8, 4, 6, 6, 4]),
-        (UPDATE_NODE, 683, [69, 203, 69, 136, 136, 70]),
+        (SINGLE_NODE, 10, [2, 2, 2, 2, 2]),
+        (SINGLE_NODE, 16, [2, 4, 2, 6, 2]),
+        (SINGLE_NODE, 32, [5, 11, 5, 9, 2]),
+        (SINGLE_NODE, 683, [98, 290, 98, 195, 2]),
+        (ACTIVATION_NODE, 683, [227, 454, 2]),
+        (WEIGHT_NODE, 32, [19, 11, 2]),
+        (UPDATE_NODE, 14, [2, 2, 2, 2, 2, 2, 2]),
+        (UPDATE_NODE, 32, [3, 7, 3, 5, 5, 7, 2]),
+        (UPDATE_NODE, 683, [68, 202, 68, 135, 135, 73, 2]),
     ],
 )
 def test_zones_by_share(node, total, counts):
@@ -91,22 +95,22 @@ def test_zones_by_share(node, total, counts):
 
 
 def test_generations_of_state_are_of_one_size():
-    for total in range(12, 700):
+    for total in range(14, 700):
         zones = UPDATE_NODE.zones(total)
         assert len(zones[UPDATE_NODE.named("state_a").nsid]) == len(zones[UPDATE_NODE.named("state_b").nsid])
 
 
 def test_too_few_zones():
     with pytest.raises(ConfigError) as caught:
-        SINGLE_NODE.zones(7)
-    assert str(caught.value) == "geometry.blocks is 7; expected at least two zones for each of 4 streams"
+        SINGLE_NODE.zones(9)
+    assert str(caught.value) == "geometry.blocks is 9; expected at least two zones for each of 5 streams"
 
 
 def test_streams_are_found_by_name():
     assert SINGLE_NODE.named("weights").nsid == 4
     with pytest.raises(ConfigError) as caught:
         ACTIVATION_NODE.named("weights")
-    assert str(caught.value) == "node 'activation' has no stream 'weights'; it has inputs, activations"
+    assert str(caught.value) == "node 'activation' has no stream 'weights'; it has inputs, activations, journal"
 
 
 @pytest.mark.parametrize(
@@ -114,7 +118,7 @@ def test_streams_are_found_by_name():
     [
         ({"nsid": 0}, "stream.nsid is 0; expected an integer from 1 to 8"),
         ({"nsid": 9}, "stream.nsid is 9; expected an integer from 1 to 8"),
-        ({"share": 0}, "stream.share is 0; expected an integer from 1 to 1000"),
+        ({"share": -1}, "stream.share is -1; expected an integer from 0 to 1000"),
     ],
 )
 def test_bad_streams(change, message):
@@ -124,7 +128,7 @@ def test_bad_streams(change, message):
 
 
 def test_bad_nodes():
-    one, two = ACTIVATION_NODE.streams
+    one, two, journal = ACTIVATION_NODE.streams
     with pytest.raises(ConfigError, match=r"node.streams is \(\); expected at least one stream"):
         NodeTable("empty", ())
     with pytest.raises(ConfigError, match=r"node.streams\[\].nsid is \[1, 1\]; expected distinct values"):
@@ -133,3 +137,8 @@ def test_bad_nodes():
         ConfigError, match=r"node.streams\[\].name is \['inputs', 'inputs'\]; expected distinct"
     ):
         NodeTable("twice", (one, replace(two, name="inputs")))
+    with pytest.raises(ConfigError, match=r"node.streams\[\].share is \[0\]; expected a stream with a share"):
+        NodeTable("nothing else", (journal,))
+    for change in ({"share": 1}, {"persistency": Persistency.VOLATILE}, {"host": Access.READ}):
+        with pytest.raises(ConfigError, match="a non-volatile stream of share 0, for the host alone"):
+            NodeTable("bad journal", (one, replace(journal, **change)))

@@ -62,8 +62,8 @@ class RestoreAction(IntEnum):
 
     STREAM: NSID, `generation`. The stream's generation; before its zones.
     ZONE: NSID, SLBA, `restored_state`, `physical`, `sequence`, `wear`. The logical zone of the block before
-        SLBA lies on the physical zone; its write pointer is SLBA. CLOSED: appends go on there; FULL: they do
-        not.
+        SLBA lies on the physical zone; its write pointer is SLBA (in a zone whose capacity is its size that
+        may be the start of the next one). CLOSED: appends go on there; FULL: they do not.
     PHYSICAL: `physical`, `wear`. Nobody needs what the physical zone holds: it is to be erased.
     END: `sequence`. Of the next allocation. From here on all commands are taken.
     """

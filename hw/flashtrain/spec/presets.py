@@ -9,7 +9,7 @@ from .timing import NandTiming, ns
 
 TINY = FmsConfig(
     name="tiny",
-    geometry=Geometry(channels=2, dies=1, planes=2, blocks=12, pages=6, page_bytes=512, spare_bytes=32),
+    geometry=Geometry(channels=2, dies=1, planes=2, blocks=16, pages=6, page_bytes=512, spare_bytes=32),
     # Array times are shortened, so that a unit test sees many programs and erases.
     timing=NandTiming(
         tr=ns(1_000),

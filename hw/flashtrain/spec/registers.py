@@ -31,6 +31,7 @@ class Register(IntEnum):
     INTERRUPT_MASK = 0x02C  # bit per port: 1 lets the port's bit raise the interrupt
     CLOCK_MHZ = 0x030
     ZONES = 0x034  # zones open at most 15:0 and active at most 31:16, per stream
+    SEQUENCE = 0x038  # read only: `sequence` of the next allocation of a physical zone (`spec.identity`)
     CHANNEL_SELECT = 0x3F0  # the channel whose counters appear in the channel window
     ZONE_SELECT = 0x3F4  # the physical zone that ZONE_WEAR is of
     ZONE_WEAR = 0x3F8  # its erases

@@ -2,7 +2,8 @@
 
 The tables of the *activation node* and of the *weight node* are Behemoth's (FAST'21, slide "Multi-stream
 support for data separation"). `SINGLE_NODE` puts both on one device; `UPDATE_NODE` has, besides, a pair of
-streams for state that is updated on the dies.
+streams for state that is updated on the dies. Each ends with the driver's journal, which
+`flashtrain.host.recovery` needs to tell the generations of streams after a loss of power.
 """
 
 from dataclasses import dataclass
@@ -51,9 +52,15 @@ class Codec(IntEnum):
     RAW = 0
 
 
+JOURNAL = "journal"
+"""Name of the stream that the driver writes its journal to (`flashtrain.host.journal`)."""
+
+
 @dataclass(frozen=True)
 class Stream:
-    """One stream. `share` is its part of the device's zones, relative to the other streams of its table."""
+    """One stream. `share` is its part of the device's zones, relative to the other streams of its table;
+    with 0 it has exactly two.
+    """
 
     nsid: int
     name: str
@@ -66,7 +73,7 @@ class Stream:
 
     def __post_init__(self) -> None:
         require_range("stream.nsid", self.nsid, 1, 8)
-        require_range("stream.share", self.share, 1, 1000)
+        require_range("stream.share", self.share, 0, 1000)
 
     def access(self, port: Port) -> Access:
         return self.host if port is Port.HOST else self.core
@@ -84,6 +91,20 @@ class NodeTable:
         for kind in ("nsid", "name"):
             values = [getattr(stream, kind) for stream in self.streams]
             require(len(set(values)) == len(values), f"node.streams[].{kind}", values, "distinct values")
+        shares = [stream.share for stream in self.streams]
+        require(any(shares), "node.streams[].share", shares, "a stream with a share")
+        if (journal := self.journal) is not None:
+            able = Access.READ | Access.APPEND
+            require(
+                journal.persistency is Persistency.NON_VOLATILE and journal.share == 0
+                and journal.host == able and journal.core == Access.NONE,
+                f"node.streams[{JOURNAL!r}]", journal, "a non-volatile stream of share 0, for the host alone",
+            )  # fmt: skip
+
+    @property
+    def journal(self) -> Stream | None:
+        """The stream for the driver's journal."""
+        return next((stream for stream in self.streams if stream.name == JOURNAL), None)
 
     def named(self, name: str) -> Stream:
         for stream in self.streams:
@@ -95,31 +116,33 @@ class NodeTable:
     def zones(self, total: int) -> dict[int, range]:
         """The zones of each stream, by NSID: consecutive ranges by share, at least two each.
 
-        Zones that the division leaves over belong to the last stream.
+        Zones that the division leaves over belong to the last stream that has a share.
         """
         require(total >= 2 * len(self.streams), "geometry.blocks", total,
                 f"at least two zones for each of {len(self.streams)} streams")  # fmt: skip
         shares = sum(stream.share for stream in self.streams)
         free = total - 2 * len(self.streams)
+        counts = {stream.nsid: 2 + free * stream.share // shares for stream in self.streams}
+        last = [stream.nsid for stream in self.streams if stream.share][-1]
+        counts[last] += total - sum(counts.values())
         ranges: dict[int, range] = {}
         start = 0
-        for stream in self.streams:
-            count = 2 + free * stream.share // shares
-            ranges[stream.nsid] = range(start, start + count)
+        for nsid, count in counts.items():
+            ranges[nsid] = range(start, start + count)
             start += count
-        last = self.streams[-1].nsid
-        ranges[last] = range(ranges[last].start, total)
         return ranges
 
 
 _V, _NV = Persistency.VOLATILE, Persistency.NON_VOLATILE
 _NO, _R, _A, _RA = Access.NONE, Access.READ, Access.APPEND, Access.READ | Access.APPEND
+_JOURNAL = Stream(8, JOURNAL, _NV, Retention.YEARS, host=_RA, core=_NO, share=0)
 
 ACTIVATION_NODE = NodeTable(
     "activation",
     (
         Stream(1, "inputs", _NV, Retention.YEARS, host=_A, core=_R),
         Stream(2, "activations", _V, Retention.MINUTES, host=_NO, core=_RA, share=2),
+        _JOURNAL,
     ),
 )
 
@@ -128,6 +151,7 @@ WEIGHT_NODE = NodeTable(
     (
         Stream(2, "weights", _V, Retention.MINUTES, host=_NO, core=_RA, share=2),
         Stream(3, "trained", _NV, Retention.YEARS, host=_R, core=_RA),
+        _JOURNAL,
     ),
 )
 
@@ -138,6 +162,7 @@ SINGLE_NODE = NodeTable(
         Stream(2, "activations", _V, Retention.MINUTES, host=_NO, core=_RA, share=3),
         Stream(3, "trained", _NV, Retention.YEARS, host=_R, core=_RA),
         Stream(4, "weights", _V, Retention.MINUTES, host=_NO, core=_RA, share=2),
+        _JOURNAL,
     ),
 )
 
@@ -151,6 +176,7 @@ UPDATE_NODE = NodeTable(
         Stream(5, "state_a", _NV, Retention.DAYS, host=_R, core=_RA, share=2),
         Stream(6, "state_b", _NV, Retention.DAYS, host=_R, core=_RA, share=2),
         Stream(4, "weights", _V, Retention.MINUTES, host=_NO, core=_RA),
+        _JOURNAL,
     ),
 )
 
