@@ -18,10 +18,10 @@ def numbers(thing) -> dict[str, object]:
 
 GEOMETRIES = {
     "tiny": dict(
-        channels=2, dies=1, planes=2, blocks=12, pages=6, page_bytes=512, spare_bytes=32,
+        channels=2, dies=1, planes=2, blocks=16, pages=6, page_bytes=512, spare_bytes=32,
         channel_bits=1, die_bits=0, plane_bits=1, row_bits=3, block_bits=4,
-        zones=12, zone_bits=4, zone_size_bits=5, zone_size=32, zone_capacity=24, superpage=4,
-        page_set_bytes=1024, bus_page_bytes=528, raw_page_bytes=544, capacity_bytes=147_456,
+        zones=16, zone_bits=4, zone_size_bits=5, zone_size=32, zone_capacity=24, superpage=4,
+        page_set_bytes=1024, bus_page_bytes=528, raw_page_bytes=544, capacity_bytes=196_608,
     ),
     "small": dict(
         channels=4, dies=2, planes=4, blocks=32, pages=64, page_bytes=4096, spare_bytes=224,
