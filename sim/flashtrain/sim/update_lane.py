@@ -19,7 +19,7 @@ from flashtrain.spec.errors import require, require_range
 from flashtrain.spec.update import UpdateStatistics
 
 _HARNESS = Path(__file__).parent / "verilated_lane" / "lane.cpp"
-_PATIENCE = 100_000_000  # clocks of an order
+_PATIENCE = 2000  # clocks per word of an order
 
 
 class LaneError(FlashtrainError):
@@ -86,7 +86,7 @@ class RtlUpdateLane:
         words, out = np.frombuffer(data, np.uint64), np.empty(out_words, np.uint64)
         clocks = self._library.flashtrain_lane_do(
             self._lane, order.as_bits(), words.ctypes.data, len(words), out.ctypes.data, len(out),
-            self._busy_percent, _PATIENCE,
+            self._busy_percent, _PATIENCE * (len(words) + len(out)),
         )  # fmt: skip
         if not clocks:
             raise LaneError(
@@ -96,10 +96,11 @@ class RtlUpdateLane:
 
 
 @contextmanager
-def update_lanes(config: FmsConfig, count: int) -> Iterator[tuple[RtlUpdateLane, ...]]:
-    """So many of them, closed at the end."""
+def update_lanes(config: FmsConfig) -> Iterator[tuple[RtlUpdateLane, ...]]:
+    """As many as there are dies, which is how OptimStore compares; closed at the end."""
+    dies = config.geometry.channels * config.geometry.dies
     with ExitStack() as stack:
-        yield tuple(stack.enter_context(closing(RtlUpdateLane(config))) for _ in range(count))
+        yield tuple(stack.enter_context(closing(RtlUpdateLane(config))) for _ in range(dies))
 
 
 def _words(nbytes: int) -> int:

@@ -123,7 +123,9 @@ class UpdateLane(wiring.Component):
             with m.Case(State.NEW_TILE):
                 m.d.comb += [move.eq(out_free), tile.ask.eq(move)]
                 with m.If(done):
-                    m.d.sync += go(Mux(copies == 0, State.RESTING, State.COPIES), copies)
+                    m.d.sync += go(State.COPIES, copies)
+                    with m.If(copies == 0):
+                        m.d.sync += state.eq(State.RESTING)
             with m.Case(State.COPIES):
                 m.d.comb += [move.eq(out_free), updater.ask.eq(move)]
                 with m.If(done):
