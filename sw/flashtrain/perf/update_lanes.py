@@ -85,5 +85,5 @@ class LaneStep:
         rate = len(self._lanes) * tile.parameters * self._work.clock_hz / clocks
         return (
             f"channels and {len(self._lanes)} update lanes are RTL; a lane takes {clocks:,.0f} clocks for"
-            f" {tile.parameters:,} parameters, all of them could take {rate / 1e6:,.1f} M/s"
+            f" {tile.parameters:,} parameters, {rate / 1e6:,.1f} M/s for all lanes"
         )

@@ -125,7 +125,4 @@ class HostStep:
         tile = work.layout.tile
         each = WORD_BYTES * tile.arrays + tile.gradient_format.bytes
         rates = (link.bytes_per_second / each / 1e6, link.parameters_per_second / 1e6)
-        return (
-            f"channels are RTL, the host is NumPy; link and host have rates, {rates[0]:,.1f} and"
-            f" {rates[1]:,.1f} M/s"
-        )
+        return f"channels are RTL; link and host are rates, {rates[0]:,.1f} and {rates[1]:,.1f} M/s"
