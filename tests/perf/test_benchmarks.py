@@ -22,12 +22,14 @@ from flashtrain.perf.speed import simulation_speed
 from flashtrain.perf.sustained import append_sustained, sustained_bound
 from flashtrain.perf.update import bound, update
 from flashtrain.perf.update_comparison import compare, update_energy_ratio, update_speedup
-from flashtrain.perf.update_places import ControllerUnits, HostLink
+from flashtrain.perf.update_lanes import ControllerLanes, UpdatedTile
+from flashtrain.perf.update_places import HostLink
 from flashtrain.perf.use_recorder import UseRecorder
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.sim.trace_array import ArrayTrace, DeviceTraceWindow
 from flashtrain.sim.trace_milestones import TraceRecorder
 from flashtrain.sim.trace_window import NoTrace
+from flashtrain.sim.update_lane import update_lanes
 from flashtrain.spec import preset
 from flashtrain.spec.streams import UPDATE_NODE
 
@@ -155,31 +157,48 @@ def test_update_on_the_dies():
     assert 0.5 < measured.value / measured.bound <= 1
 
 
-@pytest.mark.parametrize(
-    "place",
-    [ControllerUnits.of(TINY), HostLink(), HostLink(bytes_per_second=5e7)],
-    ids=lambda place: place.where,
-)
-def test_update_elsewhere(place):
+@pytest.mark.parametrize("place", [HostLink(), HostLink(bytes_per_second=5e7)], ids=lambda place: place.where)
+def test_update_on_the_host(place):
     """A slow link bounds a step on the host: 12 + 4 bytes per parameter across it."""
     with tiny(node=UPDATE_NODE) as device:
         measured = update_speedup(device, ArrayTrace(device.link), ADAM, place, quick=True)
-    slow = isinstance(place, HostLink) and place.bytes_per_second < 1e9
+    slow = place.bytes_per_second < 1e9
     # Programs of `tiny` are too short for tiles to follow each other without a gap.
     assert measured.value > (4 if slow else 0.5)
     assert place.where in measured.note
 
 
-def test_computing_in_the_controller_takes_time():
-    """Units that are slower than the dies' arrays bound the step; a step on the dies is measured once."""
-    fast, slow = ControllerUnits.of(TINY), ControllerUnits(units=1, interval=40, divider=4)
-    with tiny(node=UPDATE_NODE) as device:
-        found = compare(device, ArrayTrace(device.link), ADAM, [fast, slow], quick=True)
-    assert list(found.elsewhere) == [fast, slow]
-    limit = TINY.timing.clock_hz / slow.clocks(1)
-    assert 0.8 < found.elsewhere[slow].parameters_per_second / limit <= 1.01
-    assert found.elsewhere[fast].parameters_per_second > 2 * limit
-    assert found.speedup(slow) > 2 * found.speedup(fast)
+def test_update_in_the_controller():
+    """Fewer lanes than the dies' arrays need bound the step; a step on the dies is measured once."""
+    with update_lanes(TINY) as lanes, tiny(node=UPDATE_NODE) as device:
+        both, one = ControllerLanes(lanes), ControllerLanes(lanes[:1])
+        found = compare(device, ArrayTrace(device.link), ADAM, [both, one], quick=True)
+    assert list(found.elsewhere) == [both, one] and len(lanes) == 2
+    # To the clock what tests/rtl/update_lane expects of a tile, beside the first.
+    clocks, parameters = 2902, ADAM.tile(TINY).parameters
+    assert all(f"takes {clocks:,} clocks for" in run.computing for run in found.elsewhere.values())
+    limit = parameters * TINY.timing.clock_hz / clocks
+    assert 0.9 < found.elsewhere[one].parameters_per_second / limit <= 1.01
+    assert found.speedup(one) > 1.2 * found.speedup(both) > 1.2
+
+
+class IdleLane:
+    """Leaves tiles as they are."""
+
+    def begin(self, step):
+        return 0
+
+    def update(self, tile, gradients):
+        return UpdatedTile(tile, gradients[:0], 1)
+
+
+def test_a_step_elsewhere_has_to_be_right():
+    place = ControllerLanes((IdleLane(),))
+    with (
+        tiny(node=UPDATE_NODE) as device,
+        pytest.raises(BenchmarkError, match="chunk 0 of the step"),
+    ):
+        compare(device, ArrayTrace(device.link), ADAM, [place], quick=True)
 
 
 def test_update_energy():

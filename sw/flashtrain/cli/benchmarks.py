@@ -19,7 +19,8 @@ from flashtrain.perf.sram import MemoryBytes, buffer_bytes, metadata_bytes
 from flashtrain.perf.sustained import append_sustained, shortened
 from flashtrain.perf.update import Case, update
 from flashtrain.perf.update_comparison import update_energy_ratio, update_speedup
-from flashtrain.perf.update_places import ControllerUnits, HostLink, Place
+from flashtrain.perf.update_lanes import ControllerLanes
+from flashtrain.perf.update_places import HostLink
 from flashtrain.perf.use_recorder import UseRecorder
 from flashtrain.spec import FmsConfig, NodeTable
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
@@ -68,13 +69,18 @@ def _update(case: Case) -> Run:
     return _recorded(lambda device, recorder, quick: update(device, recorder, case, quick))
 
 
-def _speedup(place: Callable[[FmsConfig], Place]) -> Run:
-    def run(device: Device, quick: bool) -> Measurement:
-        from flashtrain.sim.trace_array import ArrayTrace
+def _speedup_host(device: Device, quick: bool) -> Measurement:
+    from flashtrain.sim.trace_array import ArrayTrace
 
-        return update_speedup(device, ArrayTrace(device.link), ADAM, place(device.config), quick)
+    return update_speedup(device, ArrayTrace(device.link), ADAM, HostLink(), quick)
 
-    return run
+
+def _speedup_controller(device: Device, quick: bool) -> Measurement:
+    from flashtrain.sim.trace_array import ArrayTrace
+    from flashtrain.sim.update_lane import update_lanes
+
+    with update_lanes(device.config) as lanes:
+        return update_speedup(device, ArrayTrace(device.link), ADAM, ControllerLanes(lanes), quick)
 
 
 def _energy_ratio(device: Device, quick: bool) -> Measurement:
@@ -134,7 +140,7 @@ BENCHMARKS = {
     ),
     "update_momentum": Benchmark(_update(Case(Momentum())), node=UPDATE_NODE),
     "update_sgd": Benchmark(_update(Case(SGD())), node=UPDATE_NODE),
-    "update_speedup_host": Benchmark(_speedup(lambda _: HostLink()), node=UPDATE_NODE),
-    "update_speedup_controller": Benchmark(_speedup(ControllerUnits.of), node=UPDATE_NODE),
+    "update_speedup_host": Benchmark(_speedup_host, node=UPDATE_NODE),
+    "update_speedup_controller": Benchmark(_speedup_controller, node=UPDATE_NODE),
     "update_energy_ratio": Benchmark(_energy_ratio, node=UPDATE_NODE),
 }

@@ -5,7 +5,8 @@ from typing import Any
 from flashtrain.host import open_device
 from flashtrain.perf.update import Case, bound
 from flashtrain.perf.update_comparison import Comparison, compare
-from flashtrain.perf.update_places import ControllerUnits, HostLink
+from flashtrain.perf.update_lanes import ControllerLanes
+from flashtrain.perf.update_places import HostLink
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.training.optimizers import Optimizer
@@ -18,10 +19,14 @@ from .links import LINKS
 def three_ways(config: FmsConfig, optimizer: Optimizer, console: Console) -> "ThreeWays":
     """Measure them on the RTL, with enough parameters for all dies."""
     from flashtrain.sim.trace_array import ArrayTrace
+    from flashtrain.sim.update_lane import update_lanes
 
-    places = (ControllerUnits.of(config), HostLink())
-    console.step(f"a step of {optimizer.name} on the dies, {', '.join(place.where for place in places)}")
-    with open_device(config, LINKS["rtl"].factory, UPDATE_NODE, memory_bytes(config)) as device:
+    with (
+        update_lanes(config) as lanes,
+        open_device(config, LINKS["rtl"].factory, UPDATE_NODE, memory_bytes(config)) as device,
+    ):
+        places = (ControllerLanes(lanes), HostLink())
+        console.step(f"a step of {optimizer.name} on the dies, {', '.join(place.where for place in places)}")
         return ThreeWays(config, compare(device, ArrayTrace(device.link), Case(optimizer), places))
 
 
@@ -30,7 +35,6 @@ class ThreeWays:
 
     def __init__(self, config: FmsConfig, found: Comparison) -> None:
         self._found = found
-        self._clock_hz = config.timing.clock_hz
         self._bound = bound(config, found.case.tile(config))
 
     def text(self) -> str:
@@ -42,8 +46,7 @@ class ThreeWays:
         for place, run in found.elsewhere.items():
             line = self._line(place.where, run.parameters_per_second)
             lines.append(f"{line}, {found.speedup(place):.2f} times as long")
-        for place in found.elsewhere:
-            lines.append(f"{place.where}: {place.lanes(found.case, self._clock_hz)}")
+        lines += [f"{place.where}: {run.computing}" for place, run in found.elsewhere.items()]
         return "\n".join(lines)
 
     def _line(self, where: str, rate: float) -> str:

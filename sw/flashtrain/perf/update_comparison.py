@@ -12,7 +12,7 @@ from .array_work import ArrayKind, ArrayRecorder
 from .energy import Energy, Work, energy
 from .measurement import BenchmarkError, Measurement
 from .update import QUICK_ROWS_PER_DIE, ROWS_PER_DIE, Case, UpdateRun, run_update
-from .update_elsewhere import CHUNKS_UNDER_WAY, run_elsewhere
+from .update_elsewhere import CHUNKS_UNDER_WAY, ElsewhereRun, run_elsewhere
 from .update_places import HostLink, Place
 
 OPTIMSTORE_ENERGY = 3.6  # OptimStore (HPCA'23), against an SSD behind a host, on average
@@ -24,7 +24,7 @@ class Comparison:
 
     case: Case
     on_dies: UpdateRun
-    elsewhere: Mapping[Place, UpdateRun]
+    elsewhere: Mapping[Place, ElsewhereRun]
 
     def speedup(self, place: Place) -> float:
         return self.on_dies.parameters_per_second / self.elsewhere[place].parameters_per_second
@@ -66,7 +66,7 @@ def update_speedup(
         note=f"{found.on_dies.parameters_per_second / 1e6:,.1f} M/s on the dies,"
         f" {run.parameters_per_second / 1e6:,.1f} M/s {place.where},"
         f" where dies {_shares(device.config, run)};"
-        f" {place.lanes(case, device.config.timing.clock_hz)}; OptimStore: {place.optimstore} times",
+        f" {run.computing}; OptimStore: {place.optimstore} times",
     )
 
 

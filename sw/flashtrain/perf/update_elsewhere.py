@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.host import Device, Pending
+from flashtrain.host import Device, Pending, StoredArray
 from flashtrain.host.device import STATE_STREAMS
-from flashtrain.host.tiling import TileLayout
-from flashtrain.numerics import update
+from flashtrain.host.tiling import Pages, TileLayout
 
 from .array_work import ArrayRecorder
+from .measurement import BenchmarkError
 from .update import Case, UpdateRun, run_step
-from .update_places import ChunkSize, Place
+from .update_places import ChunkWork, Place, PlaceStep
 
 CHUNKS_UNDER_WAY = 6
 _STEP = 1000  # clocks between looks at what is done
@@ -30,22 +30,29 @@ class _Chunk:
     ready: float = 0.0
 
 
+@dataclass(frozen=True)
+class ElsewhereRun(UpdateRun):
+    """A step elsewhere; `computing` says what of it was RTL, and what that allowed."""
+
+    computing: str
+
+
 class _ElsewhereStep:
     """One step, chunk by chunk; a chunk is a superpage."""
 
-    def __init__(self, device: Device, case: Case, chunks: int, under_way: int, place: Place) -> None:
-        g = device.config.geometry
+    def __init__(self, device: Device, case: Case, chunks: int, under_way: int) -> None:
+        g, tile = device.config.geometry, case.tile(device.config)
         self._device = device
-        self._tile = case.tile(device.config)
-        self._layout = TileLayout(self._tile, g.channels * g.dies * self._tile.parameters)
+        self._layout = TileLayout(tile, g.channels * g.dies * tile.parameters)
         self._chunks, self._under_way = chunks, under_way
         self._source, self._target = (device.stream(name) for name in STATE_STREAMS)
-        self._stored: list = []
-        self._gradients = case.gradients(self._layout.parameters)
-        self._constants = case.optimizer.constants(1)
+        self._before: list[StoredArray] = []
+        self._after: list[StoredArray] = []
+        gradients = case.gradients(self._layout.parameters)
+        self.work = ChunkWork(
+            self._layout, case.optimizer.constants(1), gradients, device.config.timing.clock_hz
+        )
         self._bytes = g.superpage * g.page_bytes
-        self._size = ChunkSize(self._layout.parameters, self._bytes, self._gradients.nbytes)
-        self._way = place.way(device.config.timing.clock_hz)
 
     @property
     def parameters(self) -> int:
@@ -57,12 +64,12 @@ class _ElsewhereStep:
         for _ in range(self._chunks):
             arrays = [
                 np.abs(random.normal(0, 0.02, self._layout.parameters)).astype(np.float32)
-                for _ in range(self._tile.arrays)
+                for _ in range(self._layout.tile.arrays)
             ]
-            self._stored.append(self._source.append(self._layout.state_pages(arrays).reshape(-1)))
+            self._before.append(self._source.append(self._layout.state_pages(arrays).reshape(-1)))
         self._source.flush()
 
-    def run(self) -> None:
+    def run(self, place_step: PlaceStep) -> None:
         device = self._device
         free = [device.buffer((self._bytes,), np.uint8) for _ in range(self._under_way)]
         reading: deque[tuple[_Chunk, Pending]] = deque()
@@ -72,48 +79,51 @@ class _ElsewhereStep:
         while finished < self._chunks:
             while started < self._chunks and free:
                 chunk = _Chunk(free.pop())
-                reading.append((chunk, self._source.read_async(self._stored[started], chunk.data)))
+                reading.append((chunk, self._source.read_async(self._before[started], chunk.data)))
                 started += 1
             if reading and reading[0][1].done:
                 chunk, pending = reading.popleft()
                 pending.result()
-                self._update(chunk)
+                chunk.ready = place_step.update(device.clocks, self._pages(chunk.data))
                 computing.append(chunk)
             elif computing and computing[0].ready <= device.clocks:
                 chunk = computing.popleft()
                 writing.append((chunk, self._target.append_async(chunk.data)))
             elif writing and writing[0][1].done:
                 chunk, pending = writing.popleft()
-                pending.result()
+                self._after.append(pending.result())
                 free.append(chunk.data)
                 finished += 1
             else:
                 device.link.run(_STEP)
 
-    def _update(self, chunk: _Chunk) -> None:
-        g = self._tile.geometry
-        pages = chunk.data.reshape(-1, g.planes, g.channels, g.page_bytes)
-        state = [
-            self._layout.state_array(number, pages[:, self._layout.planes_of(number)])
-            for number in range(self._tile.arrays)
-        ]
-        w, m, v = (*state, None, None)[:3]
-        assert w is not None
-        new = update(self._constants, self._gradients, w, m, v)
-        arrays = [array for array in (new.w, new.m, new.v) if array is not None]
-        chunk.data[:] = self._layout.state_pages(arrays).reshape(-1)
-        chunk.ready = self._way(self._device.clocks, self._size)
+    def check(self, where: str) -> None:
+        """What was stored has to be what the reference gives, in every bit."""
+        for number, (before, after) in enumerate(zip(self._before, self._after, strict=True)):
+            expected = self.work.updated(self._pages(self._source.read(before)))
+            if not np.array_equal(self._pages(self._target.read(after)), expected):
+                raise BenchmarkError(f"chunk {number} of the step {where} is not that of the reference")
+
+    def _pages(self, data: NDArray[np.uint8]) -> Pages:
+        """A view of the bytes of a chunk."""
+        g = self._layout.tile.geometry
+        return data.reshape(g.dies, g.planes, g.channels, g.page_bytes)
 
 
 def run_elsewhere(
     device: Device, recorder: ArrayRecorder, case: Case, rows_per_die: int, place: Place
-) -> UpdateRun:
-    """Store a state, and do one step on it at `place`.
+) -> ElsewhereRun:
+    """Store a state, do one step on it at `place`, and check what it has become.
 
     In the steady state every chunk that is appended makes room for one that is read: before the first and
     after the last of those under way it is not so, and they do not count.
     """
     under_way = min(CHUNKS_UNDER_WAY, rows_per_die // 3)
-    step = _ElsewhereStep(device, case, rows_per_die, under_way, place)
+    step = _ElsewhereStep(device, case, rows_per_die, under_way)
     step.store()
-    return run_step(device, recorder, case.tile(device.config), step.parameters, under_way, step.run)
+    place_step = place.begin(step.work, device.clocks)
+    run = run_step(
+        device, recorder, case.tile(device.config), step.parameters, under_way, lambda: step.run(place_step)
+    )
+    step.check(place.where)
+    return ElsewhereRun(**vars(run), computing=place_step.computing)

@@ -1,30 +1,53 @@
-"""Where an optimizer step can be computed if not on the dies: in the controller, or on the host.
+"""Where an optimizer step can be computed if not on the dies: what a place is, and the host as one.
 
-Whoever computes is here a row of *lanes*, each busy for as long as its rate says; reads and appends, and all
-that crosses the channels, are those of the device.
+Reads and appends, and all that crosses the channels, are those of the device.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Protocol
 
-from flashtrain.spec import FmsConfig
+from numpy.typing import NDArray
+
+from flashtrain.host.tiling import Pages, TileLayout
+from flashtrain.numerics import Constants, update
 from flashtrain.spec.errors import require
-
-from .update import Case
-
-
-class ChunkSize(NamedTuple):
-    """What is updated at a time: so many parameters, and bytes of their state and of their gradients."""
-
-    parameters: int
-    state_bytes: int
-    gradient_bytes: int
+from flashtrain.spec.update import WORD_BYTES
 
 
-Way = Callable[[float, ChunkSize], float]
-"""When a chunk that is in the tensor buffer at a clock is there again, updated."""
+@dataclass(frozen=True)
+class ChunkWork:
+    """What a step does with each chunk of state: how its tiles lie, and what there is beside the state."""
+
+    layout: TileLayout
+    constants: Constants
+    gradients: NDArray
+    clock_hz: float
+
+    def updated(self, pages: Pages) -> Pages:
+        """The state after the step, by the reference."""
+        layout = self.layout
+        state = [
+            layout.state_array(number, pages[:, layout.planes_of(number)])
+            for number in range(layout.tile.arrays)
+        ]
+        w, m, v = (*state, None, None)[:3]
+        assert w is not None
+        new = update(self.constants, self.gradients, w, m, v)
+        return layout.state_pages([array for array in (new.w, new.m, new.v) if array is not None])
+
+
+class PlaceStep(Protocol):
+    """A step that is computed at a place, chunk after chunk."""
+
+    def update(self, clock: float, pages: Pages) -> float:
+        """Replace the state that is in the tensor buffer at `clock`; when the new one is there."""
+        ...
+
+    @property
+    def computing(self) -> str:
+        """What of it is RTL, what is not, and what that allowed, in words."""
+        ...
 
 
 class Place(ABC):
@@ -38,16 +61,12 @@ class Place(ABC):
         """In words."""
 
     @abstractmethod
-    def way(self, clock_hz: float) -> Way:
-        """For the chunks of one step, in the order in which they come."""
-
-    @abstractmethod
-    def lanes(self, case: Case, clock_hz: float) -> str:
-        """What is a lane and not RTL, and what it allows, in words."""
+    def begin(self, work: ChunkWork, clock: float) -> PlaceStep:
+        """At a clock."""
 
 
-class _Lane:
-    """Takes one piece after the other."""
+class Turns:
+    """Whatever takes one piece after the other."""
 
     def __init__(self) -> None:
         self._free = 0.0
@@ -56,55 +75,6 @@ class _Lane:
         """A piece that is there at `clock` and needs so many; when it is through."""
         self._free = max(self._free, clock) + clocks
         return self._free
-
-
-@dataclass(frozen=True)
-class ControllerUnits(Place):
-    """Update units in the controller, of the kind that the dies have: one lane, for they share each chunk.
-
-    The lane is not RTL. Its rate is what the RTL of a unit promises and is tested for, a parameter every
-    `interval` of its clocks.
-
-    units: how many; interval: clocks of a unit per parameter; divider: bus clocks per clock of a unit;
-    latency: clocks of a unit from operands to results, at most, whatever the optimizer.
-    """
-
-    optimstore = 1.9
-    units: int
-    interval: int
-    divider: int
-    latency: int = 200
-
-    def __post_init__(self) -> None:
-        for name in ("units", "interval", "divider"):
-            require(getattr(self, name) >= 1, f"controller.{name}", getattr(self, name), "1 or more")
-        require(self.latency >= 0, "controller.latency", self.latency, "0 or more")
-
-    @classmethod
-    def of(cls, config: FmsConfig) -> "ControllerUnits":
-        """As OptimStore compares: as many units as there are dies, each as fast as a die's."""
-        g = config.geometry
-        return cls(g.channels * g.dies, config.update_interval, config.update_divider)
-
-    def clocks(self, parameters: int) -> float:
-        """Bus clocks in which all units together take so many."""
-        return parameters * self.interval * self.divider / self.units
-
-    @property
-    def where(self) -> str:
-        return "in the controller"
-
-    def way(self, clock_hz: float) -> Way:
-        lane = _Lane()
-
-        def through(clock: float, chunk: ChunkSize) -> float:
-            return lane.take(clock, self.clocks(chunk.parameters)) + self.latency * self.divider
-
-        return through
-
-    def lanes(self, case: Case, clock_hz: float) -> str:
-        rate = clock_hz / self.clocks(1) / 1e6
-        return f"what crosses channels is RTL, the {self.units} update units are a lane of {rate:,.1f} M/s"
 
 
 @dataclass(frozen=True)
@@ -128,19 +98,31 @@ class HostLink(Place):
     def where(self) -> str:
         return f"on the host, over a link of {self.bytes_per_second / 1e9:g} GB/s"
 
-    def way(self, clock_hz: float) -> Way:
-        there, host, back = _Lane(), _Lane(), _Lane()
-        latency, clocks_per_byte = self.latency_seconds * clock_hz, clock_hz / self.bytes_per_second
+    def begin(self, work: ChunkWork, clock: float) -> "HostStep":
+        return HostStep(self, work)
 
-        def through(clock: float, chunk: ChunkSize) -> float:
-            sent = (chunk.state_bytes + chunk.gradient_bytes) * clocks_per_byte
-            arrived = there.take(clock, sent) + latency
-            computed = host.take(arrived, chunk.parameters / self.parameters_per_second * clock_hz)
-            return back.take(computed, chunk.state_bytes * clocks_per_byte) + latency
 
-        return through
+class HostStep:
+    """A step on the host: NumPy computes, link and host are busy for as long as their rates say."""
 
-    def lanes(self, case: Case, clock_hz: float) -> str:
-        rates = (self.bytes_per_second / (case.state_bytes + case.gradient.bytes), self.parameters_per_second)
-        link, host = (rate / 1e6 for rate in rates)
-        return f"what crosses channels is RTL, link and host are lanes of {link:,.1f} and {host:,.1f} M/s"
+    def __init__(self, link: HostLink, work: ChunkWork) -> None:
+        self._link, self._work = link, work
+        self._there, self._host, self._back = Turns(), Turns(), Turns()
+
+    def update(self, clock: float, pages: Pages) -> float:
+        pages[...] = self._work.updated(pages)
+        link, clock_hz = self._link, self._work.clock_hz
+        latency, clocks_per_byte = link.latency_seconds * clock_hz, clock_hz / link.bytes_per_second
+        sent = (pages.nbytes + self._work.gradients.nbytes) * clocks_per_byte
+        arrived = self._there.take(clock, sent) + latency
+        clocks = self._work.layout.parameters / link.parameters_per_second * clock_hz
+        computed = self._host.take(arrived, clocks)
+        return self._back.take(computed, pages.nbytes * clocks_per_byte) + latency
+
+    @property
+    def computing(self) -> str:
+        work, link = self._work, self._link
+        tile = work.layout.tile
+        each = WORD_BYTES * tile.arrays + tile.gradient_format.bytes
+        rates = (link.bytes_per_second / each / 1e6, link.parameters_per_second / 1e6)
+        return f"channels are RTL; link and host are rates, {rates[0]:,.1f} and {rates[1]:,.1f} M/s"

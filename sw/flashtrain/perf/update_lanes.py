@@ -1,0 +1,89 @@
+"""An optimizer step in the controller: update lanes, which are RTL as the channels are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.host.state_stream import TileStep
+from flashtrain.host.tiling import Pages
+from flashtrain.spec.errors import require
+
+from .update_places import ChunkWork, Place, Turns
+
+
+class UpdatedTile(NamedTuple):
+    """Bytes of a tile after the step and of the copies, and the clocks in which they came to be."""
+
+    tile: NDArray[np.uint8]
+    copies: NDArray[np.uint8]
+    clocks: int
+
+
+class UpdateLane(Protocol):
+    """An update unit beside the tensor buffer, with room for a tile."""
+
+    def begin(self, step: TileStep) -> int:
+        """A step begins, in so many clocks."""
+        ...
+
+    def update(self, tile: NDArray[np.uint8], gradients: NDArray[np.uint8]) -> UpdatedTile:
+        """Take the bytes of a tile through the step, with those of its gradients."""
+        ...
+
+
+@dataclass(frozen=True)
+class ControllerLanes(Place):
+    """Update lanes beside the tensor buffer, which work in parallel.
+
+    Each has a port of its own to the tensor buffer, an assumption that favours the controller.
+    """
+
+    optimstore = 1.9
+    lanes: tuple[UpdateLane, ...]
+
+    def __post_init__(self) -> None:
+        require(len(self.lanes) > 0, "controller.lanes", self.lanes, "1 or more")
+
+    @property
+    def where(self) -> str:
+        return "in the controller"
+
+    def begin(self, work: ChunkWork, clock: float) -> "LaneStep":
+        return LaneStep(self.lanes, work, clock)
+
+
+class LaneStep:
+    """A step on the lanes, to which the tiles of a chunk go in turn."""
+
+    def __init__(self, lanes: Sequence[UpdateLane], work: ChunkWork, clock: float) -> None:
+        self._lanes, self._work = lanes, work
+        step = TileStep(work.layout.tile, work.constants)
+        self._turns = [Turns() for _ in lanes]
+        for turns, lane in zip(self._turns, lanes, strict=True):
+            turns.take(clock, lane.begin(step))
+        self._gradients = work.layout.gradient_pages(work.gradients)
+        self._clocks: list[int] = []  # of each tile
+
+    def update(self, clock: float, pages: Pages) -> float:
+        rows, _planes, channels, _bytes = pages.shape
+        ends = []
+        for number, (row, channel) in enumerate(np.ndindex(rows, channels)):
+            lane = number % len(self._lanes)
+            tile = pages[row, :, channel]
+            updated = self._lanes[lane].update(tile, self._gradients[row, :, channel])
+            tile[...] = updated.tile.reshape(tile.shape)
+            self._clocks.append(updated.clocks)
+            ends.append(self._turns[lane].take(clock, updated.clocks))
+        return max(ends)
+
+    @property
+    def computing(self) -> str:
+        clocks, tile = float(np.mean(self._clocks)), self._work.layout.tile
+        rate = len(self._lanes) * tile.parameters * self._work.clock_hz / clocks
+        return (
+            f"channels and {len(self._lanes)} update lanes are RTL; a lane takes {clocks:,.0f} clocks for"
+            f" {tile.parameters:,} parameters, {rate / 1e6:,.1f} M/s for all lanes"
+        )

@@ -1,0 +1,209 @@
+# amaranth: UnusedElaboratable=no
+"""The update lane in Verilator: bit for bit the reference, and clock by clock what its parts promise."""
+
+from dataclasses import replace
+from itertools import product
+from math import ceil
+
+import numpy as np
+import pytest
+
+from flashtrain.host.state_stream import TileStep
+from flashtrain.host.tiling import TileLayout
+from flashtrain.numerics import copy_of, gradients_in, statistics
+from flashtrain.perf.update_places import ChunkWork
+from flashtrain.rtl.die.update import UpdateUnit
+from flashtrain.rtl.export import export_design, lint
+from flashtrain.rtl.update_lane import UpdateLane
+from flashtrain.sim.update_lane import LaneError, RtlUpdateLane
+from flashtrain.spec import ConfigError, preset
+from flashtrain.spec.optimizer import CopyFormat, GradientFormat
+from flashtrain.spec.update import Tile, UpdateStatistics
+from flashtrain.training.optimizers import SGD, Adam, AdamW, Momentum
+
+TINY = preset("tiny")
+CASES = list(
+    product(
+        (Adam(), AdamW(), Momentum(), SGD()),
+        (GradientFormat.FP32, GradientFormat.BF16),
+        (CopyFormat.NONE, CopyFormat.BF16),
+    )
+)
+
+
+class Clocks:
+    """What the data sheets of lane, walker and unit say about a tile, counted from the reset on.
+
+    The unit's clock rises with every `divider`-th bus clock in which the updater is busy; it takes a
+    parameter with every `interval`-th rise since the step began. What is on its way moves on with those.
+    """
+
+    def __init__(self) -> None:
+        self._unit, self._divider = UpdateUnit(TINY.update_interval), TINY.update_divider
+        self._busy = 0  # bus clocks in which the updater was busy
+        self._rises = 0  # of them of this step
+
+    def begin(self) -> int:
+        self._rises = 0
+        return 1 + 4 * 8
+
+    def tile(self, tile: Tile, code) -> int:
+        first = self._first_taken(tile.arrays)
+        unit, interval, divider = self._unit, self._unit.interval, self._divider
+        last = first + (tile.parameters - 1) * interval * divider
+        on_its_way = interval * ceil(self._stages / interval)
+        written = last + unit.latency[code] * divider + tile.arrays + 1
+        busy = max(last + on_its_way * divider + 1, written)
+        self._rises += (self._busy + busy) // divider - self._busy // divider
+        self._busy += busy
+        page_set = tile.geometry.page_set_bytes // 8
+        gradients, copies = (
+            ceil(tile.parameters * form.bytes / 8) for form in (tile.gradient_format, tile.copy_format)
+        )
+        return 1 + gradients + page_set + busy + 2 + page_set + copies
+
+    @property
+    def _stages(self) -> int:
+        schedule = self._unit.schedule
+        return max(schedule.squares[1] + schedule.timing.multiply_add, *self._unit.latency.values())
+
+    def _first_taken(self, arrays: int) -> int:
+        """The clock of the updater, from 1 on, in which the unit takes the first parameter."""
+
+        def rises(clock: int) -> bool:
+            return (self._busy + clock) % self._divider == 0
+
+        def rises_before(clock: int) -> int:
+            return self._rises + (self._busy + clock - 1) // self._divider - self._busy // self._divider
+
+        clock = arrays + 2
+        clock += rises(clock - 1)
+        while not (rises(clock) and rises_before(clock) % self._unit.interval == 0):
+            clock += 1
+        return clock
+
+
+class Step:
+    """A step of tiles that lie on one channel, each with gradients of its own."""
+
+    def __init__(self, random, optimizer, gradient: GradientFormat, copy: CopyFormat, scale: float = 1.0):
+        self._random, self._scale = random, scale
+        geometry = replace(TINY.geometry, channels=1)
+        self.tile = Tile.of(geometry, optimizer.code, gradient, copy)
+        self.constants = optimizer.constants(2)
+        self.to_lane = TileStep(self.tile, self.constants)
+
+    def run(self, lane: RtlUpdateLane):
+        """Through a tile; its gradients and the clocks."""
+        count = self.tile.parameters
+        *state, values = self._random.normal(0, 0.02, (self.tile.arrays + 1, count)).astype(np.float32)
+        state, values = np.abs(state), np.float32(self._scale) * values
+        gradients = gradients_in(self.tile.gradient_format, values)
+        layout = TileLayout(self.tile, count)
+        pages = layout.state_pages(state)
+        # Words of a page set that are of no parameter stay as they are.
+        words, used = pages[0, :, 0].copy().reshape(-1), 4 * count * self.tile.arrays
+        words[used:] = 0xA5
+        updated = lane.update(words, layout.gradient_pages(gradients)[0, :, 0])
+        expected = ChunkWork(layout, self.constants, gradients, 1.0).updated(pages)
+        new = expected[0, :, 0].reshape(-1)
+        new[used:] = 0xA5
+        assert np.array_equal(updated.tile, new)
+        copies = copy_of(layout.state_array(0, expected), self.tile.copy_format)
+        if copies is None:
+            assert updated.copies.size == 0
+        else:
+            assert np.array_equal(updated.copies[: copies.nbytes], copies.view(np.uint8))
+        return gradients, updated.clocks
+
+
+@pytest.fixture
+def random(seed):
+    return np.random.default_rng(seed)
+
+
+@pytest.fixture
+def open_lane(seed):
+    lanes = []
+
+    def open_one(**how) -> RtlUpdateLane:
+        lanes.append(RtlUpdateLane(TINY, seed=seed, **how))
+        return lanes[-1]
+
+    yield open_one
+    for lane in lanes:
+        lane.close()
+
+
+def test_values_and_clocks(open_lane, random):
+    """Steps in any order on one lane, three tiles each."""
+    lane, expected = open_lane(latency=0), Clocks()
+    for number in random.permutation(len(CASES)):
+        step = Step(random, *CASES[number])
+        assert lane.begin(step.to_lane) == expected.begin()
+        for _ in range(3):
+            _gradients, clocks = step.run(lane)
+            assert clocks == expected.tile(step.tile, step.constants.code), CASES[number]
+
+
+def test_the_tensor_buffer_takes_its_time(open_lane, random):
+    step = Step(random, *CASES[0])
+    at_once, later = open_lane(latency=0), open_lane(latency=60)
+    assert later.begin(step.to_lane) == at_once.begin(step.to_lane) + 60
+    assert step.run(later)[1] == step.run(at_once)[1] + 2 * 60
+
+
+@pytest.mark.parametrize("busy_percent", [10, 80])
+def test_a_busy_tensor_buffer(open_lane, random, busy_percent):
+    """Words come and go irregularly, on both sides: nothing is lost, and the unit is as fast as before."""
+    lane, expected = open_lane(latency=0, busy_percent=busy_percent), Clocks()
+    for number in random.choice(len(CASES), 6):
+        step = Step(random, *CASES[number])
+        lane.begin(step.to_lane)
+        expected.begin()
+        gradients = []
+        for _ in range(2):
+            tile_gradients, clocks = step.run(lane)
+            gradients.append(tile_gradients)
+            assert clocks > expected.tile(step.tile, step.constants.code)
+        check_statistics(lane, gradients)
+
+
+@pytest.mark.parametrize("scale", [1.0, np.inf])
+def test_statistics_are_of_the_step(open_lane, random, scale):
+    lane = open_lane()
+    for _ in range(2):
+        step = Step(random, Adam(), GradientFormat.FP32, CopyFormat.NONE, scale)
+        lane.begin(step.to_lane)
+        check_statistics(lane, [step.run(lane)[0] for _ in range(2)])
+
+
+def check_statistics(lane, gradients):
+    s = UpdateStatistics
+    found = int.from_bytes(lane.statistics(), "little")
+    # Each tile begins with the first sum.
+    filled = [np.pad(tile, (0, -len(tile) % len(s.squares))) for tile in gradients]
+    expected = statistics(np.concatenate(filled))
+    assert s.tiles.get(found) == len(gradients)
+    assert (s.nans.get(found), s.infinities.get(found)) == (expected.nans, expected.infinities)
+    assert s.largest.get(found) == int(expected.largest.view(np.uint32))
+    squares = [int(square.view(np.uint32)) for square in expected.squares]
+    assert [field.get(found) for field in s.squares] == squares
+
+
+def test_orders_that_cannot_be_done(open_lane, random):
+    lane, step = open_lane(), Step(random, *CASES[0])
+    tile, gradients = (np.zeros(size, np.uint8) for size in (TINY.geometry.page_set_bytes, 512))
+    with pytest.raises(LaneError, match="a tile before a step"):
+        lane.update(tile, gradients)
+    lane.begin(step.to_lane)
+    with pytest.raises(ConfigError, match=r"tile\.nbytes is 512; expected 1024"):
+        lane.update(gradients, gradients)
+    with pytest.raises(LaneError, match=r"TILE with 129 words in and 128 out was not done"):
+        lane.update(tile, gradients[:8])
+    with pytest.raises(ConfigError, match=r"lane\.busy_percent is 100"):
+        open_lane(busy_percent=100)
+
+
+def test_lint(tmp_path):
+    lint(export_design(UpdateLane(TINY), "update_lane").write(tmp_path), "update_lane")
