@@ -15,7 +15,7 @@ from flashtrain.spec.registers import Counter, Register, State
 
 CONFIG = preset(bench_parameters()["preset"])
 G = CONFIG.geometry
-ENABLED, FACTORY = 1, 2
+ENABLED, FACTORY, RECOVER = 1, 2, 4
 SQ_TAIL, CQ_HEAD = (0x1000, 0x1008), (0x1004, 0x100C)
 
 
@@ -59,7 +59,7 @@ class Model:
         """Whether it is accepted."""
         enabled = bool(self.control & ENABLED)
         if address == 0x014:
-            if value > 3:
+            if value > 7:
                 return False
             self.control = value
             if not value & ENABLED:
@@ -106,7 +106,10 @@ class Bench:
         self.model = Model()
 
     async def start(self) -> None:
-        quiet = ("ready", "fatal", "idle", "completed", "counter_value", "channel_counter_value", "zone_wear")
+        quiet = (
+            "ready", "fatal", "idle", "recovering", "completed", "counter_value", "channel_counter_value",
+            "zone_wear",
+        )  # fmt: skip
         generations = {f"generation__{stream}": 100 + stream for stream in range(8)}
         await start(self.dut, **{name: 0 for name in quiet}, **generations)
 
@@ -125,8 +128,8 @@ class Bench:
 
     def check_outputs(self) -> None:
         dut, words = self.dut, self.model.words
-        assert dut.enable.value == self.model.control & 1
-        assert dut.factory.value == self.model.control >> 1
+        for pin, flag in ((dut.enable, ENABLED), (dut.factory, FACTORY), (dut.recover, RECOVER)):
+            assert pin.value == int(bool(self.model.control & flag))
         assert dut.memory_bytes.value == words[0x020] | words[0x024] << 32
         assert dut.channel_select.value == words[0x3F0]
         assert dut.zone_select.value == words[0x3F4]
@@ -176,7 +179,7 @@ async def random_accesses_do_what_the_map_says(dut, busy):
         if address in mine:
             continue
         if random.random() < 0.6:
-            value = random.randrange(4) if address == 0x014 else random_value(address)
+            value = random.randrange(9) if address == 0x014 else random_value(address)
             await bench.write_both(address, value)
             state = await bench.read(Register.STATE)
             assert state == (State.BAD_DOORBELL if model.bad_doorbell else 0)
@@ -232,6 +235,9 @@ async def state_and_interrupts(dut):
     dut.fatal.value = 1
     dut.idle.value = 0
     assert await bench.read(Register.STATE) == State.FATAL | State.READY
+    dut.fatal.value = 0
+    dut.recovering.value = 1
+    assert await bench.read(Register.STATE) == State.RECOVERING | State.READY
 
     await complete(0b10)
     assert await bench.read(Register.INTERRUPT) == 0b10
