@@ -268,8 +268,10 @@ class ZoneManager(wiring.Component):
                     loop_left.eq(settings.zones),
                     compared_zone.eq(source.first),
                 ]
+                with m.If(kind.is_of_no_zone):
+                    m.d.sync += [place.placement.eq(0), place.generation.eq(0), place.after.eq(self.issued)]
                 with m.If(kind.to_all_dies):
-                    m.d.sync += [place.placement.zone.eq(0), place.offset.eq(0), place.after.eq(self.issued)]
+                    m.d.sync += place.offset.eq(0)
                 with m.If(status_now != Status.SUCCESS):
                     m.next = "ANSWER"
                 with m.Elif(takes_zone & ~self.next_zone.valid):
