@@ -5,6 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.registers import MAX_STREAMS, PORTS
 
 from .arbiter import StreamMerge
@@ -58,6 +59,7 @@ class Centre(wiring.Component):
     generation : Out(16).array(MAX_STREAMS)
     pulses, span : Out                          see `HubClockworkPort`
     zone_select : In, zone_wear : Out           erases of a physical zone
+    sequence : Out(32)                          of the next allocation of a physical zone
     ready, idle, fatal, recovering : Out(1)     as in `spec.registers.State`
     """
 
@@ -87,6 +89,7 @@ class Centre(wiring.Component):
             "span": clockwork["span"],
             "zone_select": In(g.zone_bits),
             "zone_wear": Out(WEAR_BITS),
+            "sequence": Out(PageIdentity.sequence.width),
             "ready": Out(1),
             "idle": Out(1),
             "fatal": Out(1),
@@ -197,6 +200,7 @@ class Centre(wiring.Component):
             zones.recover.eq(self.recover),
             zones.zone_select.eq(self.zone_select),
             self.zone_wear.eq(zones.zone_wear),
+            self.sequence.eq(zones.sequence),
             self.completed.eq(completion.written),
         ]
         for number, queue in enumerate(self.queues):

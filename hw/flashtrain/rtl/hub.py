@@ -126,6 +126,7 @@ class Hub(wiring.Component):
             registers.counter_value.eq(self.clockwork.value),
             centre.zone_select.eq(registers.zone_select),
             registers.zone_wear.eq(centre.zone_wear),
+            registers.sequence.eq(centre.sequence),
             registers.completed.eq(centre.completed),
             registers.ready.eq(ready),
             registers.idle.eq(running & centre.idle),

@@ -108,7 +108,7 @@ class Bench:
     async def start(self) -> None:
         quiet = (
             "ready", "fatal", "idle", "recovering", "completed", "counter_value", "channel_counter_value",
-            "zone_wear",
+            "zone_wear", "sequence",
         )  # fmt: skip
         generations = {f"generation__{stream}": 100 + stream for stream in range(8)}
         await start(self.dut, **{name: 0 for name in quiet}, **generations)
@@ -170,7 +170,14 @@ async def random_accesses_do_what_the_map_says(dut, busy):
     bench = Bench(dut, busy)
     await bench.start()
     model = bench.model
-    mine = {0x01C, 0x028, *range(0x3F8, 0x3FC), *range(0x400, 0x700), *(0x208 + 0x20 * s for s in range(8))}
+    mine = {
+        0x01C,
+        0x028,
+        0x038,
+        *range(0x3F8, 0x3FC),
+        *range(0x400, 0x700),
+        *(0x208 + 0x20 * s for s in range(8)),
+    }
     mapped = [*model.words, *model.fixed, 0x014]
     for _ in range(500 if busy == 1 else 250):
         address = random.choice(mapped) if random.random() < 0.9 else random.randrange(0, 0x2000, 4)
@@ -194,7 +201,7 @@ async def every_address_is_known_or_refused(dut):
     bench = Bench(dut)
     await bench.start()
     counters = {0x400 + 4 * n for n in range(2 * 17)} | {0x600 + 4 * n for n in range(2 * 12)}
-    known = {0x014, 0x01C, 0x028, 0x3F8, *counters, *(0x208 + 0x20 * s for s in range(8))}
+    known = {0x014, 0x01C, 0x028, 0x038, 0x3F8, *counters, *(0x208 + 0x20 * s for s in range(8))}
     known |= {*bench.model.words, *bench.model.fixed}
     for address in range(0, 0x1100, 4):
         assert (await bench.read(address) is not None) == (address in known), f"{address:#x}"
@@ -310,6 +317,15 @@ async def zone_wear_is_a_window(dut):
     for zone in random.sample(range(G.zones), min(10, G.zones)):
         await bench.write_both(Register.ZONE_SELECT, zone)
         assert await bench.read(Register.ZONE_WEAR) == wear[zone]
+
+
+@cocotb.test()
+async def the_sequence_is_read_as_it_is(dut):
+    bench = Bench(dut)
+    await bench.start()
+    for sequence in (random.getrandbits(32), 0xFFFF_FFFF):
+        dut.sequence.value = sequence
+        assert await bench.read(Register.SEQUENCE) == sequence
 
 
 @cocotb.test()

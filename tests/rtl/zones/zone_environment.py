@@ -228,6 +228,7 @@ class Environment:
         everything = set(range(self.config.geometry.zones))
         assert self.erased == everything - set(self.mapping.values()) - self.bad
         assert self.erase_pulses == self.erases
+        assert int(self.dut.sequence.value) == self.allocations
         for stream, resets in self.twin.resets.items():
             assert int(getattr(self.dut, f"generation__{stream}").value) == resets
 

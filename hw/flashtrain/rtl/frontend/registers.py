@@ -5,6 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.registers import (
     ADDRESS_BITS,
     ID_VALUE,
@@ -71,6 +72,7 @@ class RegisterFile(wiring.Component):
     counter_select, counter_value             counters of the centre
     channel_select, channel_counter_select, channel_counter_value   counters of the channels
     zone_select, zone_wear                    erases of physical zones
+    sequence : In(32)                         SEQUENCE
     """
 
     def __init__(self, config: FmsConfig):
@@ -104,6 +106,7 @@ class RegisterFile(wiring.Component):
             "channel_counter_value": In(CHANNEL_COUNTER_BITS),
             "zone_select": Out(range(g.zones)),
             "zone_wear": In(WEAR_BITS),
+            "sequence": In(PageIdentity.sequence.width),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -224,6 +227,7 @@ class RegisterFile(wiring.Component):
         ):
             registers.setting(address, selection, registers.written < count)
         registers.reads[Register.ZONE_WEAR] = self.zone_wear
+        registers.reads[Register.SEQUENCE] = self.sequence
 
         high = Signal(32)
         m.d.comb += self.counter_sample.eq(bus.reading)

@@ -26,6 +26,7 @@ from flashtrain.rtl.zones.restore import Restore, RestoredZone
 from flashtrain.rtl.zones.stale_walk import StaleWalk
 from flashtrain.rtl.zones.table import GENERATION_BITS, ZoneEntry, ZoneTable
 from flashtrain.spec import FmsConfig, Status, ZoneState
+from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.registers import MAX_STREAMS
 
 
@@ -70,7 +71,8 @@ class ZoneManager(wiring.Component):
     next_zone : In(stream(ErasedZone))   erased physical zones
     release : Out(stream)                physical zones that are no longer needed
     exhausted : In(1)                    there will be no `next_zone` until one is released
-    recover : In(1), recovering : Out(1), restored : Out(stream(RestoredZone))   see `Restore`
+    recover : In(1), recovering : Out(1), sequence : Out(32)   see `Restore`
+    restored : Out(stream(RestoredZone))
     report : Out(stream(ReportRequest))  one at a time
     report_done : In(stream)             its status
     report_zone : In                     a logical zone, for the report
@@ -99,6 +101,7 @@ class ZoneManager(wiring.Component):
             "exhausted": In(1),
             "recover": In(1),
             "recovering": Out(1),
+            "sequence": Out(PageIdentity.sequence.width),
             "restored": Out(stream.Signature(RestoredZone(config))),
             "report": Out(stream.Signature(ReportRequest(config))),
             "report_done": In(stream.Signature(STATUS_BITS)),
@@ -157,6 +160,7 @@ class ZoneManager(wiring.Component):
             restore.command.eq(command),
             restore.allocated.eq(self.next_zone.valid & self.next_zone.ready),
             self.recovering.eq(restore.recovering),
+            self.sequence.eq(restore.sequence),
             self.report_entry.eq(entry),
             self.ready.eq(table.ready),
             self.retired.ready.eq(1),

@@ -22,6 +22,7 @@ from flashtrain.rtl.zones.manager import ZoneManager
 from flashtrain.rtl.zones.report import ZoneReport
 from flashtrain.rtl.zones.table import GENERATION_BITS
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.registers import MAX_STREAMS
 
 
@@ -36,6 +37,7 @@ class Zones(wiring.Component):
     erased : In(stream(EraseResult)).array(C)
     factory : In(1)                                see `ZoneAllocator`
     recover : In(1), recovering : Out(1)           see `Restore`
+    sequence : Out(32)                             number of the next allocation of a physical zone
     zone_select : In
     zone_wear : Out(32)
     erases : Out(1)                                pulse: a zone was erased
@@ -64,6 +66,7 @@ class Zones(wiring.Component):
             "factory": In(1),
             "recover": In(1),
             "recovering": Out(1),
+            "sequence": Out(PageIdentity.sequence.width),
             "zone_select": In(config.geometry.zone_bits),
             "zone_wear": Out(WEAR_BITS),
             "erases": Out(1),
@@ -103,6 +106,7 @@ class Zones(wiring.Component):
             report.entry.eq(manager.report_entry),
             manager.recover.eq(self.recover),
             self.recovering.eq(manager.recovering),
+            self.sequence.eq(manager.sequence),
             allocator.recovering.eq(manager.recovering),
             allocator.factory.eq(self.factory),
             allocator.zone_select.eq(self.zone_select),
