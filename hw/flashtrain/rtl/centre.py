@@ -5,6 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.registers import MAX_STREAMS, PORTS
 
 from .arbiter import StreamMerge
@@ -48,7 +49,7 @@ class Centre(wiring.Component):
     -------
     queues : In(QueueSettings).array(PORTS)
     streams : In(StreamTable).array(MAX_STREAMS)
-    memory_bytes, factory : In                  from the registers
+    memory_bytes, factory, recover : In         from the registers
     channels : Out(ChannelPorts).array(C)
     data, data_valid : Out                      broadcast to the channels, see `PageFetcher`
     read_data : In                              of the channel whose `read_chosen` is high
@@ -58,7 +59,8 @@ class Centre(wiring.Component):
     generation : Out(16).array(MAX_STREAMS)
     pulses, span : Out                          see `HubClockworkPort`
     zone_select : In, zone_wear : Out           erases of a physical zone
-    ready, idle, fatal : Out(1)                 as in `spec.registers.State`
+    sequence : Out(32)                          of the next allocation of a physical zone
+    ready, idle, fatal, recovering : Out(1)     as in `spec.registers.State`
     """
 
     def __init__(self, config: FmsConfig):
@@ -72,6 +74,7 @@ class Centre(wiring.Component):
             "streams": In(StreamTable(config)).array(MAX_STREAMS),
             "memory_bytes": In(MEMORY_BITS),
             "factory": In(1),
+            "recover": In(1),
             "channels": Out(ChannelPorts(config)).array(g.channels),
             "data": Out(8 * config.data_bytes),
             "data_valid": Out(g.channels),
@@ -86,9 +89,11 @@ class Centre(wiring.Component):
             "span": clockwork["span"],
             "zone_select": In(g.zone_bits),
             "zone_wear": Out(WEAR_BITS),
+            "sequence": Out(PageIdentity.sequence.width),
             "ready": Out(1),
             "idle": Out(1),
             "fatal": Out(1),
+            "recovering": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -165,6 +170,7 @@ class Centre(wiring.Component):
             channels_idle.eq(Cat(channel.idle for channel in self.channels).all()),
             self.idle.eq(self.ready & fetch.idle & tracker.idle & zones.idle & channels_idle),
             self.fatal.eq(completion.fault),
+            self.recovering.eq(zones.recovering),
         ]
 
         pulses = self.pulses
@@ -191,8 +197,10 @@ class Centre(wiring.Component):
             fetch.answered.eq(completion.written),
             decoder.memory_bytes.eq(self.memory_bytes),
             zones.factory.eq(self.factory),
+            zones.recover.eq(self.recover),
             zones.zone_select.eq(self.zone_select),
             self.zone_wear.eq(zones.zone_wear),
+            self.sequence.eq(zones.sequence),
             self.completed.eq(completion.written),
         ]
         for number, queue in enumerate(self.queues):

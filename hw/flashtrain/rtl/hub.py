@@ -118,6 +118,7 @@ class Hub(wiring.Component):
         m.d.comb += [
             centre.memory_bytes.eq(registers.memory_bytes),
             centre.factory.eq(registers.factory),
+            centre.recover.eq(registers.recover),
             self.clockwork.pulses.eq(centre.pulses),
             self.clockwork.span.eq(centre.span),
             self.clockwork.select.eq(registers.counter_select),
@@ -125,10 +126,12 @@ class Hub(wiring.Component):
             registers.counter_value.eq(self.clockwork.value),
             centre.zone_select.eq(registers.zone_select),
             registers.zone_wear.eq(centre.zone_wear),
+            registers.sequence.eq(centre.sequence),
             registers.completed.eq(centre.completed),
             registers.ready.eq(ready),
             registers.idle.eq(running & centre.idle),
             registers.fatal.eq(running & centre.fatal),
+            registers.recovering.eq(running & centre.recovering),
             self.irq.eq(registers.irq),
         ]
         return m

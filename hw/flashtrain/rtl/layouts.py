@@ -111,7 +111,7 @@ class Command(data.StructLayout):
             "stream": STREAM_BITS,
             "zone": g.zone_bits,  # logical, device-wide
             "index": g.zone_bits,  # of the zone within its stream
-            "offset": g.zone_size_bits,  # of the first block within its zone
+            "offset": g.zone_size_bits,  # of the first block within its zone; restored zone: of the last one
             "blocks": config.count_bits,
             "page": config.page_address_bits,  # tensor-buffer address in logical blocks
             "address": config.address_bits,  # the same in bytes, for reports
@@ -127,7 +127,7 @@ class Command(data.StructLayout):
             "copies": g.plane_bits + 1,  # pages of a tile
             "events": event_bits(config),  # that the update has
             # Recovery:
-            "physical": g.zone_bits,  # inspect: of the first block
+            "physical": g.zone_bits,  # the zone that is inspected or restored
             "restored_state": 4,
             "wear": PageIdentity.wear.width,
             "sequence": PageIdentity.sequence.width,

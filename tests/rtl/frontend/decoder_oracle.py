@@ -11,12 +11,16 @@ from flashtrain.spec import FmsConfig, Status
 READ_RIGHT, APPEND_RIGHT = 1, 2
 FLUSH, WRITE, READ, SEND, RECEIVE, APPEND, RESET, RETIRE = 0x00, 0x01, 0x02, 0x79, 0x7A, 0x7D, 0x80, 0x84
 CONSTANTS, STATISTICS, UPDATE, GENERATION = 0x81, 0x82, 0x83, 0x88
+INSPECT, RESTORE = 0x86, 0x8C
 OPCODES = (
     FLUSH, WRITE, READ, SEND, RECEIVE, APPEND, RESET, RETIRE, CONSTANTS, STATISTICS, UPDATE, GENERATION,
+    INSPECT, RESTORE,
 )  # fmt: skip
-MOVES_BLOCKS = (WRITE, READ, APPEND, CONSTANTS, STATISTICS, UPDATE)
+MOVES_BLOCKS = (WRITE, READ, APPEND, CONSTANTS, STATISTICS, UPDATE, INSPECT)
 SERVES_DIES = (CONSTANTS, STATISTICS)
 COMMIT = 1
+RESTORE_STREAM, RESTORE_ZONE, RESTORE_PHYSICAL, RESTORE_END = 1, 2, 3, 4
+HOST = 0
 NEEDED_RIGHTS = {
     READ: READ_RIGHT, RECEIVE: READ_RIGHT | APPEND_RIGHT, STATISTICS: READ_RIGHT | APPEND_RIGHT,
 }  # fmt: skip
@@ -68,6 +72,15 @@ class Entry:
         return self.opcode == GENERATION and self.get(13, 0, 8) == COMMIT
 
     @property
+    def restores_zone(self) -> bool:
+        return self.opcode == RESTORE and self.get(13, 0, 8) == RESTORE_ZONE
+
+    @property
+    def block(self) -> int:
+        """The block whose zone counts: of a restored zone the last one that was written."""
+        return self.slba - 1 if self.restores_zone else self.slba
+
+    @property
     def source(self) -> int | None:
         """The namespace of the current generation, of commands that name one."""
         return self.get(15, 0, 8) if self.opcode == UPDATE or self.commits else None
@@ -102,7 +115,10 @@ class Oracle(NamedTuple):
         ):
             return Status.INVALID_NAMESPACE
         stream = self.streams[nsid - 1]
-        if not stream.rights[port] & NEEDED_RIGHTS.get(opcode, APPEND_RIGHT):
+        if opcode in (INSPECT, RESTORE):
+            if port != HOST:
+                return Status.ACCESS_DENIED
+        elif not stream.rights[port] & NEEDED_RIGHTS.get(opcode, APPEND_RIGHT):
             return Status.ACCESS_DENIED
         if source is not None:
             needed = APPEND_RIGHT if e.commits else READ_RIGHT
@@ -110,13 +126,15 @@ class Oracle(NamedTuple):
                 return Status.ACCESS_DENIED
             if self.streams[source - 1].zones != stream.zones:
                 return Status.INVALID_FIELD
-        zone, offset = divmod(e.slba, self.config.geometry.zone_size)
+        zone, offset = divmod(e.block, self.config.geometry.zone_size)
         names_zone = opcode in (APPEND, RECEIVE, RETIRE, UPDATE) or (opcode == SEND and not e.get(13, 8, 1))
         if self._bad_field(opcode, e) or (names_zone and offset != 0):
             return Status.INVALID_FIELD
         if has_data and (failure := self._data_pointer(opcode, e)) is not None:
             return failure
-        if (names_zone or opcode in (READ, WRITE)) and zone >= stream.zones:
+        if (names_zone or opcode in (READ, WRITE) or e.restores_zone) and zone not in range(stream.zones):
+            return Status.LBA_OUT_OF_RANGE
+        if opcode == INSPECT and zone >= self.config.geometry.zones:
             return Status.LBA_OUT_OF_RANGE
         return Status.SUCCESS
 
@@ -134,6 +152,12 @@ class Oracle(NamedTuple):
             return blocks != rows * g.channels * pages
         if opcode == GENERATION:
             return action not in (1, 2, 3)
+        if opcode == RESTORE:
+            if action not in (RESTORE_STREAM, RESTORE_ZONE, RESTORE_PHYSICAL, RESTORE_END):
+                return True
+            if action == RESTORE_ZONE and e.get(13, 8, 4) not in (0x4, 0xE):
+                return True
+            return action in (RESTORE_ZONE, RESTORE_PHYSICAL) and e.get(2, 0, 16) >= g.zones
         if opcode == SEND:
             return action not in (1, 2, 3, 4)
         if opcode == RETIRE:
@@ -159,13 +183,19 @@ class Oracle(NamedTuple):
     def fields(self, port: int, e: Entry) -> dict[str, int]:
         """The fields of a `Command` that must be right if the status is success, by opcode."""
         stream = self.streams[e.get(1) - 1]
-        zone, offset = divmod(e.slba, self.config.geometry.zone_size)
+        zone, offset = divmod(e.block, self.config.geometry.zone_size)
         place = {"zone": stream.first + zone, "index": zone}
         fields = {"port": port, "cid": e.cid, "stream": e.get(1) - 1}
         if e.opcode in MOVES_BLOCKS:
             page = e.address // self.config.geometry.page_bytes
             fields |= {"offset": offset, "blocks": e.get(12, 0, 16) + 1, "page": page}
-            fields |= {} if e.opcode in SERVES_DIES else place
+            fields |= {} if e.opcode in (*SERVES_DIES, INSPECT) else place
+        if e.opcode == INSPECT:
+            fields |= {"physical": zone}
+        if e.opcode == RESTORE:
+            fields |= self._restored(e)
+        if e.restores_zone:
+            fields |= place | {"offset": offset, "restored_state": e.get(13, 8, 4)}
         if e.opcode == RECEIVE:
             descriptors = min((4 * (e.get(12) + 1) - 64) // 64, stream.zones)
             fields |= place | {"address": e.address, "descriptors": descriptors, "partial": e.get(13, 16, 1)}
@@ -186,6 +216,17 @@ class Oracle(NamedTuple):
                 "last_page": pages - 1, "events": tiles * pages + tiles + tiles * copies,
             }  # fmt: skip
         return fields
+
+    @staticmethod
+    def _restored(e: Entry) -> dict[str, int]:
+        action, physical = e.get(13, 0, 8), {"physical": e.get(2, 0, 16), "wear": e.get(3, 0, 20)}
+        meant = {
+            RESTORE_STREAM: {"generation": e.get(15, 0, 16)},
+            RESTORE_ZONE: physical | {"sequence": e.get(14)},
+            RESTORE_PHYSICAL: physical,
+            RESTORE_END: {"sequence": e.get(14)},
+        }
+        return {"action": action} | meant[action]
 
 
 def random_oracle(config: FmsConfig) -> Oracle:
@@ -236,8 +277,14 @@ def random_entry(oracle: Oracle) -> Entry:
             blocks = _put_update(oracle, e)
         length, alignment = geometry.page_bytes * blocks, geometry.page_bytes
         e.put(12, 0, 32, random.getrandbits(16) << 16 | blocks - 1)
-        actions = {SEND: (1, 2, 3, 4), GENERATION: (1, 2, 3)}.get(opcode, (0xD, 0xF))
-        e.put(13, 0, 8, random.choice(actions))
+        known = {SEND: (1, 2, 3, 4), GENERATION: (1, 2, 3), RESTORE: (1, 2, 2, 2, 3, 4)}
+        e.put(13, 0, 8, random.choice(known.get(opcode, (0xD, 0xF))))
+    if opcode == INSPECT:
+        e.put_wide(10, random.randrange(geometry.zones * geometry.zone_size))
+    if opcode == RESTORE:
+        e.put_wide(10, random.randrange(stream.zones * geometry.zone_size) + 1)
+        e.put(2, 0, 16, random.randrange(geometry.zones))
+        e.put(13, 8, 4, random.choice((0x4, 0xE)))
     partners = [n for n in valid if n != nsid and oracle.streams[n - 1].zones == stream.zones]
     e.put(15, 0, 8, random.choice(partners or valid))
     e.put(8, 0, 32, length)
@@ -263,7 +310,7 @@ def _put_update(oracle: Oracle, e: Entry) -> int:
 def _break(oracle: Oracle, e: Entry, length: int, alignment: int) -> None:
     """Change one field into something that may be wrong, often by one bit or by one step."""
     config, geometry = oracle.config, oracle.config.geometry
-    match random.randrange(18):
+    match random.choice((*range(19), 1, 3, 3, 6, 6, 6)):  # some have to hit every opcode
         case 0:
             e.put(0, 0, 8, random.getrandbits(8))
         case 1:
@@ -278,7 +325,9 @@ def _break(oracle: Oracle, e: Entry, length: int, alignment: int) -> None:
             e.put_wide(10, e.slba ^ 1 << random.randrange(64))
         case 6:
             zones = oracle.streams[(e.get(1) - 1) % 8].zones
-            e.put_wide(10, (zones + random.choice([-1, 0, 1])) * geometry.zone_size)
+            zones = geometry.zones if e.opcode == INSPECT else zones
+            first = (zones + random.choice([-1, 0, 1])) * geometry.zone_size
+            e.put_wide(10, random.choice((first, first + 1, 0)) if e.opcode == RESTORE else first)
         case 7:
             e.put(13, 0, 8, random.choice([0, 1, 4, 5, 0xD, 0xE, 0xF, random.getrandbits(8)]))
         case 8:
@@ -303,3 +352,6 @@ def _break(oracle: Oracle, e: Entry, length: int, alignment: int) -> None:
             e.put(13, 24, 8, random.choice([0, pages, pages + 1, random.getrandbits(8)]))
         case 17:
             e.put(14, 0, 16, random.choice([0, 1, e.get(14, 0, 16) + 1, e.get(14, 0, 16) ^ 1 << 15]))
+        case 18:
+            zones = geometry.zones
+            e.put(2, 0, 16, random.choice([zones - 1, zones, e.get(2, 0, 16) ^ 1 << random.randrange(16)]))

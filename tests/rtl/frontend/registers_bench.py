@@ -15,7 +15,7 @@ from flashtrain.spec.registers import Counter, Register, State
 
 CONFIG = preset(bench_parameters()["preset"])
 G = CONFIG.geometry
-ENABLED, FACTORY = 1, 2
+ENABLED, FACTORY, RECOVER = 1, 2, 4
 SQ_TAIL, CQ_HEAD = (0x1000, 0x1008), (0x1004, 0x100C)
 
 
@@ -59,7 +59,7 @@ class Model:
         """Whether it is accepted."""
         enabled = bool(self.control & ENABLED)
         if address == 0x014:
-            if value > 3:
+            if value > 7:
                 return False
             self.control = value
             if not value & ENABLED:
@@ -106,7 +106,10 @@ class Bench:
         self.model = Model()
 
     async def start(self) -> None:
-        quiet = ("ready", "fatal", "idle", "completed", "counter_value", "channel_counter_value", "zone_wear")
+        quiet = (
+            "ready", "fatal", "idle", "recovering", "completed", "counter_value", "channel_counter_value",
+            "zone_wear", "sequence",
+        )  # fmt: skip
         generations = {f"generation__{stream}": 100 + stream for stream in range(8)}
         await start(self.dut, **{name: 0 for name in quiet}, **generations)
 
@@ -125,8 +128,8 @@ class Bench:
 
     def check_outputs(self) -> None:
         dut, words = self.dut, self.model.words
-        assert dut.enable.value == self.model.control & 1
-        assert dut.factory.value == self.model.control >> 1
+        for pin, flag in ((dut.enable, ENABLED), (dut.factory, FACTORY), (dut.recover, RECOVER)):
+            assert pin.value == int(bool(self.model.control & flag))
         assert dut.memory_bytes.value == words[0x020] | words[0x024] << 32
         assert dut.channel_select.value == words[0x3F0]
         assert dut.zone_select.value == words[0x3F4]
@@ -167,7 +170,14 @@ async def random_accesses_do_what_the_map_says(dut, busy):
     bench = Bench(dut, busy)
     await bench.start()
     model = bench.model
-    mine = {0x01C, 0x028, *range(0x3F8, 0x3FC), *range(0x400, 0x700), *(0x208 + 0x20 * s for s in range(8))}
+    mine = {
+        0x01C,
+        0x028,
+        0x038,
+        *range(0x3F8, 0x3FC),
+        *range(0x400, 0x700),
+        *(0x208 + 0x20 * s for s in range(8)),
+    }
     mapped = [*model.words, *model.fixed, 0x014]
     for _ in range(500 if busy == 1 else 250):
         address = random.choice(mapped) if random.random() < 0.9 else random.randrange(0, 0x2000, 4)
@@ -176,7 +186,7 @@ async def random_accesses_do_what_the_map_says(dut, busy):
         if address in mine:
             continue
         if random.random() < 0.6:
-            value = random.randrange(4) if address == 0x014 else random_value(address)
+            value = random.randrange(9) if address == 0x014 else random_value(address)
             await bench.write_both(address, value)
             state = await bench.read(Register.STATE)
             assert state == (State.BAD_DOORBELL if model.bad_doorbell else 0)
@@ -191,7 +201,7 @@ async def every_address_is_known_or_refused(dut):
     bench = Bench(dut)
     await bench.start()
     counters = {0x400 + 4 * n for n in range(2 * 17)} | {0x600 + 4 * n for n in range(2 * 12)}
-    known = {0x014, 0x01C, 0x028, 0x3F8, *counters, *(0x208 + 0x20 * s for s in range(8))}
+    known = {0x014, 0x01C, 0x028, 0x038, 0x3F8, *counters, *(0x208 + 0x20 * s for s in range(8))}
     known |= {*bench.model.words, *bench.model.fixed}
     for address in range(0, 0x1100, 4):
         assert (await bench.read(address) is not None) == (address in known), f"{address:#x}"
@@ -232,6 +242,9 @@ async def state_and_interrupts(dut):
     dut.fatal.value = 1
     dut.idle.value = 0
     assert await bench.read(Register.STATE) == State.FATAL | State.READY
+    dut.fatal.value = 0
+    dut.recovering.value = 1
+    assert await bench.read(Register.STATE) == State.RECOVERING | State.READY
 
     await complete(0b10)
     assert await bench.read(Register.INTERRUPT) == 0b10
@@ -304,6 +317,15 @@ async def zone_wear_is_a_window(dut):
     for zone in random.sample(range(G.zones), min(10, G.zones)):
         await bench.write_both(Register.ZONE_SELECT, zone)
         assert await bench.read(Register.ZONE_WEAR) == wear[zone]
+
+
+@cocotb.test()
+async def the_sequence_is_read_as_it_is(dut):
+    bench = Bench(dut)
+    await bench.start()
+    for sequence in (random.getrandbits(32), 0xFFFF_FFFF):
+        dut.sequence.value = sequence
+        assert await bench.read(Register.SEQUENCE) == sequence
 
 
 @cocotb.test()

@@ -20,7 +20,7 @@ def run(top, name: str, simulator: Simulator, seed: int, **parameters):
 
 @pytest.mark.parametrize("preset_name", ["tiny", "behemoth"])
 def test_decoder(simulator, seed, preset_name):
-    entries = 2_000 if simulator is Simulator.ICARUS else 8_000
+    entries = 2_400 if simulator is Simulator.ICARUS else 8_000
     run(Decoder(preset(preset_name)), "decoder", simulator, seed, preset=preset_name, entries=entries)
 
 

@@ -15,9 +15,9 @@ CONFIG = preset("tiny")
 SOURCES = ("arrived", "programmed", "returned")
 OPERATIONS = (
     Operation.APPEND, Operation.WRITE, Operation.READ, Operation.FLUSH, Operation.UPDATE, Operation.CONSTANTS,
-    Operation.STATISTICS,
+    Operation.STATISTICS, Operation.INSPECT,
 )  # fmt: skip
-READS = (Operation.READ, Operation.STATISTICS)
+READS = (Operation.READ, Operation.STATISTICS, Operation.INSPECT)
 
 
 @dataclass

@@ -7,7 +7,9 @@ import cocotb
 from cocotb.triggers import RisingEdge
 from zone_kit import Sink, Source, clock_number, clocks, pack, reset
 
+from flashtrain.rtl.zones.allocator import ErasedZone
 from flashtrain.rtl.zones.erase import EraseRequest, EraseResult
+from flashtrain.rtl.zones.restore import RestoredZone
 from flashtrain.spec import preset
 
 CONFIG = preset("tiny")
@@ -18,19 +20,21 @@ PASS = ZONES + 6  # clocks
 class Bench:
     """Takes and releases zones at command, and erases after `erase_clocks`."""
 
-    def __init__(self, dut, factory: bool):
+    def __init__(self, dut, factory: bool, recovering: bool = False):
         self.dut = dut
         self.wear = [0] * ZONES
-        self.erased = set(range(ZONES)) if factory else set()
-        self.dirty = set() if factory else set(range(ZONES))
+        self.erased = set(range(ZONES)) if factory and not recovering else set()
+        self.dirty = set() if factory or recovering else set(range(ZONES))
         self.erase_clocks = 1
         self.failing: set[int] = set()
         self.taken: list[int] = []
         self.taken_at: list[int] = []
         self.erase_order: list[int] = []
         dut.factory.value = int(factory)
+        dut.recovering.value = int(recovering)
         dut.zone_select.value = 0
-        self.next = Sink(dut, "next", None, self._take, busy=0)
+        self.next = Sink(dut, "next", ErasedZone(CONFIG), self._take, busy=0)
+        self.restored = Source(dut, "restored")
         self.release = Source(dut, "release")
         self.erase = Sink(dut, "erase", EraseRequest(CONFIG), self._erase)
         self.results = Source(dut, "erased")
@@ -64,14 +68,23 @@ class Bench:
         self.dirty.add(zone)
         self.release.send(zone)
 
-    def _take(self, zone: int) -> None:
+    def restore(self, zone: int, wear: int, dirty: bool) -> None:
+        self.wear[zone] = wear
+        self.dirty -= {zone}
+        self.dirty |= {zone} if dirty else set()
+        self.restored.send(pack(RestoredZone(CONFIG), zone=zone, wear=wear, dirty=int(dirty)))
+
+    def _take(self, erased) -> None:
+        zone = erased.zone
         assert zone in self.erased, f"zone {zone} is handed out, which is not erased"
+        assert erased.wear == self.wear[zone], f"zone {zone} was erased {self.wear[zone]} times"
         self.erased.remove(zone)
         self.taken.append(zone)
         self.taken_at.append(clock_number())
 
     def _erase(self, request) -> None:
         zone = request.zone
+        assert self.dut.recovering.value == 0, f"zone {zone} is erased while recovering"
         assert zone in self.dirty, f"zone {zone} is erased, which was not released"
         self.dirty.remove(zone)
         self.erase_order.append(zone)
@@ -102,7 +115,7 @@ async def hands_out_the_least_worn(dut):
     for _ in range(25):
         await clocks(dut, 2 * PASS)
         assert dut.next__valid.value == 1
-        at_hand = int(dut.next__payload.value)
+        at_hand = ErasedZone(CONFIG).from_bits(int(dut.next__payload.value)).zone
         count = random.randint(1, ZONES - 1)
         expected = sorted(bench.erased - {at_hand}, key=lambda zone: (bench.wear[zone], zone))
         taken = []
@@ -174,3 +187,50 @@ async def random_traffic(dut):
     await bench.idle()
     await bench.check_wear()
     assert bench.taken.count(2) <= 1, "handed out after its erase had failed"
+
+
+@cocotb.test()
+async def restores_what_it_is_told(dut):
+    """Of the restored zones the dirty ones are erased, the least-worn first, and not before the end; what
+    nobody has restored is never touched. Zones may be restored again, and then as something else."""
+    bench = Bench(dut, factory=random.random() < 0.5, recovering=True)
+    await bench.start()
+    assert dut.idle.value == 1 and dut.next__valid.value == 0
+    known = random.sample(range(ZONES), ZONES - 3)
+    for zone in known + random.sample(known, 5):
+        bench.restore(zone, random.choice((0, 1, 7, random.getrandbits(19))), random.random() < 0.6)
+    bench.restore(known[0], 3, dirty=True)
+    bench.restore(known[1], 3, dirty=False)
+    begin, count = clock_number(), len(known) + 7
+    await bench.until(lambda: bench.restored.empty, "a restored zone is not taken")
+    assert clock_number() - begin <= 3 * count
+    await clocks(dut, 3 * PASS)
+    await bench.check_wear()
+    assert dut.idle.value == 0 and not bench.erase_order
+    dirty = sorted(bench.dirty, key=lambda zone: (bench.wear[zone], zone))
+    dut.recovering.value = 0
+    await bench.idle()
+    assert bench.erase_order == dirty
+    expected = sorted(dirty[1:], key=lambda zone: (bench.wear[zone], zone))
+    taken = []
+    for _ in dirty:
+        taken.append(await bench.take())
+        await clocks(dut, 2 * PASS)
+    assert taken[0] == dirty[0] and taken[1:] == expected
+    assert dut.exhausted.value == 1
+    await bench.check_wear()
+
+
+@cocotb.test()
+async def is_exhausted_when_nothing_is_restored(dut):
+    bench = Bench(dut, factory=True, recovering=True)
+    await bench.start()
+    bench.restore(3, 5, dirty=True)
+    bench.restore(3, 6, dirty=False)
+    await clocks(dut, 10)
+    dut.recovering.value = 0
+    await clocks(dut, 3 * PASS)
+    assert dut.exhausted.value == 1 and dut.idle.value == 1
+    bench.give_back(3)
+    await bench.idle()
+    assert await bench.take() == 3 and bench.wear[3] == 7

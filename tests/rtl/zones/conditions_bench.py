@@ -1,6 +1,7 @@
 """Every operation and action on every state of a zone, with every number of resources in use.
 
-Updates also with every state of the source's zone; streams that are pinned or uncommitted at random.
+Updates also with every state of the source's zone; streams that are pinned or uncommitted, and recovery, at
+random.
 """
 
 import random
@@ -15,6 +16,7 @@ from flashtrain.rtl.layouts import Command, Operation
 from flashtrain.rtl.zones.conditions import ZoneCondition, ZonesInUse
 from flashtrain.rtl.zones.generations import StreamCondition
 from flashtrain.spec import Status, ZoneAction, ZoneState, preset
+from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 
 CONFIG = preset("tiny")
@@ -71,6 +73,11 @@ def requests(pointer: int):
     yield Request(Operation.RESET)
     for action in GenerationAction:
         yield Request(Operation.GENERATION, source=SOURCE, action=action)
+    for first, blocks in ((0, 1), (CAPACITY - 1, 1), (CAPACITY - 1, 2), (SIZE - 1, 1)):
+        yield Request(Operation.INSPECT, offset=first, blocks=blocks)
+    for action, state in product(RestoreAction, (CLOSED, ZoneState.FULL)):
+        for last in (0, CAPACITY - 1, CAPACITY, SIZE - 1):
+            yield Request(Operation.RESTORE, offset=last, action=action, restored_state=state)
     for rows in (1, (CAPACITY - pointer) // ROW, (CAPACITY - pointer) // ROW + 1):
         for _ in ZoneState if rows else ():  # the source's zone is drawn for each
             yield Request(Operation.UPDATE, source=SOURCE, rows=rows, pages=1)
@@ -88,7 +95,8 @@ def draw_source(twin: ZoneTwin) -> None:
 
 def verdict(twin: ZoneTwin, request: Request) -> Outcome:
     """What the twin says; of a commit without the comparison of the zones, which the manager makes."""
-    if request.operation is Operation.GENERATION and request.action is GenerationAction.COMMIT:
+    commits = request.operation is Operation.GENERATION and request.action is GenerationAction.COMMIT
+    if commits and not twin.recovering:
         return Outcome(Status.SUCCESS if 0 in twin.uncommitted else Status.INVALID_FIELD)
     return twin.execute(request)
 
@@ -105,6 +113,9 @@ async def all_of_them(dut):
         for request in requests(before.pointer):
             twin.zones = [Zone(zone.state, zone.pointer) for zone in snapshot]
             draw_source(twin)
+            recovers = request.operation in (Operation.INSPECT, Operation.RESTORE)
+            twin.recovering = recovers != (random.random() < 0.1)
+            dut.recovering.value = int(twin.recovering)
             source = twin.zones[-1]
             dut.source_zone.value = pack(CONDITION, state=int(source.state), pointer=source.pointer)
             for pins, stream in ((dut.stream, 0), (dut.source, SOURCE)):
@@ -118,6 +129,7 @@ async def all_of_them(dut):
                 action=int(request.action),
                 select_all=request.select_all,
                 rows=request.rows,
+                restored_state=int(request.restored_state),
             )
             outcome = verdict(twin, request)
             after = twin.zones[0]
@@ -144,9 +156,10 @@ async def all_of_them(dut):
         Status.ZONE_IS_OFFLINE, Status.ZONE_INVALID_WRITE, Status.TOO_MANY_ACTIVE_ZONES,
         Status.TOO_MANY_OPEN_ZONES, Status.INVALID_ZONE_TRANSITION, Status.UNWRITTEN_BLOCK,
         Status.NAMESPACE_NOT_READY, Status.NAMESPACE_WRITE_PROTECTED, Status.INVALID_FIELD,
+        Status.COMMAND_SEQUENCE_ERROR,
     }  # fmt: skip
     assert statuses == expected
     pairs = {(operation, action, select_all, state) for operation, action, select_all, state, _ in seen}
-    # append, write, read, reset, update, 2 retirements, 3 of generations, 4 actions on one zone and on all:
-    # each on 7 states.
-    assert len(pairs) == (5 + 2 + 3 + 8) * len(ZoneState), sorted(map(str, pairs))
+    # append, write, read, reset, update, inspect, 2 retirements, 3 of generations, 4 restores, 4 actions on
+    # one zone and on all: each on 7 states.
+    assert len(pairs) == (6 + 2 + 3 + 4 + 8) * len(ZoneState), sorted(map(str, pairs))

@@ -46,3 +46,7 @@ def test_zones(simulator, seed, config):
 
 def test_updates(simulator, seed):
     run(Zones(TINY), "updates", TINY, simulator, seed)
+
+
+def test_recovery(simulator, seed):
+    run(Zones(TINY), "recovery", TINY, simulator, seed)

@@ -247,6 +247,7 @@ async def latency_and_throughput(dut):
     for blocks in (16, 8):
         environment.submit(append(2, 0, blocks))
     await environment.idle()
+    await clocks(dut, 2 * GEOMETRY.zones + 10)  # until a zone is at hand
     write, read, answers = environment.write, environment.read, environment.answers
     assert await clocks_of(environment, [update(6, 2, 0)] * 6, write) == (4, [5] * 5)
     assert (await clocks_of(environment, [for_all_dies(Operation.CONSTANTS)] * 4, write)) == (3, [4] * 3)

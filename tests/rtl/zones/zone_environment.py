@@ -21,11 +21,14 @@ from flashtrain.rtl.layouts import (
 )
 from flashtrain.rtl.zones.erase import EraseRequest, EraseResult
 from flashtrain.spec import FmsConfig, Status
+from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.registers import MAX_STREAMS
 
 STEP_OPERATIONS = (Operation.UPDATE, Operation.CONSTANTS, Operation.STATISTICS)
-DATA_OPERATIONS = (Operation.APPEND, Operation.WRITE, Operation.READ, Operation.FLUSH, *STEP_OPERATIONS)
+DATA_OPERATIONS = (
+    Operation.APPEND, Operation.WRITE, Operation.READ, Operation.FLUSH, Operation.INSPECT, *STEP_OPERATIONS,
+)  # fmt: skip
 PLACED = (
     Operation.APPEND, Operation.WRITE, Operation.READ, Operation.UPDATE, Operation.SEND, Operation.RECEIVE,
     Operation.RETIRE,
@@ -45,30 +48,33 @@ class Environment:
     zones are written only after an erase, and erased only when nothing lies on them and nothing moves there
     or from there; a reset, a pin and a commit are answered only when their streams have no commands in
     flight; constants, statistics and updates wait for each other; a read waits for the last write job of its
-    zone.
+    zone; jobs have the identity of their zone's pages; recovery ends when no command is in flight.
     """
 
     def __init__(
-        self, dut, config: FmsConfig, streams: dict[int, range], non_volatile=(), factory: bool = True
-    ):
+        self, dut, config: FmsConfig, streams: dict[int, range], non_volatile=(), factory: bool = True,
+        recover: bool = False,
+    ):  # fmt: skip
         self.dut, self.config = dut, config
-        self.twin = ZoneTwin(config, streams)
+        self.twin = ZoneTwin(config, streams, recovering=recover)
         self.non_volatile = non_volatile
         self.factory = factory
         self.delay = 0  # clocks a command, an announcement or an erase takes at most
         self.delay_erase = 4
         self.hold = False  # commands stay in flight
         self.failing: set[int] = set()  # physical zones whose erase fails
-        self.bad: set[int] = set()  # those of them that were erased
+        # Those of them that were erased, and those that recovery knows nothing of.
+        self.bad: set[int] = set(range(config.geometry.zones)) if recover else set()
         self.mapping: dict[int, int] = {}  # logical to physical, of zones with content
-        self.erased = set(range(config.geometry.zones)) if factory else set()
+        self.identities: dict[int, tuple[dict[str, int], int]] = {}  # of logical zones, with the wear
+        self.erased = set(range(config.geometry.zones)) if factory and not recover else set()
         self.wear: Counter[int] = Counter()
         self.in_flight: Counter[int] = Counter()  # per stream, updates also by their source
         self.steps: Counter[Operation] = Counter()  # in flight, per operation
         self.moving: Counter[int] = Counter()  # commands in flight per physical zone
         self.last_job: dict[int, int] = {}
-        self.sent = self.issued = 0
-        self.erase_pulses = self.zone_waits = 0
+        self.sent = self.issued = self.allocations = 0
+        self.erase_pulses = self.erases = self.zone_waits = 0
         self.answered_at: list[int] = []
         self.statuses: Counter[Status] = Counter()
         self._expected: deque[tuple[Request, Outcome, dict]] = deque()
@@ -85,6 +91,7 @@ class Environment:
                 first=zones.start, zones=len(zones),
             )  # fmt: skip
         dut.factory.value = int(factory)
+        dut.recover.value = int(recover)
         dut.zone_select.value = 0
         dut.issued.value = 0
         self.commands = Source(dut, "commands")
@@ -133,7 +140,7 @@ class Environment:
         self.mapping.clear()
         self.wear.clear()
         self.erased = set(range(self.config.geometry.zones))
-        self.sent = self.issued = self.erase_pulses = 0
+        self.sent = self.issued = self.allocations = self.erase_pulses = self.erases = 0
         self.dut.issued.value = 0
         self.dut.rst.value = 1
         await clocks(self.dut, 2)
@@ -156,7 +163,8 @@ class Environment:
         g = self.config.geometry
         outcome = self.twin.execute(request) if outcome is None else outcome
         zones = self.twin.streams[request.stream]
-        placed = request.operation in PLACED and not request.select_all and not request.status
+        placed = request.operation in PLACED or request.restores_zone
+        placed = placed and not request.select_all and not request.status
         is_update = request.operation is Operation.UPDATE and not request.status
         # Fields without a meaning hold anything.
         index = request.zone if placed else random.getrandbits(g.zone_bits)
@@ -186,10 +194,15 @@ class Environment:
             "last_page": request.pages - 1 if is_update else random.getrandbits(g.plane_bits),
             "copies": request.copies,
             "events": self._events(request) if is_update else random.randrange(3 * self.config.max_blocks),
+            "physical": request.physical,
+            "restored_state": request.restored_state,
+            "wear": request.wear,
+            "sequence": request.sequence,
+            "generation": request.generation,
         }
         self._number += 1
         self.statuses[outcome.status] += 1
-        self._expected.append((request, outcome, fields))
+        self._expected.append((request, outcome, fields | {"now": self.twin.resets[request.stream]}))
         self.commands.send(
             pack(Command(self.config), **fields), lambda: cocotb.start_soon(self._empty(outcome.emptied))
         )
@@ -214,7 +227,8 @@ class Environment:
         assert self.dut.idle.value == 1, "not idle"
         everything = set(range(self.config.geometry.zones))
         assert self.erased == everything - set(self.mapping.values()) - self.bad
-        assert self.erase_pulses == sum(self.wear.values())
+        assert self.erase_pulses == self.erases
+        assert int(self.dut.sequence.value) == self.allocations
         for stream, resets in self.twin.resets.items():
             assert int(getattr(self.dut, f"generation__{stream}").value) == resets
 
@@ -250,9 +264,10 @@ class Environment:
         )
         assert answer.result == 0, request
         assert outcome.status is not Status.SUCCESS or request.operation not in DATA_OPERATIONS, request
-        if outcome.emptied or request.operation is Operation.GENERATION:
+        is_generation = request.operation is Operation.GENERATION and not request.status
+        if outcome.emptied or is_generation:
             assert self.in_flight[request.stream] == 0, f"{request} did not wait"
-        if request.operation is Operation.GENERATION and request.action == GenerationAction.COMMIT:
+        if is_generation and request.action == GenerationAction.COMMIT:
             assert self.in_flight[request.source] == 0, f"{request} did not wait for the source"
         if outcome.report:
             got = b"".join(word.to_bytes(8, "little") for _, word in sorted(self.memory.words.items()))
@@ -260,7 +275,31 @@ class Environment:
             assert min(self.memory.words) == fields["address"]
             assert max(self.memory.words) == fields["address"] + len(got) - 8
             self.memory.words.clear()
+        if request.operation is Operation.RESTORE and outcome.status is Status.SUCCESS:
+            self._restore(request, fields)
         self.answered_at.append(clock_number())
+
+    def _restore(self, request: Request, fields: dict[str, int]) -> None:
+        match RestoreAction(request.action):
+            case RestoreAction.ZONE:
+                identity = self._identity(request.stream, fields["zone"], fields["now"], request.sequence)
+                self.identities[fields["zone"]] = identity, request.wear
+                self.mapping[fields["zone"]] = request.physical
+                self.last_job[fields["zone"]] = 0
+            case RestoreAction.END:
+                assert not any(self.in_flight.values()), "recovery has ended with commands in flight"
+                self.allocations = request.sequence
+        if request.action in (RestoreAction.ZONE, RestoreAction.PHYSICAL):
+            self.wear[request.physical] = request.wear
+            self.bad.discard(request.physical)
+
+    @staticmethod
+    def _identity(stream: int, zone: int, generation: int, sequence: int) -> dict[str, int]:
+        return {"stream": stream, "zone": zone, "generation": generation, "sequence": sequence}
+
+    def _check_identity(self, job, zone: int) -> None:
+        identity, _ = self.identities[zone]
+        assert {name: getattr(job.identity, name) for name in identity} == identity
 
     def _open(self, opening) -> None:
         request, outcome, fields = self._expected[0]
@@ -291,13 +330,13 @@ class Environment:
             case Operation.UPDATE:  # of each tile its gradients, its program and its copies
                 tiles = request.rows * self.config.geometry.channels
                 return tiles * (request.pages + 1 + request.copies)
-            case Operation.READ | Operation.STATISTICS:
+            case Operation.READ | Operation.STATISTICS | Operation.INSPECT:
                 return request.blocks
             case Operation.CONSTANTS:
                 return 2 * request.blocks
         return request.blocks * (2 if request.stream in self.non_volatile else 1)
 
-    def _job(self, job, *operations: Operation) -> tuple[Request, Outcome]:
+    def _job(self, job, *operations: Operation) -> tuple[Request, dict[str, int]]:
         """The checks that all jobs have in common."""
         request, outcome, fields = self._expected.popleft()
         assert self._opened is not None, f"the job of {request} came before its opening"
@@ -309,17 +348,17 @@ class Environment:
                 request
             )
         places = []
-        if request.operation in PLACED:
+        if request.operation in PLACED or request.operation is Operation.INSPECT:
             places.append(job.zone)
         if request.operation is Operation.UPDATE:
             places.append(job.source)
         self.moving.update(places)
         cocotb.start_soon(self._finish(job.tag, request, places))
         self._opened = None
-        return request, outcome
+        return request, fields
 
     def _write(self, job) -> None:
-        request, _ = self._job(
+        request, fields = self._job(
             job, Operation.APPEND, Operation.WRITE, Operation.FLUSH, Operation.UPDATE, Operation.CONSTANTS
         )
         assert job.flush == (request.operation is Operation.FLUSH)
@@ -337,7 +376,12 @@ class Environment:
             assert job.zone in self.erased, f"physical zone {job.zone} is written but not erased"
             self.erased.remove(job.zone)
             self.mapping[zone] = job.zone
+            identity = self._identity(request.stream, zone, fields["now"], self.allocations)
+            self.identities[zone] = identity, self.wear[job.zone]
+            self.allocations += 1
         assert self.mapping[zone] == job.zone
+        self._check_identity(job, zone)
+        assert job.wear == self.identities[zone][1]
         self.last_job[zone] = self.sent
 
     def _check_kind(self, job, request: Request) -> None:
@@ -353,13 +397,18 @@ class Environment:
             assert (job.zone, job.offset) == (0, 0)
 
     def _read(self, job) -> None:
-        request, _ = self._job(job, Operation.READ, Operation.STATISTICS)
+        request, _ = self._job(job, Operation.READ, Operation.STATISTICS, Operation.INSPECT)
         assert job.statistics == (request.operation is Operation.STATISTICS)
+        assert job.inspect == (request.operation is Operation.INSPECT)
+        if job.inspect:
+            assert job.zone == request.physical and job.after <= self.issued
+            return
         if job.statistics:
             assert (job.zone, job.offset) == (0, 0) and job.after <= self.issued
             return
         zone = self.twin.streams[request.stream].start + request.zone
         assert job.zone == self.mapping[zone]
+        self._check_identity(job, zone)
         last = self.last_job[zone]
         assert job.after == last or (job.after <= self.issued and last <= self.issued), request
 
@@ -391,6 +440,8 @@ class Environment:
     # Channels.
 
     def _erase(self, channel: int, zone: int) -> None:
+        assert self.dut.recovering.value == 0, f"physical zone {zone} is erased while recovering"
+        assert zone not in self.bad, f"physical zone {zone} is erased, which is not in service"
         assert zone not in self.mapping.values(), f"physical zone {zone} is erased with content on it"
         assert zone not in self.erased, f"physical zone {zone} is erased twice"
         assert not self.moving[zone], f"physical zone {zone} is erased while data moves there"
@@ -409,6 +460,7 @@ class Environment:
                     self.bad.add(zone)
                 else:
                     self.erased.add(zone)
+                    self.erases += 1
                     self.wear[zone] += 1
 
         self.erased_streams[channel].send(pack(EraseResult(), failed=int(failed)), offered)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from flashtrain.rtl.layouts import Operation
 from flashtrain.spec import FmsConfig, Status, ZoneAction, ZoneState
+from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction, ReportHeader, ZoneDescriptor
 
 EMPTY, FULL, CLOSED = ZoneState.EMPTY, ZoneState.FULL, ZoneState.CLOSED
@@ -20,7 +21,8 @@ class Zone:
 
 @dataclass(frozen=True)
 class Request:
-    """A decoded command. `zone` counts within the stream; rows, pages and copies are those of an update."""
+    """A decoded command. `zone` counts within the stream; rows, pages and copies are those of an update;
+    physical and what follows it those of recovery, where `offset` is of a restored zone's last block."""
 
     operation: Operation
     stream: int = 0
@@ -36,6 +38,15 @@ class Request:
     status: int = 0
     descriptors: int = 0
     partial: int = 0
+    physical: int = 0
+    restored_state: int = 0
+    wear: int = 0
+    sequence: int = 0
+    generation: int = 0
+
+    @property
+    def restores_zone(self) -> bool:
+        return self.operation is Operation.RESTORE and self.action == RestoreAction.ZONE
 
 
 @dataclass(frozen=True)
@@ -68,6 +79,7 @@ class ZoneTwin:
     resets: dict[int, int] = field(default_factory=dict)
     uncommitted: set[int] = field(default_factory=set)
     pinned: set[int] = field(default_factory=set)
+    recovering: bool = False
 
     def __post_init__(self) -> None:
         self.zones = [Zone() for _ in range(self.config.geometry.zones)]
@@ -92,6 +104,8 @@ class ZoneTwin:
             Operation.GENERATION: self._generation,
             Operation.CONSTANTS: lambda _: Outcome(Status.SUCCESS),
             Operation.STATISTICS: lambda _: Outcome(Status.SUCCESS),
+            Operation.INSPECT: self._inspect,
+            Operation.RESTORE: self._restore,
         }
         try:
             self._require_stream(request)
@@ -101,6 +115,11 @@ class ZoneTwin:
 
     def _require_stream(self, request: Request) -> None:
         """Check 8, but for the comparison of a commit."""
+        recovers = request.operation in (Operation.INSPECT, Operation.RESTORE)
+        if recovers and not self.recovering:
+            raise Refused(Status.COMMAND_SEQUENCE_ERROR)
+        if self.recovering and not recovers:
+            raise Refused(Status.NAMESPACE_NOT_READY)
         changes = (Operation.APPEND, Operation.WRITE, Operation.UPDATE, Operation.RETIRE, Operation.RESET)
         resets_zones = request.operation is Operation.SEND and request.action == ZoneAction.RESET
         if request.stream in self.pinned and (request.operation in changes or resets_zones):
@@ -185,6 +204,31 @@ class ZoneTwin:
             raise Refused(Status.UNWRITTEN_BLOCK)
         return Outcome(Status.SUCCESS, offset=request.offset)
 
+    def _inspect(self, request: Request) -> Outcome:
+        if request.offset + request.blocks > self.config.geometry.zone_capacity:
+            raise Refused(Status.ZONE_BOUNDARY_ERROR)
+        return Outcome(Status.SUCCESS, offset=request.offset)
+
+    def _restore(self, request: Request) -> Outcome:
+        match RestoreAction(request.action):
+            case RestoreAction.STREAM:
+                self.resets[request.stream] = request.generation
+            case RestoreAction.ZONE:
+                self._restore_zone(request, self._zone(request))
+            case RestoreAction.END:
+                self.recovering = False
+        return Outcome(Status.SUCCESS)
+
+    def _restore_zone(self, request: Request, zone: Zone) -> None:
+        if zone.state is not EMPTY:
+            raise Refused(Status.INVALID_ZONE_TRANSITION)
+        if request.offset + 1 > self.config.geometry.zone_capacity:
+            raise Refused(Status.ZONE_BOUNDARY_ERROR)
+        active = sum(other.state in ACTIVE for other in self.of(request.stream))
+        if request.restored_state == CLOSED and active == self.config.max_active:
+            raise Refused(Status.TOO_MANY_ACTIVE_ZONES)
+        zone.state, zone.pointer = ZoneState(request.restored_state), request.offset + 1
+
     def _send(self, request: Request) -> Outcome:
         if request.select_all:
             return self._send_to_all(request)
@@ -231,7 +275,7 @@ class ZoneTwin:
                 zone.state = target
 
     def _reset_all(self, stream: int) -> Outcome:
-        self.resets[stream] += 1
+        self.resets[stream] = (self.resets[stream] + 1) % (1 << 16)
         self.uncommitted.discard(stream)
         return self._empty([n for n in self.streams[stream] if self.zones[n].state not in RETIRED])
 

@@ -382,3 +382,29 @@ async def a_generation_that_comes_round_does_not_bring_zones_back(dut):
     environment.twin.resets[7] = written
     environment.submit(Request(Operation.RECEIVE, 7, 0, descriptors=4))
     await environment.idle()
+
+
+@cocotb.test()
+async def each_allocation_has_its_identity(dut):
+    """A zone's pages have one identity until it is emptied; the allocations are numbered from 0."""
+    environment = await start(dut)
+    first = STREAMS[2].start
+    everything = send(2, 0, ZoneAction.RESET, select_all=1)
+    resets = (send(2, 0, ZoneAction.RESET), Request(Operation.RESET, 2), everything)
+    for sequence, (reset, generation) in enumerate(zip((None, *resets), (0, 0, 1, 2), strict=True)):
+        if reset is not None:
+            environment.submit(reset)
+            await environment.idle(5000)
+        for blocks in (1, 3):
+            environment.submit(append(2, 0, blocks))
+        environment.submit(Request(Operation.READ, 2, 0, offset=2))
+        environment.submit(append(2, 1)) if sequence == 3 else None
+        await environment.idle(5000)
+        expected = {"stream": 2, "zone": first, "generation": generation, "sequence": sequence}
+        assert environment.identities[first][0] == expected
+    assert environment.identities[first + 1][0]["sequence"] == 4
+    environment.submit(Request(Operation.RETIRE, 2, 0, action=ZoneState.READ_ONLY))
+    environment.submit(Request(Operation.RESET, 2))
+    environment.submit(Request(Operation.READ, 2, 0, offset=2))
+    await environment.idle(5000)
+    assert environment.identities[first][0]["generation"] == 2 and environment.twin.resets[2] == 3

@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec import Access, FmsConfig, Port, Status, Submission, ZoneAction, ZoneState
 from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import BitField, GenerationAction, ReportHeader, ZoneDescriptor, ZoneReport
 from flashtrain.spec.registers import MAX_STREAMS
 
@@ -47,7 +48,7 @@ class Parsed(data.StructLayout):
             "end": max(config.address_bits, 32) + 1,  # first byte past the data; of the low address bits
             "length": 32,
             "sgl_type": 8,
-            "slba": 64,
+            "slba": 64,  # of a restore the block before it
             "blocks": 17,
             "report_bytes": 35,
             "action": 8,
@@ -60,6 +61,12 @@ class Parsed(data.StructLayout):
             "rows": 16,
             "update_blocks": 16 + g.plane_bits + 1 + g.channel_bits,
             "other_events": 16 + g.plane_bits + 2 + g.channel_bits,  # but for the arrivals of its blocks
+            # Of a restore:
+            "physical": 16,
+            "restored_state": 4,
+            "wear": Submission.wear.width,
+            "sequence": Submission.sequence.width,
+            "generation": Submission.generation.width,
         })  # fmt: skip
 
 
@@ -139,7 +146,7 @@ class Decoder(wiring.Component):
             parsed.end.eq(address[: self.config.address_bits] + length),
             parsed.length.eq(length),
             parsed.sgl_type.eq(field(Submission.sgl_type)),
-            parsed.slba.eq(field(Submission.slba)),
+            parsed.slba.eq(field(Submission.slba) - (operation == Operation.RESTORE)),
             parsed.blocks.eq(field(Submission.nlb) + 1),
             parsed.report_bytes.eq((field(Submission.dwords) + 1) << 2),
             parsed.action.eq(field(Submission.action)),
@@ -151,6 +158,11 @@ class Decoder(wiring.Component):
             parsed.rows.eq(rows),
             parsed.update_blocks.eq((rows * pages) << g.channel_bits),
             parsed.other_events.eq((rows * (copies + 1)) << g.channel_bits),
+            parsed.physical.eq(field(Submission.physical)),
+            parsed.restored_state.eq(field(Submission.restored_state)),
+            parsed.wear.eq(field(Submission.wear)),
+            parsed.sequence.eq(field(Submission.sequence)),
+            parsed.generation.eq(field(Submission.generation)),
         ]
         for which, row in ((stream_number, table), (source_number, source_table)):
             with m.Switch(which):
@@ -171,13 +183,14 @@ class Decoder(wiring.Component):
         m.d.comb += [
             blocks.eq(one_of(
                 op, Operation.READ, Operation.WRITE, Operation.APPEND, Operation.UPDATE,
-                Operation.CONSTANTS, Operation.STATISTICS,
+                Operation.CONSTANTS, Operation.STATISTICS, Operation.INSPECT,
             )),
             report.eq(op == Operation.RECEIVE),
             has_data.eq(blocks | report),
             one_zone.eq(
-                has_data & ~one_of(op, Operation.CONSTANTS, Operation.STATISTICS)
+                has_data & ~one_of(op, Operation.CONSTANTS, Operation.STATISTICS, Operation.INSPECT)
                 | (op == Operation.RETIRE) | (op == Operation.SEND) & ~parsed.select_all
+                | (op == Operation.RESTORE) & (parsed.action == RestoreAction.ZONE)
             ),
             has_source.eq(
                 (op == Operation.UPDATE)
@@ -201,6 +214,7 @@ class Decoder(wiring.Component):
             (report & parsed.address[:REPORT_GRANULARITY_BITS].any(), Status.SGL_GRANULARITY_INVALID),
             (has_data & self._outside_memory(parsed), Status.DATA_TRANSFER_ERROR),
             (one_zone & (zone >= parsed.table.zones), Status.LBA_OUT_OF_RANGE),
+            ((op == Operation.INSPECT) & (zone >= g.zones), Status.LBA_OUT_OF_RANGE),
         ]
         first_failure = Signal(Status)
         for fails, status in reversed(checks):  # of several assignments the last one holds
@@ -231,6 +245,11 @@ class Decoder(wiring.Component):
             command.last_page.eq(parsed.pages - 1),
             command.copies.eq(parsed.copies),
             command.events.eq(parsed.blocks + parsed.other_events),
+            command.physical.eq(Mux(op == Operation.INSPECT, zone, parsed.physical)),
+            command.restored_state.eq(parsed.restored_state),
+            command.wear.eq(parsed.wear),
+            command.sequence.eq(parsed.sequence),
+            command.generation.eq(parsed.generation),
         ]
 
     def _allowed(self, parsed):
@@ -238,7 +257,8 @@ class Decoder(wiring.Component):
             one_of(parsed.operation, Operation.RECEIVE, Operation.STATISTICS), Access.READ | Access.APPEND,
             Mux(parsed.operation == Operation.READ, Const(Access.READ, 2), Const(Access.APPEND, 2)),
         )  # fmt: skip
-        return (parsed.access & needed).any()
+        recovers = one_of(parsed.operation, Operation.INSPECT, Operation.RESTORE)
+        return Mux(recovers, parsed.port == Port.HOST, (parsed.access & needed).any())
 
     def _source_allowed(self, parsed):
         reads = parsed.operation == Operation.UPDATE
@@ -246,7 +266,7 @@ class Decoder(wiring.Component):
 
     def _bad_field(self, parsed, blocks, one_zone, has_source):
         op, g = parsed.operation, self.config.geometry
-        any_offset = one_of(op, Operation.READ, Operation.WRITE)
+        any_offset = one_of(op, Operation.READ, Operation.WRITE, Operation.RESTORE)
         offset = parsed.slba[: g.zone_size_bits]
         bad_report = (parsed.action != ZoneReport.REPORT_ZONES) | (parsed.report_options != 0)
         bad_report |= parsed.report_bytes < ReportHeader.BYTES
@@ -256,6 +276,10 @@ class Decoder(wiring.Component):
         for_all_dies = one_of(op, Operation.CONSTANTS, Operation.STATISTICS)
         bad_update = (parsed.pages == 0) | (parsed.pages > g.planes) | (parsed.copies > parsed.pages)
         bad_update |= (parsed.rows == 0) | (parsed.blocks != parsed.update_blocks)
+        bad_state = ~one_of(parsed.restored_state, ZoneState.CLOSED, ZoneState.FULL)
+        names_physical = one_of(parsed.action, RestoreAction.ZONE, RestoreAction.PHYSICAL)
+        bad_restore = ~one_of(parsed.action, *RestoreAction) | names_physical & (parsed.physical >= g.zones)
+        bad_restore |= (parsed.action == RestoreAction.ZONE) & bad_state
         return (
             blocks & (parsed.blocks > self.config.max_blocks)
             | one_zone & ~any_offset & offset.any()
@@ -265,6 +289,7 @@ class Decoder(wiring.Component):
             | (op == Operation.GENERATION) & bad_generation
             | for_all_dies & (parsed.blocks != g.channels * g.dies)
             | (op == Operation.UPDATE) & bad_update
+            | (op == Operation.RESTORE) & bad_restore
             | has_source & (parsed.source_table.zones != parsed.table.zones)
         )
 

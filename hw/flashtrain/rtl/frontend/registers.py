@@ -5,6 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.registers import (
     ADDRESS_BITS,
     ID_VALUE,
@@ -58,19 +59,20 @@ class RegisterFile(wiring.Component):
     Members
     -------
     bus : In(Axi4LiteSignature)
-    enable, factory : Out(1)                  CONTROL
+    enable, factory, recover : Out(1)         CONTROL
     memory_bytes : Out(48)                    size of the tensor buffer
     sq_base, sq_size, cq_base, cq_size : Out.array(PORTS)
     sq_tail, cq_head : Out(16).array(PORTS)   doorbells
     streams : Out(StreamTable).array(8)       valid ones lie within the device and have a known codec
     generation : In(16).array(8)
-    ready, fatal, idle : In(1)                STATE
+    ready, fatal, idle, recovering : In(1)    STATE
     completed : In(PORTS)                     pulse: a completion was written
     irq : Out(1)                              an interrupt is pending and not masked
     counter_sample : Out(1)                   one of the following counters is being read
     counter_select, counter_value             counters of the centre
     channel_select, channel_counter_select, channel_counter_value   counters of the channels
     zone_select, zone_wear                    erases of physical zones
+    sequence : In(32)                         SEQUENCE
     """
 
     def __init__(self, config: FmsConfig):
@@ -80,6 +82,7 @@ class RegisterFile(wiring.Component):
             "bus": In(Axi4LiteSignature(address_bits=ADDRESS_BITS)),
             "enable": Out(1),
             "factory": Out(1),
+            "recover": Out(1),
             "memory_bytes": Out(MEMORY_BITS),
             "sq_base": Out(config.address_bits).array(PORTS),
             "sq_size": Out(16).array(PORTS),
@@ -92,6 +95,7 @@ class RegisterFile(wiring.Component):
             "ready": In(1),
             "fatal": In(1),
             "idle": In(1),
+            "recovering": In(1),
             "completed": In(PORTS),
             "irq": Out(1),
             "counter_sample": Out(1),
@@ -102,6 +106,7 @@ class RegisterFile(wiring.Component):
             "channel_counter_value": In(CHANNEL_COUNTER_BITS),
             "zone_select": Out(range(g.zones)),
             "zone_wear": In(WEAR_BITS),
+            "sequence": In(PageIdentity.sequence.width),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -139,7 +144,7 @@ class RegisterFile(wiring.Component):
         registers.reads.update({address: Const(value, 32) for address, value in values.items()})
 
     def _control(self, m: Module, registers: RegisterMap, bad_doorbell, pending):
-        registers.setting(Register.CONTROL, Cat(self.enable, self.factory), ALWAYS)
+        registers.setting(Register.CONTROL, Cat(self.enable, self.factory, self.recover), ALWAYS)
         registers.wide_setting(Register.MEMORY_LOW, Register.MEMORY_HIGH, self.memory_bytes, ~self.enable)
 
         bits = {
@@ -147,6 +152,7 @@ class RegisterFile(wiring.Component):
             State.FATAL: self.fatal,
             State.IDLE: self.idle,
             State.BAD_DOORBELL: bad_doorbell,
+            State.RECOVERING: self.recovering,
         }
         state = Signal(len(State))
         m.d.comb += [state[flag.bit_length() - 1].eq(value) for flag, value in bits.items()]
@@ -221,6 +227,7 @@ class RegisterFile(wiring.Component):
         ):
             registers.setting(address, selection, registers.written < count)
         registers.reads[Register.ZONE_WEAR] = self.zone_wear
+        registers.reads[Register.SEQUENCE] = self.sequence
 
         high = Signal(32)
         m.d.comb += self.counter_sample.eq(bus.reading)

@@ -1,6 +1,6 @@
 """Commands in flight: tags, events still awaited by each, and their answers."""
 
-from amaranth import Module, Mux, Signal
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -30,8 +30,9 @@ class InFlight(data.StructLayout):
 class CommandTracker(wiring.Component):
     """Counts the events that each command still waits for, and answers it after the last one.
 
-    A command of which an event has failed is answered with UNRECOVERED_READ_ERROR if it reads (data or
-    statistics), else with WRITE_FAULT, and with a result of 0. Its tag is free from the answer on.
+    A command of which an event has failed is answered with UNRECOVERED_READ_ERROR if it reads (data,
+    statistics, or to inspect), else with WRITE_FAULT, and with a result of 0. Its tag is free from the answer
+    on.
 
     Latency: 1 clock from the last event to the answer. Throughput: one opening or event per clock, in turn;
     all wait while an answer is not taken. Openings come before the events of their tag.
@@ -87,7 +88,8 @@ class CommandTracker(wiring.Component):
         command, left, failed = command_read.data, Signal(count_bits), Signal()
         last, done = Signal(), Signal()
         answer_gone, retired_gone = Signal(), Signal()
-        reads = (command.operation == Operation.READ) | (command.operation == Operation.STATISTICS)
+        readers = (Operation.READ, Operation.STATISTICS, Operation.INSPECT)
+        reads = Cat(command.operation == operation for operation in readers).any()
         failure = Mux(reads, Status.UNRECOVERED_READ_ERROR, Status.WRITE_FAULT)
         tag = Mux(is_opening, opening.tag, event.tag)
         m.d.comb += [

@@ -1,12 +1,14 @@
 """Physical zones: which one is written next, and which one is erased next."""
 
-from amaranth import Module, Signal
+from amaranth import Module, Mux, Signal
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.zones.erase import EraseRequest, EraseResult
+from flashtrain.rtl.zones.restore import RestoredZone
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.identity import PageIdentity
 
 WEAR_BITS = 32
 
@@ -28,6 +30,13 @@ class Candidate(data.StructLayout):
         super().__init__({"found": 1, "zone": config.geometry.zone_bits, "wear": WEAR_BITS})
 
 
+class ErasedZone(data.StructLayout):
+    """A physical zone to be written: allocator to zone manager."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({"zone": config.geometry.zone_bits, "wear": PageIdentity.wear.width})
+
+
 class ZoneAllocator(wiring.Component):
     """Keeps the least-worn erased zone at hand, and erases released ones as soon as possible.
 
@@ -39,10 +48,15 @@ class ZoneAllocator(wiring.Component):
 
     After reset the table is filled, one zone per clock: ERASED with `factory`, else DIRTY; wear 0.
 
+    While `recovering` all zones are USED at first, whatever `factory` is, and then what they are restored as:
+    a zone in 2 clocks. None is erased until it is over.
+
     Members
     -------
     factory : In(1)                      all zones are erased
-    next : Out(stream(zone_bits))        an erased zone, to be used
+    recovering : In(1)                   from reset on, if at all
+    restored : In(stream(RestoredZone))  while recovering
+    next : Out(stream(ErasedZone))       an erased zone, to be used
     release : In(stream(zone_bits))      a zone whose content nobody needs any more
     exhausted : Out(1)                   no zone is at hand, and none will be until one is released
     erase : Out(stream(EraseRequest))    to the eraser
@@ -59,7 +73,9 @@ class ZoneAllocator(wiring.Component):
         zone_bits = config.geometry.zone_bits
         super().__init__({
             "factory": In(1),
-            "next": Out(stream.Signature(zone_bits)),
+            "recovering": In(1),
+            "restored": In(stream.Signature(RestoredZone(config))),
+            "next": Out(stream.Signature(ErasedZone(config))),
             "release": In(stream.Signature(zone_bits)),
             "exhausted": Out(1),
             "erase": Out(stream.Signature(EraseRequest(config))),
@@ -81,6 +97,7 @@ class ZoneAllocator(wiring.Component):
         selected_wear = wears.read_port()
         m.d.comb += [selected_wear.addr.eq(self.zone_select), self.zone_wear.eq(selected_wear.data)]
 
+        restored = self.restored.payload
         cursor = Signal(range(zones + 1))
         looked = Signal(range(zones))
         looking = Signal()
@@ -104,6 +121,9 @@ class ZoneAllocator(wiring.Component):
         def mark(zone, new_state):
             return [state_write.en.eq(1), state_write.addr.eq(zone), state_write.data.eq(new_state)]
 
+        def note_wear(zone, erases):
+            return [wear_write.en.eq(1), wear_write.addr.eq(zone), wear_write.data.eq(erases)]
+
         def take_events():
             """One change from outside per clock: an erase that is over, or else a release."""
             m.d.comb += [self.erased.ready.eq(1), self.release.ready.eq(~self.erased.valid)]
@@ -113,12 +133,8 @@ class ZoneAllocator(wiring.Component):
                     m.d.comb += mark(erasing_candidate.zone, PhysicalState.BAD)
                 with m.Else():
                     m.d.comb += mark(erasing_candidate.zone, PhysicalState.ERASED)
-                    m.d.comb += [
-                        wear_write.en.eq(1),
-                        wear_write.addr.eq(erasing_candidate.zone),
-                        wear_write.data.eq(erasing_candidate.wear + 1),
-                        self.erases.eq(1),
-                    ]
+                    m.d.comb += note_wear(erasing_candidate.zone, erasing_candidate.wear + 1)
+                    m.d.comb += self.erases.eq(1)
                     m.d.sync += erased_count.eq(erased_count + 1)
             with m.Elif(self.release.valid):
                 m.d.comb += mark(self.release.payload, PhysicalState.DIRTY)
@@ -133,17 +149,40 @@ class ZoneAllocator(wiring.Component):
 
         with m.FSM(name="fsm"):
             with m.State("FILL"):
-                with m.If(self.factory):
+                with m.If(self.recovering):
+                    m.d.comb += mark(cursor, PhysicalState.USED)
+                with m.Elif(self.factory):
                     m.d.comb += mark(cursor, PhysicalState.ERASED)
                     m.d.sync += erased_count.eq(zones)
                 with m.Else():
                     m.d.comb += mark(cursor, PhysicalState.DIRTY)
                     m.d.sync += dirty_count.eq(zones)
-                m.d.comb += [wear_write.en.eq(1), wear_write.addr.eq(cursor), wear_write.data.eq(0)]
+                m.d.comb += note_wear(cursor, 0)
                 m.d.sync += cursor.eq(cursor + 1)
                 with m.If(cursor == zones - 1):
                     m.d.sync += self.ready.eq(1)
                     m.next = "REST"
+                    with m.If(self.recovering):
+                        m.next = "RECOVER"
+
+            with m.State("RECOVER"):
+                take_events()
+                m.d.comb += state.addr.eq(restored.zone)
+                with m.If(~self.recovering):
+                    m.next = "REST"
+                # After a release, so that what is read holds.
+                with m.Elif(self.restored.valid & ~self.release.valid):
+                    m.next = "RESTORE"
+
+            with m.State("RESTORE"):
+                m.d.comb += [
+                    self.restored.ready.eq(1),
+                    mark(restored.zone, Mux(restored.dirty, PhysicalState.DIRTY, PhysicalState.USED)),
+                    note_wear(restored.zone, restored.wear),
+                ]
+                # It may have been restored before.
+                m.d.sync += dirty_count.eq(dirty_count + restored.dirty - (state.data == PhysicalState.DIRTY))
+                m.next = "RECOVER"
 
             with m.State("REST"):
                 take_events()
@@ -163,7 +202,8 @@ class ZoneAllocator(wiring.Component):
                     m.d.comb += mark(best_erased.zone, PhysicalState.USED)
                     m.d.sync += [
                         self.next.valid.eq(1),
-                        self.next.payload.eq(best_erased.zone),
+                        self.next.payload.zone.eq(best_erased.zone),
+                        self.next.payload.wear.eq(best_erased.wear),
                         erased_count.eq(erased_count - 1),
                     ]
                 m.next = "CHOOSE_ERASE"

@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.rtl.layouts import STATUS_BITS, Command, Operation
 from flashtrain.rtl.zones.generations import StreamCondition
 from flashtrain.spec import FmsConfig, Status, ZoneAction, ZoneState
+from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 
 
@@ -27,10 +28,9 @@ class ZonesInUse(data.StructLayout):
 class ZoneConditions(wiring.Component):
     """Checks 8 and 9 of `flashtrain.spec.nvme`, and the transitions of the zone state machine.
 
-    Combinational. The outputs mean something for operations on zones: READ, WRITE, APPEND, UPDATE, SEND,
-    RETIRE; for RESET, which is a SEND of action RESET with `select_all`; and the status also for GENERATION,
-    but for what a commit asks of the zones. Everything after the status holds only when the status is
-    success.
+    Combinational. The status is that of any operation, but for what a commit asks of the zones. What follows
+    it means something if the status is success, for the operations that change zones: APPEND, WRITE, UPDATE,
+    SEND, RETIRE, RESTORE with action ZONE, and RESET, which is a SEND of action RESET with `select_all`.
 
     Members
     -------
@@ -39,6 +39,7 @@ class ZoneConditions(wiring.Component):
     source_zone : In(ZoneCondition)  of an update: the source's zone of the same index
     stream, source : In(StreamCondition)   the command's, and its source
     in_use : In(ZonesInUse)          of the command's stream
+    recovering : In(1)
     status : Out(11)
     zone_after : Out(ZoneCondition)  the zone when the command is done
     in_use_after : Out(ZonesInUse)
@@ -54,6 +55,7 @@ class ZoneConditions(wiring.Component):
             "stream": In(StreamCondition()),
             "source": In(StreamCondition()),
             "in_use": In(ZonesInUse(config)),
+            "recovering": In(1),
             "status": Out(STATUS_BITS),
             "zone_after": Out(ZoneCondition(config)),
             "in_use_after": Out(ZonesInUse(config)),
@@ -84,6 +86,13 @@ class ZoneConditions(wiring.Component):
                 self._retire(m)
             with m.Case(Operation.RESET):
                 m.d.comb += self.in_use_after.eq(0)
+            with m.Case(Operation.INSPECT):
+                end = self.command.offset + self.command.blocks
+                with m.If(end > self.config.geometry.zone_capacity):
+                    m.d.comb += self.status.eq(Status.ZONE_BOUNDARY_ERROR)
+            with m.Case(Operation.RESTORE):
+                with m.If(self.command.action == RestoreAction.ZONE):
+                    self._restore(m)
             with m.Case(Operation.GENERATION):
                 with m.If((self.command.action == GenerationAction.COMMIT) & ~self.stream.uncommitted):
                     m.d.comb += self.status.eq(Status.INVALID_FIELD)
@@ -103,6 +112,11 @@ class ZoneConditions(wiring.Component):
             m.d.comb += self.status.eq(Status.NAMESPACE_NOT_READY)
         with m.If(self.stream.pinned & (resets | appends | (operation == Operation.RETIRE))):
             m.d.comb += self.status.eq(Status.NAMESPACE_WRITE_PROTECTED)
+        recovers = (operation == Operation.INSPECT) | (operation == Operation.RESTORE)
+        with m.If(recovers & ~self.recovering):
+            m.d.comb += self.status.eq(Status.COMMAND_SEQUENCE_ERROR)
+        with m.If(~recovers & self.recovering):
+            m.d.comb += self.status.eq(Status.NAMESPACE_NOT_READY)
 
     def _append(self, m: Module) -> None:
         g = self.config.geometry
@@ -202,6 +216,17 @@ class ZoneConditions(wiring.Component):
                 m.d.comb += [self.selected.eq(_is_active(state)), in_use_after.eq(0)]
             with m.Case(ZoneAction.RESET):
                 m.d.comb += in_use_after.eq(0)
+
+    def _restore(self, m: Module) -> None:
+        command, after = self.command, self.zone_after
+        no_active = self.in_use.active == self.config.max_active
+        m.d.comb += [after.state.eq(command.restored_state), after.pointer.eq(command.offset + 1)]
+        with m.If(self.zone.state != ZoneState.EMPTY):
+            m.d.comb += self.status.eq(Status.INVALID_ZONE_TRANSITION)
+        with m.Elif(command.offset >= self.config.geometry.zone_capacity):
+            m.d.comb += self.status.eq(Status.ZONE_BOUNDARY_ERROR)
+        with m.Elif((command.restored_state == ZoneState.CLOSED) & no_active):
+            m.d.comb += self.status.eq(Status.TOO_MANY_ACTIVE_ZONES)
 
     def _retire(self, m: Module) -> None:
         state, target = self.zone.state, self.command.action

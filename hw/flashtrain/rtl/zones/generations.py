@@ -30,6 +30,7 @@ class StreamChange(data.StructLayout):
             "commit": 1,  # the source is reset, unless it is pinned
             "pin": 1,
             "release": 1,
+            "restore": 1,  # it gets the generation `restored`
         })  # fmt: skip
 
 
@@ -42,6 +43,7 @@ class Generations(wiring.Component):
     -------
     stream, source : In(STREAM_BITS)   of the command
     change : In(StreamChange)
+    restored : In(16)
     stream_condition, source_condition : Out(StreamCondition)
     resets : Out(1), reset_stream : Out(STREAM_BITS)   this stream gets a new generation by this change
     generation : Out(16).array(8)
@@ -53,6 +55,7 @@ class Generations(wiring.Component):
             "stream": In(STREAM_BITS),
             "source": In(STREAM_BITS),
             "change": In(StreamChange()),
+            "restored": In(GENERATION_BITS),
             "stream_condition": Out(StreamCondition()),
             "source_condition": Out(StreamCondition()),
             "resets": Out(1),
@@ -80,4 +83,6 @@ class Generations(wiring.Component):
         with m.If(self.resets):
             generation = Array(self.generation)[self.reset_stream]
             m.d.sync += [generation.eq(generation + 1), conditions[self.reset_stream].uncommitted.eq(0)]
+        with m.If(change.restore):
+            m.d.sync += Array(self.generation)[self.stream].eq(self.restored)
         return m

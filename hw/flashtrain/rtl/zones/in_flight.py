@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.layouts import Command, Operation, Retired
 from flashtrain.spec import FmsConfig, ZoneAction
+from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.registers import MAX_STREAMS
 
@@ -17,6 +18,7 @@ class InFlight(wiring.Component):
       in flight. An update counts for its source, too.
     - Constants wait until no updates or statistics are in flight, statistics until no updates or constants
       are, updates until no statistics are. Updates follow constants to the dies in the order of their jobs.
+    - The end of recovery waits until no command is in flight: erases begin with it.
 
     The outputs follow one clock after the events.
 
@@ -69,6 +71,8 @@ class InFlight(wiring.Component):
                 m.d.comb += self.waits.eq(updates | constants)
             with m.Case(Operation.UPDATE):
                 m.d.comb += self.waits.eq(statistics)
+            with m.Case(Operation.RESTORE):
+                m.d.comb += self.waits.eq((command.action == RestoreAction.END) & ~self.idle)
         return m
 
     def _count(self, m: Module, name: str, counts) -> Signal:

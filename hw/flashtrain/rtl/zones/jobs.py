@@ -1,6 +1,6 @@
 """What a command becomes: its entry in the tracker, and its job."""
 
-from amaranth import Module, Mux
+from amaranth import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -13,8 +13,10 @@ from flashtrain.rtl.layouts import (
     ReadJob,
     StreamTable,
     WriteJob,
+    ZoneIdentity,
 )
 from flashtrain.rtl.zones.report import ReportRequest
+from flashtrain.rtl.zones.table import GENERATION_BITS, Placement
 from flashtrain.spec import FmsConfig
 
 
@@ -24,7 +26,8 @@ class JobPlace(data.StructLayout):
     def __init__(self, config: FmsConfig):
         g = config.geometry
         super().__init__({
-            "zone": g.zone_bits,  # physical
+            "placement": Placement(config),
+            "generation": GENERATION_BITS,  # of the zone's content
             "source": g.zone_bits,  # physical, of an update
             "offset": g.zone_size_bits,  # of the first block
             "after": SEQUENCE_BITS,  # number of the write job that a read has to see
@@ -42,7 +45,7 @@ class Jobs(wiring.Component):
     tag : In(tag_bits)           that was opened, for the job
     opening : Out(Opening)
     write : Out(WriteJob)        of appends, writes, flushes, updates and constants
-    read : Out(ReadJob)          of reads and statistics
+    read : Out(ReadJob)          of reads, statistics and inspections
     report : Out(ReportRequest)
     """
 
@@ -62,9 +65,16 @@ class Jobs(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
+        identity = Signal(ZoneIdentity())
+        m.d.comb += [
+            identity.stream.eq(self.command.stream),
+            identity.zone.eq(self.command.zone),
+            identity.generation.eq(self.place.generation),
+            identity.sequence.eq(self.place.placement.sequence),
+        ]
         self._open(m)
-        self._write(m)
-        self._read(m)
+        self._write(m, identity)
+        self._read(m, identity)
         self._report(m)
         return m
 
@@ -88,7 +98,7 @@ class Jobs(wiring.Component):
             start = command.index << self.config.geometry.zone_size_bits
             m.d.comb += opening.result.eq(start | self.place.offset)
 
-    def _write(self, m: Module) -> None:
+    def _write(self, m: Module, identity) -> None:
         command, place, write = self.command, self.place, self.write
         m.d.comb += [
             write.tag.eq(self.tag),
@@ -100,10 +110,12 @@ class Jobs(wiring.Component):
             m.d.comb += write.flush.eq(1)
         with m.Else():
             m.d.comb += [
-                write.zone.eq(place.zone),
+                write.zone.eq(place.placement.zone),
                 write.offset.eq(place.offset),
                 write.blocks.eq(command.blocks),
                 write.page.eq(command.page),
+                write.identity.eq(identity),
+                write.wear.eq(place.placement.wear),
             ]
         with m.If(command.operation == Operation.UPDATE):
             m.d.comb += [
@@ -115,16 +127,19 @@ class Jobs(wiring.Component):
         with m.If(command.operation == Operation.CONSTANTS):
             m.d.comb += [write.kind.eq(PageKind.CONSTANTS), write.last_page.eq(0)]
 
-    def _read(self, m: Module) -> None:
+    def _read(self, m: Module, identity) -> None:
         command, place, read = self.command, self.place, self.read
+        inspects = command.operation == Operation.INSPECT
         m.d.comb += [
             read.tag.eq(self.tag),
             read.statistics.eq(command.operation == Operation.STATISTICS),
-            read.zone.eq(place.zone),
+            read.zone.eq(Mux(inspects, command.physical, place.placement.zone)),
             read.offset.eq(place.offset),
             read.blocks.eq(command.blocks),
             read.page.eq(command.page),
             read.after.eq(place.after),
+            read.inspect.eq(inspects),
+            read.identity.eq(identity),
         ]
 
     def _report(self, m: Module) -> None:

@@ -2,7 +2,7 @@
 
 from amaranth import Array, Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.rtl.layouts import (
     SEQUENCE_BITS,
@@ -10,21 +10,23 @@ from flashtrain.rtl.layouts import (
     Answer,
     Command,
     Opening,
-    Operation,
     ReadJob,
     Retired,
     StreamTable,
     WriteJob,
 )
+from flashtrain.rtl.zones.allocator import ErasedZone
 from flashtrain.rtl.zones.conditions import ZoneCondition, ZoneConditions, ZonesInUse
 from flashtrain.rtl.zones.generations import Generations
 from flashtrain.rtl.zones.in_flight import InFlight
 from flashtrain.rtl.zones.jobs import JobPlace, Jobs
+from flashtrain.rtl.zones.kinds import CommandKind
 from flashtrain.rtl.zones.report import ReportRequest
+from flashtrain.rtl.zones.restore import Restore, RestoredZone
 from flashtrain.rtl.zones.stale_walk import StaleWalk
 from flashtrain.rtl.zones.table import GENERATION_BITS, ZoneEntry, ZoneTable
-from flashtrain.spec import FmsConfig, Status, ZoneAction, ZoneState
-from flashtrain.spec.nvme import GenerationAction
+from flashtrain.spec import FmsConfig, Status, ZoneState
+from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.registers import MAX_STREAMS
 
 
@@ -40,16 +42,19 @@ class ZoneManager(wiring.Component):
         SEND     the job
 
     Latency: 3 clocks from a command to its job, 4 for an update, 2 to its answer. Throughput: a command with
-    a job every 4 clocks, an update every 5, a command with an answer every 3. An operation on all zones of a
-    stream takes 2 clocks per zone, and so does a commit, which compares them; but resets take as long as any
-    other command. A stream reset is followed by a walk over the zones, two clocks each, in the clocks without
-    a command or one step after each.
+    a job every 4 clocks, an update every 5, a command with an answer every 3, or 4 if it restores a zone. An
+    operation on all zones of a stream takes 2 clocks per zone, and so does a commit, which compares them; but
+    resets take as long as any other command. A stream reset is followed by a walk over the zones, two clocks
+    each, in the clocks without a command or one step after each.
 
     A command that has to wait for others in flight (see `InFlight`) keeps those behind it waiting, and so
     does an append or update to an empty zone until an erased physical zone is there. If there is none, and
     none to be erased or reclaimed, it fails with INTERNAL_ERROR: physical zones were lost to failed erases.
 
     A retired zone keeps its physical zone, which is so never used again.
+
+    While the controller recovers, only inspections and RESTORE commands are carried out (see `Restore`); an
+    inspection becomes a job of the physical zone that it names.
 
     Members
     -------
@@ -63,9 +68,11 @@ class ZoneManager(wiring.Component):
     retired : In(stream(Retired))        commands that the tracker has finished; always ready
     issued : In(32)                      write jobs, flushes included, whose pages have all been announced
     generation : Out(16).array(8)        how often each stream was reset
-    next_zone : In(stream)               erased physical zones
+    next_zone : In(stream(ErasedZone))   erased physical zones
     release : Out(stream)                physical zones that are no longer needed
     exhausted : In(1)                    there will be no `next_zone` until one is released
+    recover : In(1), recovering : Out(1), sequence : Out(32)   see `Restore`
+    restored : Out(stream(RestoredZone))
     report : Out(stream(ReportRequest))  one at a time
     report_done : In(stream)             its status
     report_zone : In                     a logical zone, for the report
@@ -89,9 +96,13 @@ class ZoneManager(wiring.Component):
             "retired": In(stream.Signature(Retired())),
             "issued": In(SEQUENCE_BITS),
             "generation": Out(GENERATION_BITS).array(MAX_STREAMS),
-            "next_zone": In(stream.Signature(zone_bits)),
+            "next_zone": In(stream.Signature(ErasedZone(config))),
             "release": Out(stream.Signature(zone_bits)),
             "exhausted": In(1),
+            "recover": In(1),
+            "recovering": Out(1),
+            "sequence": Out(PageIdentity.sequence.width),
+            "restored": Out(stream.Signature(RestoredZone(config))),
             "report": Out(stream.Signature(ReportRequest(config))),
             "report_done": In(stream.Signature(STATUS_BITS)),
             "report_zone": In(zone_bits),
@@ -104,12 +115,13 @@ class ZoneManager(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         command = self.commands.payload
-        operation = command.operation
         m.submodules.table = table = ZoneTable(self.config)
         m.submodules.conditions = conditions = ZoneConditions(self.config)
         m.submodules.in_flight = in_flight = InFlight(self.config)
         m.submodules.jobs = jobs = Jobs(self.config)
         m.submodules.walk = walk = StaleWalk(self.config)
+        m.submodules.restore = restore = Restore(self.config)
+        connect(m, restore.physical, flipped(self.restored))
         entry = table.entry
         m.submodules.generations = generations = Generations(self.config)
         in_use = Array(Signal(ZonesInUse(self.config), name=f"in_use{n}") for n in range(MAX_STREAMS))
@@ -118,17 +130,8 @@ class ZoneManager(wiring.Component):
         source_zone = Signal(ZoneCondition(self.config))  # of an update, from SOURCE on
         sent = Signal(SEQUENCE_BITS)  # write jobs
 
-        is_update = operation == Operation.UPDATE
-        is_append = (operation == Operation.APPEND) | (operation == Operation.WRITE) | is_update
-        is_generation = operation == Operation.GENERATION
-        commits = is_generation & (command.action == GenerationAction.COMMIT)
-        to_all_dies = (operation == Operation.CONSTANTS) | (operation == Operation.STATISTICS)
-        is_send = operation == Operation.SEND
-        resets = (operation == Operation.RESET) | (is_send & (command.action == ZoneAction.RESET))
-        resets_stream = (operation == Operation.RESET) | (resets & command.select_all)
-        loops = is_send & command.select_all & ~resets
-        changes_zone = is_append | (is_send & ~command.select_all) | (operation == Operation.RETIRE)
-        takes_zone = is_append & ~entry.mapped
+        kind = CommandKind(command)
+        takes_zone = kind.is_append & ~entry.mapped
         frees_zone = table.reclaim | (entry.mapped & (conditions.zone_after.state == ZoneState.EMPTY))
         status_now = Mux(command.status == Status.SUCCESS, conditions.status, command.status)
 
@@ -139,6 +142,7 @@ class ZoneManager(wiring.Component):
             generations.source.eq(command.source),
             Cat(self.generation).eq(Cat(generations.generation)),
             Cat(table.generations).eq(Cat(generations.generation)),
+            generations.restored.eq(command.generation),
             walk.start.eq(generations.resets),
             conditions.command.eq(command),
             conditions.zone.state.eq(entry.state),
@@ -147,10 +151,16 @@ class ZoneManager(wiring.Component):
             conditions.stream.eq(generations.stream_condition),
             conditions.source.eq(generations.source_condition),
             conditions.in_use.eq(in_use[command.stream]),
+            conditions.recovering.eq(restore.recovering),
             in_flight.command.eq(command),
             in_flight.opened.eq(self.open.valid & self.open.ready),
             in_flight.retired.eq(self.retired.valid),
             in_flight.retired_command.eq(self.retired.payload),
+            restore.recover.eq(self.recover),
+            restore.command.eq(command),
+            restore.allocated.eq(self.next_zone.valid & self.next_zone.ready),
+            self.recovering.eq(restore.recovering),
+            self.sequence.eq(restore.sequence),
             self.report_entry.eq(entry),
             self.ready.eq(table.ready),
             self.retired.ready.eq(1),
@@ -164,14 +174,23 @@ class ZoneManager(wiring.Component):
             stored.eq(entry),
             stored.state.eq(conditions.zone_after.state),
             stored.pointer.eq(conditions.zone_after.pointer),
-            stored.mapped.eq((entry.mapped | is_append) & (conditions.zone_after.state != ZoneState.EMPTY)),
+            stored.mapped.eq(
+                (entry.mapped | kind.is_append | kind.restores_zone)
+                & (conditions.zone_after.state != ZoneState.EMPTY)
+            ),
             stored.stream.eq(command.stream),
             stored.generation.eq(Array(generations.generation)[command.stream]),
         ]
-        with m.If(is_append):
+        with m.If(kind.is_append):
             m.d.comb += stored.job.eq(sent + 1)
         with m.If(takes_zone):
-            m.d.comb += stored.physical.eq(self.next_zone.payload)
+            m.d.comb += [
+                stored.placement.zone.eq(self.next_zone.payload.zone),
+                stored.placement.sequence.eq(restore.sequence),
+                stored.placement.wear.eq(self.next_zone.payload.wear),
+            ]
+        with m.If(kind.restores_zone):
+            m.d.comb += stored.placement.eq(restore.placement)
 
         # The verdict on the command at the head, for the states after DECIDE.
         status = Signal(STATUS_BITS)
@@ -207,7 +226,7 @@ class ZoneManager(wiring.Component):
             with m.State("LOOK"):
                 waits = in_flight.waits & (command.status == Status.SUCCESS)
                 workable = self.commands.valid & ~waits
-                can_start = table.ready & ~self.release.valid
+                can_start = table.ready & ~self.release.valid & ~restore.physical.valid
                 m.d.comb += self.idle.eq(can_start & ~self.commands.valid & in_flight.idle & ~walk.pending)
                 with m.If(can_start):
                     with m.If(walk.pending & (step_owed | ~workable)):
@@ -215,7 +234,7 @@ class ZoneManager(wiring.Component):
                         m.next = "WALK"
                     with m.Elif(workable):
                         m.next = "DECIDE"
-                        with m.If(is_update):
+                        with m.If(kind.is_update):
                             m.d.comb += table.zone.eq(command.source_zone)
                             m.next = "SOURCE"
 
@@ -227,7 +246,7 @@ class ZoneManager(wiring.Component):
                     stored.eq(entry),
                 ]
                 with m.If(table.reclaim):
-                    m.d.sync += release(entry.physical)
+                    m.d.sync += release(entry.placement.zone)
                 m.d.sync += step_owed.eq(0)
                 m.next = "LOOK"
 
@@ -235,7 +254,7 @@ class ZoneManager(wiring.Component):
                 m.d.sync += [
                     source_zone.state.eq(entry.state),
                     source_zone.pointer.eq(entry.pointer),
-                    place.source.eq(entry.physical),
+                    place.source.eq(entry.placement.zone),
                 ]
                 m.next = "DECIDE"
 
@@ -243,8 +262,9 @@ class ZoneManager(wiring.Component):
                 m.d.sync += [
                     step_owed.eq(1),
                     status.eq(status_now),
-                    place.zone.eq(Mux(takes_zone, self.next_zone.payload, entry.physical)),
-                    place.offset.eq(Mux(is_append, entry.pointer, command.offset)),
+                    place.placement.eq(stored.placement),
+                    place.generation.eq(Mux(kind.is_append, stored.generation, entry.generation)),
+                    place.offset.eq(Mux(kind.is_append, entry.pointer, command.offset)),
                     # A job number is only compared with recent ones: it may have come round since.
                     place.after.eq(Mux(sent - entry.job < sent - self.issued, entry.job, self.issued)),
                     self.zone_waits.eq(0),
@@ -252,8 +272,10 @@ class ZoneManager(wiring.Component):
                     loop_left.eq(settings.zones),
                     compared_zone.eq(source.first),
                 ]
-                with m.If(to_all_dies):
-                    m.d.sync += [place.zone.eq(0), place.offset.eq(0), place.after.eq(self.issued)]
+                with m.If(kind.is_of_no_zone):
+                    m.d.sync += [place.placement.eq(0), place.generation.eq(0), place.after.eq(self.issued)]
+                with m.If(kind.to_all_dies):
+                    m.d.sync += place.offset.eq(0)
                 with m.If(status_now != Status.SUCCESS):
                     m.next = "ANSWER"
                 with m.Elif(takes_zone & ~self.next_zone.valid):
@@ -263,28 +285,28 @@ class ZoneManager(wiring.Component):
                         m.d.sync += self.zone_waits.eq(0)
                         m.next = "ANSWER"
                 with m.Else():
-                    with m.If(changes_zone | resets_stream | loops):
+                    with m.If(kind.changes_zone | kind.resets_stream | kind.loops):
                         m.d.sync += in_use[command.stream].eq(conditions.in_use_after)
-                    with m.If(changes_zone):
+                    with m.If(kind.changes_zone):
                         m.d.comb += [table.write.eq(1), self.next_zone.ready.eq(takes_zone)]
                         with m.If(frees_zone):
-                            m.d.sync += release(entry.physical)
+                            m.d.sync += release(entry.placement.zone)
                     m.d.comb += [
-                        generations.change.reset.eq(resets_stream),
-                        generations.change.update.eq(is_update),
-                        generations.change.pin.eq(is_generation & (command.action == GenerationAction.PIN)),
-                        generations.change.release.eq(
-                            is_generation & (command.action == GenerationAction.RELEASE)
-                        ),
+                        generations.change.reset.eq(kind.resets_stream),
+                        generations.change.update.eq(kind.is_update),
+                        generations.change.pin.eq(kind.pins),
+                        generations.change.release.eq(kind.releases),
+                        restore.execute.eq(kind.is_restore),
+                        generations.change.restore.eq(restore.sets_generation),
                     ]
-                    with m.If(loops):
+                    with m.If(kind.loops):
                         m.next = "LOOP_LOOK"
-                    with m.Elif(commits):
+                    with m.Elif(kind.commits):
                         m.d.comb += table.zone.eq(source.first)
                         m.next = "COMPARE_SOURCE"
-                    with m.Elif(changes_zone & ~is_append | resets_stream | is_generation):
+                    with m.Elif(kind.ends_here):
                         m.next = "ANSWER"
-                    with m.Elif(operation == Operation.RECEIVE):
+                    with m.Elif(kind.is_report):
                         m.next = "REPORT"
                     with m.Else():
                         m.next = "OPEN"
@@ -296,7 +318,7 @@ class ZoneManager(wiring.Component):
                     m.next = "SEND"
 
             with m.State("SEND"):
-                with m.If((operation == Operation.READ) | (operation == Operation.STATISTICS)):
+                with m.If(kind.has_read_job):
                     m.d.comb += [self.read.valid.eq(1), self.commands.ready.eq(self.read.ready)]
                 with m.Else():
                     m.d.comb += [self.write.valid.eq(1), self.commands.ready.eq(self.write.ready)]

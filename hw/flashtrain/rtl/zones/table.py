@@ -7,9 +7,21 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.layouts import SEQUENCE_BITS, STREAM_BITS
 from flashtrain.spec import FmsConfig, ZoneState
+from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.registers import MAX_STREAMS
 
-GENERATION_BITS = 16
+GENERATION_BITS = PageIdentity.generation.width
+
+
+class Placement(data.StructLayout):
+    """A physical zone, as it was allocated for a logical one."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({
+            "zone": config.geometry.zone_bits,
+            "sequence": PageIdentity.sequence.width,  # number of the allocation
+            "wear": PageIdentity.wear.width,  # of the zone
+        })  # fmt: skip
 
 
 class ZoneEntry(data.StructLayout):
@@ -19,8 +31,8 @@ class ZoneEntry(data.StructLayout):
         g = config.geometry
         super().__init__({
             "state": 4,  # ZoneState
-            "mapped": 1,  # `physical` is its own
-            "physical": g.zone_bits,
+            "mapped": 1,  # `placement` is its own
+            "placement": Placement(config),
             "pointer": g.zone_size_bits + 1,  # the next offset to be written, up to the capacity
             "stream": STREAM_BITS,  # whose generation counts
             "generation": GENERATION_BITS,
@@ -44,7 +56,7 @@ class ZoneTable(wiring.Component):
     zone : In(zone_bits)            logical zone to read
     entry : Out(ZoneEntry)          the zone's entry; a stale one reads as empty and unmapped
     stale : Out(1)                  the entry is stale and should be cleared
-    reclaim : Out(1)                it also still holds `entry.physical`
+    reclaim : Out(1)                it also still holds `entry.placement`
     write : In(1)                   store `write_entry` as the entry of `write_zone`
     ready : Out(1)
     """

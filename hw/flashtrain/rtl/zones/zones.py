@@ -22,6 +22,7 @@ from flashtrain.rtl.zones.manager import ZoneManager
 from flashtrain.rtl.zones.report import ZoneReport
 from flashtrain.rtl.zones.table import GENERATION_BITS
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.registers import MAX_STREAMS
 
 
@@ -35,6 +36,8 @@ class Zones(wiring.Component):
     erase : Out(stream(EraseRequest)).array(C)     see `EraseBroadcast`
     erased : In(stream(EraseResult)).array(C)
     factory : In(1)                                see `ZoneAllocator`
+    recover : In(1), recovering : Out(1)           see `Restore`
+    sequence : Out(32)                             number of the next allocation of a physical zone
     zone_select : In
     zone_wear : Out(32)
     erases : Out(1)                                pulse: a zone was erased
@@ -61,6 +64,9 @@ class Zones(wiring.Component):
             "erase": Out(stream.Signature(EraseRequest(config))).array(channels),
             "erased": In(stream.Signature(EraseResult())).array(channels),
             "factory": In(1),
+            "recover": In(1),
+            "recovering": Out(1),
+            "sequence": Out(PageIdentity.sequence.width),
             "zone_select": In(config.geometry.zone_bits),
             "zone_wear": Out(WEAR_BITS),
             "erases": Out(1),
@@ -79,6 +85,7 @@ class Zones(wiring.Component):
         forward(m, manager, self, ("commands", "tags", "open", "write", "read", "answers", "retired"))
         connect(m, manager.next_zone, allocator.next)
         connect(m, manager.release, allocator.release)
+        connect(m, manager.restored, allocator.restored)
         connect(m, manager.report, report.request)
         connect(m, manager.report_done, report.done)
         connect(m, allocator.erase, eraser.request)
@@ -97,6 +104,10 @@ class Zones(wiring.Component):
             manager.exhausted.eq(allocator.exhausted),
             manager.report_zone.eq(report.zone),
             report.entry.eq(manager.report_entry),
+            manager.recover.eq(self.recover),
+            self.recovering.eq(manager.recovering),
+            self.sequence.eq(manager.sequence),
+            allocator.recovering.eq(manager.recovering),
             allocator.factory.eq(self.factory),
             allocator.zone_select.eq(self.zone_select),
             self.zone_wear.eq(allocator.zone_wear),
