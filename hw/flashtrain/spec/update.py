@@ -11,18 +11,20 @@ Die commands (bytes in `spec.nand`):
   Before an update sequence, when the die is ready and its array idle.
 - LOAD_GRADIENT: a page of gradients; the plane of its address is its number. A die has two gradient buffers,
   which are loaded in turn: the first load after an UPDATE goes to the other one. Allowed while the update
-  unit works.
+  unit works. Behind page 0 follows the identity (`spec.identity`) of plane 0 of the tile to be programmed.
 - UPDATE_SOURCE, UPDATE_TARGET: for each plane of the die, from plane 0 up, the row to be sensed and the row
   to be programmed, then UPDATE_MULTI_PLANE (busy for tDBSY) or, after the last, UPDATE. The die is busy until
   the update unit has worked on the tile: when the array is idle it senses the tile into the data registers;
   then the registers are exchanged, the tile of the UPDATE before is programmed, and the unit works meanwhile,
-  with the gradients loaded last. When the die is ready again FAILC is the status of the program two UPDATEs
-  before; while RDY is set the next gradients, copies, statistics and UPDATEs may follow.
+  with the gradients loaded last. The pages of the tile get the identity that came with its gradients, each
+  with its own `plane` and the CRC that goes with it; their other spare bytes stay as they are. When the die
+  is ready again FAILC is the status of the program two UPDATEs before; while RDY is set the next gradients,
+  copies, statistics and UPDATEs may follow.
 - UPDATE_END: when the array is idle, the tile of the last UPDATE is programmed: the die is ready at once,
   FAILC is the status of the program before, and FAIL at ARDY its own. Between the first UPDATE and the end no
   other command is allowed but those above and below, status and reset.
 - READ_COPY: selects a page (the plane of its address) of the 16-bit copies of the last UPDATE for output
-  after tCCS. Bytes past the last copy are undefined.
+  after tCCS. Bytes past the last copy or the page are undefined.
 - READ_STATISTICS: selects the statistics for output after tCCS: an `UpdateStatistics`, then zeros.
 """
 

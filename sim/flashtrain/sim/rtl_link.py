@@ -70,6 +70,7 @@ TRACE_RECORD = np.dtype([
 
 DEFAULT_MEMORY_BYTES = 64 << 20
 PATIENCE = 100_000_000  # clocks without an interrupt after which `wait` gives up
+AFTER_POWER_CYCLE = 0xDB  # what the tensor buffer is full of
 CLOCKS_BETWEEN_LOOKS = 100_000  # after so many without an interrupt `wait` looks whether the device is idle
 
 
@@ -154,6 +155,21 @@ class RtlLink(Link):
             self._library.flashtrain_clock(end - self.clocks)
             self._check_violations()
 
+    def power_cycle(self) -> None:
+        self._library.flashtrain_power_cycle()
+        self._check_violations()
+        self._memory[:] = AFTER_POWER_CYCLE
+
+    def raw_page(self, channel: int, die: int, plane: int, block: int, page: int) -> bytes | None:
+        """What the cells of a page hold, spare bytes and all, behind the controller's back.
+
+        None: the page was not programmed since its block was erased. One whose program was interrupted holds
+        FFh.
+        """
+        content = ctypes.create_string_buffer(self._config.geometry.raw_page_bytes)
+        kept = self._library.flashtrain_array_page(channel, die, plane, block, page, content)
+        return content.raw if kept else None
+
     def take_trace(self) -> NDArray[np.void]:
         """The records since the last call, in order of their end; dtype :data:`TRACE_RECORD`."""
         records = np.empty(self._library.flashtrain_trace_records(), TRACE_RECORD)
@@ -193,6 +209,8 @@ def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
     signatures = {
         "open": (None, [pointer, u64, u32, u64]),
         "close": (None, []),
+        "power_cycle": (None, []),
+        "array_page": (i32, [i32, i32, i32, i32, i32, pointer]),
         "clocks": (u64, []),
         "run": (i32, [u64]),
         "clock": (None, [u64]),

@@ -9,6 +9,7 @@ from die_configs import BAD_BLOCK, config_named
 from update_driver import Step, UpdateDriver, make_step
 
 from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.spec.identity import is_identity
 from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
@@ -45,17 +46,18 @@ async def program_source(nand: UpdateDriver, step: Step, tiles: int) -> list[np.
 async def check_copies(nand: UpdateDriver, expected: bytes) -> None:
     for page, at in enumerate(range(0, len(expected), GEOMETRY.page_bytes)):
         part = expected[at : at + GEOMETRY.page_bytes]
-        assert await nand.read_copy(page, len(part)) == part, f"copies on page {page}"
+        found = await nand.read_copy(page, GEOMETRY.bus_page_bytes)
+        assert found[: len(part)] == part, f"copies on page {page}"
 
 
 async def run_step(nand: UpdateDriver, step: Step, tiles: int) -> list[int]:
     """The whole sequence with all results checked; the clocks in which the die became ready after UPDATEs."""
     contents = await program_source(nand, step, tiles)
     expected, ready_at = [], []
-    await nand.load_constants(step.header)
+    await nand.load_constants(step.constants_page)
     await nand.load_gradients(step.new_gradients())
     for page, content in enumerate(contents):
-        after, copies = step.after(content, step.gradients[page])
+        after, copies = step.after(content, page)
         expected.append(after)
         await nand.begin_update((SOURCE, page), (TARGET, page))
         if page + 1 < tiles:
@@ -63,7 +65,8 @@ async def run_step(nand: UpdateDriver, step: Step, tiles: int) -> list[int]:
         await nand.ready()
         ready_at.append(nand.now)
         await check_copies(nand, copies)
-    assert await nand.read_statistics(UpdateStatistics.BYTES + 8) == step.statistics() + bytes(8)
+    page = step.statistics().ljust(GEOMETRY.bus_page_bytes, b"\0")
+    assert await nand.read_statistics(len(page)) == page
     await nand.confirm(C.UPDATE_END)
     assert await nand.idle() == IDLE
     for page, after in enumerate(expected):
@@ -134,7 +137,7 @@ async def status_of_programs(dut):
     step = make_step(GEOMETRY, OptimizerCode.SGD, GradientFormat.BF16, CopyFormat.NONE, rng)
     step.parameters = 8
     await program_source(nand, step, 4)
-    await nand.load_constants(step.header)
+    await nand.load_constants(step.constants_page)
     fails = [True, False, True, False]
     for tile, fail in enumerate(fails):
         await nand.load_gradients(step.new_gradients())
@@ -159,7 +162,7 @@ async def reset_ends_everything(dut, moment):
     nand, rng = await begin(dut)
     step = make_step(GEOMETRY, OptimizerCode.ADAMW, GradientFormat.FP16, CopyFormat.FP16, rng)
     await program_source(nand, step, 2)
-    await nand.load_constants(step.header)
+    await nand.load_constants(step.constants_page)
     await nand.load_gradients(step.new_gradients())
     if moment == "programming":
         await nand.begin_update((SOURCE, 0), (TARGET, 0))
@@ -181,22 +184,49 @@ async def reset_ends_everything(dut, moment):
 
 @cocotb.test()
 async def gradients_loaded_once_more(dut):
-    """What is loaded twice before an update counts as loaded last; beyond a page's data nothing is kept."""
+    """What is loaded twice before an update counts as loaded last; beyond an identity nothing is kept."""
     nand, rng = await begin(dut)
     step = make_step(GEOMETRY, OptimizerCode.SGD, GradientFormat.FP32, CopyFormat.NONE, rng)
     (content,) = await program_source(nand, step, 1)
-    await nand.load_constants(step.header + bytes(GEOMETRY.page_bytes - len(step.header)))
+    await nand.load_constants(step.constants_page)
     await nand.load_gradients(step.new_gradients())
     step.gradients.clear()
+    step.identities.clear()
     pages = step.new_gradients()
-    await nand.load_gradients([page + rng.bytes(GEOMETRY.spare_bytes) for page in pages])
+    more = GEOMETRY.raw_page_bytes - GEOMETRY.bus_page_bytes
+    await nand.load_gradients([page + rng.bytes(more) for page in pages])
     await nand.begin_update((SOURCE, 0), (TARGET, 0))
     await nand.ready()
     await nand.confirm(C.UPDATE_END)
     await nand.idle()
-    after, _ = step.after(content, step.gradients[0])
+    after, _ = step.after(content, 0)
     assert np.array_equal(await nand.read_tile(TARGET, 0), after)
     assert await nand.read_statistics(UpdateStatistics.BYTES) == step.statistics()
     for _ in range(3):
         await RisingEdge(dut.clk)
+    assert nand.violations == 0
+
+
+@cocotb.test()
+async def a_damaged_identity_stays_damaged(dut):
+    """On every plane, whichever bit it is."""
+    nand, rng = await begin(dut)
+    step = make_step(GEOMETRY, OptimizerCode.MOMENTUM, GradientFormat.BF16, CopyFormat.NONE, rng)
+    step.parameters = 8
+    tiles = 3
+    await program_source(nand, step, tiles)
+    await nand.load_constants(step.constants_page)
+    for page in range(tiles):
+        first, *others = step.new_gradients()
+        at, bit = random.randrange(GEOMETRY.page_bytes, GEOMETRY.bus_page_bytes), 1 << random.randrange(8)
+        damaged = bytearray(first)
+        damaged[at] ^= bit
+        await nand.load_gradients([bytes(damaged), *others])
+        await nand.begin_update((SOURCE, page), (TARGET, page))
+        await nand.ready()
+    await nand.confirm(C.UPDATE_END)
+    await nand.idle()
+    for page in range(tiles):
+        for row in await nand.read_tile(TARGET, page):
+            assert not is_identity(row[GEOMETRY.page_bytes : GEOMETRY.bus_page_bytes].tobytes())
     assert nand.violations == 0

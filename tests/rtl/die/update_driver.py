@@ -7,6 +7,7 @@ from nand_driver import NandDriver
 
 from flashtrain.numerics import Constants, gradient_values, statistics, update
 from flashtrain.numerics.statistics import add_squares
+from flashtrain.spec.identity import PageIdentity, identity_record
 from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.optimizer import PARTIAL_SUMS, PROGRAMS, GradientFormat, OptimizerCode
@@ -92,6 +93,7 @@ class Step:
         values = difficult(self.random, len(PROGRAMS[self.code].constants))
         self.constants = Constants(self.code, tuple(np.where(np.isfinite(values), values, np.float32(0.5))))
         self.gradients: list[np.ndarray] = []
+        self.identities: list[dict[str, int]] = []
 
     @property
     def header(self) -> bytes:
@@ -113,8 +115,13 @@ class Step:
         content[:, : g.page_bytes] = words.view(np.uint8).reshape(g.planes, g.page_bytes)
         return content
 
+    @property
+    def constants_page(self) -> bytes:
+        """As it crosses the bus."""
+        return self.header + self.random.bytes(self.tile.geometry.bus_page_bytes - len(self.header))
+
     def new_gradients(self) -> list[bytes]:
-        """Pages of gradients, kept for the statistics."""
+        """Pages of gradients as they cross the bus, the first with the identity of the tile; all is kept."""
         dtype = DTYPES[self.tile.gradient_format]
         if dtype == np.float32:
             values = difficult(self.random, self.parameters)
@@ -123,11 +130,24 @@ class Step:
         self.gradients.append(values)
         size = self.tile.geometry.page_bytes
         content = values.tobytes().ljust(size * self.tile.gradient_pages, b"\xa5")
-        return [content[at : at + size] for at in range(0, len(content), size)]
+        pages = [content[at : at + size] for at in range(0, len(content), size)]
+        self.identities.append(self._new_identity())
+        behind = [identity_record(**self.identities[-1])]
+        behind += [self.random.bytes(PageIdentity.BYTES) for _ in pages[1:]]
+        return [page + record for page, record in zip(pages, behind, strict=True)]
 
-    def after(self, content: np.ndarray, gradients: np.ndarray) -> tuple[np.ndarray, bytes]:
-        """The page set after the step, and the copies."""
+    def _new_identity(self) -> dict[str, int]:
+        """Fields, of which a die understands none but the plane."""
+        names = ("stream", "zone", "row", "channel", "die", "generation", "sequence", "wear")
+        widths = {name: getattr(PageIdentity, name).width for name in names}
+        return {name: int(self.random.integers(1 << width)) for name, width in widths.items()} | {
+            "updated": 1
+        }
+
+    def after(self, content: np.ndarray, number: int) -> tuple[np.ndarray, bytes]:
+        """The page set after the update with gradients `number`, and the copies."""
         g, n = self.tile.geometry, self.parameters
+        gradients = self.gradients[number]
         words = np.ascontiguousarray(content[:, : g.page_bytes]).view(np.float32).reshape(-1)
         arrays = [words[k * n : (k + 1) * n].copy() for k in range(self.tile.arrays)]
         names = [output.name for output in PROGRAMS[self.code].outputs]
@@ -138,6 +158,9 @@ class Step:
             words[k * n : (k + 1) * n] = array
         after = content.copy()
         after[:, : g.page_bytes] = words.view(np.uint8).reshape(g.planes, g.page_bytes)
+        for plane in range(g.planes):
+            record = identity_record(plane=plane, **self.identities[number])
+            after[plane, g.page_bytes : g.bus_page_bytes] = np.frombuffer(record, np.uint8)
         return after, b"" if result.copy is None else result.copy.tobytes()
 
     def statistics(self) -> bytes:

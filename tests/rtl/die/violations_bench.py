@@ -309,6 +309,7 @@ async def program_out_of_order(nand: NandDriver):
 
 
 async def read_of_an_unwritten_page(nand: NandDriver):
+    await nand.erase([(2, BLOCK)])
     await nand.read([(0, BLOCK), (2, BLOCK)], 0)
 
 
@@ -330,10 +331,10 @@ async def load_constants(nand: NandDriver):
     await nand.command(C.LOAD_CONSTANTS_CONFIRM)
 
 
-async def load_gradient(nand: NandDriver):
+async def load_gradient(nand: NandDriver, count: int = GEOMETRY.bus_page_bytes):
     await nand.command(C.LOAD_GRADIENT)
     await nand.address(nand.row(0, 0, 0), 3)
-    await nand.data_in(bytes(64))
+    await nand.data_in(bytes(count))
     await nand.command(C.LOAD_GRADIENT_CONFIRM)
 
 
@@ -389,6 +390,10 @@ async def gradient_without_data(nand: NandDriver):
     await nand.command(C.LOAD_GRADIENT)
     await nand.address(nand.row(0, 0, 0), 3)
     await nand.command(C.LOAD_GRADIENT_CONFIRM)
+
+
+async def gradient_without_identity(nand: NandDriver):
+    await load_gradient(nand, GEOMETRY.page_bytes + 8)
 
 
 async def gradient_to_a_die_that_programs(nand: NandDriver):
@@ -556,6 +561,7 @@ async def beside_of_what_is_erased(nand: NandDriver):
 
 
 async def beside_of_an_unwritten_page(nand: NandDriver):
+    await nand.erase([(3, BLOCK)])
     await programs_beside(nand)
     await nand.sense_beside([(3, BLOCK)], 0)
     await nand.beside_there()
@@ -698,6 +704,7 @@ BREACHES = {
     constants_too_short: "command c1h after 56 of the 64 bytes of a header",
     tadl_of_constants: "tADL: 89 clocks instead of at least 90",
     gradient_without_data: "command c3h without data",
+    gradient_without_identity: "command c3h of page 0 after 520 of the 528 bytes of a page and an identity",
     gradient_to_a_die_that_programs: "command c2h to a busy die",
     update_while_updating: "command c4h to a busy die",
     update_without_constants: "command c7h without constants",

@@ -52,6 +52,9 @@ class Die(wiring.Component):
     - UPDATE keeps RB_n low until the tile is done: `tr` from the end of the program before, some clocks for
       each parameter (see `TileWalker`), and the latency of the update unit. From the end of the sense on the
       array programs the tile of the UPDATE before: an array for which the next UPDATE waits never rests.
+    - A page may be followed by as many of its spare bytes as there are, in both directions. Behind constants
+      and gradients they are ignored, but for the identity behind page 0 of the gradients: the tile's pages
+      get theirs from it (see `TileIdentity`), while the update unit works. Behind copies they are undefined.
     - Reads beside leave RB_n as it is. While the array programs or erases ARDY is 0, suspended or not.
 
     Members
@@ -102,6 +105,7 @@ class Die(wiring.Component):
             m.d.comb += outside.eq(inside) if member.flow is Out else inside.eq(outside)
         connect(m, registers.words, flipped(self.array.words))
         connect(m, updater.tile, registers.tile)
+        connect(m, updater.identities, registers.identities)
 
         transfer = Signal(Transfer)
         row = data.View(row_layout(self.config), decoder.row[: row_layout(self.config).size])

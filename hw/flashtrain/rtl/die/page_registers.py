@@ -10,6 +10,7 @@ from flashtrain.spec.update import WORD_BYTES
 
 from .array_port import ArrayWords, words_per_page
 from .pin_lanes import LANE_BYTES, lane_number
+from .tile_identity import IdentityLanes
 from .tile_words import TileWords
 
 
@@ -34,6 +35,7 @@ class PageRegisters(wiring.Component):
     resting : Out(1)   nothing changes before one of the above
     words              to and from the array: see `ArrayWords`
     tile               to and from the update unit: see `TileWords`
+    identities         of a tile's pages: see `IdentityLanes`
     """
 
     def __init__(self, config: FmsConfig):
@@ -54,6 +56,7 @@ class PageRegisters(wiring.Component):
             "resting": Out(1),
             "words": Out(ArrayWords(config)),
             "tile": In(TileWords(config)),
+            "identities": In(IdentityLanes(config)),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -62,7 +65,7 @@ class PageRegisters(wiring.Component):
         page_words = words_per_page(self.config)
         lanes = self.config.die_word_bytes // LANE_BYTES
         items = self.config.die_word_bytes // WORD_BYTES  # binary32 words of a word
-        tile = self.tile
+        tile, identities = self.tile, self.identities
 
         # A memory for each half: what the array does, and what the pins and the update unit do, never meet in
         # one.
@@ -80,20 +83,24 @@ class PageRegisters(wiring.Component):
             data_words = g.page_bytes // self.config.die_word_bytes
             return address(word // data_words, word % data_words)
 
-        # To the cache registers: from the pins, FFh, or from the update unit.
+        # To the cache registers: from the pins, FFh, from the update unit, or identities.
         enable = Signal(self.config.die_word_bytes // WORD_BYTES)
         write_address, written = Signal(range(depth)), Signal(width)
         clears_left = Signal(range(page_words + 1))
         clear_word = Signal(range(page_words), reset_less=True)
-        with m.If(self.put):
+
+        def write_lane(plane, lane, content):
             m.d.comb += [
-                write_address.eq(address(self.plane, self.lane // lanes)),
-                written.eq(self.lane_in.replicate(lanes)),
+                write_address.eq(address(plane, lane // lanes)),
+                written.eq(content.replicate(lanes)),
             ]
-            with m.Switch(self.lane % lanes):
+            with m.Switch(lane % lanes):
                 for index in range(lanes):
                     with m.Case(index):
                         m.d.comb += enable.eq(0b11 << 2 * index)
+
+        with m.If(self.put):
+            write_lane(self.plane, self.lane, self.lane_in)
         with m.Elif(clears_left != 0):
             m.d.comb += [
                 enable.eq(~0),
@@ -113,6 +120,9 @@ class PageRegisters(wiring.Component):
                 write_address.eq(tile_address(tile.write_index)),
                 written.eq(tile.result.replicate(items)),
             ]
+        with m.Elif(identities.write):
+            m.d.comb += identities.ready.eq(1)
+            write_lane(identities.plane, g.page_bytes // LANE_BYTES + identities.lane, identities.content)
 
         # From the cache registers to the pins or to the update unit; from the data registers to the array or
         # the pins.

@@ -11,6 +11,7 @@ from .gradient_buffers import GradientBuffers
 from .pin_lanes import LANE_BYTES, lane_number
 from .step_header import StepHeader
 from .step_statistics import StepStatistics
+from .tile_identity import IdentityLanes, TileIdentity
 from .tile_walker import TileWalker
 from .tile_words import TileWords
 from .update import UpdateUnit
@@ -23,6 +24,7 @@ class Updater(wiring.Component):
              ◀─▶ gradient buffers ◀─▶ walker ◀─▶ update unit ──▶ statistics ──▶ pins
                                         ▲
                                         └─▶ cache registers
+           ──▶ identity ───────────────────▶
 
     The update unit has its clock from the walker: as slow as `update_divider` says, and standing still while
     there is no tile.
@@ -36,7 +38,7 @@ class Updater(wiring.Component):
     clear : In(1)            forget the statistics
     load, update, plane, lane, put, lane_in, ask, lane_out   see `GradientBuffers`
     statistics_begin, statistics_next : In, byte_pair_out : Out   see `StepStatistics`
-    tile : Out(TileWords)    the cache registers
+    tile : Out(TileWords), identities : Out(IdentityLanes)    the cache registers
     """
 
     def __init__(self, config: FmsConfig):
@@ -61,18 +63,31 @@ class Updater(wiring.Component):
             "statistics_next": In(1),
             "byte_pair_out": Out(16),
             "tile": Out(TileWords(config)),
+            "identities": Out(IdentityLanes(config)),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         m.submodules.header = header = StepHeader()
         m.submodules.gradients = gradients = GradientBuffers(self.config)
+        m.submodules.identity = identity = TileIdentity(self.config)
         m.submodules.walker = walker = TileWalker(self.config)
         m.domains.update = domain = ClockDomain(async_reset=True, local=True)
         m.submodules.unit = unit = DomainRenamer("update")(UpdateUnit(self.config.update_interval))
         m.submodules.statistics = statistics = StepStatistics()
         connect(m, walker.gradients, gradients.words)
         connect(m, walker.tile, flipped(self.tile))
+        connect(m, identity.pages, flipped(self.identities))
+        page_lanes = self.config.geometry.page_bytes // LANE_BYTES
+        behind_first = (self.plane == 0) & (self.lane >> 1 == page_lanes >> 1)
+        m.d.comb += [
+            identity.put.eq(self.put & behind_first),
+            identity.lane.eq(self.lane[0]),
+            identity.lane_in.eq(self.lane_in),
+            identity.update.eq(self.update),
+            identity.start.eq(self.start),
+            identity.abort.eq(self.abort),
+        ]
         for name in ("load", "update", "plane", "lane", "put", "lane_in", "ask"):
             m.d.comb += getattr(gradients, name).eq(getattr(self, name))
         reset = Signal()
@@ -98,7 +113,7 @@ class Updater(wiring.Component):
             walker.wide.eq(header.gradient_format == GradientFormat.FP32),
             walker.copies.eq(header.copy_format != CopyFormat.NONE),
             walker.unit_busy.eq(unit.busy),
-            self.busy.eq(walker.busy),
+            self.busy.eq(walker.busy | identity.busy),
             unit.index.eq(statistics.index),
             statistics.clear.eq(self.clear),
             statistics.tile.eq(walker.finished),

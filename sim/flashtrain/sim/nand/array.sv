@@ -10,12 +10,14 @@
 //   - a start while an operation runs (ignored)
 //   - an operation on no plane, on a block or page that does not exist (those planes are left out)
 //   - a program of a page that is programmed already, or out of page order in its block (done all the same)
-//   - a sense of a page that was not programmed since its block was erased (reads FFh)
+//   - a sense of a page that was not programmed since its block was erased (reads FFh), if the block was programmed or
+//     erased since the last reset: what else is in it nobody can know without looking
 //   - a read beside of what is being programmed or erased, or while another runs
 // What the commands of a multi-plane operation share (its page) or must not share (a plane) is one value on this port:
 // the checker on the pins looks at that.
 //
-// An aborted program leaves its pages programmed with FFh, an aborted erase its blocks empty and full.
+// An aborted program leaves its pages programmed with FFh, an aborted erase its blocks empty and full. `rst` is a loss of
+// power: it aborts, and what the cells hold stays. `abort_op` is the die's reset.
 //
 // `cycle` counts clocks from the start of the simulation, at CLOCK_MHZ; it stamps messages and events. `channel` and
 // `die` name this array. They are ports and not parameters, so that one compiled module serves every die.
@@ -77,6 +79,9 @@ module flashtrain_array #(
 
   // Pages programmed in each block since it was erased.
   reg [15:0] programmed[0:PLANES*BLOCKS-1];
+  // The reset since which a block was last programmed or erased, and how many there have been.
+  reg [31:0] touched[0:PLANES*BLOCKS-1];
+  reg [31:0] resets;
 
   reg [1:0] running;
   reg [PLANES-1:0] active;  // planes of the operation
@@ -108,7 +113,11 @@ module flashtrain_array #(
   assign wake = next_event < next_beside ? next_event : next_beside;
 
   initial begin
-    for (i = 0; i < PLANES * BLOCKS; i = i + 1) programmed[i] = 0;
+    for (i = 0; i < PLANES * BLOCKS; i = i + 1) begin
+      programmed[i] = 0;
+      touched[i] = 0;
+    end
+    resets = 1;
     count = 0;
     busy = 0;
     sensing = 0;
@@ -145,6 +154,7 @@ module flashtrain_array #(
     take <= 0;
     if (rst || abort_op) begin
       if (busy) stop;
+      resets = resets + 1;
       busy <= 0;
       sensing <= 0;
       failed <= 0;
@@ -266,7 +276,7 @@ module flashtrain_array #(
           if (block >= BLOCKS || page >= PAGES) begin
             refuse($sformatf("read beside of plane %0d block %0d page %0d: it does not exist", p, block, page));
             beside_planes[p] = 0;
-          end else if (page >= programmed[p*BLOCKS+block])
+          end else if (known_empty(p, block, page))
             refuse($sformatf("read beside of plane %0d block %0d page %0d, which is not programmed", p, block, page));
           else if (busy && active[p] && active_block(p) == block
                    && (running == ERASE || running == PROGRAM && active_page == page))
@@ -303,7 +313,7 @@ module flashtrain_array #(
       next = programmed[p*BLOCKS+block];
       case (op)
         SENSE: begin
-          if (page >= next)
+          if (known_empty(p, block, page))
             refuse($sformatf("sense of plane %0d block %0d page %0d, which is not programmed", p, block, page));
           open_page(p, block, active_page);
         end
@@ -316,8 +326,10 @@ module flashtrain_array #(
                                p, block, page, next));
             programmed[p*BLOCKS+block] = page + 1;
           end
+          touched[p*BLOCKS+block] = resets;
           new_page(p, block);
         end
+        ERASE: touched[p*BLOCKS+block] = resets;
         default: ;
       endcase
     end
@@ -408,6 +420,10 @@ module flashtrain_array #(
 
   initial for (i = 0; i < PLANES * BLOCKS * PAGES * WORDS; i = i + 1) cells[i] = {8 * WORD_BYTES{1'b1}};
 `endif
+
+  function known_empty(input integer p, input integer block, input integer number);
+    known_empty = number >= programmed[p*BLOCKS+block] && touched[p*BLOCKS+block] == resets;
+  endfunction
 
   function integer block_of(input integer p);
     block_of = {{32 - BLOCK_BITS{1'b0}}, blocks[p*BLOCK_BITS+:BLOCK_BITS]};

@@ -99,6 +99,17 @@ void flashtrain_array_add_fault(int channel, int die, int plane, int block) {
 
 void flashtrain_array_clear_faults() { faults.clear(); }
 
+// Copies what a page holds to `bytes`; 0 if it was not programmed since its block was erased.
+int flashtrain_array_page(int channel, int die, int plane, int block, int page, uint8_t* bytes) {
+    const auto store = stores.find({channel, die});
+    if (store == stores.end()) return 0;
+    const auto found = store->second.blocks.find(Store::key(plane, block));
+    if (found == store->second.blocks.end() || static_cast<size_t>(page) >= found->second.size()) return 0;
+    if (!found->second[page]) return 0;
+    std::memcpy(bytes, found->second[page].get(), store->second.page_bytes);
+    return 1;
+}
+
 // Bytes of all pages that are kept.
 uint64_t flashtrain_array_bytes() {
     uint64_t bytes = 0;

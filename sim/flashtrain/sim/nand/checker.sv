@@ -22,7 +22,7 @@
 //
 // Updates (spec.update)
 //   Constants      C0h only between update sequences and while the array is idle; at least a header.
-//   Gradients      C2h also to a die that is busy with C7h.
+//   Gradients      C2h also to a die that is busy with C7h; behind page 0 the identity of the tile's first page.
 //   Update         C4h, C5h for each plane from 0 up, one page for all sources and one for all targets; only with
 //                  constants, and with gradients loaded since the update before.
 //   Sequence       from C7h to C8h nothing else but gradients, copies, statistics, updates, status and reset; C8h
@@ -47,6 +47,7 @@ module flashtrain_nand_checker #(
     parameter integer BLOCKS = 2,
     parameter integer PAGES = 2,
     parameter integer PAGE_BYTES = 544,  // with spare bytes
+    parameter integer DATA_BYTES = 512,  // without
     parameter integer WORD_BYTES = 32,
     parameter integer TWC = 1,
     parameter integer TADL = 1,
@@ -81,6 +82,7 @@ module flashtrain_nand_checker #(
   localparam integer ROW_BITS = PAGE_BITS + PLANE_BITS + $clog2(BLOCKS);
   localparam integer CHUNK = 8;  // bytes, of which data in is a multiple
   localparam integer HEADER_BYTES = 64;  // of the constants
+  localparam integer IDENTITY_BYTES = 16;  // of a page
 
   localparam [7:0] NO_COMMAND = 8'hFE;  // not a command of any standard
   localparam [2:0] NOTHING = 0, STATUS = 1, ID = 2, PAGE = 3, PAGE_BESIDE = 4;  // sources of data out
@@ -441,6 +443,9 @@ module flashtrain_nand_checker #(
           if (!loaded[die]) refuse(die, $sformatf("command %02xh without data", code));
           else if (code == 8'hC1 && position[die] < HEADER_BYTES)
             refuse(die, $sformatf("command c1h after %0d of the %0d bytes of a header", position[die], HEADER_BYTES));
+          else if (code == 8'hC3 && plane[die] == 0 && position[die] < DATA_BYTES + IDENTITY_BYTES)
+            refuse(die, $sformatf("command c3h of page 0 after %0d of the %0d bytes of a page and an identity",
+                                  position[die], DATA_BYTES + IDENTITY_BYTES));
           check_run(die);
           if (code == 8'hC1) constants[die] = 1;
           else gradients[die] = 1;

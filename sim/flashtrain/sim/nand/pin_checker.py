@@ -47,6 +47,7 @@ class PinChecker(wiring.Component):
             p_BLOCKS=g.blocks,
             p_PAGES=g.pages,
             p_PAGE_BYTES=g.raw_page_bytes,
+            p_DATA_BYTES=g.page_bytes,
             p_WORD_BYTES=self.config.die_word_bytes,
             p_CLOCK_MHZ=t.clock_mhz,
             **{f"p_{name.upper()}": t.clocks(name) for name in timings},

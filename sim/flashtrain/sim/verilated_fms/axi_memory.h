@@ -106,6 +106,12 @@ class AxiReader {
         return changed;
     }
 
+    // Nothing is under way any more.
+    void forget() {
+        bursts_.clear();
+        rvalid_next_ = started_ = ended_ = false;
+    }
+
   private:
     struct Burst {
         uint64_t address;
@@ -164,6 +170,13 @@ class AxiWriter {
         changed |= carry(bvalid, CData{!answers_.empty() && answers_.front().ready <= now});
         if (bvalid) changed |= carry(bresp, CData{answers_.front().failed ? DECERR : OKAY});
         return changed;
+    }
+
+    // Nothing is under way any more.
+    void forget() {
+        bursts_.clear();
+        answers_.clear();
+        started_ = ended_ = false;
     }
 
   private:

@@ -62,16 +62,30 @@ class Device {
                 state.model->die(static_cast<CData>(d));
             }
         }
-        reset(1);
-        for (int i = 0; i < 8; ++i) clock();
-        reset(0);
-        clock();
+        power_cycle();
     }
     ~Device() {
         for_each_model([](auto& model) { model.final(); });
     }
 
     uint64_t clocks() const { return clocks_; }
+
+    // The power comes, after it has failed if it was there. What the arrays hold stays.
+    void power_cycle() {
+        for (auto& channel : channels_) {
+            for (DieState& state : channel->dies) state.selected = clocks_;  // none rests
+        }
+        reset(1);
+        clock();  // from now on the controller asks for nothing
+        queue_reader_.forget();
+        data_reader_.forget();
+        queue_writer_.forget();
+        data_writer_.forget();
+        drive_tensor_buffer();
+        for (int i = 1; i < kResetClocks; ++i) clock();
+        reset(0);
+        clock();
+    }
 
     // One clock. What the hub sends comes from its registers, so the channels can have it before the edge; of what a
     // channel sends, only the answer to a request depends on it within the clock.
@@ -164,6 +178,7 @@ class Device {
 
   private:
     static constexpr int kRegisterClocks = 1000;
+    static constexpr int kResetClocks = 8;
     static constexpr uint64_t kClocksToRest = 16;  // after CE_n rose a die may still be fetching a word
 
     struct DieState {
@@ -342,6 +357,7 @@ void flashtrain_trace(int kind, int channel, int die, long long start, long long
 void flashtrain_open(uint8_t* memory, uint64_t bytes, uint32_t latency, uint64_t bytes_per_65536_clocks) {
     device = std::make_unique<Device>(memory, bytes, latency, bytes_per_65536_clocks);
 }
+void flashtrain_power_cycle() { device->power_cycle(); }
 void flashtrain_close() { device.reset(); }
 uint64_t flashtrain_clocks() { return device->clocks(); }
 int32_t flashtrain_run(uint64_t most) { return device->run(most); }

@@ -1,0 +1,165 @@
+"""What the RTL Link's arrays hold when the power failed in the middle of programs and erases."""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from flashtrain.host import open_device
+from flashtrain.host.errors import RegisterError, StreamFull
+from flashtrain.host.pending import Pending
+from flashtrain.sim.rtl_link import AFTER_POWER_CYCLE, RtlLink
+from flashtrain.sim.trace import Kind
+from flashtrain.spec import Port, preset
+from flashtrain.spec.identity import PageIdentity, is_identity
+from flashtrain.spec.registers import Register, sq_tail_doorbell
+
+CONFIG = preset("tiny")
+GEOMETRY, TIMING = CONFIG.geometry, CONFIG.timing
+MEMORY_BYTES = 1 << 20
+CUT_EACH = 6  # so many programs and so many erases
+MOST_CUTS = 60
+ERASED = b"\xff" * GEOMETRY.raw_page_bytes
+
+
+class Place(NamedTuple):
+    channel: int
+    die: int
+    plane: int
+    block: int
+    row: int
+
+
+PLACES = [
+    Place(*numbers)
+    for numbers in product(
+        *map(range, (GEOMETRY.channels, GEOMETRY.dies, GEOMETRY.planes, GEOMETRY.blocks, GEOMETRY.pages))
+    )
+]
+
+
+def held(link: RtlLink) -> dict[Place, bytes]:
+    """All pages that were programmed."""
+    pages = {place: link.raw_page(*place) for place in PLACES}
+    return {place: page for place, page in pages.items() if page is not None}
+
+
+@pytest.fixture
+def link() -> Iterator[RtlLink]:
+    with RtlLink(CONFIG, MEMORY_BYTES) as link:
+        yield link
+
+
+def test_the_controller_is_as_new_and_the_flash_is_not(link: RtlLink, seed: int) -> None:
+    tensor = np.random.default_rng(seed).standard_normal(GEOMETRY.superpage * 128, np.float32)
+    device = open_device(link=link, factory=True)
+    device.stream("trained").append(tensor)
+    before, clocks = held(link), link.clocks
+    assert len(before) == GEOMETRY.superpage
+    device.stream("trained").append_async(tensor)
+    while not link.wait():
+        pass
+
+    link.power_cycle()
+    assert link.clocks > clocks
+    assert (link.memory == AFTER_POWER_CYCLE).all()
+    assert link.read_register(Register.CONTROL) == link.read_register(Register.INTERRUPT) == 0
+    with pytest.raises(RegisterError):
+        link.write_register(sq_tail_doorbell(Port.CORE), 1)
+    assert before.items() <= held(link).items()
+
+    device = open_device(link=link, factory=False)
+    stored = device.stream("trained").append(tensor)
+    assert np.array_equal(device.stream("trained").read(stored), tensor)
+    device.close()
+
+
+class Appends:
+    """Appends of one round: what each page of them holds, and which have been answered."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+        self.pages: dict[bytes, int] = {}  # data of a page -> number of its append
+        self._durable: dict[int, Pending] = {}
+
+    def fill(self, stream, most: int, durable: bool) -> None:
+        for _ in range(most):
+            number = len(self.pages)
+            data = self._rng.integers(0, 256, (self._rng.integers(1, 6), GEOMETRY.page_bytes), np.uint8)
+            try:
+                pending = stream.append_async(data)
+            except StreamFull:
+                return
+            if durable:
+                self._durable[number] = pending
+            self.pages |= {page.tobytes(): number for page in data}
+
+    @property
+    def acknowledged(self) -> set[int]:
+        return {number for number, pending in self._durable.items() if pending.done}
+
+
+def check_page(place: Place, page: bytes, appends: Appends) -> int:
+    """Its data are of an append, behind them is the identity of this place; the number of the append."""
+    record = page[GEOMETRY.page_bytes : GEOMETRY.bus_page_bytes]
+    assert is_identity(record), place
+    identity = int.from_bytes(record, "little")
+    for name in ("channel", "die", "plane", "row"):
+        assert getattr(PageIdentity, name).get(identity) == getattr(place, name), (place, name)
+    data = page[: GEOMETRY.page_bytes]
+    assert data in appends.pages, f"{place} holds what nobody has appended"
+    return appends.pages[data]
+
+
+def interrupted(link: RtlLink) -> Counter[Kind]:
+    """Programs and erases that were shorter than they take."""
+    least = {Kind.PROGRAM: TIMING.clocks("tprog"), Kind.ERASE: TIMING.clocks("tbers")}
+    records = link.take_trace()
+    return Counter(
+        kind
+        for kind, clocks in least.items()
+        for record in records[records["kind"] == kind]
+        if int(record["end"]) - int(record["start"]) + 1 < clocks
+    )
+
+
+def test_power_fails_at_random_clocks(link: RtlLink, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    link.set_tracing(True)
+    cut: Counter[Kind] = Counter()
+    before: dict[Place, bytes] = {}
+    cuts = 0
+    while min(cut[Kind.PROGRAM], cut[Kind.ERASE]) < CUT_EACH:
+        assert cuts < MOST_CUTS, f"too few in the middle of something: {cut}"
+        device = open_device(link=link, factory=cuts == 0)
+        cuts += 1
+        link.take_trace()
+        appends = Appends(rng)
+        appends.fill(device.stream("activations"), 6, durable=False)
+        appends.fill(device.stream("trained"), 20, durable=True)
+        link.run(int(rng.integers(1, 60_000)))
+        acknowledged = appends.acknowledged
+        link.power_cycle()
+        cut += interrupted(link)
+
+        after = held(link)
+        found: Counter[int] = Counter()
+        torn: dict[tuple[int, int], set[int]] = {}
+        for place, page in after.items():
+            if page == before.get(place):
+                continue
+            if page == ERASED:
+                torn.setdefault((place.channel, place.die), set()).add(place.row)
+            else:
+                found[check_page(place, page, appends)] += 1
+        assert all(len(rows) == 1 for rows in torn.values()), f"a die was at one page set: {torn}"
+        wanted = Counter(appends.pages.values())
+        assert all(found[append] <= wanted[append] for append in found), "a page was programmed twice"
+        assert all(found[append] == wanted[append] for append in acknowledged), (
+            "an acknowledged append is lost"
+        )
+        before = after
+    print(f"{cuts} cuts: {cut[Kind.PROGRAM]} in programs, {cut[Kind.ERASE]} in erases")
