@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from flashtrain.spec import FmsConfig
 
+from .errors import HostError
+
 
 class Link(ABC):
     """A way to a device: the functional model, the simulated RTL, later hardware.
@@ -57,6 +59,14 @@ class Link(ABC):
     @abstractmethod
     def clocks(self) -> int:
         """Clocks since the Link was opened; always 0 for a Link without time."""
+
+    def power_cycle(self) -> None:
+        """The power fails at once and comes back.
+
+        What the flash holds stays, all else is lost: the controller is disabled, its settings are gone, and
+        the tensor buffer's content is undefined. :class:`HostError` for a Link that cannot do that.
+        """
+        raise HostError(f"{type(self).__name__} cannot switch the power of its device")
 
     @abstractmethod
     def close(self) -> None:
