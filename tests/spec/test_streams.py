@@ -110,7 +110,9 @@ def test_streams_are_found_by_name():
     assert SINGLE_NODE.named("weights").nsid == 4
     with pytest.raises(ConfigError) as caught:
         ACTIVATION_NODE.named("weights")
-    assert str(caught.value) == "node 'activation' has no stream 'weights'; it has inputs, activations, journal"
+    assert (
+        str(caught.value) == "node 'activation' has no stream 'weights'; it has inputs, activations, journal"
+    )
 
 
 @pytest.mark.parametrize(
