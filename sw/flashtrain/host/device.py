@@ -116,10 +116,7 @@ class Device:
         :class:`RecoveryError` when the content cannot be made out: then the controller is disabled again, and
         nothing was changed.
         """
-        if self._controller.enabled:
-            raise DeviceEnabled("recovery of an enabled device; expected one whose power failed, or disabled")
-        self._engine.abandon()
-        self._start(Control.RECOVER)
+        self.begin_recovery()
         recovery = Recovery(self._engine, self.node, self._zones, self._journal)
         try:
             self.recovered = recovery.run()
@@ -129,6 +126,13 @@ class Device:
         for nsid, space in self._spaces.items():
             space.learn(recovery.zones(nsid))
         return self.recovered
+
+    def begin_recovery(self) -> None:
+        """The beginning of :meth:`recover`: commands of recovery, and only these, can be submitted then."""
+        if self._controller.enabled:
+            raise DeviceEnabled("recovery of an enabled device; expected one whose power failed, or disabled")
+        self._engine.abandon()
+        self._start(Control.RECOVER)
 
     def disable(self) -> None:
         """Disable the controller at once; results of commands in flight raise :class:`DeviceClosed`."""
