@@ -87,7 +87,7 @@ def test_what_cannot_be_opened():
         open_device("tiny", queue_entries=1)
     with pytest.raises(DeviceMismatch, match="'tiny'; expected 'small'"):
         open_device("small", link=FunctionalLink(TINY))
-    with pytest.raises(ConfigError, match="no stream 'colours'; it has inputs, activations"):
+    with pytest.raises(ConfigError, match="no stream 'colours'; it has inputs, activations, journal"):
         open_device("tiny", node=ACTIVATION_NODE).stream("colours")
 
 
@@ -262,7 +262,7 @@ def test_what_the_device_says(device, stream):
     assert (counters["APPENDS"], counters["READS"], counters["ERRORS"]) == (1, 1, 0)
     channels = device.channel_counters()
     assert len(channels) == 2 and channels[0]["PROGRAMS"] == 0
-    assert device.zone_wear() == [0] * 12
+    assert device.zone_wear() == [0] * 16
     assert device.clocks == 0
     assert "tiny" in repr(device) and "activations" in repr(stream)
-    assert sum(device.stream(s.name).zones for s in SINGLE_NODE.streams) == 12
+    assert sum(device.stream(s.name).zones for s in SINGLE_NODE.streams) == 16

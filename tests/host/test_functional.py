@@ -34,8 +34,8 @@ def test_settings_are_read_back(link):
         (base + 4, 0x10),
         (port_register(1, PortRegister.CQ_SIZE), 0x10000),
         (Register.CHANNEL_SELECT, 2),
-        (Register.ZONE_SELECT, 12),
-        (Register.CONTROL, 4),
+        (Register.ZONE_SELECT, 16),
+        (Register.CONTROL, 8),
         (Register.INTERRUPT_MASK, 4),
         (stream_register(1, StreamRegister.GENERATION), 0),
     ):
@@ -54,7 +54,7 @@ def test_queues_outside_memory_are_fatal(link):
     assert not link.read_register(Register.STATE) & State.FATAL
 
 
-@pytest.mark.parametrize("zones, attributes", [(11 | 2 << 16, 0xF1), (0 | 2 << 16, 0x10F1), (2 << 16, 0xF0)])
+@pytest.mark.parametrize("zones, attributes", [(15 | 2 << 16, 0xF1), (0 | 2 << 16, 0x10F1), (2 << 16, 0xF0)])
 def test_streams_that_are_not_valid(link, zones, attributes):
     """Past the end of the device, of an unknown codec, or without the valid bit."""
     with open_device(link=link) as device:

@@ -16,6 +16,13 @@ def test_random_commands(link, seed):
     assert statuses["SUCCESS"] > COMMANDS / 10 and len(statuses) > 8
 
 
+def test_random_commands_while_recovering(link, seed):
+    with FunctionalLink(link.config, len(link.memory)) as model:
+        statuses = compare_links(link.config, seed, COMMANDS, model, link, recovering=True)
+    print(statuses)
+    assert statuses["SUCCESS"] > COMMANDS / 10 and statuses["NAMESPACE_NOT_READY"] > COMMANDS / 20
+
+
 def test_random_updates(link_of_updates, seed):
     link = link_of_updates
     with FunctionalLink(link.config, len(link.memory)) as model:

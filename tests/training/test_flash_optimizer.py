@@ -5,6 +5,7 @@ import pytest
 
 from flashtrain.host import (
     ForeignGeneration,
+    FunctionalLink,
     GenerationPinned,
     NothingToCommit,
     TensorMismatch,
@@ -13,6 +14,7 @@ from flashtrain.host import (
 )
 from flashtrain.numerics import HyperparameterError, copy_of, gradient_values
 from flashtrain.numerics.float32 import to_bfloat16
+from flashtrain.spec import preset
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.training.errors import ParameterError
@@ -338,3 +340,27 @@ def test_gradients_that_do_not_match(device, random, change, error, message):
     with pytest.raises(error, match=message):
         flash.step(change(tensors(random)))
     check(flash, Reference(Adam(), weights))
+
+
+def test_training_goes_on_after_a_loss_of_power(random):
+    """As if nothing had happened, be the step before it committed or not."""
+    optimizer, weights, gradients = Adam(0.01), tensors(random), [tensors(random) for _ in range(6)]
+    reference = Reference(optimizer, weights)
+    with FunctionalLink(preset("tiny"), 1 << 20) as link:
+        with open_device(link=link, node=UPDATE_NODE) as device:
+            flash = FlashOptimizer([w.copy() for w in weights], optimizer, device)
+            for number, gradient in enumerate(gradients, 1):
+                flash.update([g * F(2) for g in gradient])  # the power fails before it is committed
+                link.power_cycle()
+                device.recover()
+                parameters = [Parameter(np.zeros_like(w)) for w in weights]
+                flash = FlashOptimizer(parameters, optimizer, device, recovered=True)
+                assert flash.steps == number - 1
+                flash.step(gradient)
+                reference.step(gradient)
+                link.power_cycle()
+                device.recover()
+                parameters = [Parameter(np.zeros_like(w)) for w in weights]
+                flash = FlashOptimizer(parameters, optimizer, device, recovered=True)
+                for parameter, w in zip(parameters, reference.w, strict=True):
+                    assert parameter.data.tobytes() == w.tobytes()

@@ -14,12 +14,16 @@ from .errors import (
     ArrayError,
     BufferFull,
     DeviceClosed,
+    DeviceEnabled,
     DeviceHang,
     DeviceMismatch,
+    ForeignContent,
     ForeignGeneration,
     GenerationPinned,
     HostError,
+    JournalDamaged,
     NothingToCommit,
+    RecoveryError,
     RegisterError,
     StateMissing,
     StreamFull,
@@ -31,6 +35,7 @@ from .functional import FunctionalLink
 from .link import Link, LinkFactory
 from .optimizer_state import Generation, OptimizerState
 from .pending import Pending
+from .recovery import RecoveredStream, RecoveryReport
 from .state_stream import StateStream
 from .state_update import StateUpdate
 from .stored import Extent, StoredArray
@@ -39,10 +44,11 @@ from .tensor_group import StoredTensor, TensorGroup
 from .zone_info import ZoneInfo
 
 __all__ = [
-    "ArrayError", "BufferFull", "CommandError", "CompletionEntry", "Device", "DeviceClosed", "DeviceHang",
-    "DeviceInfo", "DeviceMismatch", "DevicePort", "DeviceStream", "Extent", "ForeignGeneration",
-    "FunctionalLink", "Generation", "GenerationPinned", "HostError", "Link", "LinkFactory",
-    "NothingToCommit", "OptimizerState", "Pending", "RegisterError", "StateMissing", "StateStream",
-    "StateUpdate", "StoredArray", "StoredTensor", "StreamFull", "TensorGroup", "TensorMismatch",
-    "UpdateError", "UpdatePending", "ZoneInfo", "open_device", "raw_entry",
+    "ArrayError", "BufferFull", "CommandError", "CompletionEntry", "Device", "DeviceClosed", "DeviceEnabled",
+    "DeviceHang", "DeviceInfo", "DeviceMismatch", "DevicePort", "DeviceStream", "Extent", "ForeignContent",
+    "ForeignGeneration", "FunctionalLink", "Generation", "GenerationPinned", "HostError", "JournalDamaged",
+    "Link", "LinkFactory", "NothingToCommit", "OptimizerState", "Pending", "RecoveredStream",
+    "RecoveryError", "RecoveryReport", "RegisterError", "StateMissing", "StateStream", "StateUpdate",
+    "StoredArray", "StoredTensor", "StreamFull", "TensorGroup", "TensorMismatch", "UpdateError",
+    "UpdatePending", "ZoneInfo", "open_device", "raw_entry",
 ]  # fmt: skip

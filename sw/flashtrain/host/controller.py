@@ -109,16 +109,23 @@ class Controller:
             write(stream_register(stream.nsid, StreamRegister.ZONES), own.start | len(own) << 16)
             write(stream_register(stream.nsid, StreamRegister.ATTRIBUTES), stream_attributes(stream))
 
-    def enable(self, factory: bool) -> None:
-        """Enable, and wait until the controller is ready."""
-        control = Control.ENABLE | (Control.FACTORY if factory else 0)
-        self._link.write_register(Register.CONTROL, control)
-        self._await_ready(True)
+    @property
+    def enabled(self) -> bool:
+        return bool(self._link.read_register(Register.CONTROL) & Control.ENABLE)
+
+    def enable(self, how: Control) -> None:
+        """Enable, with FACTORY, RECOVER or neither, and wait until the controller is ready."""
+        self._link.write_register(Register.CONTROL, Control.ENABLE | how)
+        self._await(State.READY, True)
+
+    def settle(self) -> None:
+        """Wait until no command is in flight and nothing is left to erase."""
+        self._await(State.IDLE, True)
 
     def disable(self) -> None:
         """Disable, and wait until the controller has let go of the tensor buffer."""
         self._link.write_register(Register.CONTROL, 0)
-        self._await_ready(False)
+        self._await(State.READY, False)
 
     def counters(self) -> dict[str, int]:
         return {counter.name: self._read_long(counter_register(counter)) for counter in Counter}
@@ -142,7 +149,7 @@ class Controller:
         low = self._link.read_register(address)
         return low | self._link.read_register(address + 4) << 32
 
-    def _await_ready(self, ready: bool) -> None:
+    def _await(self, bit: State, value: bool) -> None:
         config = self._link.config
         # Every block may have to be erased, one zone after the other; ten times that, and some for the rest.
         most = 10 * config.timing.clocks("tbers") * config.geometry.zones + 10_000_000
@@ -151,9 +158,10 @@ class Controller:
             state = self._link.read_register(Register.STATE)
             if state & State.FATAL:
                 raise DeviceHang(f"the controller reports a fatal fault (STATE {state:#x})")
-            if bool(state & State.READY) == ready:
+            if bool(state & bit) == value:
                 return
             self._link.run(step)
             waited += step
             step = min(2 * step, _LONGEST_POLL)
-        raise DeviceHang(f"the controller is not {'ready' if ready else 'disabled'} after {most} clocks")
+        awaited = {State.READY: "ready", State.IDLE: "idle"}[bit] if value else "disabled"
+        raise DeviceHang(f"the controller is not {awaited} after {most} clocks")

@@ -2,29 +2,34 @@
 
 from collections.abc import Iterable
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from numpy.typing import DTypeLike, NDArray
 
-from flashtrain.spec import FmsConfig, NodeTable, Port, Submission
+from flashtrain.spec import Access, FlashtrainError, FmsConfig, NodeTable, Port, Submission
 from flashtrain.spec import preset as named_preset
 from flashtrain.spec.errors import require, require_range
+from flashtrain.spec.registers import Control
 from flashtrain.spec.streams import SINGLE_NODE
 
 from .controller import Controller, DeviceInfo
 from .engine import Engine
 from .entries import CompletionEntry
-from .errors import ArrayError, DeviceMismatch
+from .errors import ArrayError, DeviceEnabled, DeviceMismatch
 from .functional import FunctionalLink
+from .journal import Journal, is_recorded
 from .link import Link, LinkFactory
 from .optimizer_state import OptimizerState
 from .pending import Pending
 from .queue_pair import QueuePair
+from .recovery import Recovery, RecoveryReport
 from .state_stream import StateStream
 from .stream import DeviceStream
 from .stream_space import StreamSpace
 from .tensor_buffer import TensorBuffer
 from .tensor_group import TensorGroup
+
+S = TypeVar("S", bound=DeviceStream)
 
 DEFAULT_MEMORY_BYTES = 16 << 20
 DEFAULT_QUEUE_ENTRIES = 64
@@ -58,12 +63,18 @@ class Device:
         self._engine = Engine(link, self._queues, self._buffer)
         self._controller = Controller(link)
         self._controller.check()
+        self._journal: Journal | None = None
         self._spaces = {
             stream.nsid: StreamSpace(
                 stream.name, len(self._zones[stream.nsid]), geometry.zone_size, geometry.zone_capacity
             )
             for stream in node.streams
         }
+        self.recovered: RecoveryReport | None = None
+        """What the last :meth:`recover` found."""
+        if node.journal is not None:
+            own = self.stream(node.journal.name, Port.HOST)
+            self._journal = Journal(self._engine, node, own, self._zones)
 
     def __repr__(self) -> str:
         return f"<device {self.config.name!r}, node {self.node.name!r}, {type(self.link).__name__}>"
@@ -85,22 +96,59 @@ class Device:
         """Configure and enable the controller; all streams are empty then.
 
         factory: take all blocks as erased, as they come from the factory; else every block is erased first,
-        which takes its time. :class:`DeviceHang` when the controller does not become ready.
+        which takes its time: that is waited for in a node with a journal, because what is not erased yet
+        would come back after a loss of power. :class:`DeviceHang` when the controller does not become ready.
         """
         if self._engine.enabled:
             self.disable()
         for space in self._spaces.values():
             space.clear()
-        self._controller.configure(self.node, self._zones)
-        for queue in self._queues.values():
-            queue.configure()
-        self._controller.enable(factory)
-        self._engine.start()
+        self._start(Control.FACTORY if factory else Control(0))
+        if self._journal is not None:
+            self._journal.start()
+            if not factory:
+                self._controller.settle()
+
+    def recover(self) -> RecoveryReport:
+        """Enable the controller and find what non-volatile streams held when the power failed.
+
+        See `recovery` for what is kept. :class:`DeviceEnabled` for an enabled controller;
+        :class:`RecoveryError` when the content cannot be made out: then the controller is disabled again, and
+        nothing was changed.
+        """
+        self.begin_recovery()
+        recovery = Recovery(self._engine, self.node, self._zones, self._journal)
+        try:
+            self.recovered = recovery.run()
+        except FlashtrainError:
+            self.disable()
+            raise
+        for nsid, space in self._spaces.items():
+            space.learn(recovery.zones(nsid))
+        return self.recovered
+
+    def begin_recovery(self) -> None:
+        """The beginning of :meth:`recover`: commands of recovery, and only these, can be submitted then."""
+        if self._controller.enabled:
+            raise DeviceEnabled("recovery of an enabled device; expected one whose power failed, or disabled")
+        self._engine.abandon()
+        self._start(Control.RECOVER)
 
     def disable(self) -> None:
         """Disable the controller at once; results of commands in flight raise :class:`DeviceClosed`."""
         self._controller.disable()
         self._engine.abandon()
+
+    def shutdown(self) -> None:
+        """Wait for all commands, and disable the controller such that :meth:`recover` finds all in order.
+
+        The zones of non-volatile streams that took more will do so again; in a node without a journal, and
+        after :meth:`disable`, :meth:`close` or a loss of power, they will be full.
+        """
+        self.wait()
+        if self._journal is not None:
+            self._journal.end(self._pointers(), self.zone_wear())
+        self.disable()
 
     def format(self) -> None:
         """Erase everything: all streams are empty, all zones writable again."""
@@ -115,31 +163,65 @@ class Device:
             if self._owns_link:
                 self.link.close()
 
+    def _start(self, how: Control) -> None:
+        self._controller.configure(self.node, self._zones)
+        for queue in self._queues.values():
+            queue.configure()
+        self._controller.enable(how)
+        self._engine.start()
+
+    def _pointers(self) -> dict[int, dict[int, int]]:
+        """Written blocks by NSID and zone, of zones of non-volatile streams that take more."""
+        pointers = {}
+        for table in self.node.streams:
+            able = [port for port in Port if Access.APPEND in table.access(port)]
+            if is_recorded(self.node, table) and able:
+                stream = self.stream(table.name, able[0])
+                stream.flush()
+                pointers[table.nsid] = {
+                    number: zone.capacity - zone.room
+                    for number, zone in enumerate(stream.report())
+                    if zone.write_pointer is not None
+                }
+        return pointers
+
     # Use.
 
     def stream(self, name: str, port: Port = Port.CORE) -> DeviceStream:
-        """The stream called `name` as `port` may use it; :class:`ConfigError` names the known ones."""
-        table = self.node.named(name)
-        return DeviceStream(
-            self._engine, table, Port(port), len(self._zones[table.nsid]), self._spaces[table.nsid]
-        )
+        """The stream called `name` as `port` may use it; :class:`ConfigError` names the known ones.
+
+        That called `flashtrain.spec.streams.JOURNAL` is the driver's own.
+        """
+        return self._stream(DeviceStream, name, port)
 
     def state_stream(self, name: str, port: Port = Port.CORE) -> StateStream:
         """As :meth:`stream`, with the commands of optimizer steps on the dies."""
+        return self._stream(StateStream, name, port)
+
+    def _stream(self, kind: type[S], name: str, port: Port) -> S:
         table = self.node.named(name)
-        return StateStream(
-            self._engine, table, Port(port), len(self._zones[table.nsid]), self._spaces[table.nsid]
-        )
+        journal = self._journal if is_recorded(self.node, table) else None
+        zones, space = len(self._zones[table.nsid]), self._spaces[table.nsid]
+        return kind(self._engine, table, Port(port), zones, space, journal)
 
     def optimizer_state(
-        self, groups: Iterable[TensorGroup], streams: Iterable[str] = STATE_STREAMS, port: Port = Port.CORE
+        self,
+        groups: Iterable[TensorGroup],
+        streams: Iterable[str] = STATE_STREAMS,
+        port: Port = Port.CORE,
+        recovered: bool = False,
     ) -> OptimizerState:
         """State of groups of tensors that is updated on the dies, in two or more streams of equal size.
 
-        :class:`StreamFull` when the state does not fit; :class:`ConfigError` for streams that will not do.
+        recovered: the same groups as before the power failed, whose state is there: see
+        :meth:`OptimizerState.attach`. :class:`StreamFull` when the state does not fit; :class:`ConfigError`
+        for streams that will not do.
         """
         state_streams = [self.state_stream(name, port) for name in streams]
-        return OptimizerState(self.config.geometry, state_streams, list(groups))
+        state = OptimizerState(self.config.geometry, state_streams, list(groups))
+        if recovered:
+            state.attach()
+        return state
 
     def port(self, port: Port) -> "DevicePort":
         """The device as one port sees it."""
@@ -181,6 +263,8 @@ class Device:
         raw = [(Port(port), _entry_bytes(entry)) for port, entry in entries]
         for space in self._spaces.values():
             space.forget()
+        if self._journal is not None:
+            self._journal.forget()
         return self._engine.submit_raw(raw)
 
     # What is known about it.
@@ -240,6 +324,7 @@ def open_device(
     memory_bytes: int = DEFAULT_MEMORY_BYTES,
     queue_entries: int = DEFAULT_QUEUE_ENTRIES,
     factory: bool | None = None,
+    recover: bool = False,
 ) -> Device:
     """Open a device and enable it, with all streams empty. Use it in a `with` statement.
 
@@ -248,6 +333,7 @@ def open_device(
         such as a Link's class (the device closes it).
     node: the streams; memory_bytes: of the tensor buffer of a Link made here; queue_entries: of each queue;
     factory: see :meth:`Device.enable`; by default for a Link made here, whose flash is new.
+    recover: :meth:`Device.recover` what the flash behind an open Link holds.
 
     :class:`ConfigError` for values out of range; :class:`DeviceMismatch` when the device is not what was
     asked for.
@@ -258,12 +344,16 @@ def open_device(
             raise DeviceMismatch(f"the Link is to a device {link.config.name!r}; expected {config.name!r}")
         opened, owned = link, False
     else:
+        require(not recover, "recover", recover, "False for a Link made here, whose flash is new")
         config = config or named_preset("small")
         _check_memory(config, memory_bytes)
         opened, owned = link(config, memory_bytes), True
     try:
         device = Device(opened, node, queue_entries, owned)
-        device.enable(owned if factory is None else factory)
+        if recover:
+            device.recover()
+        else:
+            device.enable(owned if factory is None else factory)
     except BaseException:
         if owned:
             opened.close()

@@ -15,7 +15,8 @@ class Command:
     slba: block address within the stream; blocks: those that its data are; address, length: the data's place
     in the tensor buffer, in bytes (0 without data); action: ZSA, the new state of a retired zone, or what a
     generation command does. Of an update, pages: of gradients per tile; copies: pages of them per tile; rows:
-    of tiles. source: namespace of an update's or a commit's current generation.
+    of tiles. source: namespace of an update's or a commit's current generation. physical, wear,
+    restored_state, sequence, generation: of a restore.
     """
 
     opcode: Opcode
@@ -30,6 +31,11 @@ class Command:
     copies: int = 0
     rows: int = 0
     source: int = 0
+    physical: int = 0
+    wear: int = 0
+    restored_state: int = 0
+    sequence: int = 0
+    generation: int = 0
 
     def entry(self, cid: int) -> bytes:
         """The submission entry, with command identifier `cid`."""
@@ -44,6 +50,11 @@ class Command:
             | s.copies.put(self.copies)
             | s.rows.put(self.rows)
             | s.source.put(self.source)
+            | s.physical.put(self.physical)
+            | s.wear.put(self.wear)
+            | s.restored_state.put(self.restored_state)
+            | s.sequence.put(self.sequence)
+            | s.generation.put(self.generation)
         )
         if self.select_all:
             value |= s.select_all.put(1)

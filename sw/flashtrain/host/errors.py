@@ -26,6 +26,22 @@ class DeviceClosed(HostError):
     """The device was closed or disabled before this could be done."""
 
 
+class RecoveryError(HostError):
+    """What the flash holds cannot be recovered; nothing of it was changed."""
+
+
+class JournalDamaged(RecoveryError):
+    """The newest record of the journal is whole, but not what was written."""
+
+
+class ForeignContent(RecoveryError):
+    """The flash was written with another table of streams."""
+
+
+class DeviceEnabled(HostError):
+    """The controller is enabled; this can be done only while it is not."""
+
+
 class ArrayError(HostError, ValueError):
     """An array, a dtype or a range of blocks cannot be stored, or does not match what is stored."""
 

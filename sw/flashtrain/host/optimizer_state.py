@@ -125,10 +125,11 @@ class OptimizerState:
         w: Sequence[Tensors],
         m: Sequence[Tensors] | None = None,
         v: Sequence[Tensors] | None = None,
+        updates: int = 0,
     ) -> None:
         """Store the first generation: weights, and state that is zeros by default; all float32.
 
-        :class:`GenerationPinned` while a generation is pinned.
+        updates: that led to it. :class:`GenerationPinned` while a generation is pinned.
         """
         if self._pinned:
             raise GenerationPinned(f"{self._names(self._pinned)} is pinned; expected all to be released")
@@ -148,7 +149,32 @@ class OptimizerState:
                 raise UpdateError(f"stream {first.name!r} has zones out of service, or another user")
         if first.table.persistency is Persistency.VOLATILE:
             first.flush()  # what is sensed on the dies has to be there
-        self._current = Generation(first.name, first.generation, 0)
+        first.declare_committed(updates)
+        self._current = Generation(first.name, first.generation, updates)
+
+    def attach(self) -> None:
+        """Take up the state that the streams hold, after `Device.recover`; groups are those it was made with.
+
+        Of generations that were committed the last one is current; older ones, which had been pinned, are
+        pinned again. :class:`StateMissing` when there is none, which is so in a node without a journal.
+        """
+        found = {
+            name: entry
+            for name, stream in self._streams.items()
+            if (entry := stream.committed) is not None and self._holds_all(stream)
+        }
+        if not found:
+            raise StateMissing(f"{self._names(self._streams)} hold no committed state of these groups")
+        generations = {
+            name: Generation(name, self._streams[name].generation, entry.updates)
+            for name, entry in found.items()
+        }
+        current = max(found, key=lambda name: found[name].commit)
+        self._current = generations.pop(current)
+        self._next, self._under_way = None, False
+        for name in generations:
+            self._streams[name].pin()
+        self._pinned = generations
 
     def update(self, gradients: Sequence[Tensors], constants: Sequence[Constants]) -> list[GroupCopies]:
         """Compute the next generation; for each group the 16-bit copies of its weights, or `None`.
@@ -194,7 +220,7 @@ class OptimizerState:
     def commit(self) -> Generation:
         """Make the updated generation current; the one before is freed unless it is pinned."""
         destination = self._updated("commit")
-        destination.commit(self._streams[self.current.stream])
+        destination.commit(self._streams[self.current.stream], self.current.updates + 1)
         self._current = Generation(destination.name, destination.generation, self.current.updates + 1)
         self._next = None
         return self._current
@@ -222,6 +248,16 @@ class OptimizerState:
             stream.reset()
 
     # How it is done.
+
+    def _holds_all(self, stream: StateStream) -> bool:
+        """Whether as many rows of tiles are there as the groups need."""
+        rows = self._placed[-1].first_row + self._placed[-1].layout.rows
+        blocks = rows * stream.row_blocks
+        return all(
+            zone.write_pointer is None or number * zone.capacity + zone.capacity - zone.room >= blocks
+            for number, zone in enumerate(stream.report())
+            if number * zone.capacity < blocks
+        )
 
     @property
     def _zone_rows(self) -> int:

@@ -16,6 +16,7 @@ from flashtrain.spec.update import Tile, UpdateHeader, UpdateStatistics
 from .arrays import as_bytes
 from .engine import Flight
 from .entries import Command
+from .journal_record import StreamEntry
 from .pending import Pending
 from .stored import Extent
 from .stream import DeviceStream
@@ -53,7 +54,8 @@ class StateStream(DeviceStream):
 
     @property
     def generation(self) -> int:
-        """How often the stream was reset since the controller was enabled."""
+        """How often the stream was reset since the controller was enabled, or since the flash was empty if
+        it was recovered since."""
         self._engine.require_enabled()
         return self._engine.link.read_register(stream_register(self.nsid, StreamRegister.GENERATION))
 
@@ -111,18 +113,48 @@ class StateStream(DeviceStream):
         pendings = list(pendings)
         self._engine.wait(lambda: all(pending.answered for pending in pendings))
 
-    def commit(self, source: "StateStream") -> None:
-        """Make the updated tiles the current generation, and reset `source` unless it is pinned."""
-        self._generation_command(GenerationAction.COMMIT, source.nsid)
+    def commit(self, source: "StateStream", updates: int = 0) -> None:
+        """Make the updated tiles the current generation, and reset `source` unless it is pinned.
+
+        updates: that led to them, for the journal.
+        """
+        command = Command(Opcode.GENERATION, self.nsid, action=GenerationAction.COMMIT, source=source.nsid)
         source._space.forget()
+        journal = self._recording
+        if journal is None:
+            self._command(command).result()
+            return
+        before = {one.nsid: journal.entry(one.nsid) for one in (self, source)}
+
+        def undo() -> None:
+            for nsid, entry in before.items():
+                journal.undo(nsid, entry)
+
+        record = journal.commit(self.nsid, None if source._journal is None else source.nsid, updates)
+        self._finish(self._command(command, after=record, on_failure=undo))
+
+    def declare_committed(self, updates: int) -> None:
+        """What was appended, without updates, is as if it was committed: the result of so many updates."""
+        if (journal := self._recording) is not None:
+            journal.wait_for(journal.commit(self.nsid, None, updates))
+
+    @property
+    def committed(self) -> StreamEntry | None:
+        """What the journal has of the stream's generation if that was committed."""
+        entry = None if self._journal is None else self._journal.entry(self.nsid)
+        return entry if entry is not None and entry.commit else None
 
     def pin(self) -> None:
         """Keep the stream as it is: :class:`StreamPinned` for all that would change it."""
-        self._generation_command(GenerationAction.PIN)
+        self._command(Command(Opcode.GENERATION, self.nsid, action=GenerationAction.PIN)).result()
+        if self._journal is not None:
+            self._journal.pinned.add(self.nsid)
 
     def release(self) -> None:
         """Undo :meth:`pin`."""
-        self._generation_command(GenerationAction.RELEASE)
+        self._command(Command(Opcode.GENERATION, self.nsid, action=GenerationAction.RELEASE)).result()
+        if self._journal is not None:
+            self._journal.pinned.discard(self.nsid)
 
     def planes_of_rows(self, first_row: int, rows: int, planes: range) -> Sequence[Extent]:
         """Where these planes of rows of tiles lie, counted from the stream's first row."""
@@ -142,9 +174,6 @@ class StateStream(DeviceStream):
         """Rows by command: as many as a command may move, and a quarter of the tensor buffer holds."""
         most = max(1, min(self._config.max_blocks, self._engine.buffer.blocks // 4) // blocks)
         return [range(start, min(start + most, rows)) for start in range(0, rows, most)]
-
-    def _generation_command(self, action: GenerationAction, source: int = 0) -> None:
-        self._command(Command(Opcode.GENERATION, self.nsid, action=action, source=source)).result()
 
 
 def _first_address(flights: Sequence[Flight]) -> int:

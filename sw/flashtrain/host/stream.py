@@ -1,13 +1,15 @@
 """A stream as a NumPy user sees it: append arrays, read them back, reset."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.spec import FlashtrainError, Opcode, Port, Stream, ZoneAction, ZoneState
+from flashtrain.spec import Access, FlashtrainError, Opcode, Port, Stream, ZoneAction, ZoneState
 
 from .arrays import as_bytes, blocks_of, check_target, contiguous, storable
+from .command_errors import CommandError
 from .engine import Engine, Flight
 from .entries import Command
 from .errors import ArrayError
@@ -17,6 +19,12 @@ from .stream_space import StreamSpace
 from .tensor_buffer import Region
 from .zone_info import ZoneInfo, parse_report, report_bytes
 
+if TYPE_CHECKING:
+    from .journal import Journal
+
+
+UNCHANGED_BY_RESET = (ZoneState.EMPTY, ZoneState.READ_ONLY, ZoneState.OFFLINE)
+
 
 class DeviceStream:
     """One stream of a device, used by one port.
@@ -24,14 +32,26 @@ class DeviceStream:
     Arrays are stored in whole logical blocks, padded with zeros. Block addresses (LBAs) count from the
     stream's first block; zone i begins at `i * zone_size`. Every method raises :class:`CommandError` (see
     `command_errors`) with the status that the device answered.
+
+    journal: where resets are recorded, so that they outlast a loss of power; none for a volatile stream, and
+    in a node without one.
     """
 
-    def __init__(self, engine: Engine, table: Stream, port: Port, zones: int, space: StreamSpace) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        table: Stream,
+        port: Port,
+        zones: int,
+        space: StreamSpace,
+        journal: "Journal | None" = None,
+    ) -> None:
         self.table = table
         self.port = port
         self.zones = zones
         self._engine = engine
         self._space = space
+        self._journal = journal
         self._config = engine.link.config
         self._block_bytes = self._config.geometry.page_bytes
 
@@ -130,12 +150,20 @@ class DeviceStream:
     # Zones.
 
     def reset(self) -> None:
-        """Empty the whole stream: a new generation."""
-        self.reset_async().result()
+        """Empty the whole stream: a new generation.
+
+        In a node without a journal a non-volatile stream may have its content back after a loss of power,
+        until something is appended to it.
+        """
+        self._finish(self.reset_async())
 
     def reset_async(self) -> Pending[None]:
-        """As :meth:`reset`; commands submitted later on this port find the stream empty."""
-        pending = self._command(Command(Opcode.STREAM_RESET, self.nsid))
+        """As :meth:`reset`; commands submitted later on this port find the stream empty.
+
+        When the journal has to record it, that is done first, and what is submitted later on this port waits
+        as long.
+        """
+        pending = self._reset(Command(Opcode.STREAM_RESET, self.nsid))
         self._space.reset()
         return pending
 
@@ -152,15 +180,22 @@ class DeviceStream:
         self._manage(ZoneAction.FINISH, zone)
 
     def reset_zone(self, zone: int) -> None:
-        """Empty one zone."""
-        self._manage(ZoneAction.RESET, zone)
+        """Empty one zone.
+
+        As with :meth:`reset`, a non-volatile one may have its content back after a loss of power in a node
+        without a journal, until something is appended to it.
+        """
+        self._space.forget()
+        command = Command(
+            Opcode.ZONE_MANAGEMENT_SEND, self.nsid, slba=self._zone_start(zone), action=ZoneAction.RESET
+        )
+        self._finish(self._command(command, after=self._record_zone_reset(zone)))
 
     def manage_all(self, action: ZoneAction) -> None:
         """Do `action` to all zones that it applies to."""
         self._space.forget()
-        self._command(
-            Command(Opcode.ZONE_MANAGEMENT_SEND, self.nsid, action=action, select_all=True)
-        ).result()
+        command = Command(Opcode.ZONE_MANAGEMENT_SEND, self.nsid, action=action, select_all=True)
+        self._finish(self._reset(command) if action is ZoneAction.RESET else self._command(command))
 
     def retire_zone(self, zone: int, state: ZoneState) -> None:
         """Take a zone out of service: `ZoneState.READ_ONLY` or `ZoneState.OFFLINE`."""
@@ -243,11 +278,57 @@ class DeviceStream:
         return Pending(self._engine, flights, self.name, lambda _: out)
 
     def _command(
-        self, command: Command, region: Region | None = None, target: NDArray[np.uint8] | None = None
+        self,
+        command: Command,
+        region: Region | None = None,
+        target: NDArray[np.uint8] | None = None,
+        after: Flight | None = None,
+        on_failure: Callable[[], None] | None = None,
     ) -> Pending[None]:
-        flight = Flight(self.port, command, region, target, on_failure=self._space.forget)
+        def fail() -> None:
+            self._space.forget()
+            if on_failure is not None:
+                on_failure()
+
+        flight = Flight(self.port, command, region, target, on_failure=fail, after=after)
         self._engine.submit([flight])
         return Pending(self._engine, [flight], self.name, lambda _: None)
+
+    def _reset(self, command: Command) -> Pending[None]:
+        """Submit a command that makes a new generation, behind its record."""
+        journal = self._recording
+        if journal is None:
+            return self._command(command)
+        before = journal.entry(self.nsid)
+        return self._command(
+            command, after=journal.reset(self.nsid), on_failure=lambda: journal.undo(self.nsid, before)
+        )
+
+    def _record_zone_reset(self, zone: int) -> Flight | None:
+        journal = self._recording
+        if journal is None:
+            return None
+        self._engine.wait(lambda: all(flight.command.nsid != self.nsid for flight in self._engine.in_flight))
+        report = self.report()
+        in_use = zone < self.zones and report[zone].state not in UNCHANGED_BY_RESET
+        return journal.reset_zone(self.nsid, zone) if in_use else None
+
+    @property
+    def _recording(self) -> "Journal | None":
+        """The journal, if a change of generation is to be recorded: not of one that will be refused."""
+        may_change = Access.APPEND in self.table.access(self.port)
+        if self._journal is None or not may_change or self.nsid in self._journal.pinned:
+            return None
+        return self._journal
+
+    def _finish(self, pending: Pending[None]) -> None:
+        """Wait for a change; if the device refused it, say so in the journal, too."""
+        try:
+            pending.result()
+        except CommandError:
+            if self._journal is not None:
+                self._journal.correct()
+            raise
 
     def _manage(self, action: ZoneAction, zone: int) -> None:
         self._space.forget()

@@ -59,7 +59,8 @@ class FlashOptimizer:
     params: float32 arrays or :class:`Parameter`, or dictionaries with `"params"` and hyperparameters of their
     own; optimizer: kind and default hyperparameters of the step; gradient_format: in which gradients are sent
     (float32 ones are rounded to it); copy_format: 16-bit weights come back with every step instead of float32
-    ones being read; streams, port: see :meth:`Device.optimizer_state`.
+    ones being read; streams, port: see :meth:`Device.optimizer_state`; recovered: go on with the weights and
+    state that the dies held when the power failed, of the same parameters and optimizer.
 
     The float32 weights live on the dies. After a step `data` of each parameter holds them, or their 16-bit
     copies as float32 numbers. Hyperparameters are read from `param_groups` at each step. A step that raises
@@ -75,6 +76,7 @@ class FlashOptimizer:
         copy_format: CopyFormat = CopyFormat.NONE,
         streams: Iterable[str] = STATE_STREAMS,
         port: Port = Port.CORE,
+        recovered: bool = False,
     ) -> None:
         self.param_groups: list[ParamGroup] = make_groups(params, optimizer)
         self._optimizer = optimizer
@@ -88,15 +90,18 @@ class FlashOptimizer:
             ),
             streams,
             port,
+            recovered,
         )
-        self._steps = 0
         self._copies: list[list[Array] | None] = []
-        self._state.initialise([[p.data for p in group[PARAMS]] for group in self.param_groups])
+        if recovered:
+            self._set_data(self.weights())
+        else:
+            self._state.initialise([[p.data for p in group[PARAMS]] for group in self.param_groups])
 
     @property
     def steps(self) -> int:
         """Steps that were committed."""
-        return self._steps
+        return self._state.current.updates
 
     def zero_grad(self) -> None:
         """Forget the gradients of all parameters."""
@@ -134,7 +139,7 @@ class FlashOptimizer:
     ) -> GradientReport:
         """The first half of a step: compute, and report; then :meth:`commit` or :meth:`skip`."""
         optimizers = self._optimizers()
-        constants = [one.constants(self._steps + 1, unscale, clip) for one in optimizers]
+        constants = [one.constants(self.steps + 1, unscale, clip) for one in optimizers]
         given = gradients_of(self.param_groups, gradients)
         sent = [[self._formatted(g) for g in group] for group in given]
         self._copies = self._state.update(sent, constants)
@@ -144,7 +149,6 @@ class FlashOptimizer:
     def commit(self) -> Generation:
         """Make the computed weights and state current."""
         generation = self._state.commit()
-        self._steps += 1
         copies = [copy for group in self._copies if group is not None for copy in group]
         self._set_data([gradient_values(copy) for copy in copies] if copies else self.weights())
         return generation
@@ -178,7 +182,7 @@ class FlashOptimizer:
             name: [array for group in self._state.read(_STATE[name], generation) for array in group]
             for name in names
         }
-        steps = self._steps if generation is None else self._steps_of(generation)
+        steps = self.steps if generation is None else generation.updates
         count = len(arrays["w"])
         state = {i: {"step": steps} | {name: arrays[name][i] for name in names} for i in range(count)}
         return {"state": state, "param_groups": self._numbered_groups()}
@@ -202,8 +206,7 @@ class FlashOptimizer:
             if missing:
                 raise ParameterError(f"state of parameter {index} has no {', '.join(missing)}")
         by_name = {name: [[state[i][name] for i in group[PARAMS]] for group in numbered] for name in names}
-        self._state.initialise(**by_name)
-        self._steps = state[0]["step"]
+        self._state.initialise(**by_name, updates=state[0]["step"])
         for own, group in zip(self.param_groups, groups, strict=True):
             own.update({name: value for name, value in group.items() if name != PARAMS})
         self._set_data([w for group in by_name["w"] for w in group])
@@ -235,6 +238,3 @@ class FlashOptimizer:
         parameters = [parameter for group in self.param_groups for parameter in group[PARAMS]]
         for parameter, w in zip(parameters, weights, strict=True):
             parameter.data[...] = w
-
-    def _steps_of(self, generation: Generation) -> int:
-        return self._steps - self._state.current.updates + generation.updates

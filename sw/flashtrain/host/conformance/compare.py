@@ -39,13 +39,20 @@ class _Side:
 
 
 def compare_links(
-    config: FmsConfig, seed: int, commands: int, link_a: Link, link_b: Link, node: NodeTable = SINGLE_NODE
+    config: FmsConfig,
+    seed: int,
+    commands: int,
+    link_a: Link,
+    link_b: Link,
+    node: NodeTable = SINGLE_NODE,
+    recovering: bool = False,
 ) -> dict[str, int]:
     """Run `commands` random commands on two open Links of `config`; how often each status was answered.
 
     Completion order is free: statuses, results, ports and all data in the tensor buffer are compared after
-    each batch, in which both ports have commands in flight. :class:`Mismatch` tells the first difference;
-    with the same seed it comes again.
+    each batch, in which both ports have commands in flight. recovering: from when both devices, with nothing
+    in their flash, were enabled to be recovered. :class:`Mismatch` tells the first difference; with the same
+    seed it comes again.
     """
     random = Random(seed)
     most = 2 * _QUEUE_ENTRIES
@@ -56,16 +63,20 @@ def compare_links(
             _Side(name, device, device.buffer(most * piece_bytes, np.uint8))
             for name, device in (("first", device_a), ("second", device_b))
         ]
-        if state_nsids(node):
+        if recovering:
+            for device in (device_a, device_b):
+                device.disable()
+                device.begin_recovery()
+        elif state_nsids(node):
             for device in (device_a, device_b):
                 device.state_stream(STATE_STREAMS[0]).set_constants_async(random_step(config)).result()
         base = device_a.address_of(sides[0].arena)
         source = RandomCommands(
-            random, config, node, lambda number: base + number * piece_bytes, len(link_a.memory)
+            random, config, node, lambda number: base + number * piece_bytes, len(link_a.memory), recovering
         )
         done = 0
         while done < commands:
-            for name in STATE_STREAMS if state_nsids(node) else ():
+            for name in STATE_STREAMS if state_nsids(node) and not recovering else ():
                 stream = device_a.stream(name)
                 source.learn(stream.nsid, stream.report())
             batch = source.batch(min(commands - done, random.randint(1, most)))

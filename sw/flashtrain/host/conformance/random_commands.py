@@ -3,7 +3,8 @@
 What they ask for has one right answer, whatever order between the ports and whatever order of completion a
 device chooses: within a batch a stream belongs to one port, and every command has a piece of the tensor
 buffer of its own. Streams of optimizer state belong to the same port, and a batch has either updates or other
-appends to them, because an update finds only what was programmed before.
+appends to them, because an update finds only what was programmed before. A recovery does not end: what
+it is told is nonsense.
 """
 
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from random import Random
 
 from flashtrain.spec import FmsConfig, NodeTable, Opcode, Port, Submission, ZoneAction, ZoneState
+from flashtrain.spec.identity import RestoreAction
 
 from ..entries import raw_entry
 from ..zone_info import ZoneInfo, report_bytes
@@ -25,7 +27,10 @@ _WEIGHTS: dict[Opcode, int] = {
     Opcode.FLUSH: 4,
     Opcode.STREAM_RESET: 3,
     Opcode.ZONE_RETIRE: 1,
+    Opcode.INSPECT: 1,
+    Opcode.RESTORE: 1,
 }
+_RECOVERY_WEIGHTS: dict[Opcode, int] = {**_WEIGHTS, Opcode.INSPECT: 60, Opcode.RESTORE: 60}
 _UPDATE_WEIGHTS: dict[Opcode, int] = {
     Opcode.UPDATE: 30,
     Opcode.GENERATION: 16,
@@ -68,7 +73,7 @@ class RandomCommands:
     """Batches of random commands for a device of `config` with `node`.
 
     piece_address(i): where in the tensor buffer the piece of the batch's command i begins; each has
-    `piece_blocks` blocks. memory_bytes: size of the tensor buffer.
+    `piece_blocks` blocks. memory_bytes: size of the tensor buffer; recovering: the device is.
     """
 
     def __init__(
@@ -78,7 +83,9 @@ class RandomCommands:
         node: NodeTable,
         piece_address: Callable[[int], int],
         memory_bytes: int,
+        recovering: bool = False,
     ) -> None:
+        self._recovering = recovering
         self._random = random
         self._config = config
         self._node = node
@@ -121,6 +128,8 @@ class RandomCommands:
         named = [nsid, source] if opcode in (Opcode.UPDATE, Opcode.GENERATION) else [nsid]
         if any(owners.get(one, command.port) != command.port for one in named):
             return False
+        if self._recovering and opcode == Opcode.RESTORE:
+            return s.action.get(entry) != RestoreAction.END
         if opcode == Opcode.UPDATE and source in owners and source not in self._state:
             return False  # a volatile source, perhaps
         if opcode in _UPDATES and not (updating and command.port == owners[self._state[0]]):
@@ -142,6 +151,8 @@ class RandomCommands:
         if self._state and r.random() < 0.5:
             nsid = r.choice(self._state)
         weights = _UPDATE_WEIGHTS if updating and nsid in self._state else _WEIGHTS
+        if self._recovering:
+            weights = _RECOVERY_WEIGHTS
         opcode = r.choices(list(weights), list(weights.values()))[0]
         if nsid in self._state and r.random() < 0.9:
             nsid = self._updates.likely(opcode)
@@ -189,6 +200,18 @@ class RandomCommands:
                 length = 4 * r.randrange(16, report_bytes(zones) // 4 + 8)
                 fields |= {"slba": start, "dwords": length // 4 - 1, "partial": r.randrange(2)}
                 fields |= {"psdt": 1, "address": address + 8 * r.randrange(4), "length": length}
+            case Opcode.INSPECT:
+                blocks, zone = self._some_blocks(), r.randrange(g.zones + 1)
+                offset = r.choice([0, r.randrange(g.zone_capacity)])
+                fields |= {"slba": zone * g.zone_size + offset, "nlb": blocks - 1}
+                fields |= self._data(address, blocks)
+            case Opcode.RESTORE:
+                fields |= {
+                    "slba": start + r.randrange(g.zone_size + 1), "action": r.choice(list(RestoreAction)),
+                    "restored_state": r.choice([ZoneState.CLOSED, ZoneState.FULL, ZoneState.EMPTY]),
+                    "physical": r.randrange(g.zones + 1), "wear": r.randrange(99),
+                    "sequence" if r.random() < 0.5 else "generation": r.randrange(1 << 16),
+                }  # fmt: skip
             case Opcode.STREAM_RESET:
                 self._pointers[nsid] = [0] * zones
             case Opcode.ZONE_RETIRE:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from flashtrain.spec import Access, FmsConfig, Opcode, Port, Status, ZoneAction, ZoneState
+from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction, ReportHeader, Submission, ZoneReport
 
 from .request import Request
@@ -11,6 +12,8 @@ from .streams import StreamSettings
 _OPCODES = frozenset(Opcode)
 _ACTIONS = frozenset(ZoneAction)
 _GENERATION_ACTIONS = frozenset(GenerationAction)
+_RESTORE_ACTIONS = frozenset(RestoreAction)
+_RESTORED_STATES = (ZoneState.CLOSED, ZoneState.FULL)
 _SGL_DATA_BLOCK = 0x00
 _REPORT_ALIGNMENT = 8
 _ALL_ZONES = 0x00  # reporting options
@@ -41,15 +44,22 @@ class Checker:
             return Status.INVALID_FIELD
         if request.has_data and (status := self._data_pointer(request)):
             return status
-        if request.names_zone and self.zone_of(request) >= stream.zones:
+        if not self._inside(request, stream):
             return Status.LBA_OUT_OF_RANGE
         return Status.SUCCESS
 
-    def zone_of(self, request: Request) -> int:
-        """The zone of the first block, counted from the stream's first."""
-        return request.slba // self.config.geometry.zone_size
+    def _inside(self, request: Request, stream: StreamSettings) -> bool:
+        """Whether the zone that it names exists."""
+        g = self.config.geometry
+        if request.opcode == Opcode.INSPECT:
+            return request.slba // g.zone_size < g.zones
+        if request.restores_zone:
+            return request.slba > 0 and (request.slba - 1) // g.zone_size < stream.zones
+        return not request.names_zone or request.slba // g.zone_size < stream.zones
 
     def _allowed(self, port: Port, request: Request) -> bool:
+        if request.recovers:
+            return port is Port.HOST
         if not self.streams[request.nsid].access[port] & _needed(request.opcode):
             return False
         if not request.has_source:
@@ -75,6 +85,12 @@ class Checker:
                     and request.copies <= request.pages
                     and request.rows >= 1
                     and request.blocks == request.rows * g.channels * request.pages
+                )
+            case Opcode.RESTORE:
+                return (
+                    request.action in _RESTORE_ACTIONS
+                    and (not request.restores_place or request.physical < g.zones)
+                    and (not request.restores_zone or request.restored_state in _RESTORED_STATES)
                 )
             case Opcode.GENERATION:
                 return request.action in _GENERATION_ACTIONS

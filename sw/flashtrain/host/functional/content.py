@@ -13,15 +13,15 @@ _CHANGE_CONTENT = frozenset(
 
 
 class StreamContent:
-    """A stream from when the controller is enabled: empty.
+    """A stream from when the controller is enabled: empty, until something is restored.
 
     generation: how often all its zones were reset; uncommitted: it is the destination of updates, neither
     committed nor reset since; pinned: it stays as it is.
     """
 
-    def __init__(self, config: FmsConfig, zones: int) -> None:
+    def __init__(self, config: FmsConfig, zones: int, storage: Storage) -> None:
         self.zones = StreamZones(config, zones)
-        self.storage = Storage(config.geometry.page_bytes)
+        self.storage = storage
         self.generation = 0
         self.uncommitted = False
         self.pinned = False

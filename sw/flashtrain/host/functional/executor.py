@@ -6,14 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.spec import FmsConfig, Opcode, Port, Status, ZoneAction, ZoneState
+from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.registers import Counter
 
 from .checks import Checker
 from .content import StreamContent
 from .dies import Dies
+from .flash import Flash
+from .physical import PhysicalZones
 from .report import zone_report
 from .request import Request, parse
+from .storage import Storage
 from .streams import StreamSettings
 from .zones import Zone
 
@@ -27,7 +31,10 @@ class Answer(NamedTuple):
 
 
 class Executor:
-    """All streams, from when the controller is enabled: empty. `counters` has those that need no time."""
+    """All streams, from when the controller is enabled: empty. `counters` has those that need no time.
+
+    recover: keep what `flash` holds, and take only what `recovering` allows until all is restored.
+    """
 
     def __init__(
         self,
@@ -35,11 +42,19 @@ class Executor:
         streams: dict[int, StreamSettings],
         memory: NDArray[np.uint8],
         memory_bytes: int,
+        flash: Flash | None = None,
+        recover: bool = False,
     ) -> None:
         self._config = config
+        self.recovering = recover
+        self.physical = PhysicalZones(Flash(config.geometry) if flash is None else flash, keep=recover)
         self._memory = memory
         self._checker = Checker(config, streams, memory_bytes)
-        self._contents = {nsid: StreamContent(config, stream.zones) for nsid, stream in streams.items()}
+        page_bytes = config.geometry.page_bytes
+        self._contents = {
+            nsid: StreamContent(config, stream.zones, Storage(page_bytes, nsid, stream.first, self.physical))
+            for nsid, stream in streams.items()
+        }
         self._dies = Dies(config.geometry)
         self.counters = dict.fromkeys(Counter, 0)
 
@@ -61,6 +76,9 @@ class Executor:
         return Answer(request.cid, status, result)
 
     def _execute(self, request: Request, content: StreamContent) -> tuple[Status, int]:
+        if request.recovers != self.recovering:
+            status = Status.COMMAND_SEQUENCE_ERROR if request.recovers else Status.NAMESPACE_NOT_READY
+            return status, 0
         index, offset = divmod(request.slba, self._config.geometry.zone_size)
         source = self._contents[request.source] if request.has_source else None
         if status := content.condition(request, source):
@@ -70,6 +88,10 @@ class Executor:
                 return self._append(request, content, index, None)
             case Opcode.WRITE:
                 return self._append(request, content, index, offset)
+            case Opcode.INSPECT:
+                return self._inspect(request, index, offset), 0
+            case Opcode.RESTORE:
+                self._restore(request, content)
             case Opcode.READ:
                 return self._read(request, content, index, offset), 0
             case Opcode.ZONE_MANAGEMENT_SEND:
@@ -96,7 +118,7 @@ class Executor:
         pointer = content.zones.zones[index].written
         if status := content.zones.append(index, offset, request.blocks):
             return status, 0
-        content.storage.append(index, self._data(request))
+        content.storage.append(index, pointer, self._data(request), content.generation)
         self.counters[Counter.PAGES_APPENDED] += request.blocks
         self.counters[Counter.APPENDS] += 1
         appended = request.opcode == Opcode.ZONE_APPEND
@@ -105,10 +127,38 @@ class Executor:
     def _read(self, request: Request, content: StreamContent, index: int, offset: int) -> Status:
         if status := content.zones.read(index, offset, request.blocks):
             return status
-        self._data(request)[:] = content.storage.read(index, offset, request.blocks)
-        self.counters[Counter.PAGES_READ] += request.blocks
+        pages = content.storage.read(index, offset, request.blocks)
+        for target, page in zip(self._pages(request), pages, strict=True):
+            if page is not None:
+                target[:] = page
+        self.counters[Counter.PAGES_READ] += sum(page is not None for page in pages)
         self.counters[Counter.READS] += 1
+        return Status.UNRECOVERED_READ_ERROR if any(page is None for page in pages) else Status.SUCCESS
+
+    def _inspect(self, request: Request, zone: int, offset: int) -> Status:
+        if offset + request.blocks > self._config.geometry.zone_capacity:
+            return Status.ZONE_BOUNDARY_ERROR
+        for number, target in enumerate(self._pages(request)):
+            target[:] = self.physical.flash.inspect(zone, offset + number)
         return Status.SUCCESS
+
+    def _restore(self, request: Request, content: StreamContent) -> None:
+        match RestoreAction(request.action):
+            case RestoreAction.STREAM:
+                content.generation = request.generation
+            case RestoreAction.ZONE:
+                zone, last = divmod(request.slba - 1, self._config.geometry.zone_size)
+                content.zones.restore(zone, ZoneState(request.restored_state), last + 1)
+                self.physical.use(request.physical, request.wear)
+                content.storage.restore(
+                    zone, content.generation, request.physical, request.sequence, request.wear
+                )
+            case RestoreAction.PHYSICAL:
+                self.physical.use(request.physical, request.wear)
+                self.physical.release(request.physical)
+            case RestoreAction.END:
+                self.physical.sequence = request.sequence
+                self.recovering = False
 
     def _manage(self, request: Request, content: StreamContent, index: int) -> Status:
         action = ZoneAction(request.action)
@@ -140,11 +190,13 @@ class Executor:
         gradients = self._pages(request).reshape(request.rows, request.pages, g.channels, g.page_bytes)
         for row in range(request.rows):
             start = pointer + row * row_blocks
-            state = source.storage.read(index, start, row_blocks).reshape(g.planes, g.channels, g.page_bytes)
+            state = source.storage.tiles(index, start, row_blocks).reshape(g.planes, g.channels, g.page_bytes)
             after = self._dies.update(
                 start // row_blocks % g.dies, _by_channel(state), _by_channel(gradients[row])
             )
-            content.storage.append(index, _by_page(after.state, g.page_bytes))
+            content.storage.append(
+                index, start, _by_page(after.state, g.page_bytes), content.generation, updated=True
+            )
             gradients[row, : request.copies] = _by_page(after.copies, g.page_bytes)[: request.copies]
         content.uncommitted = True
         self.counters[Counter.PAGES_APPENDED] += request.blocks

@@ -22,12 +22,15 @@ from flashtrain.spec.registers import (
 from ..errors import DeviceClosed, RegisterError
 from ..link import Link
 from .executor import Executor
+from .flash import Flash
 from .queues import PortQueues
 from .registers import RegisterFile
 from .streams import stream_table
 
 DEFAULT_MEMORY_BYTES = 16 << 20
 _GENERATIONS = {stream_register(n, StreamRegister.GENERATION): n for n in range(1, MAX_STREAMS + 1)}
+_AFTER_POWER_CYCLE = 0xDB
+"""What every byte of the tensor buffer is then."""
 _TAILS = {sq_tail_doorbell(port): port for port in Port}
 _HEADS = {cq_head_doorbell(port): port for port in Port}
 
@@ -35,8 +38,9 @@ _HEADS = {cq_head_doorbell(port): port for port in Port}
 class FunctionalLink(Link):
     """A device without time: a doorbell's commands are done when its write returns, in their order.
 
-    Counters that need time, dies or physical zones read as 0. A queue that does not lie in the tensor buffer
-    is a fatal fault (`State.FATAL`) when the controller is enabled.
+    What was appended is in the flash at once, volatile or not. Counters that need time or dies read as 0. A
+    queue that does not lie in the tensor buffer is a fatal fault (`State.FATAL`) when the controller is
+    enabled.
     """
 
     def __init__(self, config: FmsConfig, memory_bytes: int = DEFAULT_MEMORY_BYTES) -> None:
@@ -48,6 +52,7 @@ class FunctionalLink(Link):
         self._bad_doorbell = False
         self._fatal = False
         self._queues: dict[Port, PortQueues] = {}
+        self._flash = Flash(config.geometry)
         self._executor = Executor(config, {}, self._memory, 0)
         self._latched = 0
         self._closed = False
@@ -70,6 +75,13 @@ class FunctionalLink(Link):
     def run(self, clocks: int) -> None:
         """Nothing: whatever could be done was done."""
 
+    def power_cycle(self) -> None:
+        self._require_open()
+        self._registers = RegisterFile(self._config)
+        self._control = Control(0)
+        self._reset()
+        self._memory[:] = _AFTER_POWER_CYCLE
+
     def close(self) -> None:
         self._closed = True
 
@@ -81,6 +93,10 @@ class FunctionalLink(Link):
             return self._state()
         if address == Register.INTERRUPT:
             return self._interrupts
+        if address == Register.SEQUENCE:
+            return self._executor.physical.sequence
+        if address == Register.ZONE_WEAR:
+            return self._executor.physical.wear[self._registers[Register.ZONE_SELECT]]
         if address in _GENERATIONS:
             return self._executor.generation(_GENERATIONS[address])
         if address in _TAILS:
@@ -115,6 +131,8 @@ class FunctionalLink(Link):
         state = State(0)
         if self._enabled and not self._fatal:
             state |= State.READY
+            if self._executor.recovering:
+                state |= State.RECOVERING
             if not any(queues.pending for queues in self._queues.values()):
                 state |= State.IDLE
         if self._fatal:
@@ -142,7 +160,8 @@ class FunctionalLink(Link):
     def _enable(self) -> None:
         memory_bytes = min(self._registers.long(Register.MEMORY_LOW), len(self._memory))
         streams = stream_table(self._registers, self._config.geometry)
-        self._executor = Executor(self._config, streams, self._memory, memory_bytes)
+        recover = Control.RECOVER in self._control
+        self._executor = Executor(self._config, streams, self._memory, memory_bytes, self._flash, recover)
         self._queues = {port: PortQueues(port, self._registers, self._memory) for port in Port}
         self._fatal = not all(queues.inside_memory for queues in self._queues.values())
 

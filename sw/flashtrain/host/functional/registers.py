@@ -96,5 +96,4 @@ def _constants(config: FmsConfig) -> dict[int, int]:
         Register.LIMITS: config.commands | config.max_blocks << 16,
         Register.CLOCK_MHZ: config.timing.clock_mhz,
         Register.ZONES: config.max_open | config.max_active << 16,
-        Register.ZONE_WEAR: 0,  # the model has no physical zones
     }

@@ -3,9 +3,11 @@
 from typing import NamedTuple
 
 from flashtrain.spec import Opcode, Submission
+from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 
 _MOVE_DATA_OF_ZONE = frozenset({Opcode.READ, Opcode.WRITE, Opcode.ZONE_APPEND, Opcode.UPDATE})
+_RESTORES_PLACE = frozenset({RestoreAction.ZONE, RestoreAction.PHYSICAL})
 _MOVE_PAGES_OF_DIES = frozenset({Opcode.SET_CONSTANTS, Opcode.GET_STATISTICS})
 
 
@@ -31,11 +33,16 @@ class Request(NamedTuple):
     copies: int
     rows: int
     source: int
+    physical: int
+    wear: int
+    restored_state: int
+    sequence: int
+    generation: int
 
     @property
     def moves_blocks(self) -> bool:
         """Its data are logical blocks, as many as it says."""
-        return self.opcode in _MOVE_DATA_OF_ZONE or self.serves_dies
+        return self.opcode in _MOVE_DATA_OF_ZONE or self.opcode == Opcode.INSPECT or self.serves_dies
 
     @property
     def serves_dies(self) -> bool:
@@ -50,6 +57,20 @@ class Request(NamedTuple):
     def names_zone(self) -> bool:
         """SLBA has to lie in a zone of the namespace."""
         return self.opcode in _MOVE_DATA_OF_ZONE or self.manages_zone
+
+    @property
+    def recovers(self) -> bool:
+        """It is a command of recovery, for which the host needs no right to the stream."""
+        return self.opcode in (Opcode.INSPECT, Opcode.RESTORE)
+
+    @property
+    def restores_zone(self) -> bool:
+        return self.opcode == Opcode.RESTORE and self.action == RestoreAction.ZONE
+
+    @property
+    def restores_place(self) -> bool:
+        """It says what is to become of a physical zone."""
+        return self.opcode == Opcode.RESTORE and self.action in _RESTORES_PLACE
 
     @property
     def commits(self) -> bool:
@@ -91,4 +112,9 @@ def parse(raw: bytes) -> Request:
         copies=s.copies.get(entry),
         rows=s.rows.get(entry),
         source=s.source.get(entry),
+        physical=s.physical.get(entry),
+        wear=s.wear.get(entry),
+        restored_state=s.restored_state.get(entry),
+        sequence=s.sequence.get(entry),
+        generation=s.generation.get(entry),
     )

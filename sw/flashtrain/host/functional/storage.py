@@ -1,25 +1,72 @@
-"""What is stored: sparse by page, so that a large device costs only what was written to it."""
+"""Where the zones of one stream lie in the flash."""
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtrain.spec.identity import PageIdentity
+
+from .flash import Owner, Page
+from .physical import PhysicalZones
+
+GENERATION_LIMIT = 1 << PageIdentity.generation.width
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """The physical zone of a logical one, and what the identities of its pages must be."""
+
+    physical: int
+    owner: Owner
+
 
 class Storage:
-    """The pages of one stream, zone by zone, in the order in which they were appended."""
+    """The pages of stream `nsid`, whose zones are `first_zone` and following of the device's logical ones."""
 
-    def __init__(self, page_bytes: int) -> None:
+    def __init__(self, page_bytes: int, nsid: int, first_zone: int, physical: PhysicalZones) -> None:
         self._page_bytes = page_bytes
-        self._zones: dict[int, list[bytes]] = {}
+        self._nsid = nsid
+        self._first_zone = first_zone
+        self._physical = physical
+        self._zones: dict[int, Mapping] = {}
 
-    def append(self, zone: int, data: NDArray[np.uint8]) -> None:
-        """Store whole pages behind those that `zone` has."""
-        pages = self._zones.setdefault(zone, [])
-        pages.extend(page.tobytes() for page in data.reshape(-1, self._page_bytes))
+    def append(
+        self, zone: int, offset: int, data: NDArray[np.uint8], generation: int, updated: bool = False
+    ) -> None:
+        """Program whole pages of `zone` from its page `offset` on, which has none there."""
+        if zone not in self._zones:
+            sequence, physical = self._physical.sequence, self._physical.take()
+            self.restore(zone, generation, physical, sequence, self._physical.wear[physical])
+        mapping = self._zones[zone]
+        pages = self._physical.flash.zones[mapping.physical]
+        for number, page in enumerate(data.reshape(-1, self._page_bytes)):
+            pages.program(offset + number, Page(page.tobytes(), mapping.owner, updated))
 
-    def read(self, zone: int, offset: int, count: int) -> NDArray[np.uint8]:
-        """`count` pages of `zone` from its page `offset` on, all of which were written."""
-        return np.frombuffer(b"".join(self._zones[zone][offset : offset + count]), np.uint8)
+    def read(self, zone: int, offset: int, count: int) -> list[NDArray[np.uint8] | None]:
+        """`count` pages of `zone` from its page `offset` on; None where there is not the right one."""
+        mapping = self._zones[zone]
+        zone_pages = self._physical.flash.zones[mapping.physical]
+        pages = (zone_pages.page(number) for number in range(offset, offset + count))
+        return [
+            None if page is None or page.owner != mapping.owner else np.frombuffer(page.data, np.uint8)
+            for page in pages
+        ]
+
+    def tiles(self, zone: int, offset: int, count: int) -> NDArray[np.uint8]:
+        """As the dies take them for an update, right or not; zeros where there is nothing."""
+        nothing = np.zeros(self._page_bytes, np.uint8)
+        pages = self.read(zone, offset, count)
+        return np.concatenate([nothing if page is None else page for page in pages])
+
+    def restore(self, zone: int, generation: int, physical: int, sequence: int, wear: int) -> None:
+        """`zone` lies on zone `physical`."""
+        generation %= GENERATION_LIMIT
+        owner = Owner(self._nsid, self._first_zone + zone, generation, sequence, wear)
+        self._zones[zone] = Mapping(physical, owner)
 
     def drop(self, zone: int) -> None:
-        """Forget the pages of `zone`."""
-        self._zones.pop(zone, None)
+        """Nobody needs `zone` any more."""
+        mapping = self._zones.pop(zone, None)
+        if mapping is not None:
+            self._physical.release(mapping.physical)

@@ -13,10 +13,11 @@ _CODECS = frozenset(Codec)
 
 @dataclass(frozen=True)
 class StreamSettings:
-    """One valid stream: its number of zones, and what each port may do."""
+    """One valid stream: its number of zones, what each port may do, and its first zone in the device."""
 
     zones: int
     access: dict[Port, Access]
+    first: int = 0
 
 
 def stream_table(registers: RegisterFile, geometry: Geometry) -> dict[int, StreamSettings]:
@@ -36,5 +37,5 @@ def stream_table(registers: RegisterFile, geometry: Geometry) -> dict[int, Strea
                 Port.HOST: Access(field(StreamAttributes.host)),
                 Port.CORE: Access(field(StreamAttributes.core)),
             }
-            table[nsid] = StreamSettings(zones, access)
+            table[nsid] = StreamSettings(zones, access, first)
     return table

@@ -106,6 +106,10 @@ class StreamZones:
                 _do(zone, action)
         return Status.SUCCESS
 
+    def restore(self, index: int, state: ZoneState, written: int) -> None:
+        """The zone as it was before the power failed."""
+        self.zones[index] = Zone(state, written)
+
     def retire(self, index: int, state: ZoneState) -> Status:
         zone = self.zones[index]
         if zone.state in (ZoneState.OFFLINE, state):

@@ -1,0 +1,213 @@
+"""The journal: what a driver has to know of its streams to tell valid data from stale after a loss of power.
+
+Which generation of a stream is meant, and which generation was committed, stands in the controller's
+registers only. So before a command changes that, a *record* of what will be is appended to the journal, and
+the command is submitted when the record is acknowledged. If the power fails between the two, the command
+counts as carried out: nobody was told that it was not.
+
+Each record is a snapshot, so that the newest valid one says all. The journal has two zones and fills one.
+When that is full the other one, whose records are all older, is reset and takes the next record; until that
+is acknowledged the newest one is still in the full zone.
+
+Raw commands (`Device.submit_raw`) are not recorded.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from flashtrain.spec import NodeTable, Opcode, Port, Stream, ZoneAction
+from flashtrain.spec.errors import require
+from flashtrain.spec.registers import Register, StreamRegister, stream_register
+
+from .engine import Engine, Flight
+from .entries import Command
+from .errors import RegisterError
+from .journal_record import GENERATION_LIMIT, Record, RecordFormat, StreamEntry
+from .pending import Pending
+from .stream import DeviceStream
+
+
+class Journal:
+    """The journal `stream` of a node, whose zones have the ranges `zones` by NSID.
+
+    Methods that are given a change write a record of it, and give the record's command: what the change needs
+    is to come after it (`Flight.after`).
+    """
+
+    def __init__(
+        self, engine: Engine, node: NodeTable, stream: DeviceStream, zones: dict[int, range]
+    ) -> None:
+        config = engine.link.config
+        self._engine = engine
+        self._stream = stream
+        self._zones = zones
+        self._recorded = [one for one in node.streams if is_recorded(node, one)]
+        self._format = RecordFormat(config.geometry)
+        room = min(stream.zone_capacity, config.max_blocks)
+        require(
+            self._format.blocks <= room, f"blocks of a zone of stream {stream.name!r}, or of a command", room,
+            f"at least the {self._format.blocks} of a record",
+        )  # fmt: skip
+        region = engine.buffer.take(self._format.blocks)
+        if region is None:
+            raise engine.buffer.full(self._format.blocks)
+        self._region = region
+        self._last: Flight | None = None
+        self.start()
+
+    def start(self, record: Record | None = None, zone: int = 0, offset: int | None = 0) -> None:
+        """The controller was enabled; the newest record, if there is one, is in `zone`.
+
+        The next one goes there to block `offset`, or to the other zone (None).
+        """
+        self._record = Record(0) if record is None else record
+        self._zone, self._offset = zone, offset
+        self._unknown = self._wrong = False
+        self._last = None
+        self.pinned: set[int] = set()
+
+    def forget(self) -> None:
+        """Raw commands may have changed something."""
+        self._unknown = True
+
+    def entry(self, nsid: int) -> StreamEntry:
+        """What was recorded last of a stream."""
+        return self._record.stream(nsid)
+
+    # Changes.
+
+    def reset(self, nsid: int) -> Flight:
+        """The stream will be reset."""
+        return self._change({nsid: lambda entry: entry.next})
+
+    def commit(self, nsid: int, source: int | None, updates: int) -> Flight:
+        """The stream's generation will be committed, the result of so many updates; `source` will be reset,
+        unless it is pinned."""
+        number = self._record.number + 1
+        changes: dict[int, Callable[[StreamEntry], StreamEntry]] = {
+            nsid: lambda entry: StreamEntry(entry.generation, number, updates)
+        }
+        if source is not None and source not in self.pinned:
+            changes[source] = lambda entry: entry.next
+        return self._change(changes)
+
+    def reset_zone(self, nsid: int, zone: int) -> Flight | None:
+        """A zone will be reset that no append is under way to; none when that cannot be recorded.
+
+        What is allocated from now on has at least the sequence number that the controller tells now. Where it
+        does not (register SEQUENCE) a reset lasts from the next append to the zone on.
+        """
+        try:
+            floor = self._engine.link.read_register(Register.SEQUENCE)
+        except RegisterError:
+            return None
+        floors = list(self._record.floors or (0,) * self._engine.link.config.geometry.zones)
+        floors[self._zones[nsid].start + zone] = floor
+        self._record = replace(self._record, floors=tuple(floors))
+        return self._append()
+
+    def undo(self, nsid: int, before: StreamEntry) -> None:
+        """The device refused what was recorded of a stream."""
+        self._record = replace(self._record, streams=self._record.streams | {nsid: before})
+        self._wrong = True
+
+    def correct(self) -> None:
+        """Write what is true, if the last record is not."""
+        if self._wrong:
+            self.wait_for(self._append())
+
+    def end(self, pointers: dict[int, dict[int, int]], wear: list[int]) -> None:
+        """Write a clean record: written blocks by NSID and zone, of zones that take more."""
+        flat = [0] * self._engine.link.config.geometry.zones
+        for nsid, of_zones in pointers.items():
+            for zone, pointer in of_zones.items():
+                flat[self._zones[nsid].start + zone] = pointer
+        zone, offset = self._place()
+        if offset + 2 * self._format.blocks <= self._stream.zone_capacity:
+            flat[self._zones[self._stream.nsid].start + zone] = offset + self._format.blocks
+        self._record = replace(self._record, clean=True, pointers=tuple(flat), wear=tuple(wear))
+        self.wait_for(self._append())
+
+    def write(self) -> None:
+        """Write a record without any change, and wait for it."""
+        self.wait_for(self._append())
+
+    # How it is done.
+
+    def _change(self, changes: dict[int, Callable[[StreamEntry], StreamEntry]]) -> Flight:
+        self._learn()
+        streams = {nsid: change(self._record.stream(nsid)) for nsid, change in changes.items()}
+        self._record = replace(self._record, streams=self._record.streams | streams)
+        return self._append()
+
+    def _append(self) -> Flight:
+        self._settle()
+        zone, offset = self._place()
+        if zone != self._zone:
+            self._submit(Command(Opcode.ZONE_MANAGEMENT_SEND, self._stream.nsid, slba=self._start_of(zone),
+                                 action=ZoneAction.RESET))  # fmt: skip
+        record = replace(self._record, number=self._record.number + 1)
+        self._engine.buffer.view(self._region)[:] = self._format.pack(record).reshape(-1)
+        flight = self._submit(
+            Command(
+                Opcode.ZONE_APPEND,
+                self._stream.nsid,
+                self._start_of(zone),
+                self._format.blocks,
+                self._region.address,
+                self._format.blocks * self._stream.block_bytes,
+            )
+        )
+        self._record = replace(record, clean=False, pointers=())
+        self._zone, self._offset = zone, offset + self._format.blocks
+        self._last, self._wrong = flight, False
+        return flight
+
+    def _place(self) -> tuple[int, int]:
+        """Zone and block where the next record goes."""
+        self._learn()
+        if self._offset is None or self._offset + self._format.blocks > self._stream.zone_capacity:
+            return 1 - self._zone, 0
+        return self._zone, self._offset
+
+    def _learn(self) -> None:
+        """Look what raw commands have changed."""
+        if not self._unknown:
+            return
+        self._unknown = False
+        rooms = [zone.room for zone in self._stream.report()]
+        written = self._stream.zone_capacity - rooms[self._zone]
+        self._offset = written if written == self._offset else None
+        for stream in self._recorded:
+            register = stream_register(stream.nsid, StreamRegister.GENERATION)
+            generation = self._engine.link.read_register(register) % GENERATION_LIMIT
+            if generation != self.entry(stream.nsid).generation:
+                self._record = replace(
+                    self._record, streams=self._record.streams | {stream.nsid: StreamEntry(generation)}
+                )
+
+    def _settle(self) -> None:
+        """Wait until the record before has been fetched from the tensor buffer."""
+        last = self._last
+        if last is not None:
+            self._engine.wait(lambda: last.done)
+
+    def _submit(self, command: Command) -> Flight:
+        flight = Flight(Port.HOST, command, on_failure=self._fail)
+        self._engine.submit([flight])
+        return flight
+
+    def _fail(self) -> None:
+        self._offset = None
+
+    def wait_for(self, flight: Flight) -> None:
+        """Wait until a record is acknowledged."""
+        Pending(self._engine, [flight], self._stream.name, lambda _: None).result()
+
+    def _start_of(self, zone: int) -> int:
+        return zone * self._stream.zone_size
+
+
+def is_recorded(node: NodeTable, stream: Stream) -> bool:
+    """Whether changes of this stream are written to the journal."""
+    return bool(stream.persistency) and node.journal is not None and stream is not node.journal

@@ -1,0 +1,103 @@
+"""A record of the journal: its fields, and its bytes."""
+
+import struct
+from binascii import crc32
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.spec import Geometry
+from flashtrain.spec.identity import PageIdentity
+from flashtrain.spec.registers import MAX_STREAMS
+
+GENERATION_LIMIT = 1 << PageIdentity.generation.width
+_MAGIC = b"FTJ1"
+_HEAD = struct.Struct("<4sIII")  # magic, CRC-32 of all that follows, number, clean
+_STREAM = struct.Struct("<III")
+
+
+@dataclass(frozen=True)
+class StreamEntry:
+    """A stream's generation (as far as identities have bits for it), and whether that was committed.
+
+    commit: the number of the record that said so, 0: none did; updates: that led to what was committed.
+    """
+
+    generation: int = 0
+    commit: int = 0
+    updates: int = 0
+
+    @property
+    def next(self) -> "StreamEntry":
+        """After a reset."""
+        return StreamEntry((self.generation + 1) % GENERATION_LIMIT)
+
+
+@dataclass(frozen=True)
+class Record:
+    """All that the journal knows, at once.
+
+    number: records are numbered from 1; clean: the controller was disabled in an orderly way afterwards;
+    streams: by NSID. By logical zone of the device: `floors`, the lowest sequence number that is not stale;
+    `pointers`, in a clean record, the blocks of a zone that takes more. wear: erases by physical zone, as far
+    as they were known.
+    """
+
+    number: int
+    streams: dict[int, StreamEntry] = field(default_factory=dict)
+    floors: tuple[int, ...] = ()
+    wear: tuple[int, ...] = ()
+    pointers: tuple[int, ...] = ()
+    clean: bool = False
+
+    def stream(self, nsid: int) -> StreamEntry:
+        return self.streams.get(nsid, StreamEntry())
+
+
+class RecordFormat:
+    """Bytes of records for a device of this geometry: little endian, with a CRC-32, in whole blocks.
+
+    The last bytes of each block stay free, because an INSPECT puts the page's identity there.
+    """
+
+    def __init__(self, geometry: Geometry) -> None:
+        self._zones = geometry.zones
+        self._page_bytes = geometry.page_bytes
+        self._payload = geometry.page_bytes - PageIdentity.BYTES
+        self._nbytes = _HEAD.size + MAX_STREAMS * _STREAM.size + 3 * 4 * self._zones
+
+    @property
+    def blocks(self) -> int:
+        """Logical blocks of a record."""
+        return -(-self._nbytes // self._payload)
+
+    def pack(self, record: Record) -> NDArray[np.uint8]:
+        """uint8[blocks, block]."""
+        body = struct.pack("<II", record.number, record.clean)
+        for nsid in range(1, MAX_STREAMS + 1):
+            entry = record.stream(nsid)
+            body += _STREAM.pack(entry.generation, entry.commit, entry.updates)
+        for numbers in (record.floors, record.wear, record.pointers):
+            body += struct.pack(f"<{self._zones}I", *(numbers or (0,) * self._zones))
+        data = _MAGIC + struct.pack("<I", crc32(body)) + body
+        blocks = np.zeros((self.blocks, self._page_bytes), np.uint8)
+        padded = np.frombuffer(data.ljust(self.blocks * self._payload, b"\0"), np.uint8)
+        blocks[:, : self._payload] = padded.reshape(self.blocks, self._payload)
+        return blocks
+
+    def parse(self, blocks: NDArray[np.uint8]) -> Record | None:
+        """What `pack` made the blocks from; None when they are not a record, or not a whole one."""
+        data = blocks[:, : self._payload].tobytes()[: self._nbytes]
+        magic, crc, number, clean = _HEAD.unpack_from(data)
+        if magic != _MAGIC or crc != crc32(data[8:]):
+            return None
+        at = _HEAD.size
+        streams = {
+            nsid: StreamEntry(*_STREAM.unpack_from(data, at + (nsid - 1) * _STREAM.size))
+            for nsid in range(1, MAX_STREAMS + 1)
+        }
+        at += MAX_STREAMS * _STREAM.size
+        each = struct.Struct(f"<{self._zones}I")
+        floors, wear, pointers = (each.unpack_from(data, at + i * each.size) for i in range(3))
+        return Record(number, streams, floors, wear, pointers, bool(clean))

@@ -1,0 +1,275 @@
+"""Recovery: what non-volatile streams held when the power failed, from the flash alone.
+
+What is kept
+------------
+- Every append to a non-volatile stream that was acknowledged. Pages of others may be there, too. A page whose
+  program was interrupted is not, and a read of it is a media error.
+- Generations, commits and resets, if the node has a journal (`journal`). Updates that no record says were
+  committed are dropped. Without a journal the newest generation that is found of a stream is kept, and
+  nothing that updates wrote.
+- Erase counts: those of physical zones that hold anything are exact; of others what the journal had last (it
+  is told at each recovery and `Device.shutdown`), or 0.
+
+Lost are volatile streams, pins, and that a zone was retired or finished. A zone that was not full takes no
+more after a loss of power, since pages past its last one may be half programmed; the zoned command set lets a
+controller finish zones. After `Device.shutdown` it does.
+
+How
+---
+The controller comes up empty, and takes only INSPECT and RESTORE (`flashtrain.spec.identity`). The first
+pages of all physical zones say which logical zone each was; the journal says which of these claims are stale.
+Of each zone that is kept the write pointer is found, and it is restored. All other physical zones are erased.
+At the end a record of what was found goes to the journal, so that a power failure right after finds the same.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from flashtrain.spec import NodeTable, Opcode, Port, Stream, ZoneState
+from flashtrain.spec.identity import RestoreAction
+
+from .claims import Claim, ZoneReader, newest
+from .engine import Engine, Flight
+from .entries import Command
+from .errors import ForeignContent, JournalDamaged
+from .inspection import Inspector, Span
+from .journal import Journal, is_recorded
+from .journal_record import Record, RecordFormat, StreamEntry
+from .pending import Pending
+from .zone_info import ZoneInfo
+
+
+@dataclass(frozen=True)
+class RecoveredStream:
+    """A non-volatile stream: its generation, zones that hold something, and blocks up to the last one of
+    each."""
+
+    name: str
+    generation: int
+    zones: int
+    blocks: int
+
+
+@dataclass(frozen=True)
+class RecoveryReport:
+    """What was found.
+
+    erased: physical zones that were not kept; records: of the journal that were read; clean: the device had
+    been shut down in an orderly way; clocks: simulated, that it took.
+    """
+
+    streams: tuple[RecoveredStream, ...]
+    erased: int
+    records: int
+    clean: bool
+    clocks: int
+
+    def stream(self, name: str) -> RecoveredStream:
+        return next(stream for stream in self.streams if stream.name == name)
+
+
+class _Found(NamedTuple):
+    """The newest record, in what zone of the journal; whether nothing was begun after it; block behind it
+    where that zone goes on (None: it does not); records read."""
+
+    record: Record | None
+    claim: Claim | None
+    last: bool
+    end: int | None
+    read: int
+
+
+class Recovery:
+    """One recovery of the device behind `engine`, whose controller was enabled for it."""
+
+    def __init__(
+        self, engine: Engine, node: NodeTable, zones: dict[int, range], journal: Journal | None
+    ) -> None:
+        self._engine = engine
+        self._node = node
+        self._zones = zones
+        self._journal = journal
+        self._geometry = engine.link.config.geometry
+        self._inspector = Inspector(engine, node.streams[0].nsid)
+        self._reader = ZoneReader(self._inspector, self._geometry)
+        self._restored: dict[int, ZoneInfo] = {}
+
+    def run(self) -> RecoveryReport:
+        """Restore what is found, and end the recovery."""
+        start = self._engine.link.clocks
+        claims = self._reader.claims()
+        for claim in claims.values():
+            self._check(claim)
+        found = self._find_record(list(claims.values()))
+        entries = self._entries(list(claims.values()), found.record)
+        kept = self._kept(list(claims.values()), entries, found.record)
+        record = replace(Record(0), streams=entries) if found.record is None else found.record
+        clean = record.clean and found.last
+        trusted = (lambda claim: record.pointers[claim.zone]) if clean else (lambda claim: 0)
+        pointers = self._reader.pointers(kept, trusted)
+        for claim, pointer in pointers.items():
+            self._restored[claim.zone] = self._zone_info(claim, pointer, trusted(claim))
+        wear = self._wear(claims, record)
+        sequence = 1 + max((*record.floors, *(claim.sequence for claim in claims.values())), default=-1)
+        self._restore(entries, pointers, wear, sequence)
+        if self._journal is not None:
+            self._go_on(self._journal, replace(record, streams=entries), found, kept, wear, sequence)
+        return RecoveryReport(
+            tuple(
+                self._recovered(stream, entries[stream.nsid], pointers)
+                for stream in self._node.streams
+                if stream.nsid in entries and stream is not self._node.journal
+            ),
+            self._geometry.zones - len(kept), found.read, clean, self._engine.link.clocks - start,
+        )  # fmt: skip
+
+    def zones(self, nsid: int) -> list[ZoneInfo]:
+        """The zones of a stream as they are afterwards."""
+        g = self._geometry
+        return [
+            self._restored.get(zone)
+            or ZoneInfo(number * g.zone_size, ZoneState.EMPTY, g.zone_capacity, number * g.zone_size)
+            for number, zone in enumerate(self._zones[nsid])
+        ]
+
+    # What is what.
+
+    def _check(self, claim: Claim) -> None:
+        if claim.zone not in self._zones.get(claim.nsid, ()):
+            own = {stream.name: self._zones[stream.nsid] for stream in self._node.streams}
+            raise ForeignContent(
+                f"physical zone {claim.physical} is zone {claim.zone} of namespace {claim.nsid}; "
+                f"node {self._node.name!r} has {own}"
+            )
+
+    def _find_record(self, claims: list[Claim]) -> _Found:
+        """The newest record: the last one in the journal's newer zone, or if that has none, in the older."""
+        journal = self._node.journal
+        if journal is None:
+            return _Found(None, None, False, None, 0)
+        form = RecordFormat(self._geometry)
+        own = newest(claim for claim in claims if claim.nsid == journal.nsid).values()
+        by_age = sorted(own, key=lambda claim: claim.sequence, reverse=True)
+        pointers = self._reader.pointers(by_age)
+        read = 0
+        for claim in by_age:
+            for start in range((pointers[claim] - 1) // form.blocks * form.blocks, -1, -form.blocks):
+                span = Span(claim.physical, start, form.blocks)
+                if start + form.blocks > self._geometry.zone_capacity:
+                    continue
+                if not claim.owns(self._inspector.identities([span])[0]).all():
+                    continue  # its program was interrupted: it was never acknowledged
+                read += 1
+                record = form.parse(self._inspector.pages(span))
+                if record is None:
+                    raise JournalDamaged(
+                        f"the record in block {start} of physical zone {claim.physical} is damaged; "
+                        "older ones may say wrong things, and Device.format() makes a new start"
+                    )
+                end = start + form.blocks
+                last = claim is by_age[0] and end == pointers[claim]
+                goes_on = last and record.clean and end == record.pointers[claim.zone]
+                return _Found(record, claim, last, end if goes_on else None, read)
+        return _Found(None, by_age[0] if by_age else None, False, None, read)
+
+    def _entries(self, claims: list[Claim], record: Record | None) -> dict[int, StreamEntry]:
+        """Generations by NSID of the non-volatile streams."""
+        entries = {}
+        for stream in self._node.streams:
+            if is_recorded(self._node, stream):
+                entries[stream.nsid] = StreamEntry() if record is None else record.stream(stream.nsid)
+            elif stream.persistency:
+                own = [claim for claim in claims if claim.nsid == stream.nsid]
+                last = max(own, key=lambda claim: claim.sequence, default=None)
+                entries[stream.nsid] = StreamEntry(0 if last is None else last.generation)
+        return entries
+
+    def _kept(
+        self, claims: list[Claim], entries: dict[int, StreamEntry], record: Record | None
+    ) -> list[Claim]:
+        floors = () if record is None else record.floors
+        return list(
+            newest(
+                replace(claim, updates=bool(entry.commit))
+                for claim in claims
+                if (entry := entries.get(claim.nsid)) is not None
+                and claim.generation == entry.generation
+                and (not claim.updates or entry.commit)
+                and (not floors or claim.sequence >= floors[claim.zone])
+            ).values()
+        )
+
+    def _zone_info(self, claim: Claim, pointer: int, trusted: int) -> ZoneInfo:
+        g = self._geometry
+        start = (claim.zone - self._zones[claim.nsid].start) * g.zone_size
+        if pointer == trusted and pointer < g.zone_capacity:
+            return ZoneInfo(start, ZoneState.CLOSED, g.zone_capacity, start + pointer)
+        return ZoneInfo(start, ZoneState.FULL, g.zone_capacity, None)
+
+    def _wear(self, claims: dict[int, Claim], record: Record) -> list[int]:
+        known = list(record.wear) or [0] * self._geometry.zones
+        for physical, claim in claims.items():
+            known[physical] = claim.wear
+        return known
+
+    # What is done.
+
+    def _restore(
+        self, entries: dict[int, StreamEntry], pointers: dict[Claim, int], wear: list[int], sequence: int
+    ) -> None:
+        restore, any_nsid = Opcode.RESTORE, self._node.streams[0].nsid
+        kept = {claim.physical: claim for claim in pointers}
+        self._submit(
+            Command(restore, nsid, action=RestoreAction.STREAM, generation=entry.generation)
+            for nsid, entry in entries.items()
+        )
+        self._submit(
+            Command(
+                restore,
+                claim.nsid,
+                self._restored[claim.zone].start + pointer,
+                action=RestoreAction.ZONE,
+                restored_state=self._restored[claim.zone].state,
+                physical=claim.physical,
+                sequence=claim.sequence,
+                wear=claim.wear,
+            )
+            for claim, pointer in pointers.items()
+        )
+        self._submit(
+            Command(restore, any_nsid, action=RestoreAction.PHYSICAL, physical=physical, wear=wear[physical])
+            for physical in range(self._geometry.zones)
+            if physical not in kept
+        )
+        self._submit([Command(restore, any_nsid, action=RestoreAction.END, sequence=sequence)])
+
+    def _submit(self, commands: Iterable[Command]) -> None:
+        """Submit commands, and wait for all."""
+        flights = [Flight(Port.HOST, command) for command in commands]
+        self._engine.submit(flights)
+        Pending(self._engine, flights, "all", lambda _: None).result()
+
+    def _go_on(
+        self,
+        journal: Journal,
+        record: Record,
+        found: _Found,
+        kept: list[Claim],
+        wear: list[int],
+        sequence: int,
+    ) -> None:
+        """Record what was kept: what was not is stale from now on."""
+        floors = [sequence] * self._geometry.zones
+        for claim in kept:
+            floors[claim.zone] = claim.sequence
+        now = Record(record.number, record.streams, tuple(floors), tuple(wear))
+        if found.claim is None:
+            journal.start(now)
+        else:
+            journal.start(now, found.claim.zone - self._zones[found.claim.nsid].start, found.end)
+        journal.write()
+
+    def _recovered(self, stream: Stream, entry: StreamEntry, pointers: dict[Claim, int]) -> RecoveredStream:
+        blocks = [pointer for claim, pointer in pointers.items() if claim.nsid == stream.nsid]
+        return RecoveredStream(stream.name, entry.generation, len(blocks), sum(blocks))

@@ -1,0 +1,293 @@
+"""Power failures at random commands of a random workload: nothing that was acknowledged is lost.
+
+The Link here is the functional model with a flash that behaves as a real one when the power fails: what was
+programmed since the host looked last is there in part, what was to be erased as well.
+"""
+
+from collections.abc import Callable
+from random import Random
+
+import numpy as np
+import pytest
+
+from flashtrain.host import (
+    CommandError,
+    Device,
+    FunctionalLink,
+    StoredArray,
+    StreamFull,
+    TensorGroup,
+    open_device,
+)
+from flashtrain.host.functional.flash import Flash, Page
+from flashtrain.spec import Port, preset
+from flashtrain.spec.optimizer import Input, OptimizerCode
+from flashtrain.spec.streams import UPDATE_NODE
+from flashtrain.training.optimizers import SGD
+
+TINY = preset("tiny")
+CYCLES = 60
+OPTIMIZER = SGD(0.5)
+GROUP = TensorGroup(OptimizerCode.SGD, ((700,),))
+
+
+class PowerFailed(Exception):
+    """The device does not answer any more."""
+
+
+class LazyFlash(Flash):
+    """Remembers what could be undone by a loss of power: late programs, and what was to be erased."""
+
+    def __init__(self, geometry):
+        super().__init__(geometry)
+        self.ghosts: dict[int, list[Page | None]] = {}
+        self.before: dict[int, int] = {}
+
+    def erase(self, zone):
+        if pages := self.zones[zone].pages:
+            self.ghosts[zone] = list(pages)
+        self.before.pop(zone, None)
+        super().erase(zone)
+
+    def settle(self):
+        """The host has seen that all was programmed."""
+        self.before = {zone: len(physical.pages) for zone, physical in enumerate(self.zones)}
+        self.ghosts = {zone: pages for zone, pages in self.ghosts.items() if not self.zones[zone].pages}
+
+    def fail(self, random: Random):
+        columns = TINY.geometry.superpage  # each is a block, whose pages are programmed in order
+        for zone, physical in enumerate(self.zones):
+            if not physical.pages and zone in self.ghosts and random.random() < 0.8:
+                keep = random.choice([0.0, 0.5, 1.0])
+                physical.pages[:] = [
+                    page if random.random() < keep or page is None else page._replace(owner=None)
+                    for page in self.ghosts[zone]
+                ]
+                continue
+            first = self.before.get(zone, 0)
+            for column in range(columns):
+                offsets = [i for i in range(first, len(physical.pages)) if i % columns == column]
+                if offsets and random.random() < 0.7:
+                    cut = random.randrange(len(offsets))
+                    for offset in offsets[cut:]:
+                        physical.pages[offset] = None
+                    if random.random() < 0.5:
+                        physical.pages[offsets[cut]] = Page(bytes(TINY.geometry.page_bytes), None, False)
+        self.ghosts.clear()
+        self.before.clear()
+
+
+class FailingLink(FunctionalLink):
+    """Its power fails in the middle of a command, when so many more were carried out."""
+
+    def __init__(self, random: Random) -> None:
+        super().__init__(TINY, 1 << 18)
+        self._flash: LazyFlash = LazyFlash(TINY.geometry)
+        self._random = random
+        self.left = -1  # never
+
+    def power_cycle(self) -> None:
+        self._flash.fail(self._random)
+        super().power_cycle()
+
+    def _enable(self) -> None:
+        super()._enable()
+        answer = self._executor.answer
+
+        def maybe(port, raw):
+            done = answer(port, raw)
+            if self.left == 0:
+                raise PowerFailed
+            self.left -= 1
+            return done
+
+        self._executor.answer = maybe
+
+    def _write_doorbell(self, address, value):
+        self._flash.settle()
+        super()._write_doorbell(address, value)
+
+
+class Workload:
+    """What a user does, and what he may expect to find afterwards.
+
+    kept: acknowledged arrays by stream; doubtful: those which a change that was not acknowledged has removed
+    or not, all or none of them; gone: those which one has removed
+    that was; weights: those the state may have.
+    """
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.kept: dict[str, list[tuple[StoredArray, np.ndarray]]] = {"inputs": [], "trained": []}
+        self.doubtful: list[list[tuple[StoredArray, np.ndarray]]] = []
+        self.gone: list[tuple[StoredArray, np.ndarray]] = []
+        self.weights: list[np.ndarray] = []
+        self.updates: list[int] = []
+        self.done: dict[str, int] = {}
+        self.noise = np.random.default_rng(random.randrange(1 << 32))
+
+    def begin(self, device: Device) -> None:
+        self.device = device
+        self.state = device.optimizer_state([GROUP])
+        w = self._vector()
+        self.state.initialise([[w]])
+        self.weights, self.updates = [w], [0]
+
+    def step(self) -> None:
+        action: Callable[[], None] = self.random.choices(
+            [
+                self.append,
+                self.append_many,
+                self.volatile,
+                self.reset,
+                self.reset_zone,
+                self.update,
+                self.pin,
+            ],
+            [6, 4, 2, 1, 2, 4, 1],
+        )[0]
+        action()
+        self.done[action.__name__] = self.done.get(action.__name__, 0) + 1
+
+    def append(self) -> None:
+        name = self.random.choice(list(self.kept))
+        array = self._array()
+        try:
+            self.kept[name].append((self._stream(name).append(array), array))
+        except StreamFull:
+            self.reset(name)
+
+    def append_many(self) -> None:
+        name = self.random.choice(list(self.kept))
+        arrays = [self._array() for _ in range(3)]
+        try:
+            pendings = [self._stream(name).append_async(array) for array in arrays]
+        except StreamFull:
+            return
+        for pending, array in zip(pendings, arrays, strict=True):
+            self.kept[name].append((pending.result(), array))
+
+    def volatile(self) -> None:
+        stream = self.device.stream("activations")
+        try:
+            stream.append(self._array())
+        except StreamFull:
+            stream.reset()
+
+    def reset(self, name: str | None = None) -> None:
+        name = name or self.random.choice(list(self.kept))
+        self._doubt(name, lambda stored: True)
+        if self.random.random() < 0.5:
+            self._stream(name).reset()
+        else:
+            self._stream(name).reset_async().result()
+        self._forget()
+
+    def reset_zone(self) -> None:
+        name = self.random.choice(list(self.kept))
+        stream = self._stream(name)
+        zone = self.random.randrange(stream.zones)
+        self._doubt(name, lambda stored: any(lba // stream.zone_size == zone for lba, _ in stored.extents))
+        stream.reset_zone(zone)
+        self._forget()
+
+    def update(self) -> None:
+        gradient, t = self._vector(), self.updates[0] + 1
+        after, _ = OPTIMIZER.step(self.weights[0], gradient, OPTIMIZER.initial_state(gradient), t)
+        self.state.update([[gradient]], [OPTIMIZER.constants(t)])
+        if self.random.random() < 0.3:
+            self.state.skip()
+            return
+        self.weights.append(after)
+        self.updates.append(t)
+        self.state.commit()
+        del self.weights[0], self.updates[0]
+
+    def pin(self) -> None:
+        """A checkpoint, for a moment."""
+        generation = self.state.pin()
+        if self.random.random() < 0.5:
+            self.update()
+        assert self.state.read(Input.W, generation)[0][0].size
+        self.state.release(generation)
+
+    def check(self, device: Device) -> None:
+        """After a recovery: all is there, and then nothing is in doubt any more."""
+        self.device = device
+        for group in self.doubtful:
+            if any(self._is_there(*entry) for entry in group):
+                self.kept[self._name(group[0][0])] += group  # so all have to be
+                group.clear()
+        self._forget()
+        for name, arrays in self.kept.items():
+            for stored, array in arrays:
+                assert np.array_equal(self.device.stream(name).read(stored), array), (name, stored)
+        for entry in self.gone:
+            assert not self._is_there(*entry), entry[0]
+        activations = device.stream("activations")
+        assert all(zone.room == zone.capacity for zone in activations.report())
+        self.state = device.optimizer_state([GROUP], recovered=True)
+        found = self.state.read(Input.W)[0][0]
+        matches = [i for i, w in enumerate(self.weights) if w.tobytes() == found.tobytes()]
+        assert matches, "the weights are neither those before the step nor those after it"
+        self.weights, self.updates = [self.weights[matches[-1]]], [self.updates[matches[-1]]]
+        assert self.state.current.updates == self.updates[0]
+        for generation in self.state.pinned:
+            self.state.release(generation)
+
+    def _is_there(self, stored: StoredArray, array: np.ndarray) -> bool:
+        try:
+            return np.array_equal(self.device.stream(self._name(stored)).read(stored), array)
+        except CommandError:
+            return False
+
+    def _forget(self) -> None:
+        """What was in doubt is gone."""
+        self.gone = [*self.gone, *(entry for group in self.doubtful for entry in group)][-50:]
+        self.doubtful.clear()
+
+    def _doubt(self, name: str, concerned: Callable[[StoredArray], bool]) -> None:
+        group = [entry for entry in self.kept[name] if concerned(entry[0])]
+        self.kept[name] = [entry for entry in self.kept[name] if not concerned(entry[0])]
+        if group:
+            self.doubtful.append(group)
+
+    def _name(self, stored: StoredArray) -> str:
+        return next(stream.name for stream in UPDATE_NODE.streams if stream.nsid == stored.nsid)
+
+    def _stream(self, name: str):
+        return self.device.stream(name, Port.HOST if name == "inputs" else Port.CORE)
+
+    def _array(self) -> np.ndarray:
+        return self.noise.integers(0, 256, self.random.randint(20, 6 * 512), np.uint8)
+
+    def _vector(self) -> np.ndarray:
+        return self.noise.standard_normal(700).astype(np.float32)
+
+
+def test_power_failures_at_random_commands(seed):
+    random = Random(seed)
+    link = FailingLink(random)
+    work = Workload(random)
+    with open_device(link=link, node=UPDATE_NODE) as device:
+        work.begin(device)
+        failed_in_recovery = 0
+        for _ in range(CYCLES):
+            link.left = random.randrange(60)
+            with pytest.raises(PowerFailed):
+                while True:
+                    work.step()
+            while True:
+                link.power_cycle()
+                link.left = random.randrange(80) if random.random() < 0.3 else -1
+                try:
+                    device.recover()
+                    break
+                except PowerFailed:
+                    failed_in_recovery += 1
+            link.left = -1
+            work.check(device)
+            work.append()
+        print(work.done, "failures while recovering:", failed_in_recovery)
+        assert set(work.done) >= {"append", "append_many", "volatile", "reset", "reset_zone", "update", "pin"}
+        assert failed_in_recovery

@@ -1,0 +1,470 @@
+"""Recovery after a loss of power on the functional Link: what is kept, what is dropped, what is refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from flashtrain.host import (
+    DeviceClosed,
+    DeviceEnabled,
+    DeviceHang,
+    ForeignContent,
+    FunctionalLink,
+    HostError,
+    JournalDamaged,
+    Link,
+    StateMissing,
+    TensorGroup,
+    open_device,
+    raw_entry,
+)
+from flashtrain.host.command_errors import (
+    InvalidZoneTransition,
+    MediaError,
+    StreamPinned,
+    UnwrittenBlock,
+    ZoneReadOnly,
+)
+from flashtrain.host.functional.flash import Page
+from flashtrain.host.journal_record import Record, RecordFormat, StreamEntry
+from flashtrain.spec import ConfigError, Geometry, NodeTable, Opcode, Port, ZoneAction, ZoneState, preset
+from flashtrain.spec.nvme import GenerationAction
+from flashtrain.spec.optimizer import Input, OptimizerCode
+from flashtrain.spec.streams import ACTIVATION_NODE, SINGLE_NODE, UPDATE_NODE
+from flashtrain.training.optimizers import SGD
+
+TINY = preset("tiny")
+BLOCK = TINY.geometry.page_bytes
+NO_JOURNAL = NodeTable("no journal", tuple(s for s in UPDATE_NODE.streams if s is not UPDATE_NODE.journal))
+GROUP = TensorGroup(OptimizerCode.SGD, ((900,),))
+JOURNAL = UPDATE_NODE.named("journal").nsid
+
+
+@pytest.fixture
+def link():
+    with FunctionalLink(TINY, 1 << 18) as opened:
+        yield opened
+
+
+@pytest.fixture
+def device(link):
+    with open_device(link=link, node=UPDATE_NODE) as opened:
+        yield opened
+
+
+@pytest.fixture
+def random(seed):
+    return np.random.default_rng(seed)
+
+
+def blocks(count, first=0):
+    """An array of so many blocks."""
+    return (np.arange(count * BLOCK // 4, dtype=np.uint32) + first).astype(np.uint32)
+
+
+def cycle(device):
+    device.link.power_cycle()
+    return device.recover()
+
+
+def journal_zones(link):
+    """Physical zones that hold records, the newest last."""
+    found = [
+        z for z in link._flash.zones if z.pages and z.pages[0].owner and z.pages[0].owner.nsid == JOURNAL
+    ]
+    return sorted(found, key=lambda zone: zone.pages[0].owner.sequence)
+
+
+def test_what_is_kept(device):
+    host, core = device.stream("inputs", Port.HOST), device.stream("trained")
+    kept = [
+        (host, host.append(blocks(30))),
+        (core, core.append(blocks(3, 9))),
+        (host, host.append(blocks(1))),
+    ]
+    before = [stream.read(stored) for stream, stored in kept[1:2]]
+    device.stream("activations").append(blocks(5))
+    wear = device.zone_wear()
+    report = cycle(device)
+    assert (report.stream("inputs").zones, report.stream("inputs").blocks) == (2, 31)
+    assert (report.stream("trained").zones, report.stream("trained").blocks) == (1, 3)
+    assert [stream.name for stream in report.streams] == ["inputs", "trained", "state_a", "state_b"]
+    assert (report.erased, report.records, report.clean, report.clocks) == (13, 0, False, 0)
+    assert np.array_equal(device.stream("inputs").read(kept[0][1]), blocks(30))
+    assert np.array_equal(device.stream("inputs").read(kept[2][1]), blocks(1))
+    assert np.array_equal(core.read(kept[1][1]), before[0])
+    assert all(zone.state is ZoneState.EMPTY for zone in device.stream("activations").report())
+    # Those that were not kept were erased once more, the others were not.
+    assert sum(device.zone_wear()) == sum(wear) + 13
+
+
+def test_zones_take_no_more_after_a_loss_of_power(device):
+    stream = device.stream("trained")
+    stream.append(blocks(3))
+    cycle(device)
+    assert [zone.state for zone in stream.report()] == [ZoneState.FULL, ZoneState.EMPTY]
+    with pytest.raises(UnwrittenBlock):
+        stream.read_blocks(3, 1)
+    assert stream.append(blocks(2)).lba == stream.zone_size
+
+
+def test_zones_take_more_after_an_orderly_end(device):
+    stream = device.stream("trained")
+    first = stream.append(blocks(3))
+    for turn in range(30):  # more than a zone of the journal holds
+        pending = device.stream("activations").append_async(blocks(1))
+        device.shutdown()
+        assert pending.done
+        report = cycle(device) if turn % 2 else device.recover()
+        assert report.clean
+        zones = stream.report()
+        assert (zones[0].state, zones[0].write_pointer) == (ZoneState.CLOSED, 3)
+        assert zones[1].state is ZoneState.EMPTY
+        assert np.array_equal(stream.read(first), blocks(3))
+    assert stream.append(blocks(2)).lba == 3
+    assert not cycle(device).clean
+    assert np.array_equal(stream.read(first), blocks(3))
+
+
+def test_a_clean_record_is_trusted_only_where_it_is_true(device, link):
+    stream = device.stream("trained")
+    stream.append(blocks(3))
+    device.shutdown()
+    zone = next(zone for zone in link._flash.zones if zone.pages and zone.pages[0].owner.nsid == 3)
+    zone.program(3, zone.pages[2])
+    device.recover()
+    assert stream.report()[0].state is ZoneState.FULL
+
+
+def test_pages_beyond_a_hole_are_kept(device, link):
+    """Dies program on their own: an append may be acknowledged while one before it is not."""
+    stream = device.stream("trained")
+    stored = [stream.append(blocks(1, i)) for i in range(7)]
+    zone = next(zone for zone in link._flash.zones if zone.pages and zone.pages[0].owner.nsid == 3)
+    for hole in (0, 5):
+        zone.pages[hole] = Page(bytes(BLOCK), None, False)
+    assert cycle(device).stream("trained").blocks == 7
+    for i, one in enumerate(stored):
+        if i in (0, 5):
+            with pytest.raises(MediaError):
+                stream.read(one)
+        else:
+            assert np.array_equal(stream.read(one), blocks(1, i))
+
+
+def test_resets_are_kept(device):
+    one, other = device.stream("trained"), device.stream("inputs", Port.HOST)
+    one.append(blocks(2))
+    other.append(blocks(2))
+    one.reset()
+    other.manage_all(ZoneAction.RESET)
+    report = cycle(device)
+    assert [report.stream(name).generation for name in ("trained", "inputs")] == [1, 1]
+    assert [report.stream(name).blocks for name in ("trained", "inputs")] == [0, 0]
+    stored = one.append(blocks(1))
+    cycle(device)
+    assert stored.lba == 0 and np.array_equal(one.read(stored), blocks(1))
+
+
+def test_zone_resets_are_kept(device, link, monkeypatch):
+    stream = device.stream("trained")
+    stream.append(blocks(24))
+    second = stream.append(blocks(3, 5))
+    # The erase of what was reset has not come yet when the power fails.
+    monkeypatch.setattr(link._flash, "erase", lambda zone: None)
+    stream.reset_zone(0)
+    monkeypatch.undo()
+    assert cycle(device).stream("trained").blocks == 3
+    assert np.array_equal(stream.read(second), blocks(3, 5))
+    assert stream.report()[0].state is ZoneState.EMPTY
+    third = stream.append(blocks(2))
+    cycle(device)
+    assert third.lba == 0 and np.array_equal(stream.read(third), blocks(2))
+
+
+def test_zone_resets_of_what_is_empty_or_retired_are_not_recorded(device):
+    stream = device.stream("trained")
+    stored = stream.append(blocks(2))
+    stream.retire_zone(0, ZoneState.READ_ONLY)
+    for _ in range(2):
+        stream.reset_zone(1)
+    with pytest.raises(InvalidZoneTransition):
+        stream.reset_zone(0)
+    assert cycle(device).records == 0
+    assert np.array_equal(stream.read(stored), blocks(2))
+
+
+def test_without_a_journal(link):
+    with open_device(link=link, node=NO_JOURNAL) as device:
+        stream = device.stream("trained")
+        stored = stream.append(blocks(3))
+        cycle(device)
+        assert np.array_equal(stream.read(stored), blocks(3))
+        stream.reset()
+        stored = stream.append(blocks(1, 4))
+        for _ in range(2):
+            report = cycle(device)
+            assert (report.stream("trained").generation, report.stream("trained").blocks) == (1, 1)
+            assert np.array_equal(stream.read(stored), blocks(1, 4))
+        device.shutdown()
+        assert not device.recover().clean
+        state = device.optimizer_state([GROUP])
+        state.initialise([[np.ones(900, np.float32)]])
+        state.update([[np.ones(900, np.float32)]], [SGD(1.0).constants(1)])
+        state.commit()
+        assert cycle(device).stream("state_b").blocks == 0
+        with pytest.raises(StateMissing):
+            device.optimizer_state([GROUP], recovered=True)
+
+
+def test_the_journal_wraps_around(device, link):
+    stream, stored = device.stream("trained"), None
+    for number in range(1, 120):
+        stream.reset()
+        if number % 7 == 0:
+            stored = stream.append(blocks(1, number))
+            report = cycle(device)
+            assert report.stream("trained").generation == number and report.records == 1
+            assert np.array_equal(stream.read(stored), blocks(1, number))
+    assert len(journal_zones(link)) == 2
+
+
+def test_the_last_record_may_be_torn(device, link):
+    stream = device.stream("trained")
+    stream.reset()
+    stream.append(blocks(1))
+    stream.reset()
+    (zone,) = journal_zones(link)
+    zone.pages[-1] = zone.pages[-1]._replace(owner=None)
+    report = cycle(device)
+    # As if the second reset had not been begun; its zone was erased all the same.
+    assert (report.stream("trained").generation, report.records) == (1, 1)
+    stream.reset()
+    assert cycle(device).stream("trained").generation == 2
+
+
+def test_the_only_record_may_be_torn(device, link):
+    stream = device.stream("trained")
+    stored = stream.append(blocks(1))
+    device.stream("inputs", Port.HOST).reset()
+    (zone,) = journal_zones(link)
+    zone.pages[0] = zone.pages[0]._replace(owner=None)
+    assert cycle(device).records == 0
+    assert np.array_equal(stream.read(stored), blocks(1))
+
+
+def test_a_damaged_record_is_found(device, link):
+    stream = device.stream("trained")
+    stream.reset()
+    stream.reset()
+    (zone,) = journal_zones(link)
+    page = zone.pages[1]
+    zone.pages[0] = Page(bytes(BLOCK), zone.pages[0].owner, False)
+    assert cycle(device).stream("trained").generation == 2  # an older one does not matter
+    zone = journal_zones(link)[-1]
+    zone.pages[-1] = page._replace(data=bytes([page.data[0] ^ 1]) + page.data[1:], owner=zone.pages[-1].owner)
+    content = [list(physical.pages) for physical in link._flash.zones]
+    with pytest.raises(JournalDamaged, match=r"block 0 of physical zone \d+ is damaged; .* Device.format"):
+        cycle(device)
+    assert content == [physical.pages for physical in link._flash.zones]
+    with pytest.raises(DeviceClosed):
+        stream.append(blocks(1))
+    device.format()
+    assert np.array_equal(stream.read(stream.append(blocks(1))), blocks(1))
+
+
+def test_a_reset_that_is_refused_is_not_recorded(device):
+    stream = device.state_stream("trained")
+    stored = stream.append(blocks(1))
+    stream.pin()
+    with pytest.raises(StreamPinned):
+        stream.reset()
+    with pytest.raises(StreamPinned):
+        stream.reset_zone(0)
+    assert cycle(device).records == 0
+    # Pinned without the driver's knowledge: it corrects the record.
+    pin = raw_entry(opcode=Opcode.GENERATION, nsid=stream.nsid, action=GenerationAction.PIN)
+    assert device.submit_raw(Port.CORE, pin).ok
+    with pytest.raises(StreamPinned):
+        stream.reset()
+    assert cycle(device).stream("trained").generation == 0
+    assert np.array_equal(stream.read(stored), blocks(1))
+
+
+def test_generations_are_learnt_from_the_device_after_raw_commands(device):
+    stream = device.stream("trained")
+    stream.reset()
+    device.submit_raw(Port.CORE, raw_entry(opcode=Opcode.STREAM_RESET, nsid=stream.nsid))
+    stored = stream.append(blocks(1))
+    device.stream("inputs", Port.HOST).reset()
+    assert cycle(device).stream("trained").generation == 2
+    assert np.array_equal(stream.read(stored), blocks(1))
+
+
+def test_an_asynchronous_reset_waits_for_its_record(device):
+    stream = device.stream("trained")
+    stream.append(blocks(5))
+    pendings = [stream.reset_async(), stream.append_async(blocks(1)), stream.reset_async()]
+    stored = stream.append(blocks(2))
+    assert device.wait(pendings)[1].lba == 0
+    assert stored.lba == 0 and cycle(device).stream("trained").generation == 2
+    assert np.array_equal(stream.read(stored), blocks(2))
+
+
+def test_what_waits_for_a_record_is_lost_when_the_device_is_disabled(device, link, monkeypatch):
+    stream = device.stream("trained")
+    monkeypatch.setattr(link, "_work", lambda: None)
+    pendings = [stream.reset_async(), stream.append_async(blocks(1))]
+    with pytest.raises(DeviceHang, match="ZONE_APPEND by HOST, STREAM_RESET by CORE, ZONE_APPEND by CORE"):
+        pendings[0].result()
+    device.disable()
+    for pending in pendings:
+        with pytest.raises(DeviceClosed):
+            pending.result()
+
+
+def test_a_reset_whose_record_fails_is_not_carried_out(device):
+    stream = device.stream("trained")
+    stored = stream.append(blocks(1))
+    for zone in (0, 1):
+        device.stream("journal", Port.HOST).retire_zone(zone, ZoneState.READ_ONLY)
+    with pytest.raises(ZoneReadOnly, match=r"STREAM_RESET .* ZONE_IS_READ_ONLY"):
+        stream.reset_async().result()
+    assert np.array_equal(stream.read(stored), blocks(1))
+
+
+# Optimizer state.
+
+
+@pytest.fixture
+def state(device, random):
+    made = device.optimizer_state([GROUP])
+    made.initialise([[random.standard_normal(900).astype(np.float32)]])
+    return made
+
+
+def update(state):
+    state.update([[np.ones(900, np.float32)]], [SGD(0.5).constants(1)])
+
+
+def recovered(device):
+    cycle(device)
+    return device.optimizer_state([GROUP], recovered=True)
+
+
+def weights(state, generation=None):
+    return state.read(Input.W, generation)[0][0]
+
+
+def test_a_commit_is_kept(device, state):
+    for updates in range(1, 5):
+        update(state)
+        state.commit()
+        expected = weights(state)
+        state = recovered(device)
+        assert state.current.updates == updates and not state.pinned
+        assert np.array_equal(weights(state), expected)
+
+
+def test_an_update_without_a_commit_is_dropped(device, state):
+    expected = weights(state)
+    update(state)
+    state = recovered(device)
+    assert device.recovered.stream("state_b").blocks == 0
+    assert np.array_equal(weights(state), expected) and state.current.updates == 0
+    update(state)
+    state.skip()
+    update(state)
+    state.commit()
+    assert np.array_equal(weights(recovered(device)), expected - np.float32(0.5))
+
+
+def test_what_was_pinned_is_pinned_again(device, state):
+    old = weights(state)
+    state.pin()
+    update(state)
+    state.commit()
+    new = weights(state)
+    state = recovered(device)
+    (pinned,) = state.pinned
+    assert np.array_equal(weights(state), new) and np.array_equal(weights(state, pinned), old)
+    state.release(pinned)
+    state = recovered(device)
+    assert not state.pinned and np.array_equal(weights(state), new)
+
+
+def test_state_that_is_not_whole_is_missing(device, link):
+    with pytest.raises(StateMissing, match="'state_a', stream 'state_b' hold no committed state"):
+        recovered(device)
+    device.stream("state_a").append(blocks(24))
+    with pytest.raises(StateMissing):
+        recovered(device)
+    device.optimizer_state([GROUP]).initialise([[np.ones(900, np.float32)]])
+    cycle(device)
+    larger = TensorGroup(OptimizerCode.SGD, ((20_000,),))
+    with pytest.raises(StateMissing):
+        device.optimizer_state([replace(larger, shapes=((5000,),))], recovered=True)
+
+
+# What is refused.
+
+
+def test_what_cannot_be_recovered(device, link):
+    with pytest.raises(DeviceEnabled, match="expected one whose power failed, or disabled"):
+        device.recover()
+    with pytest.raises(ConfigError, match="recover is True; expected False for a Link made here"):
+        open_device("tiny", recover=True)
+    with pytest.raises(HostError, match="FunctionalLink cannot switch the power"):
+        Link.power_cycle(link)
+    device.stream("inputs", Port.HOST).append(blocks(30))
+    device.stream("trained").append(blocks(2))
+    link.power_cycle()
+    with pytest.raises(ForeignContent, match=r"is zone \d+ of namespace 3; node 'activation' has {'inputs'"):
+        open_device(link=link, node=ACTIVATION_NODE, recover=True)
+    with open_device(link=link, node=UPDATE_NODE, recover=True) as other:
+        assert other.recovered.stream("inputs").blocks == 30
+
+
+def test_a_journal_that_is_too_small():
+    geometry = Geometry(1, 1, 1, blocks=256, pages=4, page_bytes=512, spare_bytes=32)
+    config = replace(TINY, geometry=geometry, max_blocks=4)
+    with pytest.raises(
+        ConfigError, match=r"blocks of a zone of stream 'journal', .* is 4; expected at least the 7"
+    ):
+        open_device(config)
+
+
+def test_records_of_several_blocks(seed):
+    """And many zones, and a superpage of one page."""
+    geometry = Geometry(1, 1, 1, blocks=100, pages=16, page_bytes=512, spare_bytes=32)
+    config = replace(TINY, geometry=geometry)
+    assert RecordFormat(geometry).blocks == 3
+    random = np.random.default_rng(seed)
+    with FunctionalLink(config, 1 << 16) as link, open_device(link=link, node=SINGLE_NODE) as device:
+        stream = device.stream("trained")
+        for generation in range(1, 20):
+            stream.reset()
+            arrays = [random.integers(0, 256, 512 * int(random.integers(1, 40)), np.uint8) for _ in range(4)]
+            stored = [stream.append(array) for array in arrays]
+            if generation % 3 == 0:
+                device.shutdown()
+            assert cycle(device).stream("trained").generation == generation
+            for one, array in zip(stored, arrays, strict=True):
+                assert np.array_equal(stream.read(one), array)
+
+
+def test_bytes_of_a_record(seed):
+    geometry = TINY.geometry
+    form, random = RecordFormat(geometry), np.random.default_rng(seed)
+    numbers = lambda: tuple(int(n) for n in random.integers(0, 1 << 32, geometry.zones))  # noqa: E731
+    streams = {nsid: StreamEntry(*(int(n) for n in random.integers(0, 1 << 16, 3))) for nsid in range(1, 9)}
+    record = Record(7, streams, numbers(), numbers(), numbers(), clean=True)
+    packed = form.pack(record)
+    assert packed.shape == (1, BLOCK) and form.parse(packed) == record
+    packed[0, -16:] = 1  # where an INSPECT puts the identity
+    assert form.parse(packed) == record
+    for byte in random.integers(0, 304, 20):
+        damaged = packed.copy()
+        damaged[0, byte] ^= 1 << int(random.integers(0, 8))
+        assert form.parse(damaged) is None
