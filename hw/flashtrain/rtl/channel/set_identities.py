@@ -45,7 +45,7 @@ class SetIdentities(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.memory = memory = Memory(shape=_SetIdentity(), depth=self.config.write_sets, init=[])
+        m.submodules.sets = memory = Memory(shape=_SetIdentity(), depth=self.config.write_sets, init=[])
         write, read = memory.write_port(), memory.read_port(domain="comb")
         common, page = self.page.identity, self.page
         m.d.comb += [
