@@ -21,7 +21,6 @@ from flashtrain.spec.registers import Register, StreamRegister, stream_register
 
 from .engine import Engine, Flight
 from .entries import Command
-from .errors import RegisterError
 from .journal_record import GENERATION_LIMIT, Record, RecordFormat, StreamEntry
 from .pending import Pending
 from .stream import DeviceStream
@@ -91,16 +90,12 @@ class Journal:
             changes[source] = lambda entry: entry.next
         return self._change(changes)
 
-    def reset_zone(self, nsid: int, zone: int) -> Flight | None:
-        """A zone will be reset that no append is under way to; none when that cannot be recorded.
+    def reset_zone(self, nsid: int, zone: int) -> Flight:
+        """A zone will be reset that no append is under way to.
 
-        What is allocated from now on has at least the sequence number that the controller tells now. Where it
-        does not (register SEQUENCE) a reset lasts from the next append to the zone on.
+        What is allocated from now on has at least the sequence number that the controller tells now.
         """
-        try:
-            floor = self._engine.link.read_register(Register.SEQUENCE)
-        except RegisterError:
-            return None
+        floor = self._engine.link.read_register(Register.SEQUENCE)
         floors = list(self._record.floors or (0,) * self._engine.link.config.geometry.zones)
         floors[self._zones[nsid].start + zone] = floor
         self._record = replace(self._record, floors=tuple(floors))

@@ -239,7 +239,7 @@ class RandomCommands:
         page = g.page_bytes
         zone_bits = g.zone_size_bits
         faults: dict[str, Callable[[], Fields]] = {
-            "opcode": lambda: {"opcode": r.choice([0x03, 0x04, 0x08, 0x7F, 0x85, 0x86, 0x87, 0xFF])},
+            "opcode": lambda: {"opcode": r.choice([0x03, 0x04, 0x08, 0x7F, 0x85, 0x86, 0x87, 0x8C, 0xFF])},
             "fuse": lambda: {"fuse": r.randint(1, 3)},
             "psdt": lambda: {"psdt": r.choice([0, 2, 3])},
             "namespace": lambda: {"nsid": r.choice([0, 5, 6, 7, 8, 9, 0x100, 0xFFFF_FFFF])},

@@ -91,7 +91,7 @@ class Executor:
             case Opcode.INSPECT:
                 return self._inspect(request, index, offset), 0
             case Opcode.RESTORE:
-                self._restore(request, content)
+                return self._restore(request, content), 0
             case Opcode.READ:
                 return self._read(request, content, index, offset), 0
             case Opcode.ZONE_MANAGEMENT_SEND:
@@ -142,13 +142,14 @@ class Executor:
             target[:] = self.physical.flash.inspect(zone, offset + number)
         return Status.SUCCESS
 
-    def _restore(self, request: Request, content: StreamContent) -> None:
+    def _restore(self, request: Request, content: StreamContent) -> Status:
         match RestoreAction(request.action):
             case RestoreAction.STREAM:
                 content.generation = request.generation
             case RestoreAction.ZONE:
                 zone, last = divmod(request.slba - 1, self._config.geometry.zone_size)
-                content.zones.restore(zone, ZoneState(request.restored_state), last + 1)
+                if status := content.zones.restore(zone, ZoneState(request.restored_state), last + 1):
+                    return status
                 self.physical.use(request.physical, request.wear)
                 content.storage.restore(
                     zone, content.generation, request.physical, request.sequence, request.wear
@@ -159,6 +160,7 @@ class Executor:
             case RestoreAction.END:
                 self.physical.sequence = request.sequence
                 self.recovering = False
+        return Status.SUCCESS
 
     def _manage(self, request: Request, content: StreamContent, index: int) -> Status:
         action = ZoneAction(request.action)

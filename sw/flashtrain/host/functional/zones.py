@@ -106,9 +106,16 @@ class StreamZones:
                 _do(zone, action)
         return Status.SUCCESS
 
-    def restore(self, index: int, state: ZoneState, written: int) -> None:
+    def restore(self, index: int, state: ZoneState, written: int) -> Status:
         """The zone as it was before the power failed."""
+        if self.zones[index].state is not ZoneState.EMPTY:
+            return Status.INVALID_ZONE_TRANSITION
+        if written > self._config.geometry.zone_capacity:
+            return Status.ZONE_BOUNDARY_ERROR
+        if state is ZoneState.CLOSED and self._count(ACTIVE) >= self._config.max_active:
+            return Status.TOO_MANY_ACTIVE_ZONES
         self.zones[index] = Zone(state, written)
+        return Status.SUCCESS
 
     def retire(self, index: int, state: ZoneState) -> Status:
         zone = self.zones[index]
