@@ -1,0 +1,119 @@
+"""Power failures at random commands of a random workload: nothing that was acknowledged is lost.
+
+The Link here is the functional model with a flash that behaves as a real one when the power fails: what was
+programmed since the host looked last is there in part, what was to be erased as well.
+"""
+
+from random import Random
+
+import pytest
+from workload import ACTIONS, PowerFailed, Workload
+
+from flashtrain.host import FunctionalLink, open_device
+from flashtrain.host.functional.flash import Flash, Page
+from flashtrain.spec import preset
+from flashtrain.spec.streams import UPDATE_NODE
+
+TINY = preset("tiny")
+CYCLES = 60
+
+
+class LazyFlash(Flash):
+    """Remembers what could be undone by a loss of power: late programs, and what was to be erased."""
+
+    def __init__(self, geometry):
+        super().__init__(geometry)
+        self.ghosts: dict[int, list[Page | None]] = {}
+        self.before: dict[int, int] = {}
+
+    def erase(self, zone):
+        if pages := self.zones[zone].pages:
+            self.ghosts[zone] = list(pages)
+        self.before.pop(zone, None)
+        super().erase(zone)
+
+    def settle(self):
+        """The host has seen that all was programmed."""
+        self.before = {zone: len(physical.pages) for zone, physical in enumerate(self.zones)}
+        self.ghosts = {zone: pages for zone, pages in self.ghosts.items() if not self.zones[zone].pages}
+
+    def fail(self, random: Random):
+        columns = TINY.geometry.superpage  # each is a block, whose pages are programmed in order
+        for zone, physical in enumerate(self.zones):
+            if not physical.pages and zone in self.ghosts and random.random() < 0.8:
+                keep = random.choice([0.0, 0.5, 1.0])
+                physical.pages[:] = [
+                    page if random.random() < keep or page is None else page._replace(owner=None)
+                    for page in self.ghosts[zone]
+                ]
+                continue
+            first = self.before.get(zone, 0)
+            for column in range(columns):
+                offsets = [i for i in range(first, len(physical.pages)) if i % columns == column]
+                if offsets and random.random() < 0.7:
+                    cut = random.randrange(len(offsets))
+                    for offset in offsets[cut:]:
+                        physical.pages[offset] = None
+                    if random.random() < 0.5:
+                        physical.pages[offsets[cut]] = Page(bytes(TINY.geometry.page_bytes), None, False)
+        self.ghosts.clear()
+        self.before.clear()
+
+
+class FailingLink(FunctionalLink):
+    """Its power fails in the middle of a command, when so many more were carried out."""
+
+    def __init__(self, random: Random) -> None:
+        super().__init__(TINY, 1 << 18)
+        self._flash: LazyFlash = LazyFlash(TINY.geometry)
+        self._random = random
+        self.left = -1  # never
+
+    def power_cycle(self) -> None:
+        self._flash.fail(self._random)
+        super().power_cycle()
+
+    def _enable(self) -> None:
+        super()._enable()
+        answer = self._executor.answer
+
+        def maybe(port, raw):
+            done = answer(port, raw)
+            if self.left == 0:
+                raise PowerFailed
+            self.left -= 1
+            return done
+
+        self._executor.answer = maybe
+
+    def _write_doorbell(self, address, value):
+        self._flash.settle()
+        super()._write_doorbell(address, value)
+
+
+def test_power_failures_at_random_commands(seed):
+    random = Random(seed)
+    link = FailingLink(random)
+    work = Workload(random)
+    with open_device(link=link, node=UPDATE_NODE) as device:
+        work.begin(device)
+        failed_in_recovery = 0
+        for _ in range(CYCLES):
+            link.left = random.randrange(60)
+            with pytest.raises(PowerFailed):
+                while True:
+                    work.step()
+            while True:
+                link.power_cycle()
+                link.left = random.randrange(80) if random.random() < 0.3 else -1
+                try:
+                    device.recover()
+                    break
+                except PowerFailed:
+                    failed_in_recovery += 1
+            link.left = -1
+            work.check(device)
+            work.append()
+        print(work.done, "failures while recovering:", failed_in_recovery)
+        assert set(work.done) >= ACTIONS
+        assert failed_in_recovery
