@@ -21,7 +21,7 @@ CONFIG = preset("tiny")
 GEOMETRY, TIMING = CONFIG.geometry, CONFIG.timing
 MEMORY_BYTES = 1 << 20
 CUT_EACH = 6  # so many programs and so many erases
-MOST_CUTS = 60
+MOST_CUTS = 150
 ERASED = b"\xff" * GEOMETRY.raw_page_bytes
 
 
@@ -140,7 +140,9 @@ def test_power_fails_at_random_clocks(link: RtlLink, seed: int) -> None:
         appends = Appends(rng)
         appends.fill(device.stream("activations"), 6, durable=False)
         appends.fill(device.stream("trained"), 20, durable=True)
-        link.run(int(rng.integers(1, 60_000)))
+        link.run(int(rng.integers(1, 30_000)))
+        device.stream("activations").reset_async()  # so that there is something to erase
+        link.run(int(rng.integers(1, 30_000)))
         acknowledged = appends.acknowledged
         link.power_cycle()
         cut += interrupted(link)
