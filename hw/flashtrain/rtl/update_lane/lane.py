@@ -60,6 +60,7 @@ class UpdateLane(wiring.Component):
         m.submodules.updater = updater = Updater(self.config)
         m.submodules.tile = tile = TileBuffer(self.config)
         connect(m, updater.tile, tile.tile)
+        m.d.comb += updater.identities.ready.eq(1)  # they lead nowhere: there are no pages here
 
         state = Signal(State)
         left = Signal(range(tile.lanes + 1))  # words of this state that are still to be moved
