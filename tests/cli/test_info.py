@@ -36,5 +36,5 @@ def test_metadata_of_behemoth_fits_its_budget(capsys):
 
 def test_streams_of_a_node(capsys):
     document = info(capsys, "--node", "weight")
-    assert [stream["name"] for stream in document["streams"]] == ["weights", "trained"]
+    assert [stream["name"] for stream in document["streams"]] == ["weights", "trained", "journal"]
     assert sum(stream["zones"] for stream in document["streams"]) == 32

@@ -34,6 +34,13 @@ def test_sequence_from_python(tmp_path):
     run_in(tmp_path, "script.py")
 
 
+def test_recovery(tmp_path):
+    (block,) = code("recovery.md")
+    (tmp_path / "script.py").write_text(block)
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert f"```\n{done.stdout}```" in (ROOT / "docs" / "recovery.md").read_text(), done.stderr
+
+
 def test_another_configuration(tmp_path):
     (block,) = code("verilog.md")
     # The same with less to write: the preset in the page takes a minute to check.
