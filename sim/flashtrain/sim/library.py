@@ -43,7 +43,7 @@ from flashtrain.rtl.zones.allocator import ZoneAllocator
 from flashtrain.rtl.zones.erase import EraseBroadcast
 from flashtrain.rtl.zones.manager import ZoneManager
 from flashtrain.rtl.zones.report import ZoneReport
-from flashtrain.sim.build_cache import BUILD, content_key
+from flashtrain.sim.build_cache import BUILD, build_once, content_key
 from flashtrain.sim.channel_unit import ChannelUnit
 from flashtrain.sim.hub_unit import HubUnit
 from flashtrain.sim.model_facts import ModelFacts, model_facts
@@ -164,8 +164,11 @@ def _models(
 def _generated(name: str, lines: Iterable[str]) -> Path:
     text = "\n".join(lines) + "\n"
     path = BUILD / "generated" / content_key(text) / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+
+    def write() -> None:
+        path.write_text(text)
+
+    build_once(path.parent, write)
     return path
 
 
