@@ -279,7 +279,7 @@ def test_the_rows_of_the_table():
     assert [row.benchmark for row in TABLE if row.preset == "small"] == [
         "append_erased", "read_sequential", "append_latency", "command_interval", "simulation_speed",
         "update_adam", "update_adam_bf16", "update_momentum", "update_sgd",
-        "update_speedup_host", "update_speedup_controller", "update_energy_ratio",
+        "update_speedup_host", "update_speedup_controller", "update_energy_ratio", "recovery_time",
     ]  # fmt: skip
     assert {row.benchmark for row in TABLE} == {row.benchmark for row in QUICK_TABLE} == set(BENCHMARKS)
     assert not {row.preset for row in QUICK_TABLE} & {"behemoth", "behemoth_wide"}

@@ -47,7 +47,7 @@ SMALL_SCALE = tuple(
     for name in (
         "append_erased", "read_sequential", "append_latency", "command_interval", "simulation_speed",
         "update_adam", "update_adam_bf16", "update_momentum", "update_sgd",
-        "update_speedup_host", "update_speedup_controller", "update_energy_ratio",
+        "update_speedup_host", "update_speedup_controller", "update_energy_ratio", "recovery_time",
     )
 )  # fmt: skip
 TABLE = FULL_SCALE + SMALL_SCALE

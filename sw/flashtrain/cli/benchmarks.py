@@ -14,6 +14,7 @@ from flashtrain.perf.mixed import IN_FLIGHT, Mix, mixed
 from flashtrain.perf.one_channel import Reads, bus_share
 from flashtrain.perf.read import read_sequential
 from flashtrain.perf.read_latency import read_latency_p99
+from flashtrain.perf.recovery_time import recovery_time
 from flashtrain.perf.speed import simulation_speed
 from flashtrain.perf.sram import MemoryBytes, buffer_bytes, metadata_bytes
 from flashtrain.perf.sustained import append_sustained, shortened
@@ -131,6 +132,7 @@ BENCHMARKS = {
     "command_time_read": Benchmark(_recorded(command_time_read), LONG_QUEUE),
     "ocowfc_single_page": Benchmark(_bus_share(Reads.SINGLE_PAGE), LONG_QUEUE),
     "ocowfc_cached": Benchmark(_bus_share(Reads.CACHED)),
+    "recovery_time": Benchmark(recovery_time, node=UPDATE_NODE),
     "metadata_bytes": DesignBenchmark(metadata_bytes),
     "buffer_bytes": DesignBenchmark(buffer_bytes),
     "simulation_speed": Benchmark(_recorded(simulation_speed)),
