@@ -4,7 +4,7 @@ import sys
 from collections import defaultdict
 from typing import Any
 
-from amaranth.hdl import Const, Elaboratable, Fragment, Module, Shape, Signal, Value
+from amaranth.hdl import Const, Elaboratable, Fragment, Module, Signal, Value
 from amaranth.utils import ceil_log2
 
 
