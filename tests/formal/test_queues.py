@@ -8,16 +8,16 @@ inputs; an item has *entered* when any of them was taken, and never two at once)
 induction; the lemmas say which registers hold the items.
 """
 
-from collections.abc import Iterator
 from functools import reduce
 from operator import or_
 
 import pytest
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, Signal
 
 from flashtrain.rtl.arbiter import StreamMerge
 from flashtrain.rtl.queue import Queue
 from flashtrain.rtl.register_slice import RegisterSlice
+from flashtrain.sim.formal.places import Place, queue_lemmas, queue_places
 from flashtrain.sim.formal.planted import planted
 from flashtrain.sim.formal.prove import prove, reach, refute
 from flashtrain.sim.formal.theorem import Inside, Theorem
@@ -25,21 +25,18 @@ from flashtrain.sim.formal.theorem import Inside, Theorem
 BITS = 2
 OFFERED_WITHIN = 2
 
-Held = tuple[Value, Value]
-"""Whether there is an item in a place, and the item."""
-
 
 class InOrder(Theorem):
     """Compares the design with `model`, a plain shift register of `room` items."""
 
     room: int
 
-    def entering(self, m: Module) -> Held:
+    def entering(self, m: Module) -> Place:
         """Whether an item enters now, and which."""
         source = self.design.input
         return source.valid & source.ready, source.payload
 
-    def held(self, m: Module, inside: Inside) -> Iterator[Held]:
+    def held(self, m: Module, inside: Inside) -> list[Place]:
         """The places of the design, from the head on."""
         raise NotImplementedError
 
@@ -65,7 +62,7 @@ class InOrder(Theorem):
         self.claim(m, ~refused | output.valid)
         self.claim(m, waited < OFFERED_WITHIN)
 
-        held = list(self.held(m, inside))
+        held = self.held(m, inside)
         self.lemma(m, count == sum(there for there, _payload in held))
         for place, (there, payload) in enumerate(held):
             self.lemma(m, ~there | (payload == model[place]))
@@ -76,31 +73,13 @@ class InOrder(Theorem):
 
 
 class QueueInOrder(InOrder):
-    """A register at the output, and a memory that goes round before it."""
-
     def __init__(self, design: Queue):
         super().__init__(design)
         self.room = design.depth
 
-    def held(self, m: Module, inside: Inside) -> Iterator[Held]:
-        fifo = inside.part("fifo")
-        size, level, offered = self.room - 1, fifo["inner_level"], self.design.output.valid
-        words = []
-        for ahead in range(size):
-            end = fifo["consume"] + ahead
-            words.append(fifo.word(m, "storage", Mux(end < size, end, end - size)))
-        yield offered | (level > 0), Mux(offered, self.design.output.payload, words[0])
-        for place in range(1, size):
-            yield level + offered > place, Mux(offered, words[place - 1], words[place])
-        yield offered & (level == size), words[-1]
-
-    def state(self, m: Module, inside: Inside) -> None:
-        super().state(m, inside)
-        fifo = inside.part("fifo")
-        size = self.room - 1
-        end = fifo["consume"] + fifo["inner_level"]
-        self.lemma(m, (fifo["consume"] < size) & (fifo["produce"] < size) & (fifo["inner_level"] <= size))
-        self.lemma(m, fifo["produce"] == Mux(end < size, end, end - size))
+    def held(self, m: Module, inside: Inside) -> list[Place]:
+        queue_lemmas(self, m, inside)
+        return queue_places(m, inside)
 
 
 class SliceInOrder(InOrder):
@@ -108,14 +87,10 @@ class SliceInOrder(InOrder):
 
     room = 2
 
-    def held(self, m: Module, inside: Inside) -> Iterator[Held]:
+    def held(self, m: Module, inside: Inside) -> list[Place]:
         output = self.design.output
-        yield output.valid, output.payload
-        yield inside["waiting"], inside["spare"]
-
-    def state(self, m: Module, inside: Inside) -> None:
-        super().state(m, inside)
-        self.lemma(m, ~inside["waiting"] | self.design.output.valid)
+        self.lemma(m, ~inside["waiting"] | output.valid)
+        return [(output.valid, output.payload), (inside["waiting"], inside["spare"])]
 
 
 class MergeInOrder(InOrder):
@@ -123,7 +98,7 @@ class MergeInOrder(InOrder):
 
     room = 1
 
-    def entering(self, m: Module) -> Held:
+    def entering(self, m: Module) -> Place:
         taken = [source.valid & source.ready for source in self.design.inputs]
         self.claim(m, sum(taken) <= 1)
         item = reduce(
@@ -131,8 +106,8 @@ class MergeInOrder(InOrder):
         )
         return Cat(taken).any(), item
 
-    def held(self, m: Module, inside: Inside) -> Iterator[Held]:
-        yield self.design.output.valid, self.design.output.payload
+    def held(self, m: Module, inside: Inside) -> list[Place]:
+        return [(self.design.output.valid, self.design.output.payload)]
 
 
 THEOREMS = {
