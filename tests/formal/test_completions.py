@@ -81,7 +81,8 @@ class OneAnswer(Theorem):
         for source in sources:
             with m.If(source.valid & source.ready & (source.payload.tag == watched) & source.payload.failed):
                 m.d.sync += failed.eq(1)
-        reads = (told.operation == Operation.READ) | (told.operation == Operation.STATISTICS)
+        readers = (Operation.READ, Operation.STATISTICS, Operation.INSPECT)
+        reads = Cat(told.operation == operation for operation in readers).any()
         failure = Mux(reads, Status.UNRECOVERED_READ_ERROR, Status.WRITE_FAULT)
         is_answer = answers.valid & (answers.payload.cid == cid)
         self.claim(m, is_answer == (over.bit_select(watched, 1) & ~answer_taken))
