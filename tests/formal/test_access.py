@@ -168,16 +168,16 @@ def test_commands_pass_and_are_denied() -> None:
 
 
 def test_host_table_for_the_core() -> None:
-    faulty = planted(Decoder, "Mux(entry.port == Port.CORE, table.core, table.host)", "table.host")
+    faulty = planted(Decoder, ("Mux(entry.port == Port.CORE, table.core, table.host)", "table.host"))
     refute(NothingForbidden(faulty(TINY)), depth=4)
 
 
 def test_source_not_asked() -> None:
     """The source of a commit is checked as that of an update: who may read it may reset it."""
-    faulty = planted(Decoder, "reads = parsed.operation == Operation.UPDATE", "reads = Const(1)")
+    faulty = planted(Decoder, ("reads = parsed.operation == Operation.UPDATE", "reads = Const(1)"))
     refute(NothingForbidden(faulty(TINY)), depth=4)
 
 
 def test_zone_past_the_stream() -> None:
-    faulty = planted(Decoder, "(one_zone & (zone >= parsed.table.zones),", "(one_zone & (zone > parsed.table.zones),")
+    faulty = planted(Decoder, ("(one_zone & (zone >= parsed.table.zones),", "(one_zone & (zone > parsed.table.zones),"))
     refute(NothingForbidden(faulty(TINY)), depth=4)

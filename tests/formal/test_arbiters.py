@@ -202,22 +202,22 @@ def test_is_served_after_all_others(unit: str) -> None:
 
 
 def test_lowest_always_first() -> None:
-    faulty = planted(RoundRobin, "favoured.eq(self.requests & above)", "favoured.eq(self.requests)")
+    faulty = planted(RoundRobin, ("favoured.eq(self.requests & above)", "favoured.eq(self.requests)"))
     refute(RoundRobinFair(faulty(4)), depth=12)
 
 
 def test_turn_moves_without_an_item() -> None:
     """The merge's turn moves on although the output is not free: with luck, always past the same input."""
-    faulty = planted(StreamMerge, "turn.advance.eq(free & turn.requests.any())", "turn.advance.eq(1)")
+    faulty = planted(StreamMerge, ("turn.advance.eq(free & turn.requests.any())", "turn.advance.eq(1)"))
     refute(StreamMergeFair(faulty(1, 3)), depth=12)
 
 
 def test_page_turn_moves_with_short_ones() -> None:
-    faulty = planted(BusArbiter, "page_turn.advance.eq(self.granted & ~any_short)", "page_turn.advance.eq(self.granted)")
+    faulty = planted(BusArbiter, ("page_turn.advance.eq(self.granted & ~any_short)", "page_turn.advance.eq(self.granted)"))
     refute(BusArbiterFair(faulty(3)), depth=12)
 
 
 def test_unit_keeps_its_turn() -> None:
     """The number of what was begun is never cleared, nor asked for: who works goes on for ever."""
-    faulty = planted(Turns, "leave.eq(others & (begun >= run))", "leave.eq(others & (begun > run))")
+    faulty = planted(Turns, ("leave.eq(others & (begun >= run))", "leave.eq(others & (begun > run))"))
     refute(TurnsFair(faulty((2, 1, 1))), depth=24)

@@ -153,10 +153,10 @@ def test_commands_come_and_go() -> None:
 
 
 def test_answer_before_the_last_event() -> None:
-    faulty = planted(CommandTracker, "last.eq(valid & ~is_opening & (left == 0))", "last.eq(valid & ~is_opening & (left < 2))")
+    faulty = planted(CommandTracker, ("last.eq(valid & ~is_opening & (left == 0))", "last.eq(valid & ~is_opening & (left < 2))"))
     refute(OneAnswer(faulty(CONFIG)), depth=12)
 
 
 def test_answered_again_while_retirement_waits() -> None:
-    faulty = planted(CommandTracker, "self.answers.valid.eq(last & ~answer_gone)", "self.answers.valid.eq(last)")
+    faulty = planted(CommandTracker, ("self.answers.valid.eq(last & ~answer_gone)", "self.answers.valid.eq(last)"))
     refute(OneAnswer(faulty(CONFIG)), depth=12)

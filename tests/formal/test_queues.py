@@ -137,10 +137,10 @@ def test_queue_taken_while_empty() -> None:
 
 
 def test_slice_forgets_spare() -> None:
-    faulty = planted(RegisterSlice, "waiting | self.input.valid", "self.input.valid")
+    faulty = planted(RegisterSlice, ("waiting | self.input.valid", "self.input.valid"))
     refute(SliceInOrder(faulty(BITS)), depth=12)
 
 
 def test_merge_takes_two() -> None:
-    faulty = planted(StreamMerge, "item.ready.eq(free & turn.chosen[number])", "item.ready.eq(free)")
+    faulty = planted(StreamMerge, ("item.ready.eq(free & turn.chosen[number])", "item.ready.eq(free)"))
     refute(MergeInOrder(faulty(BITS, 3)), depth=12)

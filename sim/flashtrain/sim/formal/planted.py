@@ -1,21 +1,27 @@
-"""Designs with a bug planted in them."""
+"""Designs with a bug planted in them, or a constant made small."""
 
 import inspect
 from types import ModuleType
 from typing import Any
 
 
-def planted(unit: type, right: str, wrong: str) -> Any:
-    """The class `unit` as it would be if `right`, which stands once in its file, were `wrong`."""
+class PlantError(ValueError):
+    """The text to be replaced does not stand in the unit's file, or more than once."""
+
+
+def planted(unit: type, *changes: tuple[str, str]) -> Any:
+    """The class `unit` as it would be if in its file the first of each pair, which stands there once, were the
+    second."""
     module = inspect.getmodule(unit)
     assert module is not None
     source = inspect.getsource(module)
-    if source.count(right) != 1:
-        raise ValueError(
-            f"{right!r} stands {source.count(right)} times in {module.__name__}, not once: plant anew"
-        )
+    for right, wrong in changes:
+        if source.count(right) != 1:
+            count = source.count(right)
+            raise PlantError(f"{right!r} stands {count} times in {module.__name__}, not once: plant anew")
+        source = source.replace(right, wrong)
     mutant = ModuleType(module.__name__)
     mutant.__package__ = module.__package__
     mutant.__file__ = module.__file__
-    exec(compile(source.replace(right, wrong), f"<{module.__name__}, bug planted>", "exec"), mutant.__dict__)
+    exec(compile(source, f"<{module.__name__}, changed>", "exec"), mutant.__dict__)
     return getattr(mutant, unit.__name__)
