@@ -187,9 +187,3 @@ def test_offer_not_marked() -> None:
     """What is on offer stays ERASED in the table: it is offered again."""
     change = ("mark(best_erased.zone, PhysicalState.USED)", "mark(best_erased.zone, PhysicalState.ERASED)")
     refute(ErasedAndOnce(allocator(change)), depth=16)
-
-
-def test_offer_replaced() -> None:
-    """A zone on offer is replaced by the next one, and nobody ever has it."""
-    change = ("with m.If(~self.next.valid & best_erased.found)", "with m.If(best_erased.found)")
-    refute(ErasedAndOnce(allocator(change)), depth=16)
