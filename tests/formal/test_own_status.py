@@ -1,6 +1,6 @@
 """Theorem: a page set's buffer is not freed before its own status.
 
-Two links of the chain from the die to the slot:
+Three links of the chain from the die to the slot:
 
 - `Programmer` (with `tiny`'s pages): a result is given only for a page set whose program has been started and that a
   status read afterwards has judged, FAILC at RDY if another was started since, else FAIL at ARDY; it says what that
@@ -9,11 +9,14 @@ Two links of the chain from the die to the slot:
 - `ProgramResults` (2 dies): each result taken makes one `ended`, for its slot, with its failure, and none comes
   without.
 
-Assumes: streams keep what they offer; the bus ends what it was asked, once; the watch is over once for each
-beginning, and the die's bits then mean what `spec.nand` says, for any outcome of any program.
+- `PageSets` (2 slots, 1 die of 1 plane): from being offered to the agent until its `ended`, a set is not offered
+  again, and no page gets a place in its slot.
 
-Not proved here: that `PageSets` frees a slot that was handed out on `ended` only, which is a line of its own there
-(`HANDED_OUT` is left nowhere else), and that the agent passes results on in order. Unbounded, by induction.
+Assumes: streams keep what they offer; the bus ends what it was asked, once; the watch is over once for each
+beginning, and the die's bits then mean what `spec.nand` says, for any outcome of any program; and only a
+set that an agent has taken ends.
+
+Unbounded, by induction.
 """
 
 from dataclasses import replace
@@ -22,6 +25,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 
 from flashtrain.rtl.channel.die_watch import Work
+from flashtrain.rtl.channel.page_sets import PageSets, SetState
 from flashtrain.rtl.channel.program_results import ProgramResults
 from flashtrain.rtl.channel.programmer import Programmer
 from flashtrain.sim.formal.inside import Inside
@@ -32,6 +36,8 @@ from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.presets import TINY
 
 CONFIG = replace(TINY, name="proof", geometry=replace(TINY.geometry, dies=2))
+SMALLEST = replace(TINY.geometry, channels=1, dies=1, planes=1, blocks=2, pages=2)
+TWO_SLOTS = replace(TINY, name="proof", write_sets=2, commands=4, max_blocks=1, geometry=SMALLEST)
 OWED = data.StructLayout({"owed": 1, "slot": 2, "fails": 1, "judged": 1})
 """A set whose program was started: `fails` is what will become of it."""
 
@@ -135,6 +141,55 @@ class EndedOnce(Theorem):
         self.lemma(m, ~owed | ((design.slot == slot) & (inside["failed"] == failed)))
 
 
+class FreedByItsResult(Theorem):
+    def state(self, m: Module, inside: Inside) -> None:
+        design = self.design
+        count = design.config.write_sets
+        slots = range(count)
+        held = Signal(count)  # with an agent
+        states = [Value.cast(inside["states"][slot]) for slot in slots]
+
+        def at(bits: Value, slot) -> Value:
+            return bits.bit_select(slot, 1)
+
+        with m.If(design.ended):
+            self.assume(m, (design.ended_slot < count) & at(held, design.ended_slot))
+            m.d.sync += at(held, design.ended_slot).eq(0)
+        for offer in design.sets:
+            with m.If(offer.valid):
+                self.claim(m, (offer.payload.slot < count) & ~at(held, offer.payload.slot))
+            with m.If(offer.valid & offer.ready):
+                m.d.sync += at(held, offer.payload.slot).eq(1)
+        with m.If(design.pages.valid & design.pages.ready):
+            self.claim(m, (design.slot < count) & ~at(held, design.slot))
+        self.witness(m, design.ended)
+
+        handed_out = Signal(count)
+        offered = [Cat(offer.valid & (offer.payload.slot == slot) for offer in design.sets) for slot in slots]
+        visit, found = inside.part("walk").unit.visit.slot, inside["candidate"]
+        machine = "page_sets"
+        order = inside.part("walk").part("order")
+        self.lemma(m, inside.legal(fsm=machine))
+        for slot in slots:
+            out = states[slot] == SetState.HANDED_OUT.value
+            m.d.comb += handed_out[slot].eq(out)
+            self.lemma(m, out == (held[slot] | offered[slot].any()))
+            self.lemma(m, sum(offered[slot][die] for die in range(len(design.sets))) + held[slot] <= 1)
+        walks = inside.ongoing("PLACE", "LOOKUP", "OFFER", "FLUSH", "DISCARD", fsm=machine)
+        seen = Value.cast(inside["state"]) == SetState.HANDED_OUT.value
+        self.lemma(m, ~(walks & inside["visiting"]) | ~at(handed_out, visit) | seen)
+        picks = inside.ongoing("PLACE", "MAKE_PLACE", fsm=machine)
+        some = inside["found_free"] | inside["found_open"]
+        self.lemma(m, ~(picks & some) | ((found < count) & ~at(handed_out, found)))
+        opens = inside.ongoing("OPEN_SET", "EVICT_OLDEST", fsm=machine)
+        self.lemma(m, ~opens | ((visit < count) & ~at(handed_out, visit)))
+        standing = [order["slots"][index] for index in slots]
+        for index, slot in enumerate(standing):
+            self.lemma(m, slot < count)
+            for other in standing[:index]:
+                self.lemma(m, slot != other)
+
+
 def test_judged_by_its_own() -> None:
     prove(JudgedByItsOwn(Programmer(CONFIG)), depth=3)
 
@@ -166,3 +221,17 @@ def test_slot_of_another_die() -> None:
     """The next die's slot is taken over while pages are reported."""
     change = ("with m.If(turn == die):\n                        m.d.comb", "with m.If(1):\n                        m.d.comb")
     refute(EndedOnce(planted(ProgramResults, change)(CONFIG)), depth=12)
+
+
+def test_freed_by_its_result() -> None:
+    prove(FreedByItsResult(PageSets(TWO_SLOTS)), depth=9)
+
+
+def test_slots_are_freed() -> None:
+    reach(FreedByItsResult(PageSets(TWO_SLOTS)), depth=24)
+
+
+def test_set_stays_closed() -> None:
+    """A set that was handed out is still CLOSED in the table: it is handed out again."""
+    change = ("states[slot].eq(SetState.HANDED_OUT)", "states[slot].eq(SetState.CLOSED)")
+    refute(FreedByItsResult(planted(PageSets, change)(TWO_SLOTS)), depth=26)
