@@ -10,7 +10,7 @@ its events come after its opening and no more of them than it said; and that the
 no other command in flight has. Answers and retirements may be refused for any time.
 
 Of `CompletionWriter` with 2 sources: each answer taken makes one burst of one entry, with two beats, the second one
-the last, in any order of the ready signals, and the entry carries the answer's cid and its status.
+the last, in any order of the ready signals; the entry carries the answer's result, cid and status. Nothing is assumed.
 
 Unbounded, by induction.
 """
@@ -19,14 +19,15 @@ from dataclasses import replace
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 
+from flashtrain.rtl.frontend.completion import CompletionWriter
 from flashtrain.rtl.frontend.tracker import CommandTracker
-from flashtrain.rtl.layouts import Opening, Operation
+from flashtrain.rtl.layouts import Answer, Opening, Operation
 from flashtrain.sim.formal.inside import Inside
 from flashtrain.sim.formal.places import queue_lemmas, queue_places
 from flashtrain.sim.formal.planted import planted
 from flashtrain.sim.formal.prove import prove, reach, refute
 from flashtrain.sim.formal.theorem import Theorem
-from flashtrain.spec import Status
+from flashtrain.spec import Completion, Status
 from flashtrain.spec.presets import TINY
 
 CONFIG = replace(TINY, name="proof", commands=4, max_blocks=1)
@@ -144,6 +145,47 @@ class OneAnswer(Theorem):
                    + len(TAGS) - fresh == len(TAGS))
 
 
+class OneEntry(Theorem):
+    def state(self, m: Module, inside: Inside) -> None:
+        design, axi = self.design, self.design.axi
+        held, item = Signal(), Signal(Answer())
+        burst_gone, beats = Signal(), Signal(range(3))
+        enters = [source.valid & source.ready for source in design.answers]
+        burst, beat = axi.aw.valid & axi.aw.ready, axi.w.valid & axi.w.ready
+        finished = held & (burst_gone | burst) & ((beats == 2) | ((beats == 1) & beat))
+        m.d.sync += [burst_gone.eq((burst_gone | burst) & ~finished), beats.eq(beats + beat)]
+        with m.If(finished):
+            m.d.sync += [held.eq(0), beats.eq(0)]
+        for source, now in zip(design.answers, enters, strict=True):
+            with m.If(now):
+                self.claim(m, ~held | finished)
+                m.d.sync += [held.eq(1), item.eq(source.payload)]
+        self.claim(m, sum(enters) <= 1)
+        self.claim(m, ~axi.aw.valid | (held & ~burst_gone))
+        self.claim(m, ~axi.aw.valid | (axi.aw.payload.length == 1))
+        self.claim(m, axi.w.valid == (held & (beats != 2)))
+        with m.If(axi.w.valid):
+            def field(which) -> Value:
+                return axi.w.payload.data[which.low % 64 : which.low % 64 + which.width]
+
+            self.claim(m, axi.w.payload.last == (beats == 1))
+            with m.If(beats == 1):
+                self.claim(m, field(Completion.cid) == item.cid)
+                self.claim(m, field(Completion.status) == item.status)
+            with m.Else():
+                self.claim(m, axi.w.payload.data == item.result)
+        self.witness(m, finished & (item.status != 0) & ~burst)
+
+        merged = inside.part("merge").unit.output
+        self.lemma(m, merged.valid == held)
+        self.lemma(m, ~held | (Value.cast(merged.payload) == Value.cast(item)))
+        self.lemma(m, inside["burst_gone"] == burst_gone)
+        self.lemma(m, inside["beats_gone"] == (beats == 2))
+        self.lemma(m, inside["second"] == (beats == 1))
+        self.lemma(m, held | ((beats == 0) & ~burst_gone))
+        self.lemma(m, (beats < 3) & ~(burst_gone & (beats == 2)))
+
+
 def test_one_answer() -> None:
     prove(OneAnswer(CommandTracker(CONFIG)), depth=4)
 
@@ -160,3 +202,20 @@ def test_answer_before_the_last_event() -> None:
 def test_answered_again_while_retirement_waits() -> None:
     faulty = planted(CommandTracker, ("self.answers.valid.eq(last & ~answer_gone)", "self.answers.valid.eq(last)"))
     refute(OneAnswer(faulty(CONFIG)), depth=12)
+
+
+def test_one_entry() -> None:
+    prove(OneEntry(CompletionWriter(CONFIG, 2)), depth=3)
+
+
+def test_entries_are_written() -> None:
+    reach(OneEntry(CompletionWriter(CONFIG, 2)), depth=12)
+
+
+def test_answer_gone_with_the_burst() -> None:
+    """The answer is let go when the burst is, whatever beats are left."""
+    change = (
+        "done.eq(answer.valid & (burst_gone | burst_goes) & (beats_gone | beat_goes & second))",
+        "done.eq(answer.valid & (burst_gone | burst_goes) & (beats_gone | beat_goes))",
+    )
+    refute(OneEntry(planted(CompletionWriter, change)(CONFIG, 2)), depth=12)
