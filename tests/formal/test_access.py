@@ -1,12 +1,14 @@
 """Theorem: no command passes the permission check against its table.
 
-Of `Decoder` (with `tiny`'s geometry and all 8 streams, their tables any): a command that leaves it with status
-SUCCESS came from an entry that was fetched and whose opcode is known; its stream exists; the stream's table gives
-its port what the opcode needs (`RULES`, written down from `spec.nvme`, check 4), and so does the table of the
-source of an update or a commit, which is another stream. The command names that port, stream, source, opcode
-and action, and no others; and where it is about one zone of a stream, that zone lies in the stream's range.
+Of `Decoder` (with `tiny`'s geometry and all 8 streams, their tables any): a command that leaves it with
+status SUCCESS came from an entry that was fetched and whose opcode is known; its stream exists; the stream's
+table gives its port what the opcode needs (`RULES`, written down from `spec.nvme`, check 4), and so does the
+table of the source of an update or a commit, which is another stream. The command names that port, stream,
+source, opcode and action, and no others; and where it is about one zone of a stream, that zone lies in the
+stream's range.
 
-Assumes that the tables do not change, and that a valid one names zones of the device, as `Registers` has it. Unbounded, by induction; the lemmas say what is in the stage between.
+Assumes that the tables do not change, and that a valid one names zones of the device, as `Registers` has it.
+Unbounded, by induction; the lemmas say what is in the stage between.
 """
 
 from enum import Enum
@@ -79,7 +81,9 @@ class Asked:
         """By the table of the stream."""
         allowed = 0
         for opcode, rule in RULES.items():
-            given = self.port == Port.HOST if rule is Rule.HOST else (self.grants(self.table) & rule.value).any()
+            given = (
+                self.port == Port.HOST if rule is Rule.HOST else (self.grants(self.table) & rule.value).any()
+            )
             allowed = allowed | ((self.opcode == opcode) & given)
         return allowed
 
@@ -179,5 +183,7 @@ def test_source_not_asked() -> None:
 
 
 def test_zone_past_the_stream() -> None:
-    faulty = planted(Decoder, ("(one_zone & (zone >= parsed.table.zones),", "(one_zone & (zone > parsed.table.zones),"))
+    faulty = planted(
+        Decoder, ("(one_zone & (zone >= parsed.table.zones),", "(one_zone & (zone > parsed.table.zones),")
+    )
     refute(NothingForbidden(faulty(TINY)), depth=4)

@@ -1,24 +1,25 @@
 """Theorem: a physical zone is handed out only when it is erased, and once until it is released.
 
-Of `ZoneAllocator` with 3 physical zones. What is offered as `next` was erased successfully (or is erased from the
-factory), and nothing was written to it since; nobody has it; it is offered until it is taken; and no zone is taken
-again before it was released. What is to be erased nobody has, and it is not on offer. A zone of which an erase has
-failed is neither offered nor erased again. When the allocator is `exhausted`, no zone is erased or will be.
+Of `ZoneAllocator` with 3 physical zones. What is offered as `next` was erased successfully (or is erased from
+the factory), and nothing was written to it since; nobody has it; it is offered until it is taken; and no zone
+is taken again before it was released. What is to be erased nobody has, and it is not on offer. A zone of
+which an erase has failed is neither offered nor erased again. When the allocator is `exhausted`, no zone is
+erased or will be.
 
-With `test_zone_writes.py` this is why no program goes to a page that is not the next one of an erased block: a write
-job names the zone that was taken for its logical zone, at the write pointer, which counts from 0 after every taking.
-That the page sets of a zone reach a die in the order of their rows is not proved here: the checker on the dies'
-pins looks after that in every simulation.
+With `test_zone_writes.py` this is why no program goes to a page that is not the next one of an erased block:
+a write job names the zone that was taken for its logical zone, at the write pointer, which counts from 0
+after every taking. That the page sets of a zone reach a die in the order of their rows is not proved here:
+the checker on the dies' pins looks after that in every simulation.
 
-Assumes: `factory` stays, and so does `recovering` until `ready`, and it does not rise later; a zone is released only by
-who has it; zones are restored only while recovering, where everything belongs to somebody until it is
-restored as dirty; one answer for each erase that was asked for; streams keep what they offer until it is taken.
-Unbounded, by induction.
+Assumes: `factory` stays, and so does `recovering` until `ready`, and it does not rise later; a zone is
+released only by who has it; zones are restored only while recovering, where everything belongs to somebody
+until it is restored as dirty; one answer for each erase that was asked for; streams keep what they offer
+until it is taken. Unbounded, by induction.
 """
 
 from dataclasses import replace
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Module, Mux, Signal, Value
 
 from flashtrain.rtl.zones.allocator import PhysicalState, ZoneAllocator
 from flashtrain.sim.formal.inside import Inside
@@ -140,7 +141,9 @@ class ErasedAndOnce(Theorem):
                 self.lemma(m, (state == PhysicalState.BAD.value) == broken[zone])
                 self.lemma(m, ~on_offer | (blank[zone] & ~owned[zone]))
                 self.lemma(m, ~(blank[zone] & owned[zone]))
-            self.lemma(m, ~recovery | (state == PhysicalState.USED.value) | (state == PhysicalState.DIRTY.value))
+            self.lemma(
+                m, ~recovery | (state == PhysicalState.USED.value) | (state == PhysicalState.DIRTY.value)
+            )
             for kind, best, until in (
                 (PhysicalState.ERASED, best_erased, inside.ongoing("LOOK", "CHOOSE_NEXT")),
                 (PhysicalState.DIRTY, best_dirty, choosing),
@@ -155,8 +158,12 @@ class ErasedAndOnce(Theorem):
             self.lemma(m, ~(choosing & best.found) | (best.zone < count))
         self.lemma(m, ~inside.ongoing("RESTORE") | design.restored.valid)
         with m.If(~filling):
-            self.lemma(m, inside["dirty_count"] == sum(state == PhysicalState.DIRTY.value for state in states))
-            self.lemma(m, inside["erased_count"] == sum(state == PhysicalState.ERASED.value for state in states))
+            self.lemma(
+                m, inside["dirty_count"] == sum(state == PhysicalState.DIRTY.value for state in states)
+            )
+            self.lemma(
+                m, inside["erased_count"] == sum(state == PhysicalState.ERASED.value for state in states)
+            )
         with m.If(filling & (cursor != 0)):
             all_zones = Mux(design.recovering, 0, count)
             self.lemma(m, inside["dirty_count"] == Mux(design.factory, 0, all_zones))

@@ -1,25 +1,23 @@
 """Theorem: arbiters starve nobody.
 
-Whoever keeps requesting is served after each of the others has been served at most once: the arbiter never takes
-`count` others while the same one waits. Stated for any one requester, without assumptions: one that gives up and
-comes back begins to wait anew.
+Whoever keeps requesting is served after each of the others has been served at most once: the arbiter never
+takes `count` others while the same one waits. Stated for any one requester, without assumptions: one that
+gives up and comes back begins to wait anew.
 
-- `RoundRobin` (4 requesters): the claim itself; also the choice is one of the requesters, and somebody is chosen
-  whenever anybody requests.
+- `RoundRobin` (4 requesters): the claim itself; also the choice is one of the requesters, and somebody is
+  chosen whenever anybody requests.
 - `StreamMerge` (3 inputs): items of others.
-- `BusArbiter` (3 dies): grants of others in the same class, while the die is eligible at each of them. The grant goes
-  to a die that has a request, does not rest, and has room for its page; and a request that is eligible is granted at
-  once when no short one has the right to go before it. Nothing is said of how often short operations come: that pages
-  pass them is for the agents, whose polls a timer paces.
-- `Turns` (3 units, runs of 2, 1 and 1): turns of others, while the unit wants the die; and in a turn that others wait
-  for from its beginning, a unit begins `run` times at most. The turn is one unit's, and not taken from one that is
-  busy. Assumes that a unit begins only when it has the turn, may (`go`) and wants to, and 4 clocks or more after the
-  last beginning. That a unit ends what it has begun is for the unit.
+- `BusArbiter` (3 dies): grants of others in the same class, while the die is eligible at each of them. The
+  grant goes to a die that has a request, does not rest, and has room for its page; and a request that is
+  eligible is granted at once when no short one has the right to go before it. Nothing is said of how often
+  short operations come: that pages pass them is for the agents, whose polls a timer paces.
+- `Turns` (3 units, runs of 2, 1 and 1): turns of others, while the unit wants the die; and in a turn that
+  others wait for from its beginning, a unit begins `run` times at most. The turn is one unit's, and not taken
+  from one that is busy. Assumes that a unit begins only when it has the turn, may (`go`) and wants to, and 4
+  clocks or more after the last beginning. That a unit ends what it has begun is for the unit.
 
 Unbounded, by induction; the lemmas say how far off the requester's turn is.
 """
-
-from collections.abc import Callable
 
 import pytest
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
@@ -32,7 +30,6 @@ from flashtrain.sim.formal.planted import planted
 from flashtrain.sim.formal.prove import prove, reach, refute
 from flashtrain.sim.formal.theorem import Theorem
 from flashtrain.spec.nand import BusOp
-
 
 BEGINNINGS_APART = 4  # clocks
 
@@ -157,7 +154,10 @@ class TurnsFair(NobodyStarves):
             m.d.sync += since.eq(since + 1)
 
         working, current = Signal(), Signal(count)
-        m.d.sync += [working.eq((design.turn & Cat(unit.busy for unit in design.units)).any()), current.eq(design.turn)]
+        m.d.sync += [
+            working.eq((design.turn & Cat(unit.busy for unit in design.units)).any()),
+            current.eq(design.turn),
+        ]
         self.claim(m, ~working | (design.turn == current))
         self.claim(m, ones(design.turn) == 1)
         self.claim(m, (Cat(unit.go for unit in design.units) & ~design.turn) == 0)
@@ -166,7 +166,9 @@ class TurnsFair(NobodyStarves):
         others = self.patience(m, count - 1, (wants & ~design.turn).bit_select(who, 1), changes, own)
         self.lemma(m, thermometer(rotation))
         has_turn = design.turn.bit_select(who, 1)
-        self.lemma(m, Mux(has_turn, others == 0, others + ones(ahead_of(who, rotation) & ~design.turn) < count - 1))
+        self.lemma(
+            m, Mux(has_turn, others == 0, others + ones(ahead_of(who, rotation) & ~design.turn) < count - 1)
+        )
         after_turn = Cat(design.turn[:number].any() for number in range(count))
         self.lemma(m, (rotation["above"] == after_turn) | (design.turn == 1) & (rotation["above"] == 0))
 
@@ -207,17 +209,19 @@ def test_lowest_always_first() -> None:
 
 
 def test_turn_moves_without_an_item() -> None:
-    """The merge's turn moves on although the output is not free: with luck, always past the same input."""
+    """The turn moves on although the output is not free: an input that was passed over waits again."""
     faulty = planted(StreamMerge, ("turn.advance.eq(free & turn.requests.any())", "turn.advance.eq(1)"))
     refute(StreamMergeFair(faulty(1, 3)), depth=12)
 
 
 def test_page_turn_moves_with_short_ones() -> None:
-    faulty = planted(BusArbiter, ("page_turn.advance.eq(self.granted & ~any_short)", "page_turn.advance.eq(self.granted)"))
+    faulty = planted(
+        BusArbiter, ("page_turn.advance.eq(self.granted & ~any_short)", "page_turn.advance.eq(self.granted)")
+    )
     refute(BusArbiterFair(faulty(3)), depth=12)
 
 
 def test_unit_keeps_its_turn() -> None:
-    """The number of what was begun is never cleared, nor asked for: who works goes on for ever."""
+    """Who has the turn begins once more than its run."""
     faulty = planted(Turns, ("leave.eq(others & (begun >= run))", "leave.eq(others & (begun > run))"))
     refute(TurnsFair(faulty((2, 1, 1))), depth=24)

@@ -1,16 +1,18 @@
 """Theorem: every accepted command gets exactly one completion.
 
-Of `CommandTracker` with 4 tags and up to 3 events per command: a tag is lent to one command at a time. The answer to
-a command is offered from the clock after its last event until it is taken, once, and at no other time; it carries the
-command's cid and port, its result if no event has failed, and the status of its kind if one has. When answer and
-retirement are taken the tag may be lent again. `idle` says exactly that no command is between opening and answer.
+Of `CommandTracker` with 4 tags and up to 3 events per command: a tag is lent to one command at a time. The
+answer to a command is offered from the clock after its last event until it is taken, once, and at no other
+time; it carries the command's cid and port, its result if no event has failed, and the status of its kind if
+one has. When answer and retirement are taken the tag may be lent again. `idle` says exactly that no command
+is between opening and answer.
 
-Assumes, as `CommandTracker` asks: openings use lent tags that have no command; a command has at least one event, and
-its events come after its opening and no more of them than it said; and that the command watched has a cid that
-no other command in flight has. Answers and retirements may be refused for any time.
+Assumes, as `CommandTracker` asks: openings use lent tags that have no command; a command has at least one
+event, and its events come after its opening and no more of them than it said; and that the command watched
+has a cid that no other command in flight has. Answers and retirements may be refused for any time.
 
-Of `CompletionWriter` with 2 sources: each answer taken makes one burst of one entry, with two beats, the second one
-the last, in any order of the ready signals; the entry carries the answer's result, cid and status. Nothing is assumed.
+Of `CompletionWriter` with 2 sources: each answer taken makes one burst of one entry, with two beats, the
+second one the last, in any order of the ready signals; the entry carries the answer's result, cid and status.
+Nothing is assumed.
 
 Unbounded, by induction.
 """
@@ -122,8 +124,7 @@ class OneAnswer(Theorem):
 
     def _stages(self, m: Module, inside: Inside, opened, over, answer_taken, retired_taken) -> None:
         """The command whose last event is in the second stage is the one that is over."""
-        valid, is_opening, tag = inside["valid"], inside["is_opening"], inside["event"].tag
-        last = inside["last"]
+        last, tag = inside["last"], inside["event"].tag
         self.lemma(m, over == Mux(last, 1 << tag, 0))
         self.lemma(m, inside["answer_gone"] == answer_taken)
         self.lemma(m, inside["retired_gone"] == retired_taken)
@@ -141,8 +142,11 @@ class OneAnswer(Theorem):
             waits = sum(there & (item == tag) for there, item in places)
             self.lemma(m, waits + lent[tag] + (fresh <= tag) == 1)
         self.lemma(m, (opened & ~lent) == 0)
-        self.lemma(m, sum(there for there, _item in places) + sum(lent[tag] for tag in TAGS)
-                   + len(TAGS) - fresh == len(TAGS))
+        self.lemma(
+            m,
+            sum(there for there, _item in places) + sum(lent[tag] for tag in TAGS) + len(TAGS) - fresh
+            == len(TAGS),
+        )
 
 
 class OneEntry(Theorem):
@@ -165,6 +169,7 @@ class OneEntry(Theorem):
         self.claim(m, ~axi.aw.valid | (axi.aw.payload.length == 1))
         self.claim(m, axi.w.valid == (held & (beats != 2)))
         with m.If(axi.w.valid):
+
             def field(which) -> Value:
                 return axi.w.payload.data[which.low % 64 : which.low % 64 + which.width]
 
@@ -195,12 +200,17 @@ def test_commands_come_and_go() -> None:
 
 
 def test_answer_before_the_last_event() -> None:
-    faulty = planted(CommandTracker, ("last.eq(valid & ~is_opening & (left == 0))", "last.eq(valid & ~is_opening & (left < 2))"))
+    faulty = planted(
+        CommandTracker,
+        ("last.eq(valid & ~is_opening & (left == 0))", "last.eq(valid & ~is_opening & (left < 2))"),
+    )
     refute(OneAnswer(faulty(CONFIG)), depth=12)
 
 
 def test_answered_again_while_retirement_waits() -> None:
-    faulty = planted(CommandTracker, ("self.answers.valid.eq(last & ~answer_gone)", "self.answers.valid.eq(last)"))
+    faulty = planted(
+        CommandTracker, ("self.answers.valid.eq(last & ~answer_gone)", "self.answers.valid.eq(last)")
+    )
     refute(OneAnswer(faulty(CONFIG)), depth=12)
 
 

@@ -2,19 +2,19 @@
 
 Three links of the chain from the die to the slot:
 
-- `Programmer` (with `tiny`'s pages): a result is given only for a page set whose program has been started and that a
-  status read afterwards has judged, FAILC at RDY if another was started since, else FAIL at ARDY; it says what that
-  bit said, and names that set's slot. Each set that is taken gets one result, in order; at most two are owed. A
-  set is taken from its stream once, after its program was started.
-- `ProgramResults` (2 dies): each result taken makes one `ended`, for its slot, with its failure, and none comes
-  without.
+- `Programmer` (with `tiny`'s pages): a result is given only for a page set whose program has been started and
+  that a status read afterwards has judged, FAILC at RDY if another was started since, else FAIL at ARDY; it
+  says what that bit said, and names that set's slot. Each set that is taken gets one result, in order; at
+  most two are owed. A set is taken from its stream once, after its program was started.
+- `ProgramResults` (2 dies): each result taken makes one `ended`, for its slot, with its failure, and none
+  comes without.
 
-- `PageSets` (2 slots, 1 die of 1 plane): from being offered to the agent until its `ended`, a set is not offered
-  again, and no page gets a place in its slot.
+- `PageSets` (2 slots, 1 die of 1 plane): from being offered to the agent until its `ended`, a set is not
+  offered again, and no page gets a place in its slot.
 
 Assumes: streams keep what they offer; the bus ends what it was asked, once; the watch is over once for each
-beginning, and the die's bits then mean what `spec.nand` says, for any outcome of any program; and only a
-set that an agent has taken ends.
+beginning, and the die's bits then mean what `spec.nand` says, for any outcome of any program; and only a set
+that an agent has taken ends.
 
 Unbounded, by induction.
 """
@@ -219,7 +219,10 @@ def test_results_end() -> None:
 
 def test_slot_of_another_die() -> None:
     """The next die's slot is taken over while pages are reported."""
-    change = ("with m.If(turn == die):\n                        m.d.comb", "with m.If(1):\n                        m.d.comb")
+    change = (
+        "with m.If(turn == die):\n                        m.d.comb",
+        "with m.If(1):\n                        m.d.comb",
+    )
     refute(EndedOnce(planted(ProgramResults, change)(CONFIG)), depth=12)
 
 

@@ -1,16 +1,17 @@
 """Theorem: the LBAs of a zone are handed out once and in order.
 
-Of `ZoneManager` (2 physical zones of 12 pages, 4 tags), for any logical zone, watched: its write jobs (appends, writes and
-updates) follow each other without gap or overlap. The first one after a physical zone was taken for it begins at
-offset 0, each later one where the one before ended, none ends past the capacity, and all name the physical zone that was
-taken. The result that the tracker is told for an append is the LBA of the job's first block.
+Of `ZoneManager` (2 physical zones of 12 pages, 4 tags), for any logical zone, watched: its write jobs
+(appends, writes and updates) follow each other without gap or overlap. The first one after a physical zone
+was taken for it begins at offset 0, each later one where the one before ended, none ends past the capacity,
+and all name the physical zone that was taken. The result that the tracker is told for an append is the LBA of
+the job's first block.
 
 An append takes its blocks, an update the pages of its rows of tiles.
 
 Assumes: the command at the head stays until it is taken, and has 1 to 2 blocks and up to 2 rows, and a
-retired zone becomes read-only or offline, as the decoder sees to;
-the streams' tables do not change; and there is no recovery, which sets write pointers from outside. Tags, erased
-zones and refusals come as they like. Unbounded, by induction.
+retired zone becomes read-only or offline, as the decoder sees to; the streams' tables do not change; and
+there is no recovery, which sets write pointers from outside. Tags, erased zones and refusals come as they
+like. Unbounded, by induction.
 """
 
 from dataclasses import replace
@@ -52,7 +53,9 @@ class OnceAndInOrder(Theorem):
         # What was handed out: up to here, of this physical zone.
         end, physical = Signal(range(g.zone_capacity + 1)), Signal(g.zone_bits)
         is_update = command.operation == Operation.UPDATE
-        is_append = (command.operation == Operation.APPEND) | (command.operation == Operation.WRITE) | is_update
+        is_append = (
+            (command.operation == Operation.APPEND) | (command.operation == Operation.WRITE) | is_update
+        )
         taken = Mux(is_update, command.rows << g.channel_bits + g.plane_bits, command.blocks)
         with m.If(design.next_zone.valid & design.next_zone.ready & ours):
             m.d.sync += [end.eq(0), physical.eq(design.next_zone.payload.zone)]
@@ -65,7 +68,9 @@ class OnceAndInOrder(Theorem):
                 m.d.sync += end.eq(end + taken)
         with m.If(design.open.valid & ours):
             has_result = is_update | (command.operation == Operation.APPEND)
-            self.claim(m, ~has_result | (design.open.payload.result == (command.index << g.zone_size_bits) | end))
+            self.claim(
+                m, ~has_result | (design.open.payload.result == (command.index << g.zone_size_bits) | end)
+            )
         self.witness(m, write.valid & write.ready & ours & is_append & (end == 2))
 
         table = inside.part("table")

@@ -11,8 +11,8 @@ from amaranth.utils import ceil_log2
 class Inside:
     """A design, or a submodule of it.
 
-    Signals, submodules and states go by the names that the unit's source gives them: a name is a local variable of
-    `elaborate`, or of a method that it calls.
+    Signals, submodules and states go by the names that the unit's source gives them: a name is a local
+    variable of `elaborate`, or of a method that it calls.
     """
 
     def __init__(self, unit: Any, fragment: Fragment, names: dict[int, dict[str, Any]]):

@@ -18,7 +18,8 @@ def queue_places(m: Module, queue: Inside) -> list[Place]:
         words.append(fifo.word(m, "storage", _around(fifo["consume"] + ahead, depth - 1)))
     head = Mux(offered, Value.cast(queue.unit.output.payload), words[0])
     middle = [
-        (level + offered > place, Mux(offered, words[place - 1], words[place])) for place in range(1, depth - 1)
+        (level + offered > place, Mux(offered, words[place - 1], words[place]))
+        for place in range(1, depth - 1)
     ]
     return [(offered | (level > 0), head), *middle, (offered & (level == depth - 1), words[-1])]
 

@@ -10,8 +10,8 @@ class PlantError(ValueError):
 
 
 def planted(unit: type, *changes: tuple[str, str]) -> Any:
-    """The class `unit` as it would be if in its file the first of each pair, which stands there once, were the
-    second."""
+    """The class `unit` as it would be with other text in its file: for each change what stands there, once,
+    and what stands there instead."""
     module = inspect.getmodule(unit)
     assert module is not None
     source = inspect.getsource(module)

@@ -5,8 +5,9 @@
     reach(theorem, depth=20)    all its witnesses happen within 20 clocks
     refute(theorem, depth=20)   does not hold: a claim, not a lemma, fails within 20 clocks
 
-Each prints what was found, how deep it looked, and how long that took, and raises `ProofError` otherwise. What the
-solver said and its traces are kept in build/formal as long as the theorem and the tools stay the same.
+Each prints what was found, how deep it looked, and how long that took, and raises `ProofError` otherwise.
+What the solver said and its traces are kept in build/formal as long as the theorem and the tools stay the
+same.
 """
 
 import os
@@ -85,7 +86,8 @@ def _expect(status: str, theorem: Theorem, goal: Goal, depth: int, outcome: str)
     name = type(theorem).__name__
     if finding.status != status:
         raise ProofError(
-            f"{name}, asked to {goal.value} over {depth} clocks: {finding.status} instead of {status} ({finding.traces})"
+            f"{name}, asked to {goal.value} over {depth} clocks: {finding.status} instead of {status} "
+            f"({finding.traces})"
         )
     print(f"{name} {outcome} {depth} clocks ({finding.seconds:.1f} s, {finding.folder})")
 

@@ -36,8 +36,8 @@ class Goal(Enum):
 class Theorem(Elaboratable):
     """What is claimed of `design`; a subclass says so in `state`.
 
-    Inputs of the design may do anything at every clock unless `state` assumes otherwise. Registers and memories
-    begin with their values after reset, and there is no reset later.
+    Inputs of the design may do anything at every clock unless `state` assumes otherwise. Registers and
+    memories begin with their values after reset, and there is no reset later.
     """
 
     def __init__(self, design: wiring.Component):
@@ -81,19 +81,19 @@ class Theorem(Elaboratable):
 
     def assume(self, m: Module, condition) -> None:
         """What the surroundings of the design promise."""
-        m.d.comb += Assume(condition, src_loc_at=1)
+        m.d.comb += Assume(condition, None, src_loc_at=1)
 
     def claim(self, m: Module, condition) -> None:
         """Part of what the theorem says."""
         if self._goal is not Goal.WITNESS:
-            m.d.comb += Assert(condition, src_loc_at=1)
+            m.d.comb += Assert(condition, None, src_loc_at=1)
 
     def lemma(self, m: Module, condition) -> None:
         """An invariant that the induction needs; proved with the claims, and no part of them."""
         if self._goal is Goal.PROOF:
-            m.d.comb += Assert(condition, src_loc_at=1)
+            m.d.comb += Assert(condition, None, src_loc_at=1)
 
     def witness(self, m: Module, condition) -> None:
         """Something that must be able to happen, lest the claims say nothing."""
         if self._goal is Goal.WITNESS:
-            m.d.comb += Cover(condition, src_loc_at=1)
+            m.d.comb += Cover(condition, None, src_loc_at=1)
