@@ -111,8 +111,7 @@ class MergeInOrder(InOrder):
 
 
 THEOREMS = {
-    "queue3": lambda: QueueInOrder(Queue(BITS, 3)),
-    "queue4": lambda: QueueInOrder(Queue(BITS, 4)),
+    "queue": lambda: QueueInOrder(Queue(BITS, 4)),
     "slice": lambda: SliceInOrder(RegisterSlice(BITS)),
     "merge": lambda: MergeInOrder(StreamMerge(BITS, 3)),
 }
