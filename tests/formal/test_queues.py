@@ -3,7 +3,7 @@
 The n-th item that leaves is the n-th that entered, nothing leaves that has not entered, an offered item stays
 offered until it is taken, and the item at the head is offered within 2 clocks.
 
-Of `Queue` (3 and 4 items of 2 bits; with 4 its memory wraps at 3), `RegisterSlice` (2 bits) and `StreamMerge`
+Of `Queue` (4 items of 2 bits: its memory wraps at 3), `RegisterSlice` (2 bits) and `StreamMerge`
 (3 inputs; an item has *entered* when any of them was taken, and never two at once). Nothing is assumed.
 Unbounded, by induction; the lemmas say which registers hold the items.
 """
