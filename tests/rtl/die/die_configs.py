@@ -12,7 +12,7 @@ CONFIGS = {
     "fast": replace(TINY, update_divider=2),
     "two": replace(
         TINY,
-        geometry=replace(TINY.geometry, dies=2, planes=4),
+        geometry=replace(TINY.geometry, dies=2, planes=4, blocks=12),
         timing=replace(TINY.timing, tbers=ns(1_500)),
         read_queue=8,
     ),

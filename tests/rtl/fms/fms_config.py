@@ -6,7 +6,9 @@ from flashtrain.spec import preset
 from flashtrain.spec.streams import Access, NodeTable, Persistency, Retention, Stream
 from flashtrain.spec.timing import ns
 
-TINY = preset("tiny")
+_TINY = preset("tiny")
+TINY = replace(_TINY, geometry=replace(_TINY.geometry, blocks=12))
+"""Four zones for each of the streams of `BENCH_NODE`."""
 
 QUICK = replace(
     TINY,
