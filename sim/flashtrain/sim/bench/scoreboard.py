@@ -22,6 +22,8 @@ OPERATIONS: dict[int, str] = {
     Opcode.ZONE_APPEND: "append",
     Opcode.STREAM_RESET: "reset_stream",
     Opcode.ZONE_RETIRE: "retire",
+    Opcode.INSPECT: "inspect",
+    Opcode.RESTORE: "restore",
 }
 
 # What checks 1 to 7 answer: the zone was not looked at.
