@@ -24,6 +24,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[STARTED] = time.time()
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what `long` marks: a test, or those of its cases that have all these words in their names."""
+    if config.getoption("--long"):
+        return
+    for item in items:
+        case = set(item.name.rpartition("[")[2].rstrip("]").split("-"))
+        if any(case.issuperset(marker.args) for marker in item.iter_markers("long")):
+            item.add_marker(pytest.mark.skip(reason="takes the better part of a minute: only with --long"))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """The functional coverage of this session's benches, all together."""
     files = [

@@ -135,10 +135,9 @@ def test_simulation_speed_moves_data_on_every_channel():
     assert sum(recorder.use.bus.values()) == pytest.approx(1, abs=0.02)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("reads", Reads)
-def test_one_channel_fills_its_bus(reads, request):
-    if not request.config.getoption("--long"):
-        pytest.skip("builds a device of its own, a minute or two; in long runs")
+def test_one_channel_fills_its_bus(reads):
     with open_device(OCOWFC, RtlLink, queue_entries=256) as device:
         measured = bus_share(device, ArrayTrace(device.link), reads, quick=True)
     assert measured.met and 97 <= measured.value < 100

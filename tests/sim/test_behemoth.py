@@ -1,6 +1,7 @@
 """The paper's table, 64 channels, as RTL: it builds, and what is appended is what is read."""
 
 import numpy as np
+import pytest
 
 from flashtrain.host import open_device
 from flashtrain.sim.rtl_link import RtlLink
@@ -9,6 +10,7 @@ from flashtrain.spec import Port
 SUPERPAGE_BYTES = 4 << 20
 
 
+@pytest.mark.long
 def test_a_superpage_through_64_channels(seed: int) -> None:
     with open_device("behemoth", link=RtlLink) as device:
         stream = device.stream("activations", port=Port.CORE)

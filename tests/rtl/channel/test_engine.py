@@ -41,6 +41,8 @@ class EngineWithDies(wiring.Component):
         return m
 
 
+@pytest.mark.long("icarus", "dual")
+@pytest.mark.long("icarus", "wide")
 @pytest.mark.parametrize("name", CONFIGS)
 def test_engine(name, simulator, seed, tmp_path):
     files = export_design(EngineWithDies(CONFIGS[name]), "engine").write(tmp_path)

@@ -9,8 +9,11 @@ from flashtrain.rtl.channel.engine import ChannelEngine
 from flashtrain.sim.runner import Simulator, run_bench
 
 
+@pytest.mark.long("icarus")
 @pytest.mark.parametrize(
-    "config, simulator", [(UPDATING, Simulator.ICARUS), (UPDATING_PAIR, Simulator.VERILATOR)]
+    "config, simulator",
+    [(UPDATING, Simulator.ICARUS), (UPDATING_PAIR, Simulator.VERILATOR)],
+    ids=["icarus", "verilator"],
 )
 def test_engine_at_updates(config, simulator, seed):
     run_bench(

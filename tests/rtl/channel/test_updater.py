@@ -9,6 +9,7 @@ from timed_agent import TimedAgent
 from flashtrain.sim.runner import Simulator, run_bench
 
 
+@pytest.mark.long("icarus")
 @pytest.mark.parametrize(
     "simulator, update_run", [(Simulator.ICARUS, 4), (Simulator.VERILATOR, 2)], ids=["icarus", "verilator"]
 )

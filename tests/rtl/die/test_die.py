@@ -107,6 +107,7 @@ def check_trace(path: Path, config: FmsConfig) -> None:
         assert any(kind == wanted and stop - start + 1 == beats for kind, _, _, start, stop, _ in events)
 
 
+@pytest.mark.long
 def test_large_pages(run, simulator):
     if simulator is not Simulator.VERILATOR:
         pytest.skip("too slow")
@@ -129,14 +130,17 @@ def test_power_fails(run, simulator):
     run("power_bench.py", "fast", test_filter=None if all_of_it else "single|beside|know")
 
 
+@pytest.mark.long("icarus")
 def test_every_breach_is_refused_once(run):
     run("violations_bench.py", "two")
 
 
+@pytest.mark.long("icarus")
 def test_random_operations_against_a_twin(run):
     run("random_bench.py", "two")
 
 
+@pytest.mark.long("icarus")
 @pytest.mark.parametrize("bench", ["random_bench.py", "update_bench.py"])
 def test_a_resting_die_misses_nothing(simulator, seed, tmp_path, bench):
     """Operations on two dies, one of which stands still whenever it says that it may."""
