@@ -13,6 +13,7 @@ from flashtrain.spec import ConfigError
 from flashtrain.spec.timing import NandTiming, ns
 
 
+@pytest.mark.long("icarus", "four_tiny_dies")
 @pytest.mark.parametrize("config", ["tiny", "four_tiny_dies"])
 def test_bus_controller(config, simulator, seed):
     run_bench(

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from channel_kit import CONFIGS
 from timed_agent import TimedAgent
 
@@ -10,6 +11,7 @@ from flashtrain.sim.runner import Simulator, run_bench
 BENCH = Path(__file__).with_name("die_agent_bench.py")
 
 
+@pytest.mark.long("icarus")
 def test_die_agent(simulator, seed):
     run(simulator, seed, read_run=4, program_run=1)
 

@@ -22,6 +22,7 @@ def run(config: str, simulator: Simulator, seed: int, **parameters: float) -> No
     )
 
 
+@pytest.mark.long("eight_planes", "0.915")
 @pytest.mark.parametrize(
     "config, read_share", [("small", 0.91), ("eight_planes", 0.915), ("four_dies", 0.93)]
 )
@@ -35,6 +36,7 @@ def test_full_load(config, read_share, seed):
         program_share=program_share, read_share=read_share)  # fmt: skip
 
 
+@pytest.mark.long("icarus", "four_tiny_dies")
 @pytest.mark.parametrize("config, program_share", [("tiny", 0.999), ("four_tiny_dies", 0.3)])
 def test_small_configurations(config, program_share, simulator, seed):
     """One die; four dies with pages so short that commands and senses fill the bus."""

@@ -9,6 +9,8 @@ from flashtrain.rtl.channel.write_buffer import WriteBuffer
 from flashtrain.sim.runner import run_bench
 
 
+@pytest.mark.long("icarus", "dual")
+@pytest.mark.long("icarus", "wide")
 @pytest.mark.parametrize("name", CONFIGS)
 def test_write_buffer(name, simulator, seed):
     run_bench(

@@ -125,6 +125,7 @@ def test_updates(run, simulator, name):
         pytest.skip("too slow")
 
 
+@pytest.mark.long("icarus")
 def test_power_fails(run, simulator):
     all_of_it = simulator is Simulator.VERILATOR
     run("power_bench.py", "fast", test_filter=None if all_of_it else "single|beside|know")

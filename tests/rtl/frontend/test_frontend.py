@@ -18,6 +18,7 @@ def run(top, name: str, simulator: Simulator, seed: int, **parameters):
     run_bench(top, name, bench, simulator=simulator, seed=seed, parameters=parameters)
 
 
+@pytest.mark.long("icarus", "behemoth")
 @pytest.mark.parametrize("preset_name", ["tiny", "behemoth"])
 def test_decoder(simulator, seed, preset_name):
     entries = 2_400 if simulator is Simulator.ICARUS else 8_000

@@ -42,6 +42,7 @@ class JoinedReadPipeline(wiring.Component):
         return m
 
 
+@pytest.mark.long("icarus", "wider")
 @pytest.mark.parametrize("shape", [{}, {"dies": 2, "planes": 4}], ids=["tiny", "wider"])
 def test_read_pipeline(simulator: Simulator, seed: int, shape: dict[str, int]) -> None:
     tiny = preset("tiny")

@@ -10,6 +10,7 @@ from flashtrain.sim.runner import Simulator, run_bench
 from flashtrain.spec import preset
 
 
+@pytest.mark.long("icarus", "wider")
 @pytest.mark.parametrize("shape", [{}, {"dies": 2, "planes": 4}], ids=["tiny", "wider"])
 def test_write_pipeline(simulator: Simulator, seed: int, shape: dict[str, int]) -> None:
     tiny = preset("tiny")

@@ -39,6 +39,7 @@ def test_allocator(simulator, seed):
     run(ZoneAllocator(TINY), "allocator", TINY, simulator, seed)
 
 
+@pytest.mark.long("icarus", "many_zones")
 @pytest.mark.parametrize("config", [TINY, MANY_ZONES], ids=lambda config: config.name)
 def test_zones(simulator, seed, config):
     run(Zones(config), "zones", config, simulator, seed)
