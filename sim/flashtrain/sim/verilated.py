@@ -123,7 +123,9 @@ def verilate(
 
     def build() -> None:
         command = [verilator_binary(), *options, "--Mdir", model.folder, "--top-module", top]
-        command += [word for option in make_options for word in ("-MAKEFLAGS", option)]
+        # The model alone: Verilator's own library is compiled once for all, with what they are linked to.
+        targets = [f"lib{prefix}.a"]
+        command += [word for option in (*make_options, *targets) for word in ("-MAKEFLAGS", option)]
         with _progress(f"compiling {top} with Verilator and {Path(compiler).name} (done once)"):
             _run([*command, *write_sources(files, folder / "src")], folder / "build.log", top)
 
@@ -141,9 +143,13 @@ def build_shared_library(
     compiler = _compiler()
     files = read_sources(cpp)
     include = verilator_root() / "include"
-    options = [*_HARNESS_OPTIONS, *_TRACE_DEFINES]
-    options += [f"-DVM_TRACE={int(any(model.trace for model in models))}"]
-    options += [f"-DVM_TRACE_VCD={int(any(model.trace for model in models))}"]
+    traced = any(model.trace for model in models)
+    options = [
+        *_HARNESS_OPTIONS,
+        *_TRACE_DEFINES,
+        f"-DVM_TRACE={int(traced)}",
+        f"-DVM_TRACE_VCD={int(traced)}",
+    ]
     folders = [str(model.folder) for model in models]
     key = content_key(files_key(files), _version(compiler), json.dumps(tool_versions()), *options, *folders)
     folder = (build_dir / f"{name}-{key}").resolve()
@@ -153,7 +159,8 @@ def build_shared_library(
         compiled = [path for path in write_sources(files, folder / "src") if path.suffix == ".cpp"]
         includes = [f"-I{path}" for path in (include, include / "vltstd", *folders)]
         archives = [model.folder / f"lib{model.prefix}.a" for model in models]
-        archives += [model.folder / "libverilated.a" for model in models]
+        runtime = ["verilated", "verilated_threads", *(["verilated_vcd_c"] if traced else [])]
+        compiled += [include / f"{name}.cpp" for name in runtime]
         command = [compiler, *options, *includes, "-shared", "-o", library, *compiled, *archives, "-latomic"]
         with _progress(f"linking {name}"):
             _run(command, folder / "build.log", name)
