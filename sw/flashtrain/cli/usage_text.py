@@ -12,9 +12,10 @@ def usage_text(usage: Usage, run: FlashRun) -> str:
     if not usage.clocks:
         return "no time, no write amplification, no bandwidths: they are the RTL's (--link rtl)"
     config = usage.config
+    aside = "" if run.updates is None else "; updates aside, the journal counts"
     lines = [
         f"write amplification  {_number(_write_amplification(usage, run))}"
-        f" (pages programmed per page appended{'' if run.updates is None else '; updates aside, the journal counts'})",
+        f" (pages programmed per page appended{aside})",
         f"reads from SRAM      {_percent(usage.buffer_hit_share)} of all pages read",
         _bandwidth("append", _appended_bytes(run), usage, config.program_bytes_per_second, "program"),
         _bandwidth("read", usage.read_bytes, usage, config.channel_bytes_per_second, "channel"),
