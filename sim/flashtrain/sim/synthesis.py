@@ -39,6 +39,9 @@ _MEMORY_LUTS = {
 }  # fmt: skip
 """Look-up tables of 6 inputs in a memory cell of Xilinx 7."""
 
+_STATES = "setattr -unset init w:*_state"
+"""State machines begin with a reset, so Yosys may code them anew; it does not if they begin before."""
+
 _PROMISES = "setparam -set RD_COLLISION_X_MASK 1'1 t:$mem_v2 a:no_rw_check=1 %i"
 """Yosys knows the attribute (`flashtrain.rtl.memories`) of memories in Verilog only."""
 
@@ -130,6 +133,7 @@ def _mapped(text: str, name: str, target: Target) -> Path:
         [
             f"read_rtlil {name}.il",
             "proc; memory_collect",
+            _STATES,
             _PROMISES,
             f"{target.value} -top {name}",
             "write_json netlist.json",

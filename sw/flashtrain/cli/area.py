@@ -3,20 +3,21 @@
 import argparse
 from collections.abc import Callable
 
-from . import area_controller, area_update
+from . import area_controller, area_ecc, area_update
 from .command import Command, add_json, at_least_one
 from .console import Console
 
 PARTS: dict[str, Callable[[argparse.Namespace, Console], int]] = {
     "update": area_update.run,
     "controller": area_controller.run,
+    "ecc": area_ecc.run,
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "part", nargs="?", choices=list(PARTS), default="update",
-        help="the update unit of a die, or channel engines and the centre (default: update)",
+        help="update unit of a die, channel engines and the centre, or error correction (default: update)",
     )  # fmt: skip
     parser.add_argument(
         "--interval", type=at_least_one, default=area_update.FPGA_INTERVAL, metavar="N",
@@ -42,6 +43,7 @@ COMMAND = Command(
   flashtrain area --interval 5    with two multiply-add units instead of four
   flashtrain area --no-clock      numbers of cells only, which takes a fraction of the time
   flashtrain area controller      channel engines of 2, 4 and 8 dies, the centre of 4 channels
+  flashtrain area ecc             encoder and decoder of pages
 """,
     add_arguments=add_arguments,
     run=run,

@@ -2,7 +2,8 @@
 
 `float32` is what IEEE-754 units compute and NumPy does not offer; `update` interprets the micro-programs of
 `flashtrain.spec.optimizer`; `statistics` is what an update unit counts of the gradients. The model of the
-device and the reference optimizers compute with the same functions.
+device and the reference optimizers compute with the same functions. `page_codec` is not of the optimizers: it
+is the error correction of `flashtrain.spec.ecc`.
 """
 
 from .constants import Constants

@@ -1,0 +1,83 @@
+"""Whether the code words of a page are code words."""
+
+from amaranth import Cat, Module, Mux, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec.ecc import PageCode
+
+from .field import linear, scale
+from .layouts import Syndromes
+from .page_walk import PageWalk, require_width
+from .word_store import WordStore
+
+
+class PageSyndromes(wiring.Component):
+    """Evaluates the code words of pages at x, x^3, x^5 to x^(2 strength - 1), by Horner's rule, a beat per
+    clock. What is known of a word at the end of its data is laid aside until its parity comes.
+
+    Latency: 1 clock from the last beat of a word's parity. Throughput: one beat per clock; the last beat of a
+    parity waits if the output still has the word before, which is never if that is taken within
+    `8 * code.parity_bytes / width` clocks. Cost: docs/ecc.md.
+
+    Members
+    -------
+    input : In(stream(width))        `code.page_bytes` of each page
+    output : Out(stream(Syndromes))  of each code word, in their order
+    """
+
+    def __init__(self, code: PageCode, width: int = 16):
+        require_width(width)
+        self.code = code
+        self.width = width
+        super().__init__({
+            "input": In(stream.Signature(width)),
+            "output": Out(stream.Signature(Syndromes(code))),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        code, bits = self.code, self.code.field.bits
+        m.submodules.walk = walk = PageWalk(code, self.width)
+        m.submodules.store = store = WordStore(code, code.strength * bits)
+        beat = Signal(self.width)
+        sums = Signal(code.strength * bits)
+        evaluated = Signal.like(sums)
+        ends_parity, output_free = Signal(), Signal()
+        m.d.comb += [
+            beat.eq(~self.input.payload),
+            evaluated.eq(Cat(
+                self._horner(sums[index * bits :][:bits], beat, root) for index, root in enumerate(code.roots)
+            )),
+            ends_parity.eq(walk.parity & walk.ends),
+            output_free.eq(~self.output.valid | self.output.ready),
+            self.input.ready.eq(~ends_parity | output_free),
+            walk.step.eq(self.input.valid & self.input.ready),
+            store.put.eq(walk.step & walk.ends & ~walk.parity),
+            store.put_word.eq(walk.word),
+            store.put_value.eq(evaluated),
+            store.take_word.eq(Mux(walk.parity, walk.word + 1, 0)),
+        ]  # fmt: skip
+        with m.If(self.output.ready):
+            m.d.sync += self.output.valid.eq(0)
+        with m.If(walk.step):
+            m.d.sync += sums.eq(evaluated)
+            with m.If(walk.ends):
+                # Of the next word nothing is known yet, or what was laid aside; a single one just goes on.
+                if self.code.words > 1:
+                    m.d.sync += sums.eq(Mux(walk.parity ^ walk.last, store.taken, 0))
+                else:
+                    m.d.sync += sums.eq(Mux(walk.parity, 0, evaluated))
+            with m.If(ends_parity):
+                m.d.sync += [
+                    self.output.valid.eq(1),
+                    self.output.payload.word.eq(walk.word),
+                    self.output.payload.values.eq(evaluated),
+                ]
+        return m
+
+    def _horner(self, value, beat, root: int):
+        """The value at x^root after a beat more, whose first bit has the highest degree."""
+        field, width = self.code.field, self.width
+        weights = [field.power(root * (width - 1 - bit)) for bit in range(width)]
+        return scale(field, value, root * width) ^ linear(beat, weights, field.bits)

@@ -1,0 +1,70 @@
+# amaranth: UnusedElaboratable=no
+"""Error correction of pages: each unit, and the decoder as a whole."""
+
+from pathlib import Path
+
+import pytest
+from ecc_kit import CODES, parameters_of
+
+from flashtrain.rtl.ecc.corrector import Corrector
+from flashtrain.rtl.ecc.decoder import PageDecoder
+from flashtrain.rtl.ecc.encoder import PageEncoder
+from flashtrain.rtl.ecc.solver import KeySolver
+from flashtrain.rtl.ecc.syndromes import PageSyndromes
+from flashtrain.sim.runner import Simulator, run_bench
+from flashtrain.spec import ConfigError
+
+HERE = Path(__file__).parent
+AT_BUS_RATE = [("little", 16), ("uneven", 32), ("tiny", 64), ("small", 16)]
+"""Codes, and bits of a beat."""
+
+
+def run(unit, kind, code, simulator, seed, **parameters):
+    run_bench(unit, f"{kind}_{code}", HERE / f"{kind}_bench.py", simulator=simulator, seed=seed,
+              parameters=parameters_of(CODES[code], **parameters))  # fmt: skip
+
+
+@pytest.mark.long("icarus", "small")
+@pytest.mark.long("icarus", "tiny")
+@pytest.mark.long("verilator", "uneven")
+@pytest.mark.parametrize(("code", "width"), AT_BUS_RATE)
+def test_encoder(code, width, simulator, seed):
+    run(PageEncoder(CODES[code], width), "encoder", code, simulator, seed, width=width)
+
+
+@pytest.mark.long("icarus", "small")
+@pytest.mark.long("icarus", "tiny")
+@pytest.mark.long("verilator", "uneven")
+@pytest.mark.parametrize(("code", "width"), AT_BUS_RATE)
+def test_syndromes(code, width, simulator, seed):
+    run(PageSyndromes(CODES[code], width), "syndromes", code, simulator, seed, width=width)
+
+
+@pytest.mark.long("icarus", "small")
+@pytest.mark.long("uneven")
+@pytest.mark.parametrize("code", ["little", "uneven", "small"])
+def test_solver(code, simulator, seed):
+    run(KeySolver(CODES[code]), "solver", code, simulator, seed)
+
+
+@pytest.mark.long("icarus", "small")
+@pytest.mark.long("tiny")
+@pytest.mark.long("uneven")
+@pytest.mark.parametrize(
+    ("code", "width", "parallel"), [("little", 16, 8), ("uneven", 32, 16), ("tiny", 16, 4), ("small", 16, 8)]
+)
+def test_decoder(code, width, parallel, simulator, seed):
+    run(PageDecoder(CODES[code], width, parallel), "decoder", code, simulator, seed,
+        width=width, parallel=parallel, pages=1 if code in ("tiny", "small") else 12,
+        exhaustive=code == "little" and simulator is Simulator.VERILATOR,
+        bus_rate=8 if code == "small" else 0)  # fmt: skip
+
+
+def test_corrector(simulator, seed):
+    unit = Corrector(CODES["uneven"], parallel=32, sources=3)
+    run(unit, "corrector", "uneven", simulator, seed, parallel=32, sources=3)
+
+
+def test_beats_of_another_width():
+    with pytest.raises(ConfigError, match="width is 24; expected a divisor of 64 bits"):
+        PageEncoder(CODES["small"], 24)
