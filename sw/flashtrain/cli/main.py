@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from flashtrain.spec import FlashtrainError
 
-from . import area, bench, info, sequence, train, verilog
+from . import area, bench, fuzz, info, sequence, train, verilog
 from .command import Command
 from .console import Console
 
@@ -20,6 +20,7 @@ COMMANDS = (
     verilog.COMMAND,
     area.COMMAND,
     bench.COMMAND,
+    fuzz.COMMAND,
     info.COMMAND,
 )
 

@@ -24,10 +24,10 @@
 //   Constants      C0h only between update sequences and while the array is idle; at least a header.
 //   Gradients      C2h also to a die that is busy with C7h; behind page 0 the identity of the tile's first page.
 //   Update         C4h, C5h for each plane from 0 up, one page for all sources and one for all targets; only with
-//                  constants, and with gradients loaded since the update before.
+//                  gradients loaded since the update before.
 //   Sequence       from C7h to C8h nothing else but gradients, copies, statistics, updates, status and reset; C8h
 //                  counts as 15h: see Cache.
-//   Outputs        C9h after an update, CBh after constants; then as 06h.
+//   Outputs        C9h after an update, CBh; then as 06h.
 //
 // Reads beside (spec.nand)
 //   When           also to a busy die and within a multi-plane command; not while it may be reading otherwise, nor between
@@ -128,7 +128,6 @@ module flashtrain_nand_checker #(
   reg [63:0] in_from[0:DIES-1], out_from[0:DIES-1];  // the earliest data
   reg in_column[0:DIES-1], out_column[0:DIES-1];  // which are so for tCCS, not tADL or tWHR
   reg [63:0] command_start[0:DIES-1];
-  reg constants[0:DIES-1];  // have come
   reg gradients[0:DIES-1];  // have come since the last update
   reg updated[0:DIES-1];  // there are copies
   reg sequence_runs[0:DIES-1];  // of updates
@@ -202,7 +201,6 @@ module flashtrain_nand_checker #(
       loaded[die] = 0;
       position[die] = 0;
       run_start[die] = 0;
-      constants[die] = 0;
       gradients[die] = 0;
       updated[die] = 0;
       sequence_runs[die] = 0;
@@ -447,8 +445,7 @@ module flashtrain_nand_checker #(
             refuse(die, $sformatf("command c3h of page 0 after %0d of the %0d bytes of a page and an identity",
                                   position[die], DATA_BYTES + IDENTITY_BYTES));
           check_run(die);
-          if (code == 8'hC1) constants[die] = 1;
-          else gradients[die] = 1;
+          if (code == 8'hC3) gradients[die] = 1;
           opened[die] = NO_COMMAND;
           loading[die] = 0;
           command_start[die] = cycle - TWC + 1;
@@ -464,7 +461,6 @@ module flashtrain_nand_checker #(
           if ((code == 8'hC7) != (plane[die] == PLANES - 1))
             refuse(die, $sformatf("command %02xh after plane %0d of %0d", code, plane[die], PLANES));
           if (code == 8'hC7) begin
-            if (!constants[die]) refuse(die, "command c7h without constants");
             if (!gradients[die]) refuse(die, "command c7h without gradients since the update before");
             gradients[die] = 0;
             updated[die] = 1;
@@ -480,7 +476,6 @@ module flashtrain_nand_checker #(
           make_busy(die, code);
         end
         8'hCB: begin
-          if (!constants[die]) refuse(die, "command cbh without constants");
           opened[die] = code;
           source[die] = NOTHING;
           loading[die] = 0;

@@ -1,0 +1,97 @@
+"""`flashtrain fuzz`: random and mutated commands, every answer judged by the rules of the contract."""
+
+import argparse
+from collections.abc import Callable
+
+from flashtrain.host.fuzz import Disagreement, Fuzz, Tally
+from flashtrain.spec import preset
+
+from .command import Command, add_json, add_link, add_preset, at_least_one
+from .console import Console, table
+from .links import LINKS, announced
+
+WRONG = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_link(parser, default="functional")
+    add_preset(parser, default="tiny")
+    parser.add_argument(
+        "--commands", type=at_least_one, default=10_000, metavar="N", help="how many (default: 10000)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of everything (default: 1)")
+    parser.add_argument(
+        "--scene", type=int, default=0, metavar="K", help="begin with this scene of the seed (default: 0)"
+    )
+    add_json(parser)
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    names = [options.link]
+    if LINKS[options.link].timed:
+        names.append("functional")  # the same commands on both: what is right must also be the same
+    links = {name: announced(LINKS[name], _once(console.step)) for name in names}
+    console.step(f"seed {options.seed}, {options.preset}, {' and '.join(names)} link")
+    fuzz = Fuzz(preset(options.preset), links, options.seed)
+
+    def progress(tally: Tally) -> None:
+        rate = tally.commands / max(tally.seconds, 1e-3)
+        console.progress(f"{tally.commands} of {options.commands} commands, {rate:.0f} per second")
+
+    try:
+        tally = fuzz.run(options.commands, progress, options.scene)
+    except Disagreement as wrong:
+        console.say(f"WRONG: {wrong}")
+        console.say(f"see it again: {_again(options)}")
+        console.document({"seed": options.seed, "right": False, "found": str(wrong)})
+        return WRONG
+    console.say(_text(tally, names))
+    console.document({"seed": options.seed, "links": names, "right": True, **tally.document()})
+    return 0
+
+
+def _once(announce: Callable[[str], None]) -> Callable[[str], None]:
+    """Devices are opened for each scene; that is news only the first time."""
+    said: set[str] = set()
+
+    def say(text: str) -> None:
+        if text not in said:
+            said.add(text)
+            announce(text)
+
+    return say
+
+
+def _again(options: argparse.Namespace) -> str:
+    return (
+        f"flashtrain fuzz --link {options.link} --preset {options.preset} --seed {options.seed} "
+        f"--commands {options.commands} --scene {options.scene}"
+    )
+
+
+def _text(tally: Tally, names: list[str]) -> str:
+    lines = [
+        f"{tally.commands} commands in {tally.batches} batches of {tally.scenes} scenes, all answered as they"
+        f" must be ({' and '.join(names)}; {tally.seconds:.0f} s)",
+        f"{tally.shared_batches} batches with both ports on the same streams, {tally.undecided} of which"
+        f" could not be judged; {tally.cuts} cut off by a reset",
+    ]
+    if tally.longest_batch:
+        lines.append(f"longest batch {tally.longest_batch} clocks; none without all its answers")
+    for title, counts in (("status", tally.statuses), ("command", tally.opcodes), ("made by", tally.kinds)):
+        rows = [(name, f"{count}") for name, count in counts.most_common()]
+        lines += ["", table((title, "commands"), rows)]
+    return "\n".join(lines)
+
+
+COMMAND = Command(
+    name="fuzz",
+    summary="attack a device with random and mutated commands, and judge every answer by the contract",
+    examples="""\
+  flashtrain fuzz --commands 1000000                 the functional model, some ten minutes
+  flashtrain fuzz --link rtl --commands 50000        the RTL and the functional model side by side
+  flashtrain fuzz --link rtl --seed 7 --scene 12     from a scene of that seed on
+""",
+    add_arguments=add_arguments,
+    run=run,
+)

@@ -1,0 +1,51 @@
+"""What happens to a device, one after the other. A run is a list of acts, which can be played again."""
+
+from dataclasses import dataclass
+
+from flashtrain.spec.registers import Control
+
+from .command import FuzzCommand
+from .subject import Manner
+
+
+@dataclass(frozen=True)
+class Enable:
+    """The controller is disabled, and enabled anew. illegal: register writes (address, value) that must be
+    refused before the good ones come.
+    """
+
+    how: Control
+    illegal: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Submit:
+    """A batch. fill: which random bytes the tensor buffer holds; settle: clocks after the last answer, in
+    which nothing may change; tail: see `Batch`.
+    """
+
+    commands: tuple[FuzzCommand, ...]
+    fill: int
+    shared: bool = False
+    tail: int | None = None
+    manner: Manner = Manner()
+    settle: int = 0
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A batch in whose midst, after some clocks, the controller is disabled; an enable follows."""
+
+    commands: tuple[FuzzCommand, ...]
+    fill: int
+    clocks: int
+
+
+@dataclass(frozen=True)
+class Meddle:
+    """Register writes that must be refused while the controller is enabled."""
+
+    illegal: tuple[tuple[int, int], ...]
+
+
+Act = Enable | Submit | Cut | Meddle

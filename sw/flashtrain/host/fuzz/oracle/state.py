@@ -1,0 +1,114 @@
+"""Everything about a device that an answer can depend on."""
+
+from dataclasses import dataclass, field
+
+from flashtrain.spec import Access, Port, ZoneState
+from flashtrain.spec.registers import StreamAttributes
+
+from .tile_step import DieStep
+
+Page = bytes | None
+"""Content of a block; None where the contract leaves it undefined."""
+
+OPEN = frozenset({ZoneState.IMPLICITLY_OPEN, ZoneState.EXPLICITLY_OPEN})
+ACTIVE = OPEN | {ZoneState.CLOSED}
+RETIRED = frozenset({ZoneState.READ_ONLY, ZoneState.OFFLINE})
+
+
+@dataclass(frozen=True)
+class StreamRights:
+    """A stream as its registers describe it."""
+
+    zones: int
+    host: Access
+    core: Access
+    non_volatile: bool
+
+    def of(self, port: Port) -> Access:
+        return self.host if port is Port.HOST else self.core
+
+    @property
+    def attributes(self) -> int:
+        """The ATTRIBUTES register."""
+        a = StreamAttributes
+        return (
+            1 << a.valid.low | self.non_volatile << a.non_volatile.low
+            | self.host << a.host.low | self.core << a.core.low
+        )  # fmt: skip
+
+
+@dataclass
+class ZoneEntry:
+    """A zone: its state, and the blocks below its write pointer, which *finish* leaves where it is."""
+
+    state: ZoneState = ZoneState.EMPTY
+    pages: list[Page] = field(default_factory=list)
+
+    @property
+    def written(self) -> int:
+        return len(self.pages)
+
+    def reset(self) -> None:
+        if self.state not in RETIRED:
+            self.state, self.pages = ZoneState.EMPTY, []
+
+    def copy(self) -> "ZoneEntry":
+        return ZoneEntry(self.state, list(self.pages))
+
+
+def open_for_append(zone: ZoneEntry, capacity: int) -> None:
+    """What an append makes of its zone: full, or open, implicitly unless it was."""
+    if zone.written == capacity:
+        zone.state = ZoneState.FULL
+    elif zone.state not in OPEN:
+        zone.state = ZoneState.IMPLICITLY_OPEN
+
+
+@dataclass
+class StreamState:
+    """generation: resets of all zones at once since the enable."""
+
+    zones: list[ZoneEntry]
+    pinned: bool = False
+    uncommitted: bool = False
+    generation: int = 0
+
+    @classmethod
+    def empty(cls, zones: int) -> "StreamState":
+        return cls([ZoneEntry() for _ in range(zones)])
+
+    @property
+    def open(self) -> int:
+        return sum(zone.state in OPEN for zone in self.zones)
+
+    @property
+    def active(self) -> int:
+        return sum(zone.state in ACTIVE for zone in self.zones)
+
+    def reset(self) -> None:
+        """All zones: a new generation, which has nothing uncommitted. Retired zones stay what they are."""
+        for zone in self.zones:
+            zone.reset()
+        self.uncommitted = False
+        self.generation += 1
+
+    def copy(self) -> "StreamState":
+        zones = [zone.copy() for zone in self.zones]
+        return StreamState(zones, self.pinned, self.uncommitted, self.generation)
+
+
+@dataclass
+class DeviceState:
+    """Of an enabled device: its streams by NSID, and what each of its dies knows of an optimizer step.
+
+    recovering: it takes INSPECT and RESTORE only; released: physical zones that the recovery gave back.
+    """
+
+    streams: dict[int, StreamState]
+    dies: list[DieStep]
+    recovering: bool = False
+    released: frozenset[int] = frozenset()
+
+    def copy(self) -> "DeviceState":
+        streams = {nsid: stream.copy() for nsid, stream in self.streams.items()}
+        return DeviceState(streams, [die.copy() for die in self.dies], self.recovering, self.released)

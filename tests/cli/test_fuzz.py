@@ -1,0 +1,54 @@
+"""`flashtrain fuzz` as a user meets it."""
+
+import json
+
+import pytest
+
+from flashtrain.cli import main as cli
+from flashtrain.host.functional.checks import Checker
+
+RUN = ("fuzz", "--commands", "300", "--seed", "4")
+
+
+def test_a_good_device(capsys):
+    assert cli.main(RUN) == 0
+    text = capsys.readouterr().out
+    assert "all answered as they must be (functional" in text
+    assert "SUCCESS" in text and "ZONE_APPEND" in text and "bits flipped" in text
+
+
+def test_as_one_document(capsys):
+    assert cli.main((*RUN, "--json")) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["right"] and document["commands"] >= 300
+    assert sum(document["statuses"].values()) == document["commands"]
+
+
+def test_the_same_seed_says_the_same(capsys):
+    documents = []
+    for _ in range(2):
+        assert cli.main((*RUN, "--json")) == 0
+        document = json.loads(capsys.readouterr().out)
+        del document["seconds"]
+        documents.append(document)
+    assert documents[0] == documents[1]
+
+
+@pytest.fixture
+def broken_device(monkeypatch):
+    """It lets every port do everything."""
+    monkeypatch.setattr(Checker, "_allowed", lambda self, port, request: True)
+
+
+def test_a_broken_device(broken_device, capsys):
+    assert cli.main(RUN) == 1
+    text = capsys.readouterr().out
+    assert "WRONG: seed 4, scene 0" in text and "expected ACCESS_DENIED" in text and "(rule 4: " in text
+    assert "It takes no more than:" in text
+    assert "flashtrain fuzz --link functional --preset tiny --seed 4 --commands 300 --scene 0" in text
+
+
+def test_a_broken_device_as_one_document(broken_device, capsys):
+    assert cli.main((*RUN, "--json")) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["right"] is False and "ACCESS_DENIED" in document["found"]
