@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN    := .venv/bin
 
-.PHONY: run test bench verilog synth lint format help
+.PHONY: run test mutate bench verilog synth lint format help
 .DEFAULT_GOAL := help
 
 run: .venv/run.stamp ## train a network whose tensors live in the simulated flash
@@ -20,6 +20,9 @@ synth: .venv/synth.stamp ## area and clock of channel engines and the centre in 
 test: .venv/test.stamp ## lint, then all tests on every installed simulator
 	$(BIN)/ruff check
 	$(BIN)/pytest --numprocesses auto --dist worksteal
+
+mutate: .venv/test.stamp ## plant every fault of tests/mutation in the RTL: the other tests must find each
+	$(BIN)/pytest tests/mutation --long 1 --numprocesses auto --dist worksteal
 
 lint: .venv/test.stamp ## ruff (rules and format) and pyright
 	$(BIN)/ruff check

@@ -1,0 +1,11 @@
+"""The faults, in the order of the data."""
+
+from catalogue.arithmetic import ARITHMETIC
+from catalogue.channel import CHANNEL
+from catalogue.dies import DIES
+from catalogue.frontend import FRONTEND
+from catalogue.pipelines import PIPELINES
+from catalogue.talking import TALKING
+from catalogue.zones import ZONES
+
+FAULTS = (*FRONTEND, *ZONES, *PIPELINES, *CHANNEL, *TALKING, *DIES, *ARITHMETIC)

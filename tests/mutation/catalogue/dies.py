@@ -1,0 +1,82 @@
+"""The logic of a die."""
+
+from fault import Fault
+
+OPERATIONS = "rtl/die/test_die.py::test_operations"
+OF_UPDATES = "rtl/die/test_die.py::test_updates"
+LANE = "rtl/update_lane/test_update_lane.py"
+
+DIES = (
+    Fault(
+        "no-reset-while-busy",
+        "die/decoder.py",
+        "C.READ_STATUS, C.READ_STATUS_ENHANCED, C.RESET,",
+        "C.READ_STATUS, C.READ_STATUS_ENHANCED,",
+        "a die that works cannot be reset",
+        OPERATIONS,
+    ),
+    Fault(
+        "failc-of-any-operation",
+        "die/sequencer.py",
+        "Mux(programs & (updates | (op == ArrayOp.PROGRAM)), array.failed, 0)",
+        "array.failed",
+        "FAILC tells of whatever the array did before",
+        OPERATIONS,
+    ),
+    Fault(
+        "cache-read-skips-a-row",
+        "die/sequencer.py",
+        "with m.If(~addressed):",
+        "with m.If(addressed | ~addressed):",
+        "31h after an address reads the row behind it",
+        OPERATIONS,
+    ),
+    Fault(
+        "tile-survives-a-reset",
+        "die/sequencer.py",
+        "                holds_tile.eq(0),\n                self.failed_before.eq(0),",
+        "                self.failed_before.eq(0),",
+        "a reset between two updates leaves a tile that the next one programs",
+        OF_UPDATES,
+    ),
+    Fault(
+        "page-cleared-from-its-begin",
+        "die/page_registers.py",
+        "clear_word.eq(self.column // self.config.die_word_bytes)",
+        "clear_word.eq(0)",
+        "data that begin within a page are cleared again",
+        OPERATIONS,
+    ),
+    Fault(
+        "pages-named-for-ever",
+        "die/beside.py",
+        "[self.start.eq(1), self.holds.eq(1), named.eq(0)]",
+        "[self.start.eq(1), self.holds.eq(1)]",
+        "a second sense beside, without an address, is of the same row",
+        OPERATIONS,
+    ),
+    Fault(
+        "identity-among-the-gradients",
+        "die/gradient_buffers.py",
+        "(self.lane < page_lanes)",
+        "(self.lane <= page_lanes)",
+        "the first bytes behind a page of gradients take the place of its first ones",
+        OF_UPDATES,
+    ),
+    Fault(
+        "done-before-the-squares",
+        "die/tile_walker.py",
+        " & (came == self.parameters) & ~self.unit_busy):",
+        " & (came == self.parameters)):",
+        "a tile is done while squares of its gradients are on their way",
+        LANE,
+    ),
+    Fault(
+        "identity-of-any-plane",
+        "die/updater.py",
+        "(self.plane == 0) & (self.lane >> 1 == page_lanes >> 1)",
+        "self.lane >> 1 == page_lanes >> 1",
+        "the identity behind later pages of gradients is taken for the tile's",
+        OF_UPDATES,
+    ),
+)
