@@ -16,6 +16,7 @@ def train(folder, capsys, *arguments):
     return document
 
 
+@pytest.mark.early
 @pytest.mark.parametrize("place", ["die", "core"])
 def test_training_through_the_rtl(place, tmp_path, capsys):
     document = train(tmp_path, capsys, "--update", place, "--iterations", "3", "--batch", "32")
@@ -26,6 +27,11 @@ def test_training_through_the_rtl(place, tmp_path, capsys):
     assert usage["appended_bytes"] == stored
     assert usage["read_bytes"] >= sum(stream["read_bytes"] for stream in document["streams"].values())
     assert 0 < usage["write_amplification"] <= 1
+    # The cells stand 50,000 times the device's bytes, or 40 times as many if they are forgotten soon.
+    days = usage["days_of_endurance"]
+    fills = channels["PAGES_PROGRAMMED"] / (geometry.zones * geometry.zone_capacity)
+    assert days["years"] == pytest.approx(50_000 / fills * usage["seconds"] / 86_400)
+    assert days["minutes"] == pytest.approx(40 * days["years"])
     # Commands overlap: the sum of their latencies may exceed the clocks.
     assert document["clocks"] > 0 and counters["APPEND_LATENCY"] > 0
     sent, updates = counters["PAGES_APPENDED"] * geometry.page_bytes - stored, document["updates"]

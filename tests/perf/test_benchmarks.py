@@ -3,6 +3,7 @@
 import json
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
 
 from flashtrain.cli.bench_table import QUICK_TABLE, TABLE, Row, UnknownBenchmark, rows_for
@@ -25,6 +26,7 @@ from flashtrain.perf.update_comparison import compare, update_energy_ratio, upda
 from flashtrain.perf.update_lanes import ControllerLanes, UpdatedTile
 from flashtrain.perf.update_places import HostLink
 from flashtrain.perf.use_recorder import UseRecorder
+from flashtrain.perf.wear import wear_spread
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.sim.trace_array import ArrayTrace, DeviceTraceWindow
 from flashtrain.sim.trace_milestones import TraceRecorder
@@ -247,6 +249,19 @@ def test_figures_are_written_beside_the_results(tmp_path):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
 
 
+def test_wear_spread():
+    with tiny() as device:
+        measured = wear_spread(device, device.link.erase_counts, quick=True)
+        counts = device.link.erase_counts()
+        erases = [channel["ERASES"] for channel in device.channel_counters()]
+    # The controller has counted the same; of each zone a block is on every plane of every die.
+    g = TINY.geometry
+    assert [int(of_channel.sum()) for of_channel in counts] == [g.planes * count for count in erases]
+    assert all(np.array_equal(counts[0, 0, 0], of_plane) for of_plane in counts.reshape(-1, g.blocks))
+    assert measured.value == counts.max() - counts.min() < 20
+
+
+@pytest.mark.early
 def test_the_quick_table(tmp_path):
     file = tmp_path / "results.json"
     code = main(["bench", "--quick", "--output", str(file)])

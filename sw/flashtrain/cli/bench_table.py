@@ -50,7 +50,7 @@ SMALL_SCALE = tuple(
         "update_speedup_host", "update_speedup_controller", "update_energy_ratio", "recovery_time",
     )
 )  # fmt: skip
-TABLE = FULL_SCALE + SMALL_SCALE
+TABLE = (*FULL_SCALE, *SMALL_SCALE, Row("wear_spread", "tiny"))
 
 _SMALLER = {"behemoth": "small", "behemoth_wide": "tiny", "small": "tiny"}
 _TINY_TOO = ("append_sustained",)

@@ -23,6 +23,7 @@ from flashtrain.perf.update_comparison import update_energy_ratio, update_speedu
 from flashtrain.perf.update_lanes import ControllerLanes
 from flashtrain.perf.update_places import HostLink
 from flashtrain.perf.use_recorder import UseRecorder
+from flashtrain.perf.wear import wear_spread
 from flashtrain.spec import FmsConfig, NodeTable
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
@@ -90,6 +91,13 @@ def _energy_ratio(device: Device, quick: bool) -> Measurement:
     return update_energy_ratio(device, ArrayTrace(device.link), ADAM, HostLink(), quick)
 
 
+def _wear_spread(device: Device, quick: bool) -> Measurement:
+    from flashtrain.sim.rtl_link import RtlLink
+
+    assert isinstance(device.link, RtlLink)
+    return wear_spread(device, device.link.erase_counts, quick)
+
+
 def _as_it_is(config: FmsConfig) -> FmsConfig:
     return config
 
@@ -133,6 +141,7 @@ BENCHMARKS = {
     "ocowfc_single_page": Benchmark(_bus_share(Reads.SINGLE_PAGE), LONG_QUEUE),
     "ocowfc_cached": Benchmark(_bus_share(Reads.CACHED)),
     "recovery_time": Benchmark(recovery_time, node=UPDATE_NODE),
+    "wear_spread": Benchmark(_wear_spread),
     "metadata_bytes": DesignBenchmark(metadata_bytes),
     "buffer_bytes": DesignBenchmark(buffer_bytes),
     "simulation_speed": Benchmark(_recorded(simulation_speed)),

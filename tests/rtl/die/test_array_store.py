@@ -76,3 +76,15 @@ def test_faults(library):
     assert not any(fails(*place) for place in [(1, 1, 0, 9), (2, 0, 0, 9), (2, 1, 1, 9), (2, 1, 0, 8)])
     library.flashtrain_array_clear_faults()
     assert not fails(2, 1, 0, 9)
+
+
+def test_a_die_that_hangs(library):
+    def verdict(die: int, op: int) -> int:
+        return library.flashtrain_array_fails(3, die, op, 0, 0, 0)
+
+    library.flashtrain_array_clear_faults()
+    library.flashtrain_array_hang(3, 1)
+    assert [verdict(1, op) for op in range(4)] == [2, 2, 2, 2]
+    assert [verdict(0, op) for op in range(4)] == [0, 0, 0, 0]
+    library.flashtrain_array_clear_faults()
+    assert verdict(1, PROGRAM) == 0

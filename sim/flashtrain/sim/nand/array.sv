@@ -23,7 +23,8 @@
 // `die` name this array. They are ports and not parameters, so that one compiled module serves every die.
 //
 // Failures: block BAD_BLOCK fails to program and to erase on the planes in BAD_PLANES. Under Verilator
-// `flashtrain_array_fails` in array_store.cpp is asked too. A sense reports what it is told, too, but its data are right.
+// `flashtrain_array_fails` in array_store.cpp is asked too; there an operation may also hang, until a reset, and then
+// a read beside it does. A sense reports what it is told, too, but its data are right.
 //
 // Under Verilator pages are kept in array_store.cpp, sparsely; else in a memory of the full size.
 
@@ -90,11 +91,14 @@ module flashtrain_array #(
   reg [PLANES*BLOCK_BITS-1:0] active_blocks;
   reg [63:0] began, ends, stream_at;
   reg [63:0] advances_from;
+  reg hangs;
+  integer verdict;
   // The same of a read beside.
   reg [PLANES-1:0] beside_planes;
   reg [$clog2(PAGES)-1:0] beside_page;
   reg [PLANES*BLOCK_BITS-1:0] beside_blocks;
   reg [63:0] beside_began, beside_ends, beside_stream_at;
+  reg hangs_beside;
   // Words that move now.
   reg streaming;
   reg [1:0] stream_op;
@@ -228,6 +232,7 @@ module flashtrain_array #(
       began = cycle;
       advances_from = cycle;
       to_fail = 0;
+      hangs = 0;
       words = 0;
 `ifdef VERILATOR
       if (store == null) store = flashtrain_array_open(channel, die, PLANES, WORDS, WORD_BYTES);
@@ -248,13 +253,19 @@ module flashtrain_array #(
             begin_plane(p, block);
             if (BAD_PLANES[p] && block == BAD_BLOCK && op != SENSE) to_fail[p] = 1;
 `ifdef VERILATOR
-            if (flashtrain_array_fails(channel, die, op, p, block, page) != 0) to_fail[p] = 1;
+            verdict = flashtrain_array_fails(channel, die, op, p, block, page);
+            if (verdict == 1) to_fail[p] = 1;
+            if (verdict == 2) hangs = 1;
 `endif
           end
         end
       ends = began + (op == SENSE ? TR : op == PROGRAM ? TPROG : TBERS) - 1;
       stream_at = op == SENSE ? ends - words - 1 : op == PROGRAM ? began + 1 : 0;
       if (active == 0) stream_at = 0;
+      if (hangs) begin
+        ends = NEVER;
+        if (op == SENSE) stream_at = 0;
+      end
     end
   endtask
 
@@ -283,7 +294,8 @@ module flashtrain_array #(
             refuse($sformatf("read beside of plane %0d block %0d page %0d, which the array works on", p, block, page));
         end
       beside_began = cycle;
-      if (busy && cycle < ends) begin
+      hangs_beside = busy && hangs;
+      if (busy && cycle < ends && !hangs) begin
         if (beside_began < advances_from + TADV) beside_began = advances_from + TADV;
         if (beside_began >= ends) beside_began = ends + 1;
         else begin
@@ -294,6 +306,14 @@ module flashtrain_array #(
       end
       beside_ends = beside_began + TR - 1;
       beside_stream_at = beside_planes == 0 ? 0 : beside_ends - words - 1;
+`ifdef VERILATOR
+      for (p = 0; p < PLANES; p = p + 1)
+        if (planes[p] && flashtrain_array_fails(channel, die, BESIDE, p, block_of(p), page) == 2) hangs_beside = 1;
+`endif
+      if (hangs_beside) begin
+        beside_ends = NEVER;
+        beside_stream_at = 0;
+      end
     end
   endtask
 

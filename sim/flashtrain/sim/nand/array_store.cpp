@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@ struct Store {
     size_t word_bytes;
     size_t page_bytes;
     std::unordered_map<uint64_t, std::vector<Page>> blocks;
+    std::unordered_map<uint64_t, uint32_t> erases;  // of each block, also of those that were interrupted
     std::vector<uint8_t*> open;  // a page of each plane, or null for one that holds nothing
 
     static uint64_t key(int plane, int block) { return static_cast<uint64_t>(plane) << 32 | static_cast<uint32_t>(block); }
@@ -31,6 +33,7 @@ struct Fault {
 };
 
 std::vector<Fault> faults;
+std::set<std::pair<int, int>> hanging;  // dies
 
 Store& of(void* store) { return *static_cast<Store*>(store); }
 
@@ -64,7 +67,10 @@ void flashtrain_array_open_page(void* store, int plane, int block, int page) {
     of(store).open[plane] = exists ? found->second[page].get() : nullptr;
 }
 
-void flashtrain_array_erase(void* store, int plane, int block) { of(store).blocks.erase(Store::key(plane, block)); }
+void flashtrain_array_erase(void* store, int plane, int block) {
+    of(store).blocks.erase(Store::key(plane, block));
+    ++of(store).erases[Store::key(plane, block)];
+}
 
 void flashtrain_array_write(void* store, int plane, int word, const uint32_t* data) {
     const size_t bytes = of(store).word_bytes;
@@ -80,10 +86,12 @@ void flashtrain_array_read(void* store, int plane, int word, uint32_t* data) {
     }
 }
 
-// Whether an operation fails on a plane; the place for a model of errors. Operations are ArrayOp's.
+// Whether an operation fails on a plane (1), or never ends (2); the place for a model of errors. Operations are
+// ArrayOp's.
 int flashtrain_array_fails(int channel, int die, int op, int plane, int block, int /*page*/) {
-    constexpr int kSense = 0;
-    if (op == kSense) return 0;
+    constexpr int kSense = 0, kBeside = 3;
+    if (hanging.count({channel, die})) return 2;
+    if (op == kSense || op == kBeside) return 0;
     for (const Fault& fault : faults) {
         if (fault.channel == channel && fault.die == die && fault.plane == plane && fault.block == block) return 1;
     }
@@ -97,7 +105,13 @@ void flashtrain_array_add_fault(int channel, int die, int plane, int block) {
     faults.push_back({channel, die, plane, block});
 }
 
-void flashtrain_array_clear_faults() { faults.clear(); }
+// From now on no operation of this die's array ends, except by a reset.
+void flashtrain_array_hang(int channel, int die) { hanging.insert({channel, die}); }
+
+void flashtrain_array_clear_faults() {
+    faults.clear();
+    hanging.clear();
+}
 
 // Copies what a page holds to `bytes`; 0 if it was not programmed since its block was erased.
 int flashtrain_array_page(int channel, int die, int plane, int block, int page, uint8_t* bytes) {
@@ -108,6 +122,13 @@ int flashtrain_array_page(int channel, int die, int plane, int block, int page, 
     if (!found->second[page]) return 0;
     std::memcpy(bytes, found->second[page].get(), store->second.page_bytes);
     return 1;
+}
+
+// How often each block of a die was erased: `counts` has `blocks` for each plane.
+void flashtrain_array_erases(int channel, int die, int blocks, uint32_t* counts) {
+    const auto store = stores.find({channel, die});
+    if (store == stores.end()) return;
+    for (const auto& [key, erases] : store->second.erases) counts[(key >> 32) * blocks + (key & 0xFFFFFFFF)] = erases;
 }
 
 // Bytes of all pages that are kept.
