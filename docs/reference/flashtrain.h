@@ -204,7 +204,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_PORT_REGISTER_CQ_BASE_HIGH 0x14
 #define FLASHTRAIN_PORT_REGISTER_CQ_SIZE 0x18
 
-/* Offsets within a stream's window; written while the controller is disabled. */
+/* Offsets within a stream's window; written while the controller is disabled. A stream exists when it is valid, lies within the device, and has a known codec. */
 #define FLASHTRAIN_STREAM_REGISTER_ZONES 0x00 /* first zone 15:0, number of zones 31:16 */
 #define FLASHTRAIN_STREAM_REGISTER_ATTRIBUTES 0x04 /* StreamAttributes */
 #define FLASHTRAIN_STREAM_REGISTER_GENERATION 0x08 /* read only: resets of all zones at once, by either command */
@@ -241,6 +241,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_CHANNEL_COUNTER_BUFFER_HITS 0x09 /* pages read from the write buffer */
 #define FLASHTRAIN_CHANNEL_COUNTER_ERASES 0x0a /* multi-plane erases */
 #define FLASHTRAIN_CHANNEL_COUNTER_FAILURES 0x0b /* programs and erases whose status was a failure */
+#define FLASHTRAIN_CHANNEL_COUNTER_DIES_OFFLINE 0x0c /* dies that did not become ready in time, and are left alone until a reset */
 
 /* Command bytes (ONFI 5.1, table 71; BCh to CCh vendor specific). */
 #define FLASHTRAIN_DIE_READ 0x00
@@ -301,25 +302,27 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_BUS_OP_CACHE_READ_LAST 0x05 /* the last plane: sense while the page sensed before is output */
 #define FLASHTRAIN_BUS_OP_CACHE_READ_NEXT 0x06 /* sense the next page row of the same planes while this one is output */
 #define FLASHTRAIN_BUS_OP_CACHE_READ_END 0x07 /* hand the sensed page to the output without another sense */
-#define FLASHTRAIN_BUS_OP_SELECT 0x08 /* choose the plane of a data output; the data may follow after tCCS */
-#define FLASHTRAIN_BUS_OP_DATA_OUT 0x09
-#define FLASHTRAIN_BUS_OP_PROGRAM_MORE 0x0a /* load one plane of a multi-plane program */
-#define FLASHTRAIN_BUS_OP_PROGRAM_LAST 0x0b /* load the last plane, program, and take the next page set meanwhile */
-#define FLASHTRAIN_BUS_OP_ERASE_MORE 0x0c
-#define FLASHTRAIN_BUS_OP_ERASE_LAST 0x0d
-#define FLASHTRAIN_BUS_OP_LOAD_CONSTANTS 0x0e
-#define FLASHTRAIN_BUS_OP_LOAD_GRADIENT 0x0f /* a page of gradients; its number is in the place of the plane */
-#define FLASHTRAIN_BUS_OP_UPDATE_SOURCE 0x10 /* the row that a plane senses */
-#define FLASHTRAIN_BUS_OP_UPDATE_MORE 0x11 /* the row that it programs */
-#define FLASHTRAIN_BUS_OP_UPDATE_LAST 0x12 /* the same of the last plane: update */
-#define FLASHTRAIN_BUS_OP_UPDATE_END 0x13 /* program what was computed last */
-#define FLASHTRAIN_BUS_OP_SELECT_COPY 0x14 /* choose a page of the copies for a data output after tCCS */
-#define FLASHTRAIN_BUS_OP_SELECT_STATISTICS 0x15
-#define FLASHTRAIN_BUS_OP_BESIDE_MORE 0x16 /* name one page of a set to be read beside a program or an erase */
-#define FLASHTRAIN_BUS_OP_BESIDE_LAST 0x17 /* the last one: sense */
-#define FLASHTRAIN_BUS_OP_BESIDE_NEXT 0x18 /* sense the next page row of the same planes */
-#define FLASHTRAIN_BUS_OP_SELECT_BESIDE 0x19 /* choose the plane of a data output; the data may follow after tCCS */
-#define FLASHTRAIN_BUS_OP_BESIDE_END 0x1a /* all that is wanted has been output */
+#define FLASHTRAIN_BUS_OP_SELECT 0x14 /* choose the plane of a data output; the data may follow after tCCS */
+#define FLASHTRAIN_BUS_OP_DATA_OUT 0x1c
+#define FLASHTRAIN_BUS_OP_PROGRAM_MORE 0x18 /* the data of a named page of a multi-plane program */
+#define FLASHTRAIN_BUS_OP_PROGRAM_LAST 0x19 /* those of the last plane: program, and take the next page set meanwhile */
+#define FLASHTRAIN_BUS_OP_ERASE_MORE 0x08
+#define FLASHTRAIN_BUS_OP_ERASE_LAST 0x09
+#define FLASHTRAIN_BUS_OP_LOAD_CONSTANTS 0x1a
+#define FLASHTRAIN_BUS_OP_LOAD_GRADIENT 0x1b /* a page of gradients; its number is in the place of the plane */
+#define FLASHTRAIN_BUS_OP_UPDATE_SOURCE 0x0a /* the row that a plane senses */
+#define FLASHTRAIN_BUS_OP_UPDATE_MORE 0x0b /* the row that it programs */
+#define FLASHTRAIN_BUS_OP_UPDATE_LAST 0x0c /* the same of the last plane: update */
+#define FLASHTRAIN_BUS_OP_UPDATE_END 0x0d /* program what was computed last */
+#define FLASHTRAIN_BUS_OP_SELECT_COPY 0x15 /* choose a page of the copies for a data output after tCCS */
+#define FLASHTRAIN_BUS_OP_SELECT_STATISTICS 0x16
+#define FLASHTRAIN_BUS_OP_BESIDE_MORE 0x0e /* name one page of a set to be read beside a program or an erase */
+#define FLASHTRAIN_BUS_OP_BESIDE_LAST 0x0f /* the last one: sense */
+#define FLASHTRAIN_BUS_OP_BESIDE_NEXT 0x10 /* sense the next page row of the same planes */
+#define FLASHTRAIN_BUS_OP_SELECT_BESIDE 0x13 /* choose the plane of a data output; the data may follow after tCCS */
+#define FLASHTRAIN_BUS_OP_BESIDE_END 0x11 /* all that is wanted has been output */
+#define FLASHTRAIN_BUS_OP_PROGRAM_PAGE 0x12 /* name the page of a plane to be programmed; its data may follow after tADL */
+#define FLASHTRAIN_BUS_OP_BESIDE_RENEW 0x17 /* BESIDE_END and BESIDE_NEXT */
 
 /* Fields of the 64-byte submission entry (Base figure 87; data block descriptor: Base figure 99). */
 #define FLASHTRAIN_SUBMISSION_BYTES 64

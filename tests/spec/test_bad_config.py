@@ -60,6 +60,8 @@ BAD_CONFIGS = [
     ({"update_interval": 65}, f"config.update_interval is 65; {RANGE} 1 to 64"),
     ({"update_divider": 0}, f"config.update_divider is 0; {RANGE} 2 to 16"),
     ({"update_divider": 17}, f"config.update_divider is 17; {RANGE} 2 to 16"),
+    ({"late_polls": 3}, f"config.late_polls is 3; {RANGE} 4 to 65535"),
+    ({"late_polls": 65536}, f"config.late_polls is 65536; {RANGE} 4 to 65535"),
     ({"die_word_bytes": 64}, "config.die_word_bytes is 64; expected a divisor of a page's 4320 bytes"),
 ]
 

@@ -86,26 +86,36 @@ def test_bus_operations():
         "CACHE_READ_LAST": 5,
         "CACHE_READ_NEXT": 6,
         "CACHE_READ_END": 7,
-        "SELECT": 8,
-        "DATA_OUT": 9,
-        "PROGRAM_MORE": 10,
-        "PROGRAM_LAST": 11,
-        "ERASE_MORE": 12,
-        "ERASE_LAST": 13,
-        "LOAD_CONSTANTS": 14,
-        "LOAD_GRADIENT": 15,
-        "UPDATE_SOURCE": 16,
-        "UPDATE_MORE": 17,
-        "UPDATE_LAST": 18,
-        "UPDATE_END": 19,
-        "SELECT_COPY": 20,
-        "SELECT_STATISTICS": 21,
-        "BESIDE_MORE": 22,
-        "BESIDE_LAST": 23,
-        "BESIDE_NEXT": 24,
-        "SELECT_BESIDE": 25,
-        "BESIDE_END": 26,
+        "SELECT": 20,
+        "DATA_OUT": 28,
+        "PROGRAM_MORE": 24,
+        "PROGRAM_LAST": 25,
+        "ERASE_MORE": 8,
+        "ERASE_LAST": 9,
+        "LOAD_CONSTANTS": 26,
+        "LOAD_GRADIENT": 27,
+        "UPDATE_SOURCE": 10,
+        "UPDATE_MORE": 11,
+        "UPDATE_LAST": 12,
+        "UPDATE_END": 13,
+        "SELECT_COPY": 21,
+        "SELECT_STATISTICS": 22,
+        "BESIDE_MORE": 14,
+        "BESIDE_LAST": 15,
+        "BESIDE_NEXT": 16,
+        "SELECT_BESIDE": 19,
+        "BESIDE_END": 17,
+        "PROGRAM_PAGE": 18,
+        "BESIDE_RENEW": 23,
     }
+
+
+def test_upper_bits_of_bus_operations():
+    for op in BusOp:
+        assert (op >= 24) == (SEQUENCES[op].data in (DataPhase.IN, DataPhase.OUT))
+        assert (op >= 28) == (SEQUENCES[op].data is DataPhase.OUT)
+        assert (op in (24, 25)) == (SEQUENCES[op].data is DataPhase.IN and SEQUENCES[op].first is None)
+        assert (20 <= op < 23) == (op.name.startswith("SELECT") and op is not BusOp.SELECT_BESIDE)
 
 
 def test_sequences():
@@ -120,8 +130,8 @@ def test_sequences():
         "CACHE_READ_END": "3F",
         "SELECT": "06 AAAAA E0",
         "DATA_OUT": "out",
-        "PROGRAM_MORE": "80 AAAAA in 11",
-        "PROGRAM_LAST": "80 AAAAA in 15",
+        "PROGRAM_MORE": "in 11",
+        "PROGRAM_LAST": "in 15",
         "ERASE_MORE": "60 AAA D1",
         "ERASE_LAST": "60 AAA D0",
         "LOAD_CONSTANTS": "C0 in C1",
@@ -137,4 +147,6 @@ def test_sequences():
         "BESIDE_NEXT": "BD",
         "SELECT_BESIDE": "BE AAA",
         "BESIDE_END": "BF",
+        "PROGRAM_PAGE": "80 AAAAA",
+        "BESIDE_RENEW": "BF BD",
     }

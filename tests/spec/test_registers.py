@@ -96,7 +96,7 @@ def test_counters():
 def test_channel_counters():
     names = [
         "BUS_IDLE", "BUS_COMMAND", "BUS_DATA_IN", "BUS_DATA_OUT", "BUS_WAIT", "PROGRAMS", "PAGES_PROGRAMMED",
-        "SENSES", "PAGES_SENSED", "BUFFER_HITS", "ERASES", "FAILURES",
+        "SENSES", "PAGES_SENSED", "BUFFER_HITS", "ERASES", "FAILURES", "DIES_OFFLINE",
     ]  # fmt: skip
     assert values(ChannelCounter) == {name: index for index, name in enumerate(names)}
     assert registers.channel_counter_register(ChannelCounter.BUS_IDLE) == 0x600

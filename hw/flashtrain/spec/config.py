@@ -14,7 +14,8 @@ class FmsConfig:
     write_sets: page sets of the write buffer of a channel; read_pages: page buffers for reads of a channel;
     read_queue: read requests (pages) queued per die; commands: commands in flight; max_blocks: logical
     blocks of one command; max_open, max_active: zones per stream; address_bits: of the tensor buffer;
-    die_word_bytes: width of a die's page registers; update_interval: clocks of a die's update unit per
+    die_word_bytes: width of a die's page registers; late_polls: how often a die that should be ready is
+    found busy before it is given up; update_interval: clocks of a die's update unit per
     parameter; update_divider: bus clocks per clock of the update unit.
     """
 
@@ -30,6 +31,7 @@ class FmsConfig:
     max_active: int = 12
     address_bits: int = 36
     die_word_bytes: int = 32
+    late_polls: int = 1024
     update_interval: int = 5
     update_divider: int = 4
 
@@ -47,6 +49,7 @@ class FmsConfig:
         require_range("config.max_active", self.max_active, self.max_open, 255)
         require_range("config.address_bits", self.address_bits, 20, 48)
         require_power_of_two("config.die_word_bytes", self.die_word_bytes, 64)
+        require_range("config.late_polls", self.late_polls, 4, 65535)
         require_range("config.update_interval", self.update_interval, 1, 64)
         require_range("config.update_divider", self.update_divider, 2, 16)
         require(

@@ -40,6 +40,15 @@ class PageIdentity:
     VERSION = 1
 
 
+GENERATION_LIMIT = 1 << PageIdentity.generation.width
+"""Generations are counted modulo this in identities."""
+
+
+def identity_checksum(body: bytes) -> int:
+    """The `crc` of a record with these bytes before it."""
+    return crc_hqx(body, 0xFFFF)
+
+
 def identity_record(**fields: int) -> bytes:
     """The record with these fields of `PageIdentity`; `version` and `crc` follow."""
     p = PageIdentity
@@ -47,14 +56,14 @@ def identity_record(**fields: int) -> bytes:
     for name, number in fields.items():
         value |= getattr(p, name).put(number)
     body = value.to_bytes(p.BYTES, "little")[: p.BYTES - 2]
-    return body + crc_hqx(body, 0xFFFF).to_bytes(2, "little")
+    return body + identity_checksum(body).to_bytes(2, "little")
 
 
 def is_identity(record: bytes) -> bool:
     """Whether these are the bytes of a record: its checksum and version are right."""
     body, crc = record[:-2], int.from_bytes(record[-2:], "little")
     value = int.from_bytes(record, "little")
-    return crc_hqx(body, 0xFFFF) == crc and PageIdentity.version.get(value) == PageIdentity.VERSION
+    return identity_checksum(body) == crc and PageIdentity.version.get(value) == PageIdentity.VERSION
 
 
 class RestoreAction(IntEnum):

@@ -106,7 +106,11 @@ class Sequence(NamedTuple):
 
 
 class BusOp(IntEnum):
-    """Operations of the bus engine, each performed whole before another may use the bus."""
+    """Operations of the bus engine, each performed whole before another may use the bus.
+
+    The upper bits say what the arbiter has to know of it: values from 24 on move a page, 24 and 25 one that
+    was named before, from 28 on one from the die; 20 to 22 select one, other than beside.
+    """
 
     RESET = 0
     STATUS = 1  # of the die; over all planes of the last operation
@@ -116,25 +120,27 @@ class BusOp(IntEnum):
     CACHE_READ_LAST = 5  # the last plane: sense while the page sensed before is output
     CACHE_READ_NEXT = 6  # sense the next page row of the same planes while this one is output
     CACHE_READ_END = 7  # hand the sensed page to the output without another sense
-    SELECT = 8  # choose the plane of a data output; the data may follow after tCCS
-    DATA_OUT = 9
-    PROGRAM_MORE = 10  # load one plane of a multi-plane program
-    PROGRAM_LAST = 11  # load the last plane, program, and take the next page set meanwhile
-    ERASE_MORE = 12
-    ERASE_LAST = 13
-    LOAD_CONSTANTS = 14
-    LOAD_GRADIENT = 15  # a page of gradients; its number is in the place of the plane
-    UPDATE_SOURCE = 16  # the row that a plane senses
-    UPDATE_MORE = 17  # the row that it programs
-    UPDATE_LAST = 18  # the same of the last plane: update
-    UPDATE_END = 19  # program what was computed last
-    SELECT_COPY = 20  # choose a page of the copies for a data output after tCCS
-    SELECT_STATISTICS = 21
-    BESIDE_MORE = 22  # name one page of a set to be read beside a program or an erase
-    BESIDE_LAST = 23  # the last one: sense
-    BESIDE_NEXT = 24  # sense the next page row of the same planes
-    SELECT_BESIDE = 25  # choose the plane of a data output; the data may follow after tCCS
-    BESIDE_END = 26  # all that is wanted has been output
+    SELECT = 20  # choose the plane of a data output; the data may follow after tCCS
+    DATA_OUT = 28
+    PROGRAM_MORE = 24  # the data of a named page of a multi-plane program
+    PROGRAM_LAST = 25  # those of the last plane: program, and take the next page set meanwhile
+    ERASE_MORE = 8
+    ERASE_LAST = 9
+    LOAD_CONSTANTS = 26
+    LOAD_GRADIENT = 27  # a page of gradients; its number is in the place of the plane
+    UPDATE_SOURCE = 10  # the row that a plane senses
+    UPDATE_MORE = 11  # the row that it programs
+    UPDATE_LAST = 12  # the same of the last plane: update
+    UPDATE_END = 13  # program what was computed last
+    SELECT_COPY = 21  # choose a page of the copies for a data output after tCCS
+    SELECT_STATISTICS = 22
+    BESIDE_MORE = 14  # name one page of a set to be read beside a program or an erase
+    BESIDE_LAST = 15  # the last one: sense
+    BESIDE_NEXT = 16  # sense the next page row of the same planes
+    SELECT_BESIDE = 19  # choose the plane of a data output; the data may follow after tCCS
+    BESIDE_END = 17  # all that is wanted has been output
+    PROGRAM_PAGE = 18  # name the page of a plane to be programmed; its data may follow after tADL
+    BESIDE_RENEW = 23  # BESIDE_END and BESIDE_NEXT
 
 
 _C = DieCommand
@@ -153,8 +159,9 @@ SEQUENCES: dict[BusOp, Sequence] = {
         _C.CHANGE_READ_COLUMN_ENHANCED, _FULL, _C.CHANGE_READ_COLUMN_CONFIRM, DataPhase.NONE, None
     ),
     BusOp.DATA_OUT: Sequence(None, _NONE, None, DataPhase.OUT, None),
-    BusOp.PROGRAM_MORE: Sequence(_C.PROGRAM, _FULL, None, DataPhase.IN, _C.PROGRAM_MULTI_PLANE),
-    BusOp.PROGRAM_LAST: Sequence(_C.PROGRAM, _FULL, None, DataPhase.IN, _C.PROGRAM_CACHE),
+    BusOp.PROGRAM_PAGE: Sequence(_C.PROGRAM, _FULL, None, DataPhase.NONE, None),
+    BusOp.PROGRAM_MORE: Sequence(None, _NONE, None, DataPhase.IN, _C.PROGRAM_MULTI_PLANE),
+    BusOp.PROGRAM_LAST: Sequence(None, _NONE, None, DataPhase.IN, _C.PROGRAM_CACHE),
     BusOp.ERASE_MORE: Sequence(_C.ERASE, _ROW, _C.ERASE_MULTI_PLANE, DataPhase.NONE, None),
     BusOp.ERASE_LAST: Sequence(_C.ERASE, _ROW, _C.ERASE_CONFIRM, DataPhase.NONE, None),
     BusOp.LOAD_CONSTANTS: Sequence(_C.LOAD_CONSTANTS, _NONE, None, DataPhase.IN, _C.LOAD_CONSTANTS_CONFIRM),
@@ -172,4 +179,5 @@ SEQUENCES: dict[BusOp, Sequence] = {
     BusOp.BESIDE_NEXT: Sequence(_C.READ_BESIDE_CONFIRM, _NONE, None, DataPhase.NONE, None),
     BusOp.SELECT_BESIDE: Sequence(_C.SELECT_BESIDE, _ROW, None, DataPhase.NONE, None),
     BusOp.BESIDE_END: Sequence(_C.READ_BESIDE_END, _NONE, None, DataPhase.NONE, None),
+    BusOp.BESIDE_RENEW: Sequence(_C.READ_BESIDE_END, _NONE, _C.READ_BESIDE_CONFIRM, DataPhase.NONE, None),
 }

@@ -68,7 +68,7 @@ Optimizer steps on the dies (`spec.update`):
   i mod channels. The first COPIES pages of each tile are replaced by its copies.
 - What the source holds must be programmed: what was appended to a volatile stream is to be flushed before.
   Constants must have been set since the controller was enabled, with formats that fit PAGES and COPIES;
-  otherwise the contents of tiles and copies are undefined, and nothing else.
+  otherwise the contents of tiles, copies and statistics are undefined, and nothing else.
 - From its first update on a destination is *uncommitted*. COMMIT ends that, and resets the source unless it
   is pinned; a reset of all its zones ends it, too: that is how a step is skipped. Neither moves data.
 - PIN keeps a stream as it is until RELEASE; both succeed also when it is so already. Zone management other

@@ -69,7 +69,8 @@ class PortRegister(IntEnum):
 
 
 class StreamRegister(IntEnum):
-    """Offsets within a stream's window; written while the controller is disabled."""
+    """Offsets within a stream's window; written while the controller is disabled. A stream exists when it is
+    valid, lies within the device, and has a known codec."""
 
     ZONES = 0x00  # first zone 15:0, number of zones 31:16
     ATTRIBUTES = 0x04  # StreamAttributes
@@ -167,6 +168,7 @@ class ChannelCounter(IntEnum):
     BUFFER_HITS = 9  # pages read from the write buffer
     ERASES = 10  # multi-plane erases
     FAILURES = 11  # programs and erases whose status was a failure
+    DIES_OFFLINE = 12  # dies that did not become ready in time, and are left alone until a reset
 
 
 def counter_register(counter: Counter) -> int:

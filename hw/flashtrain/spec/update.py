@@ -8,7 +8,8 @@ are.
 Die commands (bytes in `spec.nand`):
 
 - LOAD_CONSTANTS: a page, whose first 64 bytes are an `UpdateHeader`, to the die; resets the statistics.
-  Before an update sequence, when the die is ready and its array idle.
+  Before an update sequence, when the die is ready and its array idle. If there was none since the die's reset
+  an UPDATE writes undefined words and copies, and statistics are undefined.
 - LOAD_GRADIENT: a page of gradients; the plane of its address is its number. A die has two gradient buffers,
   which are loaded in turn: the first load after an UPDATE goes to the other one. Allowed while the update
   unit works. Behind page 0 follows the identity (`spec.identity`) of plane 0 of the tile to be programmed.
