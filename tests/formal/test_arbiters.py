@@ -106,6 +106,8 @@ class BusArbiterFair(NobodyStarves):
         moves_page = Cat(op.matches(*PAGE_OPS) for op in design.ops)
         no_room = Cat((op == BusOp.DATA_OUT) & ~design.room for op in design.ops)
         select = Cat(op.matches(*SELECTS) for op in design.ops)
+        for op in design.ops:
+            self.assume(m, op.matches(*BusOp))
         eligible = Signal(count)
         m.d.comb += eligible.eq(design.valid & ~design.resting & ~no_room)
         goes_first = (design.valid & ~moves_page & ~(select & design.resting)).any()
@@ -138,7 +140,7 @@ class TurnsFair(NobodyStarves):
         wants, others_want = inside["wants"], inside["others"]
         before, changes = Signal(count, init=1), Signal()
         m.d.sync += before.eq(design.turn)
-        m.d.comb += changes.eq(inside["others"] & ~inside["busy"])
+        m.d.comb += changes.eq(inside["moves"])
 
         # What the units promise.
         begins = Signal()
@@ -223,5 +225,5 @@ def test_page_turn_moves_with_short_ones() -> None:
 
 def test_unit_keeps_its_turn() -> None:
     """Who has the turn begins once more than its run."""
-    faulty = planted(Turns, ("leave.eq(others & (begun >= run))", "leave.eq(others & (begun > run))"))
+    faulty = planted(Turns, ("Cat(begun >= run for", "Cat(begun > run for"))
     refute(TurnsFair(faulty((2, 1, 1))), depth=24)

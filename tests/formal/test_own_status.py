@@ -103,7 +103,8 @@ class JudgedByItsOwn(Theorem):
             return inside.ongoing(*states, fsm="programmer")
 
         in_array, slot = inside["in_array"], inside["slot"]
-        loads, works = when("LOAD", "LOADING"), when("ARRAY_WORKS", "ENDING", "JUDGE_LAST")
+        loads = when("NAME_PAGE", "NAMING", "LOAD", "LOADING")
+        works = when("ARRAY_WORKS", "ENDING", "JUDGE_LAST")
         cached = when("CACHED", "JUDGE_BEFORE")
         self.lemma(m, inside.legal(fsm="programmer"))
         self.lemma(m, ~when("EMPTY") | ~(older.owed | newer.owed | in_array))
@@ -117,7 +118,7 @@ class JudgedByItsOwn(Theorem):
         self.lemma(m, ~when("JUDGE_LAST") | (newer.judged & (inside["failed"] == newer.fails)))
         self.lemma(m, asked == when("CACHED", "ENDING"))
         self.lemma(m, ~asked | (last_asked == when("ENDING")))
-        self.lemma(m, on_bus == when("LOADING"))
+        self.lemma(m, on_bus == when("NAMING", "LOADING"))
 
 
 class EndedOnce(Theorem):
@@ -173,11 +174,28 @@ class FreedByItsResult(Theorem):
         for slot in slots:
             out = states[slot] == SetState.HANDED_OUT.value
             m.d.comb += handed_out[slot].eq(out)
-            self.lemma(m, out == (held[slot] | offered[slot].any()))
-            self.lemma(m, sum(offered[slot][die] for die in range(len(design.sets))) + held[slot] <= 1)
+            ending = inside["over"] & (inside["over_slot"] == slot)
+            self.lemma(m, out == (held[slot] | offered[slot].any() | ending))
+            offers = sum(offered[slot][die] for die in range(len(design.sets)))
+            self.lemma(m, offers + held[slot] + ending <= 1)
         walks = inside.ongoing("PLACE", "LOOKUP", "OFFER", "FLUSH", "DISCARD", fsm=machine)
         seen = Value.cast(inside["state"]) == SetState.HANDED_OUT.value
         self.lemma(m, ~(walks & inside["visiting"]) | ~at(handed_out, visit) | seen)
+        # What was seen of the visited slot, and what becomes of it a clock later.
+        state = Value.cast(inside["state"])
+        for flag in ("joins", "evictable"):
+            self.lemma(m, ~inside[flag] | (state == SetState.OPEN.value))
+        self.lemma(m, ~inside["usable"] | (state == SetState.FREE.value))
+        self.lemma(m, ~inside["goes_to"].any() | (state == SetState.CLOSED.value))
+        changes, changed, gives = inside["changes"], inside["changed_slot"], inside["gives"]
+        given_out = changes & (Value.cast(inside["changed_to"]) == SetState.HANDED_OUT.value)
+        self.lemma(m, ~changes | ((changed < count) & ~at(handed_out, changed)))
+        self.lemma(m, ~(changes & walks & inside["visiting"]) | (changed != visit))
+        self.lemma(m, gives.any() == given_out)
+        self.lemma(m, ~gives.any() | (inside["given"].slot == changed))
+        for die, offer in enumerate(design.sets):
+            self.lemma(m, ~gives[die] | ~offer.valid)
+        self.lemma(m, ~given_out | inside.ongoing("OFFER", "IDLE", fsm=machine))
         picks = inside.ongoing("PLACE", "MAKE_PLACE", fsm=machine)
         some = inside["found_free"] | inside["found_open"]
         self.lemma(m, ~(picks & some) | ((found < count) & ~at(handed_out, found)))
@@ -236,5 +254,5 @@ def test_slots_are_freed() -> None:
 
 def test_set_stays_closed() -> None:
     """A set that was handed out is still CLOSED in the table: it is handed out again."""
-    change = ("states[slot].eq(SetState.HANDED_OUT)", "states[slot].eq(SetState.CLOSED)")
+    change = ("change_to(SetState.HANDED_OUT)", "change_to(SetState.CLOSED)")
     refute(FreedByItsResult(planted(PageSets, change)(TWO_SLOTS)), depth=26)

@@ -6,7 +6,7 @@ from operator import xor
 from amaranth import Cat, Const, Value
 from amaranth.lib import data
 
-from flashtrain.spec.identity import PageIdentity
+from flashtrain.spec.identity import PageIdentity, identity_checksum
 from flashtrain.spec.nvme import BitField
 
 RECORD_BITS = 8 * PageIdentity.BYTES
@@ -29,16 +29,13 @@ def checksum(record: Value) -> Value:
 
 
 def _crc(body: int) -> int:
-    """CRC-16/IBM-3740, byte after byte, the high bits of each first."""
-    crc = 0xFFFF
-    for byte in body.to_bytes(_BODY_BITS // 8, "little"):
-        crc ^= byte << 8
-        for _ in range(8):
-            crc = (crc << 1 ^ (0x1021 if crc & 0x8000 else 0)) & 0xFFFF
-    return crc
+    return identity_checksum(body.to_bytes(_BODY_BITS // 8, "little"))
 
 
 _OF_ZEROS = _crc(0)
 _OF_BIT = [_crc(1 << index) ^ _OF_ZEROS for index in range(_BODY_BITS)]
-_TAPS = [[index for index in range(_BODY_BITS) if _OF_BIT[index] >> number & 1] for number in range(16)]
-"""Which bits of the body each bit of the CRC depends on."""
+_TAPS = [
+    [index for index in range(_BODY_BITS) if _OF_BIT[index] >> number & 1]
+    for number in range(PageIdentity.crc.width)
+]
+"""Which bits of the body each bit of the CRC depends on: it is linear but for its value of zeros."""

@@ -12,6 +12,8 @@ from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.nand import BusOp
 from flashtrain.spec.nvme import Opcode
 
+from .identity import RECORD_BITS
+
 
 class Operation(enum.Enum, shape=4):
     """What a decoded command asks for."""
@@ -285,7 +287,7 @@ class ReadHead(data.StructLayout):
             "page": config.page_address_bits,
             "failed": 1,
             "from_array": 1,
-            "identity": 8 * PageIdentity.BYTES,
+            "identity": RECORD_BITS,
         })  # fmt: skip
 
 

@@ -15,12 +15,17 @@ class Queue(wiring.Component):
     -------
     input : In(stream)
     output : Out(stream)
+    level : Out   items that are here
     """
 
     def __init__(self, layout, depth: int):
         self.layout = layout
         self.depth = max(depth, 3)
-        super().__init__({"input": In(stream.Signature(layout)), "output": Out(stream.Signature(layout))})
+        super().__init__({
+            "input": In(stream.Signature(layout)),
+            "output": Out(stream.Signature(layout)),
+            "level": Out(range(self.depth + 1)),
+        })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
@@ -33,5 +38,6 @@ class Queue(wiring.Component):
             Value.cast(self.output.payload).eq(store.r_data),
             self.output.valid.eq(store.r_rdy),
             store.r_en.eq(self.output.ready),
+            self.level.eq(store.level),
         ]
         return m

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.host.errors import DeviceHang, RegisterError
-from flashtrain.host.link import Link
+from flashtrain.host.link import AFTER_POWER_CYCLE, Link
 from flashtrain.sim.library import build_library
 from flashtrain.spec import FlashtrainError, FmsConfig
 from flashtrain.spec.errors import require, require_range
@@ -70,7 +70,6 @@ TRACE_RECORD = np.dtype([
 
 DEFAULT_MEMORY_BYTES = 64 << 20
 PATIENCE = 100_000_000  # clocks without an interrupt after which `wait` gives up
-AFTER_POWER_CYCLE = 0xDB  # what the tensor buffer is full of
 CLOCKS_BETWEEN_LOOKS = 100_000  # after so many without an interrupt `wait` looks whether the device is idle
 
 
@@ -170,6 +169,26 @@ class RtlLink(Link):
         kept = self._library.flashtrain_array_page(channel, die, plane, block, page, content)
         return content.raw if kept else None
 
+    def erase_counts(self) -> NDArray[np.uint32]:
+        """How often each block was erased, as its array counts: uint32[channels, dies, planes, blocks]."""
+        g = self._config.geometry
+        counts = np.zeros((g.channels, g.dies, g.planes, g.blocks), np.uint32)
+        for channel, die in np.ndindex(g.channels, g.dies):
+            self._library.flashtrain_array_erases(channel, die, g.blocks, counts[channel, die].ctypes.data)
+        return counts
+
+    def break_block(self, channel: int, die: int, plane: int, block: int) -> None:
+        """From now on programs and erases of this block fail."""
+        self._library.flashtrain_array_add_fault(channel, die, plane, block)
+
+    def hang_die(self, channel: int, die: int) -> None:
+        """From now on nothing that this die's array begins ends, except by a reset of the die."""
+        self._library.flashtrain_array_hang(channel, die)
+
+    def mend_dies(self) -> None:
+        """Undo :meth:`break_block` and :meth:`hang_die` for what begins from now on."""
+        self._library.flashtrain_array_clear_faults()
+
     def take_trace(self) -> NDArray[np.void]:
         """The records since the last call, in order of their end; dtype :data:`TRACE_RECORD`."""
         records = np.empty(self._library.flashtrain_trace_records(), TRACE_RECORD)
@@ -210,6 +229,10 @@ def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
         "open": (None, [pointer, u64, u32, u64]),
         "close": (None, []),
         "power_cycle": (None, []),
+        "array_add_fault": (None, [i32, i32, i32, i32]),
+        "array_hang": (None, [i32, i32]),
+        "array_erases": (None, [i32, i32, i32, pointer]),
+        "array_clear_faults": (None, []),
         "array_page": (i32, [i32, i32, i32, i32, i32, pointer]),
         "clocks": (u64, []),
         "run": (i32, [u64]),

@@ -24,15 +24,17 @@ PROGRAMS = (BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST)
 UPDATES = (BusOp.UPDATE_SOURCE, BusOp.UPDATE_MORE, BusOp.UPDATE_LAST)
 LOADS = (BusOp.LOAD_CONSTANTS, BusOp.LOAD_GRADIENT)
 
+FAILED = 0b0111_0011  # RDY, ARDY, BESIDE, FAILC, FAIL
+
 ADDRESS = ("op", "zone", "row", "plane")
 MEANT = {op: ("op",) for op in BusOp}
 """Fields of a request that mean something; the others may change while it waits."""
 MEANT |= dict.fromkeys((BusOp.READ_MORE, BusOp.READ_LAST, BusOp.CACHE_READ_LAST, BusOp.SELECT), ADDRESS)
+MEANT[BusOp.PROGRAM_PAGE] = ADDRESS
 MEANT |= dict.fromkeys((BusOp.BESIDE_MORE, BusOp.BESIDE_LAST, BusOp.SELECT_BESIDE), ADDRESS)
 MEANT |= dict.fromkeys((BusOp.ERASE_MORE, BusOp.ERASE_LAST), ("op", "zone", "plane"))
-MEANT |= dict.fromkeys(PROGRAMS, (*ADDRESS, "slot"))
 MEANT |= dict.fromkeys(UPDATES, ADDRESS)
-MEANT |= dict.fromkeys(LOADS, ("op", "plane", "slot"))
+MEANT |= dict.fromkeys((*PROGRAMS, *LOADS), ("op", "plane", "slot"))
 MEANT[BusOp.SELECT_COPY] = ("op", "plane")
 TO_A_PLACE, HOME = ("op", "home", "tag", "page", "from_array"), ("op", "home", "slot", "plane", "from_array")
 
@@ -41,6 +43,7 @@ class Bench:
     """The agent with its streams, a bus, a die, and a scoreboard that knows what must come out.
 
     `delay`: clocks that a request waits for the bus, at most; `pause`: the same for every item of a stream.
+    When the agent finds the die `lost`, the bus answers in its place that everything has failed.
     """
 
     def __init__(self, dut, die: DieModel, *, delay: int = 0, pause: int = 0):
@@ -63,6 +66,8 @@ class Bench:
         self.loaded: list[int] = []  # planes of the set that is loading
         self.pulses = dict.fromkeys(PULSES, 0)
         self.reset_at = 0
+        self.lost_at: int | None = None
+        self.lost_pages: list[int] = []  # tags of what was output since
 
     async def start(self) -> None:
         inputs = [f"{name}__{pin}" for name in ("sets", "reads", "erase") for pin in ("valid", "payload")]
@@ -73,8 +78,9 @@ class Bench:
             "bus__ready",
             "bus_done",
             "bus_status",
+            "backlog",
         ]
-        await start(self.dut, **dict.fromkeys(inputs, 0))
+        await start(self.dut, within=3_000_000, **dict.fromkeys(inputs, 0))
         self.reset_at = clock_now()
         self.sets, self.reads, self.erase = (
             PatientSource(self.dut, name, self.pause) for name in ("sets", "reads", "erase")
@@ -84,6 +90,7 @@ class Bench:
         )
         cocotb.start_soon(self._run_bus())
         cocotb.start_soon(self._check_idle())
+        cocotb.start_soon(self._lose())
         for name in PULSES:
             cocotb.start_soon(self._count(name))
 
@@ -166,6 +173,10 @@ class Bench:
             await until(self.dut, getattr(self.dut, name))
             self.pulses[name] += 1
 
+    async def _lose(self) -> None:
+        await until(self.dut, self.dut.lost)
+        self.lost_at = clock_now()
+
     async def _check_idle(self) -> None:
         while True:
             await until(self.dut, self.dut.idle)
@@ -188,20 +199,30 @@ class Bench:
                 meant = HOME if request["home"] else TO_A_PLACE
             assert {name: self._request()[name] for name in meant} == {name: request[name] for name in meant}
             dut.bus__ready.value = 0
-            await wait(dut, self._length(op))
-            status = random.getrandbits(8)
-            if op is BusOp.STATUS:
-                status = self.die.status(clock_now())
+            if self.lost_at is None:
+                await wait(dut, self._length(op))
+                status = self._perform(op, request)
             else:
-                self._check(op, request)
-            self.die.operation(op, request["zone"], request["row"], request["plane"], clock_now())
-            if op is BusOp.DATA_OUT:
-                self._check_output(request)
+                await wait(dut, 2)
+                status = FAILED
+                if op is BusOp.DATA_OUT:
+                    self.lost_pages.append(request["tag"])
             dut.bus_done.value = 1
             dut.bus_status.value = status
             await RisingEdge(dut.clk)
             dut.bus_done.value = 0
             dut.bus_status.value = random.getrandbits(8)
+
+    def _perform(self, op: BusOp, request: dict[str, int]) -> int:
+        status = random.getrandbits(8)
+        if op is BusOp.STATUS:
+            status = self.die.status(clock_now())
+        else:
+            self._check(op, request)
+        self.die.operation(op, request["zone"], request["row"], request["plane"], clock_now())
+        if op is BusOp.DATA_OUT:
+            self._check_output(request)
+        return status
 
     def _request(self) -> dict[str, int]:
         return unpack(BusRequest(CONFIG), int(self.dut.bus__payload.value))
@@ -213,14 +234,17 @@ class Bench:
 
     def _check(self, op: BusOp, request: dict) -> None:
         """The operation belongs to the work that is next in line."""
-        if op in PROGRAMS:
+        if op is BusOp.PROGRAM_PAGE:
+            current = self.programmed[0]
+            assert {name: request[name] for name in ("zone", "row")} == {
+                name: current[name] for name in ("zone", "row")
+            }
+        elif op in PROGRAMS:
             current = self.programmed[0]
             self.loaded.append(request["plane"])
             last = request["plane"] == current["last"]
             assert op is (BusOp.PROGRAM_LAST if last else BusOp.PROGRAM_MORE)
-            assert {name: request[name] for name in ("zone", "row", "slot")} == {
-                name: current[name] for name in ("zone", "row", "slot")
-            }
+            assert request["slot"] == current["slot"]
             if last:
                 assert self.loaded == list(range(current["first"], current["last"] + 1))
                 self.loaded = []

@@ -8,7 +8,7 @@ import cocotb
 from cocotb.triggers import RisingEdge, ValueChange
 from nand_kit import CONFIGS
 from patient_streams import PatientSource, clock_now, until, wait
-from pin_monitor import GIVES_STATUS, SELECTS, TAKES_DATA, Operation, PinMonitor
+from pin_monitor import GIVES_STATUS, NAMED_BEFORE, SELECTS, TAKES_DATA, Operation, PinMonitor
 
 from flashtrain.rtl.channel.block_table import BlockPlace
 from flashtrain.rtl.channel.bus_controller import BusActivity
@@ -26,13 +26,15 @@ TWC, TADL, TWHR, TRHW, TCHZ = (CONFIG.timing.clocks(name) for name in ("twc", "t
 CYCLES = {
     BusOp.RESET: 1, BusOp.STATUS: 1, BusOp.STATUS_PLANE: 4, BusOp.READ_MORE: 7, BusOp.READ_LAST: 7,
     BusOp.CACHE_READ_LAST: 7, BusOp.CACHE_READ_NEXT: 1, BusOp.CACHE_READ_END: 1, BusOp.SELECT: 7,
-    BusOp.PROGRAM_MORE: 7, BusOp.PROGRAM_LAST: 7, BusOp.ERASE_MORE: 5, BusOp.ERASE_LAST: 5,
+    BusOp.PROGRAM_PAGE: 6, BusOp.PROGRAM_MORE: 1, BusOp.PROGRAM_LAST: 1,
+    BusOp.ERASE_MORE: 5, BusOp.ERASE_LAST: 5,
     BusOp.LOAD_CONSTANTS: 2, BusOp.LOAD_GRADIENT: 5, BusOp.UPDATE_SOURCE: 4, BusOp.UPDATE_MORE: 5,
     BusOp.UPDATE_LAST: 5, BusOp.UPDATE_END: 1, BusOp.SELECT_COPY: 5, BusOp.SELECT_STATISTICS: 2,
     BusOp.BESIDE_MORE: 4, BusOp.BESIDE_LAST: 5, BusOp.BESIDE_NEXT: 1, BusOp.SELECT_BESIDE: 4,
-    BusOp.BESIDE_END: 1,
+    BusOp.BESIDE_END: 1, BusOp.BESIDE_RENEW: 2,
 }  # fmt: skip
 NO_DATA = [op for op in CYCLES if op not in TAKES_DATA | GIVES_STATUS]
+FETCH_CLOCKS = 2  # until the bench gives the beats that the bus has asked for
 ADDRESSED = {op for op, cycles in CYCLES.items() if cycles > 2}
 
 
@@ -64,12 +66,15 @@ class Bench:
             for plane in range(GEOMETRY.planes)
         }
         self.done = [0 for _ in DIES]
+        self.silent: set[int] = set()  # dies that do not answer
+        self.offline: set[int] = set()
+        self.unseen = 0  # operations that the pins need not show
         self.activity = dict.fromkeys(BusActivity, 0)
 
     async def start(self) -> None:
         dut = self.dut
         inputs = [f"requests__{die}__{pin}" for die in DIES for pin in ("valid", "payload")]
-        inputs += ["lookup__block", "home", "nand__dqs_i", "nand__dq_i", "nand__rb_n"]
+        inputs += ["lookup__block", "home", "offline", "nand__dqs_i", "nand__dq_i", "nand__rb_n"]
         self.beats = StreamSource(dut, "beats", self.beats_busy)
         self.fetch = StreamSink(dut, "fetch", self.beats_busy)
         self.fill = StreamSink(dut, "fill", self.fill_busy)
@@ -93,6 +98,18 @@ class Bench:
         self.expected[die].append(chosen)
         self.requests[die].send(pack(BusRequest(CONFIG), **chosen))
 
+    def take_offline(self, die: int) -> None:
+        self.offline.add(die)
+        self.dut.offline.value = sum(1 << number for number in self.offline)
+
+    async def perform(self, die: int, op: BusOp) -> tuple[int, int]:
+        """One operation that nobody expects on the pins: clocks from its start to its end, and the status."""
+        self.unseen += 1
+        started = clock_now()
+        self.requests[die].send(pack(BusRequest(CONFIG), op=op))
+        await until(self.dut, getattr(self.dut, f"done__{die}"))
+        return clock_now() - started, int(self.dut.status.value)
+
     async def finish(self, clocks: int = 500_000) -> None:
         limit = clock_now() + clocks
         while any(self.expected):
@@ -108,10 +125,12 @@ class Bench:
         assert self.activity[BusActivity.DATA_OUT] == len(self.sent)
         # And one clock of each, in which the request is taken.
         cycles = sum(len(op.commands) + len(op.address) for op in self.operations)
-        assert self.activity[BusActivity.COMMAND] == cycles * TWC + len(self.operations)
+        assert self.activity[BusActivity.COMMAND] == cycles * TWC + len(self.operations) + self.unseen
 
     def _operation(self, operation: Operation) -> None:
         """An operation has left the pins: it is the next one of its die."""
+        if operation.die in self.silent:
+            return
         self.operations.append(operation)
         expected = self.expected[operation.die].popleft()
         assert operation.op is expected["op"]
@@ -130,7 +149,10 @@ class Bench:
     def _check_length(self, operation: Operation) -> None:
         clocks = operation.end - operation.begin + 1
         cycles = TWC * (len(operation.commands) + len(operation.address))
-        if operation.op in TAKES_DATA:
+        if operation.op in NAMED_BEFORE:
+            least = cycles + BEATS + FETCH_CLOCKS
+            assert clocks == least or (self.beats_busy < 1 and clocks > least)
+        elif operation.op in TAKES_DATA:
             least = cycles + TADL - 1 + BEATS
             assert clocks == least or (self.beats_busy < 1 and clocks > least)
         elif operation.op in GIVES_STATUS:
@@ -144,6 +166,8 @@ class Bench:
     async def _done(self, die: int) -> None:
         while True:
             await until(self.dut, getattr(self.dut, f"done__{die}"))
+            if die in self.offline | self.silent:
+                continue
             self.done[die] += 1
             # The operation is still on the pins.
             if self.expected[die][0]["op"] in GIVES_STATUS:
@@ -190,7 +214,9 @@ class Bench:
                 answer = random.getrandbits(16)
                 operation = self.monitor.operation
                 assert operation is not None
-                if operation.commands:
+                if operation.die in self.silent:
+                    answer = None
+                elif operation.commands:
                     self.status = answer & 0xFF
                 else:
                     self.sent.append(answer)
@@ -206,7 +232,9 @@ async def spells_every_operation(dut, latency):
     bench = Bench(dut, latency=latency)
     await bench.start()
     for die in DIES:
-        for op in random.sample(list(CYCLES), len(CYCLES)):
+        # Data in come at once when they follow a name: not to a bus that does not know of waits.
+        others = [op for op in CYCLES if op is not BusOp.PROGRAM_PAGE]
+        for op in [*random.sample(others, len(others)), BusOp.PROGRAM_PAGE]:
             bench.request(die, op)
     await bench.finish()
 
@@ -292,12 +320,69 @@ async def random_operations(dut, beats_busy, fill_busy):
     bench = Bench(dut, latency=random.randint(1, 4), beats_busy=beats_busy, fill_busy=fill_busy)
     await bench.start()
     choice = [*CYCLES, BusOp.DATA_OUT, BusOp.DATA_OUT]
-    choice = [
-        op for op in choice if op not in SELECTS
-    ]  # after it an agent waits, which is checked on the pins
+    # After these an agent waits, which is checked on the pins.
+    choice = [op for op in choice if op not in (*SELECTS, BusOp.PROGRAM_PAGE)]
     for _ in range(10):
         for die in DIES:
             for _ in range(random.randint(0, 3)):
                 bench.request(die, random.choice(choice))
         await wait(dut, random.choice((0, 20, 1000)))
     await bench.finish()
+
+
+FAILED = 0b0111_0011  # RDY, ARDY, BESIDE, FAILC, FAIL: ONFI 5.1, section 5.13
+
+
+@cocotb.test()
+async def leaves_a_die_that_is_offline_alone(dut):
+    """Its operations end at once, a status says that they have failed, and a page is zeros."""
+    bench = Bench(dut)
+    await bench.start()
+    bench.take_offline(0)
+    for op in [*random.sample(list(CYCLES), len(CYCLES)), BusOp.DATA_OUT]:
+        fetched, filled = len(bench.fetch.items), len(bench.filled)
+        clocks, status = await bench.perform(0, op)
+        await wait(dut, 4)
+        assert len(bench.fetch.items) == fetched
+        if op is BusOp.DATA_OUT:
+            assert bench.filled[filled:] == [0] * BEATS
+        else:
+            assert clocks <= 6 and len(bench.filled) == filled
+        if op is BusOp.STATUS:
+            assert status == FAILED
+    assert not bench.operations and dut.nand__ce_n.value == (1 << len(DIES)) - 1
+
+
+@cocotb.test(skip=GEOMETRY.dies == 1)
+async def other_dies_go_on(dut):
+    bench = Bench(dut)
+    await bench.start()
+    bench.take_offline(1)
+    for _ in range(3):
+        for die in DIES:
+            if die != 1:
+                bench.request(die, random.choice((BusOp.DATA_OUT, BusOp.PROGRAM_MORE, BusOp.STATUS)))
+    for op in (BusOp.STATUS, BusOp.PROGRAM_LAST, BusOp.ERASE_LAST) * 4:
+        await bench.perform(1, op)
+    await bench.finish()
+    assert {operation.die for operation in bench.operations} == set(DIES) - {1}
+
+
+@cocotb.test()
+async def a_die_that_does_not_answer(dut):
+    """Its status says busy, its page is zeros from where it stops, and the bus is free again."""
+    bench = Bench(dut)
+    await bench.start()
+    bench.silent.add(0)
+    for op in (BusOp.STATUS, BusOp.DATA_OUT) * 2:
+        filled = len(bench.filled)
+        clocks, status = await bench.perform(0, op)
+        if op is BusOp.STATUS:
+            assert status == 0 and clocks <= TWC + TWHR + 80
+        else:
+            assert bench.filled[filled:] == [0] * BEATS and clocks <= 2 * BEATS + 100
+    if len(DIES) > 1:
+        bench.request(1, BusOp.STATUS)
+        while bench.expected[1]:
+            await wait(dut, 10)
+        assert bench.done[1] == 1

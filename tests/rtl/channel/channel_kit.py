@@ -32,5 +32,8 @@ UPDATING = replace(TINY, name="updating", timing=replace(TINY.timing, tprog=ns(1
 UPDATING_PAIR = replace(DUAL, name="updating_pair", timing=replace(DUAL.timing, tprog=ns(14_000)))
 """The same with two dies on the bus."""
 
+IMPATIENT = replace(TINY, name="impatient", late_polls=40)
+"""Gives a die up within some microseconds."""
+
 CONFIGS: dict[str, FmsConfig] = {config.name: config for config in (TINY, DUAL, WIDE)}
-EVERY_CONFIG = {**CONFIGS, UPDATING.name: UPDATING, UPDATING_PAIR.name: UPDATING_PAIR}
+EVERY_CONFIG = {**CONFIGS, **{config.name: config for config in (IMPATIENT, UPDATING, UPDATING_PAIR)}}

@@ -19,6 +19,9 @@ from agent_kit import (
 from die_model import DieModel
 from patient_streams import clock_now, until, wait
 
+from flashtrain.rtl.layouts import SetResult
+from flashtrain.rtl.zones.erase import EraseResult
+from flashtrain.sim.bench.streams import unpack
 from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec.nand import BusOp
 
@@ -181,7 +184,7 @@ async def reads_beside_programs(dut):
     await bench.finish()
     besides = bench.die.besides
     ops = plain(bench.die.history)
-    assert len(besides) >= 8 and ops.count(BusOp.BESIDE_NEXT) >= 6
+    assert len(besides) >= 8 and ops.count(BusOp.BESIDE_NEXT) + ops.count(BusOp.BESIDE_RENEW) >= 6
     last = max(work.end for work in besides)
     programs = [work for work in bench.works("program") if work.end < last]
     suspension = sum(map(CLOCKS, ("tsusp", "tr", "tres")))
@@ -226,7 +229,7 @@ async def reads_alone_when_nothing_is_programmed(dut):
     bench = Bench(dut, DieModel(CONFIG, "die"))
     await bench.start()
     bench.send_set(**a_set(0))
-    for read in whole_rows(0, 12):
+    for read in whole_rows(0, 24):
         bench.send_read(**{**read, "zone": 2})
     await bench.finish()
     ops = plain(bench.die.history)
@@ -272,3 +275,73 @@ async def random_work(dut, delay, pause):
                 bench.send_erase(zone)
         await wait(dut, random.choice((0, 0, 5, 500, 5000)))
     await bench.finish()
+
+
+HANGS = 10**9
+
+
+@cocotb.test()
+@cocotb.parametrize(kind=["program", "sense", "beside", "erase"])
+async def gives_a_die_up(dut, kind):
+    """An operation that never ends: the die is lost after so many looks, and all work ends as failed."""
+    sets, zones, pages = 5, 2, 4
+    die = DieModel(CONFIG, "die", late=lambda works, clocks: HANGS if works == kind else clocks)
+    bench = Bench(dut, die)
+    await bench.start()
+    if kind != "sense":
+        for row in range(sets):
+            bench.send_set(**a_set(row))
+    if kind == "beside":
+        await until(dut, dut.programmed)
+    reads = [a_read(row, 0, zone=6) for row in range(pages)]
+    for read in reads:
+        bench.send_read(**read)
+    for zone in range(zones):
+        bench.send_erase(zone)
+    await until(dut, dut.lost)
+    looks = 0
+    for _, op in reversed(die.history):
+        if op is not BusOp.STATUS and kind != "beside":
+            break
+        looks += op is BusOp.STATUS
+    assert looks >= CONFIG.late_polls
+    if kind == "sense":
+        for row in range(sets):
+            bench.send_set(**a_set(row))
+    for _ in range(200):
+        await wait(dut, 1000)
+        if dut.idle.value == 1:
+            break
+    assert dut.idle.value == 1
+    results = [unpack(SetResult(CONFIG), item) for item in bench.results.items]
+    assert [result["slot"] for result in results] == bench.slots
+    assert kind == "erase" or results[-1]["failed"]
+    erased = [unpack(EraseResult(), item) for item in bench.erased.items]
+    assert len(erased) == zones and erased[-1]["failed"]
+    assert bench.lost_pages == [read["tag"] for read in reads[len(die.output) :]]
+
+
+@cocotb.test()
+async def a_die_that_is_late_is_not_given_up(dut):
+    """As long as it is ready at last: patience begins anew with each operation."""
+    looks = CONFIG.late_polls // 2
+    late = looks * CONFIG.timing.clock_mhz  # a look every microsecond
+    bench = Bench(dut, DieModel(CONFIG, "die", late=lambda kind, clocks: clocks + late))
+    await bench.start()
+    for row in range(4):
+        bench.send_set(**a_set(row))
+    await bench.finish()
+    assert bench.lost_at is None and bench.die.polls > 3 * looks
+
+
+@cocotb.test()
+async def a_die_that_is_not_ready_after_its_reset(dut):
+    bench = Bench(dut, DieModel(CONFIG, "die"))
+    bench.die.clocks["trst"] = HANGS
+    await bench.start()
+    bench.send_set(**a_set(0))
+    await until(dut, dut.lost)
+    assert dut.ready.value == 0
+    await until(dut, dut.ready)
+    await wait(dut, 4 * CLOCKS("tprog"))
+    assert [unpack(SetResult(CONFIG), item)["failed"] for item in bench.results.items] == [1]

@@ -28,7 +28,10 @@ IN_SEQUENCE = {
 }  # fmt: skip
 """What is allowed between an update and its end."""
 
-BESIDE = {BusOp.BESIDE_MORE, BusOp.BESIDE_LAST, BusOp.BESIDE_NEXT, BusOp.SELECT_BESIDE, BusOp.BESIDE_END}
+BESIDE = {
+    BusOp.BESIDE_MORE, BusOp.BESIDE_LAST, BusOp.BESIDE_NEXT, BusOp.SELECT_BESIDE, BusOp.BESIDE_END,
+    BusOp.BESIDE_RENEW,
+}  # fmt: skip
 """What a die takes while it is busy with programs and erases."""
 
 
@@ -65,7 +68,7 @@ class DieModel:
 
     def __post_init__(self) -> None:
         clocks = self.config.timing.clocks
-        names = ("twb", "tdbsy", "tcbsy", "tccs", "trst", "trr", "tsusp", "tres", "tadv")
+        names = ("twb", "tdbsy", "tcbsy", "tccs", "tadl", "trst", "trr", "tsusp", "tres", "tadv")
         self.clocks = {name: clocks(name) for name in names}
         self.array_clocks = {
             "sense": clocks("tr"), "program": clocks("tprog"), "update": clocks("tprog"),
@@ -77,6 +80,7 @@ class DieModel:
         self.was_reset = False
         self.gathered: list[Page] = []
         self.gathered_by: set[BusOp] = set()
+        self.named: tuple[Page, int] | None = None  # whose data come next, and clock of the address
         self.cache: list[Page] = []  # pages that can be output
         self.sensed: list[Page] | None = None  # pages in, or on their way to, the data register
         self.selected: tuple[Page, int] | None = None  # what, and clock of the selection
@@ -109,6 +113,7 @@ class DieModel:
         """The status byte; bits that are not valid are random."""
         assert clock >= self.status_from, f"{self.name} at {clock}: status before tWB"
         self.polls += 1
+        assert self.named is None, f"{self.name} at {clock}: status between an address and its data"
         self.selected = None
         byte = random.getrandbits(8) & ~(DieStatus.RDY | DieStatus.ARDY | DieStatus.BESIDE) | DieStatus.WP_N
         sensing = self.beside_from is not None and clock < self.besides[-1].end
@@ -139,6 +144,7 @@ class DieModel:
             if clock < self.array_end:
                 self.works[-1].end = clock
             self.gathered, self.gathered_by, self.cache, self.sensed = [], set(), [], None
+            self.named = None
             self.gradients, self.sources, self.targets, self.computed = [], [], [], None
             self.update_works_from = None
             self.beside_named, self.beside, self.beside_from = [], [], None
@@ -146,6 +152,7 @@ class DieModel:
             self._busy(clock, self.clocks["trst"])
             return
         assert self.was_reset, f"{where} before a reset"
+        assert (self.named is not None) == (op in PROGRAMS), f"{where} after {self.named}"
         assert self.computed is None or op in IN_SEQUENCE, f"{where} within an update sequence"
         if op is BusOp.LOAD_GRADIENT and self.update_works_from is not None:
             self._load_gradient(plane, clock, where)
@@ -170,6 +177,14 @@ class DieModel:
             self.selected = (page, clock)
             return
         self.selected = None
+        if op is BusOp.PROGRAM_PAGE:
+            self.named = (page, clock)
+            return
+        if self.named is not None:
+            page, since = self.named
+            self.named = None
+            begin = clock - self.config.geometry.bus_page_bytes // 2
+            assert begin - since >= self.clocks["tadl"], f"{where}: tADL"
         if op in READS | PROGRAMS | ERASES:
             self._gather(op, page, clock, where)
         elif op is BusOp.CACHE_READ_NEXT:
@@ -200,6 +215,9 @@ class DieModel:
         if op is BusOp.BESIDE_LAST:
             self._sense_beside(self.beside_named, clock, where)
             self.beside_named = []
+        elif op is BusOp.BESIDE_RENEW:
+            self._beside(BusOp.BESIDE_END, page, clock, where)
+            self._beside(BusOp.BESIDE_NEXT, page, clock, where)
         elif op is BusOp.BESIDE_NEXT:
             assert self.beside and not self.beside_named, f"{where} without a read beside before"
             self._sense_beside([(b, r + 1, p) for b, r, p in self.beside], clock, where)
@@ -234,7 +252,7 @@ class DieModel:
                 begin += c["tsusp"]
                 longer = c["tsusp"] + length + c["tres"]
                 now.advances_from = begin + length + c["tres"]
-                if self.ready_at >= now.end:
+                if now.kind == "erase" or self.works[-1] is not now:
                     self.ready_at += longer
                 now.end += longer
                 for later in self.works[-1:]:

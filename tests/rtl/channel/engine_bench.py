@@ -77,7 +77,7 @@ class Centre:
             "counter_sample",
             *(f"{name}__ready" for name in self.SINKS),
         )
-        await start(self.dut, **dict.fromkeys(inputs, 0))
+        await start(self.dut, within=3_000_000, **dict.fromkeys(inputs, 0))
         pause = 0 if self.busy == 1 else 3
         self.programmed, self.heads, self.erased = (PatientSink(self.dut, name, pause) for name in self.SINKS)
         for run in (self._watch, self._send, self._check):

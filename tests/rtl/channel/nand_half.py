@@ -111,6 +111,7 @@ class NandHalf(wiring.Component):
             m.d.comb += [
                 work.offer_sets.eq(self.program),
                 work.offer_reads.eq(self.read),
+                die.backlog.eq(self.read),
                 die.results.ready.eq(1),
                 die.erased.ready.eq(1),
                 die.bus_done.eq(bus.done[number]),

@@ -270,3 +270,25 @@ async def a_flush_of_nothing_is_short(dut):
     await bench.flush(1)
     accepted = await bench.rest(CONFIG.write_sets + 9)
     assert "flush" in accepted and bench.flushes == 1
+
+
+@cocotb.test()
+async def a_flush_closes_every_open_set(dut):
+    """All slots at once, in the order in which they were opened."""
+    bench = Bench(dut)
+    await bench.reset()
+    for zone in range(CONFIG.write_sets):
+        await bench.offer_page(Page(Row(zone, 0, 0), 0, stream=1))
+        await bench.compare()
+        await bench.arrive()
+    await bench.flush(1)
+    await bench.compare()
+    for zone in range(CONFIG.write_sets):
+        assert bench.flushes == 0
+        one = bench.twin.offered(0)
+        assert one.row.zone == zone
+        await bench.accept(one)
+        await bench.compare()
+        await bench.end(one)
+        await bench.compare()
+    assert bench.flushes == 1

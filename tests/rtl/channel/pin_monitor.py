@@ -26,8 +26,9 @@ OPERATIONS = {
     (0x31, 0, None): BusOp.CACHE_READ_NEXT,
     (0x3F, 0, None): BusOp.CACHE_READ_END,
     (0x06, 5, 0xE0): BusOp.SELECT,
-    (0x80, 5, 0x11): BusOp.PROGRAM_MORE,
-    (0x80, 5, 0x15): BusOp.PROGRAM_LAST,
+    (0x80, 5, None): BusOp.PROGRAM_PAGE,
+    (0x11, 0, None): BusOp.PROGRAM_MORE,
+    (0x15, 0, None): BusOp.PROGRAM_LAST,
     (0x60, 3, 0xD1): BusOp.ERASE_MORE,
     (0x60, 3, 0xD0): BusOp.ERASE_LAST,
     (0xBC, 3, None): BusOp.BESIDE_MORE,
@@ -35,6 +36,7 @@ OPERATIONS = {
     (0xBD, 0, None): BusOp.BESIDE_NEXT,
     (0xBE, 3, None): BusOp.SELECT_BESIDE,
     (0xBF, 0, None): BusOp.BESIDE_END,
+    (0xBF, 0, 0xBD): BusOp.BESIDE_RENEW,
     (0xC0, 0, 0xC1): BusOp.LOAD_CONSTANTS,
     (0xC2, 3, 0xC3): BusOp.LOAD_GRADIENT,
     (0xC4, 3, None): BusOp.UPDATE_SOURCE,
@@ -45,6 +47,7 @@ OPERATIONS = {
     (0xCB, 0, 0xCC): BusOp.SELECT_STATISTICS,
 }
 TAKES_DATA = {BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST, BusOp.LOAD_CONSTANTS, BusOp.LOAD_GRADIENT}
+NAMED_BEFORE = {BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST}
 SELECTS = {BusOp.SELECT, BusOp.SELECT_BESIDE, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS}
 GIVES_STATUS = {BusOp.STATUS, BusOp.STATUS_PLANE}
 SIGNALS = ("ce_n", "cle", "ale", "we", "dqs_o", "re", "dqs_i")
@@ -100,6 +103,7 @@ class PinMonitor:
         self.data_begin = {"dqs_o": 0, "re": 0, "dqs_i": 0}
         self.last_data = [-(10**9)] * config.geometry.dies  # last clock of data out of each die
         self.column_confirmed = [-(10**9)] * config.geometry.dies  # last strobe of a selection
+        self.page_named = [-(10**9)] * config.geometry.dies  # and of the address of a page to be programmed
         self.beats_in = 0  # clocks of DQS of all dies, and of RE
         self.beats_out = 0
         cocotb.start_soon(self._run())
@@ -176,9 +180,10 @@ class PinMonitor:
         assert not (now["cle"] or now["ale"]), f"clock {clock}: {name} in a cycle"
         since = clock - self.last_strobe
         if name == "dqs_o":
-            assert operation.commands in ([0x80], [0xC0], [0xC2]), (
-                f"clock {clock}: data in after {operation.commands}"
-            )
+            if not operation.commands:
+                since = clock - self.page_named[operation.die]
+            else:
+                assert operation.commands in ([0xC0], [0xC2]), f"clock {clock}: data in of {operation}"
             assert since >= self.tadl, f"clock {clock}: data in {since} clocks after the address"
         elif operation.commands:
             assert since >= self.twhr, f"clock {clock}: status {since} clocks after the last cycle"
@@ -227,4 +232,6 @@ class PinMonitor:
         )
         if operation.op in SELECTS:
             self.column_confirmed[operation.die] = self.last_strobe
+        if operation.op is BusOp.PROGRAM_PAGE:
+            self.page_named[operation.die] = self.last_strobe
         self.on_operation(operation)

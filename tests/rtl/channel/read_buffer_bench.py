@@ -8,7 +8,7 @@ import cocotb
 from channel_kit import CONFIGS
 from cocotb.triggers import RisingEdge
 
-from flashtrain.rtl.channel.gearbox import CHUNK_CLOCKS
+from flashtrain.rtl.channel.gearbox import READ_CLOCKS
 from flashtrain.rtl.channel.read_buffer import HitPage
 from flashtrain.rtl.layouts import BufferPage, PageTarget, ReadHead
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
@@ -89,9 +89,9 @@ class Bench:
             self.filled.append(self.clock)
 
     async def _copier(self):
-        """Sends the words of each page whose copy was accepted, `CHUNK_CLOCKS` after there was room."""
+        """Sends the words of each page whose copy was accepted, `READ_CLOCKS` after there was room."""
         dut, begun = self.dut, 0
-        room = deque([0] * (CHUNK_CLOCKS - 1))
+        room = deque([0] * (READ_CLOCKS - 1))
         while True:
             await RisingEdge(dut.clk)
             if len(self.copies.items) == begun:
@@ -111,7 +111,7 @@ class Bench:
                 dut.copy_data.value = word
             await RisingEdge(dut.clk)
             dut.copy_valid.value = 0
-            room = deque([0] * (CHUNK_CLOCKS - 1))
+            room = deque([0] * (READ_CLOCKS - 1))
 
     async def check(self, count: int) -> list[int]:
         """Wait for `count` pages, check their contents, and return their numbers in the order of coming."""
@@ -180,5 +180,5 @@ async def a_page_comes_in_time(dut):
     bench.read(1)
     await bench.check(1)
     head, word = bench.heads.clocks[0], bench.data.clocks[0]
-    assert head - bench.filled[0] == 5, f"the head came {head - bench.filled[0]} clocks after the last beat"
+    assert head - bench.filled[0] == 6, f"the head came {head - bench.filled[0]} clocks after the last beat"
     assert word - head == 4, f"the first word came {word - head} clocks after the head"

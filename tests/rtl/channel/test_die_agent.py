@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from channel_kit import CONFIGS
+from channel_kit import EVERY_CONFIG
 from timed_agent import TimedAgent
 
 from flashtrain.sim.runner import Simulator, run_bench
@@ -21,6 +21,6 @@ def test_other_turns(seed):
 
 
 def run(simulator: Simulator, seed: int, *, read_run: int, program_run: int) -> None:
-    agent = TimedAgent(CONFIGS["tiny"], read_run=read_run, program_run=program_run)
-    parameters = {"config": "tiny", "read_run": read_run, "program_run": program_run}
+    agent = TimedAgent(EVERY_CONFIG["impatient"], read_run=read_run, program_run=program_run)
+    parameters = {"config": "impatient", "read_run": read_run, "program_run": program_run}
     run_bench(agent, "die_agent", BENCH, simulator=simulator, seed=seed, parameters=parameters)

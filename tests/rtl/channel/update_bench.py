@@ -78,7 +78,7 @@ class Bench:
         inputs = ["data_valid", "data", "counter_select", "counter_sample", "nand__dqs_i", "nand__dq_i"]
         inputs += ["nand__rb_n", "erased__ready", "programmed__ready", "read_head__ready"]
         inputs += [f"{name}__{pin}" for name in ("flush", "erase") for pin in ("valid", "payload")]
-        await start(dut, **dict.fromkeys(inputs, 0))
+        await start(dut, within=1_000_000, **dict.fromkeys(inputs, 0))
         self.monitor = PinMonitor(dut, CONFIG, self._operation, self._status)
         pause = 0 if self.busy == 1 else round(5 / self.busy)
         self.programmed, self.heads = (PatientSink(dut, name, pause) for name in ("programmed", "read_head"))

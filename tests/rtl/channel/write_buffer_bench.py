@@ -8,7 +8,7 @@ import cocotb
 from channel_kit import CONFIGS
 from cocotb.triggers import RisingEdge
 
-from flashtrain.rtl.channel.gearbox import CHUNK_CLOCKS
+from flashtrain.rtl.channel.gearbox import READ_CLOCKS
 from flashtrain.rtl.channel.page_sets import PagePlace
 from flashtrain.rtl.layouts import (
     BufferPage,
@@ -266,7 +266,7 @@ class Reader:
         cocotb.start_soon(self._watch(room))
 
     async def _watch(self, chance: float):
-        clock, room = 0, deque([0] * CHUNK_CLOCKS)
+        clock, room = 0, deque([0] * READ_CLOCKS)
         while True:
             room.append(int(random.random() < chance))
             self.dut.copy_room.value = room[-1]

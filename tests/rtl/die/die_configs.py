@@ -13,7 +13,8 @@ CONFIGS = {
     "two": replace(
         TINY,
         geometry=replace(TINY.geometry, dies=2, planes=4, blocks=12),
-        timing=replace(TINY.timing, tbers=ns(1_500)),
+        # Data come so soon behind their address that the rest of the page is not yet FFh.
+        timing=replace(TINY.timing, tbers=ns(1_500), tadl=ns(10)),
         read_queue=8,
     ),
     "small": replace(

@@ -5,7 +5,7 @@ a violation shows that the checker does not ask for more than the timing does.
 """
 
 from cocotb.clock import Clock
-from cocotb.triggers import ClockCycles, RisingEdge
+from cocotb.triggers import ClockCycles, RisingEdge, with_timeout
 from cocotb.utils import get_sim_time
 
 from flashtrain.spec import FmsConfig
@@ -140,13 +140,17 @@ class NandDriver:
         return DieStatus(low)
 
     async def ready(self) -> int:
-        """Wait until the selected die is ready; returns for how many clocks it was busy."""
+        """Wait until the selected die is ready; returns for how many clocks it was busy.
+
+        No operation takes so long that the wait could end otherwise unless the die hangs.
+        """
+        longest = (4 * self.clocks("tbers") + 300_000) * PERIOD_NS
         await self.wait(self.last_we + self.clocks("twb") - self.now)
         if not self._rb_n():
             if self.deselects_busy_dies:
                 self.deselect()
             while not self._rb_n():
-                await self.dut.bus__rb_n.value_change
+                await with_timeout(self.dut.bus__rb_n.value_change, longest, "ns")
             await RisingEdge(self.dut.clk)  # which sees it
             self.select(self.selected)
         self.data_from = max(self.data_from, self.now + self.clocks("trr"))

@@ -26,7 +26,8 @@ class AxiMemory:
     """Answers in order, `latency` clocks after a burst (of a write: after its last beat) at the earliest.
 
     busy: the chance per clock to accept or to offer something. faults: addresses of bursts that are answered
-    with an error. reads: (clock, address) of each read burst; writes: each write burst, when it is complete.
+    with an error; faulty_beats: of single beats that are read with one. reads: (clock, address) of each read
+    burst; writes: each write burst, when it is complete.
     """
 
     def __init__(self, dut, prefix: str, data_bytes: int, size: int, latency: int = 0, busy: float = 1):
@@ -42,6 +43,7 @@ class AxiMemory:
         self.data_bytes, self.latency, self.busy = data_bytes, latency, busy
         self.memory = bytearray(size)
         self.faults: set[int] = set()
+        self.faulty_beats: set[int] = set()
         self.reads: list[tuple[int, int]] = []
         self.writes: list[Burst] = []
         self.clock = 0
@@ -127,7 +129,8 @@ class AxiMemory:
                 word = self.memory[at : at + self.data_bytes]
                 self._pins["rdata"].value = int.from_bytes(word, "little")
                 self._pins["rlast"].value = int(self._beat == burst.beats - 1)
-                self._pins["rresp"].value = 2 if burst.address in self.faults else 0
+                fails = burst.address in self.faults or at in self.faulty_beats
+                self._pins["rresp"].value = 2 if fails else 0
         self._pins["rvalid"].value = int(offers["r"])
 
     def _take_writes(self, ready, _offers) -> None:

@@ -104,6 +104,7 @@ class Bench:
         self.waiting: deque[tuple[int, int]] = deque()  # port and CID of commands to be answered
         self.held: set[int] = set()  # ports of which no command is answered
         self.interrupts = [0, 0]
+        self.errors = self.failures = 0  # answers that tell of one; pulses
         self._seen = self._writes = 0
         self.fetch_errors: list[int] = []
 
@@ -123,6 +124,7 @@ class Bench:
                 self.ports[burst.address >= 0xA000].check_write(burst.address)
             for port in (0, 1):
                 self.interrupts[port] += int(self.dut.written.value) >> port & 1
+            self.failures += int(self.dut.failed.value)
             if self.waiting and random.random() < self.busy:
                 self._answer()
 
@@ -144,6 +146,7 @@ class Bench:
         self.waiting.remove((port, cid))
         status, result = random.choice([0, 0, random.getrandbits(11)]), random.getrandbits(32)
         self.ports[port].open_answers[cid] = {"status": status, "result": result}
+        self.errors += status != 0
         source = self.answers[random.randrange(2)]
         source.send(pack(Answer(), port=port, cid=cid, status=status, result=result))
 
@@ -184,6 +187,7 @@ async def commands_go_round_the_rings(dut, busy, latency, sizes):
     await bench.run(counts)
     await bench.settle()
     assert bench.interrupts == [host.completed for host in bench.ports] == list(counts)
+    assert bench.failures == bench.errors
     assert dut.idle.value == 1 and dut.fault.value == 0
     assert bench.memory.quiet
 
@@ -221,6 +225,23 @@ async def unanswered_commands_of_a_port_do_not_hold_up_the_other(dut):
     assert len(bench.ports[1].taken) == 192
     bench.held = set()
     await bench.run((200, 240))
+
+
+@cocotb.test()
+async def answers_wait_while_too_many_are_unacknowledged(dut):
+    """Those of 80 commands at once, 200 clocks before the first one is acknowledged."""
+    bench = Bench(dut, latency=200, sizes=((64, 64), (64, 64)))
+    bench.held = {0, 1}
+    await bench.start()
+    for host in bench.ports:
+        for _ in range(40):
+            host.submit()
+        host.ring()
+    await bench.entries.wait_for(80)
+    bench.held = set()
+    await bench.run((40, 40))
+    await bench.settle()
+    assert bench.interrupts == [40, 40]
 
 
 @cocotb.test()
@@ -302,6 +323,15 @@ async def an_entry_that_cannot_be_read_is_marked(dut):
     bench.memory.faults = {0x1000 + 64 * 2, 0x1000 + 64 * 5}
     await bench.run((10, 10))
     assert bench.fetch_errors == [2, 5]
+
+
+@cocotb.test()
+async def an_entry_of_which_any_beat_fails_is_marked(dut):
+    bench = Bench(dut, latency=3)
+    await bench.start()
+    bench.memory.faulty_beats = {0x1000 + 64 * entry + 8 * beat for entry, beat in ((1, 0), (4, 3), (6, 7))}
+    await bench.run((10, 10))
+    assert bench.fetch_errors == [1, 4, 6]
 
 
 @cocotb.test()

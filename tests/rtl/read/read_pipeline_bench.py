@@ -34,6 +34,7 @@ class Bench:
         self.failing = failing
         self.jobs_sent: dict[int, dict] = {}  # by tag
         self.identity_of = identity  # what the flash holds behind the data of a page
+        self.brought = lambda page: page  # what a channel brings when it is asked for this one
         self.jobs = StreamSource(dut, "jobs", busy)
         self.pages = [StreamSink(dut, f"pages__{c}", busy) for c in CHANNELS]
         self.heads = [StreamSource(dut, f"heads__{c}", busy) for c in CHANNELS]
@@ -76,7 +77,7 @@ class Bench:
                     pack(
                         ReadHead(CONFIG),
                         tag=page["tag"],
-                        page=page["page"],
+                        page=self.brought(page["page"]),
                         failed=failed,
                         from_array=int(from_array),
                         identity=int.from_bytes(record, "little"),
@@ -276,6 +277,18 @@ async def a_page_of_another_identity_is_not_returned(dut, busy):
     assert wrong and failed == Counter(page // 100 for page in wrong)
     whole = {a: value for a, value in memory.items() if a // GEOMETRY.page_bytes not in wrong}
     assert bench.memory == whole
+
+
+@cocotb.test()
+async def a_page_of_another_channel_is_not_returned(dut):
+    """Whatever its identity says: two channels bring each other's page."""
+    bench = Bench(dut)
+    bench.brought = lambda page: page ^ 1
+    await bench.start()
+    bench.send({**random_job(100), "offset": 4, "blocks": 2})
+    events = [unpack(PageEvent(CONFIG), e) for e in await bench.returned.wait_for(2)]
+    assert [event["failed"] for event in events] == [1, 1]
+    assert not bench.memory
 
 
 @cocotb.test()

@@ -156,10 +156,11 @@ def random_job() -> dict:
     }
 
 
-async def until(dut, condition, clocks: int = 200_000) -> None:
-    for _ in range(clocks):
+async def until(dut, condition, clocks: int = 100_000) -> int:
+    """The clocks that it took."""
+    for clock in range(clocks):
         if condition():
-            return
+            return clock
         await RisingEdge(dut.clk)
     raise AssertionError("timeout")
 
@@ -190,12 +191,8 @@ async def moves_a_beat_per_clock(dut):
     blocks = CONFIG.max_blocks
     job = {**random_job(), "offset": 0, "blocks": blocks}
     bench.jobs.send(*(pack(WriteJob(CONFIG), **job) for _ in range(3)))
-    clocks = 0
-    while sum(map(len, bench.data)) == 0:
-        await RisingEdge(dut.clk)
-    while sum(map(len, bench.data)) < 3 * blocks * CONFIG.page_beats:
-        await RisingEdge(dut.clk)
-        clocks += 1
+    await until(dut, lambda: any(bench.data))
+    clocks = await until(dut, lambda: sum(map(len, bench.data)) == 3 * blocks * CONFIG.page_beats)
     assert clocks <= 3 * blocks * CONFIG.page_beats + 2, f"{clocks} clocks for {3 * blocks} pages"
 
 
@@ -205,10 +202,7 @@ async def a_job_starts_its_first_burst_after_three_clocks(dut):
     await bench.start()
     bench.jobs.send(pack(WriteJob(CONFIG), **random_job()))
     await RisingEdge(dut.jobs__valid)
-    clocks = 0
-    while dut.axi__ar__valid.value != 1:
-        await RisingEdge(dut.clk)
-        clocks += 1
+    clocks = await until(dut, lambda: dut.axi__ar__valid.value == 1)
     assert clocks <= 4, clocks
 
 
@@ -232,6 +226,8 @@ async def a_flush_follows_the_pages_before_it(dut):
         dut, lambda: [len(s.items) for s in bench.pages] == [len(p) for p in expected([first, second])[0]]
     )
     for channel in CHANNELS:
+        for _ in range(40):  # more than enough for its event
+            await RisingEdge(dut.clk)
         assert not flushed(), "the flush ended before the channels were done"
         await bench.flush_done(channel)
     await until(dut, flushed)

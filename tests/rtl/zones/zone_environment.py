@@ -73,6 +73,7 @@ class Environment:
         self.steps: Counter[Operation] = Counter()  # in flight, per operation
         self.moving: Counter[int] = Counter()  # commands in flight per physical zone
         self.last_job: dict[int, int] = {}
+        self.awaited: list[int] = []  # the write jobs for which reads wait
         self.sent = self.issued = self.allocations = 0
         self.erase_pulses = self.erases = self.zone_waits = 0
         self.answered_at: list[int] = []
@@ -409,6 +410,7 @@ class Environment:
         zone = self.twin.streams[request.stream].start + request.zone
         assert job.zone == self.mapping[zone]
         self._check_identity(job, zone)
+        self.awaited.append(job.after)
         last = self.last_job[zone]
         assert job.after == last or (job.after <= self.issued and last <= self.issued), request
 

@@ -248,6 +248,22 @@ async def resets_wait_for_their_stream_only(dut):
         environment.answers.offered_at.clear()
 
 
+@cocotb.test()
+async def a_read_waits_for_no_number_that_may_have_come_round(dut):
+    """Of a zone whose jobs are all announced it is the last announced one that is waited for: the zone's own
+    can be as old as one likes."""
+    environment = await start(dut)
+    environment.submit(append(2, 0))
+    for _ in range(5):
+        environment.submit(append(2, 1))
+    await environment.done()
+    await clocks(dut, 4)
+    assert environment.issued == environment.sent == 6
+    environment.submit(Request(Operation.READ, 2, 0))
+    await environment.done()
+    assert environment.awaited == [6]
+
+
 @cocotb.test(skip=ZONES > 20)
 async def an_append_waits_for_an_erased_zone(dut):
     environment = await start(dut, factory=False)

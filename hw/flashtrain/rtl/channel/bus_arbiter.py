@@ -12,7 +12,12 @@ from ..arbiter import RoundRobin
 PAGE_OPS = tuple(op for op in BusOp if SEQUENCES[op].data in (DataPhase.IN, DataPhase.OUT))
 """Operations that move a page and so hold the bus for long; the others are short."""
 
-SELECTS = (BusOp.SELECT, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS, BusOp.SELECT_BESIDE)
+SELECTS = (BusOp.SELECT, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS)
+"""The selections for which a page does not wait."""
+
+MOVES_PAGE, TAKES_PAGE, TAKES_NAMED_PAGE, GIVES_PAGE = "11---", "110--", "1100-", "111--"
+SELECTS_PAGE = "1010-", "10110"
+"""What the upper bits of an operation tell of it (`BusOp`)."""
 
 
 class BusArbiter(wiring.Component):
@@ -20,7 +25,8 @@ class BusArbiter(wiring.Component):
 
     A page waits even for a short operation of a die that rests: it is better to lose a few clocks of tRHW
     than to keep a die from sensing while a whole page passes. Only for a SELECT it does not wait: two SELECTs
-    after the pages of two dies hide more of each other's tCCS than a SELECT before each page.
+    after the pages of two dies hide more of each other's tCCS than a SELECT before each page. SELECT_BESIDE
+    is so much shorter that the reverse is true.
 
     Combinational, but for the turns.
 
@@ -56,9 +62,9 @@ class BusArbiter(wiring.Component):
         needs_room = Signal(self.dies)
         selects = Signal(self.dies)
         m.d.comb += [
-            selects.eq(Cat(op.matches(*SELECTS) for op in self.ops)),
-            moves_page.eq(Cat(op.matches(*PAGE_OPS) for op in self.ops)),
-            needs_room.eq(Cat(op == BusOp.DATA_OUT for op in self.ops)),
+            selects.eq(Cat(op.matches(*SELECTS_PAGE) for op in self.ops)),
+            moves_page.eq(Cat(op.matches(MOVES_PAGE) for op in self.ops)),
+            needs_room.eq(Cat(op.matches(GIVES_PAGE) for op in self.ops)),
         ]
         short = Signal(self.dies)
         any_short = Signal()

@@ -5,17 +5,22 @@ from amaranth.lib import enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec import FmsConfig
-from flashtrain.spec.nand import SEQUENCES, BusOp, DataPhase
+from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.registers import ChannelCounter
 
 from ..layouts import BufferPage, BusRequest, PageTarget
 from ..nand_bus import NandBus
 from .block_table import BlockLookup
-from .bus_arbiter import BusArbiter
+from .bus_arbiter import GIVES_PAGE, TAKES_NAMED_PAGE, TAKES_PAGE, BusArbiter
 from .bus_rest import BusRest
 from .bus_speller import After, BusSpeller, Step
 
-_DATA_IN = tuple(op for op in BusOp if SEQUENCES[op].data is DataPhase.IN)
+ANSWER_CLOCKS = 64
+"""From a die's being asked for a status to its answer, at most: four times tDQSRE of ONFI 5.1."""
+
+_READY = DieStatus.RDY | DieStatus.ARDY | DieStatus.BESIDE
+_FAILED = (_READY | DieStatus.FAIL | DieStatus.FAILC).value
+"""What the status of a die that is offline is said to be."""
 
 
 class BusActivity(enum.Enum, shape=3):
@@ -32,13 +37,18 @@ class BusController(wiring.Component):
     """Performs the dies' bus operations, each whole, and owns every timing of the bus.
 
     A command or address cycle lasts tWC; `we` strobes in its last clock. Data in begin tADL after the
-    address, or after the command if there is none; a status byte is asked for tWHR after the last cycle.
+    address, or after the command if there is none; those of a page that was named before begin at once. A
+    status byte is asked for tWHR after the last cycle.
     A page has its identity behind it, in both directions.
     After data out the bus rests (`BusRest`).
     The waits that leave the bus free (tCCS, tDBSY, tWB, ...) are the agents'.
 
+    A die that is offline is left alone, and its agent finds that all it asks for is done and has failed: a
+    status says ready and failed, pages go nowhere, and those that come are zeros, without an identity. If a
+    die does not answer, a status says busy and the rest of a page is zeros.
+
     Latency: 2 clocks from a request to its first cycle, and so 2 between operations; one more to the pins and
-    one from them.
+    one from them. For a die that is offline an operation takes 2 clocks, and a page as long as any.
     Throughput: two bytes per clock within a page.
 
     Members
@@ -47,11 +57,12 @@ class BusController(wiring.Component):
     done : Out(1).array(dies)   the die's operation is over
     status : Out(8)     the byte that a STATUS operation has read, valid with its `done`
     lookup : Out(BlockLookup)
-    fetch : Out(stream(BufferPage))   a page of data in, asked for tADL and a cycle or more ahead
+    fetch : Out(stream(BufferPage))   a page of data in, asked for when the operation begins
     beats : In(stream(16))   a fetched page and its identity; DQS pauses when there is none
     home_of : Out(BufferPage), home : In(PageTarget)   where a page of the write buffer came from
     fill : Out(stream(PageTarget))   sent before the page of DATA_OUT, granted if it was ready
     fill_valid, fill_data : Out(1), Out(16)   bus_page_bytes / 2 beats for each fill
+    offline : In(dies)
     nand : Out(NandBus)
     activity : Out(BusActivity)   BUS_WAIT also while a die with a request rests
     """
@@ -71,6 +82,7 @@ class BusController(wiring.Component):
             "fill": Out(stream.Signature(PageTarget(config))),
             "fill_valid": Out(1),
             "fill_data": Out(16),
+            "offline": In(dies),
             "nand": Out(NandBus(dies)),
             "activity": Out(BusActivity),
         })  # fmt: skip
@@ -91,6 +103,9 @@ class BusController(wiring.Component):
         ended = Signal()  # none
         over = Signal()
         dqs_i, dq_i = Signal(), Signal(16)  # the pins, after their registers
+        offline = Signal()  # the die is
+        owed, owes = Signal(range(page_clocks + 1)), Signal()  # beats of the page that is filled
+        invented = Signal()  # they do not come from the die
         m.d.sync += [dqs_i.eq(self.nand.dqs_i), dq_i.eq(self.nand.dq_i)]
         m.d.comb += [
             arbiter.valid.eq(Cat(item.valid for item in self.requests)),
@@ -108,8 +123,10 @@ class BusController(wiring.Component):
             self.fill.payload.tag.eq(Mux(request.home, self.home.tag, request.tag)),
             self.fill.payload.page.eq(Mux(request.home, self.home.page, request.page)),
             self.fill.payload.from_array.eq(request.from_array),
-            self.fill_data.eq(dq_i),
+            self.fill_data.eq(Mux(invented, 0, dq_i)),
         ]
+        with m.If(self.fill_valid):
+            m.d.sync += [owed.eq(owed - 1), owes.eq(owed != 1)]
         for number, item in enumerate(self.requests):
             m.d.comb += [
                 arbiter.ops[number].eq(item.payload.op),
@@ -165,17 +182,24 @@ class BusController(wiring.Component):
 
             with m.State("LOAD"):
                 m.d.comb += self.activity.eq(BusActivity.COMMAND)
+                spell(Step.FIRST)
                 with m.Switch(die):
                     for number, item in enumerate(self.requests):
                         with m.Case(number):
                             m.d.comb += item.ready.eq(1)
-                            m.d.sync += request.eq(item.payload)
-                            with m.If(item.payload.op == BusOp.DATA_OUT):
+                            m.d.sync += [request.eq(item.payload), offline.eq(self.offline[number])]
+                            with m.If(item.payload.op.matches(GIVES_PAGE)):
                                 m.next = "ANNOUNCE"
-                            with m.Else():
-                                spell(Step.FIRST)
-                            with m.If(item.payload.op.matches(*_DATA_IN)):
+                            with m.Elif(self.offline[number]):
+                                m.d.sync += self.status.eq(_FAILED)
+                                m.next = "PRETEND"
+                            with m.Elif(item.payload.op.matches(TAKES_NAMED_PAGE)):
+                                stay(page_clocks, "DATA_IN")
+                            with m.If(item.payload.op.matches(TAKES_PAGE) & ~self.offline[number]):
                                 m.d.sync += self.fetch.valid.eq(1)
+
+            with m.State("PRETEND"):
+                finish()
 
             with m.State("CYCLE"):
                 m.d.comb += [
@@ -226,18 +250,26 @@ class BusController(wiring.Component):
 
             with m.State("STATUS"):
                 m.d.comb += [self.activity.eq(BusActivity.WAIT), selected.eq(1), re.eq(1)]
-                m.next = "STATUS_BYTE"
+                stay(ANSWER_CLOCKS, "STATUS_BYTE")
 
             with m.State("STATUS_BYTE"):
                 m.d.comb += [self.activity.eq(BusActivity.WAIT), selected.eq(1)]
                 m.d.sync += self.status.eq(dq_i)
+                count()
                 with m.If(dqs_i):
+                    m.next = "DRAIN"
+                with m.Elif(ended):
+                    m.d.sync += self.status.eq(0)
                     m.next = "DRAIN"
 
             with m.State("ANNOUNCE"):
-                m.d.comb += [self.activity.eq(BusActivity.WAIT), selected.eq(1), self.fill.valid.eq(1)]
-                with m.If(self.fill.ready):
-                    stay(page_clocks, "DATA_OUT")
+                m.d.comb += [self.activity.eq(BusActivity.WAIT), selected.eq(~offline), self.fill.valid.eq(1)]
+                m.d.sync += [owed.eq(page_clocks), owes.eq(1)]
+                stay(page_clocks, "DATA_OUT")
+                with m.If(~self.fill.ready):
+                    m.next = "ANNOUNCE"
+                with m.Elif(offline):
+                    m.next = "FILL_UP"
 
             with m.State("DATA_OUT"):
                 m.d.comb += [
@@ -254,7 +286,14 @@ class BusController(wiring.Component):
             with m.State("DRAIN"):
                 m.d.comb += [self.activity.eq(BusActivity.WAIT), selected.eq(1)]
                 m.d.comb += self.fill_valid.eq(dqs_i)
-                with m.If(~dqs_i):
+                with m.If(~dqs_i & owes):
+                    m.next = "FILL_UP"
+                with m.Elif(~dqs_i):
                     m.d.comb += rest.sent.eq(1)
+                    finish()
+
+            with m.State("FILL_UP"):
+                m.d.comb += [self.activity.eq(BusActivity.WAIT), invented.eq(1), self.fill_valid.eq(owes)]
+                with m.If(~owes):
                     finish()
         return m

@@ -1,6 +1,6 @@
 """The rest of the bus after a die has sent data."""
 
-from amaranth import Module, Signal
+from amaranth import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -49,16 +49,14 @@ class BusRest(wiring.Component):
         with m.Elif(left != 0):
             m.d.sync += left.eq(left - 1)
 
-        def lasts(clocks: int, name: str) -> Signal:
-            """High for as long as `left` is more than what remains of `longest` after so many clocks."""
-            flag = Signal(name=name)
-            with m.If(self.sent):
-                m.d.sync += flag.eq(start > longest - clocks)
-            with m.Elif(left == longest - clocks + 1):
-                m.d.sync += flag.eq(0)
-            return flag
-
-        own, other = lasts(trhw, "own"), lasts(turnaround, "other")
+        # Each die rests for as long as `left` is more than what remains of `longest` after its clocks; what
+        # the arbiter sees comes from registers.
         for number in range(self.dies):
-            m.d.comb += self.resting[number].eq((own & (sender == number)) | other)
+            rests = Signal(name=f"rests_{number}")
+            with m.If(self.sent):
+                own = self.die == number
+                m.d.sync += rests.eq(Mux(own, start > longest - trhw, start > longest - turnaround))
+            with m.Elif(Mux(sender == number, left == longest - trhw + 1, left == longest - turnaround + 1)):
+                m.d.sync += rests.eq(0)
+            m.d.comb += self.resting[number].eq(rests)
         return m

@@ -1,6 +1,11 @@
 """A die's agent: what is to be done with one die, as bus operations."""
 
-from amaranth import Cat, Module, Mux, Signal
+from collections.abc import Callable
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -26,7 +31,8 @@ class DieAgent(wiring.Component):
 
     While it programs or erases the reader is a guest: it reads beside that (`Reader`), so that neither waits
     for the other, and has no turn of its own before there is nothing more to program. The die sees to it that
-    programs advance, `DieShare` that both get at it.
+    programs advance, `DieShare` that both get at it. Programs come first: while a page set waits, one set of
+    several pages is read for each one programmed, or `read_run` if reads have a `backlog`.
 
     Programs, reads, erases and updates that wait for one another get their turns in rotation. A turn is over
     when the unit has nothing more to do, or after its run if another waits. So whoever waits for the die
@@ -45,12 +51,14 @@ class DieAgent(wiring.Component):
     -------
     sets : In(stream(PageSet)), results : Out(stream(SetResult))
     updated : Out(stream(PageEvent))   a tile's program has passed or failed
-    reads : In(stream(DieRead))   from a queue of `read_queue` pages
+    reads : In(stream(DieRead)), backlog : In(1)   from a queue of `read_queue` pages; half of it is taken
     erase : In(stream(EraseRequest)), erased : Out(stream(EraseResult))
     bus : Out(stream(BusRequest)), bus_done : In(1), bus_status : In(8)   one operation at a time
     timers : Out(DieTimers)
     ready : Out(1)   the die has been reset
     idle : Out(1)    nothing is under way and nothing waits
+    lost : Out(1)    pulse, perhaps more than one: the die does not become ready. From now on the bus must
+                     answer its operations instead of it
     programmed, page_programmed, sensed, page_output, ended, failure : Out(1)
         pulses for PROGRAMS, PAGES_PROGRAMMED, SENSES, PAGES_SENSED, ERASES, FAILURES of `ChannelCounter`; an
         update of a tile is a sense and a program
@@ -83,6 +91,7 @@ class DieAgent(wiring.Component):
             "results": Out(stream.Signature(SetResult(config))),
             "updated": Out(stream.Signature(PageEvent(config))),
             "reads": In(stream.Signature(DieRead(config))),
+            "backlog": In(1),
             "erase": In(stream.Signature(EraseRequest(config))),
             "erased": Out(stream.Signature(EraseResult())),
             "bus": Out(stream.Signature(BusRequest(config))),
@@ -91,6 +100,7 @@ class DieAgent(wiring.Component):
             "timers": Out(DieTimers(config)),
             "ready": Out(1),
             "idle": Out(1),
+            "lost": Out(1),
             "programmed": Out(1),
             "page_programmed": Out(1),
             "sensed": Out(1),
@@ -139,15 +149,28 @@ class DieAgent(wiring.Component):
         ]
         for unit, turn in zip(units, turns.units, strict=True):
             connect(m, unit.turn, turn)
-            m.d.comb += unit.bus_status.eq(self.bus_status)
+        # The status comes with the end of the operation, and again with `over` of the watch.
+        status, watched_status = Signal(8), Signal(8)
+        m.d.sync += [status.eq(self.bus_status), watched_status.eq(status)]
         for unit in watched:
             m.d.comb += [
+                unit.bus_status.eq(watched_status),
                 unit.bus_done.eq(share.unit_done),
                 unit.watch.over.eq(watch.port.over),
                 unit.watch.due.eq(watch.port.due),
                 unit.watch.asking.eq(watch.port.asking),
                 unit.watch.paused.eq(watch.port.paused),
             ]
+
+        # A page set that waits, up to its start, goes before sets that are read: but for one for each, and
+        # for a whole run if reads are far behind.
+        sets_read, yields = Signal(range(self.read_run + 1)), Signal()
+        run_over = sets_read == self.read_run
+        m.d.sync += yields.eq(programmer.sets.valid & (run_over | ((sets_read != 0) & ~self.backlog)))
+        with m.If(programmer.sets.valid & programmer.sets.ready):
+            m.d.sync += sets_read.eq(0)
+        with m.Elif(reader.suspends & ~run_over):
+            m.d.sync += sets_read.eq(sets_read + 1)
 
         # The turn of a host lasts as long as its guest reads, which may just have begun when the host has
         # ended.
@@ -159,38 +182,45 @@ class DieAgent(wiring.Component):
         m.d.comb += [
             reader.beside.eq(beside),
             reader.array_works.eq(~watch.port.due),
+            reader.delays.eq(watch.delayed),
+            reader.yields.eq(yields),
             reader.bus_done.eq(share.reader_done),
-            share.keeps.eq(reader.keeps),
+            reader.bus_status.eq(status),
+            share.keeps.eq(reader.keeps | programmer.keeps),
+            share.hurries.eq(reader.hurries & ~watch.ask),
             share.bus_done.eq(self.bus_done),
         ]
 
         # Bus and watch are with the unit whose turn it is; the watch asks only while the unit does not.
         m.d.comb += [
             watch.bus_done.eq(share.unit_done),
-            watch.bus_status.eq(self.bus_status),
+            watch.bus_status.eq(status),
             watch.asked.eq(share.unit.ready),
             watch.suspended.eq(reader.suspends),
             watch.held.eq(reader.holds),
             watch.port.last_page.eq(updater.watch.last_page),
         ]
-        with m.Switch(turns.turn):
-            for unit in watched:
-                with m.Case(1 << units.index(unit)):
-                    m.d.comb += [
-                        share.unit.payload.eq(unit.bus.payload),
-                        share.unit.valid.eq(unit.bus.valid),
-                        unit.bus.ready.eq(share.unit.ready & ~watch.ask),
-                        watch.port.begin.eq(unit.watch.begin),
-                        watch.port.work.eq(unit.watch.work),
-                        watch.port.pause.eq(unit.watch.pause),
-                        watch.port.hold.eq(unit.watch.hold),
-                    ]
+        owns = {unit: turns.turn[units.index(unit)] for unit in watched}
+
+        def from_owner(output: Callable[[Any], Any]) -> Value:
+            return reduce(or_, (Mux(owns[unit], Value.cast(output(unit)), 0) for unit in watched))
+
+        m.d.comb += [
+            Value.cast(share.unit.payload).eq(from_owner(lambda unit: unit.bus.payload)),
+            share.unit.valid.eq(from_owner(lambda unit: unit.bus.valid) | watch.ask),
+            *(unit.bus.ready.eq(owns[unit] & share.unit.ready & ~watch.ask) for unit in watched),
+            watch.port.begin.eq(from_owner(lambda unit: unit.watch.begin)),
+            Value.cast(watch.port.work).eq(from_owner(lambda unit: unit.watch.work)),
+            Value.cast(watch.port.pause).eq(from_owner(lambda unit: unit.watch.pause)),
+            watch.port.hold.eq(from_owner(lambda unit: unit.watch.hold)),
+        ]
         with m.If(watch.ask):
-            m.d.comb += [share.unit.valid.eq(1), share.unit.payload.op.eq(BusOp.STATUS)]
+            m.d.comb += share.unit.payload.op.eq(BusOp.STATUS)
 
         m.d.comb += [
             self.ready.eq(reset.ready),
             self.idle.eq(~Cat(unit.turn.busy | unit.turn.wants for unit in units).any()),
+            self.lost.eq(watch.lost | reader.lost),
             self.programmed.eq(programmer.programmed | updater.programmed),
             self.page_programmed.eq(programmer.page_programmed | updater.page_programmed),
             self.sensed.eq(reader.sensed | updater.programmed),

@@ -12,17 +12,20 @@ from ..layouts import BusRequest
 class DieShare(wiring.Component):
     """Passes on the bus operations of the unit whose turn it is, and of the reader, one at a time.
 
-    If both want one they take turns. Between an operation of one and that of the other the die is left alone
-    for tWB, because the first may have made it busy; each looks after that itself between its own.
+    If both want one they take turns, unless the reader's hurries. Between an operation of one and that of the
+    other the die is left alone for tWB, because the first may have made it busy; each looks after that itself
+    between its own.
 
-    Latency: 1 clock, and tWB if it is the other's turn. The other die has the bus meanwhile.
+    Latency: 1 clock, and tWB if it is the other's turn; 1 clock from the end of an operation to its owner.
+    The other die has the bus meanwhile.
 
     Members
     -------
     unit, reader : In(stream(BusRequest))
     unit_done, reader_done : Out(1)   the operation is over
-    keeps : In(1)     the next one must be the reader's
-    bus : Out(stream(BusRequest)), bus_done : In(1)
+    keeps : In(1)     the next one must be of the same
+    hurries : In(1)   the reader's goes first
+    bus : Out(stream(BusRequest)), bus_done : In(1)   while one is under way
     """
 
     def __init__(self, config: FmsConfig):
@@ -33,6 +36,7 @@ class DieShare(wiring.Component):
             "unit_done": Out(1),
             "reader_done": Out(1),
             "keeps": In(1),
+            "hurries": In(1),
             "bus": Out(stream.Signature(BusRequest(config))),
             "bus_done": In(1),
         })  # fmt: skip
@@ -42,11 +46,14 @@ class DieShare(wiring.Component):
         twb = self.config.timing.clocks("twb")
         apart = Signal(range(twb + 1))  # clocks until the other may have its turn
         reads = Signal()  # whose operation it is, or was
-        mine, others = Signal(), Signal()
+        mine, others, unit_wants = Signal(), Signal(), Signal()
+        unit_payload = Signal.like(self.unit.payload)  # a clock late: it comes a long way
+        m.d.sync += unit_payload.eq(self.unit.payload)
         m.d.comb += [
-            mine.eq(Mux(reads, self.reader.valid, self.unit.valid)),
-            others.eq(Mux(reads, self.unit.valid, self.reader.valid) & ~self.keeps),
-            self.bus.payload.eq(Mux(reads, self.reader.payload, self.unit.payload)),
+            unit_wants.eq(self.unit.valid & ~(self.hurries & self.reader.valid & ~self.keeps)),
+            mine.eq(Mux(reads, self.reader.valid, unit_wants)),
+            others.eq(Mux(reads, unit_wants, self.reader.valid) & ~self.keeps),
+            self.bus.payload.eq(Mux(reads, self.reader.payload, unit_payload)),
         ]
         with m.If(apart != 0):
             m.d.sync += apart.eq(apart - 1)
@@ -66,11 +73,11 @@ class DieShare(wiring.Component):
                 with m.If(self.bus.ready):
                     m.next = "OPERATION"
             with m.State("OPERATION"):
-                m.d.comb += [
-                    self.unit_done.eq(self.bus_done & ~reads),
-                    self.reader_done.eq(self.bus_done & reads),
-                ]
                 m.d.sync += apart.eq(twb)
-                with m.If(self.bus_done):
+                with m.If(self.unit_done | self.reader_done):
                     m.next = "CHOOSE"
+        m.d.sync += [
+            self.unit_done.eq(self.bus_done & ~reads),
+            self.reader_done.eq(self.bus_done & reads),
+        ]
         return m

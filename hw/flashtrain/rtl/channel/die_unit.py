@@ -30,7 +30,7 @@ def bus_ports(config: FmsConfig) -> dict:
     turn : Out(TurnPort)
     bus : Out(stream(BusRequest))
     bus_done : In(1)     pulse: the operation is over
-    bus_status : In(8)   valid with it, if it was a STATUS
+    bus_status : In(8)   the reader's is valid with it, if it was a STATUS; others' with `over` of the watch
     """
     return {
         "turn": Out(TurnPort()),

@@ -12,6 +12,7 @@ from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.timing import Duration, ns
 
+from .patience import Patience
 from .read_waits import SUSPENSION, wait_clocks
 from .timer import TimerPort
 from .update_time import unit_clocks
@@ -28,13 +29,14 @@ class Work(enum.Enum, shape=3):
     UPDATE = 5  # after the program under way, if there is one: sense, then compute while the array programs
 
 
-class Pause(enum.Enum, shape=2):
+class Pause(enum.Enum, shape=3):
     """A wait that needs no status."""
 
     NONE = 0
     NEXT_PLANE = 1  # tWB + tDBSY
     CHANGE_COLUMN = 2  # tCCS
     CONFIRM = 3  # tWB
+    ADDRESS = 4  # tADL
 
 
 class _Plan(NamedTuple):
@@ -58,7 +60,12 @@ _UPDATES = (Work.FIRST_UPDATE, Work.UPDATE)
 """The die is ready when its update unit is: neither when the array starts nor when it ends."""
 
 
-_PAUSES = {Pause.NEXT_PLANE: ("twb", "tdbsy"), Pause.CHANGE_COLUMN: ("tccs",), Pause.CONFIRM: ("twb",)}
+_PAUSES = {
+    Pause.NEXT_PLANE: ("twb", "tdbsy"),
+    Pause.CHANGE_COLUMN: ("tccs",),
+    Pause.CONFIRM: ("twb",),
+    Pause.ADDRESS: ("tadl",),
+}
 
 
 class DieTimers(wiring.Signature):
@@ -94,7 +101,7 @@ class WatchPort(wiring.Signature):
     -------
     begin : Out(1)    the command for `work` has just been sent
     work : Out(Work)
-    over : In(1)      pulse: the status byte says that the die is ready, and is still on `bus_status`
+    over : In(1)      pulse: the status byte, now on `bus_status`, says that the die is ready
     due : In(1)       the array is idle, as far as can be told without asking
     last_page : Out   of the gradients of an update: it tells how long the unit works at least
     hold : Out(1)     the user has the bus though the die works: do not ask now
@@ -131,6 +138,10 @@ class DieWatch(wiring.Component):
     An update begins when the array is idle. The end of the unit's work is predicted for the smallest tile
     that it can be; meanwhile the other timer goes on with the array, which may program longer than that.
 
+    A die that `late_polls` polls have found busy, one after the other, is lost.
+
+    What the user says is acted on a clock later, and timers that it starts are told so much less.
+
     Latency: 1 clock from a timer's end to the request of a poll.
 
     Members
@@ -139,9 +150,10 @@ class DieWatch(wiring.Component):
     array, short : Out(TimerPort)   see `DieTimers`
     suspended : In(1)  pulse: a read beside has been sent
     held : In(1)       it has the data registers
+    delayed : Out(1)   for all that can be told without asking, a program waits for them
     ask : Out(1), asked : In(1)   requests a STATUS operation, until it is accepted
-    bus_done : In(1)
-    bus_status : In(8)
+    bus_done : In(1), bus_status : In(8)   the operation is over, and a clock later `over` may tell of it
+    lost : Out(1)      pulse, with the poll that gives the die up and each further one that finds it busy
     """
 
     def __init__(self, config: FmsConfig):
@@ -151,14 +163,18 @@ class DieWatch(wiring.Component):
             **{name: DieTimers(config).members[name] for name in ("array", "short")},
             "suspended": In(1),
             "held": In(1),
+            "delayed": Out(1),
             "ask": Out(1),
             "asked": In(1),
             "bus_done": In(1),
             "bus_status": In(8),
+            "lost": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
+        m.submodules.patience = patience = Patience(self.config.late_polls)
+        m.d.comb += self.lost.eq(patience.over)
         timing = self.config.timing
         clocks = timing.clocks
         twb = clocks("twb")
@@ -169,7 +185,7 @@ class DieWatch(wiring.Component):
         array, short = self.array, self.short
 
         def start(timer, length: int) -> None:
-            m.d.comb += [timer.start.eq(1), timer.clocks.eq(length)]
+            m.d.comb += [timer.start.eq(1), timer.clocks.eq(max(length, 1))]
 
         suspensions = Signal(4)  # not yet in the prediction
         works = Signal()
@@ -185,11 +201,17 @@ class DieWatch(wiring.Component):
         with m.Elif(put_off):
             m.d.sync += suspensions.eq(suspensions - 1)
 
-        m.d.comb += [self.port.due.eq(~works), self.port.paused.eq(short.running)]
-        with m.Switch(self.port.pause):
-            for pause, names in _PAUSES.items():
-                with m.Case(pause):
-                    start(short, sum(map(clocks, names)))
+        # From the user, whose state is a long way off.
+        begun, begun_work, pause = Signal(), Signal(Work), Signal(Pause)
+        m.d.sync += [begun.eq(self.port.begin), begun_work.eq(self.port.work), pause.eq(self.port.pause)]
+        m.d.comb += [
+            self.port.due.eq(~works),
+            self.port.paused.eq(short.running | (pause != Pause.NONE)),
+        ]
+        with m.Switch(pause):
+            for kind, names in _PAUSES.items():
+                with m.Case(kind):
+                    start(short, sum(map(clocks, names)) - 1)
 
         work = Signal(Work)
         late = Signal()
@@ -213,17 +235,18 @@ class DieWatch(wiring.Component):
                         start(timer, length(unit))
 
         others = [kind for kind in _PLANS if kind not in _UPDATES]
+        m.d.sync += self.port.over.eq(0)
         with m.FSM(name="watch") as fsm:
             with m.State("QUIET"):
-                with m.If(self.port.begin):
-                    m.d.sync += [work.eq(self.port.work), late.eq(0)]
-                    with m.Switch(self.port.work):
+                with m.If(begun):
+                    m.d.sync += [work.eq(begun_work), late.eq(0)]
+                    with m.Switch(begun_work):
                         for kind, plan in _PLANS.items():
                             with m.Case(kind):
                                 if plan.queued and kind not in _UPDATES:
-                                    start(short, cache_busy)
+                                    start(short, cache_busy - 1)
                                 elif plan.array and not plan.queued:
-                                    start(array, twb + array_times[kind])
+                                    start(array, twb + array_times[kind] - 1)
                     m.next = "ARRAY_WORKS"
             with m.State("ARRAY_WORKS"):
                 with m.If(~works):
@@ -233,6 +256,7 @@ class DieWatch(wiring.Component):
                     m.next = "NOT_YET"
             with m.State("NOT_YET"):
                 with m.If(~short.running & self.held):
+                    m.d.comb += self.delayed.eq(1)
                     m.d.sync += late.eq(1)
                 with m.Elif(~short.running & ~self.port.hold):
                     m.next = "ASK"
@@ -242,13 +266,15 @@ class DieWatch(wiring.Component):
                     m.next = "ANSWER"
             with m.State("ANSWER"):
                 with m.If(self.bus_done & ready):
-                    m.d.comb += self.port.over.eq(1)
+                    m.d.sync += self.port.over.eq(1)
+                    m.d.comb += patience.rewarded.eq(1)
                     with m.If(late):
                         start_queued(others)
                         with m.If(work == Work.UPDATE):
-                            for_the_tile(array, lambda unit: max(clocks("tprog") - unit, 0))
+                            for_the_tile(array, lambda unit: clocks("tprog") - unit)
                     m.next = "QUIET"
                 with m.Elif(self.bus_done):
+                    m.d.comb += patience.tried.eq(1)
                     m.d.sync += late.eq(1)
                     with m.Switch(work):
                         for kind, interval in intervals.items():

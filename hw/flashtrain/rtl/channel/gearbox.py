@@ -17,8 +17,9 @@ from ..layouts import BufferPage
 BEAT_BITS = 16
 READ_CLOCKS = 3
 """From asking the write buffer's memory for a word until it is there, in a register of its own."""
-CHUNK_CLOCKS = READ_CLOCKS
-"""From a beat to the chunk that it completes: as long as a word takes from one buffer to the other."""
+CHUNK_CLOCKS = READ_CLOCKS + 1
+"""From a beat to the chunk that it completes: as long as it takes to tell the other buffer that there is no
+room for a word, and a word to come from there."""
 
 
 class Chunks:
@@ -43,7 +44,7 @@ class PageSerializer(wiring.Component):
     Members
     -------
     pages : In(stream(BufferPage))
-    page : Out(BufferPage), identity : In   the page at work, and its record, a clock later
+    page : Out(BufferPage), identity : In   the page at work, and its record, 2 clocks later
     beats : Out(stream(16))
     read : Out(1), address : Out   read the memory
     word : In                      the memory's output, `READ_CLOCKS` later

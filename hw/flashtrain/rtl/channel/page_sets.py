@@ -118,31 +118,58 @@ class PageSets(wiring.Component):
         ]
 
         # What is asked of a set, found out while its visit is coming.
-        state = Signal(SetState)
-        is_data, whole, is_pinned, is_offered = Signal(), Signal(), Signal(), Signal()
-        of_page, of_zone, of_stream = Signal(), Signal(), Signal()
+        state, state_next = Signal(SetState), Signal(SetState)
+        whole, is_offered = Signal(), Signal()
+        usable, evictable, joins = Signal(), Signal(), Signal()  # for the page
+        of_stream, discarded = Signal(), Signal()
         holds_asked, has_asked = Signal(), Signal()  # the page that a read asks for, and its data
+        goes_to = Signal(g.dies)  # the die of a closed set
         coming = walk.coming
-        is_data_next = coming.record.kind == PageKind.DATA
+        is_data = coming.record.kind == PageKind.DATA
+        is_open, is_closed = state_next == SetState.OPEN, state_next == SetState.CLOSED
+        is_used = state_next != SetState.FREE
+        m.d.comb += state_next.eq(states[coming.slot])
+        over, over_slot = Signal(), Signal.like(slot)  # a program, a clock ago
+        m.d.sync += [over.eq(self.ended), over_slot.eq(self.ended_slot)]
+        with m.If(over & (over_slot == coming.slot)):
+            m.d.comb += state_next.eq(SetState.FREE)
         m.d.sync += [
-            state.eq(states[coming.slot]),
-            is_data.eq(is_data_next),
+            state.eq(state_next),
             whole.eq(coming.filled > coming.last),
-            is_pinned.eq(pinned & (pinned_slot == coming.slot)),
             is_offered.eq(Cat(one.valid & (one.payload.slot == coming.slot) for one in self.sets).any()),
-            of_page.eq((coming.record.kind == page.kind) & _same_row(coming.record, page)),
-            of_zone.eq(is_data_next & (coming.record.zone == self.discard.payload)),
-            of_stream.eq(coming.record.stream == self.flush.payload),
+            usable.eq(~is_used & ~(pinned & (pinned_slot == coming.slot))),
+            evictable.eq(is_open & is_data),
+            joins.eq(is_open & (coming.record.kind == page.kind) & _same_row(coming.record, page)),
+            discarded.eq(is_used & is_data & (coming.record.zone == self.discard.payload)),
+            of_stream.eq(is_used & (coming.record.stream == self.flush.payload)),
             holds_asked.eq(
-                is_data_next
+                is_used
+                & is_data
                 & _same_row(coming.record, asked)
                 & (coming.record.first <= asked.plane)
                 & (asked.plane <= coming.last)
             ),
             has_asked.eq(asked.plane < coming.filled),
+            goes_to.eq(Cat(is_closed & (coming.record.die == die) for die in range(g.dies))),
         ]
-        with m.If(self.ended & (self.ended_slot == coming.slot)):
-            m.d.sync += state.eq(SetState.FREE)
+
+        # What becomes of the set that is visited, a clock later.
+        changes, changed_slot, changed_to = Signal(), Signal.like(slot), Signal(SetState)
+        gives, given = Signal(g.dies), Signal(PageSet(config))  # a set to its agent
+        m.d.sync += [
+            changes.eq(0),
+            changed_slot.eq(slot),
+            gives.eq(0),
+            given.slot.eq(slot),
+            given.last.eq(walk.visit.last),
+            *(given[field].eq(record[field]) for field in HANDED_ON),
+        ]
+
+        def change_to(new_state: SetState) -> None:
+            m.d.sync += [changes.eq(1), changed_to.eq(new_state)]
+
+        with m.If(changes):
+            m.d.sync += states[changed_slot].eq(changed_to)
 
         m.submodules.turn = turn = RoundRobin(4)
         unsettled = Signal()  # a closed set may have become ready for its agent
@@ -183,16 +210,17 @@ class PageSets(wiring.Component):
             with m.State("PLACE"):
                 # From the youngest, which is the page's own set most of the time.
                 m.d.comb += walk.backwards.eq(1)
-                with m.If(visiting & (state == SetState.OPEN) & of_page):
+                with m.If(visiting & joins):
                     m.d.comb += [walk.extend.eq(1), self.pages.ready.eq(1)]
                     with m.If(closing):
                         m.d.comb += walk.renew.eq(1)
-                        m.d.sync += [states[slot].eq(SetState.CLOSED), unsettled.eq(1)]
+                        m.d.sync += unsettled.eq(1)
+                        change_to(SetState.CLOSED)
                     m.next = "IDLE"
                 with m.Elif(visiting):
-                    with m.If((state == SetState.FREE) & ~is_pinned):
+                    with m.If(usable):
                         m.d.sync += [candidate.eq(slot), found_free.eq(1)]
-                    with m.Elif((state == SetState.OPEN) & is_data & ~found_free):
+                    with m.Elif(evictable & ~found_free):
                         m.d.sync += [candidate.eq(slot), found_open.eq(1)]
                     with m.If(walk.ends):
                         m.next = "MAKE_PLACE"
@@ -208,18 +236,20 @@ class PageSets(wiring.Component):
 
             with m.State("OPEN_SET"):
                 m.d.comb += [walk.open.eq(1), walk.renew.eq(1), self.pages.ready.eq(1)]
-                m.d.sync += states[slot].eq(SetState.OPEN)
+                change_to(SetState.OPEN)
                 with m.If(closing):
-                    m.d.sync += [states[slot].eq(SetState.CLOSED), unsettled.eq(1)]
+                    m.d.sync += unsettled.eq(1)
+                    change_to(SetState.CLOSED)
                 m.next = "IDLE"
 
             with m.State("EVICT_OLDEST"):
                 m.d.comb += walk.renew.eq(1)
-                m.d.sync += [states[slot].eq(SetState.CLOSED), unsettled.eq(1), evicted.eq(1)]
+                m.d.sync += [unsettled.eq(1), evicted.eq(1)]
+                change_to(SetState.CLOSED)
                 m.next = "IDLE"
 
             with m.State("LOOKUP"):
-                with m.If(visiting & (state != SetState.FREE) & holds_asked):
+                with m.If(visiting & holds_asked):
                     # While its data is on the way or the pin in use, the question stays and is asked again.
                     with m.If(has_asked & ~pinned):
                         m.d.comb += [self.lookup.ready.eq(1), self.hit.eq(1)]
@@ -231,25 +261,21 @@ class PageSets(wiring.Component):
 
             with m.State("OFFER"):
                 for die, offer in enumerate(self.sets):
-                    with m.If(visiting & (state == SetState.CLOSED) & (record.die == die)):
+                    with m.If(visiting & goes_to[die]):
                         m.d.sync += blocked[die].eq(1)
                         with m.If(whole & ~blocked[die] & ~offer.valid):
-                            m.d.sync += [
-                                offer.valid.eq(1),
-                                offer.payload.slot.eq(slot),
-                                offer.payload.last.eq(walk.visit.last),
-                                *(offer.payload[field].eq(record[field]) for field in HANDED_ON),
-                                states[slot].eq(SetState.HANDED_OUT),
-                            ]
+                            m.d.sync += gives[die].eq(1)
+                            change_to(SetState.HANDED_OUT)
                 with m.If(visiting & walk.ends):
                     m.next = "IDLE"
 
             with m.State("FLUSH"):
-                with m.If(visiting & (state != SetState.FREE) & of_stream):
+                with m.If(visiting & of_stream):
                     m.d.sync += waiting.bit_select(slot, 1).eq(1)
                     with m.If(state == SetState.OPEN):
                         m.d.comb += walk.renew.eq(1)
-                        m.d.sync += [states[slot].eq(SetState.CLOSED), unsettled.eq(1)]
+                        m.d.sync += unsettled.eq(1)
+                        change_to(SetState.CLOSED)
                 with m.If(visiting & walk.ends):
                     m.d.comb += self.flush.ready.eq(1)
                     m.d.sync += flushing.eq(1)
@@ -257,15 +283,12 @@ class PageSets(wiring.Component):
 
             with m.State("DISCARD"):
                 ours = (state == SetState.OPEN) | (state == SetState.CLOSED)
-                with m.If(visiting & (state != SetState.FREE) & of_zone):
+                with m.If(visiting & discarded):
                     with m.If(Mux(ours, ~whole, is_offered)):
                         m.d.sync += kept.eq(1)
                     with m.If(ours & whole):
-                        m.d.sync += [
-                            states[slot].eq(SetState.FREE),
-                            waiting.bit_select(slot, 1).eq(0),
-                            room.eq(1),
-                        ]
+                        m.d.sync += [waiting.bit_select(slot, 1).eq(0), room.eq(1)]
+                        change_to(SetState.FREE)
                 with m.If(visiting & walk.ends):
                     m.next = "DISCARDED"
 
@@ -281,16 +304,18 @@ class PageSets(wiring.Component):
             m.d.sync += [pinned.eq(0), room.eq(1)]
         with m.If(self.arrived):
             m.d.sync += unsettled.eq(1)
-        for offer in self.sets:
+        for offer, gets in zip(self.sets, gives, strict=True):
+            with m.If(gets):
+                m.d.sync += [offer.valid.eq(1), offer.payload.eq(given)]
             with m.If(offer.valid & offer.ready):
                 m.d.sync += offer.valid.eq(0)
         with m.If(accepted):
             m.d.sync += unsettled.eq(1)
         m.d.sync += accepted.eq(Cat(offer.valid & offer.ready for offer in self.sets).any())
-        with m.If(self.ended):
+        with m.If(over):
             m.d.sync += [
-                states[self.ended_slot].eq(SetState.FREE),
-                waiting.bit_select(self.ended_slot, 1).eq(0),
+                states[over_slot].eq(SetState.FREE),
+                waiting.bit_select(over_slot, 1).eq(0),
                 room.eq(1),
             ]
         m.d.comb += self.flushed.eq(flushing & ~waiting.any())

@@ -15,6 +15,8 @@ from .die_watch import Pause, Work
 class Programmer(wiring.Component):
     """Loads each page set with 80h..11h per plane and 80h..15h for the last, and judges it by its own status.
 
+    A page is named first, and its data follow tADL later: the other die may have the bus in between.
+
     15h (cache program) frees the die's cache registers while the array works, so the next set is loaded
     meanwhile. At RDY after the 15h of a set, FAILC is that of the set before it; if none follows, FAIL at
     ARDY is the last one's. A set is accepted from `sets` at RDY; its data are needed until its result.
@@ -25,6 +27,7 @@ class Programmer(wiring.Component):
     -------------------------------------
     sets : In(stream(PageSet))
     results : Out(stream(SetResult))   in the order of the sets
+    keeps : Out(1)              the die's next operation must be this unit's
     programmed : Out(1)         pulse: a set's program has been started
     page_programmed : Out(1)    pulse: a page has been loaded
     failure : Out(1)            pulse: a set has failed
@@ -35,6 +38,7 @@ class Programmer(wiring.Component):
             **unit_ports(config),
             "sets": In(stream.Signature(PageSet(config))),
             "results": Out(stream.Signature(SetResult(config))),
+            "keeps": Out(1),
             "programmed": Out(1),
             "page_programmed": Out(1),
             "failure": Out(1),
@@ -51,7 +55,6 @@ class Programmer(wiring.Component):
         m.d.comb += [
             last_plane.eq(plane == page_set.last),
             self.turn.wants.eq(self.sets.valid),
-            self.bus.payload.op.eq(Mux(last_plane, BusOp.PROGRAM_LAST, BusOp.PROGRAM_MORE)),
             self.bus.payload.zone.eq(page_set.zone),
             self.bus.payload.row.eq(page_set.row),
             self.bus.payload.plane.eq(plane),
@@ -64,15 +67,33 @@ class Programmer(wiring.Component):
         def load_next() -> None:
             m.d.comb += self.turn.started.eq(1)
             m.d.sync += plane.eq(page_set.first)
-            m.next = "LOAD"
+            m.next = "NAME_PAGE"
 
         with m.FSM(name="programmer") as fsm:
             with m.State("EMPTY"):
                 with m.If(self.turn.go & self.sets.valid):
                     load_next()
 
+            with m.State("NAME_PAGE"):
+                m.d.comb += [
+                    self.bus.valid.eq(~self.watch.paused),
+                    self.bus.payload.op.eq(BusOp.PROGRAM_PAGE),
+                ]
+                with m.If(self.bus.valid & self.bus.ready):
+                    m.next = "NAMING"
+
+            with m.State("NAMING"):
+                m.d.comb += self.keeps.eq(1)
+                with m.If(self.bus_done):
+                    m.d.comb += self.watch.pause.eq(Pause.ADDRESS)
+                    m.next = "LOAD"
+
             with m.State("LOAD"):
-                m.d.comb += self.bus.valid.eq(~self.watch.paused)
+                m.d.comb += [
+                    self.keeps.eq(1),
+                    self.bus.valid.eq(~self.watch.paused),
+                    self.bus.payload.op.eq(Mux(last_plane, BusOp.PROGRAM_LAST, BusOp.PROGRAM_MORE)),
+                ]
                 with m.If(self.bus.valid & self.bus.ready):
                     m.next = "LOADING"
 
@@ -89,7 +110,7 @@ class Programmer(wiring.Component):
                     with m.Else():
                         m.d.comb += self.watch.pause.eq(Pause.NEXT_PLANE)
                         m.d.sync += plane.eq(plane + 1)
-                        m.next = "LOAD"
+                        m.next = "NAME_PAGE"
 
             with m.State("CACHED"):
                 with m.If(self.watch.over):

@@ -32,8 +32,8 @@ class ReadBuffer(wiring.Component):
 
     The memory has registers around it, because its ways are long.
 
-    Latency: a page is offered 5 clocks after its last beat or word; its first word comes 4 clocks after its
-    head is accepted if the buffer was idle. Throughput: one word per clock, without a gap between pages whose
+    Latency: a page is offered 6 clocks after its last beat; its first word comes 4 clocks after its head is
+    accepted if the buffer was idle. Throughput: one word per clock, without a gap between pages whose
     heads are accepted in time; copies, one word in each clock that the bus leaves.
 
     Members
@@ -116,8 +116,9 @@ class ReadBuffer(wiring.Component):
 
         # The memory is written by chunks from the bus, by whole words from the write buffer.
         m.submodules.packer = packer = BeatPacker(config)
+        m.d.sync += self.copy_room.eq(~packer.completes)
         fill_word, fill_chunk = Signal(range(config.page_beats)), Signal(range(chunks.count))
-        copy_word = Signal(range(config.page_beats))
+        copy_word, last_copy_word = Signal(range(config.page_beats)), Signal()
         last_chunk = fill_chunk == chunks.count - 1
         # Behind the data comes the identity.
         ending, of_identity = Signal(), Signal(range(RECORD_BITS // chunks.bits))
@@ -126,9 +127,8 @@ class ReadBuffer(wiring.Component):
         m.d.comb += [
             packer.valid.eq(self.fill_valid),
             packer.beat.eq(self.fill_data),
-            self.copy_room.eq(~packer.completes),
             filled.eq(packer.chunk_valid & ending & of_identity.all()),
-            copied.eq(self.copy_valid & copy_word.all()),
+            copied.eq(self.copy_valid & last_copy_word),
         ]
         with m.If(self.copy_valid):
             m.d.sync += [
@@ -136,6 +136,7 @@ class ReadBuffer(wiring.Component):
                 write.data.eq(self.copy_data),
                 write.en.eq(~0),
                 copy_word.eq(copy_word + 1),
+                last_copy_word.eq(copy_word == config.page_beats - 2),
             ]
         with m.Else():
             m.d.sync += [
@@ -155,8 +156,8 @@ class ReadBuffer(wiring.Component):
                 m.d.sync += [fill_word.eq(fill_word + 1), ending.eq(fill_word.all())]
         m.d.comb += [
             complete.input.valid.eq(filled | copied),
-            complete.input.payload.number.eq(Mux(copied, copy_number, fill_number)),
-            complete.input.payload.target.eq(Mux(copied, copy_target, fill_target)),
+            complete.input.payload.number.eq(Mux(filled, fill_number, copy_number)),
+            complete.input.payload.target.eq(Mux(filled, fill_target, copy_target)),
             complete.input.payload.identity.eq(whole_identity),
         ]
 

@@ -26,6 +26,7 @@ class ReadIntake(wiring.Component):
     lookup : Out(stream(PagePlace)), hit : In(1), hit_slot : In   the write buffer answers as it accepts
     hits : Out(stream(HitPage))      to the read buffer
     reads : Out(stream(DieRead)).array(dies)   queues of `read_queue` pages
+    backlog : Out(dies)              half of the die's queue is taken, or was a clock ago
     busy : Out(1)                    a page is here
     """
 
@@ -38,6 +39,7 @@ class ReadIntake(wiring.Component):
             "hit_slot": In(bits_for(config.write_sets)),
             "hits": Out(stream.Signature(HitPage(config))),
             "reads": Out(stream.Signature(DieRead(config))).array(config.geometry.dies),
+            "backlog": Out(config.geometry.dies),
             "busy": Out(1),
         })  # fmt: skip
 
@@ -51,6 +53,7 @@ class ReadIntake(wiring.Component):
             connect(m, queue.output, flipped(reads))
             for field in queue.layout.members:
                 m.d.comb += queue.input.payload[field].eq(page[field])
+            m.d.sync += self.backlog[die].eq(queue.level >= self.config.read_queue // 2)
             queues.append(queue)
         for field in ("zone", "row", "die", "plane"):
             m.d.comb += self.lookup.payload[field].eq(page[field])

@@ -24,7 +24,8 @@ class ReadSets(wiring.Component):
 
     `read` and `last` are right from the second clock on after `take`, `step` or `remove`.
 
-    Latency: a read can be taken 2 clocks after it is accepted. Throughput: one read in 2 clocks.
+    Latency: a read can be taken 2 clocks after it is accepted, one more than it takes to see that the next
+    one is of another set. Throughput: one read in 3 clocks.
 
     Members
     -------
@@ -32,6 +33,7 @@ class ReadSets(wiring.Component):
     waiting : Out(1)     there is a next set or the beginning of one
     none : Out(1)        there is not, and none has come lately
     complete : Out(1)    the next set may be taken; it does not grow in this clock
+    several : Out(1)     it has more than one read
     sequential : Out(1)  it is the row after that of the set before, of the same zone and planes
     take, sense_all : In(1)   take it; with `sense_all` it is also sensed
     step : In(1)         the read at the sense position is sensed
@@ -52,6 +54,7 @@ class ReadSets(wiring.Component):
             "waiting": Out(1),
             "none": Out(1),
             "complete": Out(1),
+            "several": Out(1),
             "sequential": Out(1),
             "take": In(1),
             "sense_all": In(1),
@@ -99,6 +102,7 @@ class ReadSets(wiring.Component):
             Signal.like(head.row),
             Signal.like(head.plane),
         )  # the newest
+        following = Signal(len(row) + 1)  # its row
         statistics, same_kind = Signal(), Signal()
         planes = Signal(g.planes)  # of the next set; of the set taken last, while there is none
         planes_before = Signal(g.planes)
@@ -107,15 +111,27 @@ class ReadSets(wiring.Component):
         extends, row_after = Signal(), Signal()  # it is of the same row, a higher plane; of the next row
         unsensed = Signal()
         stepping = Signal()
-        shown = Signal()  # `read` has come out of the store
         lonely = Signal(range(self.patience + 1))  # clocks until no further read is waited for
         m.d.comb += [
             same_kind.eq(~head.statistics & ~statistics),
             stepping.eq(~self.waiting & unsensed),
-            self.reads.ready.eq(compared & ~full & ~stepping & (~self.waiting | extends)),
             self.none.eq(~self.waiting & ~self.reads.valid & (lonely == 0)),
+        ]
+        # A read that is accepted in the next clock keeps the set from being complete then, and the reverse.
+        m.d.sync += [
+            self.reads.ready.eq(
+                self.reads.valid
+                & compared
+                & ~full
+                & ~stepping
+                & (~self.waiting | extends)
+                & ~self.complete
+                & ~accepted
+            ),
             self.complete.eq(
-                shown
+                self.waiting
+                & ~self.take
+                & ~accepted
                 & (
                     full
                     | statistics
@@ -124,22 +140,22 @@ class ReadSets(wiring.Component):
                 )
             ),
             self.sequential.eq(next_row & (planes == planes_before)),
-        ]
-        m.d.sync += [
             compared.eq(self.reads.valid & ~accepted),
             extends.eq(same_kind & (head.zone == zone) & (head.row == row) & (head.plane > plane)),
             full.eq((written ^ removed) == depth),
             unsensed.eq(sensed != written),
-            row_after.eq((head.zone == zone) & (head.row == row + 1)),
+            row_after.eq((head.zone == zone) & (head.row == following)),
         ]
         with m.If(accepted):
             m.d.sync += [
                 written.eq(written + 1),
                 zone.eq(head.zone),
                 row.eq(head.row),
+                following.eq(head.row + 1),
                 plane.eq(head.plane),
                 statistics.eq(head.statistics),
                 self.waiting.eq(1),
+                self.several.eq(self.waiting),
                 planes.eq(Mux(self.waiting, planes, 0) | (1 << head.plane)),
                 lonely.eq(self.patience),
             ]
@@ -151,7 +167,7 @@ class ReadSets(wiring.Component):
         with m.Elif(lonely != 0):
             m.d.sync += lonely.eq(lonely - 1)
 
-        m.d.sync += [shown.eq(self.waiting & ~self.take), self.last.eq(after_sensed == written)]
+        m.d.sync += self.last.eq(after_sensed == written)
         with m.If(self.take):
             m.d.sync += self.waiting.eq(0)
         with m.If(self.sense_all):

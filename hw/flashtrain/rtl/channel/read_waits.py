@@ -16,7 +16,7 @@ class ReadWait(enum.Enum, shape=3):
     SENSE = 1
     CACHE = 2  # a cache command
     BESIDE = 3  # a read beside a program or erase that can be suspended at once
-    BESIDE_NEXT = 4  # one that has only been resumed, or begun, when the read beside before was over
+    BESIDE_NEXT = 4  # one that has only begun when the read beside before was over
     ADVANCE = 5  # as long as that is so
     AGAIN = 6  # the next look after one that came too early
     CHANGE_COLUMN = 7
@@ -34,6 +34,6 @@ _NAMES = {
 
 
 def wait_clocks(timing: NandTiming) -> dict[ReadWait, int]:
-    """Clocks of each wait."""
-    clocks = {wait: sum(map(timing.clocks, names)) for wait, names in _NAMES.items()}
+    """Clocks of each wait, at least 1."""
+    clocks = {wait: max(sum(map(timing.clocks, names)), 1) for wait, names in _NAMES.items()}
     return clocks | {ReadWait.AGAIN: ns(500).clocks(timing.clock_mhz)}

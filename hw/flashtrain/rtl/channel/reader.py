@@ -1,6 +1,6 @@
 """Reads pages from a die: senses them in sets, ahead of their output."""
 
-from amaranth import Module, Mux, Signal
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -10,6 +10,7 @@ from flashtrain.spec.nand import BusOp, DieStatus
 from ..layouts import DieRead
 from .die_unit import bus_ports
 from .die_watch import DieTimers
+from .patience import Patience
 from .read_sets import ReadSets
 from .read_waits import ReadWait, wait_clocks
 
@@ -31,9 +32,11 @@ class Reader(wiring.Component):
 
         BCh BCh..BDh          sense a set, or
         BDh                   the next row of the same planes
-        BFh                   it has been output: BEh selects a page
+        BFh                   it has been output: BEh selects a page; or
+        BFh BDh               and the next row of the same planes is wanted
 
-    The reader asks the die itself whether it is ready, when its timer says that it should be.
+    The reader asks the die itself whether it is ready, when its timer says that it should be. A die that
+    `late_polls` such polls have found busy, one after the other, is lost.
 
     Throughput: see `DieAgent`.
 
@@ -43,10 +46,14 @@ class Reader(wiring.Component):
     timer : Out(TimerPort)
     beside : In(1)         another unit programs or erases, and a set may be read beside
     array_works : In(1)    as far as can be told without asking
+    delays : In(1)         so is this: a program waits for the data registers
+    yields : In(1)         sets of more than one page are not begun beside
     reads_beside : Out(1)  a set is read beside
     suspends : Out(1)      pulse: the array has been told to
     holds : Out(1)         for it the data registers are taken: no program can start
     keeps : Out(1)         the die's next operation must be the reader's
+    lost : Out(1)          pulse, with each poll that finds the die busy although it is given up
+    hurries : Out(1)       a short operation on the way to data: the bus may have nothing else to do
     sensed : Out(1)        pulse: a sense has been started
     page_output : Out(1)   pulse: a page has been output
     """
@@ -60,10 +67,14 @@ class Reader(wiring.Component):
             "timer": DieTimers(config).members["read"],
             "beside": In(1),
             "array_works": In(1),
+            "delays": In(1),
+            "yields": In(1),
             "reads_beside": Out(1),
             "suspends": Out(1),
             "holds": Out(1),
             "keeps": Out(1),
+            "lost": Out(1),
+            "hurries": Out(1),
             "sensed": Out(1),
             "page_output": Out(1),
         })  # fmt: skip
@@ -71,11 +82,14 @@ class Reader(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.sets = sets = ReadSets(self.config, self.patience)
+        m.submodules.patience = patience = Patience(self.config.late_polls)
         wiring.connect(m, wiring.flipped(self.reads), sets.reads)
+        m.d.comb += self.lost.eq(patience.over)
 
         # The set to be output has been sensed by a cache command, or will be handed out by one.
         cached = Signal()
         beside = Signal()  # the set is read beside something, or was the last one
+        renews = Signal()  # its end is the beginning of the next
         naming = Signal()  # some of its pages have been named
         statistics = Signal()  # the read that `sets` shows
         there = Signal()  # so says the status
@@ -110,6 +124,9 @@ class Reader(wiring.Component):
             with m.Else():
                 wait(ReadWait.SENSE)
 
+        may_begin = self.beside & sets.complete & ~statistics & ~(sets.several & self.yields)
+        # When the array may be idle the watch is to see it so, between the end of a set and the next sense.
+        may_renew = may_begin & sets.sequential & self.array_works
         with m.FSM(name="reader") as fsm:
             with m.State("NOTHING"):
                 m.d.sync += cached.eq(0)
@@ -120,7 +137,7 @@ class Reader(wiring.Component):
                     with m.If(statistics):
                         m.d.comb += sets.sense_all.eq(1)
                         m.next = "SENSED"
-                with m.Elif(self.beside & sets.complete & ~statistics):
+                with m.Elif(may_begin):
                     m.d.comb += sets.take.eq(1)
                     m.d.sync += beside.eq(1)
                     m.next = "NAME_PAGE"
@@ -158,9 +175,11 @@ class Reader(wiring.Component):
 
             with m.State("ASKING"):
                 with m.If(self.bus_done & ~there):
+                    m.d.comb += patience.tried.eq(1)
                     wait(ReadWait.AGAIN)
                     m.next = "WAIT"
                 with m.Elif(self.bus_done):
+                    m.d.comb += patience.rewarded.eq(1)
                     m.next = "LOOK_AHEAD"
                     with m.If(beside):
                         m.next = "SENSED"
@@ -205,17 +224,26 @@ class Reader(wiring.Component):
                     self.bus.valid.eq(1),
                     request.op.eq(Mux(beside, BusOp.BESIDE_END, BusOp.CACHE_READ_END)),
                 ]
+                with m.If(beside & renews):
+                    m.d.comb += request.op.eq(BusOp.BESIDE_RENEW)
                 with m.If(self.bus.ready):
                     m.next = "ENDING"
 
             with m.State("ENDING"):
                 with m.If(self.bus_done & beside):
-                    wait(ReadWait.ADVANCE)
+                    with m.If(self.delays):
+                        wait(ReadWait.ADVANCE)
                     m.d.sync += self.holds.eq(0)
                     m.next = "NOTHING"
+                    with m.If(renews):
+                        m.next = "RENEWED"
                 with m.Elif(self.bus_done):
                     wait(ReadWait.CACHE)
                     m.next = "WAIT"
+
+            # For a clock nobody holds the data registers, and a program that waited for them is asked for.
+            with m.State("RENEWED"):
+                sensing()
 
             with m.State("SELECT"):
                 m.d.comb += [sets.output.eq(1), self.bus.valid.eq(1), request.op.eq(BusOp.SELECT)]
@@ -250,7 +278,10 @@ class Reader(wiring.Component):
                     with m.If(~sets.emptied):
                         m.next = "SELECT"
                     with m.Elif(beside):
+                        m.d.sync += renews.eq(may_renew)
                         m.next = "END"
+                        with m.If(may_renew):
+                            m.d.comb += [sets.take.eq(1), sets.sense_all.eq(1)]
                     with m.Elif(sets.sensed):
                         m.next = "LOOK_AHEAD"
                     with m.Else():
@@ -259,5 +290,8 @@ class Reader(wiring.Component):
         m.d.comb += [
             self.turn.busy.eq(~fsm.ongoing("NOTHING")),
             self.reads_beside.eq(self.turn.busy & beside),
+            self.hurries.eq(
+                Cat(fsm.ongoing(state) for state in ("NAME_PAGE", "CONTINUE", "WAIT", "END")).any()
+            ),
         ]
         return m

@@ -12,14 +12,13 @@ from ..layouts import BusRequest
 class RequestSlice(wiring.Component):
     """Holds a die's request until the bus takes it; the next one is accepted when that is over.
 
-    Cuts the way from the agent's state through the arbiter and back.
+    Cuts the way from the agent's state to the arbiter.
 
-    Latency: 1 clock from a request to the bus, 1 from the end of the operation to the agent.
+    Latency: 1 clock from a request to the bus.
 
     Members
     -------
     agent : In(stream(BusRequest))
-    agent_done : Out(1)
     bus : Out(stream(BusRequest))
     bus_done : In(1)
     """
@@ -27,7 +26,6 @@ class RequestSlice(wiring.Component):
     def __init__(self, config: FmsConfig):
         super().__init__({
             "agent": In(stream.Signature(BusRequest(config))),
-            "agent_done": Out(1),
             "bus": Out(stream.Signature(BusRequest(config))),
             "bus_done": In(1),
         })  # fmt: skip
@@ -36,7 +34,6 @@ class RequestSlice(wiring.Component):
         m = Module()
         under_way = Signal()
         m.d.comb += self.agent.ready.eq(~under_way)
-        m.d.sync += self.agent_done.eq(self.bus_done)
         with m.If(~under_way):
             m.d.sync += [
                 self.bus.payload.eq(self.agent.payload),

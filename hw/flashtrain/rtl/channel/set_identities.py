@@ -25,7 +25,7 @@ class _SetIdentity(data.StructLayout):
 class SetIdentities(wiring.Component):
     """Keeps the identity of each page set, as its pages announce it, and spells that of a page.
 
-    Latency: 1 clock from `of` to `record`.
+    Latency: 2 clocks from `of` to `record`.
 
     Members
     -------
@@ -56,9 +56,10 @@ class SetIdentities(wiring.Component):
             write.data.updated.eq(page.kind == PageKind.GRADIENTS),
             read.addr.eq(self.of.slot),
         ]
-        body, whole = Signal(Record()), Signal(Record())
+        kept, body, whole = Signal(_SetIdentity()), Signal(Record()), Signal(Record())
+        m.d.sync += kept.eq(read.data)
         m.d.comb += [
-            *(body[name].eq(read.data[name]) for name in _KEPT),
+            *(body[name].eq(kept[name]) for name in _KEPT),
             body.plane.eq(self.of.plane),
             body.version.eq(PageIdentity.VERSION),
             whole.eq(Cat(body.as_value()[: PageIdentity.crc.low], checksum(body.as_value()))),

@@ -62,8 +62,8 @@ class SetWalk(wiring.Component):
     pick : In(1), picked : In   shows this slot instead; of `visit` only `slot` is right
     open : In(1), record : In(SetRecord)   a new set in the slot shown, with one plane
     extend : In(1), last : In              the last plane of the set in the slot shown
-    renew : In(1)           the slot shown becomes the youngest
-    arrived : In(1), arrived_slot, arrived_plane : In   data of this plane
+    renew : In(1)           the slot shown becomes the youngest, two clocks later
+    arrived : In(1), arrived_slot, arrived_plane : In   data of this plane; seen in the second clock after
     ended_slot : In, ended_first, ended_last : Out      planes of the set in some slot
     """
 
@@ -95,7 +95,7 @@ class SetWalk(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         config, count = self.config, self.config.write_sets
-        plane_bits = config.geometry.plane_bits
+        slot_bits, plane_bits = bits_for(count), config.geometry.plane_bits
 
         m.submodules.order = order = AgeOrder(count)
         m.submodules.records = records = Memory(shape=SetRecord(config), depth=count, init=[])
@@ -116,26 +116,35 @@ class SetWalk(wiring.Component):
             ended_last.addr.eq(self.ended_slot),
             self.ended_first.eq(ended.data.first),
             self.ended_last.eq(ended_last.data),
-            order.renew.eq(self.renew),
-            order.renewed.eq(self.visit.slot),
         ]
+        m.d.sync += [order.renew.eq(self.renew), order.renewed.eq(self.visit.slot)]
         with m.If(self.open):
             m.d.sync += filled[self.visit.slot].eq(0)
-        with m.If(self.arrived):
-            m.d.sync += filled[self.arrived_slot].eq(self.arrived_plane + 1)
+        fills, filled_slot, filled_plane = Signal(), Signal(slot_bits), Signal(plane_bits)
+        m.d.sync += [
+            fills.eq(self.arrived),
+            filled_slot.eq(self.arrived_slot),
+            filled_plane.eq(self.arrived_plane),
+        ]
+        with m.If(fills):
+            m.d.sync += filled[filled_slot].eq(filled_plane + 1)
 
         # The slot that is next; its record on the way; coming; visited.
         position, from_end = Signal(range(count)), Signal(range(count), init=count - 1)
         left = Signal(range(count + 1))
-        slot, slot_valid, slot_last = Signal.like(order.slot), Signal(), Signal()
+        oldest, youngest = Signal(slot_bits), Signal(slot_bits)  # that is left
+        slot, slot_valid, slot_last = Signal(slot_bits), Signal(), Signal()
         coming_valid, coming_last = Signal(), Signal()
         m.d.comb += [
-            order.position.eq(Mux(self.backwards, from_end, position)),
+            order.position.eq(position),
+            order.other_position.eq(from_end),
+            slot.eq(Mux(self.backwards, youngest, oldest)),
             record.addr.eq(slot),
             last.addr.eq(slot),
         ]
         m.d.sync += [
-            slot.eq(order.slot),
+            oldest.eq(order.slot),
+            youngest.eq(order.other_slot),
             slot_valid.eq(self.going & (left != 0)),
             slot_last.eq(left == 1),
             self.coming.slot.eq(slot),
@@ -152,8 +161,8 @@ class SetWalk(wiring.Component):
             m.d.sync += [position.eq(0), from_end.eq(count - 1), left.eq(count)]
         with m.Elif(left != 0):
             m.d.sync += [from_end.eq(from_end - 1), left.eq(left - 1)]
-            # Those behind a renewed slot have moved up.
-            with m.If(~self.renew):
+            # Those behind a renewed slot move up.
+            with m.If(~order.renew):
                 m.d.sync += position.eq(position + 1)
         with m.If(self.pick):
             m.d.sync += self.visit.slot.eq(self.picked)

@@ -11,7 +11,7 @@ class TimerPort(wiring.Signature):
     Members
     -------
     start : Out(1)     begin anew
-    clocks : Out       the time from then on, 0 for none
+    clocks : Out       the time from then on, 1 or more
     running : In(1)    from the clock after `start` on, for as many clocks
     """
 
@@ -40,7 +40,7 @@ class Timer(wiring.Component):
         with m.If(self.port.running):
             m.d.sync += after_this.eq(left - 1)
         with m.If(self.port.start):
-            m.d.sync += self.port.running.eq(self.port.clocks != 0)
+            m.d.sync += self.port.running.eq(1)
         with m.Elif(left == 1):
             m.d.sync += self.port.running.eq(0)
         return m

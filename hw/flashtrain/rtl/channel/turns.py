@@ -14,10 +14,11 @@ class Turns(wiring.Component):
     """Gives the die to one unit at a time, in rotation.
 
     The unit whose turn it is goes on as long as no other wants the die. When one does, it finishes what it
-    has begun and begins no more, unless it has begun less than its run since its turn started.
+    has begun and begins no more, unless it has begun less than its run since its turn started and wants to go
+    on. Only a unit that may begin no more loses its turn.
 
-    Latency: 2 clocks until a unit that wants the die has its turn, 1 from the end of one turn to the next.
-    Unit 0 has the first turn.
+    Latency: 3 clocks until a unit that wants the die has its turn if no other wants it; 1 from the end of a
+    turn to the next one, 2 if the unit wants no more. Unit 0 has the first turn.
 
     Members
     -------
@@ -44,25 +45,27 @@ class Turns(wiring.Component):
         wants = Signal(len(self.runs))  # a clock late, as `leave` is
         others = Signal()
         leave = Signal()  # the unit begins no more; a clock late, to keep the way to the units short
-        busy = Signal()
+        busy, run_over, wants_more = Signal(), Signal(), Signal()  # the unit
+        moves = Signal()
         started = Signal()  # a clock late, too
         m.d.comb += [
             rotation.requests.eq(wants & ~turn),
             others.eq(rotation.requests.any()),
             self.turn.eq(turn),
+            busy.eq((turn & Cat(unit.busy for unit in self.units)).any()),
+            wants_more.eq((turn & Cat(unit.wants for unit in self.units)).any()),
+            run_over.eq((turn & Cat(begun >= run for run in self.runs)).any()),
+            moves.eq(others & leave & ~busy),
+            rotation.advance.eq(moves),
         ]
-        m.d.sync += wants.eq(Cat(unit.wants for unit in self.units))
-        with m.Switch(turn):
-            for number, (unit, run) in enumerate(zip(self.units, self.runs, strict=True)):
-                with m.Case(1 << number):
-                    m.d.sync += leave.eq(others & (begun >= run))
-                    m.d.comb += [
-                        unit.go.eq(~leave),
-                        busy.eq(unit.busy | (unit.wants & ~leave)),
-                    ]
-                    m.d.sync += started.eq(unit.started)
-        with m.If(others & ~busy):
-            m.d.comb += rotation.advance.eq(1)
+        m.d.sync += [
+            wants.eq(Cat(unit.wants for unit in self.units)),
+            leave.eq(others & (run_over | ~(busy | wants_more))),
+            started.eq((turn & Cat(unit.started for unit in self.units)).any()),
+        ]
+        for number, unit in enumerate(self.units):
+            m.d.comb += unit.go.eq(turn[number] & ~leave)
+        with m.If(moves):
             m.d.sync += [turn.eq(rotation.chosen), begun.eq(0), leave.eq(0)]
         with m.Elif(started & (begun != max(self.runs))):
             m.d.sync += begun.eq(begun + 1)

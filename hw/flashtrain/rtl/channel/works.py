@@ -23,6 +23,9 @@ from .write_buffer import WriteBuffer
 class ChannelWorks(wiring.Component):
     """Buffers, agents and bus of one channel; their docstrings tell the timing.
 
+    A die whose agent finds it lost is offline: its operations fail and its pages are not returned, at the
+    bus' speed, until the next reset. The other dies go on.
+
     While nothing comes and no timer ends, nothing in here changes.
 
     Members
@@ -126,6 +129,7 @@ class ChannelWorks(wiring.Component):
             connect(m, agent.results, write_buffer.results[number])
             connect(m, agent.updated, write_buffer.updated[number])
             connect(m, intake.reads[number], agent.reads)
+            m.d.comb += agent.backlog.eq(intake.backlog[number])
             connect(m, eraser.erase[number], agent.erase)
             connect(m, agent.erased, eraser.erased[number])
             m.submodules[f"request_{number}"] = request = RequestSlice(config)
@@ -134,16 +138,17 @@ class ChannelWorks(wiring.Component):
             connect(m, agent.timers, flipped(self.timers[number]))
             m.d.comb += [
                 request.bus_done.eq(bus.done[number]),
-                agent.bus_done.eq(request.agent_done),
+                agent.bus_done.eq(bus.done[number]),
                 agent.bus_status.eq(bus.status),
             ]
 
         # What an agent tells is counted a clock later: the ways from its units are long enough.
-        pulses = ("programmed", "page_programmed", "sensed", "page_output", "ended", "failure")
+        pulses = ("lost", "programmed", "page_programmed", "sensed", "page_output", "ended", "failure")
         told = {name: Signal(dies, name=f"told_{name}") for name in pulses}
         for name, bits in told.items():
             m.d.sync += bits.eq(Cat(getattr(agent, name) for agent in agents))
         events = self.events
+        m.d.sync += bus.offline.eq(bus.offline | told["lost"])
         m.d.comb += [
             self.ready.eq(blocks.ready & Cat(agent.ready for agent in agents).all()),
             self.idle.eq(Cat(agent.idle for agent in agents).all() & ~intake.busy & ~write_buffer.busy),
@@ -155,5 +160,6 @@ class ChannelWorks(wiring.Component):
             events.buffer_hits.eq(read_buffer.hits.valid & read_buffer.hits.ready),
             events.erases.eq(sum(told["ended"])),
             events.failures.eq(sum(told["failure"])),
+            events.dies_offline.eq(sum(told["lost"] & ~bus.offline)),
         ]
         return m

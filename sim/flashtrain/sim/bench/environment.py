@@ -122,7 +122,7 @@ class Environment:
         entries = entries if isinstance(entries, dict) else dict.fromkeys(Port, entries)
         env = cls(dut, config, coverage, node, entries)
         new_dies = _fit_new_dies(dut, config)
-        await start(dut)
+        await start(dut, within=1_000_000_000)  # each command has a limit of its own
         cocotb.start_soon(env._watch_violations())
         for port in Port:
             cocotb.start_soon(env._feed(port))

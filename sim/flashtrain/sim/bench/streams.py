@@ -9,7 +9,7 @@ from collections import deque
 import cocotb
 from amaranth.lib import data
 from cocotb.clock import Clock
-from cocotb.triggers import Event, RisingEdge
+from cocotb.triggers import Event, RisingEdge, Timer
 
 PERIOD_NS = 2
 
@@ -30,8 +30,12 @@ def unpack(layout: data.Layout, bits: int) -> dict[str, int]:
     return {str(name): bits >> field.offset & (1 << field.width) - 1 for name, field in layout}
 
 
-async def start(dut, **inputs: int) -> None:
-    """Run the clock, drive `inputs` (all others must be driven by streams made before), and leave reset."""
+async def start(dut, within: int = 300_000, **inputs: int) -> None:
+    """Run the clock, drive `inputs` (all others must be driven by streams made before), and leave reset.
+
+    The test fails if it goes on for more than `within` clocks: it hangs.
+    """
+    cocotb.start_soon(_hang(within))
     for name, value in inputs.items():
         getattr(dut, name).value = value
     dut.rst.value = 1
@@ -40,6 +44,11 @@ async def start(dut, **inputs: int) -> None:
         await RisingEdge(dut.clk)
     dut.rst.value = 0
     await RisingEdge(dut.clk)
+
+
+async def _hang(clocks: int) -> None:
+    await Timer(clocks * PERIOD_NS, "ns")
+    raise AssertionError(f"it hangs: the test has not ended after {clocks} clocks")
 
 
 class StreamSource:

@@ -152,6 +152,21 @@ def test_statistics_go_on_until_cleared(open_unit, random):
     compare(settings, few, got)
 
 
+def test_a_restart_begins_with_the_first_sum(open_unit, random):
+    """As if gradients of 0 had filled up the sequence before."""
+    _unit, verilated = open_unit()
+    settings = Settings(OptimizerCode.MOMENTUM)
+    parts, filled_up = [], []
+    for _ in range(3):
+        operands, _constants = typical(random, 13, settings.code, settings.gradient_format)
+        parts.append(operands)
+        filled_up.append({name: np.pad(array, (0, 3)) for name, array in operands.items()})
+    for number, operands in enumerate(parts):
+        got, _times = verilated.run(settings, operands, clear=number == 0, restart=True)
+    together = {name: np.concatenate([part[name] for part in filled_up]) for name in filled_up[0]}
+    assert got.statistics == reference(settings, together).statistics
+
+
 def test_what_is_on_its_way_is_forgotten(open_unit, random):
     """After `clear`, another program begins at once: nothing of the one before is seen or counted."""
     _unit, verilated = open_unit()

@@ -27,7 +27,7 @@ struct Bench {
 
 // One sequence. The order of these is that of the structure in update_model.py.
 struct Sequence {
-    uint32_t code, gradient_format, copy_format, clear;
+    uint32_t code, gradient_format, copy_format, clear, restart;
     uint32_t constants[8];
     uint32_t stall_percent, gap_percent;
     uint32_t count, leave_after;  // leave: go away with parameters on their way; 0: do not
@@ -69,6 +69,12 @@ extern "C" void run(Bench* bench, Sequence* s) {
         top.clear = 1;
         bench->clock();
         top.clear = 0;
+    }
+    if (s->restart) {
+        top.enable = chance(50);
+        top.restart = 1;
+        bench->clock();
+        top.restart = 0;
     }
     std::vector<uint64_t> entered;
     uint32_t in = 0, out = 0;

@@ -19,7 +19,8 @@ _DTYPES = {GradientFormat.FP32: np.float32, GradientFormat.FP16: np.float16, Gra
 
 class _Sequence(ctypes.Structure):
     _fields_ = [
-        *((name, ctypes.c_uint32) for name in ("code", "gradient_format", "copy_format", "clear")),
+        *((name, ctypes.c_uint32) for name in ("code", "gradient_format", "copy_format")),
+        *((name, ctypes.c_uint32) for name in ("clear", "restart")),
         ("constants", ctypes.c_uint32 * 8),
         *((name, ctypes.c_uint32) for name in ("stall_percent", "gap_percent", "count", "leave_after")),
         *((name, ctypes.c_void_p) for name in (*_ARRAYS_IN, *_ARRAYS_OUT)),
@@ -71,11 +72,14 @@ class VerilatedUnit:
         self._library.destroy(self._bench)
 
     def run(
-        self, settings: Settings, operands: Mapping[str, np.ndarray], stall=0, gap=0, clear=True
-    ) -> tuple[Results, Times]:
+        self, settings: Settings, operands: Mapping[str, np.ndarray], stall=0, gap=0, clear=True,
+        restart=False,
+    ) -> tuple[Results, Times]:  # fmt: skip
         """Bits in, bits out; `stall` and `gap` in percent of clocks, and of chances to enter."""
         count = len(operands["w"])
-        sequence, arrays = self._run(settings, operands, clear, stall_percent=stall, gap_percent=gap)
+        sequence, arrays = self._run(
+            settings, operands, clear, restart=restart, stall_percent=stall, gap_percent=gap
+        )
         assert sequence.count == count, f"{sequence.count} results of {count}"
         program = PROGRAMS[settings.code]
         wanted = {"new_w": True, "new_m": program.m, "new_v": program.v, "copy": settings.copy_format}
