@@ -25,7 +25,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what `long` marks: a test, or those of its cases that have all these words in their names."""
+    """Begin with what `early` marks. Leave out what `long` marks: a test, or those of its cases that have all
+    these words in their names."""
+    items.sort(key=lambda item: item.get_closest_marker("early") is None)
     if config.getoption("--long"):
         return
     for item in items:

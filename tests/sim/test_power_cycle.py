@@ -10,8 +10,9 @@ import pytest
 
 from flashtrain.host import open_device
 from flashtrain.host.errors import RegisterError, StreamFull
+from flashtrain.host.link import AFTER_POWER_CYCLE
 from flashtrain.host.pending import Pending
-from flashtrain.sim.rtl_link import AFTER_POWER_CYCLE, RtlLink
+from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.sim.trace import Kind
 from flashtrain.spec import Port, preset
 from flashtrain.spec.identity import PageIdentity, is_identity

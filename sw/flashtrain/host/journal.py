@@ -17,11 +17,12 @@ from dataclasses import replace
 
 from flashtrain.spec import NodeTable, Opcode, Port, Stream, ZoneAction
 from flashtrain.spec.errors import require
+from flashtrain.spec.identity import GENERATION_LIMIT
 from flashtrain.spec.registers import Register, StreamRegister, stream_register
 
 from .engine import Engine, Flight
 from .entries import Command
-from .journal_record import GENERATION_LIMIT, Record, RecordFormat, StreamEntry
+from .journal_record import Record, RecordFormat, StreamEntry
 from .pending import Pending
 from .stream import DeviceStream
 

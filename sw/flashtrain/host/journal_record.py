@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.spec import Geometry
-from flashtrain.spec.identity import PageIdentity
+from flashtrain.spec.identity import GENERATION_LIMIT, PageIdentity
 from flashtrain.spec.registers import MAX_STREAMS
 
-GENERATION_LIMIT = 1 << PageIdentity.generation.width
 _MAGIC = b"FTJ1"
 _HEAD = struct.Struct("<4sIII")  # magic, CRC-32 of all that follows, number, clean
 _STREAM = struct.Struct("<III")

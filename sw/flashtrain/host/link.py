@@ -11,6 +11,9 @@ from flashtrain.spec import FmsConfig
 
 from .errors import HostError
 
+AFTER_POWER_CYCLE = 0xDB
+"""What simulated devices fill the tensor buffer with when the power has failed, lest anybody relies on it."""
+
 
 class Link(ABC):
     """A way to a device: the functional model, the simulated RTL, later hardware.

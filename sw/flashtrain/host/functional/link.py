@@ -20,7 +20,7 @@ from flashtrain.spec.registers import (
 )
 
 from ..errors import DeviceClosed, RegisterError
-from ..link import Link
+from ..link import AFTER_POWER_CYCLE, Link
 from .executor import Executor
 from .flash import Flash
 from .queues import PortQueues
@@ -29,8 +29,6 @@ from .streams import stream_table
 
 DEFAULT_MEMORY_BYTES = 16 << 20
 _GENERATIONS = {stream_register(n, StreamRegister.GENERATION): n for n in range(1, MAX_STREAMS + 1)}
-_AFTER_POWER_CYCLE = 0xDB
-"""What every byte of the tensor buffer is then."""
 _TAILS = {sq_tail_doorbell(port): port for port in Port}
 _HEADS = {cq_head_doorbell(port): port for port in Port}
 
@@ -80,7 +78,7 @@ class FunctionalLink(Link):
         self._registers = RegisterFile(self._config)
         self._control = Control(0)
         self._reset()
-        self._memory[:] = _AFTER_POWER_CYCLE
+        self._memory[:] = AFTER_POWER_CYCLE
 
     def close(self) -> None:
         self._closed = True

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.spec.identity import PageIdentity
+from flashtrain.spec.identity import GENERATION_LIMIT
 
 from .flash import Owner, Page
 from .physical import PhysicalZones
-
-GENERATION_LIMIT = 1 << PageIdentity.generation.width
 
 
 @dataclass(frozen=True)
