@@ -181,7 +181,8 @@ def test_update_in_the_controller():
     clocks, parameters = 2902, ADAM.tile(TINY).parameters
     assert all(f"takes {clocks:,} clocks for" in run.computing for run in found.elsewhere.values())
     limit = parameters * TINY.timing.clock_hz / clocks
-    assert 0.9 < found.elsewhere[one].parameters_per_second / limit <= 1.01
+    # The slope is that of 4 programs on each die, which come in pairs: the lane itself never waits.
+    assert 0.85 < found.elsewhere[one].parameters_per_second / limit <= 1.01
     assert found.speedup(one) > 1.2 * found.speedup(both) > 1.2
 
 
@@ -289,7 +290,7 @@ def test_the_rows_of_the_table():
     ]  # fmt: skip
     assert [row.benchmark for row in TABLE[: len(full_scale)]] == full_scale
     presets = dict.fromkeys(row.preset for row in TABLE)
-    assert list(presets) == ["behemoth", "behemoth_wide", "ocowfc", "small"]
+    assert list(presets) == ["behemoth", "behemoth_wide", "ocowfc", "small", "tiny"]
     assert [row.benchmark for row in TABLE if row.preset == "small"] == [
         "append_erased", "read_sequential", "append_latency", "command_interval", "simulation_speed",
         "update_adam", "update_adam_bf16", "update_momentum", "update_sgd",
