@@ -183,7 +183,8 @@ def test_update_in_the_controller():
     limit = parameters * TINY.timing.clock_hz / clocks
     # The slope is that of 4 programs on each die, which come in pairs: the lane itself never waits.
     assert 0.85 < found.elsewhere[one].parameters_per_second / limit <= 1.01
-    assert found.speedup(one) > 1.2 * found.speedup(both) > 1.2
+    # Programs of `tiny` are too short for tiles on the dies to follow each other without a gap.
+    assert found.speedup(one) > 1.2 * found.speedup(both) > 0.6
 
 
 class IdleLane:
