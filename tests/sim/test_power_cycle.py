@@ -105,7 +105,7 @@ class Appends:
 
 def check_page(place: Place, page: bytes, appends: Appends) -> int:
     """Its data are of an append, behind them is the identity of this place; the number of the append."""
-    record = page[GEOMETRY.page_bytes : GEOMETRY.bus_page_bytes]
+    record = page[GEOMETRY.page_bytes : GEOMETRY.identified_page_bytes]
     assert is_identity(record), place
     identity = int.from_bytes(record, "little")
     for name in ("channel", "die", "plane", "row"):

@@ -51,10 +51,10 @@ def test_presets(name):
 
 def test_strengths_of_presets_follow():
     for name in ("small", "behemoth", "behemoth_wide"):
-        assert STRENGTHS[name] == needed_strength(PRESETS[name].geometry.bus_page_bytes)
+        assert STRENGTHS[name] == needed_strength(PRESETS[name].geometry.identified_page_bytes)
     # `tiny` has no room for what it would need.
     tiny = PRESETS["tiny"].geometry
-    assert needed_strength(tiny.bus_page_bytes) == 10
+    assert needed_strength(tiny.identified_page_bytes) == 10
     with pytest.raises(
         ConfigError, match=r"code.strength is 10; expected parity that fits 16 spare bytes, not 24"
     ):

@@ -1,5 +1,7 @@
 """The presets and every number that is derived from them."""
 
+from dataclasses import replace
+
 import pytest
 
 from flashtrain.spec import PRESETS, ConfigError, Geometry, preset
@@ -21,26 +23,27 @@ GEOMETRIES = {
         channels=2, dies=1, planes=2, blocks=16, pages=6, page_bytes=512, spare_bytes=32,
         channel_bits=1, die_bits=0, plane_bits=1, row_bits=3, block_bits=4,
         zones=16, zone_bits=4, zone_size_bits=5, zone_size=32, zone_capacity=24, superpage=4,
-        page_set_bytes=1024, bus_page_bytes=528, raw_page_bytes=544, capacity_bytes=196_608,
+        page_set_bytes=1024, identified_page_bytes=528, raw_page_bytes=544, capacity_bytes=196_608,
     ),
     "small": dict(
         channels=4, dies=2, planes=4, blocks=32, pages=64, page_bytes=4096, spare_bytes=224,
         channel_bits=2, die_bits=1, plane_bits=2, row_bits=6, block_bits=5,
         zones=32, zone_bits=5, zone_size_bits=11, zone_size=2048, zone_capacity=2048, superpage=32,
-        page_set_bytes=16_384, bus_page_bytes=4112, raw_page_bytes=4320, capacity_bytes=268_435_456,
+        page_set_bytes=16_384, identified_page_bytes=4112, raw_page_bytes=4320, capacity_bytes=268_435_456,
     ),
     "behemoth": dict(
         channels=64, dies=2, planes=8, blocks=683, pages=768, page_bytes=4096, spare_bytes=224,
         channel_bits=6, die_bits=1, plane_bits=3, row_bits=10, block_bits=10,
         zones=683, zone_bits=10, zone_size_bits=20, zone_size=1_048_576, zone_capacity=786_432,
         superpage=1024,
-        page_set_bytes=32_768, bus_page_bytes=4112, raw_page_bytes=4320, capacity_bytes=2_200_096_997_376,
+        page_set_bytes=32_768, identified_page_bytes=4112, raw_page_bytes=4320,
+        capacity_bytes=2_200_096_997_376,
     ),
     "behemoth_wide": dict(
         channels=64, dies=4, planes=8, blocks=683, pages=768, page_bytes=4096, spare_bytes=224,
         channel_bits=6, die_bits=2, plane_bits=3, row_bits=10, block_bits=10,
         zones=683, zone_bits=10, zone_size_bits=21, zone_size=2_097_152, zone_capacity=1_572_864,
-        superpage=2048, page_set_bytes=32_768, bus_page_bytes=4112, raw_page_bytes=4320,
+        superpage=2048, page_set_bytes=32_768, identified_page_bytes=4112, raw_page_bytes=4320,
         capacity_bytes=4_400_193_994_752,
     ),
 }  # fmt: skip
@@ -50,25 +53,25 @@ CONFIGS = {
         name="tiny", write_sets=3, read_pages=2, read_queue=4, commands=8, max_blocks=16, max_open=2,
         max_active=3, address_bits=36, die_word_bytes=32, data_bytes=4, page_beats=128, page_shift=9,
         page_address_bits=27, tag_bits=3, count_bits=5, lba_bits=9,
-        update_interval=5, update_divider=4, late_polls=1024,
+        update_interval=5, update_divider=4, late_polls=1024, code_strength=0, bus_page_bytes=528,
     ),
     "small": dict(
         name="small", write_sets=4, read_pages=4, read_queue=16, commands=64, max_blocks=1024, max_open=8,
         max_active=12, address_bits=36, die_word_bytes=32, data_bytes=8, page_beats=512, page_shift=12,
         page_address_bits=24, tag_bits=6, count_bits=11, lba_bits=16,
-        update_interval=3, update_divider=4, late_polls=1024,
+        update_interval=3, update_divider=4, late_polls=1024, code_strength=0, bus_page_bytes=4112,
     ),
     "behemoth": dict(
         name="behemoth", write_sets=4, read_pages=8, read_queue=32, commands=256, max_blocks=16384,
         max_open=8, max_active=12, address_bits=36, die_word_bytes=32, data_bytes=128, page_beats=32,
         page_shift=12, page_address_bits=24, tag_bits=8, count_bits=15, lba_bits=30,
-        update_interval=5, update_divider=4, late_polls=1024,
+        update_interval=5, update_divider=4, late_polls=1024, code_strength=0, bus_page_bytes=4112,
     ),
     "behemoth_wide": dict(
         name="behemoth_wide", write_sets=8, read_pages=8, read_queue=32, commands=256, max_blocks=16384,
         max_open=8, max_active=12, address_bits=36, die_word_bytes=32, data_bytes=128, page_beats=32,
         page_shift=12, page_address_bits=24, tag_bits=8, count_bits=15, lba_bits=31,
-        update_interval=5, update_divider=4, late_polls=1024,
+        update_interval=5, update_divider=4, late_polls=1024, code_strength=0, bus_page_bytes=4112,
     ),
 }  # fmt: skip
 
@@ -117,3 +120,11 @@ def test_unknown_preset():
     with pytest.raises(ConfigError) as caught:
         preset("medium")
     assert str(caught.value) == "no preset 'medium'; expected one of tiny, small, behemoth, behemoth_wide"
+
+
+def test_parity_crosses_the_bus():
+    config = replace(preset("small"), code_strength=13)
+    assert config.code is not None
+    assert config.bus_page_bytes == 4112 + 4 * 24 == config.code.page_bytes
+    with pytest.raises(ConfigError, match=r"code\.strength"):
+        replace(preset("tiny"), code_strength=10)

@@ -1,7 +1,9 @@
 """The configuration of a flash memory system: geometry, timing, and the sizes of the controller's parts."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
+from .ecc import PageCode
 from .errors import require, require_power_of_two, require_range
 from .geometry import Geometry, bits_for
 from .timing import NandTiming
@@ -14,6 +16,7 @@ class FmsConfig:
     write_sets: page sets of the write buffer of a channel; read_pages: page buffers for reads of a channel;
     read_queue: read requests (pages) queued per die; commands: commands in flight; max_blocks: logical
     blocks of one command; max_open, max_active: zones per stream; address_bits: of the tensor buffer;
+    code_strength: bits that are corrected in a code word of a page (`spec.ecc`), 0 without error correction;
     die_word_bytes: width of a die's page registers; late_polls: how often a die that should be ready is
     found busy before it is given up; update_interval: clocks of a die's update unit per
     parameter; update_divider: bus clocks per clock of the update unit.
@@ -30,6 +33,7 @@ class FmsConfig:
     max_open: int = 8
     max_active: int = 12
     address_bits: int = 36
+    code_strength: int = 0
     die_word_bytes: int = 32
     late_polls: int = 1024
     update_interval: int = 5
@@ -56,6 +60,8 @@ class FmsConfig:
             g.raw_page_bytes % self.die_word_bytes == 0,
             "config.die_word_bytes", self.die_word_bytes, f"a divisor of a page's {g.raw_page_bytes} bytes",
         )  # fmt: skip
+        if self.code_strength != 0:
+            PageCode.of(g, self.code_strength)
         # All planes' registers move to or from the array while it is busy, one word per clock.
         words = g.planes * g.raw_page_bytes // self.die_word_bytes
         for name in ("tr", "tprog", "tadv"):
@@ -64,6 +70,17 @@ class FmsConfig:
         require(
             g.row_bits + g.plane_bits + g.block_bits <= 24, "geometry", g, "a row address of 24 bits at most"
         )
+
+    # A page on a channel's bus.
+    @cached_property
+    def code(self) -> PageCode | None:
+        """The code of a page; None without error correction."""
+        return PageCode.of(self.geometry, self.code_strength) if self.code_strength else None
+
+    @property
+    def bus_page_bytes(self) -> int:
+        """Bytes of a page that cross a channel's bus: its data, its identity, and parity."""
+        return self.code.page_bytes if self.code else self.geometry.identified_page_bytes
 
     # The tensor-buffer side.
     @property

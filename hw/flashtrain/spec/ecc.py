@@ -58,9 +58,9 @@ class PageCode:
     @classmethod
     def of(cls, geometry: Geometry, strength: int) -> "PageCode":
         """The code of a page of that geometry, whose spare bytes must have room for it."""
-        code = cls(geometry.bus_page_bytes, strength)
+        code = cls(geometry.identified_page_bytes, strength)
         require(code.page_bytes <= geometry.raw_page_bytes, "code.strength", strength,
-                f"parity that fits {geometry.raw_page_bytes - geometry.bus_page_bytes} spare bytes, "
+                f"parity that fits {geometry.raw_page_bytes - geometry.identified_page_bytes} spare bytes, "
                 f"not {code.page_bytes - code.data_bytes}")  # fmt: skip
         return code
 
@@ -185,7 +185,7 @@ def derivation(
 
 
 def main() -> None:
-    page = Geometry(channels=1, dies=1, planes=1, blocks=2, pages=2).bus_page_bytes
+    page = Geometry(channels=1, dies=1, planes=1, blocks=2, pages=2).identified_page_bytes
     for raw in (RAW_BIT_ERROR_RATE, 1e-5, 1e-3):
         print(derivation(page, raw), end="\n\n")
 

@@ -112,8 +112,8 @@ class Geometry:
         return self.planes * self.page_bytes
 
     @property
-    def bus_page_bytes(self) -> int:
-        """Bytes of a page that cross a channel's bus: its data and its identity (`spec.identity`)."""
+    def identified_page_bytes(self) -> int:
+        """Bytes of a page's data and of its identity behind them (`spec.identity`)."""
         return self.page_bytes + PageIdentity.BYTES
 
     @property

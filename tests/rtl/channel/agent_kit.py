@@ -18,7 +18,7 @@ from flashtrain.spec.nand import BusOp
 CONFIG = EVERY_CONFIG[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 CLOCKS = CONFIG.timing.clocks
-PAGE_CLOCKS = GEOMETRY.bus_page_bytes // 2
+PAGE_CLOCKS = CONFIG.bus_page_bytes // 2
 PULSES = ("programmed", "page_programmed", "sensed", "page_output", "ended", "failure")
 PROGRAMS = (BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST)
 UPDATES = (BusOp.UPDATE_SOURCE, BusOp.UPDATE_MORE, BusOp.UPDATE_LAST)

@@ -21,7 +21,7 @@ from flashtrain.spec.nand import BusOp
 CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 DIES = range(GEOMETRY.dies)
-BEATS = GEOMETRY.bus_page_bytes // 2
+BEATS = CONFIG.bus_page_bytes // 2
 TWC, TADL, TWHR, TRHW, TCHZ = (CONFIG.timing.clocks(name) for name in ("twc", "tadl", "twhr", "trhw", "tchz"))
 CYCLES = {
     BusOp.RESET: 1, BusOp.STATUS: 1, BusOp.STATUS_PLANE: 4, BusOp.READ_MORE: 7, BusOp.READ_LAST: 7,

@@ -163,9 +163,7 @@ class DieModel:
         if op is BusOp.DATA_OUT:
             assert self.selected is not None, f"{where}, and nothing is selected"
             selected, since = self.selected
-            assert clock - self.config.geometry.bus_page_bytes // 2 - since >= self.clocks["tccs"], (
-                f"{where}: tCCS"
-            )
+            assert clock - self.config.bus_page_bytes // 2 - since >= self.clocks["tccs"], f"{where}: tCCS"
             self.output.append(selected)
             self.selected = None
             return
@@ -183,7 +181,7 @@ class DieModel:
         if self.named is not None:
             page, since = self.named
             self.named = None
-            begin = clock - self.config.geometry.bus_page_bytes // 2
+            begin = clock - self.config.bus_page_bytes // 2
             assert begin - since >= self.clocks["tadl"], f"{where}: tADL"
         if op in READS | PROGRAMS | ERASES:
             self._gather(op, page, clock, where)
@@ -306,7 +304,7 @@ class DieModel:
         assert not self.sources, f"{where} within an update command"
         assert number == len(self.gradients), f"{where}: page {number} after {self.gradients}"
         if self.update_works_from is not None:
-            begin = clock - self.config.geometry.bus_page_bytes // 2
+            begin = clock - self.config.bus_page_bytes // 2
             assert begin - self.update_works_from >= self.clocks["twb"], f"{where}: tWB"
         self.gradients.append(number)
 

@@ -18,7 +18,7 @@ from flashtrain.spec.registers import ChannelCounter
 CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 WORD_BITS = 8 * CONFIG.data_bytes
-BEATS = GEOMETRY.bus_page_bytes // 2
+BEATS = CONFIG.bus_page_bytes // 2
 CAPACITY = GEOMETRY.dies * GEOMETRY.planes * GEOMETRY.pages
 VOLATILE, NON_VOLATILE = STREAMS = range(2)
 # The arrays keep their contents from test to test: each has zones of its own.

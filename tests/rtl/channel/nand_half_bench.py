@@ -62,7 +62,7 @@ class Bench:
     def output(self, begin: int, end: int) -> float:
         """Share of the bus that is data of pages from dies."""
         ends = [clock for clock in self.pages_out if begin <= clock < end]
-        return (len(ends) - 1) * GEOMETRY.bus_page_bytes / 2 / (ends[-1] - ends[0])
+        return (len(ends) - 1) * CONFIG.bus_page_bytes / 2 / (ends[-1] - ends[0])
 
 
 @cocotb.test()
@@ -106,7 +106,7 @@ async def does_both(dut):
     dut.program.value = 1
     dut.read.value = 1
     tprog, tr = CONFIG.timing.clocks("tprog"), CONFIG.timing.clocks("tr")
-    page_set = GEOMETRY.planes * GEOMETRY.bus_page_bytes // 2  # clocks of its data on the bus
+    page_set = GEOMETRY.planes * CONFIG.bus_page_bytes // 2  # clocks of its data on the bus
     # How long a page set takes a die that does nothing else: the array or the bus is the bound.
     a_program = max(tprog, GEOMETRY.dies * page_set) / PARAMETERS["program_share"]
     a_read = max(tr, GEOMETRY.dies * page_set) / PARAMETERS["read_share"]

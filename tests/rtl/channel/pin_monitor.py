@@ -214,7 +214,7 @@ class PinMonitor:
         operation = self.operation
         assert operation is not None
         operation.end = clock
-        page_beats = self.config.geometry.bus_page_bytes // 2
+        page_beats = self.config.bus_page_bytes // 2
         if not operation.commands:
             operation.op = BusOp.DATA_OUT
         else:

@@ -18,7 +18,7 @@ from flashtrain.spec.identity import PageIdentity
 CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 WORD_BITS = 8 * CONFIG.data_bytes
-BEATS = GEOMETRY.bus_page_bytes // 2
+BEATS = CONFIG.bus_page_bytes // 2
 
 
 class Bench:

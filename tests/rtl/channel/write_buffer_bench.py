@@ -27,7 +27,7 @@ from flashtrain.spec.identity import identity_record
 CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 WORD_BITS = 8 * CONFIG.data_bytes
-BEATS = GEOMETRY.bus_page_bytes // 2
+BEATS = CONFIG.bus_page_bytes // 2
 ZONES = 3
 
 

@@ -46,7 +46,7 @@ async def program_source(nand: UpdateDriver, step: Step, tiles: int) -> list[np.
 async def check_copies(nand: UpdateDriver, expected: bytes) -> None:
     for page, at in enumerate(range(0, len(expected), GEOMETRY.page_bytes)):
         part = expected[at : at + GEOMETRY.page_bytes]
-        found = await nand.read_copy(page, GEOMETRY.bus_page_bytes)
+        found = await nand.read_copy(page, GEOMETRY.identified_page_bytes)
         assert found[: len(part)] == part, f"copies on page {page}"
 
 
@@ -65,7 +65,7 @@ async def run_step(nand: UpdateDriver, step: Step, tiles: int) -> list[int]:
         await nand.ready()
         ready_at.append(nand.now)
         await check_copies(nand, copies)
-    page = step.statistics().ljust(GEOMETRY.bus_page_bytes, b"\0")
+    page = step.statistics().ljust(GEOMETRY.identified_page_bytes, b"\0")
     assert await nand.read_statistics(len(page)) == page
     await nand.confirm(C.UPDATE_END)
     assert await nand.idle() == IDLE
@@ -193,7 +193,7 @@ async def gradients_loaded_once_more(dut):
     step.gradients.clear()
     step.identities.clear()
     pages = step.new_gradients()
-    more = GEOMETRY.raw_page_bytes - GEOMETRY.bus_page_bytes
+    more = GEOMETRY.raw_page_bytes - GEOMETRY.identified_page_bytes
     await nand.load_gradients([page + rng.bytes(more) for page in pages])
     await nand.begin_update((SOURCE, 0), (TARGET, 0))
     await nand.ready()
@@ -218,7 +218,8 @@ async def a_damaged_identity_stays_damaged(dut):
     await nand.load_constants(step.constants_page)
     for page in range(tiles):
         first, *others = step.new_gradients()
-        at, bit = random.randrange(GEOMETRY.page_bytes, GEOMETRY.bus_page_bytes), 1 << random.randrange(8)
+        at = random.randrange(GEOMETRY.page_bytes, GEOMETRY.identified_page_bytes)
+        bit = 1 << random.randrange(8)
         damaged = bytearray(first)
         damaged[at] ^= bit
         await nand.load_gradients([bytes(damaged), *others])
@@ -228,5 +229,5 @@ async def a_damaged_identity_stays_damaged(dut):
     await nand.idle()
     for page in range(tiles):
         for row in await nand.read_tile(TARGET, page):
-            assert not is_identity(row[GEOMETRY.page_bytes : GEOMETRY.bus_page_bytes].tobytes())
+            assert not is_identity(row[GEOMETRY.page_bytes : GEOMETRY.identified_page_bytes].tobytes())
     assert nand.violations == 0

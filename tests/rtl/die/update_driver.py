@@ -118,7 +118,7 @@ class Step:
     @property
     def constants_page(self) -> bytes:
         """As it crosses the bus."""
-        return self.header + self.random.bytes(self.tile.geometry.bus_page_bytes - len(self.header))
+        return self.header + self.random.bytes(self.tile.geometry.identified_page_bytes - len(self.header))
 
     def new_gradients(self) -> list[bytes]:
         """Pages of gradients as they cross the bus, the first with the identity of the tile; all is kept."""
@@ -160,7 +160,7 @@ class Step:
         after[:, : g.page_bytes] = words.view(np.uint8).reshape(g.planes, g.page_bytes)
         for plane in range(g.planes):
             record = identity_record(plane=plane, **self.identities[number])
-            after[plane, g.page_bytes : g.bus_page_bytes] = np.frombuffer(record, np.uint8)
+            after[plane, g.page_bytes : g.identified_page_bytes] = np.frombuffer(record, np.uint8)
         return after, b"" if result.copy is None else result.copy.tobytes()
 
     def statistics(self) -> bytes:

@@ -331,7 +331,7 @@ async def load_constants(nand: NandDriver):
     await nand.command(C.LOAD_CONSTANTS_CONFIRM)
 
 
-async def load_gradient(nand: NandDriver, count: int = GEOMETRY.bus_page_bytes):
+async def load_gradient(nand: NandDriver, count: int = GEOMETRY.identified_page_bytes):
     await nand.command(C.LOAD_GRADIENT)
     await nand.address(nand.row(0, 0, 0), 3)
     await nand.data_in(bytes(count))

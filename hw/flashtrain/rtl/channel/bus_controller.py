@@ -91,7 +91,7 @@ class BusController(wiring.Component):
         m = Module()
         timing, dies = self.config.timing, self.config.geometry.dies
         twc, tadl, twhr = (timing.clocks(name) for name in ("twc", "tadl", "twhr"))
-        page_clocks = self.config.geometry.bus_page_bytes // 2
+        page_clocks = self.config.bus_page_bytes // 2
 
         m.submodules.arbiter = arbiter = BusArbiter(dies)
         m.submodules.rest = rest = BusRest(timing, dies, sent_clocks=2, grant_clocks=3)
