@@ -4,7 +4,7 @@ import argparse
 from functools import partial
 
 from flashtrain.spec import preset
-from flashtrain.spec.ecc import STRENGTHS, PageCode
+from flashtrain.spec.ecc import PageCode
 
 from .area_parts import Measured, Part, measure
 from .console import Console, table
@@ -36,7 +36,7 @@ def parts(code: PageCode) -> list[Part]:
 def run(options: argparse.Namespace, console: Console) -> int:
     from flashtrain.sim.synthesis import synthesis_tools
 
-    code = PageCode.of(preset("small").geometry, STRENGTHS["small"])
+    code = PageCode.of(preset("small").geometry, preset("small_ecc").code_strength)
     tools = synthesis_tools()
     measured = measure(parts(code), options.clock, console)
     console.say(

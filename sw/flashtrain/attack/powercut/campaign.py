@@ -16,7 +16,7 @@ from flashtrain.training.data import digits
 from flashtrain.training.flash_training import train_through_flash
 from flashtrain.training.sequence import StreamRole
 
-from .course import Course, Expected
+from ..course import Course, Expected
 from .failing_link import FailingLink, PowerFailed
 from .judgement import Lost, Survival, judge
 from .remembering import RememberingStorage

@@ -10,7 +10,7 @@ from flashtrain.spec import Access, FlashtrainError, Persistency, Port
 from flashtrain.spec.optimizer import Input
 from flashtrain.training.sequence import StreamRole
 
-from .course import Expected
+from ..course import Expected
 from .remembering import RememberingStorage
 
 
