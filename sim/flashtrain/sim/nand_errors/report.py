@@ -12,8 +12,18 @@ from flashtrain.spec.ecc import RAW_BIT_ERROR_RATE, UNCORRECTABLE_RATE, PageCode
 
 from .model import ErrorModel
 
-AGES = {"none": 0.0, "1 hour": 1 / 24, "3 days": 3.0, "30 days": 30.0, "1 year": 365.0, "5 years": 1825.0}
-CYCLES = (0, 1_000, 10_000, 50_000, 100_000, 200_000)
+AGES = {
+    "none": 0.0,
+    "1 minute": 1 / 1440,
+    "1 hour": 1 / 24,
+    "3 days": 3.0,
+    "1 year": 365.0,
+    "5 years": 1825.0,
+}
+CYCLES = (0, 1_000, 10_000, 50_000, 100_000, 200_000, 2_000_000)
+
+ALL_LOST = 0.005
+"""At this rate no code word can be corrected."""
 
 
 def rate_table(model: ErrorModel, code: PageCode) -> str:
@@ -22,9 +32,12 @@ def rate_table(model: ErrorModel, code: PageCode) -> str:
     def rate(cycles: int, days: float) -> float:
         return replace(model, cycles_before=cycles).bit_error_rate(days=days)
 
-    raw = _table("raw bit error rate", lambda *at: f"{rate(*at):.1e}")
-    lost = _table("words lost per bit", lambda *at: f"{uncorrectable_rate(code, rate(*at)):.0e}")
-    return f"{raw}\n\n{lost}"
+    def lost(cycles: int, days: float) -> str:
+        raw = rate(cycles, days)
+        return "all" if raw > ALL_LOST else f"{uncorrectable_rate(code, raw):.0e}"
+
+    rates = _table("raw bit error rate", lambda *at: f"{rate(*at):.1e}")
+    return f"{rates}\n\n{_table('words lost per bit', lost)}"
 
 
 def draw_rates(model: ErrorModel, code: PageCode, path: Path) -> None:
@@ -32,7 +45,7 @@ def draw_rates(model: ErrorModel, code: PageCode, path: Path) -> None:
     figure = Figure(figsize=(8, 5), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    cycles = np.geomspace(1_000, 400_000, 100)
+    cycles = np.geomspace(1_000, 2_500_000, 100)
     for name, days in AGES.items():
         rates = [replace(model, cycles_before=round(c)).bit_error_rate(days=days) for c in cycles]
         axes.loglog(cycles, rates, label=f"age {name}")
