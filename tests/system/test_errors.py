@@ -16,6 +16,7 @@ from flashtrain.sim.nand_errors import (
     ErrorModel,
     PagePlace,
     Wear,
+    erase_fails,
     even,
     program_fails,
     wrong_bits,
@@ -193,3 +194,26 @@ def test_programs_fail_where_the_twin_says(link, device, seed):
     assert torn == {place for place in cells.values() if program_fails(model, place)}
     failures = sum(channel[ChannelCounter.FAILURES.name] for channel in device.channel_counters())
     assert len(torn) == failures == errors > 0
+
+
+def test_erases_fail_where_the_twin_says(link, device, seed):
+    """A zone of which an erase failed is not used again; all others are."""
+    model = ErrorModel(seed=seed, erase_failure=Wear(0.02, exponent=0.0))
+    before = link.erase_counts()
+    link.set_errors(model)
+    stream = device.stream("activations", Port.CORE)
+    for fill in range(40):
+        written = content(G.zone_capacity, fill)
+        stored = stream.append(written)
+        assert np.array_equal(stream.read(stored), written)
+        stream.reset()
+    erases = link.erase_counts()
+    failed = {
+        (place.channel, place.die, place.block, erase)
+        for place in PLACES
+        for erase in range(before[place[:4]], erases[place[:4]])
+        if erase_fails(model, place._replace(page=0, erases=erase))
+    }
+    assert all(erase == erases[channel, die, 0, block] - 1 for channel, die, block, erase in failed)
+    failures = sum(channel[ChannelCounter.FAILURES.name] for channel in device.channel_counters())
+    assert len(failed) == failures > 0
