@@ -9,6 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from flashtrain.spec.ecc import RAW_BIT_ERROR_RATE, UNCORRECTABLE_RATE, PageCode, uncorrectable_rate
+from flashtrain.spec.streams import Retention
 
 from .model import ErrorModel
 
@@ -53,13 +54,16 @@ def draw_rates(model: ErrorModel, code: PageCode, path: Path) -> None:
     axes.annotate(
         f"{code.strength} bits of a code word are corrected:\n"
         f"{uncorrectable_rate(code):.0e} words lost per bit (wanted: below {UNCORRECTABLE_RATE:.0e})",
-        (cycles[0] * 1.1, RAW_BIT_ERROR_RATE * 1.15),
+        (cycles[0] * 1.1, RAW_BIT_ERROR_RATE * 1.3),
         fontsize=9,
     )
+    ends = [retention.endurance for retention in Retention]
+    axes.plot(ends, [RAW_BIT_ERROR_RATE] * len(ends), "ko", label="end of a class of retention")
+    axes.set_ylim(5e-10, 20 * RAW_BIT_ERROR_RATE)
     axes.set_xlabel("P/E cycles")
     axes.set_ylabel("raw bit error rate")
     axes.grid(alpha=0.3)
-    axes.legend(loc="lower right", fontsize=9)
+    axes.legend(loc="lower right", fontsize=8)
     figure.savefig(path, dpi=120)
 
 
