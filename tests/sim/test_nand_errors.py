@@ -1,6 +1,7 @@
 """Parameters of the error model, and what they come to."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -78,5 +79,6 @@ def test_the_report_says_what_the_code_corrects(tmp_path):
     code = PageCode.of(BEHEMOTH.geometry, STRENGTHS[BEHEMOTH.name])
     table = rate_table(SLC, code)
     assert "| 50,000 cycles | 1.1e-08 " in table and "| all | all |" in table
+    assert table in (Path(__file__).parents[2] / "docs" / "errors.md").read_text()
     draw_rates(SLC, code, tmp_path / "rates.png")
     assert (tmp_path / "rates.png").stat().st_size > 10_000
