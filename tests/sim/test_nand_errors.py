@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ def test_slc_blocks_live_as_long_as_they_must():
 
 
 def test_rates_grow_with_each_thing_and_add_up():
-    base = dict(erases=20_000, days=10.0, reads=1000)
+    base: dict[str, Any] = dict(erases=20_000, days=10.0, reads=1000)
     rate = SLC.bit_error_rate(**base)
     for more in (dict(erases=20_001), dict(days=10.1), dict(reads=1001)):
         assert SLC.bit_error_rate(**(base | more)) > rate

@@ -145,7 +145,7 @@ def test_reads_differ_where_the_twin_says(link, device, seed):
     assert 0 < flipped < 200  # 56 are expected
     assert held(link) == cells
     link.set_errors(None)
-    assert all(np.array_equal(read(stream, first + i), right) for i, right in enumerate(written))
+    assert all(same(read(stream, first + i), right) for i, right in enumerate(written))
 
 
 def test_age_and_seed(link, device):
