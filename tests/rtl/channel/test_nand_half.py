@@ -23,6 +23,7 @@ def run(config: str, simulator: Simulator, seed: int, **parameters: float) -> No
 
 
 @pytest.mark.long("eight_planes", "0.915")
+@pytest.mark.long("four_dies", "0.93")
 @pytest.mark.parametrize(
     "config, read_share", [("small", 0.91), ("eight_planes", 0.915), ("four_dies", 0.93)]
 )

@@ -41,6 +41,10 @@ def run(
     return set(load(coverage))
 
 
+@pytest.mark.long("icarus", "data")
+@pytest.mark.long("icarus", "zones")
+@pytest.mark.long("icarus", "queues")
+@pytest.mark.long("icarus", "reset")
 @pytest.mark.parametrize("bench", ("data", "commands", "zones", "queues", "reset", "random"))
 def test_fms(bench: str, simulator: Simulator, seed: int) -> None:
     hits = run(bench, simulator, seed, FIXED[simulator], RANDOM_COMMANDS[simulator])

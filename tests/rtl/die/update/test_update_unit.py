@@ -125,6 +125,7 @@ INTERVALS = {
 """With other depths for each."""
 
 
+@pytest.mark.long("8")
 @pytest.mark.parametrize("interval", INTERVALS)
 def test_intervals(open_unit, random, count, interval, request):
     if interval != 8 and not request.config.getoption("--long"):
