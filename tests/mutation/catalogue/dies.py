@@ -18,8 +18,8 @@ DIES = (
     Fault(
         "failc-of-any-operation",
         "die/sequencer.py",
-        "Mux(programs & (updates | (op == ArrayOp.PROGRAM)), array.failed, 0)",
-        "array.failed",
+        "Mux(programs & (updates | (op == ArrayOp.PROGRAM)), self.failed, 0)",
+        "self.failed",
         "FAILC tells of whatever the array did before",
         OPERATIONS,
     ),
