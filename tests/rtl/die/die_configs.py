@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from flashtrain.spec import FmsConfig, preset
+from flashtrain.spec.ecc import STRENGTHS
 from flashtrain.spec.timing import ns
 
 TINY = preset("tiny")
@@ -21,6 +22,10 @@ CONFIGS = {
         preset("small"), geometry=replace(preset("small").geometry, blocks=4, pages=4), max_blocks=64
     ),
 }  # fmt: skip
+CONFIGS |= {
+    "coded": replace(CONFIGS["fast"], code_strength=STRENGTHS["tiny"]),
+    "coded_small": replace(CONFIGS["small"], code_strength=STRENGTHS["small"]),
+}
 BAD_BLOCK, BAD_PLANES = 3, 0b10
 """What fails in every bench: block 3 on plane 1."""
 

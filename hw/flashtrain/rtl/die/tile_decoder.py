@@ -96,19 +96,22 @@ class TileDecoder(wiring.Component):
         begun = Signal(words.count)
         places = Signal(data.ArrayLayout(unsigned(words.number), _ARRAYS))
         turn = Signal(range(_ARRAYS))
-        next_word, choosing = Signal(words.number), Signal()
-        m.d.comb += next_word.eq(places[turn])
+        next_word, known, takes = Signal(words.number), Signal(), Signal()
+        m.d.comb += [
+            next_word.eq(places[turn]),
+            known.eq(begun.bit_select(next_word, 1)),
+            takes.eq(self.busy & ~known & (~walk.word.valid | walk.word.ready)),
+        ]
         with m.If(walk.word.ready):
             m.d.sync += walk.word.valid.eq(0)
-        m.d.comb += choosing.eq(self.busy & ~begun.all() & (~walk.word.valid | walk.word.ready))
-        with m.If(choosing):
+        with m.If(takes):
             m.d.sync += [
-                turn.eq(Mux(turn == _ARRAYS - 1, 0, turn + 1)),
-                places[turn].eq(next_word + 1),
+                walk.word.valid.eq(1),
+                walk.word.payload.eq(next_word),
                 begun.bit_select(next_word, 1).eq(1),
             ]
-            with m.If(~begun.bit_select(next_word, 1)):
-                m.d.sync += [walk.word.valid.eq(1), walk.word.payload.eq(next_word)]
+        with m.If(takes | self.busy & known & ~begun.all()):
+            m.d.sync += [turn.eq(Mux(turn == _ARRAYS - 1, 0, turn + 1)), places[turn].eq(next_word + 1)]
         with m.If(self.start):
             m.d.sync += [begun.eq(0), turn.eq(0)]
             m.d.sync += [
