@@ -125,6 +125,19 @@ def test_updates(run, simulator, name):
         pytest.skip("too slow")
 
 
+@pytest.mark.long("icarus", "coded")
+@pytest.mark.long("coded_small")
+@pytest.mark.parametrize("name", ["coded", "coded_small"])
+def test_updates_of_pages_with_a_code(run, simulator, name):
+    if simulator is Simulator.VERILATOR:
+        run("coded_update_bench.py", name)
+        run("update_bench.py", name, test_filter="values|status" if name == "coded" else "never_rests")
+    elif name == "coded":
+        run("coded_update_bench.py", name, test_filter="uncorrectable|part_of|clocks")
+    else:
+        pytest.skip("too slow")
+
+
 @pytest.mark.long("icarus")
 def test_power_fails(run, simulator):
     all_of_it = simulator is Simulator.VERILATOR
