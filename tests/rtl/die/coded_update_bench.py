@@ -12,6 +12,7 @@ from update_driver import Step, UpdateDriver, make_step
 
 from flashtrain.rtl.die.update import UpdateUnit
 from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.spec.ecc import RAW_BIT_ERROR_RATE
 from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
@@ -28,9 +29,7 @@ SWITCHING = 2  # clocks of the sequencer, from UPDATE to the array's start and f
 
 def any_step(rng: np.random.Generator) -> Step:
     code = random.choice(list(OptimizerCode))
-    return make_step(
-        CONFIG, code, random.choice(list(GradientFormat)), random.choice(list(CopyFormat)), rng
-    )
+    return make_step(CONFIG, code, random.choice(list(GradientFormat)), random.choice(list(CopyFormat)), rng)
 
 
 @cocotb.test()
@@ -73,8 +72,8 @@ async def plane_bits(nand: UpdateDriver, bit: DieStatus) -> list[bool]:
 
 @cocotb.test()
 async def uncorrectable_words(dut):
-    """The status of the tile's program tells of their planes; none of its pages has an identity, all have parity;
-    other tiles, and the sums of gradients, are as they would be.
+    """The status of the tile's program tells of their planes; none of its pages has an identity, all have
+    parity; other tiles, and the sums of gradients, are as they would be.
     """
     nand, rng = await begin(dut)
     step = any_step(rng)
@@ -127,7 +126,9 @@ async def uncorrectable_words(dut):
 async def reset_in_between(dut, part):
     """The next update knows nothing of it, whatever was being decoded, corrected, computed or encoded."""
     nand, rng = await begin(dut)
-    await program_source(nand, step := any_step(rng), 2, lambda tile: damage_all(tile, CODE, [0, CODE.strength]))
+    await program_source(
+        nand, step := any_step(rng), 2, lambda tile: damage_all(tile, CODE, [0, CODE.strength])
+    )
     await nand.load_constants(step.constants_page)
     await nand.load_gradients(step.new_gradients())
     await nand.begin_update((SOURCE, 0), (TARGET, 0))
@@ -147,7 +148,7 @@ def clocks_of_first_update(step: Step) -> int:
     """What the data sheets of walker, unit, decoder and encoder say, from `start` on, of a clean tile."""
     unit, divider = UpdateUnit(CONFIG.update_interval), CONFIG.update_divider
     n, arrays = step.parameters, step.tile.arrays
-    # Words are decoded one after the other from w, m and v on; the walker reads its first parameter meanwhile.
+    # Words are decoded one after the other from w, m and v on; the walker reads its first parameter.
     order: list[int] = []
     for word in [array * n // ITEMS % COUNT for array in range(3)]:
         if word not in order:
@@ -177,17 +178,46 @@ def clocks_of_first_update(step: Step) -> int:
     return walked + 1 + (COUNT - len(passed)) * (LANES + 1) + 1
 
 
-@cocotb.test()
-@cocotb.parametrize(code=[OptimizerCode.ADAM, OptimizerCode.MOMENTUM, OptimizerCode.SGD])
-async def clocks(dut, code):
-    """Of clean tiles, to the clock; and errors cost little."""
-    nand, rng = await begin(dut)
-    step = make_step(CONFIG, code, GradientFormat.BF16, CopyFormat.NONE, rng)
-    await program_source(nand, step, 1)
+async def clocks_of_update(nand: UpdateDriver, step: Step, spoil=None) -> int:
+    """From the UPDATE of a single tile on, without the sense."""
+    await program_source(nand, step, 1, spoil)
     await nand.load_constants(step.constants_page)
     await nand.load_gradients(step.new_gradients())
     await nand.begin_update((SOURCE, 0), (TARGET, 0))
-    busy = await nand.ready()
+    return await nand.ready() - TIMING.clocks("tr")
+
+
+@cocotb.test()
+@cocotb.parametrize(code=[OptimizerCode.ADAM, OptimizerCode.MOMENTUM, OptimizerCode.SGD])
+async def clocks(dut, code):
+    """Of clean tiles, to the clock."""
+    nand, rng = await begin(dut)
+    step = make_step(CONFIG, code, GradientFormat.BF16, CopyFormat.NONE, rng)
     expected = clocks_of_first_update(step)
-    dut._log.info(f"{step.parameters} parameters: busy for {busy} clocks; {expected} and tR")
-    assert busy - TIMING.clocks("tr") - expected == SWITCHING
+    taken = await clocks_of_update(nand, step)
+    dut._log.info(f"{step.parameters} parameters: {taken} clocks")
+    assert taken == expected + SWITCHING
+
+
+@cocotb.test()
+@cocotb.parametrize(errors=["usual", "most"])
+async def clocks_with_errors(dut, errors):
+    """The walker waits for its first words; later ones are corrected before it comes to them, if errors are
+    as frequent as the code is made for.
+    """
+    nand, rng = await begin(dut)
+    step = make_step(CONFIG, OptimizerCode.ADAM, GradientFormat.BF16, CopyFormat.NONE, rng)
+    bits = CODE.word_bits(CODE.words - 1)
+    counts = list(map(int, rng.binomial(bits, RAW_BIT_ERROR_RATE, 100)))
+
+    def spoil(tile: np.ndarray) -> None:
+        damage_all(tile, CODE, counts if errors == "usual" else [CODE.strength])
+
+    taken = await clocks_of_update(nand, step, spoil)
+    clean = clocks_of_first_update(step)
+    dut._log.info(f"{step.parameters} parameters: {taken} clocks; {clean} if they were clean")
+    word = 3 * CODE.strength**2 + bits // 8 + 3 * CODE.strength  # solver, search, corrections
+    if errors == "usual":
+        assert clean <= taken <= clean + 3 * word
+    else:
+        assert taken <= clean + COUNT * word

@@ -117,6 +117,13 @@ async def formats(dut, formats):
     await run_step(nand, step, 2)
 
 
+def passes(step: Step) -> int:
+    """Clocks, at most, that decoder and encoder add to those of the update unit, if nothing is wrong."""
+    assert CONFIG.code is not None
+    lanes = (CONFIG.code.last_bytes + CONFIG.code.parity_bytes) // 8
+    return (2 * step.tile.arrays + 1) * (lanes + 1)
+
+
 @cocotb.test()
 @cocotb.parametrize(
     formats=[
@@ -132,6 +139,8 @@ async def the_array_never_rests(dut, formats):
     turns = np.diff(ready_at[1:])
     array = TIMING.clocks("tr") + TIMING.clocks("tprog")
     unit = step.parameters * CONFIG.update_interval * CONFIG.update_divider
+    if CONFIG.code:
+        unit += passes(step)
     dut._log.info(f"{step.parameters} parameters: {turns} clocks a tile, the array {array}, the unit {unit}")
     if unit + CONTROLLER < TIMING.clocks("tprog"):
         assert max(abs(turns - array)) <= SLACK, turns

@@ -16,8 +16,8 @@ from .pin_lanes import LANE_BYTES, lane_number
 class TileCodeWords:
     """How the code words of a tile are numbered, and of which code they are.
 
-    Number i of the tile is word i mod `words` of the page on plane i / `words`. All are words of one code, that
-    of the longest: a shorter one is preceded by ones, zeros of the code word, which change nothing.
+    Number i of the tile is word i mod `words` of the page on plane i / `words`. All are words of one code,
+    that of the longest: a shorter one is preceded by ones, zeros of the code word, which change nothing.
     """
 
     def __init__(self, config: FmsConfig):

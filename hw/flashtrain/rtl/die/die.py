@@ -51,9 +51,9 @@ class Die(wiring.Component):
       of its address, else at 0.
     - UPDATE keeps RB_n low until the tile is done: `tr` from the end of the program before, some clocks for
       each parameter (see `TileWalker`), and the latency of the update unit. From the end of the sense on the
-      array programs the tile of the UPDATE before: an array for which the next UPDATE waits never rests. With a
-      code the tile is decoded and encoded in that time, too (see `TileCode`). Nothing else decodes or encodes:
-      pages are stored and given as they come.
+      array programs the tile of the UPDATE before: an array for which the next UPDATE waits never rests.
+    - With a code UPDATE corrects the tile before it computes, and gives it parity after (see `TileCode`).
+      Nothing else decodes or encodes: pages are stored and given as they come.
     - A page may be followed by as many of its spare bytes as there are, in both directions. Behind constants
       and gradients they are ignored, but for the identity behind page 0 of the gradients: the tile's pages
       get theirs from it (see `TileIdentity`), while the update unit works. Behind copies they are undefined.

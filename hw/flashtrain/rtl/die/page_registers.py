@@ -20,8 +20,8 @@ class PageRegisters(wiring.Component):
 
     They lie in two memories of `die_word_bytes`-wide words, each with one write and one read port; one bit
     says which of them the cache registers are. The pins write a lane of 8 bytes at a time and read a word at
-    a time, so they leave three quarters of the write port and more of the read port to the updater, which works
-    on the cache registers, too. The data registers are the array's; the pins read them after a read
+    a time, so they leave three quarters of the write port and more of the read port to the updater, which
+    works on the cache registers, too. The data registers are the array's; the pins read them after a read
     beside, while the array needs none of them.
 
     Throughput: two bytes per clock at the pins, a word per clock at the array, both at once.
@@ -131,8 +131,8 @@ class PageRegisters(wiring.Component):
                 m.d.comb += self.code.write_ready.eq(1)
                 write_lane(self.code.plane, self.code.lane, self.code.content)
 
-        # From the cache registers to the pins, to the update unit or as code words; from the data registers to
-        # the array or the pins.
+        # From the cache registers to the pins, to the update unit or as code words; from the data registers
+        # to the array or the pins.
         ask = Signal()
         ask_address, array_address = Signal(range(depth)), Signal(range(depth))
         item = Signal(range(items), reset_less=True)

@@ -33,8 +33,7 @@ class Sequencer(wiring.Component):
     UPDATE senses a tile, hands it over, and at once programs the tile of the UPDATE before, which was in the
     cache registers until then; its rows are kept meanwhile. UPDATE_END programs the last.
 
-    A tile that was damaged in the cells counts as one whose program has failed on the planes concerned, whatever
-    the array says of it.
+    A tile that was damaged in the cells counts as one whose program has failed, on the planes concerned.
 
     What `ReadBeside` does goes on beside that: nothing but its own sense starts on the array while it holds
     the data registers.
@@ -119,7 +118,8 @@ class Sequencer(wiring.Component):
         target = Signal(rows, reset_less=True)
         tile = Signal(rows, reset_less=True)
         holds_tile = Signal()
-        tile_damaged, program_damaged = Signal(g.planes), Signal(g.planes)  # of that tile, of the last program
+        tile_damaged = Signal(g.planes)
+        program_damaged = Signal(g.planes)  # those of the tile that was programmed last
         with m.If(self.address & (self.first == C.UPDATE_TARGET)):
             m.d.sync += [target.page.eq(row.page), target.blocks[row.plane].eq(row.block)]
 

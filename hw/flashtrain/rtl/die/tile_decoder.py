@@ -25,17 +25,17 @@ class TileDecoder(wiring.Component):
         cache registers ──▶ syndromes ──▶ corrector ──▶ verdicts
                         ◀─── read, change, write ──┘
 
-    Words come in the order in which a walk through the tile needs them: w, m and v have a place each from which
-    words are taken in turns, upwards and around.
+    Words come in the order in which a walk through the tile needs them: w, m and v have a place each from
+    which words are taken in turns, upwards and around.
 
-    Throughput: a lane per clock, as long as fewer than four words wait for their verdict: 133 clocks for a word
-    of 1 KiB at strength 13. What the corrector takes for a word with errors is in docs/ecc.md; each byte with
-    errors takes 3 clocks more. Latency: the first lane is read 2 clocks after `start`, and a clean word is told
-    5 clocks after its last lane was there.
+    Throughput: a lane per clock, as long as fewer than four words wait for their verdict: 133 clocks for a
+    word of 1 KiB at strength 13. What the corrector takes for a word with errors is in docs/ecc.md; each byte
+    with errors takes 3 clocks more. Latency: the first lane is read 2 clocks after `start`, and a clean word
+    is told 7 clocks after its last lane was read.
 
     Members
     -------
-    start : In(1)        a tile is in the cache registers from the next clock on; `parameters` holds till the end
+    start : In(1)        a tile is in the cache registers from the next clock on
     parameters : In      of the tile, N: words N and 2N are the first of m and v
     busy : Out(1)        from the next clock on
     finished : Out(1)    in the last clock of `busy`
@@ -67,7 +67,7 @@ class TileDecoder(wiring.Component):
         connect(m, syndromes.output, corrector.inputs[0])
 
         self._choose(m, walk)
-        # As many words as the corrector has room for: so the syndromes never wait, and what was read is taken.
+        # As many words as the corrector has room for: so syndromes never wait, and what was read is taken.
         reads = Signal()
         arrives, arrives_padding = Signal(), Signal()
         fixing = corrector.corrections.valid
@@ -114,9 +114,7 @@ class TileDecoder(wiring.Component):
             m.d.sync += [turn.eq(Mux(turn == _ARRAYS - 1, 0, turn + 1)), places[turn].eq(next_word + 1)]
         with m.If(self.start):
             m.d.sync += [begun.eq(0), turn.eq(0)]
-            m.d.sync += [
-                places[array].eq(array * self.parameters // words.items) for array in range(_ARRAYS)
-            ]
+            m.d.sync += [places[array].eq(array * self.parameters // words.items) for array in range(_ARRAYS)]
 
     def _correct(self, m: Module, corrections, number):
         """Change the lane of a correction. Returns whether there is one in the padding, so that the word is

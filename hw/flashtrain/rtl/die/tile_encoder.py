@@ -12,13 +12,13 @@ from .pin_lanes import LANE_BYTES
 
 
 class TileEncoder(wiring.Component):
-    """Reads the code words of the tile in the cache registers, and writes the parity of each behind its page.
+    """Reads the code words of the tile in the cache registers, and writes their parity behind the pages.
 
-    A word is encoded once, as soon as it is told that it will not change any more; of several the lowest is the
-    first.
+    A word is encoded once, as soon as it is told that it will not change any more; of several the lowest is
+    the first.
 
-    Throughput: a lane per clock and one clock more for a word: 134 for one of 1 KiB at strength 13. Latency: 1
-    clock from `passed` or `rest` to the first lane, and 1 from the last lane to the end of `busy`.
+    Throughput: a lane per clock and one clock more for a word: 134 for one of 1 KiB at strength 13. Latency:
+    2 clocks from `passed` to the first lane, 1 from `rest`, and 1 from the last lane to the end of `busy`.
 
     Members
     -------

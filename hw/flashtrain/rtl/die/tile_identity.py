@@ -36,8 +36,8 @@ class TileIdentity(wiring.Component):
     """Keeps the identity that comes with a tile's gradients, and gives each of the tile's pages its own.
 
     Identities of a tile differ in `plane` and, as a CRC is linear, in the bits of `crc` that go with it. So
-    one that was damaged on its way does not become valid here. Pages of a tile that shall not be taken for good
-    get zeros, which are none.
+    one that was damaged on its way does not become valid here. Pages that shall not be taken for good ones
+    get zeros, which are no identity.
 
     Throughput: a lane per clock, two for each plane.
 

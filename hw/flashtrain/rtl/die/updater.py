@@ -31,8 +31,8 @@ class Updater(wiring.Component):
     The update unit has its clock from the walker: as slow as `update_divider` says, and standing still while
     there is no tile.
 
-    With a code the tile is decoded before and encoded after, see `TileCode`; identities are written when all is
-    decoded, and of a tile in which a word could not be corrected none is.
+    With a code the tile is decoded before and encoded after, see `TileCode`; identities are written when all
+    is decoded, and none if there is a word that could not be corrected.
 
     Members
     -------
