@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from flashtrain.attack.fuzz import Fuzz, Tally
 from flashtrain.host import FunctionalLink, LinkFactory
-from flashtrain.host.fuzz import Fuzz, Tally
 from flashtrain.spec import preset
 
 Attack = Callable[..., Tally]

@@ -5,10 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from flashtrain.attack.fuzz.command import FuzzCommand
+from flashtrain.attack.fuzz.merges import explanation
+from flashtrain.attack.fuzz.oracle import Oracle, StreamRights, Surroundings
 from flashtrain.host.entries import raw_entry
-from flashtrain.host.fuzz.command import FuzzCommand
-from flashtrain.host.fuzz.merges import explanation
-from flashtrain.host.fuzz.oracle import Oracle, StreamRights, Surroundings
 from flashtrain.spec import Access, Opcode, Port, Submission, ZoneAction, preset
 
 TINY = preset("tiny")

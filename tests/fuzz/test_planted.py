@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from flashtrain.attack.fuzz import Disagreement
 from flashtrain.host.functional.checks import Checker
 from flashtrain.host.functional.content import StreamContent
 from flashtrain.host.functional.executor import Executor
@@ -11,7 +12,6 @@ from flashtrain.host.functional.link import FunctionalLink
 from flashtrain.host.functional.queues import PortQueues
 from flashtrain.host.functional.storage import Storage
 from flashtrain.host.functional.zones import StreamZones
-from flashtrain.host.fuzz import Disagreement
 from flashtrain.spec import Port, Status, ZoneState
 from flashtrain.spec.registers import DOORBELL_BASE, MAX_STREAMS, sq_tail_doorbell
 

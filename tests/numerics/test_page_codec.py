@@ -11,11 +11,11 @@ import pytest
 from flashtrain.numerics.errors import OperandError
 from flashtrain.numerics.page_codec import PageCodec, Verdict
 from flashtrain.spec import PRESETS
-from flashtrain.spec.ecc import STRENGTHS, PageCode
+from flashtrain.spec.ecc import PageCode
 
 SMALL_CODE = PageCode(data_bytes=16, strength=2, word_bytes=8)
 """Two code words of 128 bits, 16 of them parity, in GF(256)."""
-PRESET_CODES = {name: PageCode.of(PRESETS[name].geometry, STRENGTHS[name]) for name in ("tiny", "small")}
+PRESET_CODES = {name: PRESETS[f"{name}_ecc"].code for name in ("tiny", "small")}
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ programmed since the host looked last is there in part, what was to be erased as
 from random import Random
 
 import pytest
-from workload import ACTIONS, PowerFailed, Workload
+from workload import ACTIONS, Workload
 
+from flashtrain.attack.powercut.failing_link import PowerFailed
 from flashtrain.host import FunctionalLink, open_device
 from flashtrain.host.functional.flash import Flash, Page
 from flashtrain.spec import preset

@@ -16,10 +16,6 @@ GROUP = TensorGroup(OptimizerCode.SGD, ((700,),))
 ACTIONS = {"append", "append_many", "volatile", "reset", "reset_zone", "update", "pin"}
 
 
-class PowerFailed(Exception):
-    """The device does not answer any more."""
-
-
 class Workload:
     """What a user does, and what he may expect to find afterwards.
 

@@ -32,10 +32,6 @@ RAW_BIT_ERROR_RATE = 1e-4
 UNCORRECTABLE_RATE = 1e-15
 """What the code is made for: bits that are wrong in the cells, and code words lost per bit of data read."""
 
-STRENGTHS = {"tiny": 9, "small": 13, "behemoth": 13, "behemoth_wide": 13}
-"""Bits of a code word that are corrected, by the name of the preset. `tiny` has 16 bytes for parity, and 9 is
-what they hold; the others have what :func:`needed_strength` says."""
-
 
 @dataclass(frozen=True)
 class PageCode:

@@ -63,7 +63,19 @@ BEHEMOTH_WIDE = replace(
 )
 """Twice the dies on the same channels."""
 
-PRESETS = {config.name: config for config in (TINY, SMALL, BEHEMOTH, BEHEMOTH_WIDE)}
+
+def _with_code(config: FmsConfig, strength: int) -> FmsConfig:
+    return replace(config, name=f"{config.name}_ecc", code_strength=strength)
+
+
+# Strengths are what `spec.ecc.needed_strength` says; `tiny` has room for one less.
+TINY_ECC, SMALL_ECC, BEHEMOTH_ECC = _with_code(TINY, 9), _with_code(SMALL, 13), _with_code(BEHEMOTH, 13)
+"""The same with error correction, in channels and dies: parity takes 2.3 % of a bus (`tiny`: 2.9 %)."""
+
+PRESETS = {
+    config.name: config
+    for config in (TINY, SMALL, BEHEMOTH, BEHEMOTH_WIDE, TINY_ECC, SMALL_ECC, BEHEMOTH_ECC)
+}
 
 
 def preset(name: str) -> FmsConfig:

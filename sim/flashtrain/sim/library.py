@@ -100,7 +100,7 @@ def build_library(config: FmsConfig) -> Path:
         unheard |= generated.unheard
 
     folder = Path(__file__).parent / "verilated_fms"
-    cpp = [path for path in VERILATOR_SOURCES if path.suffix == ".cpp"]
+    cpp = [path for path in VERILATOR_SOURCES if path.suffix in (".cpp", ".h")]
     names = ("device.cpp", "axi_memory.h", "carry.h", "step.h", "sleep.h", "parts.h")
     cpp += [folder / name for name in names]
     cpp.append(_generated("models.h", _models(models, facts, unheard)))

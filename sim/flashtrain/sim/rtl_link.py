@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from flashtrain.host.errors import DeviceHang, RegisterError
 from flashtrain.host.link import AFTER_POWER_CYCLE, Link
 from flashtrain.sim.library import build_library
+from flashtrain.sim.nand_errors import FLIP_RECORD, ErrorModel, model_record
+from flashtrain.sim.nand_errors.model import LEVELS
 from flashtrain.spec import FlashtrainError, FmsConfig
 from flashtrain.spec.errors import require, require_range
 from flashtrain.spec.registers import Register, State
@@ -189,6 +191,41 @@ class RtlLink(Link):
         """Undo :meth:`break_block` and :meth:`hang_die` for what begins from now on."""
         self._library.flashtrain_array_clear_faults()
 
+    def set_errors(self, model: ErrorModel | None, keep: bool = False) -> None:
+        """From now on cells and operations fail as the model says; without one they do not.
+
+        What the cells hold is not changed by that. keep: remember all wrong bits for :meth:`take_flips`.
+        """
+        record = ctypes.byref(model_record(model)) if model else None
+        self._library.flashtrain_array_set_errors(record, keep)
+
+    def pass_time(self, seconds: float) -> None:
+        """What is programmed gets so much older. Clocks do not age it: a simulation lasts milliseconds."""
+        require(seconds >= 0, "seconds", seconds, "a number from 0 on")
+        self._library.flashtrain_array_pass_time(seconds)
+
+    def set_read_level(self, channel: int, die: int, level: int) -> None:
+        """From now on this die's senses are at a level so many steps lower (`ErrorModel.level_factor`)."""
+        require_range("level", level, LEVELS[0], LEVELS[-1])
+        self._library.flashtrain_array_set_level(channel, die, level)
+
+    def flipped_bits(self) -> NDArray[np.uint64]:
+        """How many bits the senses of each die got wrong: uint64[channels, dies].
+
+        In whole pages, whether or not anybody fetched them.
+        """
+        g = self._config.geometry
+        flipped = np.zeros((g.channels, g.dies), np.uint64)
+        for channel, die in np.ndindex(g.channels, g.dies):
+            flipped[channel, die] = self._library.flashtrain_array_flipped(channel, die)
+        return flipped
+
+    def take_flips(self) -> NDArray[np.void]:
+        """The wrong bits since the last call, in the order of senses; dtype :data:`FLIP_RECORD`."""
+        records = np.empty(self._library.flashtrain_array_flips(), FLIP_RECORD)
+        self._library.flashtrain_array_take_flips(records.ctypes.data)
+        return records
+
     def take_trace(self) -> NDArray[np.void]:
         """The records since the last call, in order of their end; dtype :data:`TRACE_RECORD`."""
         records = np.empty(self._library.flashtrain_trace_records(), TRACE_RECORD)
@@ -233,6 +270,12 @@ def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
         "array_hang": (None, [i32, i32]),
         "array_erases": (None, [i32, i32, i32, pointer]),
         "array_clear_faults": (None, []),
+        "array_set_errors": (None, [pointer, i32]),
+        "array_pass_time": (None, [ctypes.c_double]),
+        "array_set_level": (None, [i32, i32, i32]),
+        "array_flipped": (u64, [i32, i32]),
+        "array_flips": (u64, []),
+        "array_take_flips": (None, [pointer]),
         "array_page": (i32, [i32, i32, i32, i32, i32, pointer]),
         "clocks": (u64, []),
         "run": (i32, [u64]),

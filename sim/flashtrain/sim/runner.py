@@ -98,7 +98,8 @@ def run_bench(
     Parameters
     ----------
     top
-        A component, or SystemVerilog files (Verilator also takes `.cpp` files with DPI functions).
+        A component, or SystemVerilog files (Verilator also takes `.cpp` files with DPI functions, and their
+        headers).
     toplevel
         Name of the top module.
     bench
@@ -161,7 +162,7 @@ def _build(
     log = folder / "build.log"
     try:
         runner.build(
-            sources=[path for path in sources if path.suffix != ".cpp"],
+            sources=[path for path in sources if path.suffix not in (".cpp", ".h")],
             build_args=[str(path) for path in sources if path.suffix == ".cpp"],
             hdl_toplevel=toplevel,
             build_dir=folder,

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable
 
-from flashtrain.host.fuzz import Disagreement, Fuzz, Tally
+from flashtrain.attack.fuzz import Disagreement, Fuzz, Tally
 from flashtrain.spec import preset
 
 from .command import Command, add_json, add_link, add_preset, at_least_one

@@ -43,6 +43,11 @@ class StateStore:
             stored_bytes=self._tiles * geometry.page_set_bytes,
         )
 
+    @property
+    def committed(self) -> int:
+        """Steps that were committed."""
+        return self._state.current.updates
+
     def read(self, name: str, port: Port) -> Awaited[Array, Array]:
         """Read the current weights called `name` into a new array."""
 

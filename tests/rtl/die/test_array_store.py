@@ -1,49 +1,23 @@
 """Storage of the array model under Verilator: sparse, freed by erases; and faults that a host asks for."""
 
-import ctypes
-import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from flashtrain.sim.nand import VERILATOR_SOURCES
+sys.path.insert(0, str(Path(__file__).parent))
 
-WORD_BYTES, PAGE_WORDS = 32, 17
-PAGE_BYTES = WORD_BYTES * PAGE_WORDS
-PROGRAM = 1
+from store_kit import PAGE_BYTES, PROGRAM, WORD_BYTES, StoredDie, compile_store
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    """The store, compiled by itself."""
-    path = tmp_path_factory.mktemp("store") / "store.so"
-    (source,) = (path for path in VERILATOR_SOURCES if path.suffix == ".cpp")
-    subprocess.run(["c++", "-std=c++17", "-shared", "-fPIC", "-o", path, source], check=True)
-    library = ctypes.CDLL(str(path))
-    library.flashtrain_array_open.restype = ctypes.c_void_p
-    library.flashtrain_array_bytes.restype = ctypes.c_uint64
-    return library
-
-
-class Die:
-    def __init__(self, library, channel: int, die: int):
-        self.library = library
-        self.store = ctypes.c_void_p(library.flashtrain_array_open(channel, die, 2, PAGE_WORDS, WORD_BYTES))
-
-    def write(self, plane: int, block: int, page: int, words: dict[int, bytes]) -> None:
-        self.library.flashtrain_array_new_page(self.store, plane, block, page)
-        for word, content in words.items():
-            self.library.flashtrain_array_write(self.store, plane, word, content)
-
-    def read(self, plane: int, block: int, page: int, word: int) -> bytes:
-        content = ctypes.create_string_buffer(WORD_BYTES)
-        self.library.flashtrain_array_open_page(self.store, plane, block, page)
-        self.library.flashtrain_array_read(self.store, plane, word, content)
-        return content.raw
+    return compile_store(tmp_path_factory.mktemp("store"))
 
 
 def test_only_what_is_written_is_kept(library):
     library.flashtrain_array_forget()
-    first, second = Die(library, 0, 0), Die(library, 63, 1)
+    first, second = StoredDie(library, 0, 0), StoredDie(library, 63, 1)
     ones = b"\x11" * WORD_BYTES
     first.write(0, 682, 767, {3: ones})
     assert library.flashtrain_array_bytes() == PAGE_BYTES
@@ -55,7 +29,7 @@ def test_only_what_is_written_is_kept(library):
 
 def test_an_erase_frees(library):
     library.flashtrain_array_forget()
-    die = Die(library, 1, 0)
+    die = StoredDie(library, 1, 0)
     for page in range(5):
         die.write(0, 7, page, {0: bytes(WORD_BYTES)})
         die.write(1, 7, page, {0: bytes(WORD_BYTES)})

@@ -10,15 +10,15 @@ from flashtrain.numerics.page_codec import PageCodec
 from flashtrain.sim.bench.streams import pack
 from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec import PRESETS
-from flashtrain.spec.ecc import STRENGTHS, PageCode
+from flashtrain.spec.ecc import PageCode
 
 CODES = {
     # Two code words of 128 bits in GF(256), two errors each.
     "little": PageCode(data_bytes=16, strength=2, word_bytes=8),
     # Three unequal words whose parity takes no whole number of beats of 32 bits without its ones.
     "uneven": PageCode(data_bytes=104, strength=5, word_bytes=32),
-    "tiny": PageCode.of(PRESETS["tiny"].geometry, STRENGTHS["tiny"]),
-    "small": PageCode.of(PRESETS["small"].geometry, STRENGTHS["small"]),
+    "tiny": PRESETS["tiny_ecc"].code,
+    "small": PRESETS["small_ecc"].code,
 }
 
 

@@ -27,5 +27,8 @@ __all__ = [
 _FOLDER = Path(__file__).parent
 
 ICARUS_SOURCES = (_FOLDER / "array.sv", _FOLDER / "checker.sv")
-VERILATOR_SOURCES = (*ICARUS_SOURCES, _FOLDER / "array_store.cpp")
+VERILATOR_SOURCES = (
+    *ICARUS_SOURCES,
+    *(_FOLDER / name for name in ("array_store.cpp", "array_store.h", "array_errors.h")),
+)
 QUIET_HOST = _FOLDER / "quiet_host.cpp"

@@ -1,7 +1,8 @@
 // Model of a die's array of cells: storage and time. The die's logic is on its port (rtl/die/array_port.py).
 //
-// Data are exact. An operation takes TR, TPROG or TBERS clocks; a page moves between array and data register within
-// that time, a word per clock: at the start of a program, at the end of a sense. From the factory all is erased.
+// Data are exact, but for failures. An operation takes TR, TPROG or TBERS clocks; a page moves between array and data
+// register within that time, a word per clock: at the start of a program, at the end of a sense. From the factory all is
+// erased.
 //
 // A read beside senses while a program or erase runs: that is suspended when it has advanced for TADV since it began or
 // was resumed, for TSUSP, TR and TRES, and ends so much later. If it ends before, or none runs, there is only the sense.
@@ -24,7 +25,8 @@
 //
 // Failures: block BAD_BLOCK fails to program and to erase on the planes in BAD_PLANES. Under Verilator
 // `flashtrain_array_fails` in array_store.cpp is asked too; there an operation may also hang, until a reset, and then
-// a read beside it does. A sense reports what it is told, too, but its data are right.
+// a read beside it does. A sense reports what it is told, too, but its data are right. By the store's model of errors
+// (array_errors.h) senses get bits wrong, and programs that fail leave their pages torn.
 //
 // Under Verilator pages are kept in array_store.cpp, sparsely; else in a memory of the full size.
 

@@ -1,30 +1,25 @@
-// What the arrays of all dies hold: pages, made when they are programmed and freed when their block is erased.
+// What the arrays of all dies hold: pages, made when they are programmed and freed when their block is erased; and what
+// goes wrong with them.
 //
 // One system per process or loaded library: the functions that array.sv calls have no other context.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <map>
-#include <memory>
+#include <optional>
 #include <set>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "array_errors.h"
+#include "array_store.h"
+
 namespace {
 
-using Page = std::unique_ptr<uint8_t[]>;
-
-// One die's array.
-struct Store {
-    size_t word_bytes;
-    size_t page_bytes;
-    std::unordered_map<uint64_t, std::vector<Page>> blocks;
-    std::unordered_map<uint64_t, uint32_t> erases;  // of each block, also of those that were interrupted
-    std::vector<uint8_t*> open;  // a page of each plane, or null for one that holds nothing
-
-    static uint64_t key(int plane, int block) { return static_cast<uint64_t>(plane) << 32 | static_cast<uint32_t>(block); }
-};
+using flashtrain_errors::Model;
+using flashtrain_errors::Place;
+using namespace flashtrain_store;
 
 std::map<std::pair<int, int>, Store> stores;
 
@@ -35,7 +30,46 @@ struct Fault {
 std::vector<Fault> faults;
 std::set<std::pair<int, int>> hanging;  // dies
 
+// A bit that a sense got wrong.
+struct Flip {
+    uint16_t channel, die, plane, block;
+    uint32_t page, sense, bit;
+};
+
+std::optional<Model> model;
+double now = 0;  // seconds of which the simulation knows nothing
+bool keep_flips = false;
+std::vector<Flip> flips;
+
 Store& of(void* store) { return *static_cast<Store*>(store); }
+
+// What a sense finds in a page, or in one that holds nothing but FFh.
+void sense_with_errors(Store& store, int plane, int block, int page, const Block& in, const Page& cells) {
+    constexpr double kSecondsPerDay = 86400;
+    OpenPage& open = store.open[plane];
+    const Place at = store.place(plane, block, page);
+    const double days = cells.bytes ? (now - cells.programmed) / kSecondsPerDay : 0;
+    const double rate = model->bit_error_rate(in.erases, days, in.reads, store.level);
+    const std::vector<uint32_t> wrong =
+        model->wrong_bits(at, static_cast<uint32_t>(8 * store.page_bytes), cells.senses, rate);
+    if (wrong.empty()) return;
+    open.sensed.resize(store.page_bytes);
+    if (open.bytes) {
+        std::memcpy(open.sensed.data(), open.bytes, store.page_bytes);
+    } else {
+        std::memset(open.sensed.data(), 0xFF, store.page_bytes);
+    }
+    for (const uint32_t bit : wrong) {
+        open.sensed[bit / 8] ^= 1 << bit % 8;
+        if (keep_flips) {
+            flips.push_back({static_cast<uint16_t>(store.channel), static_cast<uint16_t>(store.die),
+                             static_cast<uint16_t>(plane), static_cast<uint16_t>(block), static_cast<uint32_t>(page),
+                             cells.senses, bit});
+        }
+    }
+    store.flipped += wrong.size();
+    open.bytes = open.sensed.data();
+}
 
 }  // namespace
 
@@ -45,6 +79,8 @@ extern "C" {
 
 void* flashtrain_array_open(int channel, int die, int planes, int page_words, int word_bytes) {
     Store& store = stores[{channel, die}];
+    store.channel = channel;
+    store.die = die;
     store.word_bytes = word_bytes;
     store.page_bytes = static_cast<size_t>(page_words) * word_bytes;
     store.open.resize(planes);
@@ -53,49 +89,70 @@ void* flashtrain_array_open(int channel, int die, int planes, int page_words, in
 
 // Opens a page of FFh for writing.
 void flashtrain_array_new_page(void* store, int plane, int block, int page) {
-    std::vector<Page>& pages = of(store).blocks[Store::key(plane, block)];
-    if (pages.size() <= static_cast<size_t>(page)) pages.resize(page + 1);
-    if (!pages[page]) pages[page].reset(new uint8_t[of(store).page_bytes]);
-    std::memset(pages[page].get(), 0xFF, of(store).page_bytes);
-    of(store).open[plane] = pages[page].get();
+    Page& cells = of(store).block(plane, block).page(page);
+    if (!cells.bytes) cells.bytes.reset(new uint8_t[of(store).page_bytes]);
+    std::memset(cells.bytes.get(), 0xFF, of(store).page_bytes);
+    cells.programmed = now;
+    of(store).open[plane].bytes = cells.bytes.get();
+    of(store).open[plane].torn.reset();
 }
 
-// Opens a page for reading. A page that was never written reads as FFh.
+// Opens a page for reading: senses it. A page that was never written reads as FFh, but for errors.
 void flashtrain_array_open_page(void* store, int plane, int block, int page) {
-    const auto found = of(store).blocks.find(Store::key(plane, block));
-    const bool exists = found != of(store).blocks.end() && static_cast<size_t>(page) < found->second.size();
-    of(store).open[plane] = exists ? found->second[page].get() : nullptr;
+    Block& in = of(store).block(plane, block);
+    Page& cells = in.page(page);
+    of(store).open[plane].bytes = cells.bytes.get();
+    if (model) sense_with_errors(of(store), plane, block, page, in, cells);
+    ++cells.senses;
+    ++in.reads;
 }
 
 void flashtrain_array_erase(void* store, int plane, int block) {
-    of(store).blocks.erase(Store::key(plane, block));
-    ++of(store).erases[Store::key(plane, block)];
+    Block& erased = of(store).block(plane, block);
+    erased.pages.clear();
+    erased.pages.shrink_to_fit();
+    erased.reads = 0;
+    ++erased.erases;
 }
 
 void flashtrain_array_write(void* store, int plane, int word, const uint32_t* data) {
     const size_t bytes = of(store).word_bytes;
-    if (of(store).open[plane]) std::memcpy(of(store).open[plane] + word * bytes, data, bytes);
+    OpenPage& open = of(store).open[plane];
+    if (!open.bytes) return;
+    uint8_t* const to = open.bytes + word * bytes;
+    std::memcpy(to, data, bytes);
+    if (!open.torn) return;
+    for (size_t i = 0; i < bytes; ++i) {
+        const size_t at = word * bytes + i;
+        to[i] |= static_cast<uint8_t>(flashtrain_errors::draw(*open.torn, at / 8) >> 8 * (at % 8));
+    }
 }
 
 void flashtrain_array_read(void* store, int plane, int word, uint32_t* data) {
     const size_t bytes = of(store).word_bytes;
-    if (of(store).open[plane]) {
-        std::memcpy(data, of(store).open[plane] + word * bytes, bytes);
+    if (of(store).open[plane].bytes) {
+        std::memcpy(data, of(store).open[plane].bytes + word * bytes, bytes);
     } else {
         std::memset(data, 0xFF, bytes);
     }
 }
 
-// Whether an operation fails on a plane (1), or never ends (2); the place for a model of errors. Operations are
-// ArrayOp's.
-int flashtrain_array_fails(int channel, int die, int op, int plane, int block, int /*page*/) {
-    constexpr int kSense = 0, kBeside = 3;
+// Whether an operation fails on a plane (1), or never ends (2). Operations are ArrayOp's; a program has opened its page.
+int flashtrain_array_fails(int channel, int die, int op, int plane, int block, int page) {
+    constexpr int kProgram = 1, kErase = 2;
     if (hanging.count({channel, die})) return 2;
-    if (op == kSense || op == kBeside) return 0;
+    if (op != kProgram && op != kErase) return 0;
     for (const Fault& fault : faults) {
         if (fault.channel == channel && fault.die == die && fault.plane == plane && fault.block == block) return 1;
     }
-    return 0;
+    if (!model) return 0;
+    Store& store = stores[{channel, die}];
+    Block& in = store.block(plane, block);
+    if (op == kErase) return in.stuck = model->erase_fails(store.place(plane, block, 0));
+    const Place at = store.place(plane, block, page);
+    if (!in.stuck && !model->program_fails(at)) return 0;
+    store.open[plane].torn = model->key(flashtrain_errors::TORN, at);
+    return 1;
 }
 
 // For the host.
@@ -118,9 +175,10 @@ int flashtrain_array_page(int channel, int die, int plane, int block, int page, 
     const auto store = stores.find({channel, die});
     if (store == stores.end()) return 0;
     const auto found = store->second.blocks.find(Store::key(plane, block));
-    if (found == store->second.blocks.end() || static_cast<size_t>(page) >= found->second.size()) return 0;
-    if (!found->second[page]) return 0;
-    std::memcpy(bytes, found->second[page].get(), store->second.page_bytes);
+    if (found == store->second.blocks.end()) return 0;
+    const std::vector<Page>& pages = found->second.pages;
+    if (static_cast<size_t>(page) >= pages.size() || !pages[page].bytes) return 0;
+    std::memcpy(bytes, pages[page].bytes.get(), store->second.page_bytes);
     return 1;
 }
 
@@ -128,20 +186,55 @@ int flashtrain_array_page(int channel, int die, int plane, int block, int page, 
 void flashtrain_array_erases(int channel, int die, int blocks, uint32_t* counts) {
     const auto store = stores.find({channel, die});
     if (store == stores.end()) return;
-    for (const auto& [key, erases] : store->second.erases) counts[(key >> 32) * blocks + (key & 0xFFFFFFFF)] = erases;
+    for (const auto& [key, block] : store->second.blocks) {
+        counts[(key >> 32) * blocks + (key & 0xFFFFFFFF)] = block.erases;
+    }
+}
+
+// From now on cells and operations fail as the model says, or without one not at all; with `keep` all wrong bits are
+// kept for the host.
+void flashtrain_array_set_errors(const Model* errors, int keep) {
+    if (errors) {
+        model = *errors;
+    } else {
+        model.reset();
+    }
+    keep_flips = keep;
+}
+
+// What is programmed gets older.
+void flashtrain_array_pass_time(double seconds) { now += seconds; }
+
+// From now on this die's senses are at a level so many steps lower.
+void flashtrain_array_set_level(int channel, int die, int level) { stores[{channel, die}].level = level; }
+
+// Bits that a die's senses got wrong.
+uint64_t flashtrain_array_flipped(int channel, int die) {
+    const auto store = stores.find({channel, die});
+    return store == stores.end() ? 0 : store->second.flipped;
+}
+
+uint64_t flashtrain_array_flips() { return flips.size(); }
+
+void flashtrain_array_take_flips(Flip* taken) {
+    std::copy(flips.begin(), flips.end(), taken);
+    flips.clear();
 }
 
 // Bytes of all pages that are kept.
 uint64_t flashtrain_array_bytes() {
     uint64_t bytes = 0;
     for (const auto& [place, store] : stores) {
-        for (const auto& [key, pages] : store.blocks) {
-            for (const Page& page : pages) bytes += page ? store.page_bytes : 0;
+        for (const auto& [key, block] : store.blocks) {
+            for (const Page& page : block.pages) bytes += page.bytes ? store.page_bytes : 0;
         }
     }
     return bytes;
 }
 
 // All arrays are as from the factory; only while no simulation uses them.
-void flashtrain_array_forget() { stores.clear(); }
+void flashtrain_array_forget() {
+    stores.clear();
+    now = 0;
+}
 }

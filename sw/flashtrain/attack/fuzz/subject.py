@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flashtrain.host.entries import CompletionEntry
+from flashtrain.host.errors import DeviceHang
+from flashtrain.host.link import Link
 from flashtrain.spec import FmsConfig, Port
 from flashtrain.spec.registers import (
     MAX_STREAMS,
@@ -16,9 +19,6 @@ from flashtrain.spec.registers import (
     stream_register,
 )
 
-from ..entries import CompletionEntry
-from ..errors import DeviceHang
-from ..link import Link
 from .command import FuzzCommand
 from .disagreement import Disagreement
 from .host_queues import HostQueues

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from flashtrain.host.entries import CompletionEntry
+from flashtrain.host.errors import RegisterError
+from flashtrain.host.link import Link
 from flashtrain.spec import Status
 from flashtrain.spec.registers import Control, StreamRegister, stream_register
 
-from ..entries import CompletionEntry
-from ..errors import RegisterError
-from ..link import Link
 from .acts import Act, Cut, Enable, Meddle, Submit
 from .batch import Batch
 from .command import FuzzCommand

@@ -2,11 +2,11 @@
 
 from random import Random
 
+from flashtrain.host.entries import raw_entry
 from flashtrain.spec import Access, Opcode, Port
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.registers import Control
 
-from ..entries import raw_entry
 from .acts import Act, Cut, Enable, Meddle, Submit
 from .batch import Batch
 from .command import FuzzCommand

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from flashtrain.host.entries import CompletionEntry, parse_completion
+from flashtrain.host.link import Link
 from flashtrain.spec import Completion, Port, Submission
 from flashtrain.spec.registers import PortRegister, cq_head_doorbell, port_register, sq_tail_doorbell
 
-from ..entries import CompletionEntry, parse_completion
-from ..link import Link
 from .command import FuzzCommand
 from .disagreement import Disagreement
 from .scene import QueuePlace

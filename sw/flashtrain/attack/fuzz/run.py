@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
+from flashtrain.host.link import Link, LinkFactory
 from flashtrain.spec import FlashtrainError, FmsConfig, Status
 
-from ..link import Link, LinkFactory
 from .acts import Act, Cut, Submit
 from .command import FuzzCommand
 from .director import Director

@@ -2,9 +2,9 @@
 
 from random import Random
 
+from flashtrain.host.entries import raw_entry
 from flashtrain.spec import Access, Opcode, Port, Submission
 
-from ..entries import raw_entry
 from .batch import Batch
 from .command import FuzzCommand, Payload
 from .oracle import Oracle

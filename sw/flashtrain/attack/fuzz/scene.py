@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from random import Random
 
+from flashtrain.host.queue_pair import ALIGNMENT
 from flashtrain.spec import Access, Completion, FmsConfig, Port, Submission
 from flashtrain.spec.registers import MAX_STREAMS, StreamAttributes
 
-from ..queue_pair import ALIGNMENT
 from .oracle import StreamRights, Surroundings
 
 _LEAST_ENTRIES, _MOST_ENTRIES = 3, 13

@@ -1,0 +1,26 @@
+"""Errors of the simulated cells: which bits a sense gets wrong, which programs and erases fail.
+
+`model` says how often, from wear, age and reads, and `presets` has sets of parameters; `draws` says which,
+the same as `nand/array_errors.h` does for the arrays of the RTL Link (:meth:`RtlLink.set_errors`).
+"""
+
+from .draws import PagePlace, erase_fails, program_fails, torn, wrong_bits
+from .model import Ageing, ErrorModel, Wear
+from .presets import SLC, even
+from .record import FLIP_RECORD, ModelRecord, model_record
+
+__all__ = [
+    "FLIP_RECORD",
+    "SLC",
+    "Ageing",
+    "ErrorModel",
+    "ModelRecord",
+    "PagePlace",
+    "Wear",
+    "erase_fails",
+    "even",
+    "model_record",
+    "program_fails",
+    "torn",
+    "wrong_bits",
+]

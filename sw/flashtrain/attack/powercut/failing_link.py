@@ -1,0 +1,87 @@
+"""A Link whose power may fail at a chosen clock."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.host import Link
+from flashtrain.host.errors import DeviceHang
+from flashtrain.spec import FmsConfig
+
+
+class PowerFailed(Exception):
+    """The device does not answer any more."""
+
+
+class FailingLink(Link):
+    """`inner`, which calls `on_time` when its clock reaches `time`, in the middle of whatever goes on.
+
+    time: a clock, or None: never. on_time: chooses the next `time`, and raises :class:`PowerFailed` or lets
+    things go on.
+    """
+
+    def __init__(self, inner: Link) -> None:
+        self._inner = inner
+        self.time: int | None = None
+        self.on_time: Callable[[], None] = self.fail
+
+    def fail(self) -> None:
+        self.time = None
+        raise PowerFailed
+
+    @property
+    def config(self) -> FmsConfig:
+        return self._inner.config
+
+    @property
+    def memory(self) -> NDArray[np.uint8]:
+        return self._inner.memory
+
+    @property
+    def clocks(self) -> int:
+        return self._inner.clocks
+
+    def read_register(self, address: int) -> int:
+        value = self._inner.read_register(address)
+        self._look()
+        return value
+
+    def write_register(self, address: int, value: int) -> None:
+        self._inner.write_register(address, value)
+        self._look()
+
+    def run(self, clocks: int) -> None:
+        end = self.clocks + clocks
+        while self.clocks < end:
+            stop = end if self.time is None else min(end, self.time)
+            self._inner.run(stop - self.clocks)
+            self._look()
+
+    def wait(self, max_clocks: int | None = None) -> bool:
+        while self.time is not None:
+            left = self.time - self.clocks
+            if max_clocks is not None and max_clocks <= left:
+                break
+            before = self.clocks
+            try:
+                interrupted = self._inner.wait(max(1, left))
+            except DeviceHang:
+                if self.clocks < self.time:
+                    raise
+                max_clocks = None if max_clocks is None else max(1, max_clocks - (self.clocks - before))
+                self._look()
+            else:
+                self._look()
+                return interrupted
+        return self._inner.wait(max_clocks)
+
+    def power_cycle(self) -> None:
+        self._inner.power_cycle()
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def _look(self) -> None:
+        while self.time is not None and self.clocks >= self.time:
+            self.on_time()
