@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from flashtrain.spec import FmsConfig, preset
-from flashtrain.spec.ecc import STRENGTHS
 from flashtrain.spec.timing import ns
 
 TINY = preset("tiny")
@@ -23,8 +22,8 @@ CONFIGS = {
     ),
 }  # fmt: skip
 CONFIGS |= {
-    "coded": replace(CONFIGS["fast"], code_strength=STRENGTHS["tiny"]),
-    "coded_small": replace(CONFIGS["small"], code_strength=STRENGTHS["small"]),
+    "coded": replace(CONFIGS["fast"], code_strength=preset("tiny_ecc").code_strength),
+    "coded_small": replace(CONFIGS["small"], code_strength=preset("small_ecc").code_strength),
 }
 BAD_BLOCK, BAD_PLANES = 3, 0b10
 """What fails in every bench: block 3 on plane 1."""
