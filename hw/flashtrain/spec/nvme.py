@@ -69,6 +69,9 @@ Optimizer steps on the dies (`spec.update`):
 - What the source holds must be programmed: what was appended to a volatile stream is to be flushed before.
   Constants must have been set since the controller was enabled, with formats that fit PAGES and COPIES;
   otherwise the contents of tiles, copies and statistics are undefined, and nothing else.
+- With error correction an UPDATE that meets a tile with a word that cannot be corrected completes with
+  WRITE_FAULT, as one whose program has failed; the tile's copies are undefined. What it wrote in the tile's
+  place cannot be read; the source is as it was.
 - From its first update on a destination is *uncommitted*. COMMIT ends that, and resets the source unless it
   is pinned; a reset of all its zones ends it, too: that is how a step is skipped. Neither moves data.
 - PIN keeps a stream as it is until RELEASE; both succeed also when it is so already. Zone management other

@@ -21,6 +21,12 @@ Die commands (bytes in `spec.nand`):
   with its own `plane` and the CRC that goes with it; their other spare bytes stay as they are. When the die
   is ready again FAILC is the status of the program two UPDATEs before; while RDY is set the next gradients,
   copies, statistics and UPDATEs may follow.
+- With a code (`spec.ecc`) the unit works on corrected words only, and every page of the tile gets the parity
+  of what it holds then, identity included. If a word of the tile cannot be corrected, the tile is programmed
+  nevertheless, with 16 zeros instead of each identity, and with parity; its words and copies are undefined.
+  So no page of it can be taken for a good one, and the status of its program is that of one which has failed,
+  on the planes of the words concerned. Pages that are written or read in any other way cross the pins as they
+  are; what follows copies and statistics is no parity.
 - UPDATE_END: when the array is idle, the tile of the last UPDATE is programmed: the die is ready at once,
   FAILC is the status of the program before, and FAIL at ARDY its own. Between the first UPDATE and the end no
   other command is allowed but those above and below, status and reset.

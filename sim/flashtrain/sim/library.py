@@ -26,6 +26,8 @@ from flashtrain.rtl.channel.program_results import ProgramResults
 from flashtrain.rtl.channel.read_buffer import ReadBuffer
 from flashtrain.rtl.channel.read_intake import ReadIntake
 from flashtrain.rtl.channel_ports import ChannelPorts
+from flashtrain.rtl.die.tile_decoder import TileDecoder
+from flashtrain.rtl.die.tile_encoder import TileEncoder
 from flashtrain.rtl.die.update import UpdateUnit
 from flashtrain.rtl.die.updater import Updater
 from flashtrain.rtl.frontend.clockwork import HubClockwork
@@ -66,7 +68,7 @@ _CHANNEL_PARTS = (
 )  # fmt: skip
 _CHANNEL_OPTIONS = {"restless": ("engine_clockwork",), "silent": ("cycle",), "polled": ("counter_value",)}
 _DIE_OPTIONS = {"restless": (REST, "logic")}
-_DIE_PARTS = (Updater, UpdateUnit)
+_DIE_PARTS = (Updater, UpdateUnit, TileDecoder, TileEncoder)
 
 
 def build_library(config: FmsConfig) -> Path:

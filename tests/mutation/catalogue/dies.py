@@ -4,6 +4,7 @@ from fault import Fault
 
 OPERATIONS = "rtl/die/test_die.py::test_operations"
 OF_UPDATES = "rtl/die/test_die.py::test_updates"
+ALONE = "rtl/die/test_tile_code.py"
 LANE = "rtl/update_lane/test_update_lane.py"
 
 DIES = (
@@ -18,8 +19,8 @@ DIES = (
     Fault(
         "failc-of-any-operation",
         "die/sequencer.py",
-        "Mux(programs & (updates | (op == ArrayOp.PROGRAM)), array.failed, 0)",
-        "array.failed",
+        "Mux(programs & (updates | (op == ArrayOp.PROGRAM)), self.failed, 0)",
+        "self.failed",
         "FAILC tells of whatever the array did before",
         OPERATIONS,
     ),
@@ -78,5 +79,21 @@ DIES = (
         "self.lane >> 1 == page_lanes >> 1",
         "the identity behind later pages of gradients is taken for the tile's",
         OF_UPDATES,
+    ),
+    Fault(
+        "whatever-word-is-clean",
+        "die/tile_decoder.py",
+        "verdicts.payload.failed | spoilt",
+        "spoilt",
+        "a tile with a word that cannot be corrected is updated as any other",
+        ALONE,
+    ),
+    Fault(
+        "encoded-before-the-results",
+        "die/tile_encoder.py",
+        "left & (due | self.rest.replicate(words.count))",
+        "left",
+        "words of a tile get their parity before the update unit is done with them",
+        ALONE,
     ),
 )

@@ -21,6 +21,10 @@ CONFIGS = {
         preset("small"), geometry=replace(preset("small").geometry, blocks=4, pages=4), max_blocks=64
     ),
 }  # fmt: skip
+CONFIGS |= {
+    "coded": replace(CONFIGS["fast"], code_strength=preset("tiny_ecc").code_strength),
+    "coded_small": replace(CONFIGS["small"], code_strength=preset("small_ecc").code_strength),
+}
 BAD_BLOCK, BAD_PLANES = 3, 0b10
 """What fails in every bench: block 3 on plane 1."""
 

@@ -193,7 +193,7 @@ async def updates(dut, moment):
     nand, cells, _ = await begin(dut)
     await nand.erase(on_all_planes(OLD))
     rng = np.random.default_rng(random.getrandbits(32))
-    step = make_step(GEOMETRY, OptimizerCode.ADAM, GradientFormat.FP16, CopyFormat.BF16, rng)
+    step = make_step(CONFIG, OptimizerCode.ADAM, GradientFormat.FP16, CopyFormat.BF16, rng)
     contents = await program_source(nand, step, 2)
     await nand.load_constants(step.constants_page)
     await nand.load_gradients(step.new_gradients())
@@ -236,7 +236,7 @@ async def updates(dut, moment):
     nand.forgive()
     for block in (OLD, NEW):
         await nand.erase(on_all_planes(block))
-    await run_step(nand, make_step(GEOMETRY, *random_formats(), rng), 2)
+    await run_step(nand, make_step(CONFIG, *random_formats(), rng), 2)
 
 
 def random_formats() -> tuple[OptimizerCode, GradientFormat, CopyFormat]:

@@ -125,6 +125,19 @@ def test_updates(run, simulator, name):
         pytest.skip("too slow")
 
 
+@pytest.mark.long("icarus", "coded")
+@pytest.mark.long("coded_small")
+@pytest.mark.parametrize("name", ["coded", "coded_small"])
+def test_updates_of_pages_with_a_code(run, simulator, name):
+    if simulator is Simulator.VERILATOR:
+        run("coded_update_bench.py", name)
+        run("update_bench.py", name, test_filter="values|status" if name == "coded" else "never_rests")
+    elif name == "coded":
+        run("coded_update_bench.py", name, test_filter="uncorrectable|part_of|clocks")
+    else:
+        pytest.skip("too slow")
+
+
 @pytest.mark.long("icarus")
 def test_power_fails(run, simulator):
     all_of_it = simulator is Simulator.VERILATOR
@@ -142,14 +155,21 @@ def test_random_operations_against_a_twin(run):
 
 
 @pytest.mark.long("icarus")
-@pytest.mark.parametrize("bench", ["random_bench.py", "update_bench.py"])
-def test_a_resting_die_misses_nothing(simulator, seed, tmp_path, bench):
+@pytest.mark.parametrize(
+    ("bench", "name", "tests"),
+    [
+        ("random_bench.py", "one", None),
+        ("update_bench.py", "one", "values|status_of_programs|reset"),
+        ("coded_update_bench.py", "coded", "errors_are|uncorrectable|reset"),
+    ],
+)
+def test_a_resting_die_misses_nothing(simulator, seed, tmp_path, bench, name, tests):
     """Operations on two dies, one of which stands still whenever it says that it may."""
-    if simulator is not Simulator.VERILATOR and bench == "update_bench.py":
+    if simulator is not Simulator.VERILATOR and bench != "random_bench.py":
         pytest.skip("too slow")
-    unit = DieUnit(config_named("one"), bad_block=BAD_BLOCK, bad_planes=BAD_PLANES)
+    unit = DieUnit(config_named(name), bad_block=BAD_BLOCK, bad_planes=BAD_PLANES)
     files = [*export_design(unit, "die_unit").write(tmp_path), HERE / "resting_bench.sv", *models(simulator)]
-    parameters = {"config": "one", "verilator": simulator is Simulator.VERILATOR, "rests": True}
+    parameters = {"config": name, "verilator": simulator is Simulator.VERILATOR, "rests": True}
     run_bench(
         files,
         "resting_bench",
@@ -157,7 +177,7 @@ def test_a_resting_die_misses_nothing(simulator, seed, tmp_path, bench):
         simulator=simulator,
         seed=seed,
         parameters=parameters,
-        test_filter=None if bench == "random_bench.py" else "values|status_of_programs|reset",
+        test_filter=tests,
     )
 
 

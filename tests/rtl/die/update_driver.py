@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
+from coded_tile import with_parity
 from nand_driver import NandDriver
 
 from flashtrain.numerics import Constants, gradient_values, statistics, update
+from flashtrain.numerics.page_codec import PageCodec
 from flashtrain.numerics.statistics import add_squares
+from flashtrain.spec import FmsConfig
 from flashtrain.spec.identity import PageIdentity, identity_record
 from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import DieStatus
@@ -82,12 +85,16 @@ class UpdateDriver(NandDriver):
 
 @dataclass
 class Step:
-    """A step on tiles of a die: random constants, state and gradients, and what has to come of them."""
+    """A step on tiles of a die: random constants, state and gradients, and what has to come of them.
+
+    With a codec pages have parity.
+    """
 
     tile: Tile
     code: OptimizerCode
     random: np.random.Generator
     parameters: int
+    codec: PageCodec | None = None
 
     def __post_init__(self) -> None:
         values = difficult(self.random, len(PROGRAMS[self.code].constants))
@@ -113,7 +120,10 @@ class Step:
         content = self.random.integers(0, 256, (g.planes, g.raw_page_bytes), dtype=np.uint8)
         words = difficult(self.random, self.tile.words)
         content[:, : g.page_bytes] = words.view(np.uint8).reshape(g.planes, g.page_bytes)
-        return content
+        return self._with_parity(content)
+
+    def _with_parity(self, content: np.ndarray) -> np.ndarray:
+        return with_parity(self.codec, content) if self.codec else content
 
     @property
     def constants_page(self) -> bytes:
@@ -161,6 +171,7 @@ class Step:
         for plane in range(g.planes):
             record = identity_record(plane=plane, **self.identities[number])
             after[plane, g.page_bytes : g.identified_page_bytes] = np.frombuffer(record, np.uint8)
+        after = self._with_parity(after)
         return after, b"" if result.copy is None else result.copy.tobytes()
 
     def statistics(self) -> bytes:
@@ -184,6 +195,7 @@ def _bits(value: np.float32) -> int:
     return int(np.float32(value).view(np.uint32))
 
 
-def make_step(geometry, code, gradient, copy, random, parameters: int | None = None) -> Step:
-    tile = Tile.of(geometry, code, gradient, copy)
-    return Step(tile, code, random, tile.parameters if parameters is None else parameters)
+def make_step(config: FmsConfig, code, gradient, copy, random) -> Step:
+    tile = Tile.of(config.geometry, code, gradient, copy)
+    codec = PageCodec(config.code) if config.code else None
+    return Step(tile, code, random, tile.parameters, codec)

@@ -52,6 +52,8 @@ class Die(wiring.Component):
     - UPDATE keeps RB_n low until the tile is done: `tr` from the end of the program before, some clocks for
       each parameter (see `TileWalker`), and the latency of the update unit. From the end of the sense on the
       array programs the tile of the UPDATE before: an array for which the next UPDATE waits never rests.
+    - With a code UPDATE corrects the tile before it computes, and gives it parity after (see `TileCode`).
+      Nothing else decodes or encodes: pages are stored and given as they come.
     - A page may be followed by as many of its spare bytes as there are, in both directions. Behind constants
       and gradients they are ignored, but for the identity behind page 0 of the gradients: the tile's pages
       get theirs from it (see `TileIdentity`), while the update unit works. Behind copies they are undefined.
@@ -98,6 +100,7 @@ class Die(wiring.Component):
             sequencer.row.eq(decoder.row),
             pins.rb_n.eq(sequencer.ready),
             sequencer.update_busy.eq(updater.busy),
+            sequencer.update_damaged.eq(updater.damaged),
             self.resting.eq(sequencer.resting & lanes.resting & registers.resting & ~updater.busy),
         ]
         for name, member in sequencer.array.signature.members.items():
@@ -106,6 +109,8 @@ class Die(wiring.Component):
         connect(m, registers.words, flipped(self.array.words))
         connect(m, updater.tile, registers.tile)
         connect(m, updater.identities, registers.identities)
+        if self.config.code:
+            connect(m, updater.code, registers.code)
 
         transfer = Signal(Transfer)
         row = data.View(row_layout(self.config), decoder.row[: row_layout(self.config).size])

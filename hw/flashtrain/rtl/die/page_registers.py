@@ -9,6 +9,7 @@ from flashtrain.spec.errors import require
 from flashtrain.spec.update import WORD_BYTES
 
 from .array_port import ArrayWords, words_per_page
+from .code_lanes import CodeLanes
 from .pin_lanes import LANE_BYTES, lane_number
 from .tile_identity import IdentityLanes
 from .tile_words import TileWords
@@ -19,7 +20,7 @@ class PageRegisters(wiring.Component):
 
     They lie in two memories of `die_word_bytes`-wide words, each with one write and one read port; one bit
     says which of them the cache registers are. The pins write a lane of 8 bytes at a time and read a word at
-    a time, so they leave three quarters of the write port and more of the read port to the update unit, which
+    a time, so they leave three quarters of the write port and more of the read port to the updater, which
     works on the cache registers, too. The data registers are the array's; the pins read them after a read
     beside, while the array needs none of them.
 
@@ -36,6 +37,7 @@ class PageRegisters(wiring.Component):
     words              to and from the array: see `ArrayWords`
     tile               to and from the update unit: see `TileWords`
     identities         of a tile's pages: see `IdentityLanes`
+    code               of its code words, if there is a code: see `CodeLanes`; it comes after the others
     """
 
     def __init__(self, config: FmsConfig):
@@ -57,6 +59,7 @@ class PageRegisters(wiring.Component):
             "words": Out(ArrayWords(config)),
             "tile": In(TileWords(config)),
             "identities": In(IdentityLanes(config)),
+            **({"code": In(CodeLanes(config))} if config.code else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -83,7 +86,7 @@ class PageRegisters(wiring.Component):
             data_words = g.page_bytes // self.config.die_word_bytes
             return address(word // data_words, word % data_words)
 
-        # To the cache registers: from the pins, FFh, from the update unit, or identities.
+        # To the cache registers: from the pins, FFh, from the update unit, identities, or code words.
         enable = Signal(self.config.die_word_bytes // WORD_BYTES)
         write_address, written = Signal(range(depth)), Signal(width)
         clears_left = Signal(range(page_words + 1))
@@ -123,9 +126,13 @@ class PageRegisters(wiring.Component):
         with m.Elif(identities.write):
             m.d.comb += identities.ready.eq(1)
             write_lane(identities.plane, g.page_bytes // LANE_BYTES + identities.lane, identities.content)
+        if self.config.code:
+            with m.Elif(self.code.write):
+                m.d.comb += self.code.write_ready.eq(1)
+                write_lane(self.code.plane, self.code.lane, self.code.content)
 
-        # From the cache registers to the pins or to the update unit; from the data registers to the array or
-        # the pins.
+        # From the cache registers to the pins, to the update unit or as code words; from the data registers
+        # to the array or the pins.
         ask = Signal()
         ask_address, array_address = Signal(range(depth)), Signal(range(depth))
         item = Signal(range(items), reset_less=True)
@@ -144,6 +151,16 @@ class PageRegisters(wiring.Component):
         with m.If(tile.read_ready):
             m.d.sync += [item.eq(tile.read_index % items), tile_half.eq(cache_half)]
 
+        asks, asked_at = Signal(), Signal(range(depth))
+        m.d.comb += [
+            asks.eq((ask & ~self.beside) | tile.read),
+            asked_at.eq(Mux(ask & ~self.beside, ask_address, tile_address(tile.read_index))),
+        ]
+        code_lane, code_comes = Signal(range(lanes), reset_less=True), Signal()
+        if self.config.code:
+            m.d.comb += self.code.read_ready.eq(self.code.read & ~asks)
+            m.d.sync += [code_lane.eq(self.code.lane % lanes), code_comes.eq(self.code.read_ready)]
+
         contents = []
         for half, cells in enumerate(halves):
             m.submodules[f"half{half}"] = cells
@@ -154,9 +171,15 @@ class PageRegisters(wiring.Component):
                     write.en.eq(enable),
                     write.addr.eq(write_address),
                     write.data.eq(written),
-                    read.en.eq((ask & ~self.beside) | tile.read),
-                    read.addr.eq(Mux(ask & ~self.beside, ask_address, tile_address(tile.read_index))),
+                    read.en.eq(asks),
+                    read.addr.eq(asked_at),
                 ]
+                if self.config.code:
+                    with m.If(self.code.read_ready):
+                        m.d.comb += [
+                            read.en.eq(1),
+                            read.addr.eq(address(self.code.plane, self.code.lane // lanes)),
+                        ]
             with m.Else():
                 m.d.comb += [
                     write.en.eq(self.words.put.replicate(len(enable))),
@@ -171,6 +194,10 @@ class PageRegisters(wiring.Component):
             self.words.from_register.eq(Mux(array_half, contents[1], contents[0])),
             tile.operand.eq(tile_word.word_select(item, 8 * WORD_BYTES)),
         ]
+        if self.config.code:
+            with m.If(code_comes):
+                code_word = Mux(cache_half, contents[1], contents[0])
+                m.d.comb += self.code.found.eq(code_word.word_select(code_lane, 8 * LANE_BYTES))
         with m.Switch(self.lane % lanes):
             for index in range(lanes):
                 with m.Case((index + 1) % lanes):  # one further than what was asked for

@@ -33,6 +33,8 @@ class Sequencer(wiring.Component):
     UPDATE senses a tile, hands it over, and at once programs the tile of the UPDATE before, which was in the
     cache registers until then; its rows are kept meanwhile. UPDATE_END programs the last.
 
+    A tile that was damaged in the cells counts as one whose program has failed, on the planes concerned.
+
     What `ReadBeside` does goes on beside that: nothing but its own sense starts on the array while it holds
     the data registers.
 
@@ -48,6 +50,7 @@ class Sequencer(wiring.Component):
     handed_over : Out(1)    the pages to output are in the cache registers from this clock on
     update : Out(1)         a tile is in the cache registers from the next clock on: begin to work on it
     update_busy : In(1)     the update unit works, from the clock after `update` on
+    update_damaged : In(planes)   planes whose words could not be corrected, when the unit is done
     within_update : Out(1)  the die is busy with an UPDATE
     resting : Out(1)        nothing changes before the next command or the end of the array's operation
     array : Out(ArrayControl)
@@ -71,6 +74,7 @@ class Sequencer(wiring.Component):
             "handed_over": Out(1),
             "update": Out(1),
             "update_busy": In(1),
+            "update_damaged": In(planes),
             "within_update": Out(1),
             "resting": Out(1),
             "array": Out(ArrayControl(config)),
@@ -114,6 +118,8 @@ class Sequencer(wiring.Component):
         target = Signal(rows, reset_less=True)
         tile = Signal(rows, reset_less=True)
         holds_tile = Signal()
+        tile_damaged = Signal(g.planes)
+        program_damaged = Signal(g.planes)  # those of the tile that was programmed last
         with m.If(self.address & (self.first == C.UPDATE_TARGET)):
             m.d.sync += [target.page.eq(row.page), target.blocks[row.plane].eq(row.block)]
 
@@ -185,11 +191,15 @@ class Sequencer(wiring.Component):
                         waiting.eq(cached & starts & (op == ArrayOp.SENSE)),
                         programs.eq(cached & (op == ArrayOp.PROGRAM)),
                         self.failed_before.eq(
-                            Mux(programs & (updates | (op == ArrayOp.PROGRAM)), array.failed, 0)
+                            Mux(programs & (updates | (op == ArrayOp.PROGRAM)), self.failed, 0)
                         ),
                         self.handed_over.eq(cached & (op == ArrayOp.SENSE)),
                     ]
                     m.d.comb += self.swap.eq((op == ArrayOp.PROGRAM) | (cached & waiting))
+                    with m.If(starts):
+                        m.d.sync += program_damaged.eq(
+                            Mux(updates & (op == ArrayOp.PROGRAM), tile_damaged, 0)
+                        )
             with m.Case(State.ARRAY_BUSY):
                 with m.If(~array.busy):
                     m.d.sync += state.eq(State.READY)
@@ -203,10 +213,11 @@ class Sequencer(wiring.Component):
                             programs.eq(holds_tile),
                             holds_tile.eq(1),
                             tile.eq(target),
+                            program_damaged.eq(Mux(holds_tile, tile_damaged, 0)),
                         ]
             with m.Case(State.UPDATING):
                 with m.If(~self.update_busy):
-                    m.d.sync += state.eq(State.READY)
+                    m.d.sync += [state.eq(State.READY), tile_damaged.eq(self.update_damaged)]
 
         m.d.comb += [
             to_tile.eq(updates & ((op == ArrayOp.PROGRAM) | (state == State.ARRAY_BUSY))),
@@ -233,6 +244,7 @@ class Sequencer(wiring.Component):
                 addressed.eq(0),
                 waiting.eq(0),
                 programs.eq(0),
+                program_damaged.eq(0),
                 holds_tile.eq(0),
                 self.failed_before.eq(0),
             ]
@@ -249,6 +261,6 @@ class Sequencer(wiring.Component):
                 & (self.ready | (array.busy & (state != State.SHORT_BUSY) & (state != State.UPDATING)))
             ),
             self.array_ready.eq(self.ready & ~array.busy & ~array.sensing),
-            self.failed.eq(array.failed),
+            self.failed.eq(array.failed | Mux(array.busy, 0, program_damaged)),
         ]
         return m

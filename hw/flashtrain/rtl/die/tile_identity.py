@@ -1,6 +1,6 @@
 """The identities of a tile's pages (`flashtrain.spec.identity`)."""
 
-from amaranth import Cat, Const, Module, Signal
+from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -36,7 +36,8 @@ class TileIdentity(wiring.Component):
     """Keeps the identity that comes with a tile's gradients, and gives each of the tile's pages its own.
 
     Identities of a tile differ in `plane` and, as a CRC is linear, in the bits of `crc` that go with it. So
-    one that was damaged on its way does not become valid here.
+    one that was damaged on its way does not become valid here. Pages that shall not be taken for good ones
+    get zeros, which are no identity.
 
     Throughput: a lane per clock, two for each plane.
 
@@ -45,6 +46,7 @@ class TileIdentity(wiring.Component):
     put : In(1)       `lane_in` is lane `lane` of the identity of the page on plane 0, of the next tile
     update : In(1)    the next tile is now the tile
     start : In(1)     write its identities; `busy` is high from the next clock on until all are written
+    void : In(1)      the pages get none; holds while `busy`
     abort : In(1)     end at once
     busy : Out(1)
     pages : Out(IdentityLanes)
@@ -58,6 +60,7 @@ class TileIdentity(wiring.Component):
             "lane_in": In(_LANE_BITS),
             "update": In(1),
             "start": In(1),
+            "void": In(1),
             "abort": In(1),
             "busy": Out(1),
             "pages": Out(IdentityLanes(config)),
@@ -82,7 +85,7 @@ class TileIdentity(wiring.Component):
         m.d.comb += [
             Cat(self.pages.lane, self.pages.plane).eq(position),
             self.pages.write.eq(self.busy),
-            self.pages.content.eq(of_plane.word_select(self.pages.lane, _LANE_BITS)),
+            self.pages.content.eq(Mux(self.void, 0, of_plane.word_select(self.pages.lane, _LANE_BITS))),
         ]
         with m.If(self.pages.write & self.pages.ready):
             m.d.sync += position.eq(position + 1)

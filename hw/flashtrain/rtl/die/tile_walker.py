@@ -42,6 +42,7 @@ class TileWalker(wiring.Component):
     abort : In(1)                end at once
     busy : Out(1)
     finished : Out(1)            the tile is done; not after `abort`
+    index : Out                  the parameter whose results are being written
     clock : Out(1)               of the update unit
     restart, valid, w, m, v, gradient : Out, ready : In   operands, see `UpdateUnit`
     done, new_w, new_m, new_v, copy, unit_busy : In   results
@@ -60,6 +61,7 @@ class TileWalker(wiring.Component):
             "abort": In(1),
             "busy": Out(1),
             "finished": Out(1),
+            "index": Out(self._count),
             "clock": Out(1),
             "restart": Out(1),
             "ready": In(1),
@@ -80,7 +82,7 @@ class TileWalker(wiring.Component):
         read_index = Signal(self._count, reset_less=True)
         # That of the last results that came; -1 before the first.
         write_index = Signal(self._count, reset_less=True)
-        m.d.comb += self.busy.eq(state != State.RESTING)
+        m.d.comb += [self.busy.eq(state != State.RESTING), self.index.eq(write_index)]
 
         phase = Signal(range(config.update_divider))
         rises = Signal()  # the unit's clock, with the end of this one

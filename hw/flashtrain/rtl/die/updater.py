@@ -7,10 +7,12 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat
 
+from .code_lanes import CodeLanes
 from .gradient_buffers import GradientBuffers
 from .pin_lanes import LANE_BYTES, lane_number
 from .step_header import StepHeader
 from .step_statistics import StepStatistics
+from .tile_code import TileCode
 from .tile_identity import IdentityLanes, TileIdentity
 from .tile_walker import TileWalker
 from .tile_words import TileWords
@@ -29,6 +31,9 @@ class Updater(wiring.Component):
     The update unit has its clock from the walker: as slow as `update_divider` says, and standing still while
     there is no tile.
 
+    With a code the tile is decoded before and encoded after, see `TileCode`; identities are written when all
+    is decoded, and none if there is a word that could not be corrected.
+
     Members
     -------
     start : In(1)            begin; `busy` is high from the next clock on until all is written
@@ -39,6 +44,9 @@ class Updater(wiring.Component):
     load, update, plane, lane, put, lane_in, ask, lane_out   see `GradientBuffers`
     statistics_begin, statistics_next : In, byte_pair_out : Out   see `StepStatistics`
     tile : Out(TileWords), identities : Out(IdentityLanes)    the cache registers
+    code : Out(CodeLanes)    the same, if there is a code
+    damaged : Out(planes)    planes with words of the tile that could not be corrected; holds from the end of
+                             `busy` to the next `start`
     """
 
     def __init__(self, config: FmsConfig):
@@ -64,6 +72,8 @@ class Updater(wiring.Component):
             "byte_pair_out": Out(16),
             "tile": Out(TileWords(config)),
             "identities": Out(IdentityLanes(config)),
+            **({"code": Out(CodeLanes(config))} if config.code else {}),
+            "damaged": Out(config.geometry.planes),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -76,7 +86,11 @@ class Updater(wiring.Component):
         m.submodules.unit = unit = DomainRenamer("update")(UpdateUnit(self.config.update_interval))
         m.submodules.statistics = statistics = StepStatistics()
         connect(m, walker.gradients, gradients.words)
-        connect(m, walker.tile, flipped(self.tile))
+        if self.config.code:
+            self._add_code(m, header, walker, identity)
+        else:
+            connect(m, walker.tile, flipped(self.tile))
+            m.d.comb += [identity.start.eq(self.start), self.busy.eq(walker.busy | identity.busy)]
         connect(m, identity.pages, flipped(self.identities))
         page_lanes = self.config.geometry.page_bytes // LANE_BYTES
         behind_first = (self.plane == 0) & (self.lane >> 1 == page_lanes >> 1)
@@ -85,7 +99,6 @@ class Updater(wiring.Component):
             identity.lane.eq(self.lane[0]),
             identity.lane_in.eq(self.lane_in),
             identity.update.eq(self.update),
-            identity.start.eq(self.start),
             identity.abort.eq(self.abort),
         ]
         for name in ("load", "update", "plane", "lane", "put", "lane_in", "ask"):
@@ -113,7 +126,6 @@ class Updater(wiring.Component):
             walker.wide.eq(header.gradient_format == GradientFormat.FP32),
             walker.copies.eq(header.copy_format != CopyFormat.NONE),
             walker.unit_busy.eq(unit.busy),
-            self.busy.eq(walker.busy | identity.busy),
             unit.index.eq(statistics.index),
             statistics.clear.eq(self.clear),
             statistics.tile.eq(walker.finished),
@@ -126,3 +138,21 @@ class Updater(wiring.Component):
                 with m.Case(*(code for code, program in PROGRAMS.items() if len(program.outputs) == arrays)):
                     m.d.comb += walker.arrays.eq(arrays)
         return m
+
+    def _add_code(self, m: Module, header: StepHeader, walker: TileWalker, identity: TileIdentity) -> None:
+        m.submodules.code = code = TileCode(self.config)
+        connect(m, walker.tile, code.walker)
+        connect(m, code.tile, flipped(self.tile))
+        connect(m, code.lanes, flipped(self.code))
+        m.d.comb += [
+            code.start.eq(self.start),
+            code.abort.eq(self.abort),
+            code.parameters.eq(header.parameters),
+            code.walking.eq(walker.busy),
+            code.index.eq(walker.index),
+            code.identities_busy.eq(identity.busy),
+            identity.start.eq(code.decoded),
+            identity.void.eq(code.damaged.any()),
+            self.damaged.eq(code.damaged),
+            self.busy.eq(code.busy),
+        ]

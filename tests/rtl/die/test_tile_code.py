@@ -1,0 +1,26 @@
+# amaranth: UnusedElaboratable=no
+"""Decoder and encoder of tiles, each alone."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from flashtrain.rtl.die.tile_decoder import TileDecoder
+from flashtrain.rtl.die.tile_encoder import TileEncoder
+from flashtrain.sim.runner import Simulator, run_bench
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+from die_configs import config_named  # noqa: E402
+
+
+@pytest.mark.parametrize("name", ["coded", "coded_small"])
+@pytest.mark.parametrize("unit", [TileDecoder, TileEncoder])
+def test_alone(unit, name, simulator, seed):
+    if simulator is not Simulator.VERILATOR and name == "coded_small":
+        pytest.skip("too slow")
+    kind = {TileDecoder: "tile_decoder", TileEncoder: "tile_encoder"}[unit]
+    run_bench(unit(config_named(name)), f"{kind}_{name}", HERE / f"{kind}_bench.py", simulator=simulator,
+              seed=seed, parameters={"config": name})  # fmt: skip
