@@ -35,5 +35,18 @@ UPDATING_PAIR = replace(DUAL, name="updating_pair", timing=replace(DUAL.timing, 
 IMPATIENT = replace(TINY, name="impatient", late_polls=40)
 """Gives a die up within some microseconds."""
 
-CONFIGS: dict[str, FmsConfig] = {config.name: config for config in (TINY, DUAL, WIDE)}
+TINY_CODE, DUAL_CODE = (replace(one, name=f"{one.name}_code", code_strength=9) for one in (TINY, DUAL))
+"""Pages are one code word."""
+
+WIDE_CODE = replace(
+    WIDE,
+    name="wide_code",
+    geometry=replace(WIDE.geometry, page_bytes=4096, spare_bytes=224, dies=1),
+    code_strength=13,
+)
+"""Four code words, and a word of the buffers has four chunks."""
+
+CONFIGS: dict[str, FmsConfig] = {
+    config.name: config for config in (TINY, DUAL, WIDE, TINY_CODE, DUAL_CODE, WIDE_CODE)
+}
 EVERY_CONFIG = {**CONFIGS, **{config.name: config for config in (IMPATIENT, UPDATING, UPDATING_PAIR)}}

@@ -302,7 +302,7 @@ async def the_high_half_of_a_counter_is_held(dut):
     bench = Bench(dut)
     await bench.start()
     centre = [random.getrandbits(64) for _ in range(17)]
-    channel = [random.getrandbits(48) for _ in range(13)]
+    channel = [random.getrandbits(48) for _ in range(20)]
     cocotb.start_soon(follow(dut, "counter_select", "counter_value", centre, 2))
     cocotb.start_soon(follow(dut, "channel_counter_select", "channel_counter_value", channel, 2))
     for _ in range(40):
