@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+import numpy as np
+
+from flashtrain.numerics.page_codec import PageCodec
 from flashtrain.spec import FmsConfig, Geometry
 from flashtrain.spec.presets import TINY
 from flashtrain.spec.timing import ns
@@ -50,3 +53,10 @@ CONFIGS: dict[str, FmsConfig] = {
     config.name: config for config in (TINY, DUAL, WIDE, TINY_CODE, DUAL_CODE, WIDE_CODE)
 }
 EVERY_CONFIG = {**CONFIGS, **{config.name: config for config in (IMPATIENT, UPDATING, UPDATING_PAIR)}}
+
+
+def with_parity(config: FmsConfig, data: bytes) -> bytes:
+    """What crosses the bus: data and identity, and parity if there is a code."""
+    if config.code is None:
+        return data
+    return PageCodec(config.code).encode(np.frombuffer(data, np.uint8)).tobytes()
