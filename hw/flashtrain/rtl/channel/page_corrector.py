@@ -48,7 +48,7 @@ class PageCorrector(wiring.Component):
     data are corrected in the read buffer's memory, those in the identity in the page's own. A page with a
     code word that cannot be corrected has `failed`.
 
-    Latency: a page without errors is `corrected` 6 clocks after its last beat; otherwise see
+    Latency: a page without errors is `corrected` 7 clocks after its last beat; otherwise see
     `ecc.Corrector`, and 4 clocks for each byte with errors, or more while others use the memory.
     Throughput: a beat per clock. `pages_corrected_at_once` pages, of `WORDS_WAITING` code words, are here at
     most.
@@ -67,6 +67,7 @@ class PageCorrector(wiring.Component):
     def __init__(self, config: FmsConfig, code: PageCode):
         self.config = config
         self.code = code
+        self._patch = MemoryPatch(config)
         super().__init__({
             "room": Out(1),
             "begins": In(1),
@@ -75,7 +76,7 @@ class PageCorrector(wiring.Component):
             "pages": In(stream.Signature(CompletePage(config))),
             "corrected": Out(stream.Signature(CompletePage(config))),
             "counts": Out(CorrectionCounts(config)),
-            **{name: MemoryPatch(config).signature.members[name] for name in _MEMORY},
+            **{name: self._patch.signature.members[name] for name in _MEMORY},
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -85,7 +86,7 @@ class PageCorrector(wiring.Component):
         m.submodules.syndromes = syndromes = PageSyndromes(code, BEAT_BITS)
         m.submodules.corrector = corrector = Corrector(code, parallel=8, room=places * code.words)
         m.submodules.waiting = waiting = Queue(CompletePage(config), places)
-        m.submodules.patch = patch = MemoryPatch(config)
+        m.submodules.patch = patch = self._patch
         forward(m, patch, self, _MEMORY)
         # There is room for all syndromes of the pages here, so they take each beat in its clock.
         m.d.sync += [syndromes.input.valid.eq(self.valid), syndromes.input.payload.eq(self.beat)]

@@ -1,6 +1,6 @@
 """The read buffer of a channel: pages between the dies, or the write buffer, and the tensor buffer."""
 
-from amaranth import Cat, Module, Signal
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect, flipped
@@ -14,7 +14,6 @@ from ..queue import Queue
 from .chunk_walk import ChunkWalk
 from .free_pages import FreePages
 from .gearbox import BEAT_BITS, BeatPacker, Chunks
-from .memory_patch import MemoryPatch
 from .page_corrector import CorrectionCounts, PageCorrector
 from .page_sender import CompletePage, PageSender
 
@@ -39,7 +38,7 @@ class ReadBuffer(wiring.Component):
 
     The memory has registers around it, because its ways are long.
 
-    Latency: a page is offered 6 clocks after its last beat, 8 after that of its parity if it has no errors;
+    Latency: a page is offered 6 clocks after its last beat, 9 after that of its parity if it has no errors;
     its first word comes 4 clocks after its head is accepted if the buffer was idle. Throughput: one word per
     clock, without a gap between pages whose heads are accepted in time, but for 2 clocks at most for each
     byte that is corrected; copies, one word in each clock that the bus leaves.
