@@ -76,7 +76,8 @@ class Bench:
             self.on_bus[number], page = one.read, one.corrected
         self.stored.append(number)
         identity = page[GEOMETRY.page_bytes : GEOMETRY.identified_page_bytes]
-        self.identities[number] = int.from_bytes(identity, "little")
+        failed = number in self.decoded and self.decoded[number].failed
+        self.identities[number] = 0 if failed else int.from_bytes(identity, "little")
         self._fill(number, page)
 
     def take(self, number: int) -> None:

@@ -46,7 +46,7 @@ class PageCorrector(wiring.Component):
 
     What comes from the bus is stored as it is. Errors are worked out while the next pages come; those in the
     data are corrected in the read buffer's memory, those in the identity in the page's own. A page with a
-    code word that cannot be corrected has `failed`.
+    code word that cannot be corrected has `failed`, and zeros for an identity.
 
     Latency: a page without errors is `corrected` 7 clocks after its last beat; otherwise see
     `ecc.Corrector`, and 4 clocks for each byte with errors, or more while others use the memory.
@@ -136,6 +136,7 @@ class PageCorrector(wiring.Component):
             self.corrected.valid.eq(verdicts.valid & last & there & ~patch.busy),
             self.corrected.payload.eq(page),
             self.corrected.payload.failed.eq(failed),
+            self.corrected.payload.identity.eq(Mux(failed, 0, page.identity)),
             verdicts.ready.eq(there & (~last | (self.corrected.ready & ~patch.busy))),
             judged.eq(verdicts.valid & verdicts.ready),
         ]
