@@ -5,6 +5,7 @@ from collections import Counter, deque
 from itertools import groupby
 
 import cocotb
+import numpy as np
 from channel_kit import CONFIGS, with_parity
 from cocotb.triggers import RisingEdge
 from damage import ReadPage, read_page, some_errors
@@ -15,6 +16,7 @@ from flashtrain.rtl.channel.read_buffer import HitPage
 from flashtrain.rtl.layouts import BufferPage, PageTarget, ReadHead
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.spec.ecc import RAW_BIT_ERROR_RATE, STRENGTHS
 
 CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
@@ -189,8 +191,9 @@ async def wrong_bits_are_corrected(dut, busy, ready):
     bench = Bench(dut, busy, ready)
     await start(dut)
     bench.read(0, [CODE.strength] * CODE.words)
-    bench.read(1, [0] * (CODE.words - 1) + [CODE.strength + 3])
-    for number in range(2, 14):
+    bench.read(1, [CODE.strength + 3] + [0] * (CODE.words - 1))
+    bench.read(2, [0] * (CODE.words - 1) + [CODE.strength + 3])
+    for number in range(3, 14):
         if random.random() < 0.6:
             bench.read(number, some_errors(CONFIG))
         else:
@@ -230,6 +233,23 @@ async def clean_pages_follow_each_other(dut):
     for page in range(count):
         clocks = bench.data.clocks[page * CONFIG.page_beats : (page + 1) * CONFIG.page_beats]
         assert clocks[-1] - clocks[0] == CONFIG.page_beats - 1
+
+
+@cocotb.test(skip=CODE is None or CODE.strength != STRENGTHS["small"])
+async def keeps_up_with_the_errors_it_is_made_for(dut):
+    """At the raw bit error rate that the strength follows from, the bus goes on as if there were none."""
+    bench = Bench(dut)
+    await start(dut)
+    random_bits = np.random.default_rng(cocotb.RANDOM_SEED)
+    lengths = [CODE.word_bits(word) for word in range(CODE.words)]
+    count = 24
+    for number in range(count):
+        bench.read(number, random_bits.binomial(lengths, RAW_BIT_ERROR_RATE).tolist())
+    await bench.check(count)
+    dirty = sum(verdict.corrected > 0 for page in bench.decoded.values() for verdict in page.verdicts)
+    spent, least = bench.filled[-1] - bench.filled[0], (count - 1) * (BEATS + 8)
+    dut._log.info(f"{dirty} words with errors: {spent} clocks for {count - 1} pages, {least} without")
+    assert spent <= 1.01 * least
 
 
 @cocotb.test()
