@@ -1,4 +1,4 @@
-"""A device whose configuration has a code: all pages on its flash are code words, and come back as written."""
+"""A device whose configuration has a code: its flash holds code words, and they come back as written."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -47,6 +47,7 @@ def test_what_is_appended_is_read_back(link, device, seed):
     for one, array in zip(stored, arrays, strict=True):
         assert np.array_equal(stream.read(one), array)
 
+    assert CONFIG.code is not None
     codec = PageCodec(CONFIG.code)
     pages = programmed(link)
     assert len(pages) >= sum(-(-array.nbytes // GEOMETRY.page_bytes) for array in arrays)
