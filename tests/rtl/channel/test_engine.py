@@ -55,6 +55,8 @@ class EngineWithDies(wiring.Component):
 
 @pytest.mark.long("icarus", "dual")
 @pytest.mark.long("icarus", "wide")
+@pytest.mark.long("dual_code")
+@pytest.mark.long("wide_code")
 @pytest.mark.parametrize("name", CONFIGS)
 def test_engine(name, simulator, seed, tmp_path):
     files = export_design(EngineWithDies(CONFIGS[name]), "engine").write(tmp_path)
