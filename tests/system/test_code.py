@@ -14,6 +14,7 @@ from flashtrain.spec.identity import is_identity
 from flashtrain.spec.presets import TINY
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
 
+pytestmark = pytest.mark.long
 CONFIG = replace(TINY, name="tiny_code", code_strength=9)
 GEOMETRY = CONFIG.geometry
 CORRECTIONS = ("BITS_CORRECTED", "WORDS_UNCORRECTABLE", *(f"PAGES_CORRECTED_{1 << bit}" for bit in range(5)))

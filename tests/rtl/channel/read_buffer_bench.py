@@ -186,7 +186,7 @@ async def pages_come_out_whole(dut):
 
 
 @cocotb.test(skip=CODE is None)
-@cocotb.parametrize(busy=[1, 0.8], ready=[1, 0.4])
+@cocotb.parametrize((("busy", "ready"), [(1, 1), (0.8, 0.4)]))
 async def wrong_bits_are_corrected(dut, busy, ready):
     """Among pages that are clean, copies, and pages without parity; in identities and parity, too."""
     bench = Bench(dut, busy, ready)
