@@ -45,9 +45,10 @@ WIDE_CODE = replace(
     WIDE,
     name="wide_code",
     geometry=replace(WIDE.geometry, page_bytes=4096, spare_bytes=224, dies=1),
+    read_pages=8,
     code_strength=13,
 )
-"""Four code words, and a word of the buffers has four chunks."""
+"""Four code words, words of four chunks, and more page buffers than pages are corrected at once."""
 
 CONFIGS: dict[str, FmsConfig] = {
     config.name: config for config in (TINY, DUAL, WIDE, TINY_CODE, DUAL_CODE, WIDE_CODE)

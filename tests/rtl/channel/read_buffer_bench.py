@@ -203,6 +203,18 @@ async def wrong_bits_are_corrected(dut, busy, ready):
 
 
 @cocotb.test(skip=CODE is None)
+async def the_bus_waits_for_room(dut):
+    """Pages full of errors take longer to correct than to come: no more are begun than there is room for."""
+    bench = Bench(dut)
+    await start(dut)
+    count = pages_corrected_at_once(CONFIG, CODE) + 3
+    for number in range(count):
+        bench.read(number, [CODE.strength] * CODE.words)
+    await bench.check(count)
+    assert bench.filled[-1] - bench.filled[0] > (count - 1) * (BEATS + BETWEEN)
+
+
+@cocotb.test(skip=CODE is None)
 async def corrections_do_not_wait_for_words_to_be_taken(dut):
     """The tensor buffer has accepted a page and takes none of its words: another page is corrected."""
     bench = Bench(dut)
