@@ -207,7 +207,7 @@ async def the_bus_waits_for_room(dut):
     """Pages full of errors take longer to correct than to come: no more are begun than there is room for."""
     bench = Bench(dut)
     await start(dut)
-    count = pages_corrected_at_once(CONFIG, CODE) + 3
+    count = pages_corrected_at_once(CONFIG, CODE) + 6
     for number in range(count):
         bench.read(number, [CODE.strength] * CODE.words)
     await bench.check(count)
