@@ -242,6 +242,13 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_CHANNEL_COUNTER_ERASES 0x0a /* multi-plane erases */
 #define FLASHTRAIN_CHANNEL_COUNTER_FAILURES 0x0b /* programs and erases whose status was a failure */
 #define FLASHTRAIN_CHANNEL_COUNTER_DIES_OFFLINE 0x0c /* dies that did not become ready in time, and are left alone until a reset */
+#define FLASHTRAIN_CHANNEL_COUNTER_BITS_CORRECTED 0x0d /* wrong bits that error correction has found; this and what follows is 0 without it */
+#define FLASHTRAIN_CHANNEL_COUNTER_WORDS_UNCORRECTABLE 0x0e /* code words with more wrong bits than can be corrected */
+#define FLASHTRAIN_CHANNEL_COUNTER_PAGES_CORRECTED_1 0x0f /* pages in which 1 bit was corrected, and every code word was correctable */
+#define FLASHTRAIN_CHANNEL_COUNTER_PAGES_CORRECTED_2 0x10 /* 2 or 3 bits */
+#define FLASHTRAIN_CHANNEL_COUNTER_PAGES_CORRECTED_4 0x11 /* 4 to 7 bits */
+#define FLASHTRAIN_CHANNEL_COUNTER_PAGES_CORRECTED_8 0x12 /* 8 to 15 bits */
+#define FLASHTRAIN_CHANNEL_COUNTER_PAGES_CORRECTED_16 0x13 /* 16 bits or more */
 
 /* Command bytes (ONFI 5.1, table 71; BCh to CCh vendor specific). */
 #define FLASHTRAIN_DIE_READ 0x00

@@ -10,6 +10,7 @@ from flashtrain.spec.registers import ADDRESS_BITS, MAX_STREAMS
 from .axi import Axi4LiteSignature, Axi4Signature
 from .axi_guard import AxiGuard
 from .centre import Centre
+from .channel.counters import SELECT_BITS
 from .channel_ports import ChannelPorts
 from .frontend.clockwork import HubClockworkPort
 from .frontend.registers import RegisterFile
@@ -30,7 +31,7 @@ class Hub(wiring.Component):
     write_data : Out, write_data_valid : Out(C)   to all channels; the one it is for
     read_data : In    of the channel whose `read_chosen` is high
     channel_reset : Out(1)
-    channel_counter_select : Out(4), channel_counter_sample : Out(1)
+    channel_counter_select : Out, channel_counter_sample : Out(1)
     clockwork : Out(HubClockworkPort)
     """
 
@@ -47,7 +48,7 @@ class Hub(wiring.Component):
             "write_data_valid": Out(channels),
             "read_data": In(8 * config.data_bytes),
             "channel_reset": Out(1),
-            "channel_counter_select": Out(4),
+            "channel_counter_select": Out(SELECT_BITS),
             "channel_counter_sample": Out(1),
             "clockwork": Out(HubClockworkPort(config)),
         })  # fmt: skip

@@ -278,7 +278,8 @@ class ReadPage(data.StructLayout):
 class ReadHead(data.StructLayout):
     """A page that a channel has ready for the tensor buffer; its beats follow.
 
-    `from_array`: it lay in the array as a page, and came with `identity`, the bytes of its record.
+    `from_array`: it lay in the array as a page, and came with `identity`, the bytes of its record. `failed`:
+    it has more wrong bits than error correction can correct; then the identity is zeros, which are none.
     """
 
     def __init__(self, config: FmsConfig):

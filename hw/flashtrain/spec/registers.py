@@ -169,6 +169,13 @@ class ChannelCounter(IntEnum):
     ERASES = 10  # multi-plane erases
     FAILURES = 11  # programs and erases whose status was a failure
     DIES_OFFLINE = 12  # dies that did not become ready in time, and are left alone until a reset
+    BITS_CORRECTED = 13  # wrong bits that error correction has found; this and what follows is 0 without it
+    WORDS_UNCORRECTABLE = 14  # code words with more wrong bits than can be corrected
+    PAGES_CORRECTED_1 = 15  # pages in which 1 bit was corrected, and every code word was correctable
+    PAGES_CORRECTED_2 = 16  # 2 or 3 bits
+    PAGES_CORRECTED_4 = 17  # 4 to 7 bits
+    PAGES_CORRECTED_8 = 18  # 8 to 15 bits
+    PAGES_CORRECTED_16 = 19  # 16 bits or more
 
 
 def counter_register(counter: Counter) -> int:

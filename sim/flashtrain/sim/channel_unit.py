@@ -4,6 +4,7 @@ from amaranth import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from flashtrain.rtl.channel.counters import SELECT_BITS
 from flashtrain.rtl.channel.engine import ChannelEngine
 from flashtrain.rtl.channel_ports import ChannelPorts
 from flashtrain.rtl.forward import forward
@@ -42,7 +43,7 @@ class ChannelUnit(wiring.Component):
             "data": In(8 * config.data_bytes),
             "data_valid": In(1),
             "read_data": Out(8 * config.data_bytes),
-            "counter_select": In(4),
+            "counter_select": In(SELECT_BITS),
             "counter_sample": In(1),
             "channel_reset": In(1),
             "channel": In(8),

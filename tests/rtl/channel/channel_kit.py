@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+import numpy as np
+
+from flashtrain.numerics.page_codec import PageCodec
 from flashtrain.spec import FmsConfig, Geometry
 from flashtrain.spec.presets import TINY
 from flashtrain.spec.timing import ns
@@ -35,5 +38,26 @@ UPDATING_PAIR = replace(DUAL, name="updating_pair", timing=replace(DUAL.timing, 
 IMPATIENT = replace(TINY, name="impatient", late_polls=40)
 """Gives a die up within some microseconds."""
 
-CONFIGS: dict[str, FmsConfig] = {config.name: config for config in (TINY, DUAL, WIDE)}
+TINY_CODE, DUAL_CODE = (replace(one, name=f"{one.name}_code", code_strength=9) for one in (TINY, DUAL))
+"""Pages are one code word."""
+
+WIDE_CODE = replace(
+    WIDE,
+    name="wide_code",
+    geometry=replace(WIDE.geometry, page_bytes=4096, spare_bytes=224, dies=1),
+    read_pages=8,
+    code_strength=13,
+)
+"""Four code words, words of four chunks, and more page buffers than pages are corrected at once."""
+
+CONFIGS: dict[str, FmsConfig] = {
+    config.name: config for config in (TINY, DUAL, WIDE, TINY_CODE, DUAL_CODE, WIDE_CODE)
+}
 EVERY_CONFIG = {**CONFIGS, **{config.name: config for config in (IMPATIENT, UPDATING, UPDATING_PAIR)}}
+
+
+def with_parity(config: FmsConfig, data: bytes) -> bytes:
+    """What crosses the bus: data and identity, and parity if there is a code."""
+    if config.code is None:
+        return data
+    return PageCodec(config.code).encode(np.frombuffer(data, np.uint8)).tobytes()

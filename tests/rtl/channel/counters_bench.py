@@ -4,15 +4,17 @@ import random
 from collections import Counter
 
 import cocotb
+from channel_kit import CONFIGS
 from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.channel.bus_controller import BusActivity
-from flashtrain.rtl.channel.counters import EVENTS, EventCounts
+from flashtrain.rtl.channel.counters import EventCounts
 from flashtrain.sim.bench.streams import pack, start
 from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec.registers import ChannelCounter
 
-DIES = bench_parameters()["dies"]
+CONFIG = CONFIGS[bench_parameters()["config"]]
+EVENTS = EventCounts(CONFIG)
 
 
 async def read(dut, number: int) -> int:
@@ -29,12 +31,12 @@ async def counts_everything(dut):
     # The bench drives after this edge what the next one counts; idle clocks are those before and after.
     for _ in range(300):
         activity = random.choice([one for one in BusActivity if one is not BusActivity.IDLE])
-        events = {one: random.choice((0, 0, random.randrange(DIES + 1))) for one in EVENTS}
+        events = {name: random.choice((0, 0, random.randrange(1 << event.width))) for name, event in EVENTS}
         dut.activity.value = activity.value
-        dut.events.value = pack(EventCounts(DIES), **{one.name.lower(): n for one, n in events.items()})
+        dut.events.value = pack(EVENTS, **events)
         await RisingEdge(dut.clk)
         expected[ChannelCounter(activity.value)] += 1
-        expected.update(events)
+        expected.update({ChannelCounter[name.upper()]: count for name, count in events.items()})
     dut.activity.value = BusActivity.IDLE.value
     dut.events.value = 0
     for counter in ChannelCounter:
@@ -42,8 +44,8 @@ async def counts_everything(dut):
             assert await read(dut, counter.value) == expected[counter], counter.name
     idle = await read(dut, ChannelCounter.BUS_IDLE.value)
     assert await read(dut, ChannelCounter.BUS_IDLE.value) == idle + 3
-    assert await read(dut, 15) == 0
+    assert await read(dut, 31) == 0
 
     await read(dut, ChannelCounter.BUS_COMMAND.value)
     dut.sample.value = 0
-    assert await read(dut, 15) == expected[ChannelCounter.BUS_COMMAND]
+    assert await read(dut, 31) == expected[ChannelCounter.BUS_COMMAND]

@@ -1,24 +1,29 @@
 """The read buffer between a bus, a write buffer that pages are copied from, and the tensor buffer."""
 
 import random
-from collections import deque
+from collections import Counter, deque
 from itertools import groupby
 
 import cocotb
-from channel_kit import CONFIGS
+import numpy as np
+from channel_kit import CONFIGS, with_parity
 from cocotb.triggers import RisingEdge
+from damage import ReadPage, read_page, some_errors
 
 from flashtrain.rtl.channel.gearbox import READ_CLOCKS
+from flashtrain.rtl.channel.page_corrector import CorrectionCounts, pages_corrected_at_once
 from flashtrain.rtl.channel.read_buffer import HitPage
 from flashtrain.rtl.layouts import BufferPage, PageTarget, ReadHead
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
-from flashtrain.spec.identity import PageIdentity
+from flashtrain.spec.ecc import RAW_BIT_ERROR_RATE, STRENGTHS
 
 CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
+CODE = CONFIG.code
 WORD_BITS = 8 * CONFIG.data_bytes
 BEATS = CONFIG.bus_page_bytes // 2
+BETWEEN = 6  # clocks from the last beat of a page to the first of the next, with the bus of this bench
 
 
 class Bench:
@@ -27,7 +32,10 @@ class Bench:
     def __init__(self, dut, busy: float = 1, ready: float = 1):
         self.dut, self.busy = dut, busy
         self.words: dict[int, list[int]] = {}
-        self.identities: dict[int, int] = {}  # of pages that the bus brings
+        self.identities: dict[int, int] = {}  # of pages from an array
+        self.on_bus: dict[int, bytes] = {}  # all of them that the bus brings
+        self.decoded: dict[int, ReadPage] = {}  # with a code, pages from an array
+        self.counted: Counter = Counter()
         self.fill = StreamSource(dut, "fill", busy)
         self.hits = StreamSource(dut, "hits", busy)
         self.copies = StreamSink(dut, "copy")
@@ -39,6 +47,7 @@ class Bench:
         self.clock = 0
         for name in ("fill_valid", "fill_data", "copy_valid", "copy_data"):
             getattr(dut, name).value = 0
+        self.stored: list[int] = []  # pages from an array, in their order
         for run in (self._count, self._bus, self._copier):
             cocotb.start_soon(run())
 
@@ -46,9 +55,14 @@ class Bench:
         while True:
             await RisingEdge(self.dut.clk)
             self.clock += 1
+            if CODE and self.dut.rst.value == 0:
+                self.counted.update(unpack(CorrectionCounts(CONFIG), int(self.dut.counts.value)))
 
-    def add(self, number: int) -> int:
-        self.words[number] = [random.getrandbits(WORD_BITS) for _ in range(CONFIG.page_beats)]
+    def add(self, number: int, data: bytes) -> int:
+        size = CONFIG.data_bytes
+        self.words[number] = [
+            int.from_bytes(data[at : at + size], "little") for at in range(0, GEOMETRY.page_bytes, size)
+        ]
         return pack(
             PageTarget(CONFIG),
             tag=number % CONFIG.commands,
@@ -56,14 +70,31 @@ class Bench:
             from_array=int(number in self.identities),
         )
 
-    def read(self, number: int) -> None:
+    def read(self, number: int, errors: list[int] | None = None) -> None:
+        """A page from an array, with wrong bits in its code words."""
+        page = with_parity(CONFIG, random.randbytes(GEOMETRY.identified_page_bytes))
+        self.on_bus[number] = page
+        if CODE:
+            one = self.decoded[number] = read_page(CONFIG, page, errors or [0] * CODE.words)
+            self.on_bus[number], page = one.read, one.corrected
+        self.stored.append(number)
+        identity = page[GEOMETRY.page_bytes : GEOMETRY.identified_page_bytes]
+        failed = number in self.decoded and self.decoded[number].failed
+        self.identities[number] = 0 if failed else int.from_bytes(identity, "little")
+        self._fill(number, page)
+
+    def take(self, number: int) -> None:
+        """A page that a die has made: what is behind its data has no meaning."""
+        self.on_bus[number] = random.randbytes(CONFIG.bus_page_bytes)
+        self._fill(number, self.on_bus[number])
+
+    def _fill(self, number: int, page: bytes) -> None:
         self.to_fill.append(number)
-        self.identities[number] = random.getrandbits(8 * PageIdentity.BYTES)
-        self.fill.send(self.add(number))
+        self.fill.send(self.add(number, page))
 
     def hit(self, number: int) -> None:
         self.to_copy.append(number)
-        target = self.add(number)
+        target = self.add(number, random.randbytes(GEOMETRY.page_bytes))
         layout = HitPage(CONFIG)
         place = pack(BufferPage(CONFIG), slot=number % CONFIG.write_sets, plane=number % GEOMETRY.planes)
         self.hits.send(place << layout["place"].offset | target << layout["target"].offset)
@@ -77,8 +108,7 @@ class Bench:
                 continue
             number = self.to_fill[accepted]
             accepted += 1
-            data = b"".join(word.to_bytes(WORD_BITS // 8, "little") for word in self.words[number])
-            data += self.identities[number].to_bytes(PageIdentity.BYTES, "little")
+            data = self.on_bus[number]
             for at in range(0, len(data), 2):
                 while random.random() >= self.busy:
                     await RisingEdge(dut.clk)
@@ -124,11 +154,25 @@ class Bench:
             if number in self.identities:
                 assert (fields["from_array"], fields["identity"]) == (1, self.identities[number])
             assert fields["from_array"] == (number in self.identities)
-            assert (fields["tag"], fields["failed"]) == (number % CONFIG.commands, 0)
+            failed = number in self.decoded and self.decoded[number].failed
+            assert (fields["tag"], fields["failed"]) == (number % CONFIG.commands, int(failed))
             page = words[at * CONFIG.page_beats : (at + 1) * CONFIG.page_beats]
             assert page == self.words[number], f"page {number}"
         assert sorted(order) == sorted(self.words)
+        for kind in (self.stored, [one for one in self.to_fill if one not in self.stored], self.to_copy):
+            assert [number for number in order if number in kind] == kind
+        assert +self.counted == self._counts()
         return order
+
+    def _counts(self) -> Counter:
+        """What must have been counted."""
+        counts: Counter = Counter()
+        for page in self.decoded.values():
+            counts["bits_corrected"] += page.bits
+            counts["words_uncorrectable"] += sum(verdict.corrected is None for verdict in page.verdicts)
+            if page.bits and not page.failed:
+                counts[f"pages_corrected_{min(1 << page.bits.bit_length() - 1, 16)}"] += 1
+        return +counts
 
 
 @cocotb.test()
@@ -137,10 +181,88 @@ async def pages_come_out_whole(dut):
     bench = Bench(dut, busy=0.8, ready=0.5)
     await start(dut)
     for number in range(24):
-        random.choice((bench.read, bench.hit))(number)
-    order = await bench.check(24)
-    for kind in (bench.to_fill, bench.to_copy):
-        assert [number for number in order if number in kind] == kind
+        random.choice((bench.read, bench.take, bench.hit))(number)
+    await bench.check(24)
+
+
+@cocotb.test(skip=CODE is None)
+@cocotb.parametrize((("busy", "ready"), [(1, 1), (0.8, 0.4)]))
+async def wrong_bits_are_corrected(dut, busy, ready):
+    """Among pages that are clean, copies, and pages without parity; in identities and parity, too."""
+    bench = Bench(dut, busy, ready)
+    await start(dut)
+    bench.read(0, [CODE.strength] * CODE.words)
+    bench.read(1, [CODE.strength + 3] + [0] * (CODE.words - 1))
+    bench.read(2, [0] * (CODE.words - 1) + [CODE.strength + 3])
+    for number in range(3, 14):
+        if random.random() < 0.6:
+            bench.read(number, some_errors(CONFIG))
+        else:
+            random.choice((bench.take, bench.hit))(number)
+    await bench.check(14)
+
+
+@cocotb.test(skip=CODE is None)
+async def the_bus_waits_for_room(dut):
+    """Pages full of errors take longer to correct than to come: no more are begun than there is room for."""
+    bench = Bench(dut)
+    await start(dut)
+    count = pages_corrected_at_once(CONFIG, CODE) + 6
+    for number in range(count):
+        bench.read(number, [CODE.strength] * CODE.words)
+    await bench.check(count)
+    assert bench.filled[-1] - bench.filled[0] > (count - 1) * (BEATS + BETWEEN)
+
+
+@cocotb.test(skip=CODE is None)
+async def corrections_do_not_wait_for_words_to_be_taken(dut):
+    """The tensor buffer has accepted a page and takes none of its words: another page is corrected."""
+    bench = Bench(dut)
+    bench.data.busy = 0
+    await start(dut)
+    bench.read(0)
+    await bench.heads.wait_for(1)
+    for _ in range(10):
+        await RisingEdge(dut.clk)
+    assert dut.read_data__valid.value == 1
+    bench.read(1, [CODE.strength] * CODE.words)
+    longest = CODE.word_bits(CODE.words - 1) // 8 + 30 * CODE.strength
+    await bench.heads.wait_for(2, BEATS + CODE.words * longest)
+    bench.data.busy = 1
+    await bench.check(2)
+
+
+@cocotb.test(skip=CODE is None)
+async def clean_pages_follow_each_other(dut):
+    """Without errors a page from an array costs nothing: the bus never waits, and words have no gaps."""
+    bench = Bench(dut)
+    await start(dut)
+    count = 2 * pages_corrected_at_once(CONFIG, CODE)
+    for number in range(count):
+        bench.read(number)
+    await bench.check(count)
+    periods = {late - early for early, late in zip(bench.filled, bench.filled[1:], strict=False)}
+    assert periods == {BEATS + BETWEEN}
+    for page in range(count):
+        clocks = bench.data.clocks[page * CONFIG.page_beats : (page + 1) * CONFIG.page_beats]
+        assert clocks[-1] - clocks[0] == CONFIG.page_beats - 1
+
+
+@cocotb.test(skip=CODE is None or CODE.strength != STRENGTHS["small"])
+async def keeps_up_with_the_errors_it_is_made_for(dut):
+    """At the raw bit error rate that the strength follows from, the bus goes on as if there were none."""
+    bench = Bench(dut)
+    await start(dut)
+    random_bits = np.random.default_rng(cocotb.RANDOM_SEED)
+    lengths = [CODE.word_bits(word) for word in range(CODE.words)]
+    count = 24
+    for number in range(count):
+        bench.read(number, random_bits.binomial(lengths, RAW_BIT_ERROR_RATE).tolist())
+    await bench.check(count)
+    dirty = sum(verdict.corrected > 0 for page in bench.decoded.values() for verdict in page.verdicts)
+    spent, least = bench.filled[-1] - bench.filled[0], (count - 1) * (BEATS + BETWEEN)
+    dut._log.info(f"{dirty} words with errors: {spent} clocks for {count - 1} pages, {least} without")
+    assert spent <= 1.01 * least
 
 
 @cocotb.test()
@@ -180,5 +302,6 @@ async def a_page_comes_in_time(dut):
     bench.read(1)
     await bench.check(1)
     head, word = bench.heads.clocks[0], bench.data.clocks[0]
-    assert head - bench.filled[0] == 6, f"the head came {head - bench.filled[0]} clocks after the last beat"
+    late = head - bench.filled[0]
+    assert late == (9 if CODE else 6), f"the head came {late} clocks after the last beat"
     assert word - head == 4, f"the first word came {word - head} clocks after the head"

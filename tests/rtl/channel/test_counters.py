@@ -2,16 +2,20 @@
 
 from pathlib import Path
 
+import pytest
+from channel_kit import CONFIGS
+
 from flashtrain.rtl.channel.counters import ChannelCounters
 from flashtrain.sim.runner import run_bench
 
 
-def test_counters(simulator, seed):
+@pytest.mark.parametrize("name", ["dual", "dual_code"])
+def test_counters(name, simulator, seed):
     run_bench(
-        ChannelCounters(2),
-        "channel_counters",
+        ChannelCounters(CONFIGS[name]),
+        f"channel_counters_{name}",
         Path(__file__).with_name("counters_bench.py"),
         simulator=simulator,
         seed=seed,
-        parameters={"dies": 2},
+        parameters={"config": name},
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from amaranth import Module, Signal
 from amaranth.lib import wiring
-from amaranth.lib.wiring import Out, connect
+from amaranth.lib.wiring import In, Out, connect
 from channel_kit import CONFIGS
 
 from flashtrain.rtl.channel.engine import ChannelEngine
@@ -20,20 +20,32 @@ STEPS = {Simulator.ICARUS: 8, Simulator.VERILATOR: 20}
 
 
 class EngineWithDies(wiring.Component):
-    """Members are those of the engine but its pins, and the breaches that arrays and checker have seen."""
+    """Members are those of the engine but its pins, and the breaches that arrays and checker have seen.
+
+    wrong : In(16)      bits of a page that change on their way from a die, those of a beat
+    flipped : Out(32)   how many have, if it is one at a time
+    """
 
     def __init__(self, config: FmsConfig):
         self.engine = ChannelEngine(config)
         self.nand = NandChannel(config, bad_block=BAD_ZONE, bad_planes=1)
         members = {name: member for name, member in self.engine.signature.members.items() if name != "nand"}
-        super().__init__({**members, "violations": Out(32)})
+        super().__init__({**members, "violations": Out(32), "wrong": In(16), "flipped": Out(32)})
 
     def elaborate(self, platform):
         m = Module()
         m.submodules.engine = engine = self.engine
         m.submodules.nand = nand = self.nand
         connect(m, engine.nand, nand.bus)
-        forward(m, engine, self, [name for name in self.signature.members if name != "violations"])
+        own = ("violations", "wrong", "flipped")
+        forward(m, engine, self, [name for name in self.signature.members if name not in own])
+        # A status is a single beat, and stays as it is.
+        before, flips = Signal(), Signal()
+        m.d.sync += before.eq(nand.bus.dqs_i)
+        m.d.comb += flips.eq(before & nand.bus.dqs_i & self.wrong.any())
+        with m.If(flips):
+            m.d.comb += engine.nand.dq_i.eq(nand.bus.dq_i ^ self.wrong)
+            m.d.sync += self.flipped.eq(self.flipped + 1)
         m.d.comb += self.violations.eq(nand.violations)
         cycle = Signal(64)
         m.d.sync += cycle.eq(cycle + 1)
@@ -43,6 +55,8 @@ class EngineWithDies(wiring.Component):
 
 @pytest.mark.long("icarus", "dual")
 @pytest.mark.long("icarus", "wide")
+@pytest.mark.long("dual_code")
+@pytest.mark.long("wide_code")
 @pytest.mark.parametrize("name", CONFIGS)
 def test_engine(name, simulator, seed, tmp_path):
     files = export_design(EngineWithDies(CONFIGS[name]), "engine").write(tmp_path)

@@ -25,7 +25,8 @@ def run(config: str, simulator: Simulator, seed: int, **parameters: float) -> No
 @pytest.mark.long("eight_planes", "0.915")
 @pytest.mark.long("four_dies", "0.93")
 @pytest.mark.parametrize(
-    "config, read_share", [("small", 0.91), ("eight_planes", 0.915), ("four_dies", 0.93)]
+    "config, read_share",
+    [("small", 0.91), ("small_code", 0.91), ("eight_planes", 0.915), ("four_dies", 0.93)],
 )
 def test_full_load(config, read_share, seed):
     """The shares that arrays program, and that the bus carries pages from the dies.
@@ -38,7 +39,9 @@ def test_full_load(config, read_share, seed):
 
 
 @pytest.mark.long("icarus", "four_tiny_dies")
-@pytest.mark.parametrize("config, program_share", [("tiny", 0.999), ("four_tiny_dies", 0.3)])
+@pytest.mark.parametrize(
+    "config, program_share", [("tiny", 0.999), ("tiny_code", 0.999), ("four_tiny_dies", 0.3)]
+)
 def test_small_configurations(config, program_share, simulator, seed):
     """One die; four dies with pages so short that commands and senses fill the bus."""
     run(config, simulator, seed, programs=8, reads=32, program_share=program_share, read_share=0.1)

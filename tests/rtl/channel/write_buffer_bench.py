@@ -3,9 +3,10 @@
 import random
 from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import cocotb
-from channel_kit import CONFIGS
+from channel_kit import CONFIGS, with_parity
 from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.channel.gearbox import READ_CLOCKS
@@ -69,10 +70,10 @@ class Page:
             channel=self.channel, wear=self.wear, updated=int(self.kind == PageKind.GRADIENTS.value),
         )  # fmt: skip
 
-    @property
+    @cached_property
     def beats(self) -> list[int]:
         every = sum(word << WORD_BITS * number for number, word in enumerate(self.words))
-        data = every.to_bytes(GEOMETRY.page_bytes, "little") + self.record
+        data = with_parity(CONFIG, every.to_bytes(GEOMETRY.page_bytes, "little") + self.record)
         return [int.from_bytes(data[at : at + 2], "little") for at in range(0, len(data), 2)]
 
 

@@ -201,7 +201,7 @@ async def random_accesses_do_what_the_map_says(dut, busy):
 async def every_address_is_known_or_refused(dut):
     bench = Bench(dut)
     await bench.start()
-    counters = {0x400 + 4 * n for n in range(2 * 17)} | {0x600 + 4 * n for n in range(2 * 13)}
+    counters = {0x400 + 4 * n for n in range(2 * 17)} | {0x600 + 4 * n for n in range(2 * 20)}
     known = {0x014, 0x01C, 0x028, 0x038, 0x3F8, *counters, *(0x208 + 0x20 * s for s in range(8))}
     known |= {*bench.model.words, *bench.model.fixed}
     for address in range(0, 0x1100, 4):
@@ -302,7 +302,7 @@ async def the_high_half_of_a_counter_is_held(dut):
     bench = Bench(dut)
     await bench.start()
     centre = [random.getrandbits(64) for _ in range(17)]
-    channel = [random.getrandbits(48) for _ in range(13)]
+    channel = [random.getrandbits(48) for _ in range(20)]
     cocotb.start_soon(follow(dut, "counter_select", "counter_value", centre, 2))
     cocotb.start_soon(follow(dut, "channel_counter_select", "channel_counter_value", channel, 2))
     for _ in range(40):

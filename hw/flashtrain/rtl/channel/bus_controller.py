@@ -39,7 +39,7 @@ class BusController(wiring.Component):
     A command or address cycle lasts tWC; `we` strobes in its last clock. Data in begin tADL after the
     address, or after the command if there is none; those of a page that was named before begin at once. A
     status byte is asked for tWHR after the last cycle.
-    A page has its identity behind it, in both directions.
+    A page has its identity behind it, in both directions, and parity if there is a code.
     After data out the bus rests (`BusRest`).
     The waits that leave the bus free (tCCS, tDBSY, tWB, ...) are the agents'.
 
@@ -58,7 +58,7 @@ class BusController(wiring.Component):
     status : Out(8)     the byte that a STATUS operation has read, valid with its `done`
     lookup : Out(BlockLookup)
     fetch : Out(stream(BufferPage))   a page of data in, asked for when the operation begins
-    beats : In(stream(16))   a fetched page and its identity; DQS pauses when there is none
+    beats : In(stream(16))   a fetched page and what is behind it; DQS pauses when there is none
     home_of : Out(BufferPage), home : In(PageTarget)   where a page of the write buffer came from
     fill : Out(stream(PageTarget))   sent before the page of DATA_OUT, granted if it was ready
     fill_valid, fill_data : Out(1), Out(16)   bus_page_bytes / 2 beats for each fill

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from flashtrain.spec import FmsConfig
 
 from .bus_controller import BusActivity
-from .counters import COUNTER_BITS, ChannelCounters, EventCounts
+from .counters import COUNTER_BITS, SELECT_BITS, ChannelCounters, EventCounts
 from .die_watch import DieTimers
 from .timer import Timer
 
@@ -24,7 +24,7 @@ class ChannelClockwork(wiring.Component):
     -------
     timers : In(DieTimers).array(dies)
     activity : In(BusActivity), events : In(EventCounts)   to be counted
-    counter_select : In(4), counter_sample : In(1), counter_value : Out(48)   see `ChannelCounters`
+    counter_select : In, counter_sample : In(1), counter_value : Out(48)   see `ChannelCounters`
     """
 
     def __init__(self, config: FmsConfig):
@@ -33,8 +33,8 @@ class ChannelClockwork(wiring.Component):
         super().__init__({
             "timers": In(DieTimers(config)).array(dies),
             "activity": In(BusActivity),
-            "events": In(EventCounts(dies)),
-            "counter_select": In(4),
+            "events": In(EventCounts(config)),
+            "counter_select": In(SELECT_BITS),
             "counter_sample": In(1),
             "counter_value": Out(COUNTER_BITS),
         })  # fmt: skip
@@ -45,7 +45,7 @@ class ChannelClockwork(wiring.Component):
             for name, port in (("array", timers.array), ("short", timers.short), ("read", timers.read)):
                 m.submodules[f"{name}_{number}"] = timer = Timer(len(port.clocks))
                 connect(m, flipped(port), timer.port)
-        m.submodules.counters = counters = ChannelCounters(self.config.geometry.dies)
+        m.submodules.counters = counters = ChannelCounters(self.config)
         m.d.comb += [
             counters.activity.eq(self.activity),
             counters.events.eq(self.events),

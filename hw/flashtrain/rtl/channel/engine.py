@@ -8,7 +8,7 @@ from flashtrain.spec import FmsConfig
 
 from ..forward import forward
 from .clockwork import ChannelClockwork
-from .counters import COUNTER_BITS
+from .counters import COUNTER_BITS, SELECT_BITS
 from .works import ChannelWorks
 
 
@@ -18,7 +18,7 @@ class ChannelEngine(wiring.Component):
     Members
     -------
     those of `ChannelWorks` but `timers`, `activity` and `events`
-    counter_select : In(4), counter_sample : In(1), counter_value : Out(48)   see `ChannelCounters`
+    counter_select : In, counter_sample : In(1), counter_value : Out(48)   see `ChannelCounters`
     """
 
     def __init__(self, config: FmsConfig):
@@ -26,7 +26,7 @@ class ChannelEngine(wiring.Component):
         self._works = ChannelWorks(config)
         super().__init__({
             **self._outer_members(),
-            "counter_select": In(4),
+            "counter_select": In(SELECT_BITS),
             "counter_sample": In(1),
             "counter_value": Out(COUNTER_BITS),
         })  # fmt: skip

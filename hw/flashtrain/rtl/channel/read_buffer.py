@@ -3,17 +3,19 @@
 from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 
-from ..identity import RECORD_BITS
 from ..layouts import BufferPage, PageTarget, ReadHead
 from ..memories import NEVER_COLLIDES
 from ..queue import Queue
+from .chunk_walk import ChunkWalk
 from .free_pages import FreePages
 from .gearbox import BEAT_BITS, BeatPacker, Chunks
+from .page_corrector import CorrectionCounts, PageCorrector
+from .page_sender import CompletePage, PageSender
 
 
 class HitPage(data.StructLayout):
@@ -28,13 +30,18 @@ class ReadBuffer(wiring.Component):
 
     One page at a time is filled and one is copied, side by side; when both want a free buffer they take
     turns. The memory has one write port, which the bus has first (once per chunk of 64 bits), and one read
-    port, which is the tensor buffer's alone.
+    port, which is the tensor buffer's.
+
+    With a code, pages from an array are offered when they are corrected (`PageCorrector`), and their
+    corrections use both ports between the others (`MemoryPatch`). Other pages have no parity and do not
+    wait: copies of the write buffer, and what a die makes besides pages.
 
     The memory has registers around it, because its ways are long.
 
-    Latency: a page is offered 6 clocks after its last beat; its first word comes 4 clocks after its head is
-    accepted if the buffer was idle. Throughput: one word per clock, without a gap between pages whose
-    heads are accepted in time; copies, one word in each clock that the bus leaves.
+    Latency: a page is offered 6 clocks after its last beat, 9 after that of its parity if it has no errors;
+    its first word comes 4 clocks after its head is accepted if the buffer was idle. Throughput: one word per
+    clock, without a gap between pages whose heads are accepted in time, but for 2 clocks at most for each
+    byte that is corrected; copies, one word in each clock that the bus leaves.
 
     Members
     -------
@@ -46,6 +53,7 @@ class ReadBuffer(wiring.Component):
     copy_valid : In(1), copy_data : In
     read_head : Out(stream(ReadHead))  a complete page; up to two are accepted ahead of their words
     read_data : Out(stream)            page_beats words for each accepted head, in their order
+    counts : Out(CorrectionCounts)
     """
 
     def __init__(self, config: FmsConfig):
@@ -62,6 +70,7 @@ class ReadBuffer(wiring.Component):
             "copy_data": In(word_bits),
             "read_head": Out(stream.Signature(ReadHead(config))),
             "read_data": Out(stream.Signature(word_bits)),
+            "counts": Out(CorrectionCounts(config)),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -77,19 +86,19 @@ class ReadBuffer(wiring.Component):
         )
         write, read = memory.write_port(granularity=chunks.bits), memory.read_port()
         m.submodules.free = free = FreePages(config.read_pages)
-        complete_layout = data.StructLayout(
-            {"number": number_bits, "target": PageTarget(config), "identity": RECORD_BITS}
-        )
-        m.submodules.complete = complete = Queue(complete_layout, config.read_pages)
+        m.submodules.complete = complete = Queue(CompletePage(config), config.read_pages)
 
         # Who gets the next free buffer.
         filling, fill_number, fill_target = Signal(), Signal(number_bits), Signal(PageTarget(config))
         copying, copy_number, copy_target = Signal(), Signal(number_bits), Signal(PageTarget(config))
         copy_next = Signal()  # after a fill it is the copies' turn
         filled, copied = Signal(), Signal()
+        may_fill = Signal(init=1)
         fills = self.fill.valid & self.fill.ready
         m.d.comb += [
-            self.fill.ready.eq(free.output.valid & ~filling & ~(copy_next & self.hits.valid & ~copying)),
+            self.fill.ready.eq(
+                free.output.valid & may_fill & ~filling & ~(copy_next & self.hits.valid & ~copying)
+            ),
             self.copy.valid.eq(free.output.valid & ~copying & ~fills & self.hits.valid),
             self.copy.payload.eq(self.hits.payload.place),
             self.hits.ready.eq(free.output.valid & ~copying & ~fills & self.copy.ready),
@@ -116,18 +125,16 @@ class ReadBuffer(wiring.Component):
 
         # The memory is written by chunks from the bus, by whole words from the write buffer.
         m.submodules.packer = packer = BeatPacker(config)
-        m.d.sync += self.copy_room.eq(~packer.completes)
-        fill_word, fill_chunk = Signal(range(config.page_beats)), Signal(range(chunks.count))
+        m.submodules.walk = walk = ChunkWalk(config)
+        others_write = Signal()  # they want to
+        m.d.sync += self.copy_room.eq(~packer.completes & ~others_write)
         copy_word, last_copy_word = Signal(range(config.page_beats)), Signal()
-        last_chunk = fill_chunk == chunks.count - 1
-        # Behind the data comes the identity.
-        ending, of_identity = Signal(), Signal(range(RECORD_BITS // chunks.bits))
-        identity, whole_identity = Signal(RECORD_BITS), Signal(RECORD_BITS)
-        m.d.comb += whole_identity.eq(Cat(identity[chunks.bits :], packer.chunk))
         m.d.comb += [
             packer.valid.eq(self.fill_valid),
             packer.beat.eq(self.fill_data),
-            filled.eq(packer.chunk_valid & ending & of_identity.all()),
+            walk.valid.eq(packer.chunk_valid),
+            walk.chunk.eq(packer.chunk),
+            filled.eq(walk.ends),
             copied.eq(self.copy_valid & last_copy_word),
         ]
         with m.If(self.copy_valid):
@@ -140,59 +147,63 @@ class ReadBuffer(wiring.Component):
             ]
         with m.Else():
             m.d.sync += [
-                write.addr.eq(Cat(fill_word, fill_number)),
+                write.addr.eq(Cat(walk.word, fill_number)),
                 write.data.eq(packer.chunk.replicate(chunks.count)),
-                write.en.eq((packer.chunk_valid & ~ending) << fill_chunk),
+                write.en.eq(walk.of_data << walk.number),
             ]
-        with m.If(packer.chunk_valid & ending):
-            m.d.sync += [
-                identity.eq(whole_identity),
-                of_identity.eq(of_identity + 1),
-                ending.eq(~of_identity.all()),
-            ]
-        with m.Elif(packer.chunk_valid):
-            m.d.sync += fill_chunk.eq(Mux(last_chunk, 0, fill_chunk + 1))
-            with m.If(last_chunk):
-                m.d.sync += [fill_word.eq(fill_word + 1), ending.eq(fill_word.all())]
         m.d.comb += [
             complete.input.valid.eq(filled | copied),
             complete.input.payload.number.eq(Mux(filled, fill_number, copy_number)),
             complete.input.payload.target.eq(Mux(filled, fill_target, copy_target)),
-            complete.input.payload.identity.eq(whole_identity),
+            complete.input.payload.identity.eq(walk.identity),
         ]
 
-        # Pages whose head is accepted: the one that is read out, and one after it.
-        sending, sent_number, sent_word = Signal(), Signal(number_bits), Signal(range(config.page_beats))
-        waiting, waiting_number = Signal(), Signal(number_bits)
-        sends, last_word = Signal(), Signal()
-        sent = Signal(8 * config.data_bytes, reset_less=True)  # a block memory has such a register
-        m.d.comb += self.read_data.payload.eq(sent)
-        there, moves = Signal(), Signal()  # a word at the memory's output, on to the register behind it
+        m.submodules.sender = sender = PageSender(config)
+        connect(m, complete.output, sender.pages)
+        connect(m, sender.read_head, flipped(self.read_head))
+        connect(m, sender.read_data, flipped(self.read_data))
         m.d.comb += [
-            self.read_head.valid.eq(complete.output.valid & ~waiting),
-            self.read_head.payload.tag.eq(complete.output.payload.target.tag),
-            self.read_head.payload.page.eq(complete.output.payload.target.page),
-            self.read_head.payload.from_array.eq(complete.output.payload.target.from_array),
-            self.read_head.payload.identity.eq(complete.output.payload.identity),
-            complete.output.ready.eq(self.read_head.ready & ~waiting),
-            moves.eq(there & (~self.read_data.valid | self.read_data.ready)),
-            sends.eq(sending & (~there | moves)),
-            last_word.eq(sends & sent_word.all()),
-            read.en.eq(sends),
-            read.addr.eq(Cat(sent_word, sent_number)),
-            free.returns.eq(last_word),
-            free.returned.eq(sent_number),
+            read.en.eq(sender.read),
+            read.addr.eq(sender.address),
+            sender.word.eq(read.data),
+            free.returns.eq(sender.returns),
+            free.returned.eq(sender.returned),
         ]
-        with m.If(sends):
-            m.d.sync += [there.eq(1), sent_word.eq(sent_word + 1)]
-        with m.Elif(moves):
-            m.d.sync += there.eq(0)
-        with m.If(moves):
-            m.d.sync += [self.read_data.valid.eq(1), sent.eq(read.data)]
-        with m.Elif(self.read_data.ready):
-            m.d.sync += self.read_data.valid.eq(0)
-        with m.If(~sending | last_word):
-            m.d.sync += [sending.eq(waiting), sent_number.eq(waiting_number), waiting.eq(0)]
-        with m.If(self.read_head.valid & self.read_head.ready):
-            m.d.sync += [waiting.eq(1), waiting_number.eq(complete.output.payload.number)]
+        if config.code is None:
+            return m
+
+        m.submodules.corrector = corrector = PageCorrector(config, config.code)
+        decoded = fill_target.from_array
+        m.d.comb += [
+            may_fill.eq(corrector.room),
+            corrector.begins.eq(fills & self.fill.payload.from_array),
+            corrector.valid.eq(self.fill_valid & decoded),
+            corrector.beat.eq(self.fill_data),
+            corrector.pages.valid.eq(walk.identified & decoded),
+            corrector.pages.payload.number.eq(fill_number),
+            corrector.pages.payload.target.eq(fill_target),
+            corrector.pages.payload.identity.eq(walk.identity),
+            self.counts.eq(corrector.counts),
+        ]
+        with m.If(~copied & ~(filled & ~decoded)):
+            m.d.comb += [
+                complete.input.valid.eq(corrector.corrected.valid),
+                complete.input.payload.eq(corrector.corrected.payload),
+                corrector.corrected.ready.eq(1),
+            ]
+        m.d.comb += [
+            sender.others_want.eq(corrector.wants_read),
+            corrector.reads.eq(sender.others_read),
+            corrector.word.eq(read.data),
+            others_write.eq(corrector.wants_write),
+            corrector.writes.eq(others_write & ~self.copy_valid & ~walk.of_data),
+        ]
+        with m.If(corrector.reads):
+            m.d.comb += [read.en.eq(1), read.addr.eq(corrector.address)]
+        with m.If(corrector.writes):
+            m.d.sync += [
+                write.addr.eq(corrector.address),
+                write.data.eq(corrector.chunk.replicate(chunks.count)),
+                write.en.eq(1 << corrector.number),
+            ]
         return m

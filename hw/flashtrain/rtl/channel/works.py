@@ -14,6 +14,7 @@ from .bus_controller import BusActivity, BusController
 from .counters import EventCounts
 from .die_agent import DieAgent
 from .die_watch import DieTimers
+from .page_corrector import CorrectionCounts
 from .read_buffer import ReadBuffer
 from .read_intake import ReadIntake
 from .request_slice import RequestSlice
@@ -60,7 +61,7 @@ class ChannelWorks(wiring.Component):
             "idle": Out(1),
             "timers": Out(DieTimers(config)).array(config.geometry.dies),
             "activity": Out(BusActivity),
-            "events": Out(EventCounts(config.geometry.dies)),
+            "events": Out(EventCounts(config)),
             "nand": Out(NandBus(config.geometry.dies)),
         })  # fmt: skip
 
@@ -161,5 +162,6 @@ class ChannelWorks(wiring.Component):
             events.erases.eq(sum(told["ended"])),
             events.failures.eq(sum(told["failure"])),
             events.dies_offline.eq(sum(told["lost"] & ~bus.offline)),
+            *(events[name].eq(read_buffer.counts[name]) for name in CorrectionCounts(config).members),
         ]
         return m

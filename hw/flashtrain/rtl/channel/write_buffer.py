@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 
+from ..ecc.encoder import PageEncoder
 from ..layouts import STREAM_BITS, BufferPage, PageEvent, PageKind, PageSet, PageTarget, SetResult, WritePage
 from ..memories import NEVER_COLLIDES
 from .gearbox import BEAT_BITS, PageSerializer
@@ -35,8 +36,8 @@ class WriteBuffer(wiring.Component):
     sets : Out(stream(PageSet)).array(dies), results : In(stream(SetResult)).array(dies)
     updated : In(stream(PageEvent)).array(dies)   tiles whose gradients had been here
     programmed : Out(stream(PageEvent))
-    fetch : In(stream(BufferPage)), beats : Out(stream(16))   a page for the bus and its identity, the low
-      bytes first
+    fetch : In(stream(BufferPage)), beats : Out(stream(16))   a page for the bus, its identity, and
+      parity if there is a code; the low bytes first
     home_of : In(BufferPage), home : Out(PageTarget)   where a page of gradients came from
     flush, flushed, discard, lookup, hit, hit_slot            see :class:`PageSets`
     copy : In(stream(BufferPage))     the page that `lookup` has hit; releases it at the end
@@ -169,7 +170,13 @@ class WriteBuffer(wiring.Component):
 
         m.submodules.serializer = serializer = PageSerializer(config)
         connect(m, flipped(self.fetch), serializer.pages)
-        connect(m, serializer.beats, flipped(self.beats))
+        if config.code is None:
+            connect(m, serializer.beats, flipped(self.beats))
+        else:
+            # All pages get parity; a die takes of gradients and constants what it needs.
+            m.submodules.encoder = encoder = PageEncoder(config.code, BEAT_BITS)
+            connect(m, serializer.beats, encoder.input)
+            connect(m, encoder.output, flipped(self.beats))
         m.d.comb += [identities.of.eq(serializer.page), serializer.identity.eq(identities.record)]
         copying, copied, copy_beat = Signal(), Signal(page_layout), Signal(range(config.page_beats))
         copy_reads = Signal()

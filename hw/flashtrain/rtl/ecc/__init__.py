@@ -1,4 +1,4 @@
-"""Error correction of pages by the BCH code of `flashtrain.spec.ecc`. Not in the data path yet (docs/ecc.md).
+"""Error correction of pages by the BCH code of `flashtrain.spec.ecc` (docs/ecc.md).
 
 encoder.py     a page's beats in, the same and parity out
 decoder.py     a page's beats in, corrections and verdicts out:

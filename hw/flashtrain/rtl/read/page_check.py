@@ -38,7 +38,8 @@ class PageCheck(wiring.Component):
     """Compares each page's identity with what its read job asked for.
 
     Stream, logical zone, generation, sequence and place must be right, and the checksum. Pages that do not
-    come from an array are taken as they are, and those of an inspection.
+    come from an array are taken as they are, and those of an inspection. A page that could not be corrected
+    is not returned; an inspection finds no identity in it.
 
     Latency: 3 clocks, of pages that are not compared 1. Throughput: one page per 4 clocks.
 
@@ -92,7 +93,7 @@ class PageCheck(wiring.Component):
             checked.tag.eq(page.head.tag),
             checked.page.eq(page.head.page),
             checked.channel.eq(page.channel),
-            checked.failed.eq(page.head.failed | wrong),
+            checked.failed.eq((page.head.failed & ~checked.inspect) | wrong),
             checked.identity.eq(page.head.identity),
         ]
         channel, plane, die, row = (

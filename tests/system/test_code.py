@@ -1,0 +1,72 @@
+"""A device whose configuration has a code: its flash holds code words, and they come back as written."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from flashtrain.host import Device, open_device
+from flashtrain.numerics.page_codec import PageCodec
+from flashtrain.sim.rtl_link import RtlLink
+from flashtrain.spec.identity import is_identity
+from flashtrain.spec.presets import TINY
+from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
+
+pytestmark = pytest.mark.long
+CONFIG = replace(TINY, name="tiny_code", code_strength=9)
+GEOMETRY = CONFIG.geometry
+CORRECTIONS = ("BITS_CORRECTED", "WORDS_UNCORRECTABLE", *(f"PAGES_CORRECTED_{1 << bit}" for bit in range(5)))
+
+
+@pytest.fixture
+def link() -> Iterator[RtlLink]:
+    with RtlLink(CONFIG) as opened:
+        yield opened
+
+
+@pytest.fixture
+def device(link: RtlLink) -> Iterator[Device]:
+    with open_device(link=link, node=SINGLE_NODE) as opened:
+        yield opened
+
+
+def programmed(link: RtlLink) -> list[bytes]:
+    g = GEOMETRY
+    places = product(*map(range, (g.channels, g.dies, g.planes, g.blocks, g.pages)))
+    pages = (link.raw_page(*place) for place in places)
+    return [page for page in pages if page is not None]
+
+
+def test_what_is_appended_is_read_back(link, device, seed):
+    random = np.random.default_rng(seed)
+    stream = device.stream("trained")
+    arrays = [random.integers(0, 256, int(random.integers(1, 3000)), np.uint8) for _ in range(12)]
+    stored = [stream.append(array) for array in arrays]
+    stream.flush()
+    for one, array in zip(stored, arrays, strict=True):
+        assert np.array_equal(stream.read(one), array)
+
+    assert CONFIG.code is not None
+    codec = PageCodec(CONFIG.code)
+    pages = programmed(link)
+    assert len(pages) >= sum(-(-array.nbytes // GEOMETRY.page_bytes) for array in arrays)
+    for page in pages:
+        assert is_identity(page[GEOMETRY.page_bytes : GEOMETRY.identified_page_bytes])
+        read = np.frombuffer(page[: CONFIG.bus_page_bytes], np.uint8).copy()
+        assert all(verdict.clean for verdict in codec.decode(read))
+    for counters in device.channel_counters():
+        assert counters["PAGES_SENSED"] > 0
+        assert not any(counters[name] for name in CORRECTIONS)
+
+
+def test_it_comes_back_after_a_loss_of_power(link, seed):
+    data = np.random.default_rng(seed).integers(0, 256, 3000, np.uint8)
+    with open_device(link=link, node=UPDATE_NODE) as device:
+        stored = device.stream("trained").append(data)
+        device.stream("trained").append_async(data)
+        link.run(CONFIG.timing.clocks("tprog") // 2)
+        link.power_cycle()
+        device.recover()
+        assert np.array_equal(device.stream("trained").read(stored), data)
