@@ -1,7 +1,6 @@
 """A device whose configuration has a code: its flash holds code words, and they come back as written."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -11,11 +10,10 @@ from flashtrain.host import Device, open_device
 from flashtrain.numerics.page_codec import PageCodec
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.spec.identity import is_identity
-from flashtrain.spec.presets import TINY
+from flashtrain.spec.presets import TINY_ECC
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
 
-pytestmark = pytest.mark.long
-CONFIG = replace(TINY, name="tiny_code", code_strength=9)
+CONFIG = TINY_ECC
 GEOMETRY = CONFIG.geometry
 CORRECTIONS = ("BITS_CORRECTED", "WORDS_UNCORRECTABLE", *(f"PAGES_CORRECTED_{1 << bit}" for bit in range(5)))
 

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from flashtrain.spec import FlashtrainError
 
-from . import area, bench, fuzz, info, powercut, sequence, train, verilog
+from . import area, bench, faults, fuzz, info, powercut, sequence, train, verilog
 from .command import Command
 from .console import Console
 
@@ -21,6 +21,7 @@ COMMANDS = (
     area.COMMAND,
     bench.COMMAND,
     fuzz.COMMAND,
+    faults.COMMAND,
     powercut.COMMAND,
     info.COMMAND,
 )

@@ -1,0 +1,109 @@
+"""Runs of training, each on a device of its own, several at a time."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from random import Random
+
+from flashtrain.host import open_device
+from flashtrain.sim.rtl_link import RtlLink
+from flashtrain.spec import FlashtrainError, FmsConfig
+from flashtrain.spec.errors import require
+from flashtrain.spec.streams import UPDATE_NODE
+from flashtrain.training.data import digits
+from flashtrain.training.flash_training import train_through_flash
+from flashtrain.training.reference import train_reference
+from flashtrain.training.report import first_difference
+from flashtrain.training.tensors import DeviceStorage
+
+from ..course import Course
+from .conditions import Conditions
+
+MEMORY_PAGES = 512
+_CORRECTED = "PAGES_CORRECTED_"
+
+
+class Spoilt(FlashtrainError):
+    """A run has ended with other weights than it must have, or not at all."""
+
+
+@dataclass
+class Tally:
+    """What was done. wrong_bits: that senses returned; corrected: of them by the channels, the others by the
+    dies or in pages nobody fetched; worst_pages: with 8 wrong bits or more; days: by which data aged."""
+
+    runs: int = 0
+    clocks: int = 0
+    wrong_bits: int = 0
+    corrected: int = 0
+    pages: int = 0
+    worst_pages: int = 0
+    days: float = 0.0
+    seconds: float = 0.0
+
+    def add(self, other: "Tally") -> None:
+        for name, value in asdict(other).items():
+            setattr(self, name, getattr(self, name) + value)
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """Training runs of `iterations` on devices of `config`, which has a code; `jobs` at a time."""
+
+    config: FmsConfig
+    seed: int
+    iterations: int = 8
+    jobs: int = 2
+
+    def __post_init__(self) -> None:
+        require(self.config.code is not None, "config.code_strength", self.config.code_strength, "a code")
+
+    def run(self, runs: int, first: int = 0, progress: Callable[[Tally], None] = lambda tally: None) -> Tally:
+        """So many runs from number `first` on; :class:`Spoilt` names the one that went wrong."""
+        tally, started = Tally(), time.monotonic()
+        RtlLink(self.config, MEMORY_PAGES * self.config.geometry.page_bytes).close()  # built once
+        with ProcessPoolExecutor(self.jobs, get_context("spawn")) as pool:
+            try:
+                for one in pool.map(self.run_once, range(first, first + runs)):
+                    tally.add(one)
+                    progress(tally)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+        tally.seconds = time.monotonic() - started
+        return tally
+
+    def run_once(self, number: int) -> Tally:
+        """The run of that number."""
+        random = Random(f"{self.seed}/{number}")
+        course = Course(random.randrange(1 << 32), self.iterations)
+        conditions = Conditions.random(random, self.iterations)
+        data = digits()
+        link = RtlLink(self.config, MEMORY_PAGES * self.config.geometry.page_bytes)
+        with link, open_device(link=link, node=UPDATE_NODE) as device:
+            link.set_errors(conditions.errors)
+            try:
+                training = train_through_flash(
+                    course.network, data, course.optimizer, course.batch, course.iterations, course.seed,
+                    DeviceStorage.on(device),
+                    on_iteration=lambda iteration: link.pass_time(conditions.days * 86_400),
+                )  # fmt: skip
+            except FlashtrainError as error:
+                raise Spoilt(f"run {number}: {type(error).__name__}: {error}; {conditions}") from error
+            reference = train_reference(
+                course.network, data, course.optimizer, course.batch, course.iterations, course.seed
+            )
+            if difference := first_difference(training.log, reference):
+                raise Spoilt(f"run {number}: {difference}; {conditions}")
+            counts = device.channel_counters()
+            return Tally(
+                runs=1,
+                clocks=link.clocks,
+                wrong_bits=int(link.flipped_bits().sum()),
+                corrected=sum(count["BITS_CORRECTED"] for count in counts),
+                pages=sum(value for count in counts for name, value in count.items() if _CORRECTED in name),
+                worst_pages=sum(count["PAGES_CORRECTED_8"] + count["PAGES_CORRECTED_16"] for count in counts),
+                days=conditions.days * course.iterations,
+            )

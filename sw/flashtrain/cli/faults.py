@@ -1,0 +1,75 @@
+"""`flashtrain faults`: training runs on cells that forget bits."""
+
+import argparse
+from dataclasses import asdict
+
+from flashtrain.spec import preset
+
+from .command import Command, add_json, add_preset, at_least_one
+from .console import Console
+
+SPOILT = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_preset(parser, default="tiny_ecc")
+    parser.add_argument("--runs", type=at_least_one, default=20, metavar="N", help="how many (default: 20)")
+    parser.add_argument("--seed", type=int, default=1, help="of everything (default: 1)")
+    parser.add_argument(
+        "--iterations", type=at_least_one, default=8, metavar="N", help="of a training run (default: 8)"
+    )
+    parser.add_argument("--jobs", type=at_least_one, default=2, metavar="N", help="at a time (default: 2)")
+    parser.add_argument(
+        "--run", type=int, default=0, metavar="K", help="begin with this run of the seed (default: 0)"
+    )
+    add_json(parser)
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    # Late: the hardware's language takes a moment to import.
+    from flashtrain.attack.faults import Campaign, Spoilt, Tally
+
+    config = preset(options.preset)
+    campaign = Campaign(config, options.seed, options.iterations, options.jobs)
+
+    def progress(tally: Tally) -> None:
+        console.progress(f"{tally.runs} of {options.runs} runs, {tally.wrong_bits} wrong bits")
+
+    console.step(
+        f"seed {options.seed}, {config.name} with a code of strength {config.code_strength}"
+        " (the first time it is built)"
+    )
+    try:
+        tally = campaign.run(options.runs, options.run, progress)
+    except Spoilt as spoilt:
+        console.say(f"SPOILT: {spoilt}")
+        console.say(
+            f"see it again: flashtrain faults --preset {options.preset} --seed {options.seed}"
+            f" --iterations {options.iterations} --runs 1 --run K"
+        )
+        console.document({"seed": options.seed, "spoilt": str(spoilt)})
+        return SPOILT
+    console.say(
+        f"{tally.runs} training runs of {options.iterations} iterations, {tally.clocks:,} clocks,"
+        f" all the same as plain NumPy to the last bit ({tally.seconds:.0f} s)\n"
+        f"{tally.wrong_bits:,} wrong bits sensed, {tally.corrected:,} of them corrected by the channels in"
+        f" {tally.pages:,} pages ({tally.worst_pages:,} with 8 or more), the others by the dies"
+        f" or not fetched; data aged by {tally.days:,.0f} days in all"
+    )
+    console.document({"seed": options.seed, "spoilt": None, **asdict(tally)})
+    return 0
+
+
+COMMAND = Command(
+    name="faults",
+    summary="train on cells that forget bits, and compare with plain NumPy",
+    examples="""\
+  flashtrain faults --runs 1000           the RTL of tiny_ecc, a thousand devices
+  flashtrain faults --seed 7 --run 12 --runs 1
+
+Worn cells whose data age between iterations, or a steady rate of errors: docs/errors.md.
+Exit code 1 if the weights of a run differ from plain NumPy in a bit, or a run does not end.
+""",
+    add_arguments=add_arguments,
+    run=run,
+)

@@ -1,0 +1,40 @@
+"""The campaign of `flashtrain faults`: training on cells that forget bits, and what it says if not."""
+
+import json
+
+import pytest
+
+from flashtrain.attack.faults import Campaign, Spoilt
+from flashtrain.attack.faults.conditions import Conditions
+from flashtrain.cli.main import main
+from flashtrain.sim.nand_errors import even
+from flashtrain.spec import ConfigError, preset
+
+TINY = preset("tiny")
+CODED = preset("tiny_ecc")
+
+
+def test_training_on_cells_that_forget(seed: int, request: pytest.FixtureRequest):
+    runs = request.config.getoption("--long") or 3
+    tally = Campaign(CODED, seed, iterations=3).run(runs)
+    print(tally)
+    assert tally.runs == runs
+    assert 0 < tally.corrected <= tally.wrong_bits
+
+
+def test_too_many_errors_are_found(monkeypatch: pytest.MonkeyPatch):
+    """More than the code corrects: the run does not end well, and nothing wrong is returned."""
+    monkeypatch.setattr(Conditions, "random", lambda random, iterations: Conditions(even(4e-3, 1), 0.0))
+    with pytest.raises(Spoilt, match=r"run 3: .*Conditions"):
+        Campaign(CODED, 1, iterations=3).run_once(3)
+
+
+def test_a_device_without_a_code():
+    with pytest.raises(ConfigError, match="code_strength"):
+        Campaign(TINY, 1)
+
+
+def test_command(capsys: pytest.CaptureFixture[str]):
+    assert main(["faults", "--runs", "1", "--iterations", "2", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["runs"] == 1 and document["spoilt"] is None and document["clocks"] > 100_000
