@@ -22,6 +22,8 @@ from ..course import Course
 from .conditions import Conditions
 
 MEMORY_PAGES = 512
+RUNS_PER_PROCESS = 25
+"""A device's library stays in memory until the process ends."""
 _CORRECTED = "PAGES_CORRECTED_"
 
 
@@ -64,7 +66,8 @@ class Campaign:
         """So many runs from number `first` on; :class:`Spoilt` names the one that went wrong."""
         tally, started = Tally(), time.monotonic()
         RtlLink(self.config, MEMORY_PAGES * self.config.geometry.page_bytes).close()  # built once
-        with ProcessPoolExecutor(self.jobs, get_context("spawn")) as pool:
+        context = get_context("spawn")
+        with ProcessPoolExecutor(self.jobs, context, max_tasks_per_child=RUNS_PER_PROCESS) as pool:
             try:
                 for one in pool.map(self.run_once, range(first, first + runs)):
                     tally.add(one)
