@@ -1,6 +1,6 @@
 """Imports run one way.
 
-spec <- rtl;  spec <- numerics <- host <- training <- perf;  all of these <- sim <- cli.
+spec <- rtl;  spec <- numerics <- host <- training <- perf;  all of these <- sim <- attack <- cli.
 """
 
 import ast
@@ -20,7 +20,8 @@ ALLOWED = {
     "training": {"spec", "numerics", "host"},
     "perf": {"spec", "numerics", "host", "training"},
     "sim": {"spec", "rtl", "numerics", "host", "training", "perf"},
-    "cli": {"spec", "rtl", "numerics", "host", "training", "perf", "sim"},
+    "attack": {"spec", "numerics", "host", "training", "sim"},
+    "cli": {"spec", "rtl", "numerics", "host", "training", "perf", "sim", "attack"},
 }
 """What each package may import, beside itself."""
 

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from flashtrain.sim.nand_errors import SLC, Ageing, ErrorModel, PagePlace, Wear, even, wrong_bits
-from flashtrain.sim.nand_errors.report import draw_rates, rate_table
+from flashtrain.sim.nand_errors.__main__ import main
 from flashtrain.spec import ConfigError
-from flashtrain.spec.ecc import RAW_BIT_ERROR_RATE, STRENGTHS, PageCode
-from flashtrain.spec.presets import BEHEMOTH
+from flashtrain.spec.ecc import RAW_BIT_ERROR_RATE
 from flashtrain.spec.streams import Retention
 
 RETENTION_DAYS = {Retention.YEARS: 365, Retention.DAYS: 3, Retention.MINUTES: 1 / 1440}
@@ -76,10 +75,9 @@ def test_parameters_out_of_range_are_refused(make):
         make()
 
 
-def test_the_report_says_what_the_code_corrects(tmp_path):
-    code = PageCode.of(BEHEMOTH.geometry, STRENGTHS[BEHEMOTH.name])
-    table = rate_table(SLC, code)
+def test_the_report_says_what_the_code_corrects(tmp_path, capsys):
+    main([str(tmp_path / "rates.png")])
+    table = capsys.readouterr().out.strip()
     assert "| 50,000 cycles | 1.1e-08 " in table and "| all | all |" in table
     assert table in (Path(__file__).parents[2] / "docs" / "errors.md").read_text()
-    draw_rates(SLC, code, tmp_path / "rates.png")
     assert (tmp_path / "rates.png").stat().st_size > 10_000

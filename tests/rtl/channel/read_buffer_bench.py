@@ -16,7 +16,7 @@ from flashtrain.rtl.channel.read_buffer import HitPage
 from flashtrain.rtl.layouts import BufferPage, PageTarget, ReadHead
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
-from flashtrain.spec.ecc import RAW_BIT_ERROR_RATE, STRENGTHS
+from flashtrain.spec.ecc import RAW_BIT_ERROR_RATE
 
 CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
@@ -248,7 +248,7 @@ async def clean_pages_follow_each_other(dut):
         assert clocks[-1] - clocks[0] == CONFIG.page_beats - 1
 
 
-@cocotb.test(skip=CODE is None or CODE.strength != STRENGTHS["small"])
+@cocotb.test(skip=CODE is None or CODE.strength != 13)
 async def keeps_up_with_the_errors_it_is_made_for(dut):
     """At the raw bit error rate that the strength follows from, the bus goes on as if there were none."""
     bench = Bench(dut)

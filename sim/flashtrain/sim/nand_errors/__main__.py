@@ -3,15 +3,15 @@
 import sys
 from pathlib import Path
 
-from flashtrain.spec.ecc import STRENGTHS, PageCode
-from flashtrain.spec.presets import BEHEMOTH
+from flashtrain.spec.presets import BEHEMOTH_ECC
 
 from .presets import SLC
 from .report import draw_rates, rate_table
 
 
 def main(arguments: list[str]) -> None:
-    code = PageCode.of(BEHEMOTH.geometry, STRENGTHS[BEHEMOTH.name])
+    code = BEHEMOTH_ECC.code
+    assert code is not None
     print(rate_table(SLC, code))
     for path in arguments:
         draw_rates(SLC, code, Path(path))
