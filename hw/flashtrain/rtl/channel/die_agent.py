@@ -12,8 +12,10 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import BusOp
 
-from ..layouts import BusRequest, DieRead, PageEvent, PageKind, PageSet, SetResult
+from ..forward import forward
+from ..layouts import BusRequest, DieRead, PageEvent, PageKind, PageSet, SetResult, SpareUse
 from ..zones.erase import EraseRequest, EraseResult
+from .block_replacer import BlockReplacer
 from .die_reset import DieReset
 from .die_share import DieShare
 from .die_watch import DieTimers, DieWatch
@@ -22,6 +24,13 @@ from .programmer import Programmer
 from .reader import Reader
 from .turns import Turns
 from .updater import Updater
+
+
+def _spare_ports(config: FmsConfig) -> dict:
+    if not config.geometry.spare_blocks:
+        return {}
+    use = stream.Signature(SpareUse(config))
+    return {"restored": In(use), "change": Out(use), "replaced": Out(1)}
 
 
 class DieAgent(wiring.Component):
@@ -53,6 +62,8 @@ class DieAgent(wiring.Component):
     updated : Out(stream(PageEvent))   a tile's program has passed or failed
     reads : In(stream(DieRead)), backlog : In(1)   from a queue of `read_queue` pages; half of it is taken
     erase : In(stream(EraseRequest)), erased : Out(stream(EraseResult))
+    restored : In(stream(SpareUse)), change : Out(stream(SpareUse)), replaced : Out(1)
+                     if there are spare blocks; see `BlockReplacer`
     bus : Out(stream(BusRequest)), bus_done : In(1), bus_status : In(8)   one operation at a time
     timers : Out(DieTimers)
     ready : Out(1)   the die has been reset
@@ -107,6 +118,7 @@ class DieAgent(wiring.Component):
             "page_output": Out(1),
             "ended": Out(1),
             "failure": Out(1),
+            **_spare_ports(config),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -130,8 +142,16 @@ class DieAgent(wiring.Component):
         connect(m, reader.bus, share.reader)
         connect(m, updater.updated, flipped(self.updated))
         connect(m, flipped(self.reads), reader.reads)
-        connect(m, flipped(self.erase), eraser.erase)
-        connect(m, eraser.erased, flipped(self.erased))
+        at_work = [unit.turn.busy | unit.turn.wants for unit in units]
+        if self.config.geometry.spare_blocks:
+            m.submodules.replacer = replacer = BlockReplacer(self.config)
+            forward(m, replacer, self, ("erase", "erased", *_spare_ports(self.config)))
+            connect(m, replacer.step, eraser.erase)
+            connect(m, eraser.erased, replacer.stepped)
+            at_work.append(replacer.busy)
+        else:
+            connect(m, flipped(self.erase), eraser.erase)
+            connect(m, eraser.erased, flipped(self.erased))
         # Sets are in one line, whoever is to take them; results come from the unit that has the die.
         is_data = self.sets.payload.kind == PageKind.DATA
         m.d.comb += [
@@ -219,7 +239,7 @@ class DieAgent(wiring.Component):
 
         m.d.comb += [
             self.ready.eq(reset.ready),
-            self.idle.eq(~Cat(unit.turn.busy | unit.turn.wants for unit in units).any()),
+            self.idle.eq(~Cat(at_work).any()),
             self.lost.eq(watch.lost | reader.lost),
             self.programmed.eq(programmer.programmed | updater.programmed),
             self.page_programmed.eq(programmer.page_programmed | updater.page_programmed),
