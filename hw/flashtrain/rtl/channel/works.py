@@ -151,7 +151,7 @@ class ChannelWorks(wiring.Component):
 
         # What an agent tells is counted a clock later: the ways from its units are long enough.
         pulses = ["lost", "programmed", "page_programmed", "sensed", "page_output", "ended", "failure"]
-        pulses += ["replaced"] if config.geometry.spare_blocks else []
+        pulses += ["replaced", "repeated"] if config.geometry.spare_blocks else []
         told = {name: Signal(dies, name=f"told_{name}") for name in pulses}
         for name, bits in told.items():
             m.d.sync += bits.eq(Cat(getattr(agent, name) for agent in agents))
@@ -172,7 +172,10 @@ class ChannelWorks(wiring.Component):
             *(events[name].eq(read_buffer.counts[name]) for name in CorrectionCounts(config).members),
         ]
         if config.geometry.spare_blocks:
-            m.d.comb += events.blocks_replaced.eq(sum(told["replaced"]))
+            m.d.comb += [
+                events.blocks_replaced.eq(sum(told["replaced"])),
+                events.sets_repeated.eq(sum(told["repeated"])),
+            ]
         return m
 
     def _replace_blocks(self, m: Module, agents: list[DieAgent], blocks: BlockTable) -> None:
