@@ -88,7 +88,7 @@ class Mover(wiring.Component):
         moved = Signal(g.planes)  # the first set's zone has a spare there since it failed
         spare, spare_zone = Signal(range(g.spare_blocks)), Signal(g.block_bits)
         moving = Signal()  # to this spare; otherwise the place in the table is the right one
-        lost, again = Signal(), Signal()  # the set cannot be stored; some of it has been done again
+        lost, again = Signal(2), Signal(2)  # of each set: it cannot be stored; some of it has been done again
         is_last, of_set, has_failed, comes_after = Signal(), Signal(), Signal(), Signal()
         m.d.comb += [
             page_set.eq(Mux(second, sets.second, sets.first)),
@@ -103,7 +103,7 @@ class Mover(wiring.Component):
             request.plane.eq(plane),
             request.slot.eq(page_set.slot),
             self.results.payload.slot.eq(page_set.slot),
-            self.results.payload.failed.eq(lost),
+            self.results.payload.failed.eq(lost.bit_select(second, 1)),
             self.take.payload.eq(plane),
             self.change.payload.zone.eq(page_set.zone),
             self.change.payload.plane.eq(plane),
@@ -133,7 +133,9 @@ class Mover(wiring.Component):
             m.d.sync += plane.eq(plane + 1)  # and back to 0 after the last
             m.next = "CHOOSE"
             with m.If(is_last):
-                m.next = "RESULT"
+                m.d.sync += second.eq(~second & sets.both)
+                with m.If(second | ~sets.both):
+                    m.next = "RESULT"
 
         def next_spare() -> None:
             m.d.comb += self.failure.eq(1)
@@ -175,7 +177,7 @@ class Mover(wiring.Component):
                 m.d.comb += self.take.valid.eq(1)
                 m.d.sync += [row.eq(0), spare.eq(self.taken.spare)]
                 with m.If(self.take.ready & self.taken.none):
-                    m.d.sync += lost.eq(1)
+                    m.d.sync += lost.bit_select(second, 1).eq(1)
                     next_plane()
                 with m.Elif(self.take.ready):
                     m.d.sync += moving.eq(1)
@@ -219,7 +221,7 @@ class Mover(wiring.Component):
 
             def named() -> None:
                 m.d.comb += self.watch.pause.eq(Pause.ADDRESS)
-                m.d.sync += again.eq(1)
+                m.d.sync += again.bit_select(second, 1).eq(1)
                 m.next = "LOAD"
 
             operation("NAME_PAGE", BusOp.PROGRAM_PAGE, named)
@@ -240,12 +242,12 @@ class Mover(wiring.Component):
                     m.d.sync += moved.bit_select(plane, 1).eq(1)
                     next_plane()
 
+            # Only now: after a loss of power the block with more pages is the one that counts.
             with m.State("RESULT"):
                 m.d.comb += self.results.valid.eq(1)
                 with m.If(self.results.ready):
-                    m.d.comb += self.repeated.eq(again & ~lost)
-                    m.d.sync += [second.eq(1), lost.eq(0), again.eq(0)]
-                    m.next = "CHOOSE"
+                    m.d.comb += self.repeated.eq((again & ~lost).bit_select(second, 1))
+                    m.d.sync += second.eq(1)
                     with m.If(second | ~sets.both):
                         m.d.comb += self.failed.ready.eq(1)
                         m.next = "NOTHING"
