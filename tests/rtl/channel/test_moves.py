@@ -5,12 +5,21 @@ from pathlib import Path
 import pytest
 from spare_configs import SPARE_CONFIGS
 from test_engine import EngineWithDies
+from timed_agent import TimedAgent
 
 from flashtrain.rtl.export import export_design
 from flashtrain.sim.nand import ICARUS_SOURCES, VERILATOR_SOURCES
 from flashtrain.sim.runner import Simulator, run_bench
 
 HERE = Path(__file__).parent
+
+
+@pytest.mark.long("icarus", "three")
+@pytest.mark.parametrize("name", ["tiny_ecc", "three"])
+def test_agent_with_spares(simulator, seed, name):
+    agent = TimedAgent(SPARE_CONFIGS[name])
+    bench = HERE / "moving_bench.py"
+    run_bench(agent, "die_agent", bench, simulator=simulator, seed=seed, parameters={"config": name})
 
 
 @pytest.mark.long("icarus", "three")

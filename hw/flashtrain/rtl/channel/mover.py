@@ -166,10 +166,10 @@ class Mover(wiring.Component):
 
             with m.State("CHOOSE"):
                 m.d.sync += moving.eq(0)
-                with m.If(of_set & has_failed):
-                    m.next = "TAKE_SPARE"
-                with m.Elif(of_set & comes_after):
+                with m.If(of_set & comes_after):
                     m.next = "NAME_PAGE"
+                with m.Elif(of_set & has_failed):
+                    m.next = "TAKE_SPARE"
                 with m.Else():
                     next_plane()
 
