@@ -1,4 +1,4 @@
-"""cocotb tests of the replacing of blocks: a die whose blocks fail, and a twin that knows what has to be done."""
+"""cocotb tests of the replacing of blocks: a die whose blocks fail, and a twin that knows what to do."""
 
 import random
 from typing import NamedTuple
