@@ -167,8 +167,8 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 /* Registers that exist once. */
 #define FLASHTRAIN_REGISTER_ID 0x00
 #define FLASHTRAIN_REGISTER_VERSION 0x04
-#define FLASHTRAIN_REGISTER_GEOMETRY 0x08 /* channels 7:0, dies per channel 15:8, planes 23:16 */
-#define FLASHTRAIN_REGISTER_BLOCKS 0x0c /* blocks per plane 15:0, pages per block 31:16 */
+#define FLASHTRAIN_REGISTER_GEOMETRY 0x08 /* channels 7:0, dies per channel 15:8, planes 23:16, spare blocks per plane 31:24 */
+#define FLASHTRAIN_REGISTER_BLOCKS 0x0c /* blocks per plane, with the spares, 15:0, pages per block 31:16 */
 #define FLASHTRAIN_REGISTER_PAGE 0x10 /* page bytes 15:0, spare bytes 31:16 */
 #define FLASHTRAIN_REGISTER_CONTROL 0x14 /* Control */
 #define FLASHTRAIN_REGISTER_LIMITS 0x18 /* commands in flight 15:0, blocks per command 31:16 */
@@ -234,12 +234,12 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_CHANNEL_COUNTER_BUS_DATA_IN 0x02
 #define FLASHTRAIN_CHANNEL_COUNTER_BUS_DATA_OUT 0x03
 #define FLASHTRAIN_CHANNEL_COUNTER_BUS_WAIT 0x04 /* clocks of tADL, tWHR and tRHW within an operation */
-#define FLASHTRAIN_CHANNEL_COUNTER_PROGRAMS 0x05 /* page sets programmed */
+#define FLASHTRAIN_CHANNEL_COUNTER_PROGRAMS 0x05 /* page sets programmed, and pages that move to a spare block */
 #define FLASHTRAIN_CHANNEL_COUNTER_PAGES_PROGRAMMED 0x06
 #define FLASHTRAIN_CHANNEL_COUNTER_SENSES 0x07 /* read commands to the array, multi-plane counted once */
 #define FLASHTRAIN_CHANNEL_COUNTER_PAGES_SENSED 0x08 /* pages output by dies */
 #define FLASHTRAIN_CHANNEL_COUNTER_BUFFER_HITS 0x09 /* pages read from the write buffer */
-#define FLASHTRAIN_CHANNEL_COUNTER_ERASES 0x0a /* multi-plane erases */
+#define FLASHTRAIN_CHANNEL_COUNTER_ERASES 0x0a /* erases of a die: of a zone's blocks, or where one has failed, of single ones */
 #define FLASHTRAIN_CHANNEL_COUNTER_FAILURES 0x0b /* programs and erases whose status was a failure */
 #define FLASHTRAIN_CHANNEL_COUNTER_DIES_OFFLINE 0x0c /* dies that did not become ready in time, and are left alone until a reset */
 #define FLASHTRAIN_CHANNEL_COUNTER_BITS_CORRECTED 0x0d /* wrong bits that error correction has found; this and what follows is 0 without it */
@@ -249,6 +249,8 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_CHANNEL_COUNTER_PAGES_CORRECTED_4 0x11 /* 4 to 7 bits */
 #define FLASHTRAIN_CHANNEL_COUNTER_PAGES_CORRECTED_8 0x12 /* 8 to 15 bits */
 #define FLASHTRAIN_CHANNEL_COUNTER_PAGES_CORRECTED_16 0x13 /* 16 bits or more */
+#define FLASHTRAIN_CHANNEL_COUNTER_BLOCKS_REPLACED 0x14 /* blocks that failed, and whose place a spare has taken; 0 without spares, like 21 */
+#define FLASHTRAIN_CHANNEL_COUNTER_SETS_REPEATED 0x15 /* page sets whose program had failed, or came after such a one, and was done again */
 
 /* Command bytes (ONFI 5.1, table 71; BCh to CCh vendor specific). */
 #define FLASHTRAIN_DIE_READ 0x00
@@ -256,6 +258,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_DIE_READ_MULTI_PLANE 0x32
 #define FLASHTRAIN_DIE_READ_CACHE 0x31
 #define FLASHTRAIN_DIE_READ_CACHE_END 0x3f
+#define FLASHTRAIN_DIE_COPYBACK_READ_CONFIRM 0x35
 #define FLASHTRAIN_DIE_CHANGE_READ_COLUMN 0x05
 #define FLASHTRAIN_DIE_CHANGE_READ_COLUMN_ENHANCED 0x06
 #define FLASHTRAIN_DIE_CHANGE_READ_COLUMN_CONFIRM 0xe0
@@ -263,7 +266,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_DIE_PROGRAM_CONFIRM 0x10
 #define FLASHTRAIN_DIE_PROGRAM_MULTI_PLANE 0x11
 #define FLASHTRAIN_DIE_PROGRAM_CACHE 0x15
-#define FLASHTRAIN_DIE_CHANGE_WRITE_COLUMN 0x85
+#define FLASHTRAIN_DIE_CHANGE_WRITE_COLUMN 0x85 /* after 35h, and with a whole address, it begins a copyback program */
 #define FLASHTRAIN_DIE_ERASE 0x60
 #define FLASHTRAIN_DIE_ERASE_CONFIRM 0xd0
 #define FLASHTRAIN_DIE_ERASE_MULTI_PLANE 0xd1
@@ -330,6 +333,8 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_BUS_OP_BESIDE_END 0x11 /* all that is wanted has been output */
 #define FLASHTRAIN_BUS_OP_PROGRAM_PAGE 0x12 /* name the page of a plane to be programmed; its data may follow after tADL */
 #define FLASHTRAIN_BUS_OP_BESIDE_RENEW 0x17 /* BESIDE_END and BESIDE_NEXT */
+#define FLASHTRAIN_BUS_OP_COPYBACK_READ 0x1e /* sense one page, to be programmed elsewhere on its plane */
+#define FLASHTRAIN_BUS_OP_COPYBACK_PROGRAM 0x1f /* program it there */
 
 /* Fields of the 64-byte submission entry (Base figure 87; data block descriptor: Base figure 99). */
 #define FLASHTRAIN_SUBMISSION_BYTES 64
@@ -357,6 +362,10 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_SUBMISSION_RESTORED_STATE 424, 4 /* restore: ZoneState */
 #define FLASHTRAIN_SUBMISSION_SEQUENCE 448, 32 /* restore */
 #define FLASHTRAIN_SUBMISSION_GENERATION 480, 16 /* restore */
+#define FLASHTRAIN_SUBMISSION_CHANNEL 448, 8 /* restore of a block: where it is */
+#define FLASHTRAIN_SUBMISSION_DIE 456, 8
+#define FLASHTRAIN_SUBMISSION_PLANE 464, 8
+#define FLASHTRAIN_SUBMISSION_SPARE 480, 16 /* and which spare block of the plane it is, from 0 */
 #define FLASHTRAIN_SUBMISSION_PSDT_SGL 1
 
 /* Fields of the 16-byte completion entry (Base figures 90 and 93). */

@@ -12,34 +12,43 @@ from workload import ACTIONS, Workload
 from flashtrain.attack.powercut.failing_link import PowerFailed
 from flashtrain.host import FunctionalLink, open_device
 from flashtrain.host.functional.flash import Flash, Page
-from flashtrain.spec import preset
+from flashtrain.spec import FmsConfig, preset
+from flashtrain.spec.geometry import Place
 from flashtrain.spec.streams import UPDATE_NODE
 
-TINY = preset("tiny")
 CYCLES = 60
 
 
 class LazyFlash(Flash):
-    """Remembers what could be undone by a loss of power: late programs, and what was to be erased."""
+    """Remembers what could be undone by a loss of power: late programs, and what was to be erased.
+
+    erased: blocks, by number and column, since the host looked last.
+    """
 
     def __init__(self, geometry):
         super().__init__(geometry)
         self.ghosts: dict[int, list[Page | None]] = {}
         self.before: dict[int, int] = {}
+        self.erased: set[tuple[int, int]] = set()
 
     def erase(self, zone):
         if pages := self.zones[zone].pages:
             self.ghosts[zone] = list(pages)
         self.before.pop(zone, None)
-        super().erase(zone)
+        return super().erase(zone)
+
+    def erase_block(self, block, column):
+        self.erased.add((block, column))
+        return super().erase_block(block, column)
 
     def settle(self):
         """The host has seen that all was programmed."""
         self.before = {zone: len(physical.pages) for zone, physical in enumerate(self.zones)}
         self.ghosts = {zone: pages for zone, pages in self.ghosts.items() if not self.zones[zone].pages}
+        self.erased.clear()
 
     def fail(self, random: Random):
-        columns = TINY.geometry.superpage  # each is a block, whose pages are programmed in order
+        columns = self.geometry.superpage  # each is a block, whose pages are programmed in order
         for zone, physical in enumerate(self.zones):
             if not physical.pages and zone in self.ghosts and random.random() < 0.8:
                 keep = random.choice([0.0, 0.5, 1.0])
@@ -50,13 +59,15 @@ class LazyFlash(Flash):
                 continue
             first = self.before.get(zone, 0)
             for column in range(columns):
-                offsets = [i for i in range(first, len(physical.pages)) if i % columns == column]
+                begin = 0 if (zone, column) in self.erased else first
+                offsets = [i for i in range(begin, len(physical.pages)) if i % columns == column]
                 if offsets and random.random() < 0.7:
                     cut = random.randrange(len(offsets))
                     for offset in offsets[cut:]:
                         physical.pages[offset] = None
                     if random.random() < 0.5:
-                        physical.pages[offsets[cut]] = Page(bytes(TINY.geometry.page_bytes), None, False)
+                        physical.pages[offsets[cut]] = Page(bytes(self.geometry.page_bytes), None, False)
+        self.erased.clear()
         self.ghosts.clear()
         self.before.clear()
 
@@ -64,9 +75,9 @@ class LazyFlash(Flash):
 class FailingLink(FunctionalLink):
     """Its power fails in the middle of a command, when so many more were carried out."""
 
-    def __init__(self, random: Random) -> None:
-        super().__init__(TINY, 1 << 18)
-        self._flash: LazyFlash = LazyFlash(TINY.geometry)
+    def __init__(self, random: Random, config: FmsConfig) -> None:
+        super().__init__(config, 1 << 18)
+        self._flash: LazyFlash = LazyFlash(config.geometry)
         self._random = random
         self.left = -1  # never
 
@@ -92,14 +103,29 @@ class FailingLink(FunctionalLink):
         super()._write_doorbell(address, value)
 
 
-def test_power_failures_at_random_commands(seed):
+def break_a_block(random: Random, link: FailingLink) -> None:
+    """One more in a place that has no bad one yet: the spares suffice."""
+    g = link.config.geometry
+    places = {(c, d, p) for c in range(g.channels) for d in range(g.dies) for p in range(g.planes)}
+    channel, die, plane = random.choice(sorted(places))
+    column = g.lba(Place(0, 0, die, plane, channel))
+    if sum(column == other for _, other in link._flash.bad) < g.spare_blocks:
+        link.break_block(channel, die, plane, random.randrange(g.blocks))
+
+
+@pytest.mark.parametrize("name", ["tiny", "tiny_ecc"])
+def test_power_failures_at_random_commands(name, seed):
     random = Random(seed)
-    link = FailingLink(random)
+    link = FailingLink(random, preset(name))
+    spares = link.config.geometry.spare_blocks
     work = Workload(random)
+    in_use = 0
     with open_device(link=link, node=UPDATE_NODE) as device:
         work.begin(device)
         failed_in_recovery = 0
         for _ in range(CYCLES):
+            if spares:
+                break_a_block(random, link)
             link.left = random.randrange(60)
             with pytest.raises(PowerFailed):
                 while True:
@@ -113,8 +139,10 @@ def test_power_failures_at_random_commands(seed):
                 except PowerFailed:
                     failed_in_recovery += 1
             link.left = -1
+            assert device.recovered is not None
+            in_use += device.recovered.spares
             work.check(device)
             work.append()
         print(work.done, "failures while recovering:", failed_in_recovery)
         assert set(work.done) >= ACTIONS
-        assert failed_in_recovery
+        assert failed_in_recovery and bool(in_use) == bool(spares)

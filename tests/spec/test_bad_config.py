@@ -28,6 +28,9 @@ BAD_GEOMETRIES = [
     ({"blocks": 4097}, f"geometry.blocks is 4097; {RANGE} 2 to 4096"),
     ({"pages": 1}, f"geometry.pages is 1; {RANGE} 2 to 4096"),
     ({"pages": 5000}, f"geometry.pages is 5000; {RANGE} 2 to 4096"),
+    ({"spare_blocks": -1}, f"geometry.spare_blocks is -1; {RANGE} 0 to 30"),
+    ({"spare_blocks": 31}, f"geometry.spare_blocks is 31; {RANGE} 0 to 30"),
+    ({"blocks": 700, "spare_blocks": 256}, f"geometry.spare_blocks is 256; {RANGE} 0 to 255"),
     ({"spare_bytes": 16}, f"geometry.spare_bytes is 16; {RANGE} 32 to 4096"),
 ]
 

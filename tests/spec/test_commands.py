@@ -57,7 +57,7 @@ def test_zone_actions():
     assert values(ZoneAction) == {"CLOSE": 1, "FINISH": 2, "OPEN": 3, "RESET": 4}
     assert values(ZoneReport) == {"REPORT_ZONES": 0}
     assert values(GenerationAction) == {"COMMIT": 1, "PIN": 2, "RELEASE": 3}
-    assert values(RestoreAction) == {"STREAM": 1, "ZONE": 2, "PHYSICAL": 3, "END": 4}
+    assert values(RestoreAction) == {"STREAM": 1, "ZONE": 2, "PHYSICAL": 3, "END": 4, "BLOCK": 5}
 
 
 def test_zone_states():
@@ -138,6 +138,10 @@ def test_submission_entry():
         "restored_state": (13 * dword + 8, 4),
         "sequence": (14 * dword, 32),
         "generation": (15 * dword, 16),
+        "channel": (14 * dword, 8),
+        "die": (14 * dword + 8, 8),
+        "plane": (14 * dword + 16, 8),
+        "spare": (15 * dword, 16),
     }
 
 

@@ -48,6 +48,9 @@ GEOMETRIES = {
     ),
 }  # fmt: skip
 
+for _geometry in GEOMETRIES.values():
+    _geometry |= dict(spare_blocks=0, spares=range(_geometry["blocks"], _geometry["blocks"]))
+
 CONFIGS = {
     "tiny": dict(
         name="tiny", write_sets=3, read_pages=2, read_queue=4, commands=8, max_blocks=16, max_open=2,
@@ -75,8 +78,13 @@ CONFIGS = {
     ),
 }  # fmt: skip
 
-for _name, _strength, _bytes in (("tiny", 9, 544), ("small", 13, 4208), ("behemoth", 13, 4208)):
-    GEOMETRIES[f"{_name}_ecc"] = GEOMETRIES[_name]
+for _name, _strength, _bytes, _blocks, _bits in (
+    ("tiny", 9, 544, 18, 5), ("small", 13, 4208, 34, 6), ("behemoth", 13, 4208, 697, 10),
+):  # fmt: skip
+    _zones = GEOMETRIES[_name]["zones"]
+    GEOMETRIES[f"{_name}_ecc"] = GEOMETRIES[_name] | dict(
+        blocks=_blocks, block_bits=_bits, spare_blocks=_blocks - _zones, spares=range(_zones, _blocks)
+    )
     CONFIGS[f"{_name}_ecc"] = CONFIGS[_name] | dict(
         name=f"{_name}_ecc", code_strength=_strength, bus_page_bytes=_bytes
     )

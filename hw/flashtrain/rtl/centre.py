@@ -149,6 +149,8 @@ class Centre(wiring.Component):
             connect(m, read.pages[number], flipped(channel.reads))
             connect(m, zones.erase[number], flipped(channel.erase))
             connect(m, zones.erased[number], flipped(channel.erased))
+            if config.geometry.spare_blocks:
+                connect(m, zones.spare_uses[number], flipped(channel.spare_use))
             # Registers keep the way to the channel free of what comes from it (see `Hub`).
             m.submodules[f"programmed_slice_{number}"] = event = RegisterSlice(PageEvent(config))
             connect(m, flipped(channel.programmed), event.input)

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.spec import FmsConfig
 
 from .channel.counters import COUNTER_BITS
-from .layouts import STREAM_BITS, PageEvent, ReadHead, ReadPage, WritePage
+from .layouts import STREAM_BITS, PageEvent, ReadHead, ReadPage, SpareUse, WritePage
 from .zones.erase import EraseRequest, EraseResult
 
 
@@ -26,6 +26,7 @@ class ChannelPorts(wiring.Signature):
     read_valid : In(1), read_ready : Out(1)   the beats of accepted heads, in their order
     read_chosen : Out(1)                  this channel's beats come next
     erase : Out(stream(EraseRequest)), erased : In(stream(EraseResult))
+    spare_use : Out(stream(SpareUse))     in recovery, if there are spare blocks
     flush : Out(stream(STREAM_BITS))
     flushed : In(1)                       pulse: what the flush found is programmed
     ready : In(1)                         initialised
@@ -34,6 +35,7 @@ class ChannelPorts(wiring.Signature):
     """
 
     def __init__(self, config: FmsConfig):
+        spare_use = {"spare_use": Out(stream.Signature(SpareUse(config)))}
         super().__init__({
             "pages": Out(stream.Signature(WritePage(config))),
             "programmed": In(stream.Signature(PageEvent(config))),
@@ -44,6 +46,7 @@ class ChannelPorts(wiring.Signature):
             "read_chosen": Out(1),
             "erase": Out(stream.Signature(EraseRequest(config))),
             "erased": In(stream.Signature(EraseResult())),
+            **(spare_use if config.geometry.spare_blocks else {}),
             "flush": Out(stream.Signature(STREAM_BITS)),
             "flushed": In(1),
             "ready": In(1),

@@ -59,7 +59,8 @@ class Fms(wiring.Component):
         for number, ports in enumerate(hub.channels):
             channel = SharedModule(engine, "flashtrain_channel", reset=hub.channel_reset)
             m.submodules[f"channel_{number}"] = channel
-            for name in ("pages", "programmed", "reads", "read_head", "erase", "erased", "flush"):
+            spare_use = ("spare_use",) if self.config.geometry.spare_blocks else ()
+            for name in ("pages", "programmed", "reads", "read_head", "erase", "erased", "flush", *spare_use):
                 connect(m, getattr(ports, name), getattr(channel, name))
             for name in ("flushed", "ready", "idle", "counter_value"):
                 m.d.comb += getattr(ports, name).eq(getattr(channel, name))

@@ -8,6 +8,7 @@ only.
 from amaranth.lib import data, enum
 
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.nand import BusOp
 from flashtrain.spec.nvme import Opcode
@@ -129,7 +130,7 @@ class Command(data.StructLayout):
             "copies": g.plane_bits + 1,  # pages of a tile
             "events": event_bits(config),  # that the update has
             # Recovery:
-            "physical": g.zone_bits,  # the zone that is inspected or restored
+            "physical": g.block_bits,  # the zone that is inspected or restored; past the zones: spares
             "restored_state": 4,
             "wear": PageIdentity.wear.width,
             "sequence": PageIdentity.sequence.width,
@@ -182,7 +183,7 @@ class ReadJob(data.StructLayout):
         super().__init__({
             "tag": config.tag_bits,
             "statistics": 1,
-            "zone": g.zone_bits,  # physical
+            "zone": g.block_bits,  # physical
             "offset": g.zone_size_bits,
             "blocks": config.count_bits,
             "page": config.page_address_bits,
@@ -232,8 +233,9 @@ class Answer(data.StructLayout):
 
 
 def _page_place(config: FmsConfig) -> dict:
+    """`zone` is a physical one; only reads name spare blocks, which are numbered behind them."""
     g = config.geometry
-    return {"zone": g.zone_bits, "row": g.row_bits, "die": g.die_bits, "plane": g.plane_bits}
+    return {"zone": g.block_bits, "row": g.row_bits, "die": g.die_bits, "plane": g.plane_bits}
 
 
 class WritePage(data.StructLayout):
@@ -334,6 +336,22 @@ class DieRead(data.StructLayout):
         })  # fmt: skip
 
 
+class SpareUse(data.StructLayout):
+    """A place of a physical zone, and the spare of its plane, counted from 0, that lies there from now on.
+
+    Restore unit to channels; within a channel a die's agent to the block table.
+    """
+
+    def __init__(self, config: FmsConfig):
+        g = config.geometry
+        super().__init__({
+            "zone": g.zone_bits,
+            "die": g.die_bits,
+            "plane": g.plane_bits,
+            "spare": bits_for(g.spare_blocks),
+        })  # fmt: skip
+
+
 class BusRequest(data.StructLayout):
     """An operation that a die's agent asks of the bus controller."""
 
@@ -341,7 +359,7 @@ class BusRequest(data.StructLayout):
         g = config.geometry
         super().__init__({
             "op": BusOp,
-            "zone": g.zone_bits,  # the block table turns zone and plane into a block
+            "zone": g.block_bits,  # the block table turns zone and plane into a block
             "row": g.row_bits,
             "plane": g.plane_bits,
             "slot": (config.write_sets - 1).bit_length(),  # data in: where the page is in the write buffer

@@ -1,6 +1,7 @@
 """Geometry of the flash: channels, dies, planes, blocks, pages, and where a logical page lies.
 
 One logical block (LBA) is one NAND page. A *zone* is one block on every plane of every die of every channel.
+The last blocks of each plane may be *spares*, which take the place of blocks that fail.
 The LBAs of a zone go round-robin over channels first, then planes, then dies, then page rows, so that one
 large append fills page sets on all channels at once. As in the NVMe zoned command set, a zone's *size* is its
 capacity rounded up to a power of two, so that the address fields are plain bit slices:
@@ -36,7 +37,8 @@ class Geometry:
 
     channels, dies (per channel), planes (per die) and page_bytes are powers of two; blocks (per plane) and
     pages (per block) are free. spare_bytes are the bytes of a page beyond its data, of which its identity
-    takes the first (`spec.identity`).
+    takes the first (`spec.identity`). spare_blocks: the last of a plane's blocks, which no
+    zone has.
     """
 
     channels: int
@@ -46,6 +48,7 @@ class Geometry:
     pages: int
     page_bytes: int = 4096
     spare_bytes: int = 224
+    spare_blocks: int = 0
 
     def __post_init__(self) -> None:
         require_power_of_two("geometry.channels", self.channels, 64)
@@ -53,6 +56,7 @@ class Geometry:
         require_power_of_two("geometry.planes", self.planes, 16)
         require_power_of_two("geometry.page_bytes", self.page_bytes, 16384)
         require_range("geometry.blocks", self.blocks, 2, 4096)
+        require_range("geometry.spare_blocks", self.spare_blocks, 0, min(255, self.blocks - 2))
         require_range("geometry.pages", self.pages, 2, 4096)
         require_range("geometry.page_bytes", self.page_bytes, 512, 16384)
         require_range("geometry.spare_bytes", self.spare_bytes, 32, 4096)
@@ -80,8 +84,13 @@ class Geometry:
 
     @property
     def zones(self) -> int:
-        """Zones of the whole device, physical; as many as a plane has blocks."""
-        return self.blocks
+        """Zones of the whole device, physical: one for each block of a plane that is no spare."""
+        return self.blocks - self.spare_blocks
+
+    @property
+    def spares(self) -> range:
+        """The numbers of a plane's spare blocks."""
+        return range(self.zones, self.blocks)
 
     @property
     def zone_bits(self) -> int:

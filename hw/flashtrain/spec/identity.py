@@ -5,7 +5,8 @@ has the identity that it must have; one whose program was interrupted has none.
 
 Recovery after a loss of power is the driver's (`flashtrain.host.recovery`). With CONTROL.RECOVER the
 controller comes up with empty tables and all physical zones in use, erases nothing, and takes only INSPECT
-and RESTORE, from the host's port, until RESTORE with action END.
+and RESTORE, from the host's port, until RESTORE with action END. All spare blocks are free at first: what
+they replace is told by the pages that they hold, as the rest is.
 """
 
 from binascii import crc_hqx
@@ -73,11 +74,16 @@ class RestoreAction(IntEnum):
     ZONE: NSID, SLBA, `restored_state`, `physical`, `sequence`, `wear`. The logical zone of the block before
         SLBA lies on the physical zone; its write pointer is SLBA (in a zone whose capacity is its size that
         may be the start of the next one). CLOSED: appends go on there; FULL: they do not.
-    PHYSICAL: `physical`, `wear`. Nobody needs what the physical zone holds: it is to be erased.
+    PHYSICAL: `physical`, `wear`. Nobody needs what the physical zone holds: it is to be erased. Numbers
+        past the zones are those of spares: the block of that number on each plane, unless it is in use.
     END: `sequence`. Of the next allocation. From here on all commands are taken.
+    BLOCK: `physical`, `channel`, `die`, `plane`, `spare`. At this place of the physical zone lies the spare
+        block of this number (from 0) of the same plane, instead of the zone's own. Without spares there is
+        no such action.
     """
 
     STREAM = 1
     ZONE = 2
     PHYSICAL = 3
     END = 4
+    BLOCK = 5

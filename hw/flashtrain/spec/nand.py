@@ -14,8 +14,13 @@ or an erase:
 - BEh and a row address select a page for the data out, which follows after `tccs`.
 - BFh ends it. Until then a program that waits for the array waits, because it needs the data registers.
 
-All are taken while the die is ready, while it is busy with programs or erases, and within a multi-plane
+Those are taken while the die is ready, while it is busy with programs or erases, and within a multi-plane
 command; not while it reads otherwise or updates.
+
+A *copyback* moves a page within its plane and not over the bus, spare bytes and wrong bits included: 00h..35h
+senses it, and unless a command other than those for the status comes between, 85h with a whole address and
+10h program it there. One page at a time, with nothing changed on the way; and only if the geometry has spare
+blocks.
 """
 
 from enum import IntEnum, IntFlag
@@ -30,6 +35,7 @@ class DieCommand(IntEnum):
     READ_MULTI_PLANE = 0x32
     READ_CACHE = 0x31
     READ_CACHE_END = 0x3F
+    COPYBACK_READ_CONFIRM = 0x35
     CHANGE_READ_COLUMN = 0x05
     CHANGE_READ_COLUMN_ENHANCED = 0x06
     CHANGE_READ_COLUMN_CONFIRM = 0xE0
@@ -37,7 +43,7 @@ class DieCommand(IntEnum):
     PROGRAM_CONFIRM = 0x10
     PROGRAM_MULTI_PLANE = 0x11
     PROGRAM_CACHE = 0x15
-    CHANGE_WRITE_COLUMN = 0x85
+    CHANGE_WRITE_COLUMN = 0x85  # after 35h, and with a whole address, it begins a copyback program
     ERASE = 0x60
     ERASE_CONFIRM = 0xD0
     ERASE_MULTI_PLANE = 0xD1
@@ -109,7 +115,8 @@ class BusOp(IntEnum):
     """Operations of the bus engine, each performed whole before another may use the bus.
 
     The upper bits say what the arbiter has to know of it: values from 24 on move a page, 24 and 25 one that
-    was named before, from 28 on one from the die; 20 to 22 select one, other than beside.
+    was named before, 28 one from the die; 20 to 22 select one, other than beside. 30 and 31 move none over
+    the bus, but take their turn as if they did.
     """
 
     RESET = 0
@@ -141,6 +148,8 @@ class BusOp(IntEnum):
     BESIDE_END = 17  # all that is wanted has been output
     PROGRAM_PAGE = 18  # name the page of a plane to be programmed; its data may follow after tADL
     BESIDE_RENEW = 23  # BESIDE_END and BESIDE_NEXT
+    COPYBACK_READ = 30  # sense one page, to be programmed elsewhere on its plane
+    COPYBACK_PROGRAM = 31  # program it there
 
 
 _C = DieCommand
@@ -180,4 +189,6 @@ SEQUENCES: dict[BusOp, Sequence] = {
     BusOp.SELECT_BESIDE: Sequence(_C.SELECT_BESIDE, _ROW, None, DataPhase.NONE, None),
     BusOp.BESIDE_END: Sequence(_C.READ_BESIDE_END, _NONE, None, DataPhase.NONE, None),
     BusOp.BESIDE_RENEW: Sequence(_C.READ_BESIDE_END, _NONE, _C.READ_BESIDE_CONFIRM, DataPhase.NONE, None),
+    BusOp.COPYBACK_READ: Sequence(_C.READ, _FULL, _C.COPYBACK_READ_CONFIRM, DataPhase.NONE, None),
+    BusOp.COPYBACK_PROGRAM: Sequence(_C.CHANGE_WRITE_COLUMN, _FULL, _C.PROGRAM_CONFIRM, DataPhase.NONE, None),
 }

@@ -18,13 +18,13 @@ Order of checks. A command is answered with the status of the *first* check that
    ZRA, generation action, restore action and reporting options known; at least 64 bytes of report; constants
    and statistics: as many blocks as dies; update: PAGES is 1 to the planes of a die, COPIES at most PAGES,
    ROWS at least 1, the number of blocks ROWS x channels x PAGES; update and commit: the source has as many
-   zones as the namespace; restore: where they count `restored_state` is CLOSED or FULL, and `physical` is a
-   zone of the device;
+   zones as the namespace; restore: where they count `restored_state` is CLOSED or FULL, `physical` is a
+   zone of the device, or of a released one a spare block, and there is such a spare block in such a place;
 6. data pointer: descriptor type (`SGL_TYPE_INVALID`), length equal to the blocks', or for a report to the
    dwords' (`SGL_LENGTH_INVALID`), address a multiple of the logical block, 8 bytes for a report
    (`SGL_GRANULARITY_INVALID`), address range inside the tensor buffer (`DATA_TRANSFER_ERROR`);
-7. the zone of the first block is inside the namespace; of an inspect, the device; of a restored zone, it is
-   that of the block before its write pointer (`LBA_OUT_OF_RANGE`);
+7. the zone of the first block is inside the namespace; of an inspect, the device or its spares; of a restored
+   zone, it is that of the block before its write pointer (`LBA_OUT_OF_RANGE`);
 8. the stream's condition:
    - inspect and restore: the controller is recovering (`COMMAND_SEQUENCE_ERROR`), all others: it is not
      (`NAMESPACE_NOT_READY`);
@@ -80,6 +80,7 @@ Optimizer steps on the dies (`spec.update`):
   flight; later commands to it wait behind them.
 
 Recovery (`spec.identity`). INSPECT reads as READ does, but SLBA counts blocks of the device by physical zone,
+behind the zones come the spare blocks of all planes as if they were zones;
 nothing about the zone is checked, and the last 16 bytes of each block are replaced by the page's identity, as
 it is in the flash. RESTORE has no data; END waits until no command is in flight. Where they mean
 no namespace, NSID is that of any that exists.
@@ -184,6 +185,10 @@ class BitField(NamedTuple):
     def get(self, entry: int) -> int:
         return entry >> self.low & (1 << self.width) - 1
 
+    def within(self, other: "BitField") -> slice:
+        """Its place in another one that shares its bits."""
+        return slice(self.low - other.low, self.low - other.low + self.width)
+
     def put(self, value: int) -> int:
         if not 0 <= value < 1 << self.width:
             raise ValueError(f"{value} does not fit a field of {self.width} bits")
@@ -222,6 +227,10 @@ class Submission:
     restored_state = _dword(13, 8, 4)  # restore: ZoneState
     sequence = _dword(14)  # restore
     generation = _dword(15, 0, 16)  # restore
+    channel = _dword(14, 0, 8)  # restore of a block: where it is
+    die = _dword(14, 8, 8)
+    plane = _dword(14, 16, 8)
+    spare = _dword(15, 0, 16)  # and which spare block of the plane it is, from 0
 
     PSDT_SGL = 1
 

@@ -19,8 +19,8 @@ class Register(IntEnum):
 
     ID = 0x000
     VERSION = 0x004
-    GEOMETRY = 0x008  # channels 7:0, dies per channel 15:8, planes 23:16
-    BLOCKS = 0x00C  # blocks per plane 15:0, pages per block 31:16
+    GEOMETRY = 0x008  # channels 7:0, dies per channel 15:8, planes 23:16, spare blocks per plane 31:24
+    BLOCKS = 0x00C  # blocks per plane, with the spares, 15:0, pages per block 31:16
     PAGE = 0x010  # page bytes 15:0, spare bytes 31:16
     CONTROL = 0x014  # Control
     LIMITS = 0x018  # commands in flight 15:0, blocks per command 31:16
@@ -161,12 +161,12 @@ class ChannelCounter(IntEnum):
     BUS_DATA_IN = 2
     BUS_DATA_OUT = 3
     BUS_WAIT = 4  # clocks of tADL, tWHR and tRHW within an operation
-    PROGRAMS = 5  # page sets programmed
+    PROGRAMS = 5  # page sets programmed, and pages that move to a spare block
     PAGES_PROGRAMMED = 6
     SENSES = 7  # read commands to the array, multi-plane counted once
     PAGES_SENSED = 8  # pages output by dies
     BUFFER_HITS = 9  # pages read from the write buffer
-    ERASES = 10  # multi-plane erases
+    ERASES = 10  # erases of a die: of a zone's blocks, or where one has failed, of single ones
     FAILURES = 11  # programs and erases whose status was a failure
     DIES_OFFLINE = 12  # dies that did not become ready in time, and are left alone until a reset
     BITS_CORRECTED = 13  # wrong bits that error correction has found; this and what follows is 0 without it
@@ -176,6 +176,8 @@ class ChannelCounter(IntEnum):
     PAGES_CORRECTED_4 = 17  # 4 to 7 bits
     PAGES_CORRECTED_8 = 18  # 8 to 15 bits
     PAGES_CORRECTED_16 = 19  # 16 bits or more
+    BLOCKS_REPLACED = 20  # blocks that failed, and whose place a spare has taken; 0 without spares, like 21
+    SETS_REPEATED = 21  # page sets whose program had failed, or came after such a one, and was done again
 
 
 def counter_register(counter: Counter) -> int:

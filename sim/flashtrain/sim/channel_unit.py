@@ -60,6 +60,8 @@ class ChannelUnit(wiring.Component):
         m.submodules.checker = checker = PinChecker(self.config)
         checker.listen(m, self.nand)
         forward(m, engine, self, _OF_THE_ENGINE)
+        if self.config.geometry.spare_blocks:
+            forward(m, engine, self, ("spare_use",))
         m.d.comb += [
             self.read_data.eq(engine.read_data.payload),
             self.read_valid.eq(engine.read_data.valid),

@@ -1,7 +1,7 @@
-"""What physical zones say of themselves, and how far they are written."""
+"""What physical zones and spare blocks say of themselves, and how far zones are written."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,8 @@ from .inspection import Identities, Inspector, Span
 class Claim:
     """A physical zone, and the logical one (counted device-wide) that its first identity says it is.
 
-    updates: whether pages that updates wrote belong to it.
+    updates: whether pages that updates wrote belong to it; spares: the spare blocks in which it has pages, as
+    numbers of block and column (offset of the first page); whole: every block of it has a page.
     """
 
     physical: int
@@ -25,14 +26,28 @@ class Claim:
     sequence: int
     wear: int
     updates: bool
+    spares: tuple[tuple[int, int], ...] = ()
+    whole: bool = False
+
+    @property
+    def allocation(self) -> tuple[int, int, int, int]:
+        """What all pages of a zone have in common, and those of no other."""
+        return self.nsid, self.zone, self.generation, self.sequence
 
     @classmethod
     def first_in(cls, ids: Identities) -> "Claim | None":
         """By the first page that has an identity."""
         found = np.flatnonzero(ids.valid)
-        if not len(found):
-            return None
-        i = int(found[0])
+        return cls.of_page(ids, int(found[0])) if len(found) else None
+
+    @classmethod
+    def last_in(cls, ids: Identities) -> "Claim | None":
+        """By the page that was written last: a bad block may still hold one of an earlier life."""
+        found = np.flatnonzero(ids.valid)
+        return cls.of_page(ids, int(found[ids.sequence[found].argmax()])) if len(found) else None
+
+    @classmethod
+    def of_page(cls, ids: Identities, i: int) -> "Claim":
         return cls(
             ids.span.physical, int(ids.nsid[i]), int(ids.zone[i]), int(ids.generation[i]),
             int(ids.sequence[i]), int(ids.wear[i]), bool(ids.updated[i]),
@@ -50,6 +65,10 @@ class Claim:
         )
 
 
+_SPARE_ROWS = 4
+"""Pages of a spare block that are looked at: the program of the first one may have failed."""
+
+
 class ZoneReader:
     """Finds claims and write pointers with few pages read.
 
@@ -60,16 +79,67 @@ class ZoneReader:
     def __init__(self, inspector: Inspector, geometry: Geometry) -> None:
         self._inspector = inspector
         self._geometry = geometry
+        self._found: set[tuple[int, int]] = set()  # spares with pages
 
-    def claims(self) -> dict[int, Claim]:
-        """By physical zone; one without any identity has none."""
+    def claims(self) -> list[Claim]:
+        """Of all physical zones that have an identity; and of spare blocks."""
+        if self._geometry.spare_blocks:
+            return self._claims_with_spares()
+        return self._claims_of_zones()
+
+    def _claims_of_zones(self) -> list[Claim]:
         g = self._geometry
         zones = range(g.zones)
         first = self._inspector.identities(Span(zone, 0, 1) for zone in zones)
         silent = [ids.span.physical for ids in first if not ids.valid[0]]
         rest = self._inspector.identities(Span(zone, 0, g.superpage) for zone in silent)
         claims = (Claim.first_in(ids) for ids in (*first, *rest))
-        return {claim.physical: claim for claim in claims if claim is not None}
+        return [claim for claim in claims if claim is not None]
+
+    def _claims_with_spares(self) -> list[Claim]:
+        """Spares belong to the physical zone of the same allocation.
+
+        If there is none, because all pages of an allocation lie in spares, any physical zone will do whose
+        own blocks nobody needs: with these spares in their places it holds just those pages. There is one,
+        for there are not more logical zones than physical ones.
+        """
+        g = self._geometry
+        first_rows = self._inspector.identities(Span(zone, 0, g.superpage) for zone in range(g.zones))
+        found = self._spares()
+        claims: list[Claim] = []
+        for ids in first_rows:
+            if claim := Claim.last_in(ids):
+                _, spares = found.pop(claim.allocation, (claim, ()))
+                columns = {*np.flatnonzero(claim.owns(ids)).tolist(), *(column for _, column in spares)}
+                claims.append(replace(claim, spares=tuple(spares), whole=len(columns) == g.superpage))
+        only_in_spares = [claim for claim, _ in found.values()]
+        needed = newest([*claims, *only_in_spares]).values()
+        taken = {claim.physical for claim in needed if claim.allocation not in found}
+        silent = set(range(g.zones)) - {claim.physical for claim in claims}
+        free = iter(sorted(set(range(g.zones)) - taken, key=lambda zone: (zone not in silent, zone)))
+        for claim in needed:
+            if claim.allocation in found:
+                spares = tuple(found[claim.allocation][1])
+                whole = len(spares) == g.superpage
+                claims.append(replace(claim, physical=next(free), spares=spares, whole=whole))
+        return claims
+
+    def _spares(self) -> dict[tuple[int, int, int, int], tuple[Claim, list[tuple[int, int]]]]:
+        """By allocation: its claim, whose physical zone is not known, and its spares."""
+        g = self._geometry
+        rows = min(_SPARE_ROWS, g.pages)
+        found: dict[tuple[int, int, int, int], tuple[Claim, list[tuple[int, int]]]] = {}
+        for ids in self._inspector.identities(Span(block, 0, rows * g.superpage) for block in g.spares):
+            valid = ids.valid.reshape(rows, g.superpage)
+            for column in np.flatnonzero(valid.any(axis=0)).tolist():
+                claim = Claim.of_page(ids, int(valid[:, column].argmax()) * g.superpage + column)
+                found.setdefault(claim.allocation, (claim, []))[1].append((ids.span.physical, column))
+                self._found.add((ids.span.physical, column))
+        return found
+
+    def written_spares(self, in_use: set[tuple[int, int]]) -> list[int]:
+        """Numbers of spare blocks of which one that is not in use has pages."""
+        return sorted({block for block, _ in self._found - in_use})
 
     def pointers(
         self, claims: Sequence[Claim], guess: Callable[[Claim], int] = lambda claim: 0

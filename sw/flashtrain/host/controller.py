@@ -36,6 +36,7 @@ class DeviceInfo:
     dies: int
     planes: int
     blocks: int
+    spare_blocks: int
     pages: int
     page_bytes: int
     spare_bytes: int
@@ -62,6 +63,7 @@ class Controller:
             channels=geometry & 0xFF,
             dies=geometry >> 8 & 0xFF,
             planes=geometry >> 16 & 0xFF,
+            spare_blocks=geometry >> 24,
             blocks=blocks & 0xFFFF,
             pages=blocks >> 16,
             page_bytes=page & 0xFFFF,
@@ -86,9 +88,9 @@ class Controller:
         g = config.geometry
         for name, expected in (
             ("channels", g.channels), ("dies", g.dies), ("planes", g.planes), ("blocks", g.blocks),
-            ("pages", g.pages), ("page_bytes", g.page_bytes), ("commands", config.commands),
-            ("max_blocks", config.max_blocks), ("max_open", config.max_open),
-            ("max_active", config.max_active),
+            ("spare_blocks", g.spare_blocks), ("pages", g.pages), ("page_bytes", g.page_bytes),
+            ("commands", config.commands), ("max_blocks", config.max_blocks),
+            ("max_open", config.max_open), ("max_active", config.max_active),
         ):  # fmt: skip
             actual = getattr(info, name)
             if actual != expected:
@@ -151,8 +153,10 @@ class Controller:
 
     def _await(self, bit: State, value: bool) -> None:
         config = self._link.config
-        # Every block may have to be erased, one zone after the other; ten times that, and some for the rest.
-        most = 10 * config.timing.clocks("tbers") * config.geometry.zones + 10_000_000
+        # Every block may have to be erased, one zone after the other, spares one by one; ten times that, and
+        # some for the rest.
+        g = config.geometry
+        most = 10 * config.timing.clocks("tbers") * (g.zones + g.planes * g.spare_blocks) + 10_000_000
         waited, step = 0, _FIRST_POLL
         while waited < most:
             state = self._link.read_register(Register.STATE)

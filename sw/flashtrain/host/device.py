@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 from flashtrain.spec import Access, FlashtrainError, FmsConfig, NodeTable, Port, Submission
 from flashtrain.spec import preset as named_preset
 from flashtrain.spec.errors import require, require_range
-from flashtrain.spec.registers import Control
+from flashtrain.spec.registers import ChannelCounter, Control
 from flashtrain.spec.streams import SINGLE_NODE
 
 from .controller import Controller, DeviceInfo
@@ -70,6 +70,7 @@ class Device:
             )
             for stream in node.streams
         }
+        self._spares = 0  # in use since the last recovery
         self.recovered: RecoveryReport | None = None
         """What the last :meth:`recover` found."""
         if node.journal is not None:
@@ -103,6 +104,7 @@ class Device:
             self.disable()
         for space in self._spaces.values():
             space.clear()
+        self._spares = 0
         self._start(Control.FACTORY if factory else Control(0))
         if self._journal is not None:
             self._journal.start()
@@ -123,6 +125,7 @@ class Device:
         except FlashtrainError:
             self.disable()
             raise
+        self._spares = self.recovered.spares
         for nsid, space in self._spaces.items():
             space.learn(recovery.zones(nsid))
         return self.recovered
@@ -147,7 +150,7 @@ class Device:
         """
         self.wait()
         if self._journal is not None:
-            self._journal.end(self._pointers(), self.zone_wear())
+            self._journal.end(self._pointers(), self.zone_wear(), self._uses_spares())
         self.disable()
 
     def format(self) -> None:
@@ -169,6 +172,12 @@ class Device:
             queue.configure()
         self._controller.enable(how)
         self._engine.start()
+
+    def _uses_spares(self) -> bool:
+        if not self.config.geometry.spare_blocks:
+            return False
+        counters = self.channel_counters()
+        return self._spares > 0 or any(channel[ChannelCounter.BLOCKS_REPLACED.name] for channel in counters)
 
     def _pointers(self) -> dict[int, dict[int, int]]:
         """Written blocks by NSID and zone, of zones of non-volatile streams that take more."""

@@ -112,7 +112,7 @@ class Journal:
         if self._wrong:
             self.wait_for(self._append())
 
-    def end(self, pointers: dict[int, dict[int, int]], wear: list[int]) -> None:
+    def end(self, pointers: dict[int, dict[int, int]], wear: list[int], replaced: bool) -> None:
         """Write a clean record: written blocks by NSID and zone, of zones that take more."""
         flat = [0] * self._engine.link.config.geometry.zones
         for nsid, of_zones in pointers.items():
@@ -121,7 +121,9 @@ class Journal:
         zone, offset = self._place()
         if offset + 2 * self._format.blocks <= self._stream.zone_capacity:
             flat[self._zones[self._stream.nsid].start + zone] = offset + self._format.blocks
-        self._record = replace(self._record, clean=True, pointers=tuple(flat), wear=tuple(wear))
+        self._record = replace(
+            self._record, clean=True, pointers=tuple(flat), wear=tuple(wear), replaced=replaced
+        )
         self.wait_for(self._append())
 
     def write(self) -> None:

@@ -12,7 +12,8 @@ from flashtrain.spec.identity import GENERATION_LIMIT, PageIdentity
 from flashtrain.spec.registers import MAX_STREAMS
 
 _MAGIC = b"FTJ1"
-_HEAD = struct.Struct("<4sIII")  # magic, CRC-32 of all that follows, number, clean
+_HEAD = struct.Struct("<4sIII")  # magic, CRC-32 of all that follows, number, flags
+_CLEAN, _REPLACED = 1, 2
 _STREAM = struct.Struct("<III")
 
 
@@ -40,7 +41,7 @@ class Record:
     number: records are numbered from 1; clean: the controller was disabled in an orderly way afterwards;
     streams: by NSID. By logical zone of the device: `floors`, the lowest sequence number that is not stale;
     `pointers`, in a clean record, the blocks of a zone that takes more. wear: erases by physical zone, as far
-    as they were known.
+    as they were known. replaced: spares may be in use (in a clean record: they are).
     """
 
     number: int
@@ -49,6 +50,7 @@ class Record:
     wear: tuple[int, ...] = ()
     pointers: tuple[int, ...] = ()
     clean: bool = False
+    replaced: bool = True
 
     def stream(self, nsid: int) -> StreamEntry:
         return self.streams.get(nsid, StreamEntry())
@@ -73,7 +75,8 @@ class RecordFormat:
 
     def pack(self, record: Record) -> NDArray[np.uint8]:
         """uint8[blocks, block]."""
-        body = struct.pack("<II", record.number, record.clean)
+        flags = record.clean * _CLEAN | record.replaced * _REPLACED
+        body = struct.pack("<II", record.number, flags)
         for nsid in range(1, MAX_STREAMS + 1):
             entry = record.stream(nsid)
             body += _STREAM.pack(entry.generation, entry.commit, entry.updates)
@@ -88,7 +91,7 @@ class RecordFormat:
     def parse(self, blocks: NDArray[np.uint8]) -> Record | None:
         """What `pack` made the blocks from; None when they are not a record, or not a whole one."""
         data = blocks[:, : self._payload].tobytes()[: self._nbytes]
-        magic, crc, number, clean = _HEAD.unpack_from(data)
+        magic, crc, number, flags = _HEAD.unpack_from(data)
         if magic != _MAGIC or crc != crc32(data[8:]):
             return None
         at = _HEAD.size
@@ -99,4 +102,5 @@ class RecordFormat:
         at += MAX_STREAMS * _STREAM.size
         each = struct.Struct(f"<{self._zones}I")
         floors, wear, pointers = (each.unpack_from(data, at + i * each.size) for i in range(3))
-        return Record(number, streams, floors, wear, pointers, bool(clean))
+        clean, replaced = bool(flags & _CLEAN), bool(flags & _REPLACED)
+        return Record(number, streams, floors, wear, pointers, clean, replaced)

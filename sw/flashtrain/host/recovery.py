@@ -19,6 +19,8 @@ How
 The controller comes up empty, and takes only INSPECT and RESTORE (`flashtrain.spec.identity`). The first
 pages of all physical zones say which logical zone each was; the journal says which of these claims are stale.
 Of each zone that is kept the write pointer is found, and it is restored. All other physical zones are erased.
+Spare blocks say of which zone they are (`claims`); those of zones that are kept are put in their places
+before anything else of these zones is read, the others are erased.
 At the end a record of what was found goes to the journal, so that a power failure right after finds the same.
 """
 
@@ -27,7 +29,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from flashtrain.spec import NodeTable, Opcode, Port, Stream, ZoneState
-from flashtrain.spec.identity import RestoreAction
+from flashtrain.spec.identity import PageIdentity, RestoreAction
 
 from .claims import Claim, ZoneReader, newest
 from .engine import Engine, Flight
@@ -56,7 +58,8 @@ class RecoveryReport:
     """What was found.
 
     erased: physical zones that were not kept; records: of the journal that were read; clean: the device had
-    been shut down in an orderly way; clocks: simulated, that it took.
+    been shut down in an orderly way; clocks: simulated, that it took; spares: spare blocks that hold pages of
+    zones that were kept.
     """
 
     streams: tuple[RecoveredStream, ...]
@@ -64,6 +67,7 @@ class RecoveryReport:
     records: int
     clean: bool
     clocks: int
+    spares: int = 0
 
     def stream(self, name: str) -> RecoveredStream:
         return next(stream for stream in self.streams if stream.name == name)
@@ -94,24 +98,27 @@ class Recovery:
         self._inspector = Inspector(engine, node.streams[0].nsid)
         self._reader = ZoneReader(self._inspector, self._geometry)
         self._restored: dict[int, ZoneInfo] = {}
+        self._spares: set[tuple[int, int]] = set()  # in use: block and column
 
     def run(self) -> RecoveryReport:
         """Restore what is found, and end the recovery."""
         start = self._engine.link.clocks
         claims = self._reader.claims()
-        for claim in claims.values():
+        for claim in claims:
             self._check(claim)
-        found = self._find_record(list(claims.values()))
-        entries = self._entries(list(claims.values()), found.record)
-        kept = self._kept(list(claims.values()), entries, found.record)
+        found = self._find_record(claims)
+        entries = self._entries(claims, found.record)
+        kept = self._kept(claims, entries, found.record)
+        self._use_spares(kept)
         record = replace(Record(0), streams=entries) if found.record is None else found.record
         clean = record.clean and found.last
         trusted = (lambda claim: record.pointers[claim.zone]) if clean else (lambda claim: 0)
         pointers = self._reader.pointers(kept, trusted)
         for claim, pointer in pointers.items():
-            self._restored[claim.zone] = self._zone_info(claim, pointer, trusted(claim))
+            known = claim.whole or not self._geometry.spare_blocks or not record.replaced
+            self._restored[claim.zone] = self._zone_info(claim, pointer, trusted(claim) if known else 0)
         wear = self._wear(claims, record)
-        sequence = 1 + max((*record.floors, *(claim.sequence for claim in claims.values())), default=-1)
+        sequence = 1 + max((*record.floors, *(claim.sequence for claim in claims)), default=-1)
         self._restore(entries, pointers, wear, sequence)
         if self._journal is not None:
             self._go_on(self._journal, replace(record, streams=entries), found, kept, wear, sequence)
@@ -122,6 +129,7 @@ class Recovery:
                 if stream.nsid in entries and stream is not self._node.journal
             ),
             self._geometry.zones - len(kept), found.read, clean, self._engine.link.clocks - start,
+            len(self._spares),
         )  # fmt: skip
 
     def zones(self, nsid: int) -> list[ZoneInfo]:
@@ -151,6 +159,7 @@ class Recovery:
         form = RecordFormat(self._geometry)
         own = newest(claim for claim in claims if claim.nsid == journal.nsid).values()
         by_age = sorted(own, key=lambda claim: claim.sequence, reverse=True)
+        self._use_spares(by_age)
         pointers = self._reader.pointers(by_age)
         read = 0
         for claim in by_age:
@@ -207,13 +216,33 @@ class Recovery:
             return ZoneInfo(start, ZoneState.CLOSED, g.zone_capacity, start + pointer)
         return ZoneInfo(start, ZoneState.FULL, g.zone_capacity, None)
 
-    def _wear(self, claims: dict[int, Claim], record: Record) -> list[int]:
+    def _wear(self, claims: list[Claim], record: Record) -> list[int]:
         known = list(record.wear) or [0] * self._geometry.zones
-        for physical, claim in claims.items():
-            known[physical] = claim.wear
+        for claim in claims:
+            known[claim.physical] = claim.wear
         return known
 
     # What is done.
+
+    def _use_spares(self, claims: Iterable[Claim]) -> None:
+        """Before anything else of these zones is read: tell what lies in spares."""
+        g = self._geometry
+        spares = {spare: claim for claim in claims for spare in claim.spares if spare not in self._spares}
+        self._spares.update(spares)
+        self._submit(
+            Command(
+                Opcode.RESTORE,
+                self._node.streams[0].nsid,
+                action=RestoreAction.BLOCK,
+                physical=claim.physical,
+                channel=place.channel,
+                die=place.die,
+                plane=place.plane,
+                spare=block - g.zones,
+            )
+            for (block, column), claim in spares.items()
+            for place in (g.place(column),)
+        )
 
     def _restore(
         self, entries: dict[int, StreamEntry], pointers: dict[Claim, int], wear: list[int], sequence: int
@@ -242,6 +271,12 @@ class Recovery:
             for physical in range(self._geometry.zones)
             if physical not in kept
         )
+        # What else is in spares would come back one day. They are the last to be erased.
+        most = (1 << PageIdentity.wear.width) - 1
+        self._submit(
+            Command(restore, any_nsid, action=RestoreAction.PHYSICAL, physical=block, wear=most)
+            for block in self._reader.written_spares(self._spares)
+        )
         self._submit([Command(restore, any_nsid, action=RestoreAction.END, sequence=sequence)])
 
     def _submit(self, commands: Iterable[Command]) -> None:
@@ -267,7 +302,10 @@ class Recovery:
         if found.claim is None:
             journal.start(now)
         else:
-            journal.start(now, found.claim.zone - self._zones[found.claim.nsid].start, found.end)
+            info = self._restored.get(found.claim.zone)
+            goes_on = info is not None and info.state is ZoneState.CLOSED
+            zone = found.claim.zone - self._zones[found.claim.nsid].start
+            journal.start(now, zone, found.end if goes_on else None)
         journal.write()
 
     def _recovered(self, stream: Stream, entry: StreamEntry, pointers: dict[Claim, int]) -> RecoveredStream:

@@ -5,7 +5,8 @@ from catalogue.channel import CHANNEL
 from catalogue.dies import DIES
 from catalogue.frontend import FRONTEND
 from catalogue.pipelines import PIPELINES
+from catalogue.spares import SPARES
 from catalogue.talking import TALKING
 from catalogue.zones import ZONES
 
-FAULTS = (*FRONTEND, *ZONES, *PIPELINES, *CHANNEL, *TALKING, *DIES, *ARITHMETIC)
+FAULTS = (*FRONTEND, *ZONES, *PIPELINES, *CHANNEL, *SPARES, *TALKING, *DIES, *ARITHMETIC)

@@ -8,6 +8,7 @@ import cocotb
 from channel_kit import CONFIGS
 from cocotb.triggers import RisingEdge
 from patient_streams import PatientSink, clock_now, wait
+from spare_configs import SPARE_CONFIGS
 
 from flashtrain.rtl.layouts import PageEvent, ReadHead, ReadPage, WritePage, ZoneIdentity
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
@@ -15,7 +16,7 @@ from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec.identity import identity_record
 from flashtrain.spec.registers import ChannelCounter
 
-CONFIG = CONFIGS[bench_parameters()["config"]]
+CONFIG = {**CONFIGS, **SPARE_CONFIGS}[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 WORD_BITS = 8 * CONFIG.data_bytes
 BEATS = CONFIG.bus_page_bytes // 2

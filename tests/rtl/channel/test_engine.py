@@ -26,9 +26,9 @@ class EngineWithDies(wiring.Component):
     flipped : Out(32)   how many have, if it is one at a time
     """
 
-    def __init__(self, config: FmsConfig):
+    def __init__(self, config: FmsConfig, *, bad_block: int, bad_planes: int):
         self.engine = ChannelEngine(config)
-        self.nand = NandChannel(config, bad_block=BAD_ZONE, bad_planes=1)
+        self.nand = NandChannel(config, bad_block=bad_block, bad_planes=bad_planes)
         members = {name: member for name, member in self.engine.signature.members.items() if name != "nand"}
         super().__init__({**members, "violations": Out(32), "wrong": In(16), "flipped": Out(32)})
 
@@ -59,7 +59,9 @@ class EngineWithDies(wiring.Component):
 @pytest.mark.long("wide_code")
 @pytest.mark.parametrize("name", CONFIGS)
 def test_engine(name, simulator, seed, tmp_path):
-    files = export_design(EngineWithDies(CONFIGS[name]), "engine").write(tmp_path)
+    files = export_design(EngineWithDies(CONFIGS[name], bad_block=BAD_ZONE, bad_planes=1), "engine").write(
+        tmp_path
+    )
     files += [*VERILATOR_SOURCES, QUIET_HOST] if simulator is Simulator.VERILATOR else ICARUS_SOURCES
     run_bench(
         files,

@@ -12,7 +12,7 @@ CONFIGS = {
     "fast": replace(TINY, update_divider=2),
     "two": replace(
         TINY,
-        geometry=replace(TINY.geometry, dies=2, planes=4, blocks=12),
+        geometry=replace(TINY.geometry, dies=2, planes=4, blocks=12, spare_blocks=2),
         # Data come so soon behind their address that the rest of the page is not yet FFh.
         timing=replace(TINY.timing, tbers=ns(1_500), tadl=ns(10)),
         read_queue=8,

@@ -200,6 +200,15 @@ class NandDriver:
             busy = await self.confirm(C.ERASE_MULTI_PLANE if index + 1 < len(places) else C.ERASE_CONFIRM)
         return busy
 
+    async def copy_from(self, plane: int, block: int, page: int) -> int:
+        """Sense a page that is to be programmed elsewhere."""
+        return await self.read([(plane, block)], page, last=C.COPYBACK_READ_CONFIRM)
+
+    async def copy_to(self, plane: int, block: int, page: int, last: int = C.PROGRAM_CONFIRM) -> int:
+        await self.command(C.CHANGE_WRITE_COLUMN)
+        await self.full_address(plane, block, page)
+        return await self.confirm(last)
+
     async def choose(self, plane: int, block: int, page: int, column: int = 0) -> None:
         """Select a plane for output."""
         await self.command(C.CHANGE_READ_COLUMN_ENHANCED)

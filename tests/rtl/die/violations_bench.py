@@ -8,6 +8,7 @@ from pathlib import Path
 
 import cocotb
 from cocotb.triggers import RisingEdge
+from copyback_breaches import COPYBACK_BREACHES
 from die_configs import config_named
 from nand_driver import NandDriver, started
 
@@ -734,6 +735,7 @@ BREACHES = {
         "command bdh after 2 of the 3 address cycles of bch",
         "an operation without a plane",
     ),
+    **COPYBACK_BREACHES,
 }
 
 

@@ -19,7 +19,7 @@ OPCODES = (
 MOVES_BLOCKS = (WRITE, READ, APPEND, CONSTANTS, STATISTICS, UPDATE, INSPECT)
 SERVES_DIES = (CONSTANTS, STATISTICS)
 COMMIT = 1
-RESTORE_STREAM, RESTORE_ZONE, RESTORE_PHYSICAL, RESTORE_END = 1, 2, 3, 4
+RESTORE_STREAM, RESTORE_ZONE, RESTORE_PHYSICAL, RESTORE_END, RESTORE_BLOCK = 1, 2, 3, 4, 5
 HOST = 0
 NEEDED_RIGHTS = {
     READ: READ_RIGHT, RECEIVE: READ_RIGHT | APPEND_RIGHT, STATISTICS: READ_RIGHT | APPEND_RIGHT,
@@ -134,7 +134,7 @@ class Oracle(NamedTuple):
             return failure
         if (names_zone or opcode in (READ, WRITE) or e.restores_zone) and zone not in range(stream.zones):
             return Status.LBA_OUT_OF_RANGE
-        if opcode == INSPECT and zone >= self.config.geometry.zones:
+        if opcode == INSPECT and zone >= self.config.geometry.blocks:
             return Status.LBA_OUT_OF_RANGE
         return Status.SUCCESS
 
@@ -153,11 +153,22 @@ class Oracle(NamedTuple):
         if opcode == GENERATION:
             return action not in (1, 2, 3)
         if opcode == RESTORE:
-            if action not in (RESTORE_STREAM, RESTORE_ZONE, RESTORE_PHYSICAL, RESTORE_END):
-                return True
-            if action == RESTORE_ZONE and e.get(13, 8, 4) not in (0x4, 0xE):
-                return True
-            return action in (RESTORE_ZONE, RESTORE_PHYSICAL) and e.get(2, 0, 16) >= g.zones
+            physical = e.get(2, 0, 16)
+            if action == RESTORE_ZONE:
+                return physical >= g.zones or e.get(13, 8, 4) not in (0x4, 0xE)
+            if action == RESTORE_PHYSICAL:
+                return physical >= g.blocks
+            if action == RESTORE_BLOCK:
+                channel, die, plane, spare = (
+                    e.get(14, 0, 8),
+                    e.get(14, 8, 8),
+                    e.get(14, 16, 8),
+                    e.get(15, 0, 16),
+                )
+                if channel >= g.channels or die >= g.dies or plane >= g.planes or spare >= g.spare_blocks:
+                    return True
+                return physical >= g.zones
+            return action not in (RESTORE_STREAM, RESTORE_END)
         if opcode == SEND:
             return action not in (1, 2, 3, 4)
         if opcode == RETIRE:
@@ -225,6 +236,11 @@ class Oracle(NamedTuple):
             RESTORE_ZONE: physical | {"sequence": e.get(14)},
             RESTORE_PHYSICAL: physical,
             RESTORE_END: {"sequence": e.get(14)},
+            RESTORE_BLOCK: {
+                "physical": e.get(2, 0, 16),
+                "sequence": e.get(14),
+                "generation": e.get(15, 0, 16),
+            },
         }
         return {"action": action} | meant[action]
 
@@ -277,16 +293,20 @@ def random_entry(oracle: Oracle) -> Entry:
             blocks = _put_update(oracle, e)
         length, alignment = geometry.page_bytes * blocks, geometry.page_bytes
         e.put(12, 0, 32, random.getrandbits(16) << 16 | blocks - 1)
-        known = {SEND: (1, 2, 3, 4), GENERATION: (1, 2, 3), RESTORE: (1, 2, 2, 2, 3, 4)}
+        known = {SEND: (1, 2, 3, 4), GENERATION: (1, 2, 3), RESTORE: (1, 2, 2, 2, 3, 4, 5, 5)}
         e.put(13, 0, 8, random.choice(known.get(opcode, (0xD, 0xF))))
     if opcode == INSPECT:
-        e.put_wide(10, random.randrange(geometry.zones * geometry.zone_size))
+        e.put_wide(10, random.randrange(geometry.blocks * geometry.zone_size))
     if opcode == RESTORE:
         e.put_wide(10, random.randrange(stream.zones * geometry.zone_size) + 1)
         e.put(2, 0, 16, random.randrange(geometry.zones))
         e.put(13, 8, 4, random.choice((0x4, 0xE)))
     partners = [n for n in valid if n != nsid and oracle.streams[n - 1].zones == stream.zones]
     e.put(15, 0, 8, random.choice(partners or valid))
+    if opcode == RESTORE and e.get(13, 0, 8) == RESTORE_BLOCK:
+        for low, count in ((0, geometry.channels), (8, geometry.dies), (16, geometry.planes)):
+            e.put(14, low, 8, random.randrange(count + (random.random() < 0.05)))
+        e.put(15, 0, 16, random.randrange(geometry.spare_blocks + (random.random() < 0.2) or 1))
     e.put(8, 0, 32, length)
     last = max(0, oracle.memory_bytes - length) // alignment
     e.put_wide(6, alignment * random.choice([0, last, random.randint(0, last)]))
@@ -325,7 +345,7 @@ def _break(oracle: Oracle, e: Entry, length: int, alignment: int) -> None:
             e.put_wide(10, e.slba ^ 1 << random.randrange(64))
         case 6:
             zones = oracle.streams[(e.get(1) - 1) % 8].zones
-            zones = geometry.zones if e.opcode == INSPECT else zones
+            zones = geometry.blocks if e.opcode == INSPECT else zones
             first = (zones + random.choice([-1, 0, 1])) * geometry.zone_size
             e.put_wide(10, random.choice((first, first + 1, 0)) if e.opcode == RESTORE else first)
         case 7:
@@ -353,5 +373,12 @@ def _break(oracle: Oracle, e: Entry, length: int, alignment: int) -> None:
         case 17:
             e.put(14, 0, 16, random.choice([0, 1, e.get(14, 0, 16) + 1, e.get(14, 0, 16) ^ 1 << 15]))
         case 18:
-            zones = geometry.zones
-            e.put(2, 0, 16, random.choice([zones - 1, zones, e.get(2, 0, 16) ^ 1 << random.randrange(16)]))
+            zones, blocks = geometry.zones, geometry.blocks
+            e.put(
+                2,
+                0,
+                16,
+                random.choice(
+                    [zones - 1, zones, blocks - 1, blocks, e.get(2, 0, 16) ^ 1 << random.randrange(16)]
+                ),
+            )

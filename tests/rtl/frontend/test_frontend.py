@@ -19,7 +19,8 @@ def run(top, name: str, simulator: Simulator, seed: int, **parameters):
 
 
 @pytest.mark.long("icarus", "behemoth")
-@pytest.mark.parametrize("preset_name", ["tiny", "behemoth"])
+@pytest.mark.long("behemoth_ecc")
+@pytest.mark.parametrize("preset_name", ["tiny", "behemoth", "tiny_ecc", "behemoth_ecc"])
 def test_decoder(simulator, seed, preset_name):
     entries = 2_400 if simulator is Simulator.ICARUS else 8_000
     run(Decoder(preset(preset_name)), "decoder", simulator, seed, preset=preset_name, entries=entries)

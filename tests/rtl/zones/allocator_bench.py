@@ -10,11 +10,12 @@ from zone_kit import Sink, Source, clock_number, clocks, pack, reset
 from flashtrain.rtl.zones.allocator import ErasedZone
 from flashtrain.rtl.zones.erase import EraseRequest, EraseResult
 from flashtrain.rtl.zones.restore import RestoredZone
+from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec import preset
 
-CONFIG = preset("tiny")
-ZONES = CONFIG.geometry.zones
-PASS = ZONES + 6  # clocks
+CONFIG = preset(bench_parameters()["preset"])
+ZONES, BLOCKS = CONFIG.geometry.zones, CONFIG.geometry.blocks
+PASS = BLOCKS + 6  # clocks
 
 
 class Bench:
@@ -24,7 +25,7 @@ class Bench:
         self.dut = dut
         self.wear = [0] * ZONES
         self.erased = set(range(ZONES)) if factory and not recovering else set()
-        self.dirty = set() if factory or recovering else set(range(ZONES))
+        self.dirty = set() if factory or recovering else set(range(BLOCKS))
         self.erase_clocks = 1
         self.failing: set[int] = set()
         self.taken: list[int] = []
@@ -41,7 +42,7 @@ class Bench:
 
     async def start(self) -> None:
         await reset(self.dut)
-        await clocks(self.dut, ZONES + 2)
+        await clocks(self.dut, BLOCKS + 2)
         assert self.dut.ready.value == 1
 
     async def take(self) -> int:
@@ -69,7 +70,8 @@ class Bench:
         self.release.send(zone)
 
     def restore(self, zone: int, wear: int, dirty: bool) -> None:
-        self.wear[zone] = wear
+        if zone < ZONES:
+            self.wear[zone] = wear
         self.dirty -= {zone}
         self.dirty |= {zone} if dirty else set()
         self.restored.send(pack(RestoredZone(CONFIG), zone=zone, wear=wear, dirty=int(dirty)))
@@ -94,7 +96,7 @@ class Bench:
         await clocks(self.dut, self.erase_clocks)
 
         def offered() -> None:
-            if zone not in self.failing:
+            if zone not in self.failing and zone < ZONES:
                 self.wear[zone] += 1
                 self.erased.add(zone)
 
@@ -136,7 +138,7 @@ async def erases_the_least_worn(dut):
     bench = Bench(dut, factory=False)
     await bench.start()
     await bench.idle()
-    assert bench.erase_order == list(range(ZONES))
+    assert bench.erase_order == list(range(BLOCKS))
     for _ in range(10):
         taken = [await bench.take() for _ in range(random.randint(2, ZONES))]
         bench.erase_clocks = 4 * PASS
@@ -234,3 +236,23 @@ async def is_exhausted_when_nothing_is_restored(dut):
     bench.give_back(3)
     await bench.idle()
     assert await bench.take() == 3 and bench.wear[3] == 7
+
+
+@cocotb.test()
+async def spares_are_erased_last_and_never_handed_out(dut):
+    bench = Bench(dut, factory=True, recovering=True)
+    await bench.start()
+    spares, most = range(ZONES, BLOCKS), (1 << 20) - 1
+    for spare in spares:
+        bench.restore(spare, most, dirty=True)
+    for zone, wear in ((5, 8), (2, most - 1)):
+        bench.restore(zone, wear, dirty=True)
+    await bench.until(lambda: bench.restored.empty, "a restored zone is not taken")
+    await clocks(dut, 10)
+    dut.recovering.value = 0
+    await bench.idle()
+    assert bench.erase_order == [5, 2, *spares]
+    taken = [await bench.take(), await bench.take()]
+    await clocks(dut, 3 * PASS)
+    assert taken == [5, 2] and dut.exhausted.value == 1 and dut.next__valid.value == 0
+    await bench.check_wear()

@@ -8,12 +8,22 @@ import pytest
 from flashtrain.rtl.zones.allocator import ZoneAllocator
 from flashtrain.rtl.zones.conditions import ZoneConditions
 from flashtrain.rtl.zones.erase import EraseBroadcast
+from flashtrain.rtl.zones.restore import Restore
 from flashtrain.rtl.zones.zones import Zones
 from flashtrain.sim.runner import run_bench
 from flashtrain.spec import FmsConfig, preset
 
 TINY = preset("tiny")
 MANY_ZONES = replace(TINY, name="many_zones", geometry=replace(TINY.geometry, blocks=171))
+
+
+TINY_ECC = preset("tiny_ecc")
+MANY_SPARES = replace(
+    TINY_ECC,
+    name="many_spares",
+    geometry=replace(TINY_ECC.geometry, channels=4, dies=2, planes=4, blocks=19, spare_blocks=3),
+    read_queue=8,
+)
 
 
 def run(top, name: str, config: FmsConfig, simulator, seed: int):
@@ -23,7 +33,7 @@ def run(top, name: str, config: FmsConfig, simulator, seed: int):
         Path(__file__).with_name(f"{name}_bench.py"),
         simulator=simulator,
         seed=seed,
-        parameters={"blocks": config.geometry.blocks},
+        parameters={"blocks": config.geometry.blocks, "preset": config.name},
     )
 
 
@@ -35,8 +45,13 @@ def test_erase(simulator, seed):
     run(EraseBroadcast(TINY, TINY.geometry.channels), "erase", TINY, simulator, seed)
 
 
-def test_allocator(simulator, seed):
-    run(ZoneAllocator(TINY), "allocator", TINY, simulator, seed)
+@pytest.mark.parametrize("config", [TINY, TINY_ECC], ids=lambda config: config.name)
+def test_allocator(simulator, seed, config):
+    run(ZoneAllocator(config), "allocator", config, simulator, seed)
+
+
+def test_restore(simulator, seed):
+    run(Restore(MANY_SPARES), "restore", MANY_SPARES, simulator, seed)
 
 
 @pytest.mark.long("icarus", "many_zones")

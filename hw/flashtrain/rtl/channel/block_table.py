@@ -11,11 +11,11 @@ from ..memories import NEVER_COLLIDES
 
 
 class BlockPlace(data.StructLayout):
-    """Where a block of a zone is: the index of the table."""
+    """Where a block of a zone is: the index of the table. Zones past the last one are the spares."""
 
     def __init__(self, config: FmsConfig):
         g = config.geometry
-        super().__init__({"plane": g.plane_bits, "die": g.die_bits, "zone": g.zone_bits})
+        super().__init__({"plane": g.plane_bits, "die": g.die_bits, "zone": g.block_bits})
 
 
 class BlockEntry(data.StructLayout):
@@ -41,7 +41,8 @@ class BlockLookup(wiring.Signature):
 class BlockTable(wiring.Component):
     """Physical zone, die and plane to the block of that plane.
 
-    After reset a sweep, one entry per clock, makes block number and zone number the same.
+    After reset a sweep, one entry per clock, makes block number and zone number the same; also those of the
+    spares, so that recovery can read them before it is known what they replace.
 
     Latency: 3 clocks from place to block. Throughput: one look-up and one change per clock.
 
@@ -64,7 +65,7 @@ class BlockTable(wiring.Component):
         m = Module()
         g = self.config.geometry
         index_bits = g.die_bits + g.plane_bits
-        depth = g.zones << index_bits
+        depth = g.blocks << index_bits
         place, change = self.lookup.place, self.change.payload
 
         swept = Signal(range(depth))
@@ -85,7 +86,7 @@ class BlockTable(wiring.Component):
         m.d.sync += [asked.eq(place.die), die.eq(asked)]
         for number in range(g.dies):
             m.submodules[f"blocks_{number}"] = blocks = Memory(
-                shape=g.block_bits, depth=g.zones << g.plane_bits, init=[], attrs=NEVER_COLLIDES
+                shape=g.block_bits, depth=g.blocks << g.plane_bits, init=[], attrs=NEVER_COLLIDES
             )
             write, read = blocks.write_port(), blocks.read_port()
             found = Signal(g.block_bits, name=f"found_{number}", reset_less=True)

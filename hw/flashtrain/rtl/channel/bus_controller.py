@@ -95,7 +95,7 @@ class BusController(wiring.Component):
 
         m.submodules.arbiter = arbiter = BusArbiter(dies)
         m.submodules.rest = rest = BusRest(timing, dies, sent_clocks=2, grant_clocks=3)
-        m.submodules.speller = speller = BusSpeller()
+        m.submodules.speller = speller = BusSpeller(copyback=self.config.geometry.spare_blocks > 0)
         die = Signal.like(arbiter.die)
         request = Signal(BusRequest(self.config))
         step = Signal(Step)

@@ -34,6 +34,9 @@ class After(enum.Enum, shape=2):
 _AFTER_LAST_CYCLE = {DataPhase.NONE: After.END, DataPhase.IN: After.DATA_IN, DataPhase.STATUS: After.STATUS}
 
 
+_COPYBACK = (BusOp.COPYBACK_READ, BusOp.COPYBACK_PROGRAM)
+
+
 class BusSpeller(wiring.Component):
     """Gives the byte of each cycle, and what follows it. Combinational.
 
@@ -48,9 +51,14 @@ class BusSpeller(wiring.Component):
     address : Out(1)  it is an address
     after : Out(After)
     next_step : Out(Step)   if `after` is CYCLE
+
+    Parameters
+    ----------
+    copyback : also spells copybacks
     """
 
-    def __init__(self):
+    def __init__(self, *, copyback: bool = False):
+        self.copyback = copyback
         super().__init__({
             "op": In(BusOp),
             "step": In(Step),
@@ -65,8 +73,9 @@ class BusSpeller(wiring.Component):
         m = Module()
         with m.Switch(self.op):
             for op, sequence in SEQUENCES.items():
-                with m.Case(op):
-                    self._commands(m, sequence)
+                if self.copyback or op not in _COPYBACK:
+                    with m.Case(op):
+                        self._commands(m, sequence)
         with m.Switch(self.step):
             for step, low in ((Step.ROW_LOW, 0), (Step.ROW_MIDDLE, 8), (Step.ROW_HIGH, 16)):
                 with m.Case(step):

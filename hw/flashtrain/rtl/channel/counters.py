@@ -24,8 +24,9 @@ class EventCounts(data.StructLayout):
     """How many of each event happened in a clock: at most one per die, and what a code has corrected."""
 
     def __init__(self, config: FmsConfig):
-        dies = bits_for(config.geometry.dies + 1)
-        super().__init__({**dict.fromkeys(_OF_DIES, dies), **CorrectionCounts(config).members})
+        g = config.geometry
+        of_dies = (*_OF_DIES, "blocks_replaced", "sets_repeated") if g.spare_blocks else _OF_DIES
+        super().__init__({**dict.fromkeys(of_dies, bits_for(g.dies + 1)), **CorrectionCounts(config).members})
 
 
 class ChannelCounters(wiring.Component):

@@ -1,23 +1,32 @@
 """Erases the blocks of a zone on a die."""
 
 from amaranth import Module, Mux, Signal
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import BusOp, DieStatus
 
-from ..zones.erase import EraseRequest, EraseResult
+from ..zones.erase import EraseResult
 from .die_unit import unit_ports
 from .die_watch import Pause, Work
 
 
+class EraseStep(data.StructLayout):
+    """The block of a zone on every plane is to be erased; or `alone`, on this plane, if there are spares."""
+
+    def __init__(self, config: FmsConfig):
+        g = config.geometry
+        one = {"alone": 1, "plane": g.plane_bits} if g.spare_blocks else {}
+        super().__init__({"zone": g.block_bits, **one})
+
+
 class Eraser(wiring.Component):
-    """One multi-plane erase for each request: 60h..D1h per plane, 60h..D0h for the last.
+    """One erase for each request: 60h..D1h per plane, 60h..D0h for the last.
 
     Members, beside those of `unit_ports`
     -------------------------------------
-    erase : In(stream(EraseRequest))   accepted at the end of the erase
+    erase : In(stream(EraseStep))   accepted at the end of the erase
     erased : Out(stream(EraseResult))
     ended : Out(1)      pulse: an erase is over
     failure : Out(1)    pulse: and has failed
@@ -27,7 +36,7 @@ class Eraser(wiring.Component):
         self.config = config
         super().__init__({
             **unit_ports(config),
-            "erase": In(stream.Signature(EraseRequest(config))),
+            "erase": In(stream.Signature(EraseStep(config))),
             "erased": Out(stream.Signature(EraseResult())),
             "ended": Out(1),
             "failure": Out(1),
@@ -35,10 +44,14 @@ class Eraser(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        plane = Signal(self.config.geometry.plane_bits)
+        g = self.config.geometry
+        plane = Signal(g.plane_bits)
         last_plane = Signal()
+        is_last = plane == g.planes - 1
+        if g.spare_blocks:
+            is_last |= self.erase.payload.alone
         m.d.comb += [
-            last_plane.eq(plane == self.config.geometry.planes - 1),
+            last_plane.eq(is_last),
             self.turn.wants.eq(self.erase.valid),
             self.bus.payload.op.eq(Mux(last_plane, BusOp.ERASE_LAST, BusOp.ERASE_MORE)),
             self.bus.payload.zone.eq(self.erase.payload.zone),
@@ -49,6 +62,8 @@ class Eraser(wiring.Component):
             with m.State("NOTHING"):
                 with m.If(self.turn.go & self.erase.valid):
                     m.d.comb += self.turn.started.eq(1)
+                    if g.spare_blocks:
+                        m.d.sync += plane.eq(Mux(self.erase.payload.alone, self.erase.payload.plane, 0))
                     m.next = "NAME_BLOCK"
 
             with m.State("NAME_BLOCK"):

@@ -33,7 +33,7 @@ class PagePlace(data.StructLayout):
 
     def __init__(self, config: FmsConfig):
         g = config.geometry
-        super().__init__({"zone": g.zone_bits, "row": g.row_bits, "die": g.die_bits, "plane": g.plane_bits})
+        super().__init__({"zone": g.block_bits, "row": g.row_bits, "die": g.die_bits, "plane": g.plane_bits})
 
 
 class PageSets(wiring.Component):
@@ -90,7 +90,7 @@ class PageSets(wiring.Component):
             "ended_last": Out(g.plane_bits),
             "flush": In(stream.Signature(STREAM_BITS)),
             "flushed": Out(1),
-            "discard": In(stream.Signature(g.zone_bits)),
+            "discard": In(stream.Signature(g.block_bits)),
             "busy": Out(1),
         })  # fmt: skip
 

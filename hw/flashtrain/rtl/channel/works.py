@@ -6,7 +6,8 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.spec import FmsConfig
 
-from ..layouts import STREAM_BITS, PageEvent, ReadHead, ReadPage, WritePage
+from ..arbiter import StreamMerge
+from ..layouts import STREAM_BITS, PageEvent, ReadHead, ReadPage, SpareUse, WritePage
 from ..nand_bus import NandBus
 from ..zones.erase import EraseBroadcast, EraseRequest, EraseResult
 from .block_table import BlockTable
@@ -36,6 +37,7 @@ class ChannelWorks(wiring.Component):
     read_head, read_data : see `ReadBuffer`
     erase : In(stream(EraseRequest))   of every die; what the write buffer holds of the zone is discarded
     erased : Out(stream(EraseResult))
+    spare_use : In(stream(SpareUse))   of one die, in recovery; if there are spare blocks
     ready : Out(1)    block table and dies are initialised
     idle : Out(1)     no die is busy and nothing waits; page sets may be open
     timers, activity, events : Out   see `ChannelClockwork`
@@ -57,6 +59,7 @@ class ChannelWorks(wiring.Component):
             "read_data": Out(stream.Signature(bits)),
             "erase": In(stream.Signature(EraseRequest(config))),
             "erased": Out(stream.Signature(EraseResult())),
+            **({"spare_use": In(stream.Signature(SpareUse(config)))} if config.geometry.spare_blocks else {}),
             "ready": Out(1),
             "idle": Out(1),
             "timers": Out(DieTimers(config)).array(config.geometry.dies),
@@ -143,8 +146,12 @@ class ChannelWorks(wiring.Component):
                 agent.bus_status.eq(bus.status),
             ]
 
+        if config.geometry.spare_blocks:
+            self._replace_blocks(m, agents, blocks)
+
         # What an agent tells is counted a clock later: the ways from its units are long enough.
-        pulses = ("lost", "programmed", "page_programmed", "sensed", "page_output", "ended", "failure")
+        pulses = ["lost", "programmed", "page_programmed", "sensed", "page_output", "ended", "failure"]
+        pulses += ["replaced", "repeated"] if config.geometry.spare_blocks else []
         told = {name: Signal(dies, name=f"told_{name}") for name in pulses}
         for name, bits in told.items():
             m.d.sync += bits.eq(Cat(getattr(agent, name) for agent in agents))
@@ -164,4 +171,35 @@ class ChannelWorks(wiring.Component):
             events.dies_offline.eq(sum(told["lost"] & ~bus.offline)),
             *(events[name].eq(read_buffer.counts[name]) for name in CorrectionCounts(config).members),
         ]
+        if config.geometry.spare_blocks:
+            m.d.comb += [
+                events.blocks_replaced.eq(sum(told["replaced"])),
+                events.sets_repeated.eq(sum(told["repeated"])),
+            ]
         return m
+
+    def _replace_blocks(self, m: Module, agents: list[DieAgent], blocks: BlockTable) -> None:
+        """What replaces what: from recovery to the agents, from these to the table."""
+        g = self.config.geometry
+        m.submodules.changes = changes = StreamMerge(SpareUse(self.config), g.dies)
+        for number, agent in enumerate(agents):
+            mine = self.spare_use.payload.die == number
+            m.d.comb += [
+                agent.restored.payload.eq(self.spare_use.payload),
+                agent.restored.valid.eq(self.spare_use.valid & mine),
+                changes.inputs[number].payload.eq(agent.change.payload),
+                changes.inputs[number].payload.die.eq(number),
+                changes.inputs[number].valid.eq(agent.change.valid),
+                agent.change.ready.eq(changes.inputs[number].ready),
+            ]
+            with m.If(mine):
+                m.d.comb += self.spare_use.ready.eq(agent.restored.ready)
+        change = changes.output.payload
+        m.d.comb += [
+            blocks.change.payload.place.zone.eq(change.zone),
+            blocks.change.payload.place.die.eq(change.die),
+            blocks.change.payload.place.plane.eq(change.plane),
+            blocks.change.payload.block.eq(g.zones + change.spare),
+            blocks.change.valid.eq(changes.output.valid),
+            changes.output.ready.eq(blocks.change.ready),
+        ]

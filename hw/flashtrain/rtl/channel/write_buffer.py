@@ -65,7 +65,7 @@ class WriteBuffer(wiring.Component):
             "home": Out(PageTarget(config)),
             "flush": In(stream.Signature(STREAM_BITS)),
             "flushed": Out(1),
-            "discard": In(stream.Signature(g.zone_bits)),
+            "discard": In(stream.Signature(g.block_bits)),
             "lookup": In(stream.Signature(PagePlace(config))),
             "hit": Out(1),
             "hit_slot": Out(bits_for(config.write_sets)),

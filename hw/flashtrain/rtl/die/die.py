@@ -57,6 +57,7 @@ class Die(wiring.Component):
     - A page may be followed by as many of its spare bytes as there are, in both directions. Behind constants
       and gradients they are ignored, but for the identity behind page 0 of the gradients: the tile's pages
       get theirs from it (see `TileIdentity`), while the update unit works. Behind copies they are undefined.
+    - Copybacks are there if there are spare blocks.
     - Reads beside leave RB_n as it is. While the array programs or erases ARDY is 0, suspended or not.
 
     Members
@@ -77,7 +78,7 @@ class Die(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         pins = self.pins
-        m.submodules.decoder = decoder = CommandDecoder()
+        m.submodules.decoder = decoder = CommandDecoder(copyback=self.config.geometry.spare_blocks > 0)
         m.submodules.sequencer = sequencer = Sequencer(self.config)
         m.submodules.identity = identity = Identity()
         m.submodules.lanes = lanes = PinLanes(self.config)
@@ -98,6 +99,7 @@ class Die(wiring.Component):
             sequencer.address.eq(decoder.address),
             sequencer.first.eq(decoder.first),
             sequencer.row.eq(decoder.row),
+            sequencer.copies.eq(decoder.copies),
             pins.rb_n.eq(sequencer.ready),
             sequencer.update_busy.eq(updater.busy),
             sequencer.update_damaged.eq(updater.damaged),

@@ -214,7 +214,7 @@ class Decoder(wiring.Component):
             (report & parsed.address[:REPORT_GRANULARITY_BITS].any(), Status.SGL_GRANULARITY_INVALID),
             (has_data & self._outside_memory(parsed), Status.DATA_TRANSFER_ERROR),
             (one_zone & (zone >= parsed.table.zones), Status.LBA_OUT_OF_RANGE),
-            ((op == Operation.INSPECT) & (zone >= g.zones), Status.LBA_OUT_OF_RANGE),
+            ((op == Operation.INSPECT) & (zone >= g.blocks), Status.LBA_OUT_OF_RANGE),
         ]
         first_failure = Signal(Status)
         for fails, status in reversed(checks):  # of several assignments the last one holds
@@ -277,9 +277,7 @@ class Decoder(wiring.Component):
         bad_update = (parsed.pages == 0) | (parsed.pages > g.planes) | (parsed.copies > parsed.pages)
         bad_update |= (parsed.rows == 0) | (parsed.blocks != parsed.update_blocks)
         bad_state = ~one_of(parsed.restored_state, ZoneState.CLOSED, ZoneState.FULL)
-        names_physical = one_of(parsed.action, RestoreAction.ZONE, RestoreAction.PHYSICAL)
-        bad_restore = ~one_of(parsed.action, *RestoreAction) | names_physical & (parsed.physical >= g.zones)
-        bad_restore |= (parsed.action == RestoreAction.ZONE) & bad_state
+        bad_restore = self._bad_restore(parsed) | (parsed.action == RestoreAction.ZONE) & bad_state
         return (
             blocks & (parsed.blocks > self.config.max_blocks)
             | one_zone & ~any_offset & offset.any()
@@ -291,6 +289,27 @@ class Decoder(wiring.Component):
             | (op == Operation.UPDATE) & bad_update
             | (op == Operation.RESTORE) & bad_restore
             | has_source & (parsed.source_table.zones != parsed.table.zones)
+        )
+
+    def _bad_restore(self, parsed):
+        """The action, and what it names of the flash."""
+        g, action = self.config.geometry, parsed.action
+        names_physical = one_of(action, RestoreAction.ZONE, RestoreAction.PHYSICAL)
+        if not g.spare_blocks:
+            known = [one for one in RestoreAction if one != RestoreAction.BLOCK]
+            return ~one_of(action, *known) | names_physical & (parsed.physical >= g.zones)
+
+        s = Submission
+        no_block = (parsed.physical >= g.zones) | (
+            parsed.generation[s.spare.within(s.generation)] >= g.spare_blocks
+        )
+        for which, limit in ((s.channel, g.channels), (s.die, g.dies), (s.plane, g.planes)):
+            no_block |= parsed.sequence[which.within(s.sequence)] >= limit
+        return (
+            ~one_of(action, *RestoreAction)
+            | (action == RestoreAction.ZONE) & (parsed.physical >= g.zones)
+            | (action == RestoreAction.PHYSICAL) & (parsed.physical >= g.blocks)
+            | (action == RestoreAction.BLOCK) & no_block
         )
 
     def _data_bytes(self, parsed):

@@ -19,7 +19,7 @@ class PhysicalState(enum.Enum, shape=3):
     ERASED = 0
     DIRTY = 1  # released; to be erased before it is written again
     ERASING = 2
-    USED = 3  # handed out
+    USED = 3  # handed out; or spares, which are never
     BAD = 4  # an erase has failed; never used again
 
 
@@ -27,7 +27,7 @@ class Candidate(data.StructLayout):
     """The least-worn zone of some kind that was seen so far."""
 
     def __init__(self, config: FmsConfig):
-        super().__init__({"found": 1, "zone": config.geometry.zone_bits, "wear": WEAR_BITS})
+        super().__init__({"found": 1, "zone": config.geometry.block_bits, "wear": WEAR_BITS})
 
 
 class ErasedZone(data.StructLayout):
@@ -50,6 +50,9 @@ class ZoneAllocator(wiring.Component):
 
     While `recovering` all zones are USED at first, whatever `factory` is, and then what they are restored as:
     a zone in 2 clocks. None is erased until it is over.
+
+    The spare blocks of one number count as a zone that is never handed out. It is erased as others are, so
+    that nothing of what was in them before comes back after a loss of power.
 
     Members
     -------
@@ -89,24 +92,25 @@ class ZoneAllocator(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        zones = self.config.geometry.zones
-        m.submodules.states = states = Memory(shape=PhysicalState, depth=zones, init=[])
-        m.submodules.wears = wears = Memory(shape=WEAR_BITS, depth=zones, init=[])
+        g = self.config.geometry
+        zones, rows = g.zones, g.blocks  # all that can be erased
+        m.submodules.states = states = Memory(shape=PhysicalState, depth=rows, init=[])
+        m.submodules.wears = wears = Memory(shape=WEAR_BITS, depth=rows, init=[])
         state, state_write = states.read_port(), states.write_port()
         wear, wear_write = wears.read_port(), wears.write_port()
         selected_wear = wears.read_port()
         m.d.comb += [selected_wear.addr.eq(self.zone_select), self.zone_wear.eq(selected_wear.data)]
 
         restored = self.restored.payload
-        cursor = Signal(range(zones + 1))
-        looked = Signal(range(zones))
+        cursor = Signal(range(rows + 1))
+        looked = Signal(range(rows))
         looking = Signal()
         best_erased = Signal(Candidate(self.config))
         best_dirty = Signal(Candidate(self.config))
         erasing = Signal()
         erasing_candidate = Signal(Candidate(self.config))
         erased_count = Signal(range(zones + 1))
-        dirty_count = Signal(range(zones + 1))
+        dirty_count = Signal(range(rows + 1))
 
         m.d.comb += [
             self.idle.eq(self.ready & ~dirty_count.any() & ~erasing),
@@ -131,6 +135,9 @@ class ZoneAllocator(wiring.Component):
                 m.d.sync += erasing.eq(0)
                 with m.If(self.erased.payload.failed):
                     m.d.comb += mark(erasing_candidate.zone, PhysicalState.BAD)
+                if g.spare_blocks:
+                    with m.Elif(erasing_candidate.zone >= zones):
+                        m.d.comb += mark(erasing_candidate.zone, PhysicalState.USED)
                 with m.Else():
                     m.d.comb += mark(erasing_candidate.zone, PhysicalState.ERASED)
                     m.d.comb += note_wear(erasing_candidate.zone, erasing_candidate.wear + 1)
@@ -152,14 +159,17 @@ class ZoneAllocator(wiring.Component):
                 with m.If(self.recovering):
                     m.d.comb += mark(cursor, PhysicalState.USED)
                 with m.Elif(self.factory):
-                    m.d.comb += mark(cursor, PhysicalState.ERASED)
+                    unwritten = PhysicalState.ERASED
+                    if g.spare_blocks:
+                        unwritten = Mux(cursor < zones, PhysicalState.ERASED, PhysicalState.USED)
+                    m.d.comb += mark(cursor, unwritten)
                     m.d.sync += erased_count.eq(zones)
                 with m.Else():
                     m.d.comb += mark(cursor, PhysicalState.DIRTY)
-                    m.d.sync += dirty_count.eq(zones)
+                    m.d.sync += dirty_count.eq(rows)
                 m.d.comb += note_wear(cursor, 0)
                 m.d.sync += cursor.eq(cursor + 1)
-                with m.If(cursor == zones - 1):
+                with m.If(cursor == rows - 1):
                     m.d.sync += self.ready.eq(1)
                     m.next = "REST"
                     with m.If(self.recovering):
@@ -192,7 +202,7 @@ class ZoneAllocator(wiring.Component):
 
             with m.State("LOOK"):
                 take_events()
-                with m.If(cursor == zones):
+                with m.If(cursor == rows):
                     m.next = "CHOOSE_NEXT"
                 with m.Else():
                     m.d.sync += [cursor.eq(cursor + 1), looking.eq(1), looked.eq(cursor)]

@@ -8,10 +8,13 @@ from flashtrain.spec import FmsConfig
 
 
 class EraseRequest(data.StructLayout):
-    """A physical zone to be erased: every die, every plane."""
+    """A physical zone to be erased: every die, every plane.
+
+    Numbers past the zones are those of spares: the block of that number on each plane, unless it is in use.
+    """
 
     def __init__(self, config: FmsConfig):
-        super().__init__({"zone": config.geometry.zone_bits})
+        super().__init__({"zone": config.geometry.block_bits})
 
 
 class EraseResult(data.StructLayout):
@@ -49,7 +52,7 @@ class EraseBroadcast(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        zone = Signal(self.config.geometry.zone_bits)
+        zone = Signal(self.config.geometry.block_bits)
         unasked = Signal(self.count)
         unanswered = Signal(self.count)
         failed = Signal()

@@ -4,6 +4,7 @@ from amaranth import Array, Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from flashtrain.rtl.forward import forward
 from flashtrain.rtl.layouts import (
     SEQUENCE_BITS,
     STATUS_BITS,
@@ -22,7 +23,7 @@ from flashtrain.rtl.zones.in_flight import InFlight
 from flashtrain.rtl.zones.jobs import JobPlace, Jobs
 from flashtrain.rtl.zones.kinds import CommandKind
 from flashtrain.rtl.zones.report import ReportRequest
-from flashtrain.rtl.zones.restore import Restore, RestoredZone
+from flashtrain.rtl.zones.restore import Restore, RestoredZone, spare_use_ports
 from flashtrain.rtl.zones.stale_walk import StaleWalk
 from flashtrain.rtl.zones.table import GENERATION_BITS, ZoneEntry, ZoneTable
 from flashtrain.spec import FmsConfig, Status, ZoneState
@@ -73,6 +74,7 @@ class ZoneManager(wiring.Component):
     exhausted : In(1)                    there will be no `next_zone` until one is released
     recover : In(1), recovering : Out(1), sequence : Out(32)   see `Restore`
     restored : Out(stream(RestoredZone))
+    spare_use, spare_channel : Out   see `Restore`
     report : Out(stream(ReportRequest))  one at a time
     report_done : In(stream)             its status
     report_zone : In                     a logical zone, for the report
@@ -103,6 +105,7 @@ class ZoneManager(wiring.Component):
             "recovering": Out(1),
             "sequence": Out(PageIdentity.sequence.width),
             "restored": Out(stream.Signature(RestoredZone(config))),
+            **spare_use_ports(config),
             "report": Out(stream.Signature(ReportRequest(config))),
             "report_done": In(stream.Signature(STATUS_BITS)),
             "report_zone": In(zone_bits),
@@ -122,6 +125,7 @@ class ZoneManager(wiring.Component):
         m.submodules.walk = walk = StaleWalk(self.config)
         m.submodules.restore = restore = Restore(self.config)
         connect(m, restore.physical, flipped(self.restored))
+        forward(m, restore, self, spare_use_ports(self.config))
         entry = table.entry
         m.submodules.generations = generations = Generations(self.config)
         in_use = Array(Signal(ZonesInUse(self.config), name=f"in_use{n}") for n in range(MAX_STREAMS))
@@ -226,7 +230,7 @@ class ZoneManager(wiring.Component):
             with m.State("LOOK"):
                 waits = in_flight.waits & (command.status == Status.SUCCESS)
                 workable = self.commands.valid & ~waits
-                can_start = table.ready & ~self.release.valid & ~restore.physical.valid
+                can_start = table.ready & ~self.release.valid & ~restore.busy
                 m.d.comb += self.idle.eq(can_start & ~self.commands.valid & in_flight.idle & ~walk.pending)
                 with m.If(can_start):
                     with m.If(walk.pending & (step_owed | ~workable)):

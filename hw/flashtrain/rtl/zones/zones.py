@@ -13,6 +13,7 @@ from flashtrain.rtl.layouts import (
     Opening,
     ReadJob,
     Retired,
+    SpareUse,
     StreamTable,
     WriteJob,
 )
@@ -35,6 +36,7 @@ class Zones(wiring.Component):
     axi : Out(WritePort)                           reports, through the queue port
     erase : Out(stream(EraseRequest)).array(C)     see `EraseBroadcast`
     erased : In(stream(EraseResult)).array(C)
+    spare_uses : Out(stream(SpareUse)).array(C)    if there are spare blocks
     factory : In(1)                                see `ZoneAllocator`
     recover : In(1), recovering : Out(1)           see `Restore`
     sequence : Out(32)                             number of the next allocation of a physical zone
@@ -49,6 +51,7 @@ class Zones(wiring.Component):
     def __init__(self, config: FmsConfig):
         self.config = config
         channels = config.geometry.channels
+        uses = Out(stream.Signature(SpareUse(config))).array(channels)
         super().__init__({
             "streams": In(StreamTable(config)).array(MAX_STREAMS),
             "commands": In(stream.Signature(Command(config))),
@@ -63,6 +66,7 @@ class Zones(wiring.Component):
             "axi": Out(WritePort(address_bits=config.address_bits, data_bits=64)),
             "erase": Out(stream.Signature(EraseRequest(config))).array(channels),
             "erased": In(stream.Signature(EraseResult())).array(channels),
+            **({"spare_uses": uses} if config.geometry.spare_blocks else {}),
             "factory": In(1),
             "recover": In(1),
             "recovering": Out(1),
@@ -94,6 +98,13 @@ class Zones(wiring.Component):
         for channel in range(self.config.geometry.channels):
             connect(m, eraser.erase[channel], flipped(self.erase[channel]))
             connect(m, eraser.erased[channel], flipped(self.erased[channel]))
+        if self.config.geometry.spare_blocks:
+            use = manager.spare_use
+            for channel, own in enumerate(self.spare_uses):
+                mine = manager.spare_channel == channel
+                m.d.comb += [own.valid.eq(use.valid & mine), own.payload.eq(use.payload)]
+                with m.If(mine):
+                    m.d.comb += use.ready.eq(own.ready)
         for number in range(MAX_STREAMS):
             m.d.comb += [
                 manager.streams[number].eq(self.streams[number]),

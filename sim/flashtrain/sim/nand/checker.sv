@@ -19,6 +19,7 @@
 //                  15h with some.
 //   Data out       of a source that is selected (status, ID, a plane that was read); after tWHR, tCCS, tRR; within the
 //                  page; of a page from a die that is not busy.
+//   Copyback       35h of one page; then 85h with a whole address on its plane and 10h, with nothing but status between.
 //
 // Updates (spec.update)
 //   Constants      C0h only between update sequences and while the array is idle; at least a header.
@@ -85,6 +86,7 @@ module flashtrain_nand_checker #(
   localparam integer IDENTITY_BYTES = 16;  // of a page
 
   localparam [7:0] NO_COMMAND = 8'hFE;  // not a command of any standard
+  localparam [7:0] COPY = 8'hFD;  // nor this: 85h with a whole address
   localparam [2:0] NOTHING = 0, STATUS = 1, ID = 2, PAGE = 3, PAGE_BESIDE = 4;  // sources of data out
   localparam [1:0] IDLE = 0, PROGRAMMING = 1, SENSING = 2;  // what the array may be doing while the die is ready
   localparam integer TRACE_COMMAND = 10, TRACE_DATA_IN = 11, TRACE_DATA_OUT = 12, TRACE_STATUS = 13;
@@ -116,6 +118,7 @@ module flashtrain_nand_checker #(
   reg [PLANES-1:0] cached[0:DIES-1];  // planes whose cache register holds a page that was read
   reg [PLANES-1:0] sensed[0:DIES-1];  // the same of the data register
   reg reading[0:DIES-1];  // `planes` and `page` are of a read, which 31h can continue
+  reg copied[0:DIES-1];  // the cache register of `plane` holds a page that was read to be programmed elsewhere
   reg [1:0] array[0:DIES-1];
   reg [2:0] source[0:DIES-1];
   reg plane_selected[0:DIES-1];
@@ -194,6 +197,7 @@ module flashtrain_nand_checker #(
       cached[die] = 0;
       sensed[die] = 0;
       reading[die] = 0;
+      copied[die] = 0;
       array[die] = IDLE;
       source[die] = NOTHING;
       plane_selected[die] = 0;
@@ -298,7 +302,7 @@ module flashtrain_nand_checker #(
         if (left[die] != 0 && !(waiting[die] == 8'h00 && left[die] == 5) && code != 8'hFF) begin
           refuse(die, $sformatf("command %02xh after %0d of the %0d address cycles of %02xh",
                                 code, address_cycles(waiting[die]) - left[die], address_cycles(waiting[die]),
-                                waiting[die]));
+                                spelled(waiting[die])));
           if (confirms(code)) ignoring[die] = 1;
         end else if (chain[die] != NO_COMMAND && code != chain[die] && !confirms(code) && !while_busy(die, code)) begin
           refuse(die, $sformatf("command %02xh within a multi-plane operation, which goes on with %02xh",
@@ -317,7 +321,7 @@ module flashtrain_nand_checker #(
         end else check_array(die, code);
         left[die] = 0;
         if (!confirms(code)) command_start[die] = cycle - TWC + 1;
-        if (!ignoring[die]) perform(die, code);
+        if (!ignoring[die]) perform(die, code == 8'h85 && copied[die] ? COPY : code);
       end
     end
   endtask
@@ -341,13 +345,15 @@ module flashtrain_nand_checker #(
 
   task perform(input integer die, input [7:0] code);
     begin
+      if (code != 8'h70 && code != 8'h78 && code != COPY) copied[die] = 0;
       case (code)
-        8'h00, 8'h05, 8'h06, 8'h60, 8'h78, 8'h80, 8'h85, 8'h90, 8'hC2, 8'hC4, 8'hC9, 8'hBC, 8'hBE: begin
+        8'h00, 8'h05, 8'h06, 8'h60, 8'h78, 8'h80, 8'h85, 8'h90, 8'hC2, 8'hC4, 8'hC9, 8'hBC, 8'hBE, COPY: begin
           waiting[die] = code;
           left[die] = address_cycles(code);
           if (code != 8'h78 && code != 8'h85) opened[die] = NO_COMMAND;
           if (is_beside(code)) plane_selected[die] = 0;
           if (code != 8'h85) loading[die] = 0;
+          if (code == COPY) command_start[die] = cycle - TWC + 1;
           source[die] = code == 8'h00 && plane_selected[die] ? PAGE : NOTHING;
           out_from[die] = cycle + TWHR;
           out_column[die] = 0;
@@ -412,6 +418,17 @@ module flashtrain_nand_checker #(
           end
           make_busy(die, code);
         end else unopened(die, code);
+        8'h35:
+        if (opened[die] == 8'h00) begin
+          if (planes[die] != only(plane[die])) refuse(die, "command 35h of several pages");
+          sensed[die] = 0;
+          cached[die] = 0;
+          reading[die] = 0;
+          copied[die] = 1;
+          plane_selected[die] = 0;
+          source[die] = NOTHING;
+          make_busy(die, code);
+        end else unopened(die, code);
         8'h31, 8'h3F: begin
           if (opened[die] != 8'h00) command_start[die] = cycle - TWC + 1;
           cache_read(die, code);
@@ -423,6 +440,9 @@ module flashtrain_nand_checker #(
           check_run(die);
           if (code != 8'h11) array[die] = code == 8'h15 ? PROGRAMMING : IDLE;
           command_start[die] = cycle - TWC + 1;
+          make_busy(die, code);
+        end else if (opened[die] == COPY && code == 8'h10) begin
+          array[die] = IDLE;
           make_busy(die, code);
         end else unopened(die, code);
         8'hD0, 8'hD1:
@@ -516,7 +536,7 @@ module flashtrain_nand_checker #(
       opened[die] = NO_COMMAND;
       loading[die] = 0;
       takes_gradients[die] = code == 8'hC7;
-      senses[die] = code == 8'h30 || code == 8'h31 || code == 8'h32 || code == 8'h3F;
+      senses[die] = code == 8'h30 || code == 8'h31 || code == 8'h32 || code == 8'h35 || code == 8'h3F;
       busy_after[die] = cycle + TWB;
       trace_command(die, code);
     end
@@ -588,6 +608,15 @@ module flashtrain_nand_checker #(
             data_in_at(die, column(die), cycle + TADL, 0);
             loaded[die] = 0;
           end
+        end
+        COPY: begin
+          command_start[die] = cycle - 6 * TWC + 1;
+          if (row_plane(die) != plane[die])
+            refuse(die, $sformatf("a page of plane %0d is copied to plane %0d", plane[die], row_plane(die)));
+          plane[die] = row_plane(die);
+          planes[die] = only(plane[die]);
+          page[die] = row_page(die);
+          opened[die] = code;
         end
         8'hC2: begin
           plane[die] = row_plane(die);
@@ -780,7 +809,7 @@ module flashtrain_nand_checker #(
   // Commands that end what another has begun.
   function confirms(input [7:0] code);
     case (code)
-      8'h10, 8'h11, 8'h15, 8'h30, 8'h31, 8'h32, 8'h3F, 8'h85, 8'hD0, 8'hD1, 8'hE0,
+      8'h10, 8'h11, 8'h15, 8'h30, 8'h31, 8'h32, 8'h35, 8'h3F, 8'h85, 8'hD0, 8'hD1, 8'hE0,
       8'hBD, 8'hC1, 8'hC3, 8'hC5, 8'hC6, 8'hC7, 8'hCA, 8'hCC: confirms = 1;
       default: confirms = 0;
     endcase
@@ -788,7 +817,7 @@ module flashtrain_nand_checker #(
 
   function integer address_cycles(input [7:0] code);
     case (code)
-      8'h00, 8'h06, 8'h80: address_cycles = 5;
+      8'h00, 8'h06, 8'h80, COPY: address_cycles = 5;
       8'h60, 8'h78, 8'hBC, 8'hBE, 8'hC2, 8'hC4, 8'hC5, 8'hC9: address_cycles = 3;
       8'h05, 8'h85: address_cycles = 2;
       8'h90: address_cycles = 1;
@@ -801,6 +830,10 @@ module flashtrain_nand_checker #(
       only = 0;
       only[p] = 1;
     end
+  endfunction
+
+  function [7:0] spelled(input [7:0] code);
+    spelled = code == COPY ? 8'h85 : code;
   endfunction
 
   // Fields of the address, after the last of its cycles.

@@ -64,7 +64,7 @@ class SensibleFields:
             case Opcode.SET_CONSTANTS | Opcode.GET_STATISTICS:
                 return {"nlb": self._config.geometry.channels * self._config.geometry.dies - 1}
             case Opcode.INSPECT:
-                physical = r.randrange(self._config.geometry.zones + (r.random() < 0.1))
+                physical = r.randrange(self._config.geometry.blocks + (r.random() < 0.1))
                 return self._read(physical * size, self._config.geometry.zone_capacity)
             case Opcode.RESTORE:
                 return self._restore(start)
@@ -131,13 +131,18 @@ class SensibleFields:
 
     def _restore(self, start: int) -> Fields:
         r, g = self._random, self._config.geometry
+        place = {
+            "channel": r.randrange(g.channels + 1), "die": r.randrange(g.dies + 1),
+            "plane": r.randrange(g.planes + 1), "spare": r.randrange(g.spare_blocks + 1),
+        }  # fmt: skip
+        number = {r.choice(["sequence", "generation"]): r.randrange(1 << 16)}
         return {
             "slba": start + r.choice([0, 1, g.zone_capacity, g.zone_capacity + 1, r.randint(0, g.zone_size)]),
             "action": r.choice(list(RestoreAction)),
             "restored_state": r.choice([ZoneState.CLOSED, ZoneState.CLOSED, ZoneState.FULL, ZoneState.EMPTY]),
-            "physical": r.choice([r.randrange(g.zones), g.zones - 1, g.zones]),
+            "physical": r.choice([r.randrange(g.zones), g.zones - 1, g.zones, g.blocks]),
             "wear": r.randrange(99),
-            r.choice(["sequence", "generation"]): r.randrange(1 << 16),
+            **(place if r.random() < 0.2 else number),
         }
 
     def constants(self) -> bytes:

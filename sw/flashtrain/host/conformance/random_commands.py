@@ -201,7 +201,7 @@ class RandomCommands:
                 fields |= {"slba": start, "dwords": length // 4 - 1, "partial": r.randrange(2)}
                 fields |= {"psdt": 1, "address": address + 8 * r.randrange(4), "length": length}
             case Opcode.INSPECT:
-                blocks, zone = self._some_blocks(), r.randrange(g.zones + 1)
+                blocks, zone = self._some_blocks(), r.randrange(g.blocks + 1)
                 offset = r.choice([0, r.randrange(g.zone_capacity)])
                 fields |= {"slba": zone * g.zone_size + offset, "nlb": blocks - 1}
                 fields |= self._data(address, blocks)
@@ -209,7 +209,7 @@ class RandomCommands:
                 fields |= {
                     "slba": start + r.randrange(g.zone_size + 1), "action": r.choice(list(RestoreAction)),
                     "restored_state": r.choice([ZoneState.CLOSED, ZoneState.FULL, ZoneState.EMPTY]),
-                    "physical": r.randrange(g.zones + 1), "wear": r.randrange(99),
+                    "physical": r.randrange(g.blocks + 1), "wear": r.randrange(99),
                     "sequence" if r.random() < 0.5 else "generation": r.randrange(1 << 16),
                 }  # fmt: skip
             case Opcode.STREAM_RESET:

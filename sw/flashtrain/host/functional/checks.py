@@ -52,7 +52,7 @@ class Checker:
         """Whether the zone that it names exists."""
         g = self.config.geometry
         if request.opcode == Opcode.INSPECT:
-            return request.slba // g.zone_size < g.zones
+            return request.slba // g.zone_size < g.blocks
         if request.restores_zone:
             return request.slba > 0 and (request.slba - 1) // g.zone_size < stream.zones
         return not request.names_zone or request.slba // g.zone_size < stream.zones
@@ -87,11 +87,7 @@ class Checker:
                     and request.blocks == request.rows * g.channels * request.pages
                 )
             case Opcode.RESTORE:
-                return (
-                    request.action in _RESTORE_ACTIONS
-                    and (not request.restores_place or request.physical < g.zones)
-                    and (not request.restores_zone or request.restored_state in _RESTORED_STATES)
-                )
+                return self._restore_valid(request)
             case Opcode.GENERATION:
                 return request.action in _GENERATION_ACTIONS
             case Opcode.ZONE_MANAGEMENT_SEND:
@@ -105,6 +101,23 @@ class Checker:
                     and request.report_bytes >= ReportHeader.BYTES
                 )
         return True
+
+    def _restore_valid(self, request: Request) -> bool:
+        g = self.config.geometry
+        match request.action:
+            case RestoreAction.ZONE:
+                return request.physical < g.zones and request.restored_state in _RESTORED_STATES
+            case RestoreAction.PHYSICAL:
+                return request.physical < g.blocks
+            case RestoreAction.BLOCK:
+                return (
+                    request.physical < g.zones
+                    and request.channel < g.channels
+                    and request.die < g.dies
+                    and request.plane < g.planes
+                    and request.spare < g.spare_blocks
+                )
+        return request.action in _RESTORE_ACTIONS
 
     def _data_pointer(self, request: Request) -> Status:
         page_bytes = self.config.geometry.page_bytes

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.spec import FmsConfig, Opcode, Port, Status, ZoneAction, ZoneState
+from flashtrain.spec.geometry import Place
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.registers import Counter
@@ -139,7 +140,8 @@ class Executor:
         if offset + request.blocks > self._config.geometry.zone_capacity:
             return Status.ZONE_BOUNDARY_ERROR
         for number, target in enumerate(self._pages(request)):
-            target[:] = self.physical.flash.inspect(zone, offset + number)
+            block = self.physical.block_of(zone, offset + number)
+            target[:] = self.physical.flash.inspect(block, offset + number)
         return Status.SUCCESS
 
     def _restore(self, request: Request, content: StreamContent) -> Status:
@@ -157,6 +159,10 @@ class Executor:
             case RestoreAction.PHYSICAL:
                 self.physical.use(request.physical, request.wear)
                 self.physical.release(request.physical)
+            case RestoreAction.BLOCK:
+                g = self._config.geometry
+                column = g.lba(Place(0, 0, request.die, request.plane, request.channel))
+                self.physical.use_spare(request.physical, column, g.zones + request.spare)
             case RestoreAction.END:
                 self.physical.sequence = request.sequence
                 self.recovering = False

@@ -45,18 +45,37 @@ class PhysicalZone:
 
 
 class Flash:
-    """The physical zones of a device."""
+    """The blocks of a device: those of one number on all planes are a physical zone, or the last ones spares.
+
+    A *column* of a zone is the block of one plane: the pages whose offset has this remainder by the
+    superpage. bad: blocks, by number and column, that cannot be erased.
+    """
 
     def __init__(self, geometry: Geometry) -> None:
-        self._geometry = geometry
-        self.zones = [PhysicalZone() for _ in range(geometry.zones)]
+        self.geometry = geometry
+        self.zones = [PhysicalZone() for _ in range(geometry.blocks)]
+        self.bad: set[tuple[int, int]] = set()
 
-    def erase(self, zone: int) -> None:
-        self.zones[zone].pages.clear()
+    def erase(self, zone: int) -> set[int]:
+        """All columns of a zone; which ones have failed, and keep what they hold."""
+        failed = {column for block, column in self.bad if block == zone}
+        pages = self.zones[zone].pages
+        kept = [page if i % self.geometry.superpage in failed else None for i, page in enumerate(pages)]
+        pages[:] = kept if failed else []
+        return failed
+
+    def erase_block(self, block: int, column: int) -> bool:
+        """One column; whether that has passed."""
+        if (block, column) in self.bad:
+            return False
+        pages = self.zones[block].pages
+        for offset in range(column, len(pages), self.geometry.superpage):
+            pages[offset] = None
+        return True
 
     def inspect(self, zone: int, offset: int) -> NDArray[np.uint8]:
         """A page with its identity in the place of its last bytes."""
-        size = self._geometry.page_bytes
+        size = self.geometry.page_bytes
         page = self.zones[zone].page(offset)
         if page is None:
             return np.full(size, _ERASED, np.uint8)
@@ -67,7 +86,7 @@ class Flash:
     def _record(self, page: Page, offset: int) -> bytes:
         if page.owner is None:
             return bytes(PageIdentity.BYTES)
-        place = self._geometry.place(offset)
+        place = self.geometry.place(offset)
         return identity_record(
             stream=page.owner.nsid - 1, updated=page.updated, zone=page.owner.zone, row=place.row,
             channel=place.channel, die=place.die, plane=place.plane, generation=page.owner.generation,

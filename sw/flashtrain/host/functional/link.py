@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.spec import FmsConfig, Port
+from flashtrain.spec.geometry import Place
 from flashtrain.spec.registers import (
     CHANNEL_COUNTER_BASE,
     COUNTER_BASE,
@@ -14,6 +15,7 @@ from flashtrain.spec.registers import (
     Register,
     State,
     StreamRegister,
+    channel_counter_register,
     cq_head_doorbell,
     sq_tail_doorbell,
     stream_register,
@@ -80,6 +82,11 @@ class FunctionalLink(Link):
         self._reset()
         self._memory[:] = AFTER_POWER_CYCLE
 
+    def break_block(self, channel: int, die: int, plane: int, block: int) -> None:
+        """From now on erases of this block fail, and leave what it holds."""
+        column = self._config.geometry.lba(Place(0, 0, die, plane, channel))
+        self._flash.bad.add((block, column))
+
     def close(self) -> None:
         self._closed = True
 
@@ -107,7 +114,7 @@ class FunctionalLink(Link):
             CHANNEL_COUNTER_BASE <= address < CHANNEL_COUNTER_BASE + 8 * len(ChannelCounter)
             and address % 4 == 0
         ):
-            return 0
+            return self._channel_counter(address)
         return self._registers[address]
 
     def write_register(self, address: int, value: int) -> None:
@@ -144,6 +151,11 @@ class FunctionalLink(Link):
         if not high:
             self._latched = self._executor.counters[Counter(number)]
         return self._latched >> 32 if high else self._latched & 0xFFFF_FFFF
+
+    def _channel_counter(self, address: int) -> int:
+        channel = self._registers[Register.CHANNEL_SELECT]
+        replaced = address == channel_counter_register(ChannelCounter.BLOCKS_REPLACED)
+        return self._executor.physical.replaced_in[channel] if replaced else 0
 
     def _write_control(self, value: int) -> None:
         if value not in range(1 << len(Control)):

@@ -1,21 +1,27 @@
-"""The controller's table of physical zones. It does not outlast the controller's enable."""
+"""The controller's tables of physical zones and their blocks. They do not outlast the controller's enable."""
 
-from .flash import Flash
+from .flash import Flash, Page
 
 
 class PhysicalZones:
     """Which physical zones are free, how often each was erased, and the number of the next allocation.
 
-    After an enable that keeps the content none is free, until it is restored that nobody needs it.
+    After an enable that keeps the content none is free, until it is restored that nobody needs it. A block
+    that fails to erase is replaced by a spare; without one its zone is never free again.
     """
 
     def __init__(self, flash: Flash, keep: bool) -> None:
+        g = flash.geometry
         self.flash = flash
-        self.wear = [0] * len(flash.zones)
+        self.wear = [0] * g.zones
         self.sequence = 0
-        self._free = set() if keep else set(range(len(flash.zones)))
-        for zone in self._free:
-            flash.erase(zone)
+        self._geometry = g
+        self._replaced: dict[tuple[int, int], int] = {}  # spare block by zone and column
+        self.replaced_in = [0] * g.channels  # blocks, since the controller was enabled
+        self._in_use: set[tuple[int, int]] = set()  # spare blocks and their columns
+        self._free = set() if keep else {zone for zone in range(g.zones) if self._erase(zone)}
+        for block in () if keep else g.spares:
+            self._erase_spares(block)
 
     def take(self) -> int:
         """The least worn of the free zones. There are as many physical zones as logical ones."""
@@ -26,11 +32,57 @@ class PhysicalZones:
 
     def use(self, zone: int, wear: int) -> None:
         """It is restored what is on it."""
+        if zone in self._geometry.spares:
+            return
         self.wear[zone] = wear
         self._free.discard(zone)
 
+    def use_spare(self, zone: int, column: int, block: int) -> None:
+        """A spare lies in a column of the zone."""
+        self._replaced[zone, column] = block
+        self._in_use.add((block, column))
+
     def release(self, zone: int) -> None:
         """Nobody needs it any more: erase it."""
-        self.flash.erase(zone)
-        self.wear[zone] += 1
-        self._free.add(zone)
+        if zone in self._geometry.spares:
+            self._erase_spares(zone)
+        elif self._erase(zone):
+            self.wear[zone] += 1
+            self._free.add(zone)
+
+    def page(self, zone: int, offset: int) -> Page | None:
+        return self.flash.zones[self.block_of(zone, offset)].page(offset)
+
+    def program(self, zone: int, offset: int, page: Page) -> None:
+        self.flash.zones[self.block_of(zone, offset)].program(offset, page)
+
+    def block_of(self, zone: int, offset: int) -> int:
+        """The block, which is that of a zone or a spare, that a page of a zone lies in."""
+        if not self._replaced:
+            return zone
+        return self._replaced.get((zone, offset % self._geometry.superpage), zone)
+
+    def _erase(self, zone: int) -> bool:
+        """Whether all of it could be erased, with the help of spares."""
+        failed = self.flash.erase(zone)
+        for (of, column), block in list(self._replaced.items()):
+            if of == zone:
+                failed.discard(column)
+                if not self.flash.erase_block(block, column):
+                    failed.add(column)
+        return all(self._replace(zone, column) for column in sorted(failed))
+
+    def _replace(self, zone: int, column: int) -> bool:
+        for block in self._geometry.spares:
+            if (block, column) not in self._in_use:
+                self.use_spare(zone, column, block)
+                if self.flash.erase_block(block, column):
+                    self.replaced_in[column % self._geometry.channels] += 1
+                    return True
+        return False
+
+    def _erase_spares(self, block: int) -> None:
+        """Those of this number that are not in use; one that fails never will be."""
+        for column in range(self._geometry.superpage):
+            if (block, column) not in self._in_use and not self.flash.erase_block(block, column):
+                self._in_use.add((block, column))

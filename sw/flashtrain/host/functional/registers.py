@@ -90,7 +90,7 @@ def _constants(config: FmsConfig) -> dict[int, int]:
     return {
         Register.ID: ID_VALUE,
         Register.VERSION: VERSION_VALUE,
-        Register.GEOMETRY: g.channels | g.dies << 8 | g.planes << 16,
+        Register.GEOMETRY: g.channels | g.dies << 8 | g.planes << 16 | g.spare_blocks << 24,
         Register.BLOCKS: g.blocks | g.pages << 16,
         Register.PAGE: g.page_bytes | g.spare_bytes << 16,
         Register.LIMITS: config.commands | config.max_blocks << 16,

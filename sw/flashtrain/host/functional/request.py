@@ -7,7 +7,6 @@ from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 
 _MOVE_DATA_OF_ZONE = frozenset({Opcode.READ, Opcode.WRITE, Opcode.ZONE_APPEND, Opcode.UPDATE})
-_RESTORES_PLACE = frozenset({RestoreAction.ZONE, RestoreAction.PHYSICAL})
 _MOVE_PAGES_OF_DIES = frozenset({Opcode.SET_CONSTANTS, Opcode.GET_STATISTICS})
 
 
@@ -38,6 +37,10 @@ class Request(NamedTuple):
     restored_state: int
     sequence: int
     generation: int
+    channel: int
+    die: int
+    plane: int
+    spare: int
 
     @property
     def moves_blocks(self) -> bool:
@@ -66,11 +69,6 @@ class Request(NamedTuple):
     @property
     def restores_zone(self) -> bool:
         return self.opcode == Opcode.RESTORE and self.action == RestoreAction.ZONE
-
-    @property
-    def restores_place(self) -> bool:
-        """It says what is to become of a physical zone."""
-        return self.opcode == Opcode.RESTORE and self.action in _RESTORES_PLACE
 
     @property
     def commits(self) -> bool:
@@ -117,4 +115,8 @@ def parse(raw: bytes) -> Request:
         restored_state=s.restored_state.get(entry),
         sequence=s.sequence.get(entry),
         generation=s.generation.get(entry),
+        channel=s.channel.get(entry),
+        die=s.die.get(entry),
+        plane=s.plane.get(entry),
+        spare=s.spare.get(entry),
     )

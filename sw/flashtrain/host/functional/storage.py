@@ -37,15 +37,13 @@ class Storage:
             sequence, physical = self._physical.sequence, self._physical.take()
             self.restore(zone, generation, physical, sequence, self._physical.wear[physical])
         mapping = self._zones[zone]
-        pages = self._physical.flash.zones[mapping.physical]
-        for number, page in enumerate(data.reshape(-1, self._page_bytes)):
-            pages.program(offset + number, Page(page.tobytes(), mapping.owner, updated))
+        for number, page in enumerate(data.reshape(-1, self._page_bytes), offset):
+            self._physical.program(mapping.physical, number, Page(page.tobytes(), mapping.owner, updated))
 
     def read(self, zone: int, offset: int, count: int) -> list[NDArray[np.uint8] | None]:
         """`count` pages of `zone` from its page `offset` on; None where there is not the right one."""
         mapping = self._zones[zone]
-        zone_pages = self._physical.flash.zones[mapping.physical]
-        pages = (zone_pages.page(number) for number in range(offset, offset + count))
+        pages = (self._physical.page(mapping.physical, number) for number in range(offset, offset + count))
         return [
             None if page is None or page.owner != mapping.owner else np.frombuffer(page.data, np.uint8)
             for page in pages

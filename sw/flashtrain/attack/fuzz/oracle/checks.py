@@ -124,8 +124,15 @@ def _check_fields(opcode: Opcode, entry: int, around: Surroundings) -> None:
             if action == RestoreAction.ZONE:
                 known = s.restored_state.get(entry) in (ZoneState.CLOSED, ZoneState.FULL)
                 demand(known, invalid, "5: restored_state is CLOSED or FULL")
-            if action in (RestoreAction.ZONE, RestoreAction.PHYSICAL):
+            if action in (RestoreAction.ZONE, RestoreAction.BLOCK):
                 demand(s.physical.get(entry) < g.zones, invalid, "5: physical is a zone of the device")
+            if action == RestoreAction.PHYSICAL:
+                demand(s.physical.get(entry) < g.blocks, invalid, "5: physical is a zone, or spares")
+            if action == RestoreAction.BLOCK:
+                place = (s.channel.get(entry), s.die.get(entry), s.plane.get(entry), s.spare.get(entry))
+                limits = (g.channels, g.dies, g.planes, g.spare_blocks)
+                exists = all(one < limit for one, limit in zip(place, limits, strict=True))
+                demand(exists, invalid, "5: there is such a spare block")
     if opcode is Opcode.UPDATE or is_commit(entry):
         own, other = around.rights[s.nsid.get(entry)], around.rights[s.source.get(entry)]
         demand(own.zones == other.zones, invalid, "5: the source has as many zones")
@@ -151,7 +158,7 @@ def _check_zone(opcode: Opcode, entry: int, around: Surroundings) -> None:
         case Opcode.RESTORE if s.action.get(entry) != RestoreAction.ZONE:
             return
         case Opcode.INSPECT:
-            zones = around.config.geometry.zones
+            zones = around.config.geometry.blocks
         case Opcode.FLUSH | Opcode.STREAM_RESET | Opcode.GENERATION:
             return
         case Opcode.SET_CONSTANTS | Opcode.GET_STATISTICS:
