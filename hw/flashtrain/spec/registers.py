@@ -176,6 +176,8 @@ class ChannelCounter(IntEnum):
     PAGES_CORRECTED_4 = 17  # 4 to 7 bits
     PAGES_CORRECTED_8 = 18  # 8 to 15 bits
     PAGES_CORRECTED_16 = 19  # 16 bits or more
+    PAGES_RETRIED = 20  # reads of a page that was read before and could not be corrected: one for each level
+    PAGES_RESCUED = 21  # pages that were right at last, at another level
 
 
 def counter_register(counter: Counter) -> int:

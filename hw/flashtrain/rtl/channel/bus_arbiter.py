@@ -15,7 +15,7 @@ PAGE_OPS = tuple(op for op in BusOp if SEQUENCES[op].data in (DataPhase.IN, Data
 SELECTS = (BusOp.SELECT, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS)
 """The selections for which a page does not wait."""
 
-MOVES_PAGE, TAKES_PAGE, TAKES_NAMED_PAGE, GIVES_PAGE = "11---", "110--", "1100-", "111--"
+MOVES_PAGE, TAKES_PAGE, TAKES_NAMED_PAGE, GIVES_PAGE = "11---", "110--", "1100-", "11100"
 SELECTS_PAGE = "1010-", "10110"
 """What the upper bits of an operation tell of it (`BusOp`)."""
 

@@ -47,9 +47,14 @@ class CommandDecoder(wiring.Component):
     first : Out(8)     the last command
     column : Out(16)   its column address, if it has one
     row : Out(24)      its row address, or for `READ_ID` its address in the highest byte
+
+    Parameters
+    ----------
+    features : it knows SET_FEATURES
     """
 
-    def __init__(self):
+    def __init__(self, *, features: bool = False):
+        self.features = features
         super().__init__({
             "command_cycle": In(1),
             "address_cycle": In(1),
@@ -84,6 +89,9 @@ class CommandDecoder(wiring.Component):
                 for command, cycles in _ADDRESS_CYCLES.items():
                     with m.Case(command):
                         m.d.sync += left.eq(cycles - 1)
+                if self.features:
+                    with m.Case(C.SET_FEATURES):
+                        m.d.sync += left.eq(0)
                 with m.Default():
                     m.d.sync += left.eq(7)  # none: more than ever come
 
