@@ -12,7 +12,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import BusOp
 
-from ..layouts import BusRequest, DieRead, PageEvent, PageKind, PageSet, SetResult
+from ..layouts import BusRequest, DieRead, PageEvent, PageKind, PageRetry, PageSet, SetResult
 from ..zones.erase import EraseRequest, EraseResult
 from .die_reset import DieReset
 from .die_share import DieShare
@@ -20,6 +20,7 @@ from .die_watch import DieTimers, DieWatch
 from .eraser import Eraser
 from .programmer import Programmer
 from .reader import Reader
+from .retrier import Retrier
 from .turns import Turns
 from .updater import Updater
 
@@ -38,6 +39,7 @@ class DieAgent(wiring.Component):
     when the unit has nothing more to do, or after its run if another waits. So whoever waits for the die
     waits at most for what is in it already (two page sets or tiles, or an erase) and one turn of each other
     unit.
+    With `read_levels` the retries of reads are a fifth kind of work, a page in a turn.
     Erases are not put off until the die is idle: all dies are asked to erase a zone at the same time, and if
     each did it when it suited, a stream of appends over all of them would wait for each.
 
@@ -52,6 +54,7 @@ class DieAgent(wiring.Component):
     sets : In(stream(PageSet)), results : Out(stream(SetResult))
     updated : Out(stream(PageEvent))   a tile's program has passed or failed
     reads : In(stream(DieRead)), backlog : In(1)   from a queue of `read_queue` pages; half of it is taken
+    retries : In(stream(PageRetry))   with `read_levels`
     erase : In(stream(EraseRequest)), erased : Out(stream(EraseResult))
     bus : Out(stream(BusRequest)), bus_done : In(1), bus_status : In(8)   one operation at a time
     timers : Out(DieTimers)
@@ -107,6 +110,7 @@ class DieAgent(wiring.Component):
             "page_output": Out(1),
             "ended": Out(1),
             "failure": Out(1),
+            **({"retries": In(stream.Signature(PageRetry(config)))} if config.read_levels else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -116,11 +120,20 @@ class DieAgent(wiring.Component):
         m.submodules.reader = reader = Reader(self.config, self.patience)
         m.submodules.eraser = eraser = Eraser(self.config)
         m.submodules.updater = updater = Updater(self.config)
-        units = (reset, programmer, reader, eraser, updater)
-        watched = (reset, programmer, eraser, updater)
+        units = [reset, programmer, reader, eraser, updater]
+        watched = [reset, programmer, eraser, updater]
+        runs = [1, self.program_run, self.read_run, 1, self.update_run]
         hosts = (programmer, eraser)
+        sensed, page_output = reader.sensed, reader.page_output
+        if self.config.read_levels:
+            m.submodules.retrier = retrier = Retrier(self.config)
+            connect(m, flipped(self.retries), retrier.retries)
+            units.append(retrier)
+            watched.append(retrier)
+            runs.append(1)
+            sensed, page_output = sensed | retrier.sensed, page_output | retrier.page_output
         m.submodules.share = share = DieShare(self.config)
-        m.submodules.turns = turns = Turns((1, self.program_run, self.read_run, 1, self.update_run))
+        m.submodules.turns = turns = Turns(runs)
         m.submodules.watch = watch = DieWatch(self.config)
 
         connect(m, watch.array, flipped(self.timers.array))
@@ -223,8 +236,8 @@ class DieAgent(wiring.Component):
             self.lost.eq(watch.lost | reader.lost),
             self.programmed.eq(programmer.programmed | updater.programmed),
             self.page_programmed.eq(programmer.page_programmed | updater.page_programmed),
-            self.sensed.eq(reader.sensed | updater.programmed),
-            self.page_output.eq(reader.page_output | updater.page_output),
+            self.sensed.eq(sensed | updater.programmed),
+            self.page_output.eq(page_output | updater.page_output),
             self.ended.eq(eraser.ended),
             self.failure.eq(programmer.failure | eraser.failure | updater.failure),
         ]
