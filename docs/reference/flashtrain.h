@@ -249,6 +249,8 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_CHANNEL_COUNTER_PAGES_CORRECTED_4 0x11 /* 4 to 7 bits */
 #define FLASHTRAIN_CHANNEL_COUNTER_PAGES_CORRECTED_8 0x12 /* 8 to 15 bits */
 #define FLASHTRAIN_CHANNEL_COUNTER_PAGES_CORRECTED_16 0x13 /* 16 bits or more */
+#define FLASHTRAIN_CHANNEL_COUNTER_PAGES_RETRIED 0x14 /* reads of a page that was read before and could not be corrected: one for each level */
+#define FLASHTRAIN_CHANNEL_COUNTER_PAGES_RESCUED 0x15 /* pages that were right at last, at another level */
 
 /* Command bytes (ONFI 5.1, table 71; BCh to CCh vendor specific). */
 #define FLASHTRAIN_DIE_READ 0x00
@@ -330,6 +332,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_BUS_OP_BESIDE_END 0x11 /* all that is wanted has been output */
 #define FLASHTRAIN_BUS_OP_PROGRAM_PAGE 0x12 /* name the page of a plane to be programmed; its data may follow after tADL */
 #define FLASHTRAIN_BUS_OP_BESIDE_RENEW 0x17 /* BESIDE_END and BESIDE_NEXT */
+#define FLASHTRAIN_BUS_OP_SET_READ_LEVEL 0x1d /* of what is sensed from now on */
 
 /* Fields of the 64-byte submission entry (Base figure 87; data block descriptor: Base figure 99). */
 #define FLASHTRAIN_SUBMISSION_BYTES 64

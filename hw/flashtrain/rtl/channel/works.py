@@ -163,7 +163,9 @@ class ChannelWorks(wiring.Component):
         m.d.sync += bus.offline.eq(bus.offline | told["lost"])
         m.d.comb += [
             self.ready.eq(blocks.ready & Cat(agent.ready for agent in agents).all()),
-            self.idle.eq(Cat(agent.idle for agent in agents).all() & ~intake.busy & ~write_buffer.busy & ~retries),
+            self.idle.eq(
+                Cat(agent.idle for agent in agents).all() & ~intake.busy & ~write_buffer.busy & ~retries
+            ),
             self.activity.eq(bus.activity),
             events.programs.eq(sum(told["programmed"])),
             events.pages_programmed.eq(sum(told["page_programmed"])),

@@ -59,7 +59,8 @@ class Die(wiring.Component):
     - A page may be followed by as many of its spare bytes as there are, in both directions. Behind constants
       and gradients they are ignored, but for the identity behind page 0 of the gradients: the tile's pages
       get theirs from it (see `TileIdentity`), while the update unit works. Behind copies they are undefined.
-    - With `read_levels` there is SET FEATURES; the read level is for senses from then on, and 0 after a reset.
+    - With `read_levels` there is SET FEATURES. The level holds for what is sensed from then on; a reset sets
+      it to 0.
     - Reads beside leave RB_n as it is. While the array programs or erases ARDY is 0, suspended or not.
 
     Members
