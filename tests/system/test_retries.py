@@ -1,4 +1,4 @@
-"""Pages that can be corrected only at a lower read level, and pages at none: as the twin of the errors says."""
+"""Pages that can be corrected only at a lower read level, or at none: as the twin of the errors says."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -43,7 +43,7 @@ def content(blocks: int, seed: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Prophecy:
-    """What becomes of each page of the flash, by its first bytes: the levels that are tried, and if one helps."""
+    """What becomes of each page of the flash, by its data: how many levels are tried, and if one helps."""
 
     model: ErrorModel
     tried: dict[bytes, int]
@@ -193,7 +193,7 @@ def test_a_recovery_reads_old_pages(link, seed):
     link.pass_time(DAY)
     link.power_cycle()
     with open_device(link=link, node=SINGLE_NODE, recover=True) as device:
-        assert np.array_equal(device.stream("trained").read_blocks(first, len(written)), written)
+        assert np.array_equal(device.stream("trained").read_blocks(first, len(written)), written.ravel())
         assert count(device, "PAGES_RESCUED") > 0
 
 

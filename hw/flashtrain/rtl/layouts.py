@@ -354,7 +354,7 @@ class BusRequest(data.StructLayout):
 
 
 class PageSource(data.StructLayout):
-    """Where in the arrays of its channel a page was read, and at which level; nothing without `read_levels`."""
+    """Where in its channel's arrays a page was read, and at which level; nothing without `read_levels`."""
 
     def __init__(self, config: FmsConfig):
         super().__init__({**_page_place(config), **_level(config)} if config.read_levels else {})

@@ -1,9 +1,11 @@
 """cocotb tests of a die's agent: pages that are read again at another level, among all other work.
 
-The model of the die knows its level, and lets nothing but the sense of a single page happen at another than 0.
+The model of the die knows its level, and lets nothing but the sense of a single page happen at another one
+than 0.
 """
 
 import random
+from itertools import pairwise
 
 import cocotb
 from agent_kit import (
@@ -71,7 +73,7 @@ async def they_take_turns_with_reads(dut):
     first = turns.index(True)
     assert first <= 6  # the sets of a turn, and what was sensed ahead
     last = len(turns) - turns[::-1].index(True)
-    assert last <= 4 * 7 and not any(one and other for one, other in zip(turns, turns[1:], strict=False))
+    assert last <= 4 * 7 and not any(one and other for one, other in pairwise(turns))
 
 
 @cocotb.test()

@@ -35,7 +35,8 @@ class ReadBuffer(wiring.Component):
     With a code, pages from an array are offered when they are corrected (`PageCorrector`), and their
     corrections use both ports between the others (`MemoryPatch`). Other pages have no parity and do not
     wait: copies of the write buffer, and what a die makes besides pages. With `read_levels` a page that
-    cannot be corrected is not offered, but given to `retries` as long as there are levels; its buffer is free.
+    cannot be corrected is not offered, but given to `retries` as long as there are levels; its buffer is
+    free.
 
     The memory has registers around it, because its ways are long.
 
