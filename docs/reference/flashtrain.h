@@ -251,6 +251,8 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_CHANNEL_COUNTER_PAGES_CORRECTED_16 0x13 /* 16 bits or more */
 #define FLASHTRAIN_CHANNEL_COUNTER_BLOCKS_REPLACED 0x14 /* blocks that failed, and whose place a spare has taken; 0 without spares, like 21 */
 #define FLASHTRAIN_CHANNEL_COUNTER_SETS_REPEATED 0x15 /* page sets whose program had failed, or came after such a one, and was done again */
+#define FLASHTRAIN_CHANNEL_COUNTER_PAGES_RETRIED 0x16 /* reads of a page that was read before and could not be corrected: one for each level */
+#define FLASHTRAIN_CHANNEL_COUNTER_PAGES_RESCUED 0x17 /* pages that were right at last, at another level */
 
 /* Command bytes (ONFI 5.1, table 71; BCh to CCh vendor specific). */
 #define FLASHTRAIN_DIE_READ 0x00
@@ -333,6 +335,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_BUS_OP_BESIDE_END 0x11 /* all that is wanted has been output */
 #define FLASHTRAIN_BUS_OP_PROGRAM_PAGE 0x12 /* name the page of a plane to be programmed; its data may follow after tADL */
 #define FLASHTRAIN_BUS_OP_BESIDE_RENEW 0x17 /* BESIDE_END and BESIDE_NEXT */
+#define FLASHTRAIN_BUS_OP_SET_READ_LEVEL 0x1d /* of what is sensed from now on */
 #define FLASHTRAIN_BUS_OP_COPYBACK_READ 0x1e /* sense one page, to be programmed elsewhere on its plane */
 #define FLASHTRAIN_BUS_OP_COPYBACK_PROGRAM 0x1f /* program it there */
 

@@ -1,6 +1,6 @@
 """Command bytes, status bits and bus sequences of a die, as ONFI prints them."""
 
-from flashtrain.spec.nand import SEQUENCES, AddressCycles, BusOp, DataPhase, DieCommand, DieStatus
+from flashtrain.spec.nand import SEQUENCES, AddressCycles, BusOp, DataPhase, DieCommand, DieStatus, Feature
 
 
 def values(kind) -> dict[str, int]:
@@ -59,9 +59,13 @@ def test_status_bits():
     }  # fmt: skip
 
 
+def test_features():
+    assert values(Feature) == {"READ_LEVEL": 0x89}
+
+
 def test_phases():
-    assert values(AddressCycles) == {"NONE": 0, "ROW": 3, "FULL": 5}
-    assert values(DataPhase) == {"NONE": 0, "IN": 1, "OUT": 2, "STATUS": 3}
+    assert values(AddressCycles) == {"NONE": 0, "FEATURE": 1, "ROW": 3, "FULL": 5}
+    assert values(DataPhase) == {"NONE": 0, "IN": 1, "OUT": 2, "STATUS": 3, "FEATURE": 4}
 
 
 def spelled(op: BusOp) -> str:
@@ -108,6 +112,7 @@ def test_bus_operations():
         "BESIDE_END": 17,
         "PROGRAM_PAGE": 18,
         "BESIDE_RENEW": 23,
+        "SET_READ_LEVEL": 29,
         "COPYBACK_READ": 30,
         "COPYBACK_PROGRAM": 31,
     }
@@ -115,7 +120,7 @@ def test_bus_operations():
 
 def test_upper_bits_of_bus_operations():
     for op in BusOp:
-        assert (24 <= op <= 28) == (SEQUENCES[op].data in (DataPhase.IN, DataPhase.OUT))
+        assert (24 <= op <= 29) == (SEQUENCES[op].data in (DataPhase.IN, DataPhase.OUT, DataPhase.FEATURE))
         assert (op == 28) == (SEQUENCES[op].data is DataPhase.OUT)
         assert (op in (24, 25)) == (SEQUENCES[op].data is DataPhase.IN and SEQUENCES[op].first is None)
         assert (20 <= op < 23) == (op.name.startswith("SELECT") and op is not BusOp.SELECT_BESIDE)
@@ -152,6 +157,7 @@ def test_sequences():
         "BESIDE_END": "BF",
         "PROGRAM_PAGE": "80 AAAAA",
         "BESIDE_RENEW": "BF BD",
+        "SET_READ_LEVEL": "EF A feature",
         "COPYBACK_READ": "00 AAAAA 35",
         "COPYBACK_PROGRAM": "85 AAAAA 10",
     }

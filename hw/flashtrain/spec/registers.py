@@ -178,6 +178,8 @@ class ChannelCounter(IntEnum):
     PAGES_CORRECTED_16 = 19  # 16 bits or more
     BLOCKS_REPLACED = 20  # blocks that failed, and whose place a spare has taken; 0 without spares, like 21
     SETS_REPEATED = 21  # page sets whose program had failed, or came after such a one, and was done again
+    PAGES_RETRIED = 22  # reads of a page that was read before and could not be corrected: one for each level
+    PAGES_RESCUED = 23  # pages that were right at last, at another level
 
 
 def counter_register(counter: Counter) -> int:

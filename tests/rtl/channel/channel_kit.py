@@ -41,6 +41,14 @@ IMPATIENT = replace(TINY, name="impatient", late_polls=40)
 TINY_CODE, DUAL_CODE = (replace(one, name=f"{one.name}_code", code_strength=9) for one in (TINY, DUAL))
 """Pages are one code word."""
 
+TINY_RETRY, DUAL_RETRY = (
+    replace(one, name=f"{base.name}_retry", read_levels=levels)
+    for one, base, levels in ((TINY_CODE, TINY, 3), (DUAL_CODE, DUAL, 2))
+)
+"""And are read again."""
+
+IMPATIENT_RETRY = replace(TINY_RETRY, name="impatient_retry", late_polls=IMPATIENT.late_polls)
+
 WIDE_CODE = replace(
     WIDE,
     name="wide_code",
@@ -51,9 +59,13 @@ WIDE_CODE = replace(
 """Four code words, words of four chunks, and more page buffers than pages are corrected at once."""
 
 CONFIGS: dict[str, FmsConfig] = {
-    config.name: config for config in (TINY, DUAL, WIDE, TINY_CODE, DUAL_CODE, WIDE_CODE)
+    config.name: config
+    for config in (TINY, DUAL, WIDE, TINY_CODE, DUAL_CODE, WIDE_CODE, TINY_RETRY, DUAL_RETRY)
 }
-EVERY_CONFIG = {**CONFIGS, **{config.name: config for config in (IMPATIENT, UPDATING, UPDATING_PAIR)}}
+EVERY_CONFIG = {
+    **CONFIGS,
+    **{config.name: config for config in (IMPATIENT, IMPATIENT_RETRY, UPDATING, UPDATING_PAIR)},
+}
 
 
 def with_parity(config: FmsConfig, data: bytes) -> bytes:

@@ -22,7 +22,9 @@ CONFIGS = {
     ),
 }  # fmt: skip
 CONFIGS |= {
-    "coded": replace(CONFIGS["fast"], code_strength=preset("tiny_ecc").code_strength),
+    "coded": replace(CONFIGS["fast"], code_strength=preset("tiny_ecc").code_strength, read_levels=3),
+    # For the rules of SET FEATURES.
+    "levels": replace(CONFIGS["two"], code_strength=preset("tiny_ecc").code_strength, read_levels=3),
     "coded_small": replace(CONFIGS["small"], code_strength=preset("small_ecc").code_strength),
 }
 BAD_BLOCK, BAD_PLANES = 3, 0b10

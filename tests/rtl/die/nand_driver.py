@@ -10,7 +10,7 @@ from cocotb.utils import get_sim_time
 
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import DieCommand as C
-from flashtrain.spec.nand import DieStatus
+from flashtrain.spec.nand import DieStatus, Feature
 
 PERIOD_NS = 2
 OUTPUT_CLOCKS = 1  # from `re` to `dqs_i`
@@ -262,6 +262,17 @@ class NandDriver:
         """After a status."""
         await self.command(C.READ)
         self.data_from = self.last_we + self.clocks("twhr")
+
+    async def set_feature(self, feature: int, parameters: bytes) -> None:
+        """Each parameter at both edges of DQS."""
+        await self.command(C.SET_FEATURES)
+        await self.address(feature, 1)
+        await self.data_in(bytes(byte for parameter in parameters for byte in (parameter, parameter)))
+
+    async def set_read_level(self, level: int) -> int:
+        await self.set_feature(Feature.READ_LEVEL, bytes([level, 0, 0, 0]))
+        self.last_we = self.now  # from which tWB counts
+        return await self.ready()
 
     async def reset_die(self) -> int:
         await self.command(C.RESET)

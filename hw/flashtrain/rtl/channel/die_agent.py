@@ -13,7 +13,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import BusOp
 
 from ..forward import forward
-from ..layouts import BusRequest, DieRead, PageEvent, PageKind, PageSet, SetResult, SpareUse
+from ..layouts import BusRequest, DieRead, PageEvent, PageKind, PageRetry, PageSet, SetResult, SpareUse
 from ..zones.erase import EraseRequest, EraseResult
 from .block_replacer import BlockReplacer
 from .die_reset import DieReset
@@ -23,6 +23,7 @@ from .eraser import Eraser
 from .mover import Mover
 from .programmer import Programmer
 from .reader import Reader
+from .retrier import Retrier
 from .turns import Turns
 from .updater import Updater
 
@@ -49,6 +50,7 @@ class DieAgent(wiring.Component):
     when the unit has nothing more to do, or after its run if another waits. So whoever waits for the die
     waits at most for what is in it already (two page sets or tiles, or an erase) and one turn of each other
     unit.
+    With `read_levels` the retries of reads are a fifth kind of work, a page in a turn.
     Erases are not put off until the die is idle: all dies are asked to erase a zone at the same time, and if
     each did it when it suited, a stream of appends over all of them would wait for each.
 
@@ -63,6 +65,7 @@ class DieAgent(wiring.Component):
     sets : In(stream(PageSet)), results : Out(stream(SetResult))
     updated : Out(stream(PageEvent))   a tile's program has passed or failed
     reads : In(stream(DieRead)), backlog : In(1)   from a queue of `read_queue` pages; half of it is taken
+    retries : In(stream(PageRetry))   with `read_levels`
     erase : In(stream(EraseRequest)), erased : Out(stream(EraseResult))
     restored : In(stream(SpareUse)), change : Out(stream(SpareUse)), replaced, repeated : Out(1)
                      if there are spare blocks; see `BlockReplacer` and `Mover`
@@ -121,6 +124,7 @@ class DieAgent(wiring.Component):
             "ended": Out(1),
             "failure": Out(1),
             **_spare_ports(config),
+            **({"retries": In(stream.Signature(PageRetry(config)))} if config.read_levels else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -130,14 +134,24 @@ class DieAgent(wiring.Component):
         m.submodules.reader = reader = Reader(self.config, self.patience)
         m.submodules.eraser = eraser = Eraser(self.config)
         m.submodules.updater = updater = Updater(self.config)
-        units = (reset, programmer, reader, eraser, updater)
-        watched = (reset, programmer, eraser, updater)
-        runs = (1, self.program_run, self.read_run, 1, self.update_run)
+        units = [reset, programmer, reader, eraser, updater]
+        watched = [reset, programmer, eraser, updater]
+        runs = [1, self.program_run, self.read_run, 1, self.update_run]
         mover = Mover(self.config) if self.config.geometry.spare_blocks else None
         if mover is not None:
             m.submodules.mover = mover
-            units, watched, runs = (*units, mover), (*watched, mover), (*runs, 1)
+            units.append(mover)
+            watched.append(mover)
+            runs.append(1)
         hosts = (programmer, eraser)
+        sensed, page_output = reader.sensed, reader.page_output
+        if self.config.read_levels:
+            m.submodules.retrier = retrier = Retrier(self.config)
+            connect(m, flipped(self.retries), retrier.retries)
+            units.append(retrier)
+            watched.append(retrier)
+            runs.append(1)
+            sensed, page_output = sensed | retrier.sensed, page_output | retrier.page_output
         m.submodules.share = share = DieShare(self.config)
         m.submodules.turns = turns = Turns(runs)
         m.submodules.watch = watch = DieWatch(self.config)
@@ -259,12 +273,12 @@ class DieAgent(wiring.Component):
             self.ready.eq(reset.ready),
             self.idle.eq(~Cat(at_work).any()),
             self.lost.eq(watch.lost | reader.lost),
-            self.page_output.eq(reader.page_output | updater.page_output),
+            self.page_output.eq(page_output | updater.page_output),
         ]
         pulses = {
             "programmed": programmer.programmed | updater.programmed,
             "page_programmed": programmer.page_programmed | updater.page_programmed,
-            "sensed": reader.sensed | updater.programmed,
+            "sensed": sensed | updater.programmed,
             "ended": eraser.ended,
             "failure": programmer.failure | eraser.failure | updater.failure,
         }

@@ -18,7 +18,7 @@ from .timer import TimerPort
 from .update_time import unit_clocks
 
 
-class Work(enum.Enum, shape=3):
+class Work(enum.Enum, shape=4):
     """What the die was told to do, and so when it can be done."""
 
     RESET = 0
@@ -29,6 +29,7 @@ class Work(enum.Enum, shape=3):
     UPDATE = 5  # after the program under way, if there is one: sense, then compute while the array programs
     LONE_SENSE = 6  # nothing before it and nothing behind
     LONE_PROGRAM = 7
+    FEATURE = 8  # the change of one
 
 
 class Pause(enum.Enum, shape=3):
@@ -59,18 +60,24 @@ _PLANS = {
     Work.UPDATE: _Plan(("tr", "tprog"), True, DieStatus.RDY, ns(500)),
     Work.LONE_SENSE: _Plan(("tr",), False, DieStatus.ARDY, ns(500)),
     Work.LONE_PROGRAM: _Plan(("tprog",), False, DieStatus.ARDY, ns(1_000)),
+    Work.FEATURE: _Plan(("tfeat",), False, DieStatus.RDY, ns(500)),
 }
 _UPDATES = (Work.FIRST_UPDATE, Work.UPDATE)
 """The die is ready when its update unit is: neither when the array starts nor when it ends."""
 
 
 _OF_MOVES = (Work.LONE_SENSE, Work.LONE_PROGRAM)
+_OF_RETRIES = (Work.LONE_SENSE, Work.FEATURE)
 
 
 def _plans(config: FmsConfig) -> dict[Work, _Plan]:
     """Those of works that there are."""
-    spares = config.geometry.spare_blocks > 0
-    return {work: plan for work, plan in _PLANS.items() if spares or work not in _OF_MOVES}
+    there = {*Work} - {*_OF_MOVES, *_OF_RETRIES}
+    if config.geometry.spare_blocks:
+        there |= {*_OF_MOVES}
+    if config.read_levels:
+        there |= {*_OF_RETRIES}
+    return {work: plan for work, plan in _PLANS.items() if work in there}
 
 
 _PAUSES = {
@@ -95,10 +102,11 @@ class DieTimers(wiring.Signature):
     def __init__(self, config: FmsConfig):
         timing = config.timing
         clocks, twb = timing.clocks, timing.clocks("twb")
-        array = [sum(map(clocks, plan.array)) for plan in _plans(config).values()]
+        plans = _plans(config).values()
+        array = [sum(map(clocks, plan.array)) for plan in plans]
         array += [sum(map(clocks, SUSPENSION))]
         short = [sum(map(clocks, names)) for names in _PAUSES.values()]
-        short += [plan.interval.clocks(timing.clock_mhz) for plan in _plans(config).values()]
+        short += [plan.interval.clocks(timing.clock_mhz) for plan in plans]
         short += [clocks("tr") + max(unit_clocks(config))]
         super().__init__({
             "read": Out(TimerPort(bits_for(max(wait_clocks(timing).values()) + 1))),

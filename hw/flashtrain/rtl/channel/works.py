@@ -18,6 +18,7 @@ from .die_watch import DieTimers
 from .page_corrector import CorrectionCounts
 from .read_buffer import ReadBuffer
 from .read_intake import ReadIntake
+from .read_retry import ReadRetry
 from .request_slice import RequestSlice
 from .write_buffer import WriteBuffer
 
@@ -127,12 +128,22 @@ class ChannelWorks(wiring.Component):
         ]
         connect(m, eraser.done, flipped(self.erased))
 
+        reads, retries = intake.reads, Signal()  # waiting
+        if config.code and config.read_levels:
+            m.submodules.read_retry = retry = ReadRetry(config, config.code)
+            connect(m, read_buffer.retries, retry.failed)
+            m.d.comb += [retry.settled.eq(read_buffer.settled), retries.eq(retry.busy)]
+            for number, agent in enumerate(agents):
+                connect(m, intake.reads[number], retry.reads[number])
+                connect(m, retry.retries[number], agent.retries)
+            reads = retry.places
+
         for number, agent in enumerate(agents):
             m.submodules[f"agent_{number}"] = agent
             connect(m, write_buffer.sets[number], agent.sets)
             connect(m, agent.results, write_buffer.results[number])
             connect(m, agent.updated, write_buffer.updated[number])
-            connect(m, intake.reads[number], agent.reads)
+            connect(m, reads[number], agent.reads)
             m.d.comb += agent.backlog.eq(intake.backlog[number])
             connect(m, eraser.erase[number], agent.erase)
             connect(m, agent.erased, eraser.erased[number])
@@ -159,7 +170,9 @@ class ChannelWorks(wiring.Component):
         m.d.sync += bus.offline.eq(bus.offline | told["lost"])
         m.d.comb += [
             self.ready.eq(blocks.ready & Cat(agent.ready for agent in agents).all()),
-            self.idle.eq(Cat(agent.idle for agent in agents).all() & ~intake.busy & ~write_buffer.busy),
+            self.idle.eq(
+                Cat(agent.idle for agent in agents).all() & ~intake.busy & ~write_buffer.busy & ~retries
+            ),
             self.activity.eq(bus.activity),
             events.programs.eq(sum(told["programmed"])),
             events.pages_programmed.eq(sum(told["page_programmed"])),

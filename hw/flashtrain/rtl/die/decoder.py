@@ -53,10 +53,12 @@ class CommandDecoder(wiring.Component):
     Parameters
     ----------
     copyback : there is such a thing
+    features : it knows SET_FEATURES
     """
 
-    def __init__(self, *, copyback: bool = False):
+    def __init__(self, *, copyback: bool = False, features: bool = False):
         self.copyback = copyback
+        self.features = features
         super().__init__({
             "command_cycle": In(1),
             "address_cycle": In(1),
@@ -92,6 +94,9 @@ class CommandDecoder(wiring.Component):
                 for command, cycles in _ADDRESS_CYCLES.items():
                     with m.Case(command):
                         m.d.sync += left.eq(cycles - 1)
+                if self.features:
+                    with m.Case(C.SET_FEATURES):
+                        m.d.sync += left.eq(0)
                 with m.Default():
                     m.d.sync += left.eq(7)  # none: more than ever come
             if self.copyback:

@@ -36,6 +36,7 @@ class Sequencer(wiring.Component):
     A tile that was damaged in the cells counts as one whose program has failed, on the planes concerned.
 
     If there are spare blocks, what 35h has sensed stays in the cache register, and is programmed from there.
+    A feature that is set keeps the die busy for `tfeat`, if the configuration has one.
 
     What `ReadBeside` does goes on beside that: nothing but its own sense starts on the array while it holds
     the data registers.
@@ -43,6 +44,7 @@ class Sequencer(wiring.Component):
     Members
     -------
     command, byte, address, first, row, copies    see `CommandDecoder`
+    feature : In(1)         one has been set
     ready : Out(1)          RDY: the die takes commands
     array_ready : Out(1)    ARDY: and the array is idle
     beside : Out(1)         BESIDE: a page set that was read beside is in the data registers
@@ -68,6 +70,7 @@ class Sequencer(wiring.Component):
             "first": In(8),
             "row": In(24),
             "copies": In(1),
+            "feature": In(1),
             "ready": Out(1),
             "array_ready": Out(1),
             "beside": Out(1),
@@ -141,7 +144,8 @@ class Sequencer(wiring.Component):
         programs = Signal()  # the array's last operation is a cache program or one of a tile
         updates = Signal(reset_less=True)  # the operation is an UPDATE or its end
         to_tile = Signal()  # the array's next operation is the program of the tile
-        longest = max(timing.clocks(name) for name in ("tdbsy", "tcbsy", "trst"))
+        shorts = ("tdbsy", "tcbsy", "trst", *(("tfeat",) if self.config.read_levels else ()))
+        longest = max(map(timing.clocks, shorts))
         timer = Signal(range(longest + 1))
         with m.If(timer != 0):
             m.d.sync += timer.eq(timer - 1)
@@ -193,6 +197,9 @@ class Sequencer(wiring.Component):
                     with m.Case(C.UPDATE_END):
                         begin(ArrayOp.PROGRAM, cache=True, start=holds_tile, update=True)
                         m.d.sync += holds_tile.eq(0)
+                if self.config.read_levels:
+                    with m.If(self.feature):
+                        m.d.sync += [state.eq(State.SHORT_BUSY), timer.eq(timing.clocks("tfeat") - 1)]
             with m.Case(State.SHORT_BUSY):
                 with m.If(timer == 0):
                     m.d.sync += state.eq(State.READY)

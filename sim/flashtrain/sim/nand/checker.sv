@@ -20,6 +20,8 @@
 //   Data out       of a source that is selected (status, ID, a plane that was read); after tWHR, tCCS, tRR; within the
 //                  page; of a page from a die that is not busy.
 //   Copyback       35h of one page; then 85h with a whole address on its plane and 10h, with nothing but status between.
+//   Features       EFh only with READ_LEVELS, while the array is idle, not in a multi-plane command, between updates or
+//                  within a read beside; address 89h, tADL, four parameters, each twice in a beat: a level, and zeros.
 //
 // Updates (spec.update)
 //   Constants      C0h only between update sequences and while the array is idle; at least a header.
@@ -38,7 +40,7 @@
 //   Until BFh      no command that needs the data registers for another page: 00h, 31h, 3Fh, C4h.
 //
 // With DPI each command with its address, each data burst and each status is an event (kinds of sim/trace.py).
-// To be cheap it works only in clocks in which a pin moves.
+// To be cheap it works only in clocks in which a pin moves, or brings parameters of features.
 
 /* verilator lint_off BLKSEQ */  // A model in procedural style; nothing leaves it but the count.
 
@@ -50,6 +52,7 @@ module flashtrain_nand_checker #(
     parameter integer PAGE_BYTES = 544,  // with spare bytes
     parameter integer DATA_BYTES = 512,  // without
     parameter integer WORD_BYTES = 32,
+    parameter integer READ_LEVELS = 0,  // beyond the one of all senses
     parameter integer TWC = 1,
     parameter integer TADL = 1,
     parameter integer TWHR = 1,
@@ -84,6 +87,8 @@ module flashtrain_nand_checker #(
   localparam integer CHUNK = 8;  // bytes, of which data in is a multiple
   localparam integer HEADER_BYTES = 64;  // of the constants
   localparam integer IDENTITY_BYTES = 16;  // of a page
+  localparam integer PARAMETERS = 4;  // of a feature
+  localparam [7:0] READ_LEVEL = 8'h89;  // the feature
 
   localparam [7:0] NO_COMMAND = 8'hFE;  // not a command of any standard
   localparam [7:0] COPY = 8'hFD;  // nor this: 85h with a whole address
@@ -142,6 +147,7 @@ module flashtrain_nand_checker #(
   integer beside_page[0:DIES-1];
   reg beside_holds[0:DIES-1];  // BDh, and no BFh yet
   reg beside_there[0:DIES-1];  // and a status has said BESIDE
+  integer parameters[0:DIES-1];  // of a feature that are still to come
 
   integer count;
   integer d;
@@ -162,7 +168,10 @@ module flashtrain_nand_checker #(
   always @(posedge clk) begin
     if (rst) forget;
     else if (we || {ce_n, rb_n, cle, ale, dqs_o, re, dqs_i} != pins) look;
-    else if (dqs_i && status_out) see_status;
+    else begin
+      if (dqs_i && status_out) see_status;
+      if (READ_LEVELS != 0 && dqs_o && selected >= 0) see_parameter(selected);
+    end
   end
 
   task forget;
@@ -216,6 +225,7 @@ module flashtrain_nand_checker #(
       beside_page[die] = 0;
       beside_holds[die] = 0;
       beside_there[die] = 0;
+      parameters[die] = 0;
     end
   endtask
 
@@ -246,6 +256,7 @@ module flashtrain_nand_checker #(
         if (tangled) ignoring[selected] = 1;
         if (we) write_cycle(selected);
         if (dqs_o && !dqs_o_before) data_in_begin(selected);
+        if (READ_LEVELS != 0 && dqs_o) see_parameter(selected);
         if (re && !re_before) data_out_begin(selected);
       end
 
@@ -318,7 +329,15 @@ module flashtrain_nand_checker #(
         end else if (beside_holds[die] && (code == 8'h00 || code == 8'h31 || code == 8'h3F || code == 8'hC4)) begin
           refuse(die, $sformatf("command %02xh before BFh has ended a read beside", code));
           ignoring[die] = 1;
+        end else if (code == 8'hEF && beside_holds[die]) begin
+          refuse(die, "command efh before BFh has ended a read beside");
+          ignoring[die] = 1;
         end else check_array(die, code);
+        if (parameters[die] != 0 && code != 8'hFF) begin
+          refuse(die, $sformatf("command %02xh after %0d of the %0d parameters of a feature",
+                                code, PARAMETERS - parameters[die], PARAMETERS));
+          parameters[die] = 0;
+        end
         left[die] = 0;
         if (!confirms(code)) command_start[die] = cycle - TWC + 1;
         if (!ignoring[die]) perform(die, code == 8'h85 && copied[die] ? COPY : code);
@@ -331,12 +350,13 @@ module flashtrain_nand_checker #(
     begin
       if (array[die] == PROGRAMMING
           && (code == 8'h00 || code == 8'h05 || code == 8'h06 || code == 8'h60 || code == 8'h90
-              || code == 8'hC0 || code == 8'hC4)) begin
+              || code == 8'hC0 || code == 8'hC4 || code == 8'hEF)) begin
         refuse(die, $sformatf("command %02xh while the array may be programming: no status with ARDY yet", code));
         array[die] = IDLE;
       end
       if (array[die] == SENSING
-          && (code == 8'h30 || code == 8'h60 || code == 8'h80 || code == 8'h90 || code == 8'hC0 || code == 8'hC4)) begin
+          && (code == 8'h30 || code == 8'h60 || code == 8'h80 || code == 8'h90 || code == 8'hC0 || code == 8'hC4
+              || code == 8'hEF)) begin
         refuse(die, $sformatf("command %02xh in a cache read, before 3Fh or a status with ARDY", code));
         array[die] = IDLE;
       end
@@ -361,6 +381,18 @@ module flashtrain_nand_checker #(
             if (opened[die] != 8'h80) unopened(die, code);
             check_run(die);
           end
+        end
+        8'hEF:
+        if (READ_LEVELS != 0) begin
+          waiting[die] = code;
+          left[die] = address_cycles(code);
+          opened[die] = NO_COMMAND;
+          source[die] = NOTHING;
+          plane_selected[die] = 0;
+          loading[die] = 0;
+        end else begin
+          refuse(die, "unknown command efh");
+          ignoring[die] = 1;
         end
         8'h70: begin
           waiting[die] = code;
@@ -585,7 +617,7 @@ module flashtrain_nand_checker #(
 
   task addressed(input integer die, input [7:0] code);
     begin
-      if (code != 8'h05 && code != 8'h85 && code != 8'h90) begin
+      if (code != 8'h05 && code != 8'h85 && code != 8'h90 && code != 8'hEF) begin
         if (address[die][39:16] >> ROW_BITS != 0)
           refuse(die, $sformatf("row address %06xh has more than %0d bits", address[die][39:16], ROW_BITS));
       end
@@ -677,6 +709,12 @@ module flashtrain_nand_checker #(
           data_in_at(die, column(die), cycle + TCCS, 1);
           loading[die] = opened[die] == 8'h80;
         end
+        8'hEF: begin
+          if (address[die][39:32] != READ_LEVEL)
+            refuse(die, $sformatf("feature %02xh, which there is not", address[die][39:32]));
+          data_in_at(die, 0, cycle + TADL, 0);
+          parameters[die] = PARAMETERS;
+        end
         8'h78, 8'h90: begin
           source[die] = code == 8'h78 ? STATUS : ID;
           out_from[die] = cycle + TWHR;
@@ -684,7 +722,7 @@ module flashtrain_nand_checker #(
         end
         default: ;
       endcase
-      if (code == 8'h78 || code == 8'h80 || code == 8'h85 || code == 8'h90 || code == 8'hC2)
+      if (code == 8'h78 || code == 8'h80 || code == 8'h85 || code == 8'h90 || code == 8'hC2 || code == 8'hEF)
         trace_command(die, code);
     end
   endtask
@@ -729,9 +767,25 @@ module flashtrain_nand_checker #(
     end
   endtask
 
+  // One in each beat, twice: at both edges of DQS. The last one makes the die busy.
+  task see_parameter(input integer die);
+    if (!ignoring[die] && waiting[die] == 8'hEF) begin
+      if (parameters[die] == 0) begin
+        if (loading[die]) refuse(die, $sformatf("more than %0d parameters of a feature", PARAMETERS));
+        loading[die] = 0;
+      end else begin
+        if (dq_o[15:8] != dq_o[7:0]) refuse(die, "a parameter of a feature that is not the same at both edges");
+        if (dq_o[7:0] > (parameters[die] == PARAMETERS ? READ_LEVELS : 0))
+          refuse(die, $sformatf("parameter %0d of the read level is %0d", PARAMETERS + 1 - parameters[die], dq_o[7:0]));
+        parameters[die] = parameters[die] - 1;
+        if (parameters[die] == 0) busy_after[die] = cycle + TWB;
+      end
+    end
+  endtask
+
   task data_in_end(input integer die);
     begin
-      if (!ignoring[die]) begin
+      if (!ignoring[die] && waiting[die] != 8'hEF) begin
         loaded[die] = 1;
         advance(die, "data in");
       end
@@ -820,7 +874,7 @@ module flashtrain_nand_checker #(
       8'h00, 8'h06, 8'h80, COPY: address_cycles = 5;
       8'h60, 8'h78, 8'hBC, 8'hBE, 8'hC2, 8'hC4, 8'hC5, 8'hC9: address_cycles = 3;
       8'h05, 8'h85: address_cycles = 2;
-      8'h90: address_cycles = 1;
+      8'h90, 8'hEF: address_cycles = 1;
       default: address_cycles = 0;
     endcase
   endfunction
