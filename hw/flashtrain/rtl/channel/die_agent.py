@@ -174,7 +174,7 @@ class DieAgent(wiring.Component):
             result = Mux(mover.results.valid, mover.results.payload, result)
             reporting.append(mover)
         m.d.comb += [
-            self.results.valid.eq(Cat(unit.results.valid for unit in reporting).any()),
+            self.results.valid.eq(reduce(or_, (unit.results.valid for unit in reporting))),
             self.results.payload.eq(result),
             *(unit.results.ready.eq(self.results.ready) for unit in reporting),
         ]
