@@ -99,9 +99,9 @@ class Device:
 
         factory: take all blocks as erased, as they come from the factory; else every block is erased first,
         which takes its time: that is waited for in a node with a journal, because what is not erased yet
-        would come back after a loss of power. Where there are spare blocks the flash is looked at before: what
-        bad blocks keep must not be taken for something new one day. :class:`DeviceHang` when the controller
-        does not become ready.
+        would come back after a loss of power. With spare blocks the flash is looked at before: what bad
+        blocks keep must not be taken for something new one day. :class:`DeviceHang` when the controller does
+        not become ready.
         """
         if self._engine.enabled:
             self.disable()
