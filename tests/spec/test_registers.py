@@ -99,6 +99,7 @@ def test_channel_counters():
         "SENSES", "PAGES_SENSED", "BUFFER_HITS", "ERASES", "FAILURES", "DIES_OFFLINE",
         "BITS_CORRECTED", "WORDS_UNCORRECTABLE", "PAGES_CORRECTED_1", "PAGES_CORRECTED_2",
         "PAGES_CORRECTED_4", "PAGES_CORRECTED_8", "PAGES_CORRECTED_16", "BLOCKS_REPLACED",
+        "SETS_REPEATED",
     ]  # fmt: skip
     assert values(ChannelCounter) == {name: index for index, name in enumerate(names)}
     assert registers.channel_counter_register(ChannelCounter.BUS_IDLE) == 0x600
