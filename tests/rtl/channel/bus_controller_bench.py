@@ -33,6 +33,8 @@ CYCLES = {
     BusOp.BESIDE_MORE: 4, BusOp.BESIDE_LAST: 5, BusOp.BESIDE_NEXT: 1, BusOp.SELECT_BESIDE: 4,
     BusOp.BESIDE_END: 1, BusOp.BESIDE_RENEW: 2,
 }  # fmt: skip
+if CONFIG.geometry.spare_blocks:
+    CYCLES |= {BusOp.COPYBACK_READ: 7, BusOp.COPYBACK_PROGRAM: 7}
 NO_DATA = [op for op in CYCLES if op not in TAKES_DATA | GIVES_STATUS]
 FETCH_CLOCKS = 2  # until the bench gives the beats that the bus has asked for
 ADDRESSED = {op for op, cycles in CYCLES.items() if cycles > 2}
