@@ -179,3 +179,27 @@ def test_an_orderly_end(link, bad, written, more):
             assert trained.append(blocks(5, 1)).lba == written
             cycle(device)
             assert np.array_equal(trained.read_blocks(written, 5).view(np.uint32).reshape(-1), blocks(5, 1))
+
+
+def test_what_a_bad_block_keeps_is_old_also_after_a_format(link):
+    """The numbers of allocations go on: else it would look as if it came after what is written there."""
+    with begin(link) as device:
+        trained = device.stream("trained")
+        for _ in range(8):
+            trained.append(blocks(7))
+            trained.reset()
+        trained.append(blocks(7, 1))
+        zone = physical(link)[0]
+        for place in PLACES[:2]:
+            link.break_block(*place, zone)
+        wear = device.zone_wear()
+        device.format()
+        assert max(device.zone_wear()) >= max(wear)
+        assert link._flash.zones[zone].page(1) is not None
+        stored = trained.append(blocks(7, 2))
+        while physical(link, 3)[0] != zone:
+            trained.reset()
+            stored = trained.append(blocks(7, 2))
+        for _ in range(3):
+            cycle(device)
+            assert np.array_equal(trained.read(stored), blocks(7, 2))

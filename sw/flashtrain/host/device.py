@@ -18,6 +18,7 @@ from .entries import CompletionEntry
 from .errors import ArrayError, DeviceEnabled, DeviceMismatch
 from .functional import FunctionalLink
 from .journal import Journal, is_recorded
+from .journal_record import Record
 from .link import Link, LinkFactory
 from .optimizer_state import OptimizerState
 from .pending import Pending
@@ -98,18 +99,27 @@ class Device:
 
         factory: take all blocks as erased, as they come from the factory; else every block is erased first,
         which takes its time: that is waited for in a node with a journal, because what is not erased yet
-        would come back after a loss of power. :class:`DeviceHang` when the controller does not become ready.
+        would come back after a loss of power. With spare blocks the flash is looked at before: what bad
+        blocks keep must not be taken for something new one day. :class:`DeviceHang` when the controller does
+        not become ready.
         """
         if self._engine.enabled:
             self.disable()
         for space in self._spaces.values():
             space.clear()
         self._spares = 0
-        self._start(Control.FACTORY if factory else Control(0))
+        if factory or not self.config.geometry.spare_blocks:
+            self._start(Control.FACTORY if factory else Control(0))
+            floor = 0
+        else:
+            self._start(Control.RECOVER)
+            floor = Recovery(self._engine, self.node, self._zones, self._journal).forget()
         if self._journal is not None:
-            self._journal.start()
+            self._journal.start(Record(0, floors=(floor,) * self.config.geometry.zones))
             if not factory:
                 self._controller.settle()
+            if floor:
+                self._journal.write()
 
     def recover(self) -> RecoveryReport:
         """Enable the controller and find what non-volatile streams held when the power failed.

@@ -73,6 +73,10 @@ class RecoveryReport:
         return next(stream for stream in self.streams if stream.name == name)
 
 
+_MOST_WEAR = (1 << PageIdentity.wear.width) - 1
+"""Of spares, so that they are erased behind all zones."""
+
+
 class _Found(NamedTuple):
     """The newest record, in what zone of the journal; whether nothing was begun after it; block behind it
     where that zone goes on (None: it does not); records read."""
@@ -131,6 +135,19 @@ class Recovery:
             self._geometry.zones - len(kept), found.read, clean, self._engine.link.clocks - start,
             len(self._spares),
         )  # fmt: skip
+
+    def forget(self) -> int:
+        """Keep nothing: everything is erased. Gives the lowest sequence number of what will be allocated.
+
+        Blocks that cannot be erased keep what they hold. So that nobody takes it for something new, sequence
+        numbers go on.
+        """
+        claims = self._reader.claims()
+        sequence = 1 + max((claim.sequence for claim in claims), default=-1)
+        wear = self._wear(claims, Record(0)) + [_MOST_WEAR] * self._geometry.spare_blocks
+        self._release(enumerate(wear))
+        self._submit([self._end(sequence)])
+        return sequence
 
     def zones(self, nsid: int) -> list[ZoneInfo]:
         """The zones of a stream as they are afterwards."""
@@ -247,7 +264,7 @@ class Recovery:
     def _restore(
         self, entries: dict[int, StreamEntry], pointers: dict[Claim, int], wear: list[int], sequence: int
     ) -> None:
-        restore, any_nsid = Opcode.RESTORE, self._node.streams[0].nsid
+        restore = Opcode.RESTORE
         kept = {claim.physical: claim for claim in pointers}
         self._submit(
             Command(restore, nsid, action=RestoreAction.STREAM, generation=entry.generation)
@@ -266,18 +283,22 @@ class Recovery:
             )
             for claim, pointer in pointers.items()
         )
+        self._release((zone, wear[zone]) for zone in range(self._geometry.zones) if zone not in kept)
+        # What else is in spares would come back one day.
+        self._release((block, _MOST_WEAR) for block in self._reader.written_spares(self._spares))
+        self._submit([self._end(sequence)])
+
+    def _release(self, zones: Iterable[tuple[int, int]]) -> None:
+        """Nobody needs these physical zones, which have this wear."""
+        nsid = self._node.streams[0].nsid
         self._submit(
-            Command(restore, any_nsid, action=RestoreAction.PHYSICAL, physical=physical, wear=wear[physical])
-            for physical in range(self._geometry.zones)
-            if physical not in kept
+            Command(Opcode.RESTORE, nsid, action=RestoreAction.PHYSICAL, physical=zone, wear=wear)
+            for zone, wear in zones
         )
-        # What else is in spares would come back one day. They are the last to be erased.
-        most = (1 << PageIdentity.wear.width) - 1
-        self._submit(
-            Command(restore, any_nsid, action=RestoreAction.PHYSICAL, physical=block, wear=most)
-            for block in self._reader.written_spares(self._spares)
-        )
-        self._submit([Command(restore, any_nsid, action=RestoreAction.END, sequence=sequence)])
+
+    def _end(self, sequence: int) -> Command:
+        nsid = self._node.streams[0].nsid
+        return Command(Opcode.RESTORE, nsid, action=RestoreAction.END, sequence=sequence)
 
     def _submit(self, commands: Iterable[Command]) -> None:
         """Submit commands, and wait for all."""

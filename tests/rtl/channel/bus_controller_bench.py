@@ -35,6 +35,8 @@ CYCLES = {
 }  # fmt: skip
 if CONFIG.read_levels:
     CYCLES[BusOp.SET_READ_LEVEL] = 2
+if CONFIG.geometry.spare_blocks:
+    CYCLES |= {BusOp.COPYBACK_READ: 7, BusOp.COPYBACK_PROGRAM: 7}
 NO_DATA = [op for op in CYCLES if op not in TAKES_DATA | GIVES_STATUS | {BusOp.SET_READ_LEVEL}]
 FETCH_CLOCKS = 2  # until the bench gives the beats that the bus has asked for
 ADDRESSED = {op for op, cycles in CYCLES.items() if cycles > 2}

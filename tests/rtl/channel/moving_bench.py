@@ -348,6 +348,37 @@ async def a_read_beside_goes_on_in_the_spare(dut):
 
 
 @cocotb.test()
+async def an_erase_waits_for_the_move(dut):
+    """Of the zone that is moved, asked for while its last program is in the array: nothing is left of it."""
+    bench = MovingBench(dut, MovingDie(CONFIG, "die", breaks=breaks_at(("program", 0, 1, 0))))
+    await bench.start()
+    for _ in range(2):
+        await bench.append(0)
+    while plain(bench.die.history).count(BusOp.PROGRAM_LAST) < 2:
+        await wait(dut, 20)
+    for numbers in bench.rows.values():
+        numbers.clear()
+    bench.send_erase(0)
+    await bench.finish()
+    assert bench.table[0, 0] == SPARE
+    assert all(bench.moving_die.contents[bench.table[0, p], p] == [] for p in PLANES)
+
+
+@cocotb.test()
+async def a_spare_that_is_to_be_erased_is_taken(dut):
+    """It is not erased then. Those of the same number on other planes are."""
+    bench = MovingBench(dut, MovingDie(CONFIG, "die", breaks=breaks_at(("program", 0, 0, 0))))
+    await bench.start()
+    await bench.append(0)
+    while BusOp.PROGRAM_LAST not in plain(bench.die.history):
+        await wait(dut, 20)
+    bench.send_erase(SPARE)
+    await bench.finish()
+    assert bench.table[0, 0] == SPARE
+    assert len(bench.works("erase")) == GEOMETRY.planes
+
+
+@cocotb.test()
 @cocotb.parametrize((("delay", "pause", "often"), [(0, 0, 0.1), (500, 10, 0.05), (1500, 300, 0.03)]))
 async def random_failures(dut, delay, pause, often):
     """Appends, reads and erases, while programs, copies and erases fail until there are no spares."""

@@ -24,6 +24,8 @@ OPERATIONS = {
     (0x00, 5, 0x30): BusOp.READ_LAST,
     (0x00, 5, 0x31): BusOp.CACHE_READ_LAST,
     (0x31, 0, None): BusOp.CACHE_READ_NEXT,
+    (0x00, 5, 0x35): BusOp.COPYBACK_READ,
+    (0x85, 5, 0x10): BusOp.COPYBACK_PROGRAM,
     (0x3F, 0, None): BusOp.CACHE_READ_END,
     (0x06, 5, 0xE0): BusOp.SELECT,
     (0x80, 5, None): BusOp.PROGRAM_PAGE,

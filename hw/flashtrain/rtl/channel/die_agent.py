@@ -164,12 +164,13 @@ class DieAgent(wiring.Component):
         connect(m, updater.updated, flipped(self.updated))
         connect(m, flipped(self.reads), reader.reads)
         at_work = [unit.turn.busy | unit.turn.wants for unit in units]
-        if self.config.geometry.spare_blocks:
+        if mover is not None:
             m.submodules.replacer = replacer = BlockReplacer(self.config)
             forward(m, replacer, self, ("erase", "erased", "restored"))
             connect(m, replacer.step, eraser.erase)
             connect(m, eraser.erased, replacer.stepped)
             at_work.append(replacer.busy)
+            self._move(m, mover, programmer, replacer)
         else:
             connect(m, flipped(self.erase), eraser.erase)
             connect(m, eraser.erased, flipped(self.erased))
@@ -188,14 +189,13 @@ class DieAgent(wiring.Component):
             result = Mux(mover.results.valid, mover.results.payload, result)
             reporting.append(mover)
         m.d.comb += [
-            self.results.valid.eq(Cat(unit.results.valid for unit in reporting).any()),
+            self.results.valid.eq(reduce(or_, (unit.results.valid for unit in reporting))),
             self.results.payload.eq(result),
             *(unit.results.ready.eq(self.results.ready) for unit in reporting),
         ]
         for unit, turn in zip(units, turns.units, strict=True):
             connect(m, unit.turn, turn)
         if mover is not None:
-            self._move(m, mover, programmer, replacer)
             # What is in doubt comes before all else that changes the array.
             for unit in (programmer, eraser, updater):
                 turn = turns.units[units.index(unit)]

@@ -130,9 +130,9 @@ class Reader(wiring.Component):
         may_begin = self.beside & sets.complete & ~statistics & ~(sets.several & self.yields)
         # When the array may be idle the watch is to see it so, between the end of a set and the next sense.
         may_renew = may_begin & sequential & self.array_works
+        known = Signal()  # it does: nothing has been moved since they were named
         m.d.comb += sequential.eq(sets.sequential)
         if self.config.geometry.spare_blocks:
-            known = Signal()
             m.d.comb += sequential.eq(sets.sequential & known)
         with m.FSM(name="reader") as fsm:
             with m.State("NOTHING"):
