@@ -17,8 +17,8 @@ class Retrier(wiring.Component):
 
     So whoever has the die next finds it at level 0, and the array is idle whenever the level changes.
 
-    Throughput: a page takes tR, twice tFEAT, and some 40 cycles, two waits of tADL, three status bytes and
-    tCCS besides its data.
+    Throughput: besides its data a page takes tR, tCCS, twice tFEAT and tADL, three status bytes, and 18 other
+    cycles.
 
     Members, beside those of `unit_ports`
     -------------------------------------
