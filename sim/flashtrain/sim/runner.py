@@ -51,6 +51,9 @@ from flashtrain.sim.bench_parameters import VARIABLE
 from flashtrain.sim.build_cache import BUILD, build_once, content_key, files_key, read_sources, write_sources
 from flashtrain.spec.errors import FlashtrainError
 
+_MAKE_OPTIONS = (*VERILATOR_MAKE_OPTIONS, "VM_PARALLEL_BUILDS=0", "OPT_FAST=-O1")
+"""A bench runs for seconds: precompiled headers and more optimisation take longer than they save."""
+
 
 class Simulator(Enum):
     """A simulator that benches run on. Icarus knows X and is slow; Verilator is fast and has two states."""
@@ -126,7 +129,9 @@ def run_bench(
         runner = _Verilator(bench.parent, visible)
     else:
         runner = _Icarus(bench.parent)
-    version = content_key(json.dumps(tool_versions()), runner.simulator_version(), str(waves))
+    version = content_key(
+        json.dumps(tool_versions()), runner.simulator_version(), str(waves), " ".join(_MAKE_OPTIONS)
+    )
     folder = (build_dir / f"{toplevel}-{simulator.value}-{content_key(files_key(files), version)}").resolve()
     build_once(folder, lambda: _build(runner, files, toplevel, folder, waves))
 
@@ -252,7 +257,7 @@ class _Verilator(cocotb_runner.Verilator):
         waived = [f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS]
         return [
             [*verilate, "-Wno-fatal", *waived, str(public)],
-            [*make, *VERILATOR_MAKE_OPTIONS],
+            [*make, *_MAKE_OPTIONS],
         ]
 
 
