@@ -185,7 +185,7 @@ def test_what_a_bad_block_keeps_is_old_also_after_a_format(link):
     """The numbers of allocations go on: else it would look as if it came after what is written there."""
     with begin(link) as device:
         trained = device.stream("trained")
-        for _ in range(8):
+        for _ in range(40):
             trained.append(blocks(7))
             trained.reset()
         trained.append(blocks(7, 1))
