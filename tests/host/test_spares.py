@@ -73,7 +73,7 @@ def test_a_zone_is_lost_when_no_spare_is_left(link):
         assert replaced(device) == 2
         device.stream("trained").append(blocks(1))
         assert physical(link)[0] >= G.zones  # zone 0, which has the first spare
-        assert device._controller._link._executor.physical._free == set(range(1, 16)) - {2}
+        assert link._executor.physical._free == set(range(1, 16)) - {2}
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
@@ -108,13 +108,11 @@ def test_an_old_page_in_a_bad_block_is_no_claim(link):
         zone = physical(link)[0]
         trained.reset()
         assert replaced(device) == 1
-        for turn in range(1, 17):  # until the same physical zone is used again
-            stored = trained.append(blocks(5, turn))
-            if link._executor.physical._replaced[zone, 0] in [
-                block for block, z in enumerate(link._flash.zones) if any(z.pages)
-            ]:
-                break
+        turn, stored = 1, trained.append(blocks(5, 1))
+        while physical(link, 1)[0] != zone:
             trained.reset()
+            turn += 1
+            stored = trained.append(blocks(5, turn))
         assert link._flash.zones[zone].page(0).owner.generation == 0
         for _ in range(3):
             report = cycle(device)
