@@ -8,6 +8,7 @@ import pytest
 
 from flashtrain.host import Device, FunctionalLink, open_device
 from flashtrain.host.command_errors import CommandError
+from flashtrain.host.conformance import compare_links
 from flashtrain.sim.nand_errors import ErrorModel, Wear
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.spec import Opcode, Port, Status, preset
@@ -125,6 +126,14 @@ def test_a_worn_device_lives_as_long_as_its_spares(rtl, seed):
                 break
         assert total(device, "BLOCKS_REPLACED") > 0
         assert total(device, "FAILURES") >= 2 * total(device, "BLOCKS_REPLACED")
+
+
+@pytest.mark.parametrize("recovering", [False, True])
+def test_both_links_agree(rtl, recovering, seed):
+    with FunctionalLink(CONFIG, len(rtl.memory)) as model:
+        statuses = compare_links(CONFIG, seed, 400, model, rtl, recovering=recovering)
+    print(statuses)
+    assert sum(statuses.values()) == 400 and statuses["SUCCESS"] > 40
 
 
 def test_what_restore_and_inspect_may_name(link, raw_of):

@@ -1,4 +1,4 @@
-"""A channel engine whose dies have a bad block each, and spares: replaced, used, found again after a reset."""
+"""A channel engine whose dies have a bad block each, and spares: replaced, used, and found after a reset."""
 
 import cocotb
 from engine_bench import BAD_ZONE, CAPACITY, CONFIG, Centre, Zone
