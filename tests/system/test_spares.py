@@ -96,6 +96,23 @@ def test_what_lies_in_spares_survives(link, seed):
         assert spares > 0
 
 
+def test_an_orderly_end_leaves_zones_that_take_more(link, seed):
+    """If each of their blocks has a page; else nobody knows which of them are bad."""
+    break_blocks(link, Random(seed))
+    random = np.random.default_rng(seed)
+    with open_device(link=link, node=UPDATE_NODE) as device:
+        trained, kept = device.stream("trained"), []
+        for blocks in (G.superpage, 2, 5):
+            array = content(random, blocks)
+            kept.append((trained.append(array), array))
+            device.shutdown()
+            link.power_cycle()
+            assert device.recover().clean
+        assert [stored.extents[0].lba for stored, _ in kept] == [0, G.superpage, G.superpage + 2]
+        for stored, array in kept:
+            assert np.array_equal(trained.read(stored), array)
+
+
 def test_a_zone_is_given_up_without_spares(rtl):
     """As without spares: it is the zone that is lost, not what lies in the others."""
     for zone in range(G.spare_blocks + 1):
