@@ -49,6 +49,11 @@ def physical(link, lba=0):
     return place
 
 
+def written(link, zones):
+    """Pages there, spares included."""
+    return [page for zone in zones for page in link._flash.zones[zone].pages if page]
+
+
 def test_all_zones_can_be_used(link):
     for zone, place in enumerate(PLACES):
         link.break_block(*place, zone)
@@ -201,3 +206,32 @@ def test_what_a_bad_block_keeps_is_old_also_after_a_format(link):
         for _ in range(3):
             cycle(device)
             assert np.array_equal(trained.read(stored), blocks(7, 2))
+
+
+def test_a_zone_that_lies_in_spares_only_takes_no_other_ones_place(link):
+    """Every physical zone holds something; what its own one still does is of an earlier life."""
+    with begin(link) as device:
+        inputs, trained = device.stream("inputs", Port.HOST), device.stream("trained")
+        first = inputs.append(blocks(1))  # to the first of all
+        trained.append(blocks(1))
+        zone = physical(link)[0]
+        link.break_block(0, 0, 0, zone)
+        turn, stored = 0, trained.append(blocks(1))
+        # Until it lies in the spare, and both zones of the journal have been written.
+        while turn <= G.zone_capacity or turn not in {p.owner.generation for p in written(link, G.spares)}:
+            turn += 1
+            trained.reset()
+            stored = trained.append(blocks(1, turn))
+        trained.finish_zone(0)
+        kept = [(trained, stored, blocks(1, turn)), (device.stream("inputs"), first, blocks(1))]
+        for stream in UPDATE_NODE.streams:
+            if stream is not UPDATE_NODE.journal:
+                opened = device.stream(stream.name, Port.HOST if stream.name == "inputs" else Port.CORE)
+                room = sum(one.room for one in opened.report())
+                array = blocks(room, stream.nsid)
+                kept.append((device.stream(stream.name), opened.append(array), array))
+        assert all(any(written(link, [one])) for one in range(G.zones)), "a zone has nothing"
+        cycle(device)
+        for stream, one, array in kept:
+            if UPDATE_NODE.named(stream.name).persistency:
+                assert np.array_equal(stream.read(one), array), stream
