@@ -19,8 +19,16 @@ from flashtrain.host import (
     UpdatePending,
     open_device,
 )
-from flashtrain.host.command_errors import AccessDenied, StreamPinned, StreamUncommitted, ZoneOffline
-from flashtrain.spec import ConfigError, NodeTable, Persistency, Port, ZoneState
+from flashtrain.host.command_errors import (
+    AccessDenied,
+    MediaError,
+    StreamPinned,
+    StreamUncommitted,
+    ZoneOffline,
+)
+from flashtrain.host.functional.zones import StreamZones
+from flashtrain.host.optimizer_state import ATTEMPTS
+from flashtrain.spec import ConfigError, NodeTable, Persistency, Port, Status, ZoneState
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.training.optimizers import SGD, Adam, AdamW, Momentum
@@ -343,3 +351,32 @@ def test_a_volatile_first_generation_is_flushed():
     volatile = tuple(replace(stream, persistency=Persistency.VOLATILE) for stream in streams)
     needed = commands_to_initialise(NodeTable("no journal", streams))
     assert commands_to_initialise(NodeTable("volatile", volatile)) == needed + 1
+
+
+@pytest.fixture
+def fail_updates(monkeypatch):
+    """Called with a number: the programs of so many UPDATE commands fail from now on."""
+    original, left = StreamZones.update, []
+
+    def update(*arguments):
+        status = original(*arguments)
+        return left.pop() if left and not status else status
+
+    monkeypatch.setattr(StreamZones, "update", update)
+    return lambda count: left.extend([Status.WRITE_FAULT] * count)
+
+
+def test_an_update_whose_programs_fail_is_repeated(state, update, unchanged, fail_updates):
+    fail_updates(ATTEMPTS - 1)  # each attempt has two commands, of which the first fails
+    update()
+    state.skip()
+    unchanged()
+
+
+def test_an_update_whose_programs_fail_again_and_again(state, update, unchanged, fail_updates):
+    fail_updates(2 * ATTEMPTS)
+    with pytest.raises(MediaError, match="WRITE_FAULT"):
+        update()
+    with pytest.raises(NothingToCommit):
+        state.commit()
+    unchanged()

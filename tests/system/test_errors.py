@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from flashtrain.host import Device, open_device
+from flashtrain.host import Device, TensorGroup, open_device
 from flashtrain.host.command_errors import MediaError
 from flashtrain.sim.nand_errors import (
     Ageing,
@@ -25,8 +25,10 @@ from flashtrain.sim.nand_errors import (
 )
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.spec import Port, preset
-from flashtrain.spec.registers import ChannelCounter
-from flashtrain.spec.streams import SINGLE_NODE
+from flashtrain.spec.optimizer import Input, OptimizerCode
+from flashtrain.spec.registers import ChannelCounter, StreamRegister, stream_register
+from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
+from flashtrain.training.optimizers import Adam
 
 CONFIG = preset("tiny")
 G = CONFIG.geometry
@@ -196,6 +198,33 @@ def test_programs_fail_where_the_twin_says(link, device, seed):
     assert torn == {place for place in cells.values() if program_fails(model, place)}
     failures = sum(channel[ChannelCounter.FAILURES.name] for channel in device.channel_counters())
     assert len(torn) == failures == errors > 0
+
+
+def test_updates_whose_programs_fail_are_repeated(link):
+    """The weights are those of a device without errors, to the last bit."""
+    steps, shape = 6, (PAGE // 4,)
+    random = np.random.default_rng(3)
+    gradients = random.standard_normal((steps, *shape)).astype(np.float32)
+    weights = random.standard_normal(shape).astype(np.float32)
+    adam = Adam(0.01)
+    with open_device(link=link, node=UPDATE_NODE) as device:
+        state = device.optimizer_state([TensorGroup(OptimizerCode.ADAM, (shape,))])
+        state.initialise([[weights]])
+        expected, moments = weights, adam.initial_state(weights)
+        for step, gradient in enumerate(gradients, 1):
+            link.set_errors(ErrorModel(seed=step, program_failure=Wear(0.1, exponent=0.0)))
+            state.update([[gradient]], [adam.constants(step)])
+            link.set_errors(None)
+            state.commit()
+            expected, moments = adam.step(expected, gradient, moments, step)
+            assert state.read(Input.W)[0][0].tobytes() == expected.tobytes()
+        failures = sum(channel[ChannelCounter.FAILURES.name] for channel in device.channel_counters())
+        resets = sum(
+            link.read_register(stream_register(device.stream(name).nsid, StreamRegister.GENERATION))
+            for name in ("state_a", "state_b")
+        )
+        # Each step leads to one reset, of its source; each attempt that failed to one more.
+        assert failures > 0 and resets > 2 + steps
 
 
 def test_erases_fail_where_the_twin_says(link, device):

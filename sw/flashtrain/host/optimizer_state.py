@@ -1,13 +1,13 @@
 """Optimizer state that lives on the dies: tensors in, steps by gradients, generations."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.numerics import Constants
-from flashtrain.spec import Geometry, Persistency
+from flashtrain.spec import Geometry, Opcode, Persistency, Status
 from flashtrain.spec.errors import require
 from flashtrain.spec.optimizer import Input
 
@@ -30,6 +30,9 @@ from .stored import StoredArray, join
 from .tensor_group import ARRAYS, PlacedGroup, StoredTensor, TensorGroup, Tensors, place
 from .tiling import TileLayout, split_tensors
 
+ATTEMPTS = 3
+"""At an update whose programs fail: what is repeated goes to other blocks most of the time."""
+
 
 @dataclass(frozen=True)
 class Generation:
@@ -47,8 +50,9 @@ class OptimizerState:
     current and frees the old one unless it is pinned; :meth:`skip` drops it. With two streams, a pinned
     generation has to be released before the second update after it; a third stream lets training go on.
 
-    Tensors are given and come back as a list for each group. An update that raises an exception has changed
-    nothing. All zones of the streams belong to the state.
+    Tensors are given and come back as a list for each group. An update of which a program failed is repeated,
+    from the generation that is still whole; one that raises an exception has changed nothing. All zones of
+    the streams belong to the state.
     """
 
     def __init__(
@@ -204,18 +208,23 @@ class OptimizerState:
             )
         steps = [placed.step(one) for placed, one in zip(self._placed, constants, strict=True)]
         pages = [placed.gradient_pages(one) for placed, one in zip(self._placed, gradients, strict=True)]
-        groups: list[GroupUpdate] = []
-        try:
-            for placed, step, part in zip(self._placed, steps, pages, strict=True):
-                # The statistics of one group are fetched before the next one resets them.
-                destination.settle(pending for group in groups for pending in group.pendings)
-                groups.append(GroupUpdate(destination, source, placed, step, part, self._zone_rows))
-        except (CommandError, BufferFull):
-            destination.reset()
-            raise
+
+        def begin() -> list[GroupUpdate]:
+            groups: list[GroupUpdate] = []
+            try:
+                for placed, step, part in zip(self._placed, steps, pages, strict=True):
+                    # The statistics of one group are fetched before the next one resets them.
+                    destination.settle(pending for group in groups for pending in group.pendings)
+                    groups.append(GroupUpdate(destination, source, placed, step, part, self._zone_rows))
+            except (CommandError, BufferFull):
+                destination.reset()
+                raise
+            return groups
+
+        groups = begin()
         self._next, self._under_way = destination, True
         pendings = [pending for group in groups for pending in group.pendings]
-        return StateUpdate(pendings, lambda: self._finish(destination, groups))
+        return StateUpdate(pendings, lambda: self._finish(destination, groups, begin))
 
     def commit(self) -> Generation:
         """Make the updated generation current; the one before is freed unless it is pinned."""
@@ -283,15 +292,23 @@ class OptimizerState:
                 return self._streams[name]
         raise GenerationPinned(f"{self._names(others)} is pinned; the next generation has no place")
 
-    def _finish(self, destination: StateStream, groups: Sequence[GroupUpdate]) -> list[GroupCopies]:
+    def _finish(
+        self,
+        destination: StateStream,
+        groups: list[GroupUpdate],
+        again: Callable[[], list[GroupUpdate]],
+        attempts: int = ATTEMPTS,
+    ) -> list[GroupCopies]:
         """Wait for an update. If anything failed there is nothing to commit, and nothing has changed."""
         self._next, self._under_way = None, False
         # All are waited for before the first failure is raised: nothing is in flight then.
         destination.settle(pending for group in groups for pending in group.pendings)
         try:
             results = [group.result() for group in groups]
-        except (CommandError, ForeignGeneration):
+        except (CommandError, ForeignGeneration) as error:
             destination.reset()
+            if attempts > 1 and _program_failed(error):
+                return self._finish(destination, again(), again, attempts - 1)
             raise
         self._next, self._statistics = destination, tuple(statistics for _, statistics in results)
         return [copies for copies, _ in results]
@@ -320,3 +337,12 @@ class OptimizerState:
         extents = join(stream.planes_of_rows(first_row, layout.rows, planes), stream.zone_size)
         shape = (layout.rows, len(planes), g.channels, g.page_bytes)
         return StoredArray(stream.nsid, extents, shape, np.dtype(np.uint8))
+
+
+def _program_failed(error: Exception) -> bool:
+    """Whether a tile was lost on its way to the cells."""
+    return (
+        isinstance(error, CommandError)
+        and error.command.opcode is Opcode.UPDATE
+        and error.status == Status.WRITE_FAULT
+    )
