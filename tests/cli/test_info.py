@@ -12,11 +12,20 @@ def info(capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
-@pytest.mark.parametrize("preset", ["tiny", "small", "behemoth", "behemoth_wide"])
-def test_text(preset, capsys):
+@pytest.mark.parametrize(
+    ("preset", "spares"), [("tiny", 0), ("small", 0), ("behemoth", 0), ("behemoth_wide", 0), ("small_ecc", 2)]
+)
+def test_text(preset, spares, capsys):
     assert main(["info", "--preset", preset]) == 0
     text = capsys.readouterr().out
-    for words in (f"{preset}: ", "capacity", "bounds at 600 MHz", "page buffers", "streams of node single"):
+    for words in (
+        f"{preset}: ",
+        "capacity",
+        f"; {spares} spare blocks a plane",
+        "bounds at 600 MHz",
+        "page buffers",
+        "streams of node single",
+    ):
         assert words in text
 
 

@@ -49,6 +49,11 @@ def physical(link, lba=0):
     return place
 
 
+def written(link, zones):
+    """Pages there, spares included."""
+    return [page for zone in zones for page in link._flash.zones[zone].pages if page]
+
+
 def test_all_zones_can_be_used(link):
     for zone, place in enumerate(PLACES):
         link.break_block(*place, zone)
@@ -73,7 +78,7 @@ def test_a_zone_is_lost_when_no_spare_is_left(link):
         assert replaced(device) == 2
         device.stream("trained").append(blocks(1))
         assert physical(link)[0] >= G.zones  # zone 0, which has the first spare
-        assert device._controller._link._executor.physical._free == set(range(1, 16)) - {2}
+        assert link._executor.physical._free == set(range(1, 16)) - {2}
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
@@ -108,13 +113,11 @@ def test_an_old_page_in_a_bad_block_is_no_claim(link):
         zone = physical(link)[0]
         trained.reset()
         assert replaced(device) == 1
-        for turn in range(1, 17):  # until the same physical zone is used again
-            stored = trained.append(blocks(5, turn))
-            if link._executor.physical._replaced[zone, 0] in [
-                block for block, z in enumerate(link._flash.zones) if any(z.pages)
-            ]:
-                break
+        turn, stored = 1, trained.append(blocks(5, 1))
+        while physical(link, 1)[0] != zone:
             trained.reset()
+            turn += 1
+            stored = trained.append(blocks(5, turn))
         assert link._flash.zones[zone].page(0).owner.generation == 0
         for _ in range(3):
             report = cycle(device)
@@ -185,7 +188,7 @@ def test_what_a_bad_block_keeps_is_old_also_after_a_format(link):
     """The numbers of allocations go on: else it would look as if it came after what is written there."""
     with begin(link) as device:
         trained = device.stream("trained")
-        for _ in range(8):
+        for _ in range(40):
             trained.append(blocks(7))
             trained.reset()
         trained.append(blocks(7, 1))
@@ -203,3 +206,32 @@ def test_what_a_bad_block_keeps_is_old_also_after_a_format(link):
         for _ in range(3):
             cycle(device)
             assert np.array_equal(trained.read(stored), blocks(7, 2))
+
+
+def test_a_zone_that_lies_in_spares_only_takes_no_other_ones_place(link):
+    """Every physical zone holds something; what its own one still does is of an earlier life."""
+    with begin(link) as device:
+        inputs, trained = device.stream("inputs", Port.HOST), device.stream("trained")
+        first = inputs.append(blocks(1))  # to the first of all
+        trained.append(blocks(1))
+        zone = physical(link)[0]
+        link.break_block(0, 0, 0, zone)
+        turn, stored = 0, trained.append(blocks(1))
+        # Until it lies in the spare, and both zones of the journal have been written.
+        while turn <= G.zone_capacity or turn not in {p.owner.generation for p in written(link, G.spares)}:
+            turn += 1
+            trained.reset()
+            stored = trained.append(blocks(1, turn))
+        trained.finish_zone(0)
+        kept = [(trained, stored, blocks(1, turn)), (device.stream("inputs"), first, blocks(1))]
+        for stream in UPDATE_NODE.streams:
+            if stream is not UPDATE_NODE.journal:
+                opened = device.stream(stream.name, Port.HOST if stream.name == "inputs" else Port.CORE)
+                room = sum(one.room for one in opened.report())
+                array = blocks(room, stream.nsid)
+                kept.append((device.stream(stream.name), opened.append(array), array))
+        assert all(any(written(link, [one])) for one in range(G.zones)), "a zone has nothing"
+        cycle(device)
+        for stream, one, array in kept:
+            if UPDATE_NODE.named(stream.name).persistency:
+                assert np.array_equal(stream.read(one), array), stream

@@ -79,11 +79,11 @@ Optimizer steps on the dies (`spec.update`):
 - GENERATION commands wait, as resets do, until their stream (COMMIT: and its source) has no command in
   flight; later commands to it wait behind them.
 
-Recovery (`spec.identity`). INSPECT reads as READ does, but SLBA counts blocks of the device by physical zone,
-behind the zones come the spare blocks of all planes as if they were zones;
-nothing about the zone is checked, and the last 16 bytes of each block are replaced by the page's identity, as
-it is in the flash. RESTORE has no data; END waits until no command is in flight. Where they mean
-no namespace, NSID is that of any that exists.
+Recovery (`spec.identity`). INSPECT reads as READ does, but SLBA counts blocks of the device by physical zone
+(behind the zones come the spare blocks, those of one number on all planes as a zone), nothing about the zone
+is checked, and the last 16 bytes of each block are replaced by the page's identity, as it is in the flash.
+RESTORE has no data; END waits until no command is in flight. Where they mean no namespace, NSID is that of
+any that exists.
 A READ whose page has another identity than it must have completes with UNRECOVERED_READ_ERROR, and nothing of
 that page is written to the tensor buffer.
 """

@@ -80,7 +80,7 @@ def _days_of_endurance(usage: Usage) -> dict[Retention, float] | None:
     programmed = usage.channels[ChannelCounter.PAGES_PROGRAMMED.name]
     if not programmed:
         return None
-    fills = programmed / (g.channels * g.dies * g.planes * g.blocks * g.pages)
+    fills = programmed / (g.channels * g.dies * g.planes * g.zones * g.pages)
     return {kind: kind.endurance / fills * usage.seconds / SECONDS_PER_DAY for kind in reversed(Retention)}
 
 

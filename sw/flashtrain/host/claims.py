@@ -146,8 +146,8 @@ class ZoneReader:
     ) -> list[tuple[int, int]]:
         """Of the spares that have pages of the claim those that count.
 
-        own: columns in which its physical zone has some, too. Of blocks that hold as much the last one counts,
-        to which the others have moved.
+        own: columns in which its physical zone has some, too. Of blocks that hold as much the last one
+        counts, to which the others have moved.
         """
         g = self._geometry
         places: dict[int, list[int]] = {column: [claim.physical] for column in own}

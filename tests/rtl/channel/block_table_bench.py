@@ -15,7 +15,7 @@ CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 PLACES = [
     (zone, die, plane)
-    for zone in range(GEOMETRY.zones)
+    for zone in range(GEOMETRY.blocks)
     for die in range(GEOMETRY.dies)
     for plane in range(GEOMETRY.planes)
 ]

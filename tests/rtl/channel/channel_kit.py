@@ -38,6 +38,9 @@ UPDATING_PAIR = replace(DUAL, name="updating_pair", timing=replace(DUAL.timing, 
 IMPATIENT = replace(TINY, name="impatient", late_polls=40)
 """Gives a die up within some microseconds."""
 
+DUAL_SPARES = replace(DUAL, name="dual_spares", geometry=replace(DUAL.geometry, blocks=11, spare_blocks=2))
+"""Two dies with spare blocks."""
+
 TINY_CODE, DUAL_CODE = (replace(one, name=f"{one.name}_code", code_strength=9) for one in (TINY, DUAL))
 """Pages are one code word."""
 
@@ -64,7 +67,7 @@ CONFIGS: dict[str, FmsConfig] = {
 }
 EVERY_CONFIG = {
     **CONFIGS,
-    **{config.name: config for config in (IMPATIENT, IMPATIENT_RETRY, UPDATING, UPDATING_PAIR)},
+    **{config.name: config for config in (IMPATIENT, IMPATIENT_RETRY, UPDATING, UPDATING_PAIR, DUAL_SPARES)},
 }
 
 

@@ -5,7 +5,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 
 import cocotb
-from channel_kit import CONFIGS
+from channel_kit import EVERY_CONFIG
 from cocotb.triggers import RisingEdge
 from patient_streams import PatientSink, clock_now, wait
 from spare_configs import SPARE_CONFIGS
@@ -16,7 +16,7 @@ from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec.identity import identity_record
 from flashtrain.spec.registers import ChannelCounter
 
-CONFIG = {**CONFIGS, **SPARE_CONFIGS}[bench_parameters()["config"]]
+CONFIG = {**EVERY_CONFIG, **SPARE_CONFIGS}[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 WORD_BITS = 8 * CONFIG.data_bytes
 BEATS = CONFIG.bus_page_bytes // 2
@@ -39,6 +39,10 @@ class Zone:
     reads: int = 0  # under way
     identity: int = field(default_factory=lambda: random.getrandbits(ZoneIdentity().size))
     wear: int = field(default_factory=lambda: random.getrandbits(20))
+
+    @property
+    def fails(self) -> bool:
+        return self.number == BAD_ZONE and not GEOMETRY.spare_blocks
 
     @property
     def stream(self) -> int:
@@ -79,6 +83,7 @@ class Centre:
             "counter_sample",
             "wrong",
             *(f"{name}__ready" for name in self.SINKS),
+            *(f"spare_use__{part}" for part in ("valid", "payload") if GEOMETRY.spare_blocks),
         )
         await start(self.dut, within=3_000_000, **dict.fromkeys(inputs, 0))
         pause = 0 if self.busy == 1 else 3
@@ -118,7 +123,7 @@ class Centre:
         zone.pages.append(words)
         self.announced.append((zone, words))
         notify = int(zone.stream == NON_VOLATILE)
-        self.notices[tag, int(zone.number == BAD_ZONE)] += notify
+        self.notices[tag, int(zone.fails)] += notify
         fields = {"tag": tag, "stream": zone.stream, "notify": notify, "close": close,
                   "identity": zone.identity, "wear": zone.wear, "channel": CHANNEL}  # fmt: skip
         self.pages.send(pack(WritePage(CONFIG), **place, **fields))

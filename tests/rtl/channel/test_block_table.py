@@ -9,7 +9,7 @@ from flashtrain.rtl.channel.block_table import BlockTable
 from flashtrain.sim.runner import run_bench
 
 
-@pytest.mark.parametrize("config", ["tiny", "four_tiny_dies"])
+@pytest.mark.parametrize("config", ["tiny", "tiny_code", "four_tiny_dies"])
 def test_block_table(config, simulator, seed):
     run_bench(
         BlockTable(CONFIGS[config]),

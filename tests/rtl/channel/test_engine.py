@@ -6,7 +6,7 @@ import pytest
 from amaranth import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
-from channel_kit import CONFIGS
+from channel_kit import CONFIGS, DUAL_SPARES
 
 from flashtrain.rtl.channel.engine import ChannelEngine
 from flashtrain.rtl.export import export_design
@@ -60,15 +60,23 @@ class EngineWithDies(wiring.Component):
 @pytest.mark.long("wide_code")
 @pytest.mark.parametrize("name", CONFIGS)
 def test_engine(name, simulator, seed, tmp_path):
-    files = export_design(EngineWithDies(CONFIGS[name], bad_block=BAD_ZONE, bad_planes=1), "engine").write(
-        tmp_path
-    )
+    run("engine", CONFIGS[name], simulator, seed, tmp_path)
+
+
+@pytest.mark.long("icarus")
+def test_spares(simulator, seed, tmp_path):
+    run("engine_spares", DUAL_SPARES, simulator, seed, tmp_path)
+
+
+def run(bench: str, config: FmsConfig, simulator: Simulator, seed: int, folder: Path) -> None:
+    top = EngineWithDies(config, bad_block=BAD_ZONE, bad_planes=1)
+    files = export_design(top, "engine").write(folder)
     files += [*VERILATOR_SOURCES, QUIET_HOST] if simulator is Simulator.VERILATOR else ICARUS_SOURCES
     run_bench(
         files,
         "engine",
-        Path(__file__).with_name("engine_bench.py"),
+        Path(__file__).with_name(f"{bench}_bench.py"),
         simulator=simulator,
         seed=seed,
-        parameters={"config": name, "steps": STEPS[simulator], "bad_zone": BAD_ZONE},
+        parameters={"config": config.name, "steps": STEPS[simulator], "bad_zone": BAD_ZONE},
     )

@@ -206,11 +206,16 @@ class RandomCommands:
                 fields |= {"slba": zone * g.zone_size + offset, "nlb": blocks - 1}
                 fields |= self._data(address, blocks)
             case Opcode.RESTORE:
+                place = {
+                    "channel": r.randrange(g.channels), "die": r.randrange(g.dies),
+                    "plane": r.randrange(g.planes), "spare": r.randrange(g.spare_blocks + 1),
+                }  # fmt: skip
+                number = {"sequence" if r.random() < 0.5 else "generation": r.randrange(1 << 16)}
                 fields |= {
                     "slba": start + r.randrange(g.zone_size + 1), "action": r.choice(list(RestoreAction)),
                     "restored_state": r.choice([ZoneState.CLOSED, ZoneState.FULL, ZoneState.EMPTY]),
                     "physical": r.randrange(g.blocks + 1), "wear": r.randrange(99),
-                    "sequence" if r.random() < 0.5 else "generation": r.randrange(1 << 16),
+                    **(place if r.random() < 0.3 else number),
                 }  # fmt: skip
             case Opcode.STREAM_RESET:
                 self._pointers[nsid] = [0] * zones
