@@ -234,7 +234,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_CHANNEL_COUNTER_BUS_DATA_IN 0x02
 #define FLASHTRAIN_CHANNEL_COUNTER_BUS_DATA_OUT 0x03
 #define FLASHTRAIN_CHANNEL_COUNTER_BUS_WAIT 0x04 /* clocks of tADL, tWHR and tRHW within an operation */
-#define FLASHTRAIN_CHANNEL_COUNTER_PROGRAMS 0x05 /* page sets programmed */
+#define FLASHTRAIN_CHANNEL_COUNTER_PROGRAMS 0x05 /* page sets programmed, and pages that move to a spare block */
 #define FLASHTRAIN_CHANNEL_COUNTER_PAGES_PROGRAMMED 0x06
 #define FLASHTRAIN_CHANNEL_COUNTER_SENSES 0x07 /* read commands to the array, multi-plane counted once */
 #define FLASHTRAIN_CHANNEL_COUNTER_PAGES_SENSED 0x08 /* pages output by dies */
@@ -249,7 +249,10 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_CHANNEL_COUNTER_PAGES_CORRECTED_4 0x11 /* 4 to 7 bits */
 #define FLASHTRAIN_CHANNEL_COUNTER_PAGES_CORRECTED_8 0x12 /* 8 to 15 bits */
 #define FLASHTRAIN_CHANNEL_COUNTER_PAGES_CORRECTED_16 0x13 /* 16 bits or more */
-#define FLASHTRAIN_CHANNEL_COUNTER_BLOCKS_REPLACED 0x14 /* blocks that failed to erase, and whose place a spare has taken; 0 without spares */
+#define FLASHTRAIN_CHANNEL_COUNTER_BLOCKS_REPLACED 0x14 /* blocks that failed, and whose place a spare has taken; 0 without spares, like 21 */
+#define FLASHTRAIN_CHANNEL_COUNTER_SETS_REPEATED 0x15 /* page sets whose program had failed, or came after such a one, and was done again */
+#define FLASHTRAIN_CHANNEL_COUNTER_PAGES_RETRIED 0x16 /* reads of a page that was read before and could not be corrected: one for each level */
+#define FLASHTRAIN_CHANNEL_COUNTER_PAGES_RESCUED 0x17 /* pages that were right at last, at another level */
 
 /* Command bytes (ONFI 5.1, table 71; BCh to CCh vendor specific). */
 #define FLASHTRAIN_DIE_READ 0x00
@@ -257,6 +260,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_DIE_READ_MULTI_PLANE 0x32
 #define FLASHTRAIN_DIE_READ_CACHE 0x31
 #define FLASHTRAIN_DIE_READ_CACHE_END 0x3f
+#define FLASHTRAIN_DIE_COPYBACK_READ_CONFIRM 0x35
 #define FLASHTRAIN_DIE_CHANGE_READ_COLUMN 0x05
 #define FLASHTRAIN_DIE_CHANGE_READ_COLUMN_ENHANCED 0x06
 #define FLASHTRAIN_DIE_CHANGE_READ_COLUMN_CONFIRM 0xe0
@@ -264,7 +268,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_DIE_PROGRAM_CONFIRM 0x10
 #define FLASHTRAIN_DIE_PROGRAM_MULTI_PLANE 0x11
 #define FLASHTRAIN_DIE_PROGRAM_CACHE 0x15
-#define FLASHTRAIN_DIE_CHANGE_WRITE_COLUMN 0x85
+#define FLASHTRAIN_DIE_CHANGE_WRITE_COLUMN 0x85 /* after 35h, and with a whole address, it begins a copyback program */
 #define FLASHTRAIN_DIE_ERASE 0x60
 #define FLASHTRAIN_DIE_ERASE_CONFIRM 0xd0
 #define FLASHTRAIN_DIE_ERASE_MULTI_PLANE 0xd1
@@ -331,6 +335,9 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_BUS_OP_BESIDE_END 0x11 /* all that is wanted has been output */
 #define FLASHTRAIN_BUS_OP_PROGRAM_PAGE 0x12 /* name the page of a plane to be programmed; its data may follow after tADL */
 #define FLASHTRAIN_BUS_OP_BESIDE_RENEW 0x17 /* BESIDE_END and BESIDE_NEXT */
+#define FLASHTRAIN_BUS_OP_SET_READ_LEVEL 0x1d /* of what is sensed from now on */
+#define FLASHTRAIN_BUS_OP_COPYBACK_READ 0x1e /* sense one page, to be programmed elsewhere on its plane */
+#define FLASHTRAIN_BUS_OP_COPYBACK_PROGRAM 0x1f /* program it there */
 
 /* Fields of the 64-byte submission entry (Base figure 87; data block descriptor: Base figure 99). */
 #define FLASHTRAIN_SUBMISSION_BYTES 64

@@ -1,7 +1,8 @@
 """Power failures at random clocks of a random workload, in the RTL.
 
 They come in the middle of programs, erases, bursts, optimizer steps, and recoveries. Nothing that was
-acknowledged is lost, and nothing wrong is returned. A device with spares has as many bad blocks.
+acknowledged is lost, and nothing wrong is returned. On a device with spares as many blocks are bad, half of
+them from the start, the others later: their programs fail, and the power in the midst of what is done then.
 
 `pytest tests/power --long 500` makes so many.
 """
@@ -23,13 +24,13 @@ CLOCKS_OF_WORK = 150_000  # at most, between two failures: some ten actions
 CLOCKS_OF_RECOVERY = 120_000  # which is what one takes
 
 
-def with_bad_blocks(config: FmsConfig, random: Random) -> RtlLink:
+def bad_blocks(config: FmsConfig, random: Random) -> list[tuple[int, int, int, int]]:
     """In each place as many as there are spares, of zones or spares."""
-    link, g = RtlLink(config, 1 << 18), config.geometry
-    for place in product(range(g.channels), range(g.dies), range(g.planes)):
-        for block in random.sample(range(g.blocks), g.spare_blocks):
-            link.break_block(*place, block)
-    return link
+    g = config.geometry
+    places = product(range(g.channels), range(g.dies), range(g.planes))
+    bad = [(*place, block) for place in places for block in random.sample(range(g.blocks), g.spare_blocks)]
+    random.shuffle(bad)
+    return bad
 
 
 @pytest.mark.parametrize("name", ["tiny", "tiny_ecc"])
@@ -38,13 +39,16 @@ def test_power_failures_at_random_clocks(name: str, seed: int, request: pytest.F
     random = Random(seed)
     work = Workload(random)
     cut = 0
-    in_recovery = in_spares = 0
-    with (
-        FailingLink(with_bad_blocks(preset(name), random)) as link,
-        open_device(link=link, node=UPDATE_NODE) as device,
-    ):
+    bad = bad_blocks(preset(name), random)
+    later = len(bad) // 2
+    rtl, in_recovery, in_spares = RtlLink(preset(name), 1 << 18), 0, 0
+    with FailingLink(rtl) as link, open_device(link=link, node=UPDATE_NODE) as device:
+        while len(bad) > later:
+            rtl.break_block(*bad.pop())
         work.begin(device)
         while cut < cuts:
+            if bad and random.random() < 0.4:
+                rtl.break_block(*bad.pop())
             link.time = link.clocks + random.randrange(CLOCKS_OF_WORK)
             with pytest.raises(PowerFailed):
                 while True:

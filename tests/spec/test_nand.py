@@ -1,6 +1,6 @@
 """Command bytes, status bits and bus sequences of a die, as ONFI prints them."""
 
-from flashtrain.spec.nand import SEQUENCES, AddressCycles, BusOp, DataPhase, DieCommand, DieStatus
+from flashtrain.spec.nand import SEQUENCES, AddressCycles, BusOp, DataPhase, DieCommand, DieStatus, Feature
 
 
 def values(kind) -> dict[str, int]:
@@ -14,6 +14,7 @@ def test_commands():
         "READ_MULTI_PLANE": 0x32,
         "READ_CACHE": 0x31,
         "READ_CACHE_END": 0x3F,
+        "COPYBACK_READ_CONFIRM": 0x35,
         "CHANGE_READ_COLUMN": 0x05,
         "CHANGE_READ_COLUMN_ENHANCED": 0x06,
         "CHANGE_READ_COLUMN_CONFIRM": 0xE0,
@@ -58,9 +59,13 @@ def test_status_bits():
     }  # fmt: skip
 
 
+def test_features():
+    assert values(Feature) == {"READ_LEVEL": 0x89}
+
+
 def test_phases():
-    assert values(AddressCycles) == {"NONE": 0, "ROW": 3, "FULL": 5}
-    assert values(DataPhase) == {"NONE": 0, "IN": 1, "OUT": 2, "STATUS": 3}
+    assert values(AddressCycles) == {"NONE": 0, "FEATURE": 1, "ROW": 3, "FULL": 5}
+    assert values(DataPhase) == {"NONE": 0, "IN": 1, "OUT": 2, "STATUS": 3, "FEATURE": 4}
 
 
 def spelled(op: BusOp) -> str:
@@ -107,13 +112,16 @@ def test_bus_operations():
         "BESIDE_END": 17,
         "PROGRAM_PAGE": 18,
         "BESIDE_RENEW": 23,
+        "SET_READ_LEVEL": 29,
+        "COPYBACK_READ": 30,
+        "COPYBACK_PROGRAM": 31,
     }
 
 
 def test_upper_bits_of_bus_operations():
     for op in BusOp:
-        assert (op >= 24) == (SEQUENCES[op].data in (DataPhase.IN, DataPhase.OUT))
-        assert (op >= 28) == (SEQUENCES[op].data is DataPhase.OUT)
+        assert (24 <= op <= 29) == (SEQUENCES[op].data in (DataPhase.IN, DataPhase.OUT, DataPhase.FEATURE))
+        assert (op == 28) == (SEQUENCES[op].data is DataPhase.OUT)
         assert (op in (24, 25)) == (SEQUENCES[op].data is DataPhase.IN and SEQUENCES[op].first is None)
         assert (20 <= op < 23) == (op.name.startswith("SELECT") and op is not BusOp.SELECT_BESIDE)
 
@@ -149,4 +157,7 @@ def test_sequences():
         "BESIDE_END": "BF",
         "PROGRAM_PAGE": "80 AAAAA",
         "BESIDE_RENEW": "BF BD",
+        "SET_READ_LEVEL": "EF A feature",
+        "COPYBACK_READ": "00 AAAAA 35",
+        "COPYBACK_PROGRAM": "85 AAAAA 10",
     }

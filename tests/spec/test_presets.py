@@ -56,25 +56,29 @@ CONFIGS = {
         name="tiny", write_sets=3, read_pages=2, read_queue=4, commands=8, max_blocks=16, max_open=2,
         max_active=3, address_bits=36, die_word_bytes=32, data_bytes=4, page_beats=128, page_shift=9,
         page_address_bits=27, tag_bits=3, count_bits=5, lba_bits=9,
-        update_interval=5, update_divider=4, late_polls=1024, code_strength=0, bus_page_bytes=528,
+        update_interval=5, update_divider=4, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
+        bus_page_bytes=528,
     ),
     "small": dict(
         name="small", write_sets=4, read_pages=4, read_queue=16, commands=64, max_blocks=1024, max_open=8,
         max_active=12, address_bits=36, die_word_bytes=32, data_bytes=8, page_beats=512, page_shift=12,
         page_address_bits=24, tag_bits=6, count_bits=11, lba_bits=16,
-        update_interval=3, update_divider=4, late_polls=1024, code_strength=0, bus_page_bytes=4112,
+        update_interval=3, update_divider=4, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
+        bus_page_bytes=4112,
     ),
     "behemoth": dict(
         name="behemoth", write_sets=4, read_pages=8, read_queue=32, commands=256, max_blocks=16384,
         max_open=8, max_active=12, address_bits=36, die_word_bytes=32, data_bytes=128, page_beats=32,
         page_shift=12, page_address_bits=24, tag_bits=8, count_bits=15, lba_bits=30,
-        update_interval=5, update_divider=4, late_polls=1024, code_strength=0, bus_page_bytes=4112,
+        update_interval=5, update_divider=4, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
+        bus_page_bytes=4112,
     ),
     "behemoth_wide": dict(
         name="behemoth_wide", write_sets=8, read_pages=8, read_queue=32, commands=256, max_blocks=16384,
         max_open=8, max_active=12, address_bits=36, die_word_bytes=32, data_bytes=128, page_beats=32,
         page_shift=12, page_address_bits=24, tag_bits=8, count_bits=15, lba_bits=31,
-        update_interval=5, update_divider=4, late_polls=1024, code_strength=0, bus_page_bytes=4112,
+        update_interval=5, update_divider=4, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
+        bus_page_bytes=4112,
     ),
 }  # fmt: skip
 
@@ -86,7 +90,7 @@ for _name, _strength, _bytes, _blocks, _bits in (
         blocks=_blocks, block_bits=_bits, spare_blocks=_blocks - _zones, spares=range(_zones, _blocks)
     )
     CONFIGS[f"{_name}_ecc"] = CONFIGS[_name] | dict(
-        name=f"{_name}_ecc", code_strength=_strength, bus_page_bytes=_bytes
+        name=f"{_name}_ecc", code_strength=_strength, read_levels=3, level_bits=2, bus_page_bytes=_bytes
     )
 
 GIGABYTES_PER_SECOND = {
@@ -141,3 +145,8 @@ def test_unknown_preset():
 def test_parity_has_to_fit():
     with pytest.raises(ConfigError, match=r"code\.strength"):
         replace(preset("tiny"), code_strength=10)
+
+
+def test_only_a_code_needs_levels():
+    with pytest.raises(ConfigError, match=r"config\.read_levels"):
+        replace(preset("tiny"), read_levels=1)

@@ -98,12 +98,13 @@ def test_channel_counters():
         "BUS_IDLE", "BUS_COMMAND", "BUS_DATA_IN", "BUS_DATA_OUT", "BUS_WAIT", "PROGRAMS", "PAGES_PROGRAMMED",
         "SENSES", "PAGES_SENSED", "BUFFER_HITS", "ERASES", "FAILURES", "DIES_OFFLINE",
         "BITS_CORRECTED", "WORDS_UNCORRECTABLE", "PAGES_CORRECTED_1", "PAGES_CORRECTED_2",
-        "PAGES_CORRECTED_4", "PAGES_CORRECTED_8", "PAGES_CORRECTED_16", "BLOCKS_REPLACED",
+        "PAGES_CORRECTED_4", "PAGES_CORRECTED_8", "PAGES_CORRECTED_16", "BLOCKS_REPLACED", "SETS_REPEATED",
+        "PAGES_RETRIED", "PAGES_RESCUED",
     ]  # fmt: skip
     assert values(ChannelCounter) == {name: index for index, name in enumerate(names)}
     assert registers.channel_counter_register(ChannelCounter.BUS_IDLE) == 0x600
     assert registers.channel_counter_register(ChannelCounter.FAILURES) == 0x658
-    assert registers.channel_counter_register(ChannelCounter.PAGES_CORRECTED_16) == 0x698
+    assert registers.channel_counter_register(ChannelCounter.PAGES_RESCUED) == 0x6B8
 
 
 def all_words() -> dict[str, int]:

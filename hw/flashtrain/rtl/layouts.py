@@ -367,7 +367,30 @@ class BusRequest(data.StructLayout):
             "from_array": 1,  # DATA_OUT: of a page that lay in the array
             "tag": config.tag_bits,  # otherwise: whose page it is
             "page": config.page_address_bits,  # and where it goes
+            **_level(config),  # that is set, or at which a page of DATA_OUT was read
         })  # fmt: skip
+
+
+class PageSource(data.StructLayout):
+    """Where in its channel's arrays a page was read, and at which level; nothing without `read_levels`."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({**_page_place(config), **_level(config)} if config.read_levels else {})
+
+
+class PageRetry(data.StructLayout):
+    """A page that is to be read again, at the level of `source`."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({
+            "source": PageSource(config),
+            "tag": config.tag_bits,
+            "page": config.page_address_bits,
+        })  # fmt: skip
+
+
+def _level(config: FmsConfig) -> dict:
+    return {"level": config.level_bits} if config.read_levels else {}
 
 
 class BufferPage(data.StructLayout):
@@ -378,10 +401,21 @@ class BufferPage(data.StructLayout):
 
 
 class PageTarget(data.StructLayout):
-    """Whose page it is and where it goes: the bus controller announces the page of a DATA_OUT.
+    """Whose page it is and where it goes.
 
     `from_array`: it lay in the array, and an identity follows its data.
     """
 
     def __init__(self, config: FmsConfig):
-        super().__init__({"tag": config.tag_bits, "page": config.page_address_bits, "from_array": 1})
+        super().__init__(_target(config))
+
+
+class FillTarget(data.StructLayout):
+    """The same of a page from a die: the bus controller announces the page of a DATA_OUT."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({**_target(config), "source": PageSource(config)})
+
+
+def _target(config: FmsConfig) -> dict:
+    return {"tag": config.tag_bits, "page": config.page_address_bits, "from_array": 1}

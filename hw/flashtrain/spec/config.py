@@ -17,6 +17,8 @@ class FmsConfig:
     read_queue: read requests (pages) queued per die; commands: commands in flight; max_blocks: logical
     blocks of one command; max_open, max_active: zones per stream; address_bits: of the tensor buffer;
     code_strength: bits that are corrected in a code word of a page (`spec.ecc`), 0 without error correction;
+    read_levels: how often a page that cannot be corrected is read again, each time at a level that is a step
+    lower (`spec.nand`), 0 to 7;
     die_word_bytes: width of a die's page registers; late_polls: how often a die that should be ready is
     found busy before it is given up; update_interval: clocks of a die's update unit per
     parameter; update_divider: bus clocks per clock of the update unit.
@@ -34,6 +36,7 @@ class FmsConfig:
     max_active: int = 12
     address_bits: int = 36
     code_strength: int = 0
+    read_levels: int = 0
     die_word_bytes: int = 32
     late_polls: int = 1024
     update_interval: int = 5
@@ -62,6 +65,7 @@ class FmsConfig:
         )  # fmt: skip
         if self.code_strength != 0:
             PageCode.of(g, self.code_strength)
+        require_range("config.read_levels", self.read_levels, 0, 7 if self.code_strength else 0)
         # All planes' registers move to or from the array while it is busy, one word per clock.
         words = g.planes * g.raw_page_bytes // self.die_word_bytes
         for name in ("tr", "tprog", "tadv"):
@@ -107,6 +111,11 @@ class FmsConfig:
     @property
     def tag_bits(self) -> int:
         return bits_for(self.commands)
+
+    @property
+    def level_bits(self) -> int:
+        """Width of a read level."""
+        return bits_for(self.read_levels + 1)
 
     @property
     def count_bits(self) -> int:

@@ -14,8 +14,18 @@ or an erase:
 - BEh and a row address select a page for the data out, which follows after `tccs`.
 - BFh ends it. Until then a program that waits for the array waits, because it needs the data registers.
 
-All are taken while the die is ready, while it is busy with programs or erases, and within a multi-plane
+Those are taken while the die is ready, while it is busy with programs or erases, and within a multi-plane
 command; not while it reads otherwise or updates.
+
+A *copyback* moves a page within its plane and not over the bus, spare bytes and wrong bits included: 00h..35h
+senses it, and unless a command other than those for the status comes between, 85h with a whole address and
+10h program it there. One page at a time, with nothing changed on the way; and only if the geometry has spare
+blocks.
+
+If the configuration has `read_levels`, a die has the feature READ_LEVEL (ONFI's SET FEATURES: EFh, its
+address, `tadl` later four parameters, each of them twice in a beat; busy for `tfeat`). The first parameter
+says by how many steps the level is lower at which cells are sensed from then on, the others are 0. It is set
+while the array is idle and nothing is being put together; a reset of the die and a loss of power set it to 0.
 """
 
 from enum import IntEnum, IntFlag
@@ -30,6 +40,7 @@ class DieCommand(IntEnum):
     READ_MULTI_PLANE = 0x32
     READ_CACHE = 0x31
     READ_CACHE_END = 0x3F
+    COPYBACK_READ_CONFIRM = 0x35
     CHANGE_READ_COLUMN = 0x05
     CHANGE_READ_COLUMN_ENHANCED = 0x06
     CHANGE_READ_COLUMN_CONFIRM = 0xE0
@@ -37,7 +48,7 @@ class DieCommand(IntEnum):
     PROGRAM_CONFIRM = 0x10
     PROGRAM_MULTI_PLANE = 0x11
     PROGRAM_CACHE = 0x15
-    CHANGE_WRITE_COLUMN = 0x85
+    CHANGE_WRITE_COLUMN = 0x85  # after 35h, and with a whole address, it begins a copyback program
     ERASE = 0x60
     ERASE_CONFIRM = 0xD0
     ERASE_MULTI_PLANE = 0xD1
@@ -67,6 +78,15 @@ class DieCommand(IntEnum):
     READ_STATISTICS_CONFIRM = 0xCC
 
 
+class Feature(IntEnum):
+    """Addresses of features (ONFI: those from 80h on are the vendor's)."""
+
+    READ_LEVEL = 0x89  # steps by which the read level is lower
+
+
+FEATURE_PARAMETERS = 4
+
+
 class DieStatus(IntFlag):
     """Bits of the status byte (ONFI 5.1, section 5.13)."""
 
@@ -79,9 +99,10 @@ class DieStatus(IntFlag):
 
 
 class AddressCycles(IntEnum):
-    """Address cycles of a command: none, three of row, or two of column and three of row."""
+    """Address cycles of a command: none, a feature, three of row, or two of column and three of row."""
 
     NONE = 0
+    FEATURE = 1
     ROW = 3
     FULL = 5
 
@@ -93,6 +114,7 @@ class DataPhase(IntEnum):
     IN = 1  # a page from the controller, tADL after the address
     OUT = 2  # a page to the controller
     STATUS = 3  # one status byte to the controller, tWHR after the last cycle
+    FEATURE = 4  # the parameters of a feature from the controller, tADL after its address
 
 
 class Sequence(NamedTuple):
@@ -109,7 +131,8 @@ class BusOp(IntEnum):
     """Operations of the bus engine, each performed whole before another may use the bus.
 
     The upper bits say what the arbiter has to know of it: values from 24 on move a page, 24 and 25 one that
-    was named before, from 28 on one from the die; 20 to 22 select one, other than beside.
+    was named before, 28 one from the die; 20 to 22 select one, other than beside. 29 to 31 move no page, but
+    take their turn as if they did.
     """
 
     RESET = 0
@@ -141,10 +164,14 @@ class BusOp(IntEnum):
     BESIDE_END = 17  # all that is wanted has been output
     PROGRAM_PAGE = 18  # name the page of a plane to be programmed; its data may follow after tADL
     BESIDE_RENEW = 23  # BESIDE_END and BESIDE_NEXT
+    SET_READ_LEVEL = 29  # of what is sensed from now on
+    COPYBACK_READ = 30  # sense one page, to be programmed elsewhere on its plane
+    COPYBACK_PROGRAM = 31  # program it there
 
 
 _C = DieCommand
 _NONE, _ROW, _FULL = AddressCycles.NONE, AddressCycles.ROW, AddressCycles.FULL
+_FEATURE = AddressCycles.FEATURE
 
 SEQUENCES: dict[BusOp, Sequence] = {
     BusOp.RESET: Sequence(_C.RESET, _NONE, None, DataPhase.NONE, None),
@@ -180,4 +207,7 @@ SEQUENCES: dict[BusOp, Sequence] = {
     BusOp.SELECT_BESIDE: Sequence(_C.SELECT_BESIDE, _ROW, None, DataPhase.NONE, None),
     BusOp.BESIDE_END: Sequence(_C.READ_BESIDE_END, _NONE, None, DataPhase.NONE, None),
     BusOp.BESIDE_RENEW: Sequence(_C.READ_BESIDE_END, _NONE, _C.READ_BESIDE_CONFIRM, DataPhase.NONE, None),
+    BusOp.SET_READ_LEVEL: Sequence(_C.SET_FEATURES, _FEATURE, None, DataPhase.FEATURE, None),
+    BusOp.COPYBACK_READ: Sequence(_C.READ, _FULL, _C.COPYBACK_READ_CONFIRM, DataPhase.NONE, None),
+    BusOp.COPYBACK_PROGRAM: Sequence(_C.CHANGE_WRITE_COLUMN, _FULL, _C.PROGRAM_CONFIRM, DataPhase.NONE, None),
 }

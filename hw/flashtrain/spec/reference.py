@@ -8,7 +8,7 @@ from inspect import getdoc
 from . import nvme, optimizer, registers, update
 from .comments import comments, first_paragraph
 from .config import FmsConfig
-from .nand import SEQUENCES, BusOp, DataPhase, DieCommand, DieStatus
+from .nand import SEQUENCES, BusOp, DataPhase, DieCommand, DieStatus, Feature
 from .nvme import (
     BitField,
     Completion,
@@ -151,6 +151,7 @@ def _counters() -> Iterable[str]:
 def _die() -> Iterable[str]:
     yield from _enum("Die commands", DieCommand)
     yield from _enum("Status byte of a die", DieStatus, level=3)
+    yield from _enum("Features of a die", Feature, level=3)
     yield from _heading(
         "Bus operations",
         f"{first_paragraph(BusOp)} Cycles: command bytes, *A* for each address cycle, and the data.",

@@ -161,7 +161,7 @@ class ChannelCounter(IntEnum):
     BUS_DATA_IN = 2
     BUS_DATA_OUT = 3
     BUS_WAIT = 4  # clocks of tADL, tWHR and tRHW within an operation
-    PROGRAMS = 5  # page sets programmed
+    PROGRAMS = 5  # page sets programmed, and pages that move to a spare block
     PAGES_PROGRAMMED = 6
     SENSES = 7  # read commands to the array, multi-plane counted once
     PAGES_SENSED = 8  # pages output by dies
@@ -176,7 +176,10 @@ class ChannelCounter(IntEnum):
     PAGES_CORRECTED_4 = 17  # 4 to 7 bits
     PAGES_CORRECTED_8 = 18  # 8 to 15 bits
     PAGES_CORRECTED_16 = 19  # 16 bits or more
-    BLOCKS_REPLACED = 20  # blocks that failed to erase, and whose place a spare has taken; 0 without spares
+    BLOCKS_REPLACED = 20  # blocks that failed, and whose place a spare has taken; 0 without spares, like 21
+    SETS_REPEATED = 21  # page sets whose program had failed, or came after such a one, and was done again
+    PAGES_RETRIED = 22  # reads of a page that was read before and could not be corrected: one for each level
+    PAGES_RESCUED = 23  # pages that were right at last, at another level
 
 
 def counter_register(counter: Counter) -> int:

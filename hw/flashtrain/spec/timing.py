@@ -33,9 +33,9 @@ class NandTiming:
     Bus: twc command or address cycle; tadl last address cycle to data in; twhr command or address to data
     out; trhw data out to the next command of the same die, tchz of another; tccs change of column (or plane)
     to data out; twb confirm to busy; trr ready to data out. Array: tdbsy between planes of a multi-plane
-    command; tcbsy least busy time of a cache command; tr sense; tprog program; tbers erase; trst reset. Reads
-    beside (`spec.nand`): tsusp to suspend a program or erase; tres to resume it; tadv that it advances before
-    and between.
+    command; tcbsy least busy time of a cache command; tr sense; tprog program; tbers erase; trst reset; tfeat
+    change of a feature. Reads beside (`spec.nand`): tsusp to suspend a program or erase; tres to resume it;
+    tadv that it advances before and between.
     """
 
     clock_mhz: int = 600
@@ -53,6 +53,7 @@ class NandTiming:
     tprog: Duration = ns(100_000)
     tbers: Duration = ns(5_000_000)
     trst: Duration = ns(5_000)
+    tfeat: Duration = ns(1_000)
     tsusp: Duration = ns(1_000)
     tres: Duration = ns(1_000)
     tadv: Duration = ns(5_000)

@@ -205,7 +205,10 @@ class RtlLink(Link):
         self._library.flashtrain_array_pass_time(seconds)
 
     def set_read_level(self, channel: int, die: int, level: int) -> None:
-        """From now on this die's senses are at a level so many steps lower (`ErrorModel.level_factor`)."""
+        """From now on this die's senses are at a level so many steps lower (`ErrorModel.level_factor`).
+
+        These are besides those that its controller asks for.
+        """
         require_range("level", level, LEVELS[0], LEVELS[-1])
         self._library.flashtrain_array_set_level(channel, die, level)
 

@@ -99,6 +99,9 @@ class ZoneReader:
     def _claims_with_spares(self) -> list[Claim]:
         """Spares belong to the physical zone of the same allocation.
 
+        A block may have moved to a spare, and the power may have failed meanwhile: of several blocks for a
+        place the one counts that holds most.
+
         If there is none, because all pages of an allocation lie in spares, any physical zone will do whose
         own blocks nobody needs: with these spares in their places it holds just those pages. There is one,
         for there are not more logical zones than physical ones.
@@ -110,6 +113,7 @@ class ZoneReader:
         for ids in first_rows:
             if claim := Claim.last_in(ids):
                 _, spares = found.pop(claim.allocation, (claim, ()))
+                spares = self._fullest(claim, np.flatnonzero(claim.owns(ids)).tolist(), spares)
                 columns = {*np.flatnonzero(claim.owns(ids)).tolist(), *(column for _, column in spares)}
                 claims.append(replace(claim, spares=tuple(spares), whole=len(columns) == g.superpage))
         only_in_spares = [claim for claim, _ in found.values()]
@@ -119,7 +123,7 @@ class ZoneReader:
         free = iter(sorted(set(range(g.zones)) - taken, key=lambda zone: (zone not in silent, zone)))
         for claim in needed:
             if claim.allocation in found:
-                spares = tuple(found[claim.allocation][1])
+                spares = tuple(self._fullest(claim, (), found[claim.allocation][1]))
                 whole = len(spares) == g.superpage
                 claims.append(replace(claim, physical=next(free), spares=spares, whole=whole))
         return claims
@@ -136,6 +140,32 @@ class ZoneReader:
                 found.setdefault(claim.allocation, (claim, []))[1].append((ids.span.physical, column))
                 self._found.add((ids.span.physical, column))
         return found
+
+    def _fullest(
+        self, claim: Claim, own: Iterable[int], spares: Iterable[tuple[int, int]]
+    ) -> list[tuple[int, int]]:
+        """Of the spares that have pages of the claim those that count.
+
+        own: columns in which its physical zone has some, too. Of blocks that hold as much the last one
+        counts, to which the others have moved.
+        """
+        g = self._geometry
+        places: dict[int, list[int]] = {column: [claim.physical] for column in own}
+        for block, column in sorted(spares):
+            places.setdefault(column, []).append(block)
+        several = [
+            (block, column) for column, blocks in places.items() if len(blocks) > 1 for block in blocks
+        ]
+        pages = self._inspector.identities(
+            Span(block, row * g.superpage + column, 1) for block, column in several for row in range(g.pages)
+        )
+        there = np.array([bool(claim.owns(ids)[0]) for ids in pages], bool).reshape(len(several), g.pages)
+        rows = dict(zip(several, np.logical_and.accumulate(there, axis=1).sum(axis=1).tolist(), strict=True))
+        chosen = [
+            (max(reversed(blocks), key=lambda block: rows.get((block, column), 0)), column)
+            for column, blocks in places.items()
+        ]
+        return [(block, column) for block, column in chosen if block in g.spares]
 
     def written_spares(self, in_use: set[tuple[int, int]]) -> list[int]:
         """Numbers of spare blocks of which one that is not in use has pages."""

@@ -177,4 +177,12 @@ CHANNEL = (
         "a block is looked up for the die of the next request",
         BLOCKS,
     ),
+    Fault(
+        "same-level-again",
+        "channel/read_buffer.py",
+        "retry.source.level.eq(page.source.level + 1)",
+        "retry.source.level.eq(page.source.level)",
+        "a page that cannot be corrected is read at the same level for ever",
+        READ_BUFFER,
+    ),
 )

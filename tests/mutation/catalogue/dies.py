@@ -96,4 +96,12 @@ DIES = (
         "words of a tile get their parity before the update unit is done with them",
         ALONE,
     ),
+    Fault(
+        "level-outlasts-a-reset",
+        "die/die.py",
+        "read_level.clear.eq(sequencer.array.abort)",
+        "read_level.clear.eq(0)",
+        "after a reset a die senses at the level of before",
+        "rtl/die/test_die.py::test_read_level",
+    ),
 )

@@ -6,6 +6,8 @@ AGENT = "rtl/channel/test_die_agent.py"
 UPDATES = "rtl/channel/test_updater.py"
 BUS = "rtl/channel/test_bus_controller.py"
 TIMER = "rtl/channel/test_timer.py"
+RETRIES = "rtl/channel/test_die_agent.py::test_retries"
+PLACES = "rtl/channel/test_read_retry.py"
 
 TALKING = (
     Fault(
@@ -152,5 +154,21 @@ TALKING = (
         "every pause ends a clock early",
         TIMER,
         quick=True,
+    ),
+    Fault(
+        "level-left-behind",
+        "channel/retrier.py",
+        "request.level.eq(Mux(output, 0, retry.source.level))",
+        "request.level.eq(retry.source.level)",
+        "after a retry the die stays at its level",
+        RETRIES,
+    ),
+    Fault(
+        "place-for-statistics",
+        "channel/read_retry.py",
+        "offered & places.ready & ~reads.payload.statistics",
+        "offered & places.ready",
+        "statistics hold a place for ever, until there is none left to read with",
+        PLACES,
     ),
 )

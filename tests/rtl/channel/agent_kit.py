@@ -8,14 +8,24 @@ from channel_kit import EVERY_CONFIG
 from cocotb.triggers import RisingEdge
 from die_model import COPY, STATISTICS, ArrayWork, DieModel
 from patient_streams import PatientSink, PatientSource, clock_now, until, wait
+from spare_configs import SPARE_CONFIGS
 
-from flashtrain.rtl.layouts import BusRequest, DieRead, PageEvent, PageKind, PageSet, SetResult
+from flashtrain.rtl.layouts import (
+    BusRequest,
+    DieRead,
+    PageEvent,
+    PageKind,
+    PageRetry,
+    PageSet,
+    PageSource,
+    SetResult,
+)
 from flashtrain.rtl.zones.erase import EraseRequest, EraseResult
 from flashtrain.sim.bench.streams import pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec.nand import BusOp
 
-CONFIG = EVERY_CONFIG[bench_parameters()["config"]]
+CONFIG = {**EVERY_CONFIG, **SPARE_CONFIGS}[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 CLOCKS = CONFIG.timing.clocks
 PAGE_CLOCKS = CONFIG.bus_page_bytes // 2
@@ -37,6 +47,9 @@ MEANT |= dict.fromkeys(UPDATES, ADDRESS)
 MEANT |= dict.fromkeys((*PROGRAMS, *LOADS), ("op", "plane", "slot"))
 MEANT[BusOp.SELECT_COPY] = ("op", "plane")
 TO_A_PLACE, HOME = ("op", "home", "tag", "page", "from_array"), ("op", "home", "slot", "plane", "from_array")
+if CONFIG.read_levels:
+    MEANT[BusOp.SET_READ_LEVEL] = ("op", "level")
+    TO_A_PLACE += ("zone", "row", "plane", "level")
 
 
 class Bench:
@@ -59,6 +72,7 @@ class Bench:
         self.told: list[int] = []  # tags of tiles
         self.order: dict[int, int] = {}  # of tiles among all sets
         self.read: deque[dict] = deque()
+        self.retried: deque[dict] = deque()
         self.zones: deque[int] = deque()
         self.slots: list[int] = []  # of all sets
         self.is_data: list[bool] = []
@@ -70,7 +84,8 @@ class Bench:
         self.lost_pages: list[int] = []  # tags of what was output since
 
     async def start(self) -> None:
-        inputs = [f"{name}__{pin}" for name in ("sets", "reads", "erase") for pin in ("valid", "payload")]
+        streams = ["sets", "reads", "erase", *(["retries"] if CONFIG.read_levels else [])]
+        inputs = [f"{name}__{pin}" for name in streams for pin in ("valid", "payload")]
         inputs += [
             "results__ready",
             "updated__ready",
@@ -85,6 +100,8 @@ class Bench:
         self.sets, self.reads, self.erase = (
             PatientSource(self.dut, name, self.pause) for name in ("sets", "reads", "erase")
         )
+        if CONFIG.read_levels:
+            self.retries = PatientSource(self.dut, "retries", self.pause)
         self.results, self.updated, self.erased = (
             PatientSink(self.dut, name, self.pause) for name in ("results", "updated", "erased")
         )
@@ -123,6 +140,14 @@ class Bench:
         self.read.append(fields)
         self.reads.send(pack(DieRead(CONFIG), **fields))
 
+    def send_retry(self, level: int, **fields: int) -> None:
+        """Of a read; it has a place, a tag and a page."""
+        fields = {name: fields[name] for name in ("zone", "row", "plane", "tag", "page")}
+        self.retried.append({**fields, "level": level})
+        place = {name: fields[name] for name in ("zone", "row", "plane")}
+        source = pack(PageSource(CONFIG), **place, level=level)
+        self.retries.send(pack(PageRetry(CONFIG), source=source, tag=fields["tag"], page=fields["page"]))
+
     def send_erase(self, zone: int) -> None:
         self.zones.append(zone)
         self.erases += 1
@@ -133,6 +158,8 @@ class Bench:
         limit = clock_now() + clocks
         while (
             self.read
+            or self.retried
+            or self.die.level  # which goes back after the last of them
             or len(self.results.items) < len(self.slots)
             or len(self.updated.items) < len(self.told)
             or len(self.erased.items) < self.erases
@@ -140,6 +167,8 @@ class Bench:
             assert clock_now() < limit, f"not done after {clocks} clocks: {self.die.history[-8:]}"
             await wait(self.dut, 100)
         await wait(self.dut, CLOCKS("twb") + PAGE_CLOCKS + 300)
+        if CONFIG.read_levels:
+            await wait(self.dut, CLOCKS("tfeat") + 3 * self.delay)
         assert self.dut.idle.value == 1
         results = [unpack(SetResult(CONFIG), item) for item in self.results.items]
         assert [result["slot"] for result in results] == self.slots
@@ -219,7 +248,8 @@ class Bench:
             status = self.die.status(clock_now())
         else:
             self._check(op, request)
-        self.die.operation(op, request["zone"], request["row"], request["plane"], clock_now())
+        level = request.get("level", 0) if op is BusOp.SET_READ_LEVEL else 0
+        self.die.operation(op, request["zone"], request["row"], request["plane"], clock_now(), level)
         if op is BusOp.DATA_OUT:
             self._check_output(request)
         return status
@@ -279,11 +309,19 @@ class Bench:
             assert (request["slot"], request["plane"]) == (tile["slot"], number)
             assert len(self.results.items) <= self.order[id(tile)], "its slot is free already"
             return
-        expected = self.read.popleft()
-        assert {name: request[name] for name in TO_A_PLACE[1:]} == {
-            "home": 0, "from_array": 1 - expected["statistics"],
+        level = request.get("level", 0)
+        expected = self.retried.popleft() if level else self.read.popleft()
+        assert {name: request[name] for name in ("home", "from_array", "tag", "page")} == {
+            "home": 0, "from_array": 1 - expected.get("statistics", 0),
             **{name: expected[name] for name in ("tag", "page")},
         }  # fmt: skip
+        if CONFIG.read_levels and not expected.get("statistics", 0):
+            assert (block, number, page) == (request["zone"], request["row"], request["plane"])
+        if level:
+            sense = self.works("sense")[-1]
+            assert (sense.level, sense.pages) == (expected["level"], [(block, number, page)])
+            assert level == expected["level"] == self.die.level
+            return
         if expected["statistics"]:
             assert block == STATISTICS
         else:

@@ -8,11 +8,11 @@ import cocotb
 from cocotb.triggers import RisingEdge, ValueChange
 from nand_kit import CONFIGS
 from patient_streams import PatientSource, clock_now, until, wait
-from pin_monitor import GIVES_STATUS, NAMED_BEFORE, SELECTS, TAKES_DATA, Operation, PinMonitor
+from pin_monitor import GIVES_STATUS, NAMED_BEFORE, PARAMETERS, SELECTS, TAKES_DATA, Operation, PinMonitor
 
 from flashtrain.rtl.channel.block_table import BlockPlace
 from flashtrain.rtl.channel.bus_controller import BusActivity
-from flashtrain.rtl.layouts import BufferPage, BusRequest, PageTarget
+from flashtrain.rtl.layouts import BufferPage, BusRequest, FillTarget, PageSource, PageTarget
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec.geometry import bits_for
@@ -33,7 +33,11 @@ CYCLES = {
     BusOp.BESIDE_MORE: 4, BusOp.BESIDE_LAST: 5, BusOp.BESIDE_NEXT: 1, BusOp.SELECT_BESIDE: 4,
     BusOp.BESIDE_END: 1, BusOp.BESIDE_RENEW: 2,
 }  # fmt: skip
-NO_DATA = [op for op in CYCLES if op not in TAKES_DATA | GIVES_STATUS]
+if CONFIG.read_levels:
+    CYCLES[BusOp.SET_READ_LEVEL] = 2
+if CONFIG.geometry.spare_blocks:
+    CYCLES |= {BusOp.COPYBACK_READ: 7, BusOp.COPYBACK_PROGRAM: 7}
+NO_DATA = [op for op in CYCLES if op not in TAKES_DATA | GIVES_STATUS | {BusOp.SET_READ_LEVEL}]
 FETCH_CLOCKS = 2  # until the bench gives the beats that the bus has asked for
 ADDRESSED = {op for op, cycles in CYCLES.items() if cycles > 2}
 
@@ -50,6 +54,7 @@ class Bench:
         self.operations: list[Operation] = []
         self.blocks: dict[tuple[int, int, int], int] = {}
         self.data_in: list[int] = []  # on the pins
+        self.parameters: list[int] = []  # of features, on the pins
         self.fetched: list[int] = []  # beats that the write buffer has given
         self.sent: list[int] = []  # by dies, of pages
         self.filled: list[int] = []
@@ -94,6 +99,8 @@ class Bench:
             "tag": random.randrange(CONFIG.commands), "page": random.getrandbits(CONFIG.page_address_bits),
             "home": random.getrandbits(1), **fields,
         }  # fmt: skip
+        if CONFIG.read_levels:
+            chosen["level"] = random.randint(0, CONFIG.read_levels)
         chosen["from_array"] = 0 if chosen["home"] else random.getrandbits(1)
         self.expected[die].append(chosen)
         self.requests[die].send(pack(BusRequest(CONFIG), **chosen))
@@ -118,14 +125,15 @@ class Bench:
         await wait(self.dut, 10)
         assert self.data_in == self.fetched
         assert self.filled == self.sent
-        assert [unpack(PageTarget(CONFIG), item) for item in self.fill.items] == self.fills
+        assert [unpack(FillTarget(CONFIG), item) for item in self.fill.items] == self.fills
         assert [unpack(BufferPage(CONFIG), item) for item in self.fetch.items] == self.fetches
         assert sum(self.done) == len(self.operations)
         assert self.activity[BusActivity.DATA_IN] == len(self.data_in)
         assert self.activity[BusActivity.DATA_OUT] == len(self.sent)
         # And one clock of each, in which the request is taken.
         cycles = sum(len(op.commands) + len(op.address) for op in self.operations)
-        assert self.activity[BusActivity.COMMAND] == cycles * TWC + len(self.operations) + self.unseen
+        commands = cycles * TWC + len(self.parameters)
+        assert self.activity[BusActivity.COMMAND] == commands + len(self.operations) + self.unseen
 
     def _operation(self, operation: Operation) -> None:
         """An operation has left the pins: it is the next one of its die."""
@@ -141,7 +149,13 @@ class Bench:
         if operation.op is BusOp.DATA_OUT:
             place = expected["slot"], expected["plane"]
             target = {name: expected[name] for name in ("tag", "page", "from_array")}
-            self.fills.append(self.homes[place] if expected["home"] else target)
+            source = 0
+            if CONFIG.read_levels:
+                named = {name: expected[name] for name in ("zone", "row", "plane", "level")}
+                source = pack(PageSource(CONFIG), die=operation.die, **named)
+            self.fills.append({**(self.homes[place] if expected["home"] else target), "source": source})
+        if operation.op is BusOp.SET_READ_LEVEL:
+            assert self.parameters[-PARAMETERS:] == [expected["level"] * 0x0101, 0, 0, 0]
         if operation.op in TAKES_DATA:
             self.fetches.append({name: expected[name] for name in ("slot", "plane")})
         self._check_length(operation)
@@ -155,6 +169,8 @@ class Bench:
         elif operation.op in TAKES_DATA:
             least = cycles + TADL - 1 + BEATS
             assert clocks == least or (self.beats_busy < 1 and clocks > least)
+        elif operation.op is BusOp.SET_READ_LEVEL:
+            assert clocks == cycles + TADL - 1 + PARAMETERS
         elif operation.op in GIVES_STATUS:
             assert clocks == cycles + TWHR + self.latency + 3
         elif operation.op is BusOp.DATA_OUT:
@@ -201,7 +217,9 @@ class Bench:
             await RisingEdge(dut.clk)
             self.activity[BusActivity(int(dut.activity.value))] += 1
             if dut.nand__dqs_o.value == 1:
-                self.data_in.append(int(dut.nand__dq_o.value))
+                assert self.monitor.operation is not None
+                of_feature = self.monitor.operation.commands == [0xEF]
+                (self.parameters if of_feature else self.data_in).append(int(dut.nand__dq_o.value))
             if dut.fill_valid.value == 1:
                 self.filled.append(int(dut.fill_data.value))
             if len(self.fetch.items) > fetched:

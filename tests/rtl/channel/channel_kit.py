@@ -44,6 +44,14 @@ DUAL_SPARES = replace(DUAL, name="dual_spares", geometry=replace(DUAL.geometry, 
 TINY_CODE, DUAL_CODE = (replace(one, name=f"{one.name}_code", code_strength=9) for one in (TINY, DUAL))
 """Pages are one code word."""
 
+TINY_RETRY, DUAL_RETRY = (
+    replace(one, name=f"{base.name}_retry", read_levels=levels)
+    for one, base, levels in ((TINY_CODE, TINY, 3), (DUAL_CODE, DUAL, 2))
+)
+"""And are read again."""
+
+IMPATIENT_RETRY = replace(TINY_RETRY, name="impatient_retry", late_polls=IMPATIENT.late_polls)
+
 WIDE_CODE = replace(
     WIDE,
     name="wide_code",
@@ -54,11 +62,12 @@ WIDE_CODE = replace(
 """Four code words, words of four chunks, and more page buffers than pages are corrected at once."""
 
 CONFIGS: dict[str, FmsConfig] = {
-    config.name: config for config in (TINY, DUAL, WIDE, TINY_CODE, DUAL_CODE, WIDE_CODE)
+    config.name: config
+    for config in (TINY, DUAL, WIDE, TINY_CODE, DUAL_CODE, WIDE_CODE, TINY_RETRY, DUAL_RETRY)
 }
 EVERY_CONFIG = {
     **CONFIGS,
-    **{config.name: config for config in (IMPATIENT, UPDATING, UPDATING_PAIR, DUAL_SPARES)},
+    **{config.name: config for config in (IMPATIENT, IMPATIENT_RETRY, UPDATING, UPDATING_PAIR, DUAL_SPARES)},
 }
 
 

@@ -45,6 +45,7 @@ class ArrayWork:
     pages: list[Page]
     failed: bool
     advances_from: int = 0  # since then it has not been suspended
+    level: int = 0  # of a sense
 
 
 @dataclass
@@ -68,7 +69,7 @@ class DieModel:
 
     def __post_init__(self) -> None:
         clocks = self.config.timing.clocks
-        names = ("twb", "tdbsy", "tcbsy", "tccs", "tadl", "trst", "trr", "tsusp", "tres", "tadv")
+        names = ("twb", "tdbsy", "tcbsy", "tccs", "tadl", "trst", "trr", "tsusp", "tres", "tadv", "tfeat")
         self.clocks = {name: clocks(name) for name in names}
         self.array_clocks = {
             "sense": clocks("tr"), "program": clocks("tprog"), "update": clocks("tprog"),
@@ -98,6 +99,7 @@ class DieModel:
         self.update_works_from: int | None = None  # the die is busy with an update that was sent then
         self.programmed_before = False  # the last tile's program has failed
         self.constants = 0  # times loaded
+        self.level = 0
 
     @property
     def array_end(self) -> int:
@@ -131,8 +133,8 @@ class DieModel:
             self.programming = False
         return byte
 
-    def operation(self, op: BusOp, block: int, row: int, plane: int, clock: int) -> None:
-        """Perform `op`, whose last cycle or beat is in `clock`."""
+    def operation(self, op: BusOp, block: int, row: int, plane: int, clock: int, level: int = 0) -> None:
+        """Perform `op`, whose last cycle or beat is in `clock`; `level` is that of SET_READ_LEVEL."""
         where = f"{self.name} at {clock}: {op.name}"
         self.history.append((clock, op))
         if op in (BusOp.STATUS, BusOp.STATUS_PLANE):
@@ -149,6 +151,7 @@ class DieModel:
             self.update_works_from = None
             self.beside_named, self.beside, self.beside_from = [], [], None
             self.programming = False
+            self.level = 0
             self._busy(clock, self.clocks["trst"])
             return
         assert self.was_reset, f"{where} before a reset"
@@ -175,6 +178,13 @@ class DieModel:
             self.selected = (page, clock)
             return
         self.selected = None
+        if op is BusOp.SET_READ_LEVEL:
+            self._needs_idle_array(clock, where)
+            assert not self.gathered and not self.beside_named and self.beside_from is None, where
+            assert self.sensed in (None, self.cache), f"{where} in a cache read"
+            self.level = level
+            self._busy(clock, self.clocks["tfeat"])
+            return
         if op is BusOp.PROGRAM_PAGE:
             self.named = (page, clock)
             return
@@ -235,6 +245,7 @@ class DieModel:
     def _sense_beside(self, pages: list[Page], clock: int, where: str) -> None:
         """Suspends the program or erase under way, if it goes on for tADV."""
         assert self.beside_from is None, f"{where} before the end of the one before"
+        assert self.level == 0, f"{where} at level {self.level}"
         c, length = self.clocks, self.late("beside", self.array_clocks["beside"])
         begin, now = clock, next((w for w in self.works[-2:] if w.begin <= clock < w.end), None)
         if now is not None:
@@ -374,9 +385,12 @@ class DieModel:
         self._busy(clock, max(self.clocks["tcbsy"], begin - clock))
 
     def _start_array(self, kind: str, clock: int, pages: list[Page]) -> ArrayWork:
+        alone = len(pages) == 1 and self.array_end <= clock
+        assert self.level == 0 or (kind == "sense" and alone), f"{self.name}: {kind} at level {self.level}"
         begin = max(clock, self.array_end)
         end = begin + self.late(kind, self.array_clocks[kind])
-        self.works.append(ArrayWork(kind, begin, end, pages, kind != "sense" and self.fails(kind, pages)))
+        failed = kind != "sense" and self.fails(kind, pages)
+        self.works.append(ArrayWork(kind, begin, end, pages, failed, level=self.level))
         return self.works[-1]
 
     def _busy(self, clock: int, clocks: int) -> None:

@@ -8,7 +8,9 @@ from flashtrain.spec.presets import BEHEMOTH, BEHEMOTH_WIDE, SMALL, SMALL_ECC, T
 # One channel does not know how many there are; fewer blocks make the block table's sweep short.
 EIGHT_PLANES = replace(BEHEMOTH, geometry=replace(BEHEMOTH.geometry, channels=4, blocks=32))
 FOUR_DIES = replace(BEHEMOTH_WIDE, geometry=replace(BEHEMOTH_WIDE.geometry, channels=4, blocks=32))
-FOUR_TINY_DIES = replace(TINY, geometry=replace(TINY.geometry, dies=4, planes=4), read_queue=8)
+FOUR_TINY_DIES = replace(
+    TINY, geometry=replace(TINY.geometry, dies=4, planes=4, blocks=18, spare_blocks=2), read_queue=8
+)
 
 CONFIGS: dict[str, FmsConfig] = {
     "tiny": TINY,

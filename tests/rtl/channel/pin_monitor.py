@@ -24,6 +24,8 @@ OPERATIONS = {
     (0x00, 5, 0x30): BusOp.READ_LAST,
     (0x00, 5, 0x31): BusOp.CACHE_READ_LAST,
     (0x31, 0, None): BusOp.CACHE_READ_NEXT,
+    (0x00, 5, 0x35): BusOp.COPYBACK_READ,
+    (0x85, 5, 0x10): BusOp.COPYBACK_PROGRAM,
     (0x3F, 0, None): BusOp.CACHE_READ_END,
     (0x06, 5, 0xE0): BusOp.SELECT,
     (0x80, 5, None): BusOp.PROGRAM_PAGE,
@@ -45,7 +47,9 @@ OPERATIONS = {
     (0xC8, 0, None): BusOp.UPDATE_END,
     (0xC9, 3, 0xCA): BusOp.SELECT_COPY,
     (0xCB, 0, 0xCC): BusOp.SELECT_STATISTICS,
+    (0xEF, 1, None): BusOp.SET_READ_LEVEL,
 }
+FEATURE, PARAMETERS = 0x89, 4
 TAKES_DATA = {BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST, BusOp.LOAD_CONSTANTS, BusOp.LOAD_GRADIENT}
 NAMED_BEFORE = {BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST}
 SELECTS = {BusOp.SELECT, BusOp.SELECT_BESIDE, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS}
@@ -183,7 +187,8 @@ class PinMonitor:
             if not operation.commands:
                 since = clock - self.page_named[operation.die]
             else:
-                assert operation.commands in ([0xC0], [0xC2]), f"clock {clock}: data in of {operation}"
+                first = ([0xC0], [0xC2], [0xEF])
+                assert operation.commands in first, f"clock {clock}: data in of {operation}"
             assert since >= self.tadl, f"clock {clock}: data in {since} clocks after the address"
         elif operation.commands:
             assert since >= self.twhr, f"clock {clock}: status {since} clocks after the last cycle"
@@ -226,6 +231,9 @@ class PinMonitor:
             assert operation.address[:2] == [0, 0], f"clock {clock}: column {operation.address[:2]}"
         expected_out = {BusOp.DATA_OUT: page_beats}.get(operation.op, int(operation.op in GIVES_STATUS))
         expected_in = page_beats if operation.op in TAKES_DATA else 0
+        if operation.op is BusOp.SET_READ_LEVEL:
+            assert operation.address == [FEATURE], f"clock {clock}: {operation}"
+            expected_in = PARAMETERS
         assert operation.data_in == expected_in, f"clock {clock}: {operation.data_in} beats into {operation}"
         assert operation.data_out == expected_out, (
             f"clock {clock}: {operation.data_out} beats from {operation}"

@@ -13,7 +13,7 @@ from damage import ReadPage, read_page, some_errors
 from flashtrain.rtl.channel.gearbox import READ_CLOCKS
 from flashtrain.rtl.channel.page_corrector import CorrectionCounts, pages_corrected_at_once
 from flashtrain.rtl.channel.read_buffer import HitPage
-from flashtrain.rtl.layouts import BufferPage, PageTarget, ReadHead
+from flashtrain.rtl.layouts import BufferPage, FillTarget, PageRetry, PageSource, PageTarget, ReadHead
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec.ecc import RAW_BIT_ERROR_RATE
@@ -35,6 +35,10 @@ class Bench:
         self.identities: dict[int, int] = {}  # of pages from an array
         self.on_bus: dict[int, bytes] = {}  # all of them that the bus brings
         self.decoded: dict[int, ReadPage] = {}  # with a code, pages from an array
+        self.levels: dict[int, int] = {}  # at which pages from an array were read
+        self.again: dict[int, int] = {}  # those that are to be read again, and what is asked for
+        self.retries = StreamSink(dut, "retries", ready) if CONFIG.read_levels else None
+        self.settled = 0
         self.counted: Counter = Counter()
         self.fill = StreamSource(dut, "fill", busy)
         self.hits = StreamSource(dut, "hits", busy)
@@ -57,44 +61,63 @@ class Bench:
             self.clock += 1
             if CODE and self.dut.rst.value == 0:
                 self.counted.update(unpack(CorrectionCounts(CONFIG), int(self.dut.counts.value)))
+                self.settled += int(CONFIG.read_levels and self.dut.settled.value)
 
-    def add(self, number: int, data: bytes) -> int:
+    def add(self, number: int, data: bytes) -> None:
         size = CONFIG.data_bytes
         self.words[number] = [
             int.from_bytes(data[at : at + size], "little") for at in range(0, GEOMETRY.page_bytes, size)
         ]
-        return pack(
-            PageTarget(CONFIG),
-            tag=number % CONFIG.commands,
-            page=number,
-            from_array=int(number in self.identities),
-        )
+
+    def target(self, number: int) -> dict[str, int]:
+        return {
+            "tag": number % CONFIG.commands,
+            "page": number,
+            "from_array": int(number in self.identities),
+        }
 
     def read(self, number: int, errors: list[int] | None = None) -> None:
-        """A page from an array, with wrong bits in its code words."""
+        """A page from an array, with wrong bits in its code words; at any level."""
         page = with_parity(CONFIG, random.randbytes(GEOMETRY.identified_page_bytes))
         self.on_bus[number] = page
         if CODE:
             one = self.decoded[number] = read_page(CONFIG, page, errors or [0] * CODE.words)
             self.on_bus[number], page = one.read, one.corrected
-        self.stored.append(number)
+        level = self.levels[number] = random.randint(0, CONFIG.read_levels)
         identity = page[GEOMETRY.page_bytes : GEOMETRY.identified_page_bytes]
         failed = number in self.decoded and self.decoded[number].failed
         self.identities[number] = 0 if failed else int.from_bytes(identity, "little")
-        self._fill(number, page)
+        if failed and level < CONFIG.read_levels:
+            self._fill(number)
+            retry = {name: self.target(number)[name] for name in ("tag", "page")}
+            self.again[number] = pack(PageRetry(CONFIG), source=self.source(number, level + 1), **retry)
+        else:
+            self.stored.append(number)
+            self._fill(number)
+            self.add(number, page)
+
+    def source(self, number: int, level: int) -> int:
+        g = GEOMETRY
+        if not CONFIG.read_levels:
+            return 0
+        return pack(PageSource(CONFIG), zone=number % g.zones, row=number % g.pages, die=number % g.dies,
+                    plane=number % g.planes, level=level)  # fmt: skip
 
     def take(self, number: int) -> None:
         """A page that a die has made: what is behind its data has no meaning."""
         self.on_bus[number] = random.randbytes(CONFIG.bus_page_bytes)
-        self._fill(number, self.on_bus[number])
+        self._fill(number)
+        self.add(number, self.on_bus[number])
 
-    def _fill(self, number: int, page: bytes) -> None:
+    def _fill(self, number: int) -> None:
         self.to_fill.append(number)
-        self.fill.send(self.add(number, page))
+        source = self.source(number, self.levels.get(number, 0))
+        self.fill.send(pack(FillTarget(CONFIG), **self.target(number), source=source))
 
     def hit(self, number: int) -> None:
         self.to_copy.append(number)
-        target = self.add(number, random.randbytes(GEOMETRY.page_bytes))
+        self.add(number, random.randbytes(GEOMETRY.page_bytes))
+        target = pack(PageTarget(CONFIG), **self.target(number))
         layout = HitPage(CONFIG)
         place = pack(BufferPage(CONFIG), slot=number % CONFIG.write_sets, plane=number % GEOMETRY.planes)
         self.hits.send(place << layout["place"].offset | target << layout["target"].offset)
@@ -144,7 +167,16 @@ class Bench:
             room = deque([0] * (READ_CLOCKS - 1))
 
     async def check(self, count: int) -> list[int]:
-        """Wait for `count` pages, check their contents, and return their numbers in the order of coming."""
+        """Wait for `count` pages, check their contents, and return their numbers in the order of coming.
+
+        Those that are to be read again are asked for, and do not come.
+        """
+        if self.retries:
+            again = await self.retries.wait_for(len(self.again), 20 * count * BEATS + 1000)
+            assert again == list(self.again.values())
+            for _ in range(4):  # it takes so long to count
+                await RisingEdge(self.dut.clk)
+            count -= len(again)
         words = await self.data.wait_for(count * CONFIG.page_beats, 20 * count * BEATS + 1000)
         order = []
         for at, head in enumerate(self.heads.items):
@@ -159,15 +191,19 @@ class Bench:
             page = words[at * CONFIG.page_beats : (at + 1) * CONFIG.page_beats]
             assert page == self.words[number], f"page {number}"
         assert sorted(order) == sorted(self.words)
-        for kind in (self.stored, [one for one in self.to_fill if one not in self.stored], self.to_copy):
+        taken = [one for one in self.to_fill if one not in self.levels]
+        for kind in (self.stored, taken, self.to_copy):
             assert [number for number in order if number in kind] == kind
         assert +self.counted == self._counts()
+        assert self.settled == (len(self.stored) if CONFIG.read_levels else 0)
         return order
 
     def _counts(self) -> Counter:
         """What must have been counted."""
         counts: Counter = Counter()
-        for page in self.decoded.values():
+        for number, page in self.decoded.items():
+            counts["pages_retried"] += number in self.again
+            counts["pages_rescued"] += self.levels[number] != 0 and not page.failed
             counts["bits_corrected"] += page.bits
             counts["words_uncorrectable"] += sum(verdict.corrected is None for verdict in page.verdicts)
             if page.bits and not page.failed:
@@ -200,6 +236,22 @@ async def wrong_bits_are_corrected(dut, busy, ready):
         else:
             random.choice((bench.take, bench.hit))(number)
     await bench.check(14)
+
+
+@cocotb.test(skip=CONFIG.read_levels == 0)
+@cocotb.parametrize(ready=[1, 0.3])
+async def buffers_of_pages_that_are_read_again_are_free(dut, ready):
+    """Many more of them than there are buffers, in any order with others."""
+    bench = Bench(dut, ready=ready)
+    await start(dut)
+    count = 6 * CONFIG.read_pages
+    for number in range(count):
+        if random.random() < 0.7:
+            bench.read(number, [CODE.strength + 3] + [0] * (CODE.words - 1))
+        else:
+            random.choice((bench.read, bench.take, bench.hit))(number)
+    await bench.check(count)
+    assert len(bench.again) > CONFIG.read_pages
 
 
 @cocotb.test(skip=CODE is None)

@@ -14,7 +14,7 @@ from flashtrain.spec.timing import NandTiming, ns
 
 
 @pytest.mark.long("icarus", "four_tiny_dies")
-@pytest.mark.parametrize("config", ["tiny", "four_tiny_dies"])
+@pytest.mark.parametrize("config", ["tiny", "tiny_code", "four_tiny_dies"])
 def test_bus_controller(config, simulator, seed):
     run_bench(
         BusController(CONFIGS[config]),

@@ -8,7 +8,7 @@ from timed_agent import TimedAgent
 
 from flashtrain.sim.runner import Simulator, run_bench
 
-BENCH = Path(__file__).with_name("die_agent_bench.py")
+BENCH, RETRIES = (Path(__file__).with_name(f"{name}_bench.py") for name in ("die_agent", "retrier"))
 
 
 @pytest.mark.long("icarus")
@@ -20,7 +20,20 @@ def test_other_turns(seed):
     run(Simulator.VERILATOR, seed, read_run=2, program_run=3)
 
 
-def run(simulator: Simulator, seed: int, *, read_run: int, program_run: int) -> None:
-    agent = TimedAgent(EVERY_CONFIG["impatient"], read_run=read_run, program_run=program_run)
-    parameters = {"config": "impatient", "read_run": read_run, "program_run": program_run}
-    run_bench(agent, "die_agent", BENCH, simulator=simulator, seed=seed, parameters=parameters)
+@pytest.mark.long("icarus")
+def test_retries(simulator, seed):
+    run(simulator, seed, read_run=4, program_run=1, config="impatient_retry", bench=RETRIES)
+
+
+def run(
+    simulator: Simulator,
+    seed: int,
+    *,
+    read_run: int,
+    program_run: int,
+    config: str = "impatient",
+    bench: Path = BENCH,
+) -> None:
+    agent = TimedAgent(EVERY_CONFIG[config], read_run=read_run, program_run=program_run)
+    parameters = {"config": config, "read_run": read_run, "program_run": program_run}
+    run_bench(agent, "die_agent", bench, simulator=simulator, seed=seed, parameters=parameters)

@@ -26,9 +26,9 @@ class EngineWithDies(wiring.Component):
     flipped : Out(32)   how many have, if it is one at a time
     """
 
-    def __init__(self, config: FmsConfig):
+    def __init__(self, config: FmsConfig, *, bad_block: int, bad_planes: int):
         self.engine = ChannelEngine(config)
-        self.nand = NandChannel(config, bad_block=BAD_ZONE, bad_planes=1)
+        self.nand = NandChannel(config, bad_block=bad_block, bad_planes=bad_planes)
         members = {name: member for name, member in self.engine.signature.members.items() if name != "nand"}
         super().__init__({**members, "violations": Out(32), "wrong": In(16), "flipped": Out(32)})
 
@@ -56,6 +56,7 @@ class EngineWithDies(wiring.Component):
 @pytest.mark.long("icarus", "dual")
 @pytest.mark.long("icarus", "wide")
 @pytest.mark.long("dual_code")
+@pytest.mark.long("icarus", "dual_retry")
 @pytest.mark.long("wide_code")
 @pytest.mark.parametrize("name", CONFIGS)
 def test_engine(name, simulator, seed, tmp_path):
@@ -68,7 +69,7 @@ def test_spares(simulator, seed, tmp_path):
 
 
 def run(bench: str, config: FmsConfig, simulator: Simulator, seed: int, folder: Path) -> None:
-    files = export_design(EngineWithDies(config), "engine").write(folder)
+    files = export_design(EngineWithDies(config, bad_block=BAD_ZONE, bad_planes=1), "engine").write(folder)
     files += [*VERILATOR_SOURCES, QUIET_HOST] if simulator is Simulator.VERILATOR else ICARUS_SOURCES
     run_bench(
         files,

@@ -22,7 +22,8 @@ class Array:
 
     async def start(self) -> None:
         dut = self.dut
-        for pin in (dut.start, dut.op, dut.planes, dut.page, dut.blocks, dut.abort_op, dut.from_register):
+        for pin in (dut.start, dut.op, dut.planes, dut.page, dut.blocks, dut.abort_op, dut.from_register,
+                    dut.level):  # fmt: skip
             pin.value = 0
         dut.channel.value, dut.die.value, dut.cycle.value = 7, 3, 0
         dut.rst.value = 1

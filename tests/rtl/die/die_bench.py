@@ -167,6 +167,34 @@ async def random_cache_read(dut):
 
 
 @cocotb.test()
+async def a_page_is_copied_within_its_plane(dut):
+    """Spare bytes included, busy for tR and tPROG."""
+    if not GEOMETRY.spare_blocks:
+        return
+    nand = await begin(dut)
+    await fresh(nand, 1, 2)
+    contents = [page_bytes() for _ in range(2)]
+    for page, content in enumerate(contents):
+        await nand.program([(1, 1)], page, [content], last=C.PROGRAM_CONFIRM)
+    for page in range(2):
+        sensing = await nand.copy_from(1, 1, page)
+        assert await nand.status() == IDLE
+        programming = await nand.copy_to(1, 2, page)
+        for busy, name in ((sensing, "tr"), (programming, "tprog")):
+            assert 0 <= busy - TIMING.clocks(name) <= SLACK, f"busy for {busy} clocks, {name}"
+        assert await nand.status() == IDLE
+    for block in (1, 2):
+        for page, content in enumerate(contents):
+            await nand.read([(1, block)], page)
+            assert await nand.data_out(GEOMETRY.raw_page_bytes) == content
+    await fresh(nand, BAD_BLOCK)
+    await nand.copy_from(1, 1, 0)
+    await nand.copy_to(1, BAD_BLOCK, 0)
+    assert await nand.status() == IDLE | DieStatus.FAIL
+    assert nand.violations == 0
+
+
+@cocotb.test()
 async def columns(dut):
     """Input and output from columns within the page; what is not written is FFh."""
     nand = await begin(dut)

@@ -12,7 +12,7 @@ CONFIGS = {
     "fast": replace(TINY, update_divider=2),
     "two": replace(
         TINY,
-        geometry=replace(TINY.geometry, dies=2, planes=4, blocks=12),
+        geometry=replace(TINY.geometry, dies=2, planes=4, blocks=12, spare_blocks=2),
         # Data come so soon behind their address that the rest of the page is not yet FFh.
         timing=replace(TINY.timing, tbers=ns(1_500), tadl=ns(10)),
         read_queue=8,
@@ -22,7 +22,9 @@ CONFIGS = {
     ),
 }  # fmt: skip
 CONFIGS |= {
-    "coded": replace(CONFIGS["fast"], code_strength=preset("tiny_ecc").code_strength),
+    "coded": replace(CONFIGS["fast"], code_strength=preset("tiny_ecc").code_strength, read_levels=3),
+    # For the rules of SET FEATURES.
+    "levels": replace(CONFIGS["two"], code_strength=preset("tiny_ecc").code_strength, read_levels=3),
     "coded_small": replace(CONFIGS["small"], code_strength=preset("small_ecc").code_strength),
 }
 BAD_BLOCK, BAD_PLANES = 3, 0b10

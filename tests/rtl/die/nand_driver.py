@@ -10,7 +10,7 @@ from cocotb.utils import get_sim_time
 
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import DieCommand as C
-from flashtrain.spec.nand import DieStatus
+from flashtrain.spec.nand import DieStatus, Feature
 
 PERIOD_NS = 2
 OUTPUT_CLOCKS = 1  # from `re` to `dqs_i`
@@ -200,6 +200,15 @@ class NandDriver:
             busy = await self.confirm(C.ERASE_MULTI_PLANE if index + 1 < len(places) else C.ERASE_CONFIRM)
         return busy
 
+    async def copy_from(self, plane: int, block: int, page: int) -> int:
+        """Sense a page that is to be programmed elsewhere."""
+        return await self.read([(plane, block)], page, last=C.COPYBACK_READ_CONFIRM)
+
+    async def copy_to(self, plane: int, block: int, page: int, last: int = C.PROGRAM_CONFIRM) -> int:
+        await self.command(C.CHANGE_WRITE_COLUMN)
+        await self.full_address(plane, block, page)
+        return await self.confirm(last)
+
     async def choose(self, plane: int, block: int, page: int, column: int = 0) -> None:
         """Select a plane for output."""
         await self.command(C.CHANGE_READ_COLUMN_ENHANCED)
@@ -253,6 +262,17 @@ class NandDriver:
         """After a status."""
         await self.command(C.READ)
         self.data_from = self.last_we + self.clocks("twhr")
+
+    async def set_feature(self, feature: int, parameters: bytes) -> None:
+        """Each parameter at both edges of DQS."""
+        await self.command(C.SET_FEATURES)
+        await self.address(feature, 1)
+        await self.data_in(bytes(byte for parameter in parameters for byte in (parameter, parameter)))
+
+    async def set_read_level(self, level: int) -> int:
+        await self.set_feature(Feature.READ_LEVEL, bytes([level, 0, 0, 0]))
+        self.last_we = self.now  # from which tWB counts
+        return await self.ready()
 
     async def reset_die(self) -> int:
         await self.command(C.RESET)

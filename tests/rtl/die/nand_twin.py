@@ -182,6 +182,26 @@ class RandomOperations:
         await self.check_status()
         return True
 
+    async def copyback(self):
+        """A page to another block, with looks at the status between."""
+        await self._idle()
+        chosen = self.twin.places_to_read()
+        if chosen is None:
+            return False
+        (plane, block), page = chosen[0][0], chosen[1]
+        target = plane, random.choice([other for other in self.twin.blocks if other != block])
+        if target not in self.twin.pages or len(self.twin.pages[target]) == self.geometry.pages:
+            return False
+        self.twin.begin([], modifies=False)
+        await self.nand.copy_from(plane, block, page)
+        if random.random() < 0.5:
+            await self.check_status()
+        self.twin.begin([target], modifies=True, program=True)
+        await self.nand.copy_to(*target, len(self.twin.pages[target]))
+        self.twin.pages[target].append(self.twin.pages[plane, block][page])
+        await self.check_status()
+        return True
+
     async def reset(self):
         await self._idle()
         await self.nand.reset_die()

@@ -22,6 +22,8 @@ WEIGHTS = {
     "identify": 1,
     "reset": 1,
 }
+if CONFIG.geometry.spare_blocks:
+    WEIGHTS["copyback"] = 4
 
 
 @cocotb.test()

@@ -28,6 +28,7 @@ class StoredDie:
 
     def __init__(self, library: ctypes.CDLL, channel: int, die: int, page_words: int = PAGE_WORDS):
         self.library = library
+        self.level = 0  # that its pins have asked for
         self.channel, self.die, self.page_words = channel, die, page_words
         self.store = ctypes.c_void_p(library.flashtrain_array_open(channel, die, 2, page_words, WORD_BYTES))
 
@@ -47,11 +48,11 @@ class StoredDie:
         return self.write(plane, block, page, words)
 
     def read(self, plane: int, block: int, page: int, word: int) -> bytes:
-        self.library.flashtrain_array_open_page(self.store, plane, block, page)
+        self.library.flashtrain_array_open_page(self.store, plane, block, page, self.level)
         return self._word(plane, word)
 
     def read_page(self, plane: int, block: int, page: int) -> bytes:
-        self.library.flashtrain_array_open_page(self.store, plane, block, page)
+        self.library.flashtrain_array_open_page(self.store, plane, block, page, self.level)
         return b"".join(self._word(plane, word) for word in range(self.page_words))
 
     def held(self, plane: int, block: int, page: int) -> bytes:

@@ -145,8 +145,9 @@ def test_random_operations_against_the_twin(library, die, seed):
                 library.flashtrain_array_pass_time(seconds)
                 twin.now += seconds
             case "level":
-                twin.level = int(rng.integers(-3, 4))
-                library.flashtrain_array_set_level(CHANNEL, DIE, twin.level)
+                behind, die.level = int(rng.integers(-3, 4)), int(rng.integers(4))
+                library.flashtrain_array_set_level(CHANNEL, DIE, behind)
+                twin.level = behind + die.level
     print(happened)
     assert all(count >= 10 for count in happened.values())
 

@@ -20,6 +20,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 from die_configs import BAD_BLOCK, BAD_PLANES, config_named  # noqa: E402
+from die_without_array import DieWithoutArray  # noqa: E402
 
 CHANNEL = 5
 KINDS = {kind for kind in Kind if kind < Kind.BURST}
@@ -147,6 +148,22 @@ def test_power_fails(run, simulator):
 @pytest.mark.long("icarus")
 def test_every_breach_is_refused_once(run):
     run("violations_bench.py", "two")
+
+
+def test_every_breach_of_features_is_refused_once(run):
+    run("violations_bench.py", "levels")
+
+
+def test_read_level(simulator, seed, tmp_path):
+    files = export_design(DieWithoutArray(config_named("coded")), "die_without_array").write(tmp_path)
+    run_bench(
+        [*files, *models(simulator)],
+        "die_without_array",
+        HERE / "read_level_bench.py",
+        simulator=simulator,
+        seed=seed,
+        parameters={"config": "coded"},
+    )
 
 
 @pytest.mark.long("icarus")

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import cocotb
 from cocotb.triggers import RisingEdge
+from copyback_breaches import COPYBACK_BREACHES
 from die_configs import config_named
+from feature_breaches import FEATURE_BREACHES
 from nand_driver import NandDriver, started
 
 from flashtrain.sim.bench_parameters import bench_parameters
@@ -102,6 +104,11 @@ async def tchz_between_outputs(nand: NandDriver):
 async def unknown_command(nand: NandDriver):
     await nand.command(0xA5)
     await nand.address(0, 5)
+
+
+async def feature_of_a_die_that_has_none(nand: NandDriver):
+    await nand.command(C.SET_FEATURES)
+    await nand.address(0x89, 1)
 
 
 async def command_to_a_busy_die(nand: NandDriver):
@@ -646,6 +653,7 @@ BREACHES = {
     tchz: "tCHZ: 17 clocks instead of at least 18",
     tchz_between_outputs: "tCHZ: 17 clocks instead of at least 18",
     unknown_command: "unknown command a5h",
+    feature_of_a_die_that_has_none: "unknown command efh",
     command_to_a_busy_die: "command 00h to a busy die",
     twb: "tWB: 59 clocks instead of at least 60",
     missing_address_cycle: "command 30h after 4 of the 5 address cycles of 00h",
@@ -734,7 +742,12 @@ BREACHES = {
         "command bdh after 2 of the 3 address cycles of bch",
         "an operation without a plane",
     ),
+    **COPYBACK_BREACHES,
 }
+
+
+if CONFIG.read_levels:
+    BREACHES = FEATURE_BREACHES
 
 
 def messages() -> list[str]:

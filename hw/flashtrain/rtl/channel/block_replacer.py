@@ -10,6 +10,7 @@ from flashtrain.spec import FmsConfig
 from ..layouts import SpareUse
 from ..zones.erase import EraseRequest, EraseResult
 from .eraser import EraseStep
+from .mover import TakenSpare
 
 
 class BlockReplacer(wiring.Component):
@@ -25,6 +26,9 @@ class BlockReplacer(wiring.Component):
 
     After reset no spare is in use. What recovery restores is taken between erases.
 
+    The mover takes spares while no step is under way. If it gets one whose erase has been asked for, that is
+    asked for no more.
+
     Latency: 1 clock from a zone to its first step, 1 from the end of one step to the next or to the answer;
     2 for each spare that is looked at, and until the table takes a change at least 1. A sweep of one clock
     per spare follows a reset.
@@ -38,6 +42,8 @@ class BlockReplacer(wiring.Component):
                                        `die` means nothing
     restored : In(stream(SpareUse))    in recovery; accepted with its change
     replaced : Out(1)                  pulse: the erase of a spare that has just replaced a block has passed
+    take : In(stream(plane)), taken : Out(TakenSpare)   a spare for the mover, valid when that is accepted;
+                                       from then on it is in use
     busy : Out(1)
     """
 
@@ -52,6 +58,8 @@ class BlockReplacer(wiring.Component):
             "change": Out(use),
             "restored": In(use),
             "replaced": Out(1),
+            "take": In(stream.Signature(config.geometry.plane_bits)),
+            "taken": Out(TakenSpare(config)),
             "busy": Out(1),
         })  # fmt: skip
 
@@ -65,6 +73,7 @@ class BlockReplacer(wiring.Component):
         read, write = in_use.read_port(), in_use.write_port()
         zone, of_spares = self.erase.payload.zone, Signal()
         fresh = Signal()  # the plane has a spare since this erase
+        taken = Signal()  # the mover has taken one
         m.d.comb += [
             of_spares.eq(zone >= g.zones),
             read.addr.eq(number),
@@ -137,12 +146,16 @@ class BlockReplacer(wiring.Component):
                     with m.Else():
                         m.d.sync += spare.eq(0)
                         m.next = "LOOK"
+                with m.Elif(taken & of_spares):
+                    m.next = "LOOK"
 
-            with m.State("LOOK"):
+            with m.State("LOOK"), m.If(~taken):
                 m.next = "JUDGE"
 
             with m.State("JUDGE"):
-                with m.If(of_spares & ~read.data):
+                with m.If(of_spares & taken):
+                    m.next = "LOOK"
+                with m.Elif(of_spares & ~read.data):
                     m.next = "ERASE_ONE"
                 with m.Elif(of_spares):
                     go_on()
@@ -166,4 +179,34 @@ class BlockReplacer(wiring.Component):
                     m.next = "NOTHING"
 
         m.d.comb += self.busy.eq(~fsm.ongoing("NOTHING") | self.erase.valid | self.restored.valid)
+
+        # For the mover. It has the die, so that no step is under way.
+        wanted, free = Signal(range(g.spare_blocks)), Signal()
+        resting = ("NOTHING", "ERASE_ALL", "ERASE_ONE", "ANSWER")
+        m.d.comb += [
+            free.eq(Cat(fsm.ongoing(state) for state in resting).any()),
+            taken.eq(self.take.valid & self.take.ready),
+            self.taken.spare.eq(wanted),
+            self.taken.none.eq(read.data),
+        ]
+        with m.FSM(name="taker"):
+            with m.State("NOTHING"):
+                m.d.sync += wanted.eq(0)
+                with m.If(self.take.valid):
+                    m.next = "LOOK"
+            with m.State("LOOK"), m.If(free):
+                m.d.comb += read.addr.eq(Cat(self.take.payload, wanted))
+                m.next = "JUDGE"
+            with m.State("JUDGE"):
+                with m.If(read.data & (wanted != g.spare_blocks - 1)):
+                    m.d.sync += wanted.eq(wanted + 1)
+                    m.next = "LOOK"
+                with m.Else():
+                    m.d.comb += [
+                        self.take.ready.eq(1),
+                        write.en.eq(1),
+                        write.data.eq(1),
+                        write.addr.eq(Cat(self.take.payload, wanted)),
+                    ]
+                    m.next = "NOTHING"
         return m

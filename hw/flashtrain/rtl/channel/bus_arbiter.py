@@ -5,17 +5,18 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec.geometry import bits_for
-from flashtrain.spec.nand import SEQUENCES, BusOp, DataPhase
+from flashtrain.spec.nand import BusOp
 
 from ..arbiter import RoundRobin
 
-PAGE_OPS = tuple(op for op in BusOp if SEQUENCES[op].data in (DataPhase.IN, DataPhase.OUT))
-"""Operations that move a page and so hold the bus for long; the others are short."""
+PAGE_OPS = tuple(op for op in BusOp if op >= BusOp.PROGRAM_MORE)
+"""Operations that move a page and so hold the bus for long, and few that are taken for such; the others are
+short."""
 
 SELECTS = (BusOp.SELECT, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS)
 """The selections for which a page does not wait."""
 
-MOVES_PAGE, TAKES_PAGE, TAKES_NAMED_PAGE, GIVES_PAGE = "11---", "110--", "1100-", "111--"
+MOVES_PAGE, TAKES_PAGE, TAKES_NAMED_PAGE, GIVES_PAGE = "11---", "110--", "1100-", "11100"
 SELECTS_PAGE = "1010-", "10110"
 """What the upper bits of an operation tell of it (`BusOp`)."""
 

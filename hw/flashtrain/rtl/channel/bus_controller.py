@@ -5,10 +5,10 @@ from amaranth.lib import enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec import FmsConfig
-from flashtrain.spec.nand import DieStatus
+from flashtrain.spec.nand import FEATURE_PARAMETERS, BusOp, DieStatus
 from flashtrain.spec.registers import ChannelCounter
 
-from ..layouts import BufferPage, BusRequest, PageTarget
+from ..layouts import BufferPage, BusRequest, FillTarget, PageTarget
 from ..nand_bus import NandBus
 from .block_table import BlockLookup
 from .bus_arbiter import GIVES_PAGE, TAKES_NAMED_PAGE, TAKES_PAGE, BusArbiter
@@ -40,6 +40,7 @@ class BusController(wiring.Component):
     address, or after the command if there is none; those of a page that was named before begin at once. A
     status byte is asked for tWHR after the last cycle.
     A page has its identity behind it, in both directions, and parity if there is a code.
+    Parameters of a feature begin tADL after its address.
     After data out the bus rests (`BusRest`).
     The waits that leave the bus free (tCCS, tDBSY, tWB, ...) are the agents'.
 
@@ -60,7 +61,7 @@ class BusController(wiring.Component):
     fetch : Out(stream(BufferPage))   a page of data in, asked for when the operation begins
     beats : In(stream(16))   a fetched page and what is behind it; DQS pauses when there is none
     home_of : Out(BufferPage), home : In(PageTarget)   where a page of the write buffer came from
-    fill : Out(stream(PageTarget))   sent before the page of DATA_OUT, granted if it was ready
+    fill : Out(stream(FillTarget))   sent before the page of DATA_OUT, granted if it was ready
     fill_valid, fill_data : Out(1), Out(16)   bus_page_bytes / 2 beats for each fill
     offline : In(dies)
     nand : Out(NandBus)
@@ -79,7 +80,7 @@ class BusController(wiring.Component):
             "beats": In(stream.Signature(16)),
             "home_of": Out(BufferPage(config)),
             "home": In(PageTarget(config)),
-            "fill": Out(stream.Signature(PageTarget(config))),
+            "fill": Out(stream.Signature(FillTarget(config))),
             "fill_valid": Out(1),
             "fill_data": Out(16),
             "offline": In(dies),
@@ -95,7 +96,9 @@ class BusController(wiring.Component):
 
         m.submodules.arbiter = arbiter = BusArbiter(dies)
         m.submodules.rest = rest = BusRest(timing, dies, sent_clocks=2, grant_clocks=3)
-        m.submodules.speller = speller = BusSpeller()
+        m.submodules.speller = speller = BusSpeller(
+            copyback=self.config.geometry.spare_blocks > 0, features=self.config.read_levels > 0
+        )
         die = Signal.like(arbiter.die)
         request = Signal(BusRequest(self.config))
         step = Signal(Step)
@@ -125,6 +128,12 @@ class BusController(wiring.Component):
             self.fill.payload.from_array.eq(request.from_array),
             self.fill_data.eq(Mux(invented, 0, dq_i)),
         ]
+        if self.config.read_levels:
+            source = self.fill.payload.source
+            m.d.comb += [
+                source.die.eq(die),
+                *(source[name].eq(request[name]) for name in ("zone", "row", "plane", "level")),
+            ]
         with m.If(self.fill_valid):
             m.d.sync += [owed.eq(owed - 1), owes.eq(owed != 1)]
         for number, item in enumerate(self.requests):
@@ -227,6 +236,19 @@ class BusController(wiring.Component):
                 count()
                 with m.If(ended):
                     stay(page_clocks, "DATA_IN")
+                    if self.config.read_levels:
+                        with m.If(request.op == BusOp.SET_READ_LEVEL):
+                            stay(FEATURE_PARAMETERS, "PARAMETERS")
+
+            # Each of them at both edges of DQS; the first is the level.
+            if self.config.read_levels:
+                with m.State("PARAMETERS"):
+                    m.d.comb += [self.activity.eq(BusActivity.COMMAND), selected.eq(1), dqs.eq(1)]
+                    with m.If(left == FEATURE_PARAMETERS - 1):
+                        m.d.comb += [dq[:8].eq(request.level), dq[8:].eq(request.level)]
+                    count()
+                    with m.If(ended):
+                        finish()
 
             with m.State("DATA_IN"):
                 m.d.comb += [

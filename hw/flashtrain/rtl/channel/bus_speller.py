@@ -6,11 +6,14 @@ from amaranth import Module
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.spec.nand import SEQUENCES, AddressCycles, BusOp, DataPhase
+from flashtrain.spec.nand import SEQUENCES, AddressCycles, BusOp, DataPhase, Feature
 
 
 class Step(enum.Enum, shape=3):
-    """The cycles of an operation, in their order. Columns are always 0: whole pages are transferred."""
+    """The cycles of an operation, in their order. Columns are always 0: whole pages are transferred.
+
+    The address of a feature is in the place of the lower half of a column.
+    """
 
     FIRST = 0
     COLUMN_LOW = 1
@@ -31,7 +34,15 @@ class After(enum.Enum, shape=2):
     END = 3
 
 
-_AFTER_LAST_CYCLE = {DataPhase.NONE: After.END, DataPhase.IN: After.DATA_IN, DataPhase.STATUS: After.STATUS}
+_AFTER_LAST_CYCLE = {
+    DataPhase.NONE: After.END,
+    DataPhase.IN: After.DATA_IN,
+    DataPhase.FEATURE: After.DATA_IN,
+    DataPhase.STATUS: After.STATUS,
+}
+
+
+_COPYBACK = (BusOp.COPYBACK_READ, BusOp.COPYBACK_PROGRAM)
 
 
 class BusSpeller(wiring.Component):
@@ -48,9 +59,16 @@ class BusSpeller(wiring.Component):
     address : Out(1)  it is an address
     after : Out(After)
     next_step : Out(Step)   if `after` is CYCLE
+
+    Parameters
+    ----------
+    copyback : also spells copybacks
+    features : also spells operations that set features
     """
 
-    def __init__(self):
+    def __init__(self, *, copyback: bool = False, features: bool = False):
+        self.copyback = copyback
+        self.features = features
         super().__init__({
             "op": In(BusOp),
             "step": In(Step),
@@ -65,23 +83,25 @@ class BusSpeller(wiring.Component):
         m = Module()
         with m.Switch(self.op):
             for op, sequence in SEQUENCES.items():
-                with m.Case(op):
-                    self._commands(m, sequence)
+                there_is = self.copyback or op not in _COPYBACK
+                if there_is and (self.features or sequence.data is not DataPhase.FEATURE):
+                    with m.Case(op):
+                        self._commands(m, sequence)
         with m.Switch(self.step):
             for step, low in ((Step.ROW_LOW, 0), (Step.ROW_MIDDLE, 8), (Step.ROW_HIGH, 16)):
                 with m.Case(step):
                     m.d.comb += self.byte.eq(self.row[low : low + 8])
-            with m.Case(Step.COLUMN_LOW, Step.COLUMN_HIGH):
-                m.d.comb += self.byte.eq(0)
         m.d.comb += self.address.eq((self.step.as_value() >= 1) & (self.step.as_value() <= 5))
         return m
 
     def _commands(self, m: Module, sequence):
         """Command bytes and order of one operation; address bytes override the former."""
         order = [Step.FIRST]
+        if sequence.address is AddressCycles.FEATURE:
+            order += [Step.COLUMN_LOW]
         if sequence.address is AddressCycles.FULL:
             order += [Step.COLUMN_LOW, Step.COLUMN_HIGH]
-        if sequence.address is not AddressCycles.NONE:
+        if sequence.address in (AddressCycles.ROW, AddressCycles.FULL):
             order += [Step.ROW_LOW, Step.ROW_MIDDLE, Step.ROW_HIGH]
         if sequence.second is not None:
             order += [Step.SECOND]
@@ -90,6 +110,8 @@ class BusSpeller(wiring.Component):
         follows[order[-1]] = (_AFTER_LAST_CYCLE.get(sequence.data, After.END), Step.THIRD)
         follows[Step.THIRD] = (After.END, Step.FIRST)
         commands = {Step.FIRST: sequence.first, Step.SECOND: sequence.second, Step.THIRD: sequence.third}
+        if sequence.data is DataPhase.FEATURE:
+            commands[Step.COLUMN_LOW] = Feature.READ_LEVEL
         with m.Switch(self.step):
             for step, (after, next_step) in follows.items():
                 with m.Case(step):

@@ -25,7 +25,7 @@ class EventCounts(data.StructLayout):
 
     def __init__(self, config: FmsConfig):
         g = config.geometry
-        of_dies = (*_OF_DIES, "blocks_replaced") if g.spare_blocks else _OF_DIES
+        of_dies = (*_OF_DIES, "blocks_replaced", "sets_repeated") if g.spare_blocks else _OF_DIES
         super().__init__({**dict.fromkeys(of_dies, bits_for(g.dies + 1)), **CorrectionCounts(config).members})
 
 

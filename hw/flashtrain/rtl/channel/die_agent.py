@@ -13,15 +13,17 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import BusOp
 
 from ..forward import forward
-from ..layouts import BusRequest, DieRead, PageEvent, PageKind, PageSet, SetResult, SpareUse
+from ..layouts import BusRequest, DieRead, PageEvent, PageKind, PageRetry, PageSet, SetResult, SpareUse
 from ..zones.erase import EraseRequest, EraseResult
 from .block_replacer import BlockReplacer
 from .die_reset import DieReset
 from .die_share import DieShare
 from .die_watch import DieTimers, DieWatch
 from .eraser import Eraser
+from .mover import Mover
 from .programmer import Programmer
 from .reader import Reader
+from .retrier import Retrier
 from .turns import Turns
 from .updater import Updater
 
@@ -30,13 +32,14 @@ def _spare_ports(config: FmsConfig) -> dict:
     if not config.geometry.spare_blocks:
         return {}
     use = stream.Signature(SpareUse(config))
-    return {"restored": In(use), "change": Out(use), "replaced": Out(1)}
+    return {"restored": In(use), "change": Out(use), "replaced": Out(1), "repeated": Out(1)}
 
 
 class DieAgent(wiring.Component):
     """Programs, reads, erases and updates one die, one of them at a time, after a reset.
 
-    The units do the work; `Turns` says whose turn it is, `DieWatch` when the die is ready.
+    The units do the work; `Turns` says whose turn it is, `DieWatch` when the die is ready. If there are spare
+    blocks, a page set that has failed is done again by the `Mover`; until then only reads have turns, too.
 
     While it programs or erases the reader is a guest: it reads beside that (`Reader`), so that neither waits
     for the other, and has no turn of its own before there is nothing more to program. The die sees to it that
@@ -47,6 +50,7 @@ class DieAgent(wiring.Component):
     when the unit has nothing more to do, or after its run if another waits. So whoever waits for the die
     waits at most for what is in it already (two page sets or tiles, or an erase) and one turn of each other
     unit.
+    With `read_levels` the retries of reads are a fifth kind of work, a page in a turn.
     Erases are not put off until the die is idle: all dies are asked to erase a zone at the same time, and if
     each did it when it suited, a stream of appends over all of them would wait for each.
 
@@ -61,9 +65,10 @@ class DieAgent(wiring.Component):
     sets : In(stream(PageSet)), results : Out(stream(SetResult))
     updated : Out(stream(PageEvent))   a tile's program has passed or failed
     reads : In(stream(DieRead)), backlog : In(1)   from a queue of `read_queue` pages; half of it is taken
+    retries : In(stream(PageRetry))   with `read_levels`
     erase : In(stream(EraseRequest)), erased : Out(stream(EraseResult))
-    restored : In(stream(SpareUse)), change : Out(stream(SpareUse)), replaced : Out(1)
-                     if there are spare blocks; see `BlockReplacer`
+    restored : In(stream(SpareUse)), change : Out(stream(SpareUse)), replaced, repeated : Out(1)
+                     if there are spare blocks; see `BlockReplacer` and `Mover`
     bus : Out(stream(BusRequest)), bus_done : In(1), bus_status : In(8)   one operation at a time
     timers : Out(DieTimers)
     ready : Out(1)   the die has been reset
@@ -119,6 +124,7 @@ class DieAgent(wiring.Component):
             "ended": Out(1),
             "failure": Out(1),
             **_spare_ports(config),
+            **({"retries": In(stream.Signature(PageRetry(config)))} if config.read_levels else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -128,11 +134,26 @@ class DieAgent(wiring.Component):
         m.submodules.reader = reader = Reader(self.config, self.patience)
         m.submodules.eraser = eraser = Eraser(self.config)
         m.submodules.updater = updater = Updater(self.config)
-        units = (reset, programmer, reader, eraser, updater)
-        watched = (reset, programmer, eraser, updater)
+        units = [reset, programmer, reader, eraser, updater]
+        watched = [reset, programmer, eraser, updater]
+        runs = [1, self.program_run, self.read_run, 1, self.update_run]
+        mover = Mover(self.config) if self.config.geometry.spare_blocks else None
+        if mover is not None:
+            m.submodules.mover = mover
+            units.append(mover)
+            watched.append(mover)
+            runs.append(1)
         hosts = (programmer, eraser)
+        sensed, page_output = reader.sensed, reader.page_output
+        if self.config.read_levels:
+            m.submodules.retrier = retrier = Retrier(self.config)
+            connect(m, flipped(self.retries), retrier.retries)
+            units.append(retrier)
+            watched.append(retrier)
+            runs.append(1)
+            sensed, page_output = sensed | retrier.sensed, page_output | retrier.page_output
         m.submodules.share = share = DieShare(self.config)
-        m.submodules.turns = turns = Turns((1, self.program_run, self.read_run, 1, self.update_run))
+        m.submodules.turns = turns = Turns(runs)
         m.submodules.watch = watch = DieWatch(self.config)
 
         connect(m, watch.array, flipped(self.timers.array))
@@ -143,12 +164,13 @@ class DieAgent(wiring.Component):
         connect(m, updater.updated, flipped(self.updated))
         connect(m, flipped(self.reads), reader.reads)
         at_work = [unit.turn.busy | unit.turn.wants for unit in units]
-        if self.config.geometry.spare_blocks:
+        if mover is not None:
             m.submodules.replacer = replacer = BlockReplacer(self.config)
-            forward(m, replacer, self, ("erase", "erased", *_spare_ports(self.config)))
+            forward(m, replacer, self, ("erase", "erased", "restored"))
             connect(m, replacer.step, eraser.erase)
             connect(m, eraser.erased, replacer.stepped)
             at_work.append(replacer.busy)
+            self._move(m, mover, programmer, replacer)
         else:
             connect(m, flipped(self.erase), eraser.erase)
             connect(m, eraser.erased, flipped(self.erased))
@@ -160,15 +182,25 @@ class DieAgent(wiring.Component):
             updater.sets.payload.eq(self.sets.payload),
             updater.sets.valid.eq(self.sets.valid & ~is_data),
             self.sets.ready.eq(Mux(is_data, programmer.sets.ready, updater.sets.ready)),
-            self.results.valid.eq(programmer.results.valid | updater.results.valid),
-            self.results.payload.eq(
-                Mux(programmer.results.valid, programmer.results.payload, updater.results.payload)
-            ),
-            programmer.results.ready.eq(self.results.ready),
-            updater.results.ready.eq(self.results.ready),
+        ]
+        result = Mux(programmer.results.valid, programmer.results.payload, updater.results.payload)
+        reporting = [programmer, updater]
+        if mover is not None:
+            result = Mux(mover.results.valid, mover.results.payload, result)
+            reporting.append(mover)
+        m.d.comb += [
+            self.results.valid.eq(reduce(or_, (unit.results.valid for unit in reporting))),
+            self.results.payload.eq(result),
+            *(unit.results.ready.eq(self.results.ready) for unit in reporting),
         ]
         for unit, turn in zip(units, turns.units, strict=True):
             connect(m, unit.turn, turn)
+        if mover is not None:
+            # What is in doubt comes before all else that changes the array.
+            for unit in (programmer, eraser, updater):
+                turn = turns.units[units.index(unit)]
+                m.d.comb += turn.wants.eq(unit.turn.wants & ~mover.turn.wants)
+            m.d.comb += reader.forgets.eq(self.change.valid)
         # The status comes with the end of the operation, and again with `over` of the watch.
         status, watched_status = Signal(8), Signal(8)
         m.d.sync += [status.eq(self.bus_status), watched_status.eq(status)]
@@ -241,11 +273,30 @@ class DieAgent(wiring.Component):
             self.ready.eq(reset.ready),
             self.idle.eq(~Cat(at_work).any()),
             self.lost.eq(watch.lost | reader.lost),
-            self.programmed.eq(programmer.programmed | updater.programmed),
-            self.page_programmed.eq(programmer.page_programmed | updater.page_programmed),
-            self.sensed.eq(reader.sensed | updater.programmed),
-            self.page_output.eq(reader.page_output | updater.page_output),
-            self.ended.eq(eraser.ended),
-            self.failure.eq(programmer.failure | eraser.failure | updater.failure),
+            self.page_output.eq(page_output | updater.page_output),
         ]
+        pulses = {
+            "programmed": programmer.programmed | updater.programmed,
+            "page_programmed": programmer.page_programmed | updater.page_programmed,
+            "sensed": sensed | updater.programmed,
+            "ended": eraser.ended,
+            "failure": programmer.failure | eraser.failure | updater.failure,
+        }
+        for name, pulse in pulses.items():
+            own = pulse if mover is None else pulse | getattr(mover, name)
+            m.d.comb += getattr(self, name).eq(own)
         return m
+
+    def _move(self, m: Module, mover: Mover, programmer: Programmer, replacer: BlockReplacer) -> None:
+        """Page sets that have failed, and the spare blocks for them."""
+        connect(m, programmer.failed, mover.failed)
+        connect(m, mover.take, replacer.take)
+        m.d.comb += [
+            mover.taken.eq(replacer.taken),
+            self.change.valid.eq(replacer.change.valid | mover.change.valid),
+            self.change.payload.eq(Mux(mover.change.valid, mover.change.payload, replacer.change.payload)),
+            mover.change.ready.eq(self.change.ready),
+            replacer.change.ready.eq(self.change.ready & ~mover.change.valid),
+            self.replaced.eq(replacer.replaced | mover.replaced),
+            self.repeated.eq(mover.repeated),
+        ]

@@ -18,7 +18,7 @@ from .timer import TimerPort
 from .update_time import unit_clocks
 
 
-class Work(enum.Enum, shape=3):
+class Work(enum.Enum, shape=4):
     """What the die was told to do, and so when it can be done."""
 
     RESET = 0
@@ -27,6 +27,9 @@ class Work(enum.Enum, shape=3):
     ERASE = 3
     FIRST_UPDATE = 4  # sense and compute
     UPDATE = 5  # after the program under way, if there is one: sense, then compute while the array programs
+    LONE_SENSE = 6  # nothing before it and nothing behind
+    LONE_PROGRAM = 7
+    FEATURE = 8  # the change of one
 
 
 class Pause(enum.Enum, shape=3):
@@ -55,9 +58,26 @@ _PLANS = {
     Work.ERASE: _Plan(("tbers",), False, DieStatus.ARDY, ns(20_000)),
     Work.FIRST_UPDATE: _Plan(("tr",), True, DieStatus.RDY, ns(500)),
     Work.UPDATE: _Plan(("tr", "tprog"), True, DieStatus.RDY, ns(500)),
+    Work.LONE_SENSE: _Plan(("tr",), False, DieStatus.ARDY, ns(500)),
+    Work.LONE_PROGRAM: _Plan(("tprog",), False, DieStatus.ARDY, ns(1_000)),
+    Work.FEATURE: _Plan(("tfeat",), False, DieStatus.RDY, ns(500)),
 }
 _UPDATES = (Work.FIRST_UPDATE, Work.UPDATE)
 """The die is ready when its update unit is: neither when the array starts nor when it ends."""
+
+
+_OF_MOVES = (Work.LONE_SENSE, Work.LONE_PROGRAM)
+_OF_RETRIES = (Work.LONE_SENSE, Work.FEATURE)
+
+
+def _plans(config: FmsConfig) -> dict[Work, _Plan]:
+    """Those of works that there are."""
+    there = {*Work} - {*_OF_MOVES, *_OF_RETRIES}
+    if config.geometry.spare_blocks:
+        there |= {*_OF_MOVES}
+    if config.read_levels:
+        there |= {*_OF_RETRIES}
+    return {work: plan for work, plan in _PLANS.items() if work in there}
 
 
 _PAUSES = {
@@ -82,10 +102,11 @@ class DieTimers(wiring.Signature):
     def __init__(self, config: FmsConfig):
         timing = config.timing
         clocks, twb = timing.clocks, timing.clocks("twb")
-        array = [sum(map(clocks, plan.array)) for plan in _PLANS.values()]
+        plans = _plans(config).values()
+        array = [sum(map(clocks, plan.array)) for plan in plans]
         array += [sum(map(clocks, SUSPENSION))]
         short = [sum(map(clocks, names)) for names in _PAUSES.values()]
-        short += [plan.interval.clocks(timing.clock_mhz) for plan in _PLANS.values()]
+        short += [plan.interval.clocks(timing.clock_mhz) for plan in plans]
         short += [clocks("tr") + max(unit_clocks(config))]
         super().__init__({
             "read": Out(TimerPort(bits_for(max(wait_clocks(timing).values()) + 1))),
@@ -175,12 +196,12 @@ class DieWatch(wiring.Component):
         m = Module()
         m.submodules.patience = patience = Patience(self.config.late_polls)
         m.d.comb += self.lost.eq(patience.over)
-        timing = self.config.timing
+        timing, plans = self.config.timing, _plans(self.config)
         clocks = timing.clocks
         twb = clocks("twb")
         cache_busy = twb + clocks("tcbsy")
-        intervals = {work: plan.interval.clocks(timing.clock_mhz) for work, plan in _PLANS.items()}
-        array_times = {work: sum(map(clocks, plan.array)) for work, plan in _PLANS.items()}
+        intervals = {work: plan.interval.clocks(timing.clock_mhz) for work, plan in plans.items()}
+        array_times = {work: sum(map(clocks, plan.array)) for work, plan in plans.items()}
 
         array, short = self.array, self.short
 
@@ -217,14 +238,14 @@ class DieWatch(wiring.Component):
         late = Signal()
         ready = Signal()
         with m.Switch(work):
-            for kind, plan in _PLANS.items():
+            for kind, plan in plans.items():
                 with m.Case(kind):
                     m.d.comb += ready.eq((self.bus_status & plan.until.value) != 0)
 
         def start_queued(kinds) -> None:
             with m.Switch(work):
                 for kind in kinds:
-                    if _PLANS[kind].queued and _PLANS[kind].array:
+                    if plans[kind].queued and plans[kind].array:
                         with m.Case(kind):
                             start(array, array_times[kind] - 1)
 
@@ -234,14 +255,14 @@ class DieWatch(wiring.Component):
                     with m.Case(number):
                         start(timer, length(unit))
 
-        others = [kind for kind in _PLANS if kind not in _UPDATES]
+        others = [kind for kind in plans if kind not in _UPDATES]
         m.d.sync += self.port.over.eq(0)
         with m.FSM(name="watch") as fsm:
             with m.State("QUIET"):
                 with m.If(begun):
                     m.d.sync += [work.eq(begun_work), late.eq(0)]
                     with m.Switch(begun_work):
-                        for kind, plan in _PLANS.items():
+                        for kind, plan in plans.items():
                             with m.Case(kind):
                                 if plan.queued and kind not in _UPDATES:
                                     start(short, cache_busy - 1)
@@ -250,7 +271,7 @@ class DieWatch(wiring.Component):
                     m.next = "ARRAY_WORKS"
             with m.State("ARRAY_WORKS"):
                 with m.If(~works):
-                    start_queued(_PLANS)
+                    start_queued(plans)
                     with m.If((work == Work.FIRST_UPDATE) | (work == Work.UPDATE)):
                         for_the_tile(short, lambda unit: clocks("tr") + unit)
                     m.next = "NOT_YET"

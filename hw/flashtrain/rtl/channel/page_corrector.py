@@ -12,6 +12,7 @@ from flashtrain.spec.geometry import bits_for
 from ..ecc.corrector import Corrector
 from ..ecc.syndromes import PageSyndromes
 from ..forward import forward
+from ..layouts import PageSource
 from ..queue import Queue
 from .gearbox import BEAT_BITS, Chunks
 from .memory_patch import MemoryPatch
@@ -34,11 +35,20 @@ class CorrectionCounts(data.StructLayout):
     def __init__(self, config: FmsConfig):
         histogram = ("pages_corrected_1", "pages_corrected_2", "pages_corrected_4", "pages_corrected_8",
                      "pages_corrected_16")  # fmt: skip
+        retries = ("pages_retried", "pages_rescued") if config.read_levels else ()
         super().__init__({
             "bits_corrected": bits_for(config.code.strength + 1),
             "words_uncorrectable": 1,
-            **dict.fromkeys(histogram, 1),
+            **dict.fromkeys((*histogram, *retries), 1),
         } if config.code else {})  # fmt: skip
+
+
+class FilledPage(data.StructLayout):
+    """A page from an array that is in the read buffer, and from where."""
+
+    def __init__(self, config: FmsConfig):
+        page = {name: field.shape for name, field in CompletePage(config)}
+        super().__init__({**page, "source": PageSource(config)})
 
 
 class PageCorrector(wiring.Component):
@@ -58,9 +68,9 @@ class PageCorrector(wiring.Component):
     room : Out(1)                        another page may begin
     begins : In(1)                       does
     valid : In(1), beat : In(16)         its beats, parity included
-    pages : In(stream(CompletePage))     it, when its identity has come; always taken
-    corrected : Out(stream(CompletePage))
-    counts : Out(CorrectionCounts)
+    pages : In(stream(FilledPage))       it, when its identity has come; always taken
+    corrected : Out(stream(FilledPage))
+    counts : Out(CorrectionCounts)       but for those of retries
     wants_read, reads, word, wants_write, writes, address, number, chunk   see `MemoryPatch`
     """
 
@@ -73,8 +83,8 @@ class PageCorrector(wiring.Component):
             "begins": In(1),
             "valid": In(1),
             "beat": In(BEAT_BITS),
-            "pages": In(stream.Signature(CompletePage(config))),
-            "corrected": Out(stream.Signature(CompletePage(config))),
+            "pages": In(stream.Signature(FilledPage(config))),
+            "corrected": Out(stream.Signature(FilledPage(config))),
             "counts": Out(CorrectionCounts(config)),
             **{name: self._patch.signature.members[name] for name in _MEMORY},
         })  # fmt: skip
@@ -85,7 +95,7 @@ class PageCorrector(wiring.Component):
         places = pages_corrected_at_once(config, code)
         m.submodules.syndromes = syndromes = PageSyndromes(code, BEAT_BITS)
         m.submodules.corrector = corrector = Corrector(code, parallel=8, room=places * code.words)
-        m.submodules.waiting = waiting = Queue(CompletePage(config), places)
+        m.submodules.waiting = waiting = Queue(FilledPage(config), places)
         m.submodules.patch = patch = self._patch
         forward(m, patch, self, _MEMORY)
         # There is room for all syndromes of the pages here, so they take each beat in its clock.
@@ -95,7 +105,7 @@ class PageCorrector(wiring.Component):
         verdict, correction = verdicts.payload, corrections.payload
 
         # The page at work is the oldest: its data and identity are here before its first verdict.
-        there, page = Signal(), Signal(CompletePage(config))
+        there, page = Signal(), Signal(FilledPage(config))
         leaves, pages = Signal(), Signal(range(places + 1))
         m.d.comb += [
             waiting.input.valid.eq(self.pages.valid),

@@ -10,6 +10,7 @@ from flashtrain.spec.nand import BusOp, DieStatus
 from ..layouts import PageSet, SetResult
 from .die_unit import unit_ports
 from .die_watch import Pause, Work
+from .failed_sets import FailedSets, ProgrammedSet
 
 
 class Programmer(wiring.Component):
@@ -21,6 +22,10 @@ class Programmer(wiring.Component):
     meanwhile. At RDY after the 15h of a set, FAILC is that of the set before it; if none follows, FAIL at
     ARDY is the last one's. A set is accepted from `sets` at RDY; its data are needed until its result.
 
+    If there are spare blocks a set that fails is not reported: together with the one that was in the array
+    behind it, if there was, it is handed over to the mover, which reports both. Until it has done so nothing
+    else is begun.
+
     Throughput: with sets at hand the array never waits if all planes of all dies load within tPROG - tCBSY.
 
     Members, beside those of `unit_ports`
@@ -31,9 +36,12 @@ class Programmer(wiring.Component):
     programmed : Out(1)         pulse: a set's program has been started
     page_programmed : Out(1)    pulse: a page has been loaded
     failure : Out(1)            pulse: a set has failed
+    failed : Out(stream(FailedSets))   if there are spare blocks; accepted when all is done
     """
 
     def __init__(self, config: FmsConfig):
+        self.config = config
+        hands_over = {"failed": Out(stream.Signature(FailedSets(config)))}
         super().__init__({
             **unit_ports(config),
             "sets": In(stream.Signature(PageSet(config))),
@@ -42,6 +50,7 @@ class Programmer(wiring.Component):
             "programmed": Out(1),
             "page_programmed": Out(1),
             "failure": Out(1),
+            **(hands_over if config.geometry.spare_blocks else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -52,6 +61,8 @@ class Programmer(wiring.Component):
         slot = Signal.like(page_set.slot)  # the set that the array programs
         in_array = Signal()  # and that it has no result yet
         failed = Signal()
+        spares = self.config.geometry.spare_blocks > 0
+        held = Signal()  # the set before the one in the array has failed and has no result yet
         m.d.comb += [
             last_plane.eq(plane == page_set.last),
             self.turn.wants.eq(self.sets.valid),
@@ -61,8 +72,11 @@ class Programmer(wiring.Component):
             self.bus.payload.slot.eq(page_set.slot),
             self.results.payload.slot.eq(slot),
             self.results.payload.failed.eq(failed),
-            self.failure.eq(self.results.valid & self.results.ready & failed),
         ]
+        if spares:
+            self._keep_sets(m, held)
+        else:
+            m.d.comb += self.failure.eq(self.results.valid & self.results.ready & failed)
 
         def load_next() -> None:
             m.d.comb += self.turn.started.eq(1)
@@ -118,14 +132,18 @@ class Programmer(wiring.Component):
                     m.next = "JUDGE_BEFORE"
 
             with m.State("JUDGE_BEFORE"):
-                m.d.comb += self.results.valid.eq(in_array)
-                with m.If(self.results.ready | ~in_array):
+                hands_over = in_array & failed & spares
+                m.d.comb += self.results.valid.eq(in_array & ~hands_over)
+                with m.If(self.results.ready | ~in_array | hands_over):
+                    if spares:
+                        m.d.comb += self.failure.eq(hands_over)
+                        m.d.sync += held.eq(hands_over)
                     m.d.comb += self.sets.ready.eq(1)
                     m.d.sync += [slot.eq(page_set.slot), in_array.eq(1)]
                     m.next = "ARRAY_WORKS"
 
             with m.State("ARRAY_WORKS"):
-                with m.If(self.turn.go & self.sets.valid):
+                with m.If(self.turn.go & self.sets.valid & ~held):
                     load_next()
                 with m.Elif(self.watch.due):
                     m.d.comb += [self.watch.begin.eq(1), self.watch.work.eq(Work.LAST_PROGRAM)]
@@ -137,10 +155,44 @@ class Programmer(wiring.Component):
                     m.next = "JUDGE_LAST"
 
             with m.State("JUDGE_LAST"):
-                m.d.comb += self.results.valid.eq(1)
-                with m.If(self.results.ready):
+                hands_over = (held | failed) & spares
+                m.d.comb += self.results.valid.eq(~hands_over)
+                with m.If(self.results.ready | hands_over):
                     m.d.sync += in_array.eq(0)
                     m.next = "EMPTY"
+                    if spares:
+                        m.d.comb += self.failure.eq(failed)
+                        with m.If(hands_over):
+                            m.next = "HAND_OVER"
 
-        m.d.comb += self.turn.busy.eq(~fsm.ongoing("EMPTY"))
+            if spares:
+                # The mover wants the die before it is free for others.
+                with m.State("HAND_OVER"):
+                    m.d.comb += self.failed.valid.eq(1)
+                    m.next = "MOVER_WORKS"
+
+                with m.State("MOVER_WORKS"):
+                    m.d.comb += self.failed.valid.eq(1)
+                    with m.If(self.failed.ready):
+                        m.d.sync += held.eq(0)
+                        m.next = "EMPTY"
+
+        free = fsm.ongoing("EMPTY")
+        if spares:
+            free |= fsm.ongoing("MOVER_WORKS")
+        m.d.comb += self.turn.busy.eq(~free)
         return m
+
+    def _keep_sets(self, m: Module, held: Signal) -> None:
+        """The set in the array and the one before it, for the mover."""
+        current, before = Signal(ProgrammedSet(self.config)), Signal(ProgrammedSet(self.config))
+        with m.If(self.sets.valid & self.sets.ready):
+            m.d.sync += [
+                before.eq(current),
+                *(current[name].eq(self.sets.payload[name]) for name in current.shape().members),
+            ]
+        m.d.comb += [
+            self.failed.payload.first.eq(Mux(held, before, current)),
+            self.failed.payload.second.eq(current),
+            self.failed.payload.both.eq(held),
+        ]

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 
-from ..layouts import BufferPage, PageTarget, ReadHead
+from ..layouts import BufferPage, FillTarget, PageRetry, PageTarget, ReadHead
 from ..memories import NEVER_COLLIDES
 from ..queue import Queue
 from .chunk_walk import ChunkWalk
@@ -34,7 +34,9 @@ class ReadBuffer(wiring.Component):
 
     With a code, pages from an array are offered when they are corrected (`PageCorrector`), and their
     corrections use both ports between the others (`MemoryPatch`). Other pages have no parity and do not
-    wait: copies of the write buffer, and what a die makes besides pages.
+    wait: copies of the write buffer, and what a die makes besides pages. With `read_levels` a page that
+    cannot be corrected is not offered, but given to `retries` as long as there are levels; its buffer is
+    free.
 
     The memory has registers around it, because its ways are long.
 
@@ -45,7 +47,7 @@ class ReadBuffer(wiring.Component):
 
     Members
     -------
-    fill : In(stream(PageTarget))      a page that the bus will bring; accepted when a buffer is free
+    fill : In(stream(FillTarget))      a page that the bus will bring; accepted when a buffer is free
     fill_valid : In(1), fill_data : In(16)   bus_page_bytes / 2 beats for each, the low bytes first
     hits : In(stream(HitPage))         a page to copy; accepted when a buffer is free and `copy` is accepted
     copy : Out(stream(BufferPage))     asks the write buffer for it
@@ -54,13 +56,14 @@ class ReadBuffer(wiring.Component):
     read_head : Out(stream(ReadHead))  a complete page; up to two are accepted ahead of their words
     read_data : Out(stream)            page_beats words for each accepted head, in their order
     counts : Out(CorrectionCounts)
+    retries : Out(stream(PageRetry)), settled : Out(1)   with `read_levels`; a page from an array is offered
     """
 
     def __init__(self, config: FmsConfig):
         self.config = config
         word_bits = 8 * config.data_bytes
         super().__init__({
-            "fill": In(stream.Signature(PageTarget(config))),
+            "fill": In(stream.Signature(FillTarget(config))),
             "fill_valid": In(1),
             "fill_data": In(BEAT_BITS),
             "hits": In(stream.Signature(HitPage(config))),
@@ -71,6 +74,10 @@ class ReadBuffer(wiring.Component):
             "read_head": Out(stream.Signature(ReadHead(config))),
             "read_data": Out(stream.Signature(word_bits)),
             "counts": Out(CorrectionCounts(config)),
+            **({
+                "retries": Out(stream.Signature(PageRetry(config))),
+                "settled": Out(1),
+            } if config.read_levels else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -89,7 +96,7 @@ class ReadBuffer(wiring.Component):
         m.submodules.complete = complete = Queue(CompletePage(config), config.read_pages)
 
         # Who gets the next free buffer.
-        filling, fill_number, fill_target = Signal(), Signal(number_bits), Signal(PageTarget(config))
+        filling, fill_number, fill_target = Signal(), Signal(number_bits), Signal(FillTarget(config))
         copying, copy_number, copy_target = Signal(), Signal(number_bits), Signal(PageTarget(config))
         copy_next = Signal()  # after a fill it is the copies' turn
         filled, copied = Signal(), Signal()
@@ -154,7 +161,10 @@ class ReadBuffer(wiring.Component):
         m.d.comb += [
             complete.input.valid.eq(filled | copied),
             complete.input.payload.number.eq(Mux(filled, fill_number, copy_number)),
-            complete.input.payload.target.eq(Mux(filled, fill_target, copy_target)),
+            *(
+                complete.input.payload.target[name].eq(Mux(filled, fill_target[name], copy_target[name]))
+                for name in PageTarget(config).members
+            ),
             complete.input.payload.identity.eq(walk.identity),
         ]
 
@@ -181,16 +191,27 @@ class ReadBuffer(wiring.Component):
             corrector.beat.eq(self.fill_data),
             corrector.pages.valid.eq(walk.identified & decoded),
             corrector.pages.payload.number.eq(fill_number),
-            corrector.pages.payload.target.eq(fill_target),
+            *(
+                corrector.pages.payload.target[name].eq(fill_target[name])
+                for name in PageTarget(config).members
+            ),
+            corrector.pages.payload.source.eq(fill_target.source),
             corrector.pages.payload.identity.eq(walk.identity),
             self.counts.eq(corrector.counts),
         ]
-        with m.If(~copied & ~(filled & ~decoded)):
+        corrected = corrector.corrected
+        again = Signal()  # it is read again
+        with m.If(~copied & ~(filled & ~decoded) & ~again):
             m.d.comb += [
-                complete.input.valid.eq(corrector.corrected.valid),
-                complete.input.payload.eq(corrector.corrected.payload),
-                corrector.corrected.ready.eq(1),
+                complete.input.valid.eq(corrected.valid),
+                *(
+                    complete.input.payload[name].eq(corrected.payload[name])
+                    for name in CompletePage(config).members
+                ),
+                corrected.ready.eq(1),
             ]
+        if config.read_levels:
+            self._retry(m, corrected, again, free, sender)
         m.d.comb += [
             sender.others_want.eq(corrector.wants_read),
             corrector.reads.eq(sender.others_read),
@@ -207,3 +228,26 @@ class ReadBuffer(wiring.Component):
                 write.en.eq(1 << corrector.number),
             ]
         return m
+
+    def _retry(self, m: Module, corrected, again: Signal, free: FreePages, sender: PageSender) -> None:
+        page, retry = corrected.payload, self.retries.payload
+        returning, returned = Signal(), Signal.like(page.number)  # its buffer, when the sender returns none
+        m.d.comb += [
+            again.eq(page.failed & (page.source.level != self.config.read_levels)),
+            self.retries.valid.eq(corrected.valid & again & ~returning),
+            retry.source.eq(page.source),
+            retry.source.level.eq(page.source.level + 1),
+            retry.tag.eq(page.target.tag),
+            retry.page.eq(page.target.page),
+            self.settled.eq(corrected.valid & corrected.ready & ~again),
+            self.counts.pages_rescued.eq(self.settled & ~page.failed & (page.source.level != 0)),
+        ]
+        with m.If(again):
+            m.d.comb += corrected.ready.eq(self.retries.ready & ~returning)
+        with m.If(self.retries.valid & self.retries.ready):
+            m.d.comb += self.counts.pages_retried.eq(1)
+            m.d.sync += [returning.eq(1), returned.eq(page.number)]
+        with m.Elif(~sender.returns):
+            m.d.sync += returning.eq(0)
+        with m.If(returning & ~sender.returns):
+            m.d.comb += [free.returns.eq(1), free.returned.eq(returned)]

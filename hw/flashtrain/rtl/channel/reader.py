@@ -51,6 +51,7 @@ class Reader(wiring.Component):
     reads_beside : Out(1)  a set is read beside
     suspends : Out(1)      pulse: the array has been told to
     holds : Out(1)         for it the data registers are taken: no program can start
+    forgets : In(1)        if there are spare blocks: the die's block of some page may be another from now on
     keeps : Out(1)         the die's next operation must be the reader's
     lost : Out(1)          pulse, with each poll that finds the die busy although it is given up
     hurries : Out(1)       a short operation on the way to data: the bus may have nothing else to do
@@ -69,6 +70,7 @@ class Reader(wiring.Component):
             "array_works": In(1),
             "delays": In(1),
             "yields": In(1),
+            **({"forgets": In(1)} if config.geometry.spare_blocks else {}),
             "reads_beside": Out(1),
             "suspends": Out(1),
             "holds": Out(1),
@@ -91,6 +93,7 @@ class Reader(wiring.Component):
         beside = Signal()  # the set is read beside something, or was the last one
         renews = Signal()  # its end is the beginning of the next
         naming = Signal()  # some of its pages have been named
+        sequential = Signal()  # the next set is the next row of the blocks that the die knows
         statistics = Signal()  # the read that `sets` shows
         there = Signal()  # so says the status
         request = self.bus.payload
@@ -126,7 +129,11 @@ class Reader(wiring.Component):
 
         may_begin = self.beside & sets.complete & ~statistics & ~(sets.several & self.yields)
         # When the array may be idle the watch is to see it so, between the end of a set and the next sense.
-        may_renew = may_begin & sets.sequential & self.array_works
+        may_renew = may_begin & sequential & self.array_works
+        known = Signal()  # it does: nothing has been moved since they were named
+        m.d.comb += sequential.eq(sets.sequential)
+        if self.config.geometry.spare_blocks:
+            m.d.comb += sequential.eq(sets.sequential & known)
         with m.FSM(name="reader") as fsm:
             with m.State("NOTHING"):
                 m.d.sync += cached.eq(0)
@@ -141,9 +148,11 @@ class Reader(wiring.Component):
                     m.d.comb += sets.take.eq(1)
                     m.d.sync += beside.eq(1)
                     m.next = "NAME_PAGE"
-                    with m.If(beside & sets.sequential):
+                    with m.If(beside & sequential):
                         m.d.comb += sets.sense_all.eq(1)
                         m.next = "CONTINUE"
+                    if self.config.geometry.spare_blocks:
+                        m.d.sync += known.eq(1)
 
             with m.State("NAME_PAGE"):
                 m.d.comb += [self.bus.valid.eq(beside | ~self.timer.running), self.keeps.eq(naming)]
@@ -287,6 +296,9 @@ class Reader(wiring.Component):
                     with m.Else():
                         m.next = "NOTHING"
 
+        if self.config.geometry.spare_blocks:
+            with m.If(self.forgets):
+                m.d.sync += known.eq(0)
         m.d.comb += [
             self.turn.busy.eq(~fsm.ongoing("NOTHING")),
             self.reads_beside.eq(self.turn.busy & beside),

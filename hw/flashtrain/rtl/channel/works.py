@@ -18,6 +18,7 @@ from .die_watch import DieTimers
 from .page_corrector import CorrectionCounts
 from .read_buffer import ReadBuffer
 from .read_intake import ReadIntake
+from .read_retry import ReadRetry
 from .request_slice import RequestSlice
 from .write_buffer import WriteBuffer
 
@@ -127,12 +128,22 @@ class ChannelWorks(wiring.Component):
         ]
         connect(m, eraser.done, flipped(self.erased))
 
+        reads, retries = intake.reads, Signal()  # waiting
+        if config.code and config.read_levels:
+            m.submodules.read_retry = retry = ReadRetry(config, config.code)
+            connect(m, read_buffer.retries, retry.failed)
+            m.d.comb += [retry.settled.eq(read_buffer.settled), retries.eq(retry.busy)]
+            for number, agent in enumerate(agents):
+                connect(m, intake.reads[number], retry.reads[number])
+                connect(m, retry.retries[number], agent.retries)
+            reads = retry.places
+
         for number, agent in enumerate(agents):
             m.submodules[f"agent_{number}"] = agent
             connect(m, write_buffer.sets[number], agent.sets)
             connect(m, agent.results, write_buffer.results[number])
             connect(m, agent.updated, write_buffer.updated[number])
-            connect(m, intake.reads[number], agent.reads)
+            connect(m, reads[number], agent.reads)
             m.d.comb += agent.backlog.eq(intake.backlog[number])
             connect(m, eraser.erase[number], agent.erase)
             connect(m, agent.erased, eraser.erased[number])
@@ -151,7 +162,7 @@ class ChannelWorks(wiring.Component):
 
         # What an agent tells is counted a clock later: the ways from its units are long enough.
         pulses = ["lost", "programmed", "page_programmed", "sensed", "page_output", "ended", "failure"]
-        pulses += ["replaced"] if config.geometry.spare_blocks else []
+        pulses += ["replaced", "repeated"] if config.geometry.spare_blocks else []
         told = {name: Signal(dies, name=f"told_{name}") for name in pulses}
         for name, bits in told.items():
             m.d.sync += bits.eq(Cat(getattr(agent, name) for agent in agents))
@@ -159,7 +170,9 @@ class ChannelWorks(wiring.Component):
         m.d.sync += bus.offline.eq(bus.offline | told["lost"])
         m.d.comb += [
             self.ready.eq(blocks.ready & Cat(agent.ready for agent in agents).all()),
-            self.idle.eq(Cat(agent.idle for agent in agents).all() & ~intake.busy & ~write_buffer.busy),
+            self.idle.eq(
+                Cat(agent.idle for agent in agents).all() & ~intake.busy & ~write_buffer.busy & ~retries
+            ),
             self.activity.eq(bus.activity),
             events.programs.eq(sum(told["programmed"])),
             events.pages_programmed.eq(sum(told["page_programmed"])),
@@ -172,7 +185,10 @@ class ChannelWorks(wiring.Component):
             *(events[name].eq(read_buffer.counts[name]) for name in CorrectionCounts(config).members),
         ]
         if config.geometry.spare_blocks:
-            m.d.comb += events.blocks_replaced.eq(sum(told["replaced"]))
+            m.d.comb += [
+                events.blocks_replaced.eq(sum(told["replaced"])),
+                events.sets_repeated.eq(sum(told["repeated"])),
+            ]
         return m
 
     def _replace_blocks(self, m: Module, agents: list[DieAgent], blocks: BlockTable) -> None:

@@ -80,10 +80,21 @@ class ArrayControl(wiring.Signature):
 
 
 class ArrayPort(wiring.Signature):
-    """An array as the die's logic sees it: the members of `ArrayControl`, and `words`, an `ArrayWords`."""
+    """An array as the die's logic sees it.
+
+    Members
+    -------
+    those of `ArrayControl`
+    words : Out(ArrayWords)
+    level : Out   with `read_levels`: steps by which senses are at a lower level
+    """
 
     def __init__(self, config: FmsConfig):
-        super().__init__({**_control_members(config), "words": Out(ArrayWords(config))})
+        super().__init__({
+            **_control_members(config),
+            "words": Out(ArrayWords(config)),
+            **({"level": Out(config.level_bits)} if config.read_levels else {}),
+        })  # fmt: skip
 
 
 def _control_members(config: FmsConfig) -> dict[str, wiring.Member]:

@@ -26,6 +26,7 @@ _WHILE_BUSY = (
     C.READ_STATUS, C.READ_STATUS_ENHANCED, C.RESET,
     C.READ_BESIDE, C.READ_BESIDE_CONFIRM, C.SELECT_BESIDE, C.READ_BESIDE_END,
 )  # fmt: skip
+_KEEPS_COPY = (C.READ_STATUS, C.READ_STATUS_ENHANCED, C.CHANGE_WRITE_COLUMN)
 _WITHIN_UPDATE = (C.LOAD_GRADIENT, C.LOAD_GRADIENT_CONFIRM)
 
 
@@ -47,9 +48,17 @@ class CommandDecoder(wiring.Component):
     first : Out(8)     the last command
     column : Out(16)   its column address, if it has one
     row : Out(24)      its row address, or for `READ_ID` its address in the highest byte
+    copies : Out(1)    if it is CHANGE_WRITE_COLUMN, it is a copyback program
+
+    Parameters
+    ----------
+    copyback : there is such a thing
+    features : it knows SET_FEATURES
     """
 
-    def __init__(self):
+    def __init__(self, *, copyback: bool = False, features: bool = False):
+        self.copyback = copyback
+        self.features = features
         super().__init__({
             "command_cycle": In(1),
             "address_cycle": In(1),
@@ -61,6 +70,7 @@ class CommandDecoder(wiring.Component):
             "first": Out(8),
             "column": Out(16),
             "row": Out(24),
+            "copies": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -84,8 +94,21 @@ class CommandDecoder(wiring.Component):
                 for command, cycles in _ADDRESS_CYCLES.items():
                     with m.Case(command):
                         m.d.sync += left.eq(cycles - 1)
+                if self.features:
+                    with m.Case(C.SET_FEATURES):
+                        m.d.sync += left.eq(0)
                 with m.Default():
                     m.d.sync += left.eq(7)  # none: more than ever come
+            if self.copyback:
+                with m.Switch(self.byte):
+                    with m.Case(C.COPYBACK_READ_CONFIRM):
+                        m.d.sync += self.copies.eq(1)
+                    with m.Case(*_KEEPS_COPY):
+                        pass
+                    with m.Default():
+                        m.d.sync += self.copies.eq(0)
+                with m.If(self.copies & (self.byte == C.CHANGE_WRITE_COLUMN)):
+                    m.d.sync += left.eq(_ADDRESS_CYCLES[C.PROGRAM] - 1)
 
         with m.If(self.address_cycle):
             m.d.sync += [before.eq(Cat(before[8:], self.byte)), left.eq(left - 1)]

@@ -15,6 +15,7 @@ from .decoder import CommandDecoder
 from .identity import Identity
 from .page_registers import PageRegisters
 from .pin_lanes import PinLanes
+from .read_level import ReadLevel
 from .sequencer import Sequencer
 from .updater import Updater
 
@@ -33,12 +34,13 @@ class Transfer(enum.Enum):
     COPY_OUT = 8
     STATISTICS = 9
     BESIDE_OUT = 10
+    FEATURE_IN = 11
 
 
 class Die(wiring.Component):
     """Logic of one die. It is the same for every die of a system; what differs is the array on its port.
 
-    Commands are those of `spec.nand` without features (EEh, EFh) and parameter page (ECh). Protocol is taken
+    Commands are those of `spec.nand` without GET FEATURES (EEh) and parameter page (ECh). Protocol is taken
     on trust: what ONFI forbids has no defined effect.
 
     - RB_n falls in the clock after the command. A multi-plane command keeps it low for `tdbsy`, a cache
@@ -57,6 +59,9 @@ class Die(wiring.Component):
     - A page may be followed by as many of its spare bytes as there are, in both directions. Behind constants
       and gradients they are ignored, but for the identity behind page 0 of the gradients: the tile's pages
       get theirs from it (see `TileIdentity`), while the update unit works. Behind copies they are undefined.
+    - Copybacks are there if there are spare blocks.
+    - With `read_levels` there is SET FEATURES. The level holds for what is sensed from then on; a reset sets
+      it to 0.
     - Reads beside leave RB_n as it is. While the array programs or erases ARDY is 0, suspended or not.
 
     Members
@@ -77,7 +82,9 @@ class Die(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         pins = self.pins
-        m.submodules.decoder = decoder = CommandDecoder()
+        m.submodules.decoder = decoder = CommandDecoder(
+            copyback=self.config.geometry.spare_blocks > 0, features=self.config.read_levels > 0
+        )
         m.submodules.sequencer = sequencer = Sequencer(self.config)
         m.submodules.identity = identity = Identity()
         m.submodules.lanes = lanes = PinLanes(self.config)
@@ -98,6 +105,7 @@ class Die(wiring.Component):
             sequencer.address.eq(decoder.address),
             sequencer.first.eq(decoder.first),
             sequencer.row.eq(decoder.row),
+            sequencer.copies.eq(decoder.copies),
             pins.rb_n.eq(sequencer.ready),
             sequencer.update_busy.eq(updater.busy),
             sequencer.update_damaged.eq(updater.damaged),
@@ -113,6 +121,19 @@ class Die(wiring.Component):
             connect(m, updater.code, registers.code)
 
         transfer = Signal(Transfer)
+        if self.config.read_levels:
+            m.submodules.read_level = read_level = ReadLevel(self.config)
+            named = decoder.address & (decoder.first == C.SET_FEATURES)
+            with m.If(named):
+                m.d.sync += transfer.eq(Transfer.FEATURE_IN)
+            m.d.comb += [
+                read_level.begin.eq(named),
+                read_level.beat.eq(selected & pins.dqs_o & (transfer == Transfer.FEATURE_IN)),
+                read_level.byte.eq(pins.dq_o[:8]),
+                read_level.clear.eq(sequencer.array.abort),
+                sequencer.feature.eq(read_level.taken),
+                self.array.level.eq(read_level.level),
+            ]
         row = data.View(row_layout(self.config), decoder.row[: row_layout(self.config).size])
         status_plane = Signal.like(row.plane, reset_less=True)
         m.d.comb += [

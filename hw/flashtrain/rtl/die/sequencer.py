@@ -35,12 +35,16 @@ class Sequencer(wiring.Component):
 
     A tile that was damaged in the cells counts as one whose program has failed, on the planes concerned.
 
+    If there are spare blocks, what 35h has sensed stays in the cache register, and is programmed from there.
+    A feature that is set keeps the die busy for `tfeat`, if the configuration has one.
+
     What `ReadBeside` does goes on beside that: nothing but its own sense starts on the array while it holds
     the data registers.
 
     Members
     -------
-    command, byte, address, first, row    see `CommandDecoder`
+    command, byte, address, first, row, copies    see `CommandDecoder`
+    feature : In(1)         one has been set
     ready : Out(1)          RDY: the die takes commands
     array_ready : Out(1)    ARDY: and the array is idle
     beside : Out(1)         BESIDE: a page set that was read beside is in the data registers
@@ -65,6 +69,8 @@ class Sequencer(wiring.Component):
             "address": In(1),
             "first": In(8),
             "row": In(24),
+            "copies": In(1),
+            "feature": In(1),
             "ready": Out(1),
             "array_ready": Out(1),
             "beside": Out(1),
@@ -101,15 +107,22 @@ class Sequencer(wiring.Component):
         more_follow = Signal()  # the next plane joins the ones before
         addressed = Signal()  # the address for the next command has come
         row = data.View(row_layout(self.config), self.row[: row_layout(self.config).size])
+
+        def gather() -> None:
+            plane = 1 << row.plane
+            m.d.sync += [
+                planes.eq(Mux(more_follow, planes | plane, plane)),
+                page.eq(row.page),
+                blocks[row.plane].eq(row.block),
+                addressed.eq(1),
+            ]
+
         with m.If(self.address), m.Switch(self.first):
             with m.Case(C.READ, C.PROGRAM, C.ERASE, C.UPDATE_SOURCE):
-                plane = 1 << row.plane
-                m.d.sync += [
-                    planes.eq(Mux(more_follow, planes | plane, plane)),
-                    page.eq(row.page),
-                    blocks[row.plane].eq(row.block),
-                    addressed.eq(1),
-                ]
+                gather()
+            if self.config.geometry.spare_blocks:
+                with m.Case(C.CHANGE_WRITE_COLUMN), m.If(self.copies):
+                    gather()
 
         # Where the tile of this UPDATE goes, and where that of the one before, if there is one.
         rows = data.StructLayout(
@@ -131,10 +144,14 @@ class Sequencer(wiring.Component):
         programs = Signal()  # the array's last operation is a cache program or one of a tile
         updates = Signal(reset_less=True)  # the operation is an UPDATE or its end
         to_tile = Signal()  # the array's next operation is the program of the tile
-        longest = max(timing.clocks(name) for name in ("tdbsy", "tcbsy", "trst"))
+        shorts = ("tdbsy", "tcbsy", "trst", *(("tfeat",) if self.config.read_levels else ()))
+        longest = max(map(timing.clocks, shorts))
         timer = Signal(range(longest + 1))
         with m.If(timer != 0):
             m.d.sync += timer.eq(timer - 1)
+
+        copyback = (C.COPYBACK_READ_CONFIRM,) if g.spare_blocks else ()
+        senses = (C.READ_CONFIRM, *copyback)
 
         def begin(kind: ArrayOp, *, cache: bool, start: ValueLike = 1, update: bool = False):
             least = timing.clocks("tcbsy") - 1 if cache and not update else 0
@@ -161,7 +178,7 @@ class Sequencer(wiring.Component):
                             timer.eq(timing.clocks("tdbsy") - 1),
                             more_follow.eq(1),
                         ]
-                    with m.Case(C.READ_CONFIRM):
+                    with m.Case(*senses):
                         begin(ArrayOp.SENSE, cache=False)
                     with m.Case(C.READ_CACHE):
                         begin(ArrayOp.SENSE, cache=True)
@@ -180,6 +197,9 @@ class Sequencer(wiring.Component):
                     with m.Case(C.UPDATE_END):
                         begin(ArrayOp.PROGRAM, cache=True, start=holds_tile, update=True)
                         m.d.sync += holds_tile.eq(0)
+                if self.config.read_levels:
+                    with m.If(self.feature):
+                        m.d.sync += [state.eq(State.SHORT_BUSY), timer.eq(timing.clocks("tfeat") - 1)]
             with m.Case(State.SHORT_BUSY):
                 with m.If(timer == 0):
                     m.d.sync += state.eq(State.READY)

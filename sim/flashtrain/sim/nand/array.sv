@@ -59,6 +59,7 @@ module flashtrain_array #(
     input wire [PLANES-1:0] planes,
     input wire [$clog2(PAGES)-1:0] page,
     input wire [PLANES*$clog2(BLOCKS)-1:0] blocks,
+    input wire [7:0] level,  // senses are at a level so many steps lower
     input wire abort_op,
     output reg busy,
     output reg sensing,  // a read beside runs
@@ -137,7 +138,7 @@ module flashtrain_array #(
   import "DPI-C" function void flashtrain_array_new_page(
     input chandle store, input int plane, input int block, input int page);
   import "DPI-C" function void flashtrain_array_open_page(
-    input chandle store, input int plane, input int block, input int page);
+    input chandle store, input int plane, input int block, input int page, input int level);
   import "DPI-C" function void flashtrain_array_erase(input chandle store, input int plane, input int block);
   import "DPI-C" function void flashtrain_array_write(
     input chandle store, input int plane, input int word, input bit [8*WORD_BYTES-1:0] data);
@@ -395,7 +396,7 @@ module flashtrain_array #(
 
 `ifdef VERILATOR
   task open_page(input integer p, input integer block, input [$clog2(PAGES)-1:0] number);
-    flashtrain_array_open_page(store, p, block, number);
+    flashtrain_array_open_page(store, p, block, number, level);
   endtask
 
   task new_page(input integer p, input integer block);

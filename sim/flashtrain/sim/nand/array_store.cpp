@@ -44,12 +44,13 @@ std::vector<Flip> flips;
 Store& of(void* store) { return *static_cast<Store*>(store); }
 
 // What a sense finds in a page, or in one that holds nothing but FFh.
-void sense_with_errors(Store& store, int plane, int block, int page, const Block& in, const Page& cells) {
+void sense_with_errors(Store& store, int plane, int block, int page, const Block& in, const Page& cells,
+                       int level) {
     constexpr double kSecondsPerDay = 86400;
     OpenPage& open = store.open[plane];
     const Place at = store.place(plane, block, page);
     const double days = cells.bytes ? (now - cells.programmed) / kSecondsPerDay : 0;
-    const double rate = model->bit_error_rate(in.erases, days, in.reads, store.level);
+    const double rate = model->bit_error_rate(in.erases, days, in.reads, store.level + level);
     const std::vector<uint32_t> wrong =
         model->wrong_bits(at, static_cast<uint32_t>(8 * store.page_bytes), cells.senses, rate);
     if (wrong.empty()) return;
@@ -97,12 +98,13 @@ void flashtrain_array_new_page(void* store, int plane, int block, int page) {
     of(store).open[plane].torn.reset();
 }
 
-// Opens a page for reading: senses it. A page that was never written reads as FFh, but for errors.
-void flashtrain_array_open_page(void* store, int plane, int block, int page) {
+// Opens a page for reading: senses it, at a level so many steps lower. A page that was never written reads as FFh, but
+// for errors.
+void flashtrain_array_open_page(void* store, int plane, int block, int page, int level) {
     Block& in = of(store).block(plane, block);
     Page& cells = in.page(page);
     of(store).open[plane].bytes = cells.bytes.get();
-    if (model) sense_with_errors(of(store), plane, block, page, in, cells);
+    if (model) sense_with_errors(of(store), plane, block, page, in, cells, level);
     ++cells.senses;
     ++in.reads;
 }
@@ -205,7 +207,7 @@ void flashtrain_array_set_errors(const Model* errors, int keep) {
 // What is programmed gets older.
 void flashtrain_array_pass_time(double seconds) { now += seconds; }
 
-// From now on this die's senses are at a level so many steps lower.
+// From now on this die's senses are at a level so many steps lower, besides those that it is told by its pins.
 void flashtrain_array_set_level(int channel, int die, int level) { stores[{channel, die}].level = level; }
 
 // Bits that a die's senses got wrong.

@@ -19,6 +19,9 @@
 //                  15h with some.
 //   Data out       of a source that is selected (status, ID, a plane that was read); after tWHR, tCCS, tRR; within the
 //                  page; of a page from a die that is not busy.
+//   Copyback       35h of one page; then 85h with a whole address on its plane and 10h, with nothing but status between.
+//   Features       EFh only with READ_LEVELS, while the array is idle, not in a multi-plane command, between updates or
+//                  within a read beside; address 89h, tADL, four parameters, each twice in a beat: a level, and zeros.
 //
 // Updates (spec.update)
 //   Constants      C0h only between update sequences and while the array is idle; at least a header.
@@ -37,7 +40,7 @@
 //   Until BFh      no command that needs the data registers for another page: 00h, 31h, 3Fh, C4h.
 //
 // With DPI each command with its address, each data burst and each status is an event (kinds of sim/trace.py).
-// To be cheap it works only in clocks in which a pin moves.
+// To be cheap it works only in clocks in which a pin moves, or brings parameters of features.
 
 /* verilator lint_off BLKSEQ */  // A model in procedural style; nothing leaves it but the count.
 
@@ -49,6 +52,7 @@ module flashtrain_nand_checker #(
     parameter integer PAGE_BYTES = 544,  // with spare bytes
     parameter integer DATA_BYTES = 512,  // without
     parameter integer WORD_BYTES = 32,
+    parameter integer READ_LEVELS = 0,  // beyond the one of all senses
     parameter integer TWC = 1,
     parameter integer TADL = 1,
     parameter integer TWHR = 1,
@@ -83,8 +87,11 @@ module flashtrain_nand_checker #(
   localparam integer CHUNK = 8;  // bytes, of which data in is a multiple
   localparam integer HEADER_BYTES = 64;  // of the constants
   localparam integer IDENTITY_BYTES = 16;  // of a page
+  localparam integer PARAMETERS = 4;  // of a feature
+  localparam [7:0] READ_LEVEL = 8'h89;  // the feature
 
   localparam [7:0] NO_COMMAND = 8'hFE;  // not a command of any standard
+  localparam [7:0] COPY = 8'hFD;  // nor this: 85h with a whole address
   localparam [2:0] NOTHING = 0, STATUS = 1, ID = 2, PAGE = 3, PAGE_BESIDE = 4;  // sources of data out
   localparam [1:0] IDLE = 0, PROGRAMMING = 1, SENSING = 2;  // what the array may be doing while the die is ready
   localparam integer TRACE_COMMAND = 10, TRACE_DATA_IN = 11, TRACE_DATA_OUT = 12, TRACE_STATUS = 13;
@@ -116,6 +123,7 @@ module flashtrain_nand_checker #(
   reg [PLANES-1:0] cached[0:DIES-1];  // planes whose cache register holds a page that was read
   reg [PLANES-1:0] sensed[0:DIES-1];  // the same of the data register
   reg reading[0:DIES-1];  // `planes` and `page` are of a read, which 31h can continue
+  reg copied[0:DIES-1];  // the cache register of `plane` holds a page that was read to be programmed elsewhere
   reg [1:0] array[0:DIES-1];
   reg [2:0] source[0:DIES-1];
   reg plane_selected[0:DIES-1];
@@ -139,6 +147,7 @@ module flashtrain_nand_checker #(
   integer beside_page[0:DIES-1];
   reg beside_holds[0:DIES-1];  // BDh, and no BFh yet
   reg beside_there[0:DIES-1];  // and a status has said BESIDE
+  integer parameters[0:DIES-1];  // of a feature that are still to come
 
   integer count;
   integer d;
@@ -159,7 +168,10 @@ module flashtrain_nand_checker #(
   always @(posedge clk) begin
     if (rst) forget;
     else if (we || {ce_n, rb_n, cle, ale, dqs_o, re, dqs_i} != pins) look;
-    else if (dqs_i && status_out) see_status;
+    else begin
+      if (dqs_i && status_out) see_status;
+      if (READ_LEVELS != 0 && dqs_o && selected >= 0) see_parameter(selected);
+    end
   end
 
   task forget;
@@ -194,6 +206,7 @@ module flashtrain_nand_checker #(
       cached[die] = 0;
       sensed[die] = 0;
       reading[die] = 0;
+      copied[die] = 0;
       array[die] = IDLE;
       source[die] = NOTHING;
       plane_selected[die] = 0;
@@ -212,6 +225,7 @@ module flashtrain_nand_checker #(
       beside_page[die] = 0;
       beside_holds[die] = 0;
       beside_there[die] = 0;
+      parameters[die] = 0;
     end
   endtask
 
@@ -242,6 +256,7 @@ module flashtrain_nand_checker #(
         if (tangled) ignoring[selected] = 1;
         if (we) write_cycle(selected);
         if (dqs_o && !dqs_o_before) data_in_begin(selected);
+        if (READ_LEVELS != 0 && dqs_o) see_parameter(selected);
         if (re && !re_before) data_out_begin(selected);
       end
 
@@ -298,7 +313,7 @@ module flashtrain_nand_checker #(
         if (left[die] != 0 && !(waiting[die] == 8'h00 && left[die] == 5) && code != 8'hFF) begin
           refuse(die, $sformatf("command %02xh after %0d of the %0d address cycles of %02xh",
                                 code, address_cycles(waiting[die]) - left[die], address_cycles(waiting[die]),
-                                waiting[die]));
+                                spelled(waiting[die])));
           if (confirms(code)) ignoring[die] = 1;
         end else if (chain[die] != NO_COMMAND && code != chain[die] && !confirms(code) && !while_busy(die, code)) begin
           refuse(die, $sformatf("command %02xh within a multi-plane operation, which goes on with %02xh",
@@ -314,10 +329,18 @@ module flashtrain_nand_checker #(
         end else if (beside_holds[die] && (code == 8'h00 || code == 8'h31 || code == 8'h3F || code == 8'hC4)) begin
           refuse(die, $sformatf("command %02xh before BFh has ended a read beside", code));
           ignoring[die] = 1;
+        end else if (code == 8'hEF && beside_holds[die]) begin
+          refuse(die, "command efh before BFh has ended a read beside");
+          ignoring[die] = 1;
         end else check_array(die, code);
+        if (parameters[die] != 0 && code != 8'hFF) begin
+          refuse(die, $sformatf("command %02xh after %0d of the %0d parameters of a feature",
+                                code, PARAMETERS - parameters[die], PARAMETERS));
+          parameters[die] = 0;
+        end
         left[die] = 0;
         if (!confirms(code)) command_start[die] = cycle - TWC + 1;
-        if (!ignoring[die]) perform(die, code);
+        if (!ignoring[die]) perform(die, code == 8'h85 && copied[die] ? COPY : code);
       end
     end
   endtask
@@ -327,12 +350,13 @@ module flashtrain_nand_checker #(
     begin
       if (array[die] == PROGRAMMING
           && (code == 8'h00 || code == 8'h05 || code == 8'h06 || code == 8'h60 || code == 8'h90
-              || code == 8'hC0 || code == 8'hC4)) begin
+              || code == 8'hC0 || code == 8'hC4 || code == 8'hEF)) begin
         refuse(die, $sformatf("command %02xh while the array may be programming: no status with ARDY yet", code));
         array[die] = IDLE;
       end
       if (array[die] == SENSING
-          && (code == 8'h30 || code == 8'h60 || code == 8'h80 || code == 8'h90 || code == 8'hC0 || code == 8'hC4)) begin
+          && (code == 8'h30 || code == 8'h60 || code == 8'h80 || code == 8'h90 || code == 8'hC0 || code == 8'hC4
+              || code == 8'hEF)) begin
         refuse(die, $sformatf("command %02xh in a cache read, before 3Fh or a status with ARDY", code));
         array[die] = IDLE;
       end
@@ -341,13 +365,15 @@ module flashtrain_nand_checker #(
 
   task perform(input integer die, input [7:0] code);
     begin
+      if (code != 8'h70 && code != 8'h78 && code != COPY) copied[die] = 0;
       case (code)
-        8'h00, 8'h05, 8'h06, 8'h60, 8'h78, 8'h80, 8'h85, 8'h90, 8'hC2, 8'hC4, 8'hC9, 8'hBC, 8'hBE: begin
+        8'h00, 8'h05, 8'h06, 8'h60, 8'h78, 8'h80, 8'h85, 8'h90, 8'hC2, 8'hC4, 8'hC9, 8'hBC, 8'hBE, COPY: begin
           waiting[die] = code;
           left[die] = address_cycles(code);
           if (code != 8'h78 && code != 8'h85) opened[die] = NO_COMMAND;
           if (is_beside(code)) plane_selected[die] = 0;
           if (code != 8'h85) loading[die] = 0;
+          if (code == COPY) command_start[die] = cycle - TWC + 1;
           source[die] = code == 8'h00 && plane_selected[die] ? PAGE : NOTHING;
           out_from[die] = cycle + TWHR;
           out_column[die] = 0;
@@ -355,6 +381,18 @@ module flashtrain_nand_checker #(
             if (opened[die] != 8'h80) unopened(die, code);
             check_run(die);
           end
+        end
+        8'hEF:
+        if (READ_LEVELS != 0) begin
+          waiting[die] = code;
+          left[die] = address_cycles(code);
+          opened[die] = NO_COMMAND;
+          source[die] = NOTHING;
+          plane_selected[die] = 0;
+          loading[die] = 0;
+        end else begin
+          refuse(die, "unknown command efh");
+          ignoring[die] = 1;
         end
         8'h70: begin
           waiting[die] = code;
@@ -412,6 +450,17 @@ module flashtrain_nand_checker #(
           end
           make_busy(die, code);
         end else unopened(die, code);
+        8'h35:
+        if (opened[die] == 8'h00) begin
+          if (planes[die] != only(plane[die])) refuse(die, "command 35h of several pages");
+          sensed[die] = 0;
+          cached[die] = 0;
+          reading[die] = 0;
+          copied[die] = 1;
+          plane_selected[die] = 0;
+          source[die] = NOTHING;
+          make_busy(die, code);
+        end else unopened(die, code);
         8'h31, 8'h3F: begin
           if (opened[die] != 8'h00) command_start[die] = cycle - TWC + 1;
           cache_read(die, code);
@@ -423,6 +472,9 @@ module flashtrain_nand_checker #(
           check_run(die);
           if (code != 8'h11) array[die] = code == 8'h15 ? PROGRAMMING : IDLE;
           command_start[die] = cycle - TWC + 1;
+          make_busy(die, code);
+        end else if (opened[die] == COPY && code == 8'h10) begin
+          array[die] = IDLE;
           make_busy(die, code);
         end else unopened(die, code);
         8'hD0, 8'hD1:
@@ -516,7 +568,7 @@ module flashtrain_nand_checker #(
       opened[die] = NO_COMMAND;
       loading[die] = 0;
       takes_gradients[die] = code == 8'hC7;
-      senses[die] = code == 8'h30 || code == 8'h31 || code == 8'h32 || code == 8'h3F;
+      senses[die] = code == 8'h30 || code == 8'h31 || code == 8'h32 || code == 8'h35 || code == 8'h3F;
       busy_after[die] = cycle + TWB;
       trace_command(die, code);
     end
@@ -565,7 +617,7 @@ module flashtrain_nand_checker #(
 
   task addressed(input integer die, input [7:0] code);
     begin
-      if (code != 8'h05 && code != 8'h85 && code != 8'h90) begin
+      if (code != 8'h05 && code != 8'h85 && code != 8'h90 && code != 8'hEF) begin
         if (address[die][39:16] >> ROW_BITS != 0)
           refuse(die, $sformatf("row address %06xh has more than %0d bits", address[die][39:16], ROW_BITS));
       end
@@ -588,6 +640,15 @@ module flashtrain_nand_checker #(
             data_in_at(die, column(die), cycle + TADL, 0);
             loaded[die] = 0;
           end
+        end
+        COPY: begin
+          command_start[die] = cycle - 6 * TWC + 1;
+          if (row_plane(die) != plane[die])
+            refuse(die, $sformatf("a page of plane %0d is copied to plane %0d", plane[die], row_plane(die)));
+          plane[die] = row_plane(die);
+          planes[die] = only(plane[die]);
+          page[die] = row_page(die);
+          opened[die] = code;
         end
         8'hC2: begin
           plane[die] = row_plane(die);
@@ -648,6 +709,12 @@ module flashtrain_nand_checker #(
           data_in_at(die, column(die), cycle + TCCS, 1);
           loading[die] = opened[die] == 8'h80;
         end
+        8'hEF: begin
+          if (address[die][39:32] != READ_LEVEL)
+            refuse(die, $sformatf("feature %02xh, which there is not", address[die][39:32]));
+          data_in_at(die, 0, cycle + TADL, 0);
+          parameters[die] = PARAMETERS;
+        end
         8'h78, 8'h90: begin
           source[die] = code == 8'h78 ? STATUS : ID;
           out_from[die] = cycle + TWHR;
@@ -655,7 +722,7 @@ module flashtrain_nand_checker #(
         end
         default: ;
       endcase
-      if (code == 8'h78 || code == 8'h80 || code == 8'h85 || code == 8'h90 || code == 8'hC2)
+      if (code == 8'h78 || code == 8'h80 || code == 8'h85 || code == 8'h90 || code == 8'hC2 || code == 8'hEF)
         trace_command(die, code);
     end
   endtask
@@ -700,9 +767,25 @@ module flashtrain_nand_checker #(
     end
   endtask
 
+  // One in each beat, twice: at both edges of DQS. The last one makes the die busy.
+  task see_parameter(input integer die);
+    if (!ignoring[die] && waiting[die] == 8'hEF) begin
+      if (parameters[die] == 0) begin
+        if (loading[die]) refuse(die, $sformatf("more than %0d parameters of a feature", PARAMETERS));
+        loading[die] = 0;
+      end else begin
+        if (dq_o[15:8] != dq_o[7:0]) refuse(die, "a parameter of a feature that is not the same at both edges");
+        if (dq_o[7:0] > (parameters[die] == PARAMETERS ? READ_LEVELS : 0))
+          refuse(die, $sformatf("parameter %0d of the read level is %0d", PARAMETERS + 1 - parameters[die], dq_o[7:0]));
+        parameters[die] = parameters[die] - 1;
+        if (parameters[die] == 0) busy_after[die] = cycle + TWB;
+      end
+    end
+  endtask
+
   task data_in_end(input integer die);
     begin
-      if (!ignoring[die]) begin
+      if (!ignoring[die] && waiting[die] != 8'hEF) begin
         loaded[die] = 1;
         advance(die, "data in");
       end
@@ -780,7 +863,7 @@ module flashtrain_nand_checker #(
   // Commands that end what another has begun.
   function confirms(input [7:0] code);
     case (code)
-      8'h10, 8'h11, 8'h15, 8'h30, 8'h31, 8'h32, 8'h3F, 8'h85, 8'hD0, 8'hD1, 8'hE0,
+      8'h10, 8'h11, 8'h15, 8'h30, 8'h31, 8'h32, 8'h35, 8'h3F, 8'h85, 8'hD0, 8'hD1, 8'hE0,
       8'hBD, 8'hC1, 8'hC3, 8'hC5, 8'hC6, 8'hC7, 8'hCA, 8'hCC: confirms = 1;
       default: confirms = 0;
     endcase
@@ -788,10 +871,10 @@ module flashtrain_nand_checker #(
 
   function integer address_cycles(input [7:0] code);
     case (code)
-      8'h00, 8'h06, 8'h80: address_cycles = 5;
+      8'h00, 8'h06, 8'h80, COPY: address_cycles = 5;
       8'h60, 8'h78, 8'hBC, 8'hBE, 8'hC2, 8'hC4, 8'hC5, 8'hC9: address_cycles = 3;
       8'h05, 8'h85: address_cycles = 2;
-      8'h90: address_cycles = 1;
+      8'h90, 8'hEF: address_cycles = 1;
       default: address_cycles = 0;
     endcase
   endfunction
@@ -801,6 +884,10 @@ module flashtrain_nand_checker #(
       only = 0;
       only[p] = 1;
     end
+  endfunction
+
+  function [7:0] spelled(input [7:0] code);
+    spelled = code == COPY ? 8'h85 : code;
   endfunction
 
   // Fields of the address, after the last of its cycles.

@@ -50,11 +50,14 @@ class DieUnit(wiring.Component):
         m.submodules.logic = logic = SharedModule(Die(self.config), "flashtrain_die")
         connect(m, flipped(self.pins), logic.pins)
         array_resting = Signal()
-        m.submodules.array = self._array(logic.array, array_resting)
+        level = Signal(8)
+        if self.config.read_levels:
+            m.d.comb += level.eq(logic.array.level)
+        m.submodules.array = self._array(logic.array, array_resting, level)
         m.d.comb += self.resting.eq(logic.resting & array_resting)
         return m
 
-    def _array(self, port, resting) -> Instance:
+    def _array(self, port, resting, level) -> Instance:
         g, t = self.config.geometry, self.config.timing
         return Instance(
             "flashtrain_array",
@@ -82,6 +85,7 @@ class DieUnit(wiring.Component):
             i_planes=port.planes,
             i_page=port.page,
             i_blocks=port.blocks,
+            i_level=level,
             i_abort_op=port.abort,
             o_busy=port.busy,
             o_sensing=port.sensing,

@@ -49,6 +49,7 @@ class PinChecker(wiring.Component):
             p_PAGE_BYTES=g.raw_page_bytes,
             p_DATA_BYTES=g.page_bytes,
             p_WORD_BYTES=self.config.die_word_bytes,
+            p_READ_LEVELS=self.config.read_levels,
             p_CLOCK_MHZ=t.clock_mhz,
             **{f"p_{name.upper()}": t.clocks(name) for name in timings},
             i_clk=ClockSignal("sync"),

@@ -1,0 +1,42 @@
+"""Programs that fail in a channel with spare blocks."""
+
+from pathlib import Path
+
+import pytest
+from spare_configs import SPARE_CONFIGS
+from test_engine import EngineWithDies
+from timed_agent import TimedAgent
+
+from flashtrain.rtl.export import export_design
+from flashtrain.sim.nand import ICARUS_SOURCES, VERILATOR_SOURCES
+from flashtrain.sim.runner import Simulator, run_bench
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.long("icarus", "three")
+@pytest.mark.parametrize("name", ["tiny_ecc", "three"])
+def test_agent_with_spares(simulator, seed, name):
+    agent = TimedAgent(SPARE_CONFIGS[name])
+    bench = HERE / "moving_bench.py"
+    run_bench(agent, "die_agent", bench, simulator=simulator, seed=seed, parameters={"config": name})
+
+
+@pytest.mark.long("icarus", "three")
+@pytest.mark.parametrize(
+    ("name", "bad_block", "bad_planes"), [("tiny_ecc", 7, 0b01), ("three", 3, 0b1010), ("one", 3, 0b1)]
+)
+def test_engine_with_spares(simulator, seed, tmp_path, name, bad_block, bad_planes):
+    top = EngineWithDies(SPARE_CONFIGS[name], bad_block=bad_block, bad_planes=bad_planes)
+    verilator = simulator is Simulator.VERILATOR
+    files = export_design(top, "engine").write(tmp_path)
+    files += [*VERILATOR_SOURCES, HERE / "failing_host.cpp"] if verilator else ICARUS_SOURCES
+    parameters = {"config": name, "bad_zone": -1, "bad_block": bad_block, "bad_planes": bad_planes}
+    run_bench(
+        files,
+        "engine",
+        HERE / "moves_bench.py",
+        simulator=simulator,
+        seed=seed,
+        parameters={**parameters, "faults": verilator},
+    )

@@ -1,0 +1,23 @@
+"""Where pages wait that are read again."""
+
+from pathlib import Path
+
+import pytest
+from channel_kit import CONFIGS
+
+from flashtrain.rtl.channel.read_retry import ReadRetry
+from flashtrain.sim.runner import run_bench
+
+
+@pytest.mark.parametrize("name", ["tiny_retry", "dual_retry"])
+def test_read_retry(name, simulator, seed):
+    config = CONFIGS[name]
+    assert config.code is not None
+    run_bench(
+        ReadRetry(config, config.code),
+        f"read_retry_{name}",
+        Path(__file__).with_name("read_retry_bench.py"),
+        simulator=simulator,
+        seed=seed,
+        parameters={"config": name},
+    )

@@ -1,0 +1,146 @@
+"""Programs that fail on a device with spares: who appends and reads sees nothing of it but time."""
+
+from collections.abc import Iterator
+from random import Random
+
+import numpy as np
+import pytest
+
+from flashtrain.host import Device, open_device
+from flashtrain.host.command_errors import MediaError
+from flashtrain.sim.nand_errors import ErrorModel, Wear
+from flashtrain.sim.rtl_link import RtlLink
+from flashtrain.spec import preset
+from flashtrain.spec.streams import SINGLE_NODE
+
+CONFIG = preset("tiny_ecc")
+G = CONFIG.geometry
+PLACES = [(c, d, p) for c in range(G.channels) for d in range(G.dies) for p in range(G.planes)]
+VOLATILE, NON_VOLATILE = "activations", "trained"
+
+
+@pytest.fixture
+def link() -> Iterator[RtlLink]:
+    with RtlLink(CONFIG, 8 << 20) as opened:
+        yield opened
+
+
+@pytest.fixture
+def device(link: RtlLink) -> Iterator[Device]:
+    with open_device(link=link, node=SINGLE_NODE) as opened:
+        link.run(60 * CONFIG.timing.clocks("tbers"))  # zones are erased ahead
+        yield opened
+
+
+def total(device: Device, counter: str) -> int:
+    return sum(channel[counter] for channel in device.channel_counters())
+
+
+def content(random: np.random.Generator, blocks: int) -> np.ndarray:
+    return random.integers(0, 256, blocks * G.page_bytes, np.uint8)
+
+
+class Tensors:
+    """Of both streams: what was stored, and what it must be."""
+
+    def __init__(self, device: Device, seed: int):
+        self.device, self.numbers = device, np.random.default_rng(seed)
+        self.kept = {VOLATILE: [], NON_VOLATILE: []}
+
+    def append(self, name: str, blocks: int) -> None:
+        stream, array = self.device.stream(name), content(self.numbers, blocks)
+        if blocks > sum(zone.room for zone in stream.report()):
+            self.check(name)
+            stream.reset()
+            self.kept[name].clear()
+        self.kept[name].append((stream.append(array), array))
+
+    def check(self, *names: str) -> None:
+        for name in names:
+            for stored, array in self.kept[name]:
+                assert np.array_equal(self.device.stream(name).read(stored), array), name
+
+
+def test_blocks_that_fail_one_after_the_other(link, device, seed):
+    """As many as there are spares: at each place, of zones or spares, sometimes during an append."""
+    random, tensors = Random(seed), Tensors(device, seed)
+    bad = [(*place, block) for place in PLACES for block in random.sample(range(G.blocks), G.spare_blocks)]
+    random.shuffle(bad)
+    while bad:
+        for _ in range(random.randint(1, 2)):
+            if bad:
+                link.break_block(*bad.pop())
+        for name in random.choices(list(tensors.kept), k=6):
+            tensors.append(name, random.randint(1, G.superpage * 4))
+        tensors.check(random.choice(list(tensors.kept)))
+    for name in tensors.kept:
+        for _ in range(12):
+            tensors.append(name, G.superpage * 3)
+        device.stream(name).flush()
+    tensors.check(*tensors.kept)
+    assert total(device, "SETS_REPEATED") > 0 < total(device, "BLOCKS_REPLACED")
+
+    link.power_cycle()
+    device.recover()
+    tensors.check(NON_VOLATILE)
+    tensors.append(NON_VOLATILE, G.superpage)
+    tensors.check(NON_VOLATILE)
+
+
+def test_programs_that_fail_now_and_then(link, device):
+    """Pages are torn as the model says, on blocks that are good otherwise. Copies fail as well."""
+    tensors = Tensors(device, 1)
+    link.set_errors(ErrorModel(seed=3, program_failure=Wear(0.006, exponent=0.0)))
+    while total(device, "SETS_REPEATED") < 3:
+        for name in tensors.kept:
+            tensors.append(name, G.superpage * 5)
+    tensors.check(*tensors.kept)
+    assert total(device, "WORDS_UNCORRECTABLE") == 0
+    link.power_cycle()
+    device.recover()
+    tensors.check(NON_VOLATILE)
+
+
+def test_without_spares_an_append_fails(link, device):
+    """The pages that were there before can still be read."""
+    tensors = Tensors(device, 2)
+    tensors.append(NON_VOLATILE, G.superpage)
+    for block in range(G.blocks):
+        link.break_block(0, 0, 0, block)
+    with pytest.raises(MediaError, match="WRITE_FAULT"):
+        device.stream(NON_VOLATILE).append(content(tensors.numbers, G.superpage))
+    tensors.check(NON_VOLATILE)
+    assert total(device, "SETS_REPEATED") == 0
+
+
+def test_moves_take_nothing_but_time(link, device, seed):
+    """An append of a zone whose blocks fail at its last row takes as much longer as the pages need."""
+    numbers = np.random.default_rng(seed)
+    stream = device.stream(NON_VOLATILE)
+    rows = G.pages - 1
+    stream.append(content(numbers, G.superpage * rows))
+    before = link.clocks
+    zones = {place: block for place, block in _last_written(link).items()}
+    for place, block in zones.items():
+        link.break_block(*place, block)
+    stored, array = stream.append, content(numbers, G.superpage)
+    kept = stored(array)
+    clocks = link.clocks - before
+    timing = CONFIG.timing.clocks
+    move = timing("tbers") + rows * (timing("tr") + timing("tprog")) + timing("tprog")
+    assert G.planes * move < clocks < 1.5 * G.planes * move + 20_000
+    assert np.array_equal(stream.read(kept), array)
+    assert total(device, "SETS_REPEATED") == G.channels * G.dies
+
+
+def _last_written(link: RtlLink) -> dict[tuple[int, int, int], int]:
+    """Of each place the block with a row that is not the last one."""
+    row = G.pages - 2
+    return {
+        place: next(
+            block
+            for block in range(G.zones)
+            if link.raw_page(*place, block, row) is not None and link.raw_page(*place, block, row + 1) is None
+        )
+        for place in PLACES
+    }

@@ -1,0 +1,214 @@
+"""Pages that can be corrected only at a lower read level, or at none: as the twin of the errors says."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from flashtrain.host import Device, open_device
+from flashtrain.host.command_errors import MediaError
+from flashtrain.sim.nand_errors import Ageing, ErrorModel, PagePlace, wrong_bits
+from flashtrain.sim.rtl_link import RtlLink
+from flashtrain.spec import Opcode, Status
+from flashtrain.spec.presets import TINY_ECC
+from flashtrain.spec.streams import SINGLE_NODE
+
+CONFIG = TINY_ECC
+G = CONFIG.geometry
+PAGE = G.page_bytes
+BLOCKS = CONFIG.max_blocks
+DAY = 86_400
+LEVELS = range(CONFIG.read_levels + 1)
+RETENTION = ErrorModel(retention=Ageing(1.1e-2, wear_exponent=0.0, exponent=1.0), transient=0.0)
+"""A page that is a day old has 48 wrong bits, 6 at the lowest level; 9 can be corrected. Never others."""
+
+
+@pytest.fixture
+def link() -> Iterator[RtlLink]:
+    with RtlLink(CONFIG) as opened:
+        yield opened
+
+
+@pytest.fixture
+def device(link: RtlLink) -> Iterator[Device]:
+    with open_device(link=link, node=SINGLE_NODE) as opened:
+        yield opened
+
+
+def content(blocks: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 256, (blocks, PAGE), np.uint8)
+
+
+@dataclass(frozen=True)
+class Prophecy:
+    """What becomes of each page of the flash, by its data: how many levels are tried, and if one helps."""
+
+    model: ErrorModel
+    tried: dict[bytes, int]
+    saved: dict[bytes, bool]
+
+    def all_saved(self, pages: np.ndarray) -> bool:
+        return all(self.saved[page.tobytes()] for page in pages)
+
+    def retries(self, pages: np.ndarray) -> int:
+        return sum(self.tried[page.tobytes()] for page in pages)
+
+    def rescued(self, pages: np.ndarray) -> int:
+        return sum(self.saved[page.tobytes()] and self.tried[page.tobytes()] > 0 for page in pages)
+
+
+def foretell(link: RtlLink, seed: int) -> Prophecy:
+    """For pages that are a day old."""
+    model = replace(RETENTION, seed=seed)
+    assert CONFIG.code is not None
+    erases = link.erase_counts()
+    tried, saved = {}, {}
+    places = np.ndindex(G.channels, G.dies, G.planes, G.blocks, G.pages)
+    for channel, die, plane, block, page in places:
+        held = link.raw_page(channel, die, plane, block, page)
+        if held is None:
+            continue
+        place = PagePlace(channel, die, plane, block, page, int(erases[channel, die, plane, block]))
+        wrong = []
+        for level in LEVELS:
+            rate = model.bit_error_rate(place.erases, days=1.0, level=level)
+            bits = wrong_bits(model, place, 8 * G.raw_page_bytes, 0, rate)
+            wrong.append(np.count_nonzero(bits < 8 * CONFIG.bus_page_bytes))
+        good = [level for level in LEVELS if wrong[level] <= CONFIG.code.strength]
+        tried[held[:PAGE]] = good[0] if good else LEVELS[-1]
+        saved[held[:PAGE]] = bool(good)
+    return Prophecy(model, tried, saved)
+
+
+def foretell_losses(link: RtlLink, seed: int, least: int, most: int) -> Prophecy:
+    """With a seed at which so many pages are lost at every level."""
+    for attempt in range(200):
+        told = foretell(link, 1000 * seed + attempt)
+        if least <= sum(not saved for saved in told.saved.values()) <= most:
+            return told
+    raise AssertionError("no such seed")
+
+
+def count(device: Device, name: str) -> int:
+    return sum(channel[name] for channel in device.channel_counters())
+
+
+def test_exactly_the_pages_that_no_level_saves_are_lost(link, device, raw_of, seed):
+    """One command with all of them: the others are in its buffer. Alone each ends as it must."""
+    stream = device.stream("activations")
+    written = content(BLOCKS, seed)
+    first = stream.append(written).extents[0].lba
+    stream.flush()
+    told = foretell_losses(link, seed, least=2, most=6)
+    link.set_errors(told.model)
+    link.pass_time(DAY)
+
+    raw = raw_of(device)
+    raw.data[:] = 0xA5
+    status = raw.status(Opcode.READ, slba=first, nlb=BLOCKS - 1)
+    assert status == Status.UNRECOVERED_READ_ERROR
+    for number, page in enumerate(written):
+        found = raw.data[number * PAGE : (number + 1) * PAGE]
+        assert np.array_equal(found, page if told.saved[page.tobytes()] else np.full(PAGE, 0xA5, np.uint8))
+    retries, rescued = told.retries(written), told.rescued(written)
+    lost = sum(not told.saved[page.tobytes()] for page in written)
+    assert retries > 0 and rescued > 0
+    assert (count(device, "PAGES_RETRIED"), count(device, "PAGES_RESCUED")) == (retries, rescued)
+    assert count(device, "WORDS_UNCORRECTABLE") == retries + lost
+
+    # Each read begins at level 0 again: it takes as many attempts as before.
+    for number, page in enumerate(written):
+        before = count(device, "PAGES_RETRIED")
+        if told.saved[page.tobytes()]:
+            assert np.array_equal(stream.read_blocks(first + number, 1), page)
+        else:
+            with pytest.raises(MediaError, match="UNRECOVERED_READ_ERROR"):
+                stream.read_blocks(first + number, 1)
+        assert count(device, "PAGES_RETRIED") - before == told.tried[page.tobytes()]
+
+
+def test_new_pages_are_read_at_the_first_level(link, device, seed):
+    """Old and new ones by turns: what is wrong in the new ones is what level 0 gets wrong."""
+    stream = device.stream("activations")
+    first = stream.append(content(8, seed)).extents[0].lba
+    stream.flush()
+    link.pass_time(DAY)
+    new = content(8, seed + 1)
+    second = stream.append(new).extents[0].lba
+    stream.flush()
+    # One bit in three pages; at the last level some three in each.
+    model = replace(RETENTION, seed=seed, fresh=8e-5)
+    erases = link.erase_counts()
+    expected = {}
+    for place in np.ndindex(G.channels, G.dies, G.planes, G.blocks, G.pages):
+        held = link.raw_page(*place)
+        if held is not None:
+            bits = wrong_bits(model, PagePlace(*place, int(erases[place[:4]])), 8 * G.raw_page_bytes, 0, 8e-5)
+            expected[held[:PAGE]] = bits.tolist()
+    link.set_errors(model, keep=True)
+    for number in range(8):
+        with suppress(MediaError):
+            stream.read_blocks(first + number, 1)
+        link.take_flips()
+        assert np.array_equal(stream.read_blocks(second + number, 1), new[number])
+        assert [int(flip["bit"]) for flip in link.take_flips()] == expected[new[number].tobytes()]
+    assert count(device, "PAGES_RETRIED") > 0
+
+
+def test_retries_among_all_other_work(link, device, seed):
+    """Old pages are read while others are appended, read and erased: nothing waits for ever, all is right."""
+    random = np.random.default_rng(seed)
+    kept, other = device.stream("weights"), device.stream("activations")
+    old = content(12, seed)
+    stored = kept.append(old)
+    kept.flush()
+    told = foretell_losses(link, seed, least=0, most=0)
+    link.set_errors(told.model)
+    link.pass_time(DAY)
+    rounds = 6
+    for number in range(rounds):
+        new = content(int(random.integers(1, 10)), seed + number)
+        reads = [kept.read_async(stored) for _ in range(2)]
+        append = other.append_async(new)
+        reads += [kept.read_async(stored)]
+        assert np.array_equal(other.read(append.result()), new)
+        reset = other.reset_async() if number % 2 else None
+        for read in reads:
+            assert np.array_equal(read.result(), old)
+        if reset:
+            reset.result()
+    assert count(device, "PAGES_RETRIED") == 3 * rounds * told.retries(old) > 0
+
+
+def test_a_recovery_reads_old_pages(link, seed):
+    """Identities that can be read at a lower level only."""
+    written = content(10, seed)
+    with open_device(link=link, node=SINGLE_NODE) as device:
+        first = device.stream("trained").append(written).extents[0].lba
+        device.stream("trained").flush()
+        told = foretell_losses(link, seed, least=0, most=0)
+    link.set_errors(told.model)
+    link.pass_time(DAY)
+    link.power_cycle()
+    with open_device(link=link, node=SINGLE_NODE, recover=True) as device:
+        assert np.array_equal(device.stream("trained").read_blocks(first, len(written)), written.ravel())
+        assert count(device, "PAGES_RESCUED") > 0
+
+
+def test_a_die_that_hangs_ends_its_retries(link, device, seed):
+    stream = device.stream("activations")
+    written = content(8, seed)
+    first = stream.append(written).extents[0].lba
+    stream.flush()
+    told = foretell_losses(link, seed, least=0, most=0)
+    link.set_errors(told.model)
+    link.pass_time(DAY)
+    link.hang_die(1, 0)
+    for number, page in enumerate(written):
+        if number % 2:
+            with pytest.raises(MediaError, match="UNRECOVERED_READ_ERROR"):
+                stream.read_blocks(first + number, 1)
+        else:
+            assert np.array_equal(stream.read_blocks(first + number, 1), page)
