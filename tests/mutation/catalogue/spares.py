@@ -28,8 +28,8 @@ SPARES = (
     Fault(
         "spare-in-use-erased",
         "channel/block_replacer.py",
-        "with m.If(of_spares & ~read.data):",
-        "with m.If(of_spares):",
+        "with m.Elif(of_spares & ~read.data):",
+        "with m.Elif(of_spares & ~taken):",
         "what lies in a spare is erased with the spares of its number",
         REPLACER,
     ),
