@@ -69,8 +69,7 @@ def test_spares(simulator, seed, tmp_path):
 
 
 def run(bench: str, config: FmsConfig, simulator: Simulator, seed: int, folder: Path) -> None:
-    top = EngineWithDies(config, bad_block=BAD_ZONE, bad_planes=1)
-    files = export_design(top, "engine").write(folder)
+    files = export_design(EngineWithDies(config, bad_block=BAD_ZONE, bad_planes=1), "engine").write(folder)
     files += [*VERILATOR_SOURCES, QUIET_HOST] if simulator is Simulator.VERILATOR else ICARUS_SOURCES
     run_bench(
         files,
