@@ -56,7 +56,8 @@ class EngineWithDies(wiring.Component):
 @pytest.mark.long("icarus", "dual")
 @pytest.mark.long("icarus", "wide")
 @pytest.mark.long("dual_code")
-@pytest.mark.long("icarus", "dual_retry")
+@pytest.mark.long("icarus", "tiny_code")
+@pytest.mark.long("dual_retry")
 @pytest.mark.long("wide_code")
 @pytest.mark.parametrize("name", CONFIGS)
 def test_engine(name, simulator, seed, tmp_path):

@@ -9,8 +9,10 @@ from flashtrain.rtl.channel.read_buffer import ReadBuffer
 from flashtrain.sim.runner import run_bench
 
 
-@pytest.mark.long("icarus", "wide_code")
+@pytest.mark.long("wide_code")
 @pytest.mark.long("dual_code")
+@pytest.mark.long("icarus", "tiny_code")
+@pytest.mark.long("icarus", "dual_retry")
 @pytest.mark.parametrize("name", CONFIGS)
 def test_read_buffer(name, simulator, seed):
     run_bench(

@@ -9,6 +9,7 @@ from flashtrain.rtl.channel.read_retry import ReadRetry
 from flashtrain.sim.runner import run_bench
 
 
+@pytest.mark.long("icarus", "dual_retry")
 @pytest.mark.parametrize("name", ["tiny_retry", "dual_retry"])
 def test_read_retry(name, simulator, seed):
     config = CONFIGS[name]

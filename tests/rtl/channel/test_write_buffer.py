@@ -11,8 +11,10 @@ from flashtrain.sim.runner import run_bench
 
 @pytest.mark.long("icarus", "dual")
 @pytest.mark.long("icarus", "wide")
-@pytest.mark.long("icarus", "dual_code")
-@pytest.mark.long("icarus", "wide_code")
+@pytest.mark.long("dual_code")
+@pytest.mark.long("wide_code")
+@pytest.mark.long("tiny_retry")
+@pytest.mark.long("dual_retry")
 @pytest.mark.parametrize("name", CONFIGS)
 def test_write_buffer(name, simulator, seed):
     run_bench(

@@ -172,6 +172,8 @@ def test_random_operations_against_a_twin(run):
 
 
 @pytest.mark.long("icarus")
+@pytest.mark.long("random_bench.py")
+@pytest.mark.long("coded_update_bench.py")
 @pytest.mark.parametrize(
     ("bench", "name", "tests"),
     [

@@ -16,6 +16,8 @@ sys.path.insert(0, str(HERE))
 from die_configs import config_named  # noqa: E402
 
 
+@pytest.mark.long("icarus", "TileDecoder", "coded")
+@pytest.mark.long("verilator", "coded_small")
 @pytest.mark.parametrize("name", ["coded", "coded_small"])
 @pytest.mark.parametrize("unit", [TileDecoder, TileEncoder])
 def test_alone(unit, name, simulator, seed):

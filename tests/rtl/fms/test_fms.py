@@ -41,6 +41,7 @@ def run(
     return set(load(coverage))
 
 
+@pytest.mark.long("icarus", "commands")
 @pytest.mark.long("icarus", "data")
 @pytest.mark.long("icarus", "zones")
 @pytest.mark.long("icarus", "queues")

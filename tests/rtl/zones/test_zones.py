@@ -60,6 +60,7 @@ def test_zones(simulator, seed, config):
     run(Zones(config), "zones", config, simulator, seed)
 
 
+@pytest.mark.long("icarus")
 def test_updates(simulator, seed):
     run(Zones(TINY), "updates", TINY, simulator, seed)
 
