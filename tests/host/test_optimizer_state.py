@@ -367,7 +367,7 @@ def fail_updates(monkeypatch):
 
 
 def test_an_update_whose_programs_fail_is_repeated(state, update, unchanged, fail_updates):
-    fail_updates(ATTEMPTS - 1)  # each attempt has two commands, of which the first fails
+    fail_updates(2 * (ATTEMPTS - 1))  # each attempt has two commands
     update()
     state.skip()
     unchanged()

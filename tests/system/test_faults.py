@@ -1,4 +1,4 @@
-"""The campaign of `flashtrain faults`: training on cells that forget bits, and what it says if not."""
+"""The campaign of `flashtrain faults`: training on cells that forget bits and blocks that break."""
 
 import json
 
@@ -24,7 +24,9 @@ def test_training_on_cells_that_forget(seed: int, request: pytest.FixtureRequest
 
 def test_too_many_errors_are_found(monkeypatch: pytest.MonkeyPatch):
     """More than the code corrects: the run does not end well, and nothing wrong is returned."""
-    monkeypatch.setattr(Conditions, "random", lambda random, iterations: Conditions(even(4e-3, 1), 0.0))
+    monkeypatch.setattr(
+        Conditions, "random", lambda random, iterations, geometry: Conditions(even(4e-3, 1), 0.0)
+    )
     with pytest.raises(Spoilt, match=r"run 3: .*Conditions"):
         Campaign(CODED, 1, iterations=3).run_once(3)
 

@@ -1,4 +1,4 @@
-"""`flashtrain faults`: training runs on cells that forget bits."""
+"""`flashtrain faults`: training runs on cells that forget bits and blocks that break."""
 
 import argparse
 from dataclasses import asdict
@@ -54,7 +54,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
         f" all the same as plain NumPy to the last bit ({tally.seconds:.0f} s)\n"
         f"{tally.wrong_bits:,} wrong bits sensed, {tally.corrected:,} of them corrected by the channels in"
         f" {tally.pages:,} pages ({tally.worst_pages:,} with 8 or more), the others by the dies"
-        f" or not fetched; data aged by {tally.days:,.0f} days in all"
+        f" or not fetched; {tally.rescued:,} pages read again; data aged by {tally.days:,.0f} days in all\n"
+        f"{tally.broken:,} blocks broke: {tally.failures:,} programs and erases failed,"
+        f" {tally.replaced:,} blocks were replaced and {tally.repeated:,} page sets programmed again"
     )
     console.document({"seed": options.seed, "spoilt": None, **asdict(tally)})
     return 0
@@ -62,12 +64,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 COMMAND = Command(
     name="faults",
-    summary="train on cells that forget bits, and compare with plain NumPy",
+    summary="train on cells that forget bits and blocks that break, and compare with plain NumPy",
     examples="""\
   flashtrain faults --runs 1000           the RTL of tiny_ecc, a thousand devices
   flashtrain faults --seed 7 --run 12 --runs 1
 
-Worn cells whose data age between iterations, or a steady rate of errors: docs/errors.md.
+Worn cells whose data age between iterations, or a steady rate of errors (docs/errors.md); and blocks, up to
+three of a device, that break at any time.
 Exit code 1 if the weights of a run differ from plain NumPy in a bit, or a run does not end.
 """,
     add_arguments=add_arguments,

@@ -30,7 +30,7 @@ from .stored import StoredArray, join
 from .tensor_group import ARRAYS, PlacedGroup, StoredTensor, TensorGroup, Tensors, place
 from .tiling import TileLayout, split_tensors
 
-ATTEMPTS = 3
+ATTEMPTS = 4
 """At an update whose programs fail: what is repeated goes to other blocks most of the time."""
 
 

@@ -1,4 +1,4 @@
-"""Training runs on devices whose cells forget bits: what comes out has to be the same to the last bit."""
+"""Training on devices that forget bits and whose blocks break: the result has to be the same to the bit."""
 
 from .campaign import Campaign, Spoilt, Tally
 

@@ -34,7 +34,9 @@ class Spoilt(FlashtrainError):
 @dataclass
 class Tally:
     """What was done. wrong_bits: that senses returned; corrected: of them by the channels, the others by the
-    dies or in pages nobody fetched; worst_pages: with 8 wrong bits or more; days: by which data aged."""
+    dies or in pages nobody fetched; worst_pages: with 8 wrong bits or more; rescued: pages that were right at
+    another read level; days: by which data aged; broken: blocks; replaced: blocks by spares; repeated: page
+    sets that were programmed again on them; failures: of programs and erases."""
 
     runs: int = 0
     clocks: int = 0
@@ -42,6 +44,11 @@ class Tally:
     corrected: int = 0
     pages: int = 0
     worst_pages: int = 0
+    rescued: int = 0
+    broken: int = 0
+    failures: int = 0
+    replaced: int = 0
+    repeated: int = 0
     days: float = 0.0
     seconds: float = 0.0
 
@@ -82,16 +89,22 @@ class Campaign:
         """The run of that number."""
         random = Random(f"{self.seed}/{number}")
         course = Course(random.randrange(1 << 32), self.iterations)
-        conditions = Conditions.random(random, self.iterations)
+        conditions = Conditions.random(random, self.iterations, self.config.geometry)
         data = digits()
         link = RtlLink(self.config, MEMORY_PAGES * self.config.geometry.page_bytes)
         with link, open_device(link=link, node=UPDATE_NODE) as device:
             link.set_errors(conditions.errors)
+
+            def after(iteration: int) -> None:
+                link.pass_time(conditions.days * 86_400)
+                _break(link, conditions, iteration)
+
+            _break(link, conditions, 0)
             try:
                 training = train_through_flash(
                     course.network, data, course.optimizer, course.batch, course.iterations, course.seed,
                     DeviceStorage.on(device),
-                    on_iteration=lambda iteration: link.pass_time(conditions.days * 86_400),
+                    on_iteration=after,
                 )  # fmt: skip
             except FlashtrainError as error:
                 raise Spoilt(f"run {number}: {type(error).__name__}: {error}; {conditions}") from error
@@ -108,5 +121,16 @@ class Campaign:
                 corrected=sum(count["BITS_CORRECTED"] for count in counts),
                 pages=sum(value for count in counts for name, value in count.items() if _CORRECTED in name),
                 worst_pages=sum(count["PAGES_CORRECTED_8"] + count["PAGES_CORRECTED_16"] for count in counts),
+                rescued=sum(count["PAGES_RESCUED"] for count in counts),
+                broken=len(conditions.broken),
+                failures=sum(count["FAILURES"] for count in counts),
+                replaced=sum(count["BLOCKS_REPLACED"] for count in counts),
+                repeated=sum(count["SETS_REPEATED"] for count in counts),
                 days=conditions.days * course.iterations,
             )
+
+
+def _break(link: RtlLink, conditions: Conditions, iteration: int) -> None:
+    for block in conditions.broken:
+        if block.iteration == iteration:
+            link.break_block(block.channel, block.die, block.plane, block.block)

@@ -1,9 +1,12 @@
-"""What the cells of a run are like, drawn at random."""
+"""What the cells of a run are like, and which blocks break, drawn at random."""
 
 from dataclasses import dataclass, replace
 from random import Random
+from typing import NamedTuple
 
+from flashtrain.host.optimizer_state import ATTEMPTS
 from flashtrain.sim.nand_errors import SLC, ErrorModel, Wear, even
+from flashtrain.spec import Geometry
 
 DAYS = 365.0
 MOST_EVEN = 1.5e-4
@@ -12,24 +15,35 @@ strength 9 does not correct, come once in 5e8 words."""
 LEAST_EVEN = 3e-6
 
 
+class BrokenBlock(NamedTuple):
+    """From the end of an iteration on (0: from the beginning) programs and erases of this block fail."""
+
+    iteration: int
+    channel: int
+    die: int
+    plane: int
+    block: int
+
+
 @dataclass(frozen=True)
 class Conditions:
-    """errors: of the cells; days: that pass after each iteration."""
+    """errors: of the cells; days: that pass after each iteration; broken: zones' own blocks or spares."""
 
     errors: ErrorModel
     days: float
+    broken: tuple[BrokenBlock, ...] = ()
 
     @classmethod
-    def random(cls, random: Random, iterations: int) -> "Conditions":
+    def random(cls, random: Random, iterations: int, geometry: Geometry) -> "Conditions":
         """Half the runs: worn cells whose data age, up to the end of their class of retention. Half: errors
-        at a steady rate.
-
-        Programs and erases do not fail: an append whose program fails ends with WRITE_FAULT.
+        at a steady rate. In both blocks break, fewer on each plane than would take all its spares, and fewer
+        in all than an update is attempted.
         """
         seed = random.randrange(1 << 64)
+        broken = _broken_blocks(random, iterations, geometry)
         if random.random() < 0.5:
             rate = LEAST_EVEN * (MOST_EVEN / LEAST_EVEN) ** random.random()
-            return cls(even(rate, seed), 0.0)
+            return cls(even(rate, seed), 0.0, broken)
         errors = replace(
             SLC,
             seed=seed,
@@ -37,4 +51,18 @@ class Conditions:
             program_failure=Wear(),
             erase_failure=Wear(),
         )
-        return cls(errors, random.random() * DAYS / iterations)
+        return cls(errors, random.random() * DAYS / iterations, broken)
+
+
+def _broken_blocks(random: Random, iterations: int, g: Geometry) -> tuple[BrokenBlock, ...]:
+    count = random.randrange(min(ATTEMPTS, g.spare_blocks + 1))
+    return tuple(
+        BrokenBlock(
+            random.randrange(iterations),
+            random.randrange(g.channels),
+            random.randrange(g.dies),
+            random.randrange(g.planes),
+            random.randrange(g.blocks),
+        )
+        for _ in range(count)
+    )
