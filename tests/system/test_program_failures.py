@@ -114,33 +114,50 @@ def test_without_spares_an_append_fails(link, device):
 
 
 def test_moves_take_nothing_but_time(link, device, seed):
-    """An append of a zone whose blocks fail at its last row takes as much longer as the pages need."""
+    """An append whose blocks fail at the last row takes as much longer as their pages need."""
     numbers = np.random.default_rng(seed)
     stream = device.stream(NON_VOLATILE)
     rows = G.pages - 1
-    stream.append(content(numbers, G.superpage * rows))
-    before = link.clocks
-    zones = {place: block for place, block in _last_written(link).items()}
-    for place, block in zones.items():
-        link.break_block(*place, block)
-    stored, array = stream.append, content(numbers, G.superpage)
-    kept = stored(array)
+    written = content(numbers, G.superpage * rows)
+    stream.append(written)
+    break_blocks_of(link, written, rows)
+    before, array = link.clocks, content(numbers, G.superpage)
+    stored = stream.append(array)
     clocks = link.clocks - before
-    timing = CONFIG.timing.clocks
-    move = timing("tbers") + rows * (timing("tr") + timing("tprog")) + timing("tprog")
-    assert G.planes * move < clocks < 1.5 * G.planes * move + 20_000
-    assert np.array_equal(stream.read(kept), array)
+    assert G.planes * move_clocks(rows) < clocks < 1.5 * G.planes * move_clocks(rows) + 20_000
+    assert np.array_equal(stream.read(stored), array)
     assert total(device, "SETS_REPEATED") == G.channels * G.dies
 
 
-def _last_written(link: RtlLink) -> dict[tuple[int, int, int], int]:
-    """Of each place the block with a row that is not the last one."""
-    row = G.pages - 2
-    return {
-        place: next(
-            block
-            for block in range(G.zones)
-            if link.raw_page(*place, block, row) is not None and link.raw_page(*place, block, row + 1) is None
-        )
-        for place in PLACES
-    }
+@pytest.mark.parametrize("further", [1, 2])
+def test_the_power_fails_during_a_move(link, device, seed, further):
+    """At any time of it, with one or two page sets in the array: what was acknowledged is there."""
+    random, numbers, steps = Random(seed), np.random.default_rng(seed), 12
+    for step in range(steps):
+        stream = device.stream(NON_VOLATILE)
+        stream.reset()
+        rows = random.randint(1, G.pages - further)
+        written = content(numbers, G.superpage * rows)
+        stored = stream.append(written)
+        break_blocks_of(link, written, rows)
+        stream.append_async(content(numbers, G.superpage * further))
+        link.run(CONFIG.timing.clocks("tprog") * further + G.planes * move_clocks(rows) * step // (steps - 1))
+        link.power_cycle()
+        link.mend_dies()
+        device.recover()
+        assert np.array_equal(device.stream(NON_VOLATILE).read(stored), written), (step, rows)
+
+
+def move_clocks(rows: int) -> int:
+    """Of a block with so many rows before the one that fails, at least."""
+    clocks = CONFIG.timing.clocks
+    return clocks("tbers") + rows * (clocks("tr") + clocks("tprog")) + clocks("tprog")
+
+
+def break_blocks_of(link: RtlLink, written: np.ndarray, rows: int) -> None:
+    """The blocks in which the last ones of so many rows are."""
+    pages = {page.tobytes() for page in written.reshape(-1, G.page_bytes)[-G.superpage :]}
+    for place in PLACES:
+        held = {block: link.raw_page(*place, block, rows - 1) for block in range(G.blocks)}
+        (block,) = [block for block, page in held.items() if page and page[: G.page_bytes] in pages]
+        link.break_block(*place, block)

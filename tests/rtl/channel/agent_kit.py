@@ -8,7 +8,7 @@ from channel_kit import EVERY_CONFIG
 from cocotb.triggers import RisingEdge
 from die_model import COPY, STATISTICS, ArrayWork, DieModel
 from patient_streams import PatientSink, PatientSource, clock_now, until, wait
-from spare_configs import SPARE_CONFIGS
+from spare_configs import IMPATIENT_WITH_SPARES, SPARE_CONFIGS
 
 from flashtrain.rtl.layouts import (
     BusRequest,
@@ -25,7 +25,8 @@ from flashtrain.sim.bench.streams import pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec.nand import BusOp
 
-CONFIG = {**EVERY_CONFIG, **SPARE_CONFIGS}[bench_parameters()["config"]]
+WITH_SPARES = {**SPARE_CONFIGS, IMPATIENT_WITH_SPARES.name: IMPATIENT_WITH_SPARES}
+CONFIG = {**EVERY_CONFIG, **WITH_SPARES}[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 CLOCKS = CONFIG.timing.clocks
 PAGE_CLOCKS = CONFIG.bus_page_bytes // 2

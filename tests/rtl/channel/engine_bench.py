@@ -83,6 +83,7 @@ class Centre:
             "counter_sample",
             "wrong",
             *(f"{name}__ready" for name in self.SINKS),
+            *(f"spare_use__{part}" for part in ("valid", "payload") if GEOMETRY.spare_blocks),
         )
         await start(self.dut, within=3_000_000, **dict.fromkeys(inputs, 0))
         pause = 0 if self.busy == 1 else 3

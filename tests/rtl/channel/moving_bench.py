@@ -22,6 +22,7 @@ from patient_streams import PatientSink, clock_now, until, wait
 
 from flashtrain.rtl.layouts import PageSet, SetResult, SpareUse
 from flashtrain.sim.bench.streams import pack, unpack
+from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec.nand import BusOp
 
 MEANT |= dict.fromkeys((BusOp.COPYBACK_READ, BusOp.COPYBACK_PROGRAM), ADDRESS)
@@ -378,6 +379,29 @@ async def a_spare_that_is_to_be_erased_is_taken(dut):
     assert len(bench.works("erase")) == GEOMETRY.planes
 
 
+@cocotb.test(skip=CONFIG.late_polls > 100)
+@cocotb.parametrize(kind=["erase", "copy"])
+async def a_die_that_is_lost_during_a_move(dut, kind):
+    """The set has failed, what comes after it as well, and the agent comes to rest."""
+    die = MovingDie(
+        CONFIG,
+        "die",
+        late=lambda work, clocks: 10**9 if work == kind else clocks,
+        breaks=breaks_at(("program", 0, 2, 0)),
+    )
+    bench = MovingBench(dut, die)
+    await bench.start()
+    for _ in range(3):
+        await bench.append(0)
+    await bench.settle()
+    assert bench.lost_at is not None and [bench.passed(number) for number in range(3)] == [True, True, False]
+    await bench.append(1)
+    bench.send_erase(2)
+    await bench.settle()
+    await wait(dut, 300)
+    assert not bench.passed(3) and bench.erased.items == [1] and dut.idle.value == 1
+
+
 @cocotb.test()
 @cocotb.parametrize((("delay", "pause", "often"), [(0, 0, 0.1), (500, 10, 0.05), (1500, 300, 0.03)]))
 async def random_failures(dut, delay, pause, often):
@@ -386,7 +410,7 @@ async def random_failures(dut, delay, pause, often):
     bench = MovingBench(dut, die, delay=delay, pause=pause)
     await bench.start()
     zones = range(3)
-    for _ in range(40):
+    for _ in range(bench_parameters()["steps"]):
         zone = random.choice(zones)
         rows = [len(bench.rows[zone, p]) for p in PLANES]
         split = next((p for p in PLANES if rows[p] < rows[0]), 0)  # where a row goes on

@@ -3,25 +3,39 @@
 from pathlib import Path
 
 import pytest
-from spare_configs import SPARE_CONFIGS
+from spare_configs import IMPATIENT_WITH_SPARES, SPARE_CONFIGS
 from test_engine import EngineWithDies
 from timed_agent import TimedAgent
 
 from flashtrain.rtl.export import export_design
 from flashtrain.sim.nand import ICARUS_SOURCES, VERILATOR_SOURCES
 from flashtrain.sim.runner import Simulator, run_bench
+from flashtrain.spec import FmsConfig
 
 HERE = Path(__file__).parent
+
+
+STEPS = {Simulator.ICARUS: 8, Simulator.VERILATOR: 40}
 
 
 @pytest.mark.long("icarus", "three")
 @pytest.mark.parametrize("name", ["tiny_ecc", "three"])
 def test_agent_with_spares(simulator, seed, name):
-    agent = TimedAgent(SPARE_CONFIGS[name])
+    run_agent(SPARE_CONFIGS[name], simulator, seed)
+
+
+def test_a_die_that_is_lost(seed):
+    run_agent(IMPATIENT_WITH_SPARES, Simulator.VERILATOR, seed, test_filter="is_lost")
+
+
+def run_agent(config: FmsConfig, simulator: Simulator, seed: int, **options: str) -> None:
+    parameters = {"config": config.name, "steps": STEPS[simulator]}
     bench = HERE / "moving_bench.py"
-    run_bench(agent, "die_agent", bench, simulator=simulator, seed=seed, parameters={"config": name})
+    agent = TimedAgent(config)
+    run_bench(agent, "die_agent", bench, simulator=simulator, seed=seed, parameters=parameters, **options)
 
 
+@pytest.mark.long("icarus", "tiny_ecc")
 @pytest.mark.long("icarus", "three")
 @pytest.mark.parametrize(
     ("name", "bad_block", "bad_planes"), [("tiny_ecc", 7, 0b01), ("three", 3, 0b1010), ("one", 3, 0b1)]
