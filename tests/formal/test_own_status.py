@@ -218,7 +218,10 @@ def test_sets_follow_one_another() -> None:
 
 def test_result_at_its_own_start() -> None:
     """A set is answered when the array takes it: with the status of the one before."""
-    change = ("m.d.comb += self.results.valid.eq(in_array & ~hands_over)", "m.d.comb += self.results.valid.eq(1)")
+    change = (
+        "m.d.comb += self.results.valid.eq(in_array & ~hands_over)",
+        "m.d.comb += self.results.valid.eq(1)",
+    )
     refute(JudgedByItsOwn(planted(Programmer, change)(CONFIG)), depth=16)
 
 
