@@ -94,7 +94,7 @@ class MovingBench(Bench):
     async def finish(self, clocks: int = 2_000_000) -> None:
         """All sets that have passed are where the table says, the others had no spares."""
         await self.settle(clocks)
-        await wait(self.dut, CLOCKS("twb") + 300)
+        await wait(self.dut, CLOCKS("twb") + CONFIG.bus_page_bytes + 2 * self.delay + 300)
         assert self.dut.idle.value == 1
         results = [unpack(SetResult(CONFIG), item) for item in self.results.items]
         assert [result["slot"] for result in results] == [fields["slot"] for fields in self.sent]
