@@ -74,13 +74,16 @@ class MovingBench(Bench):
         items = self.results.items
         return number < len(items) and not unpack(SetResult(CONFIG), items[number])["failed"]
 
-    async def erase_zone(self, zone: int) -> None:
-        """After all that goes on there."""
+    async def erase_zone(self, zone: int) -> bool:
+        """After all that goes on there; whether it has passed, which it does while there are spares."""
         await self.settle()
         for p in PLANES:
             self.rows[zone, p].clear()
         self.send_erase(zone)
         await self.settle()
+        failed = bool(self.erased.items[-1])
+        assert not failed or any(self.spares_left(p) == 0 for p in PLANES)
+        return not failed
 
     async def settle(self, clocks: int = 2_000_000) -> None:
         limit = clock_now() + clocks
@@ -91,13 +94,13 @@ class MovingBench(Bench):
     async def finish(self, clocks: int = 2_000_000) -> None:
         """All sets that have passed are where the table says, the others had no spares."""
         await self.settle(clocks)
-        await wait(self.dut, CLOCKS("twb") + 300)
+        await wait(self.dut, CLOCKS("twb") + CONFIG.bus_page_bytes + 2 * self.delay + 300)
         assert self.dut.idle.value == 1
         results = [unpack(SetResult(CONFIG), item) for item in self.results.items]
         assert [result["slot"] for result in results] == [fields["slot"] for fields in self.sent]
         for number in {number for numbers in self.rows.values() for number in numbers}:
             self.check_set(number)
-        assert self.replaced == len(self.changes.items)
+        assert self.replaced <= len(self.changes.items)  # a spare that fails to erase is replaced again
         assert self.pulses["failure"] == sum(work.failed for work in self.die.works)
         assert self.pulses["programmed"] == sum(len(self.works(kind)) for kind in ("program", "copy"))
         assert self.pulses["ended"] == len(self.works("erase"))
@@ -409,13 +412,14 @@ async def random_failures(dut, delay, pause, often):
     die = MovingDie(CONFIG, "die", late=random_lateness, breaks=lambda kind, page: random.random() < often)
     bench = MovingBench(dut, die, delay=delay, pause=pause)
     await bench.start()
-    zones = range(3)
+    zones = [0, 1, 2]
     for _ in range(bench_parameters()["steps"]):
         zone = random.choice(zones)
         rows = [len(bench.rows[zone, p]) for p in PLANES]
         split = next((p for p in PLANES if rows[p] < rows[0]), 0)  # where a row goes on
         if rows[split] == GEOMETRY.pages:
-            await bench.erase_zone(zone)
+            if not await bench.erase_zone(zone):
+                zones = [other for other in zones if other != zone] or [zone + 1]
             continue
         last = random.choice((GEOMETRY.planes - 1, random.randrange(split, GEOMETRY.planes)))
         await bench.append(zone, split, last)
