@@ -14,7 +14,10 @@ TINY = preset("tiny")
 CODED = preset("tiny_ecc")
 
 
-def test_training_on_cells_that_forget(seed: int, request: pytest.FixtureRequest):
+def test_training_on_cells_that_forget(
+    seed: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("flashtrain.attack.faults.campaign.RUNS_PER_PROCESS", 1)  # so there are two batches
     runs = request.config.getoption("--long") or 3
     tally = Campaign(CODED, seed, iterations=3).run(runs)
     print(tally)

@@ -73,15 +73,18 @@ class Campaign:
         """So many runs from number `first` on; :class:`Spoilt` names the one that went wrong."""
         tally, started = Tally(), time.monotonic()
         RtlLink(self.config, MEMORY_PAGES * self.config.geometry.page_bytes).close()  # built once
-        context = get_context("spawn")
-        with ProcessPoolExecutor(self.jobs, context, max_tasks_per_child=RUNS_PER_PROCESS) as pool:
-            try:
-                for one in pool.map(self.run_once, range(first, first + runs)):
-                    tally.add(one)
-                    progress(tally)
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+        end = first + runs
+        for start in range(first, end, self.jobs * RUNS_PER_PROCESS):
+            numbers = range(start, min(start + self.jobs * RUNS_PER_PROCESS, end))
+            # New processes for each batch: `max_tasks_per_child` may wait for ever (CPython issue 115634).
+            with ProcessPoolExecutor(self.jobs, get_context("spawn")) as pool:
+                try:
+                    for one in pool.map(self.run_once, numbers):
+                        tally.add(one)
+                        progress(tally)
+                except BaseException:
+                    pool.shutdown(cancel_futures=True)
+                    raise
         tally.seconds = time.monotonic() - started
         return tally
 
