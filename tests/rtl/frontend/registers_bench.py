@@ -201,7 +201,7 @@ async def random_accesses_do_what_the_map_says(dut, busy):
 async def every_address_is_known_or_refused(dut):
     bench = Bench(dut)
     await bench.start()
-    counters = {0x400 + 4 * n for n in range(2 * 17)} | {0x600 + 4 * n for n in range(2 * 20)}
+    counters = {0x400 + 4 * n for n in range(2 * 17)} | {0x600 + 4 * n for n in range(2 * 24)}
     known = {0x014, 0x01C, 0x028, 0x038, 0x3F8, *counters, *(0x208 + 0x20 * s for s in range(8))}
     known |= {*bench.model.words, *bench.model.fixed}
     for address in range(0, 0x1100, 4):
