@@ -36,6 +36,7 @@ def run_agent(config: FmsConfig, simulator: Simulator, seed: int, **options: str
 
 
 @pytest.mark.long("icarus", "tiny_ecc")
+@pytest.mark.long("verilator", "one")
 @pytest.mark.long("three")
 @pytest.mark.parametrize(
     ("name", "bad_block", "bad_planes"), [("tiny_ecc", 7, 0b01), ("three", 3, 0b1010), ("one", 3, 0b1)]

@@ -12,6 +12,7 @@ from flashtrain.sim.runner import run_bench
 @pytest.mark.long("wide_code")
 @pytest.mark.long("dual_code")
 @pytest.mark.long("icarus", "tiny_code")
+@pytest.mark.long("icarus", "tiny_retry")
 @pytest.mark.long("icarus", "dual_retry")
 @pytest.mark.parametrize("name", CONFIGS)
 def test_read_buffer(name, simulator, seed):

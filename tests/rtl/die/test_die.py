@@ -150,6 +150,7 @@ def test_every_breach_is_refused_once(run):
     run("violations_bench.py", "two")
 
 
+@pytest.mark.long("icarus")
 def test_every_breach_of_features_is_refused_once(run):
     run("violations_bench.py", "levels")
 
