@@ -42,6 +42,17 @@ def add_update(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seed", type=int, default=1, help="of everything (default: 1)")
+
+
+def add_iterations(parser: argparse.ArgumentParser, default: int) -> None:
+    parser.add_argument(
+        "--iterations", type=at_least_one, default=default, metavar="N",
+        help=f"of a training run (default: {default})",
+    )  # fmt: skip
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
 

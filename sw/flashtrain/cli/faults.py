@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from flashtrain.spec import preset
 
-from .command import Command, add_json, add_preset, at_least_one
+from .command import Command, add_iterations, add_json, add_preset, add_seed, at_least_one
 from .console import Console
 
 SPOILT = 1
@@ -14,10 +14,8 @@ SPOILT = 1
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_preset(parser, default="tiny_ecc")
     parser.add_argument("--runs", type=at_least_one, default=20, metavar="N", help="how many (default: 20)")
-    parser.add_argument("--seed", type=int, default=1, help="of everything (default: 1)")
-    parser.add_argument(
-        "--iterations", type=at_least_one, default=8, metavar="N", help="of a training run (default: 8)"
-    )
+    add_seed(parser)
+    add_iterations(parser, default=8)
     parser.add_argument("--jobs", type=at_least_one, default=2, metavar="N", help="at a time (default: 2)")
     parser.add_argument(
         "--run", type=int, default=0, metavar="K", help="begin with this run of the seed (default: 0)"
@@ -69,8 +67,8 @@ COMMAND = Command(
   flashtrain faults --runs 1000           the RTL of tiny_ecc, a thousand devices
   flashtrain faults --seed 7 --run 12 --runs 1
 
-Worn cells whose data age between iterations, or a steady rate of errors (docs/errors.md); and blocks, up to
-three of a device, that break at any time.
+Worn cells whose data age between iterations, or a steady rate of errors (docs/errors.md); and blocks
+that break at any time, of a device not more than a plane has spares.
 Exit code 1 if the weights of a run differ from plain NumPy in a bit, or a run does not end.
 """,
     add_arguments=add_arguments,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from flashtrain.attack.fuzz import Disagreement, Fuzz, Tally
 from flashtrain.spec import preset
 
-from .command import Command, add_json, add_link, add_preset, at_least_one
+from .command import Command, add_json, add_link, add_preset, add_seed, at_least_one
 from .console import Console, table
 from .links import LINKS, announced
 
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--commands", type=at_least_one, default=10_000, metavar="N", help="how many (default: 10000)"
     )
-    parser.add_argument("--seed", type=int, default=1, help="of everything (default: 1)")
+    add_seed(parser)
     parser.add_argument(
         "--scene", type=int, default=0, metavar="K", help="begin with this scene of the seed (default: 0)"
     )

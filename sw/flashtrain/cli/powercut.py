@@ -6,7 +6,7 @@ from flashtrain.attack.powercut import Campaign, Lost, Tally
 from flashtrain.attack.powercut.judgement import Survival
 from flashtrain.spec import preset
 
-from .command import Command, add_json, add_preset, at_least_one
+from .command import Command, add_iterations, add_json, add_preset, add_seed, at_least_one
 from .console import Console
 from .links import LINKS, announced
 
@@ -16,10 +16,8 @@ LOST = 1
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_preset(parser, default="tiny")
     parser.add_argument("--cuts", type=at_least_one, default=100, metavar="N", help="how many (default: 100)")
-    parser.add_argument("--seed", type=int, default=1, help="of everything (default: 1)")
-    parser.add_argument(
-        "--iterations", type=at_least_one, default=12, metavar="N", help="of a training run (default: 12)"
-    )
+    add_seed(parser)
+    add_iterations(parser, default=12)
     parser.add_argument(
         "--gap", type=at_least_one, default=1000, metavar="CLOCKS",
         help="from one cut to the next, on average (default: 1000)",

@@ -36,8 +36,8 @@ class Conditions:
     @classmethod
     def random(cls, random: Random, iterations: int, geometry: Geometry) -> "Conditions":
         """Half the runs: worn cells whose data age, up to the end of their class of retention. Half: errors
-        at a steady rate. In both blocks break, fewer on each plane than would take all its spares, and fewer
-        in all than an update is attempted.
+        at a steady rate. In both blocks break: not more than a plane has spares, wherever they lie, and fewer
+        than an update has attempts.
         """
         seed = random.randrange(1 << 64)
         broken = _broken_blocks(random, iterations, geometry)
