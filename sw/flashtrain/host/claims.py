@@ -99,12 +99,12 @@ class ZoneReader:
     def _claims_with_spares(self) -> list[Claim]:
         """Spares belong to the physical zone of the same allocation.
 
-        A block may have moved to a spare, and the power may have failed meanwhile: of several blocks for a
-        place the one counts that holds most.
-
         If there is none, because all pages of an allocation lie in spares, any physical zone will do whose
         own blocks nobody needs: with these spares in their places it holds just those pages. There is one,
         for there are not more logical zones than physical ones.
+
+        A block may have moved to a spare, and the power may have failed meanwhile: of several blocks for a
+        place the one counts that holds most.
         """
         g = self._geometry
         first_rows = self._inspector.identities(Span(zone, 0, g.superpage) for zone in range(g.zones))
@@ -113,8 +113,9 @@ class ZoneReader:
         for ids in first_rows:
             if claim := Claim.last_in(ids):
                 _, spares = found.pop(claim.allocation, (claim, ()))
-                spares = self._fullest(claim, np.flatnonzero(claim.owns(ids)).tolist(), spares)
-                columns = {*np.flatnonzero(claim.owns(ids)).tolist(), *(column for _, column in spares)}
+                own = np.flatnonzero(claim.owns(ids)).tolist()
+                spares = self._fullest(claim, own, spares)
+                columns = {*own, *(column for _, column in spares)}
                 claims.append(replace(claim, spares=tuple(spares), whole=len(columns) == g.superpage))
         only_in_spares = [claim for claim, _ in found.values()]
         needed = newest([*claims, *only_in_spares]).values()
