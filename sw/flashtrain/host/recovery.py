@@ -31,7 +31,7 @@ from typing import NamedTuple
 from flashtrain.spec import NodeTable, Opcode, Port, Stream, ZoneState
 from flashtrain.spec.identity import PageIdentity, RestoreAction
 
-from .claims import Claim, ZoneReader, newest
+from .claims import Claim, ClaimReader, newest
 from .engine import Engine, Flight
 from .entries import Command
 from .errors import ForeignContent, JournalDamaged
@@ -39,6 +39,7 @@ from .inspection import Inspector, Span
 from .journal import Journal, is_recorded
 from .journal_record import Record, RecordFormat, StreamEntry
 from .pending import Pending
+from .write_pointers import PointerReader
 from .zone_info import ZoneInfo
 
 
@@ -100,14 +101,15 @@ class Recovery:
         self._journal = journal
         self._geometry = engine.link.config.geometry
         self._inspector = Inspector(engine, node.streams[0].nsid)
-        self._reader = ZoneReader(self._inspector, self._geometry)
+        self._claims = ClaimReader(self._inspector, self._geometry)
+        self._pointers = PointerReader(self._inspector, self._geometry)
         self._restored: dict[int, ZoneInfo] = {}
         self._spares: set[tuple[int, int]] = set()  # in use: block and column
 
     def run(self) -> RecoveryReport:
         """Restore what is found, and end the recovery."""
         start = self._engine.link.clocks
-        claims = self._reader.claims()
+        claims = self._claims.claims()
         for claim in claims:
             self._check(claim)
         found = self._find_record(claims)
@@ -117,7 +119,7 @@ class Recovery:
         record = replace(Record(0), streams=entries) if found.record is None else found.record
         clean = record.clean and found.last
         trusted = (lambda claim: record.pointers[claim.zone]) if clean else (lambda claim: 0)
-        pointers = self._reader.pointers(kept, trusted)
+        pointers = self._pointers.pointers(kept, trusted)
         for claim, pointer in pointers.items():
             known = claim.whole or not self._geometry.spare_blocks or not record.replaced
             self._restored[claim.zone] = self._zone_info(claim, pointer, trusted(claim) if known else 0)
@@ -142,7 +144,7 @@ class Recovery:
         Blocks that cannot be erased keep what they hold. So that nobody takes it for something new, sequence
         numbers go on.
         """
-        claims = self._reader.claims()
+        claims = self._claims.claims()
         sequence = 1 + max((claim.sequence for claim in claims), default=-1)
         wear = self._wear(claims, Record(0)) + [_MOST_WEAR] * self._geometry.spare_blocks
         self._release(enumerate(wear))
@@ -177,7 +179,7 @@ class Recovery:
         own = newest(claim for claim in claims if claim.nsid == journal.nsid).values()
         by_age = sorted(own, key=lambda claim: claim.sequence, reverse=True)
         self._use_spares(by_age)
-        pointers = self._reader.pointers(by_age)
+        pointers = self._pointers.pointers(by_age)
         read = 0
         for claim in by_age:
             for start in range((pointers[claim] - 1) // form.blocks * form.blocks, -1, -form.blocks):
@@ -285,7 +287,7 @@ class Recovery:
         )
         self._release((zone, wear[zone]) for zone in range(self._geometry.zones) if zone not in kept)
         # What else is in spares would come back one day.
-        self._release((block, _MOST_WEAR) for block in self._reader.written_spares(self._spares))
+        self._release((block, _MOST_WEAR) for block in self._claims.written_spares(self._spares))
         self._submit([self._end(sequence)])
 
     def _release(self, zones: Iterable[tuple[int, int]]) -> None:
