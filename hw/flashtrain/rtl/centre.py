@@ -18,7 +18,7 @@ from .frontend.fetch import SubmissionFetch
 from .frontend.registers import MEMORY_BITS
 from .frontend.tracker import CommandTracker
 from .frontend.write_mux import WriteMux
-from .layouts import PageEvent, ReadHead, ReadJob, StreamTable, WriteJob
+from .layouts import TIME_BITS, PageEvent, ReadHead, ReadJob, StreamTable, WriteJob
 from .queue import Queue
 from .read.pipeline import ReadPipeline
 from .register_slice import RegisterSlice
@@ -49,7 +49,7 @@ class Centre(wiring.Component):
     -------
     queues : In(QueueSettings).array(PORTS)
     streams : In(StreamTable).array(MAX_STREAMS)
-    memory_bytes, factory, recover : In         from the registers
+    memory_bytes, factory, recover, time : In   from the registers
     channels : Out(ChannelPorts).array(C)
     data, data_valid : Out                      broadcast to the channels, see `PageFetcher`
     read_data : In                              of the channel whose `read_chosen` is high
@@ -75,6 +75,7 @@ class Centre(wiring.Component):
             "memory_bytes": In(MEMORY_BITS),
             "factory": In(1),
             "recover": In(1),
+            "time": In(TIME_BITS),
             "channels": Out(ChannelPorts(config)).array(g.channels),
             "data": Out(8 * config.data_bytes),
             "data_valid": Out(g.channels),
@@ -200,6 +201,7 @@ class Centre(wiring.Component):
             decoder.memory_bytes.eq(self.memory_bytes),
             zones.factory.eq(self.factory),
             zones.recover.eq(self.recover),
+            zones.time.eq(self.time),
             zones.zone_select.eq(self.zone_select),
             self.zone_wear.eq(zones.zone_wear),
             self.sequence.eq(zones.sequence),

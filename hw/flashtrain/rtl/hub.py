@@ -128,6 +128,8 @@ class Hub(wiring.Component):
             centre.zone_select.eq(registers.zone_select),
             registers.zone_wear.eq(centre.zone_wear),
             registers.sequence.eq(centre.sequence),
+            registers.second.eq(self.clockwork.second),
+            centre.time.eq(registers.time),
             registers.completed.eq(centre.completed),
             registers.ready.eq(ready),
             registers.idle.eq(running & centre.idle),

@@ -56,6 +56,7 @@ OPERATION_OF = {
 STATUS_BITS = 11
 STREAM_BITS = 3  # NSID - 1
 LBA_BITS = 32  # of a namespace, as carried inside
+TIME_BITS = 32  # seconds
 
 
 def event_bits(config: FmsConfig) -> int:
@@ -87,6 +88,8 @@ class StreamTable(data.StructLayout):
         super().__init__({
             "valid": 1,
             "non_volatile": 1,
+            "retention": 2,  # Retention
+            "refuses": 1,  # data that are past it
             "host": 2,  # Access bits
             "core": 2,
             "first": config.geometry.zone_bits,  # its first logical zone
@@ -135,6 +138,7 @@ class Command(data.StructLayout):
             "wear": PageIdentity.wear.width,
             "sequence": PageIdentity.sequence.width,
             "generation": PageIdentity.generation.width,
+            "time": TIME_BITS,
         })  # fmt: skip
 
 

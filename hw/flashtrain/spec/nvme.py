@@ -38,9 +38,9 @@ Order of checks. A command is answered with the status of the *first* check that
      zone needs an active resource (`TOO_MANY_ACTIVE_ZONES`) and every zone not yet open an open one
      (`TOO_MANY_OPEN_ZONES`);
    - update, of the zone of the same number of the source: offline (`ZONE_IS_OFFLINE`), written at least as
-     far as the destination will be (`UNWRITTEN_BLOCK`);
+     far as the destination will be (`UNWRITTEN_BLOCK`), not expired (`DATA_EXPIRED`);
    - read: offline (`ZONE_IS_OFFLINE`), last block in the zone, whose size counts (`ZONE_BOUNDARY_ERROR`),
-     last block below the write pointer (`UNWRITTEN_BLOCK`);
+     last block below the write pointer (`UNWRITTEN_BLOCK`), not expired (`DATA_EXPIRED`);
    - inspect: last block below the capacity (`ZONE_BOUNDARY_ERROR`);
    - restored zone: empty (`INVALID_ZONE_TRANSITION`), write pointer not past the capacity
      (`ZONE_BOUNDARY_ERROR`), a closed one needs an active resource (`TOO_MANY_ACTIVE_ZONES`);
@@ -53,6 +53,12 @@ the closed ones (too few open resources for all: none changes), reset to all but
 Retire makes a zone read-only or offline from any other state, but nothing leaves offline; its data stays
 readable while read-only. A stream reset is a reset with all zones selected: retired zones stay what they are.
 The result in a completion is 0 but for a successful append or update.
+
+Age. A zone is as old as its oldest data: as what was appended to it first since it was empty, by register
+TIME; recovery tells it of restored zones. It is *expired* from an age of `Retention.limit` of its stream on, if
+the stream refuses such data. From `Retention.due` on its report recommends a reset, unless it is retired; that
+decides nothing. Either lasts for 2^31 seconds: times count modulo 2^32, and data from the future are fresh, so
+that a clock can be set back.
 
 Optimizer steps on the dies (`spec.update`):
 
@@ -171,6 +177,7 @@ class Status(IntEnum):
     TOO_MANY_OPEN_ZONES = 0x1BE
     INVALID_ZONE_TRANSITION = 0x1BF
     WRITE_FAULT = 0x280
+    DATA_EXPIRED = 0x2C0  # vendor specific, of the media errors: what is there is too old to be trusted
     UNRECOVERED_READ_ERROR = 0x281
     ACCESS_DENIED = 0x286
     UNWRITTEN_BLOCK = 0x287
@@ -227,6 +234,7 @@ class Submission:
     restored_state = _dword(13, 8, 4)  # restore: ZoneState
     sequence = _dword(14)  # restore
     generation = _dword(15, 0, 16)  # restore
+    time = _dword(12)  # restore of a zone: when its oldest data were appended
     channel = _dword(14, 0, 8)  # restore of a block: where it is
     die = _dword(14, 8, 8)
     plane = _dword(14, 16, 8)
@@ -253,9 +261,11 @@ class ZoneDescriptor:
     BYTES = 64
     zone_type = BitField(0, 8)  # 2: sequential write required
     state = BitField(12, 4)
+    reset_recommended = BitField(18, 1)  # RZR
     capacity = BitField(64, 64)  # blocks
     start = BitField(128, 64)  # ZSLBA
     write_pointer = BitField(192, 64)  # all ones where it has no meaning: FULL, READ_ONLY, OFFLINE
+    time = BitField(256, 32)  # vendor's, reserved in the standard: TIME of its oldest data; all ones without
 
     SEQUENTIAL_WRITE_REQUIRED = 2
 

@@ -201,12 +201,12 @@ def _node(node: NodeTable) -> Iterable[str]:
     rows = [
         (
             str(s.nsid), s.name, _words(s.persistency), _words(s.retention), _access(s.host), _access(s.core),
-            str(s.share),
+            str(s.share), _words(s.expired),
         )
         for s in node.streams
     ]  # fmt: skip
     yield from _heading(f"Node *{node.name}*", level=3)
-    yield from _table(("NSID", "name", "persistency", "retention", "host may", "core may", "share"), rows)
+    yield from _table(("NSID", "name", "persistency", "retention", "host may", "core may", "share", "too old"), rows)
 
 
 def _presets() -> Iterable[str]:

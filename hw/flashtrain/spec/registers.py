@@ -32,6 +32,7 @@ class Register(IntEnum):
     CLOCK_MHZ = 0x030
     ZONES = 0x034  # zones open at most 15:0 and active at most 31:16, per stream
     SEQUENCE = 0x038  # read only: `sequence` of the next allocation of a physical zone (`spec.identity`)
+    TIME = 0x03C  # seconds: what was written last, and those since in which the controller was enabled
     CHANNEL_SELECT = 0x3F0  # the channel whose counters appear in the channel window
     ZONE_SELECT = 0x3F4  # the physical zone that ZONE_WEAR is of
     ZONE_WEAR = 0x3F8  # its erases
@@ -114,6 +115,7 @@ class StreamAttributes:
     host = AttributeField(4, 2)  # Access
     core = AttributeField(6, 2)
     retention = AttributeField(8, 2)
+    refuses = AttributeField(10, 1)  # data that are past their class
     codec = AttributeField(12, 4)
 
 
@@ -126,6 +128,7 @@ def stream_attributes(stream: Stream) -> int:
         | (stream.host & (Access.READ | Access.APPEND)) << a.host.low
         | (stream.core & (Access.READ | Access.APPEND)) << a.core.low
         | stream.retention << a.retention.low
+        | stream.expired << a.refuses.low
         | stream.codec << a.codec.low
     )
 

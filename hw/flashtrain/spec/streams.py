@@ -6,7 +6,7 @@ streams for state that is updated on the dies. Each ends with the driver's journ
 `flashtrain.host.recovery` needs to tell the generations of streams after a loss of power.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum, IntFlag
 
 from .errors import ConfigError, require, require_range
@@ -54,6 +54,30 @@ class Retention(IntEnum):
         """
         return {Retention.MINUTES: 2_000_000, Retention.DAYS: 200_000, Retention.YEARS: 50_000}[self]
 
+    @property
+    def limit(self) -> int:
+        """Seconds from a zone's first append to when its data are past their class.
+
+        A year and three days are Behemoth's (slides). How many minutes it does not say; one is an assumption,
+        and what the error model keeps to (`docs/errors.md`).
+        """
+        return {Retention.MINUTES: 60, Retention.DAYS: 3 * 86_400, Retention.YEARS: 365 * 86_400}[self]
+
+    @property
+    def due(self) -> int:
+        """Seconds after which the controller recommends to reset the zone: time enough to save its data."""
+        return self.limit // 2
+
+
+class Expired(IntEnum):
+    """What becomes of data that are past their class of retention.
+
+    They are still read, since who refreshes them has to read them; or reads of them are refused.
+    """
+
+    REFRESH = 0
+    REFUSE = 1
+
 
 class Codec(IntEnum):
     """Transformation of the data on its way to the flash."""
@@ -79,6 +103,7 @@ class Stream:
     core: Access
     share: int = 1
     codec: Codec = Codec.RAW
+    expired: Expired = Expired.REFRESH
 
     def __post_init__(self) -> None:
         require_range("stream.nsid", self.nsid, 1, 8)
@@ -115,6 +140,12 @@ class NodeTable:
         """The stream for the driver's journal."""
         return next((stream for stream in self.streams if stream.name == JOURNAL), None)
 
+    @property
+    def refusing_nothing(self) -> "NodeTable":
+        """The same streams, but data past their class are read: for looking at them."""
+        streams = tuple(replace(stream, expired=Expired.REFRESH) for stream in self.streams)
+        return replace(self, streams=streams)
+
     def named(self, name: str) -> Stream:
         for stream in self.streams:
             if stream.name == name:
@@ -143,6 +174,7 @@ class NodeTable:
 
 
 _V, _NV = Persistency.VOLATILE, Persistency.NON_VOLATILE
+_REFUSE = Expired.REFUSE
 _NO, _R, _A, _RA = Access.NONE, Access.READ, Access.APPEND, Access.READ | Access.APPEND
 _JOURNAL = Stream(8, JOURNAL, _NV, Retention.YEARS, host=_RA, core=_NO, share=0)
 
@@ -150,7 +182,7 @@ ACTIVATION_NODE = NodeTable(
     "activation",
     (
         Stream(1, "inputs", _NV, Retention.YEARS, host=_A, core=_R),
-        Stream(2, "activations", _V, Retention.MINUTES, host=_NO, core=_RA, share=2),
+        Stream(2, "activations", _V, Retention.MINUTES, host=_NO, core=_RA, share=2, expired=_REFUSE),
         _JOURNAL,
     ),
 )
@@ -158,7 +190,7 @@ ACTIVATION_NODE = NodeTable(
 WEIGHT_NODE = NodeTable(
     "weight",
     (
-        Stream(2, "weights", _V, Retention.MINUTES, host=_NO, core=_RA, share=2),
+        Stream(2, "weights", _V, Retention.MINUTES, host=_NO, core=_RA, share=2, expired=_REFUSE),
         Stream(3, "trained", _NV, Retention.YEARS, host=_R, core=_RA),
         _JOURNAL,
     ),
@@ -168,9 +200,9 @@ SINGLE_NODE = NodeTable(
     "single",
     (
         Stream(1, "inputs", _NV, Retention.YEARS, host=_A, core=_R),
-        Stream(2, "activations", _V, Retention.MINUTES, host=_NO, core=_RA, share=3),
+        Stream(2, "activations", _V, Retention.MINUTES, host=_NO, core=_RA, share=3, expired=_REFUSE),
         Stream(3, "trained", _NV, Retention.YEARS, host=_R, core=_RA),
-        Stream(4, "weights", _V, Retention.MINUTES, host=_NO, core=_RA, share=2),
+        Stream(4, "weights", _V, Retention.MINUTES, host=_NO, core=_RA, share=2, expired=_REFUSE),
         _JOURNAL,
     ),
 )
@@ -179,12 +211,12 @@ UPDATE_NODE = NodeTable(
     "update",
     (
         Stream(1, "inputs", _NV, Retention.YEARS, host=_A, core=_R),
-        Stream(2, "activations", _V, Retention.MINUTES, host=_NO, core=_RA, share=3),
+        Stream(2, "activations", _V, Retention.MINUTES, host=_NO, core=_RA, share=3, expired=_REFUSE),
         Stream(3, "trained", _NV, Retention.YEARS, host=_R, core=_RA),
         # Generations of optimizer state, in turn: of equal size, hence neither comes last.
         Stream(5, "state_a", _NV, Retention.DAYS, host=_R, core=_RA, share=2),
         Stream(6, "state_b", _NV, Retention.DAYS, host=_R, core=_RA, share=2),
-        Stream(4, "weights", _V, Retention.MINUTES, host=_NO, core=_RA),
+        Stream(4, "weights", _V, Retention.MINUTES, host=_NO, core=_RA, expired=_REFUSE),
         _JOURNAL,
     ),
 )

@@ -16,7 +16,7 @@ class Command:
     in the tensor buffer, in bytes (0 without data); action: ZSA, the new state of a retired zone, or what a
     generation command does. Of an update, pages: of gradients per tile; copies: pages of them per tile; rows:
     of tiles. source: namespace of an update's or a commit's current generation. physical, wear,
-    restored_state, sequence, generation: of a restore; channel, die, plane, spare: of one of a block, without
+    restored_state, sequence, generation, time: of a restore; channel, die, plane, spare: of one of a block, without
     sequence and generation.
     """
 
@@ -37,6 +37,7 @@ class Command:
     restored_state: int = 0
     sequence: int = 0
     generation: int = 0
+    time: int = 0
     channel: int = 0
     die: int = 0
     plane: int = 0
@@ -60,6 +61,7 @@ class Command:
             | s.restored_state.put(self.restored_state)
             | s.sequence.put(self.sequence)
             | s.generation.put(self.generation)
+            | s.time.put(self.time)
             | s.channel.put(self.channel)
             | s.die.put(self.die)
             | s.plane.put(self.plane)

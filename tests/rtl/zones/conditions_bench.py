@@ -10,7 +10,7 @@ from itertools import product
 import cocotb
 from cocotb.triggers import Timer
 from zone_kit import pack
-from zone_twin import ACTIVE, CLOSED, OPEN, Outcome, Request, Zone, ZoneTwin
+from zone_twin import ACTIVE, CLOSED, OPEN, AgeRule, Outcome, Request, Zone, ZoneTwin
 
 from flashtrain.rtl.layouts import Command, Operation
 from flashtrain.rtl.zones.conditions import ZoneCondition, ZonesInUse
@@ -106,9 +106,9 @@ async def all_of_them(dut):
     seen = set()
     for twin in situations():
         before = Zone(twin.zones[0].state, twin.zones[0].pointer)
+        twin.ages = {stream: AgeRule(1, 1) for stream in (0, SOURCE)}
         used = in_use(twin)
         snapshot = [Zone(zone.state, zone.pointer) for zone in twin.zones]
-        dut.zone.value = pack(CONDITION, state=int(before.state), pointer=before.pointer)
         dut.in_use.value = pack(IN_USE, open=used[0], active=used[1])
         for request in requests(before.pointer):
             twin.zones = [Zone(zone.state, zone.pointer) for zone in snapshot]
@@ -117,7 +117,15 @@ async def all_of_them(dut):
             twin.recovering = recovers != (random.random() < 0.1)
             dut.recovering.value = int(twin.recovering)
             source = twin.zones[-1]
-            dut.source_zone.value = pack(CONDITION, state=int(source.state), pointer=source.pointer)
+            source.since = random.choice((0, -1, -1))
+            twin.zones[0].since = random.choice((0, -1, -1))
+            dut.source_zone.value = pack(
+                CONDITION, state=int(source.state), pointer=source.pointer, expired=-source.since
+            )
+            expired = -twin.zones[0].since
+            dut.zone.value = pack(
+                CONDITION, state=int(before.state), pointer=before.pointer, expired=expired
+            )
             for pins, stream in ((dut.stream, 0), (dut.source, SOURCE)):
                 flags = {"uncommitted": stream in twin.uncommitted, "pinned": stream in twin.pinned}
                 pins.value = pack(StreamCondition(), **{name: int(value) for name, value in flags.items()})
@@ -134,7 +142,7 @@ async def all_of_them(dut):
             outcome = verdict(twin, request)
             after = twin.zones[0]
             await Timer(1, "ns")
-            where = f"{request} on {before}, {used} in use: {outcome.status.name}"
+            where = f"{request} on {before}, expired {expired}, {used} in use: {outcome.status.name}"
             assert int(dut.status.value) == outcome.status, where
             seen.add((request.operation, request.action, request.select_all, before.state, outcome.status))
             if outcome.status is not Status.SUCCESS or request.operation is Operation.GENERATION:
@@ -146,7 +154,7 @@ async def all_of_them(dut):
             ):
                 continue  # the generation empties the zones
             if request.select_all and not int(dut.selected.value):
-                assert after == before, where
+                assert (after.state, after.pointer) == (before.state, before.pointer), where
                 continue
             zone_after = CONDITION.from_bits(int(dut.zone_after.value))
             assert (zone_after.state, zone_after.pointer) == (after.state, after.pointer), where
@@ -156,7 +164,7 @@ async def all_of_them(dut):
         Status.ZONE_IS_OFFLINE, Status.ZONE_INVALID_WRITE, Status.TOO_MANY_ACTIVE_ZONES,
         Status.TOO_MANY_OPEN_ZONES, Status.INVALID_ZONE_TRANSITION, Status.UNWRITTEN_BLOCK,
         Status.NAMESPACE_NOT_READY, Status.NAMESPACE_WRITE_PROTECTED, Status.INVALID_FIELD,
-        Status.COMMAND_SEQUENCE_ERROR,
+        Status.COMMAND_SEQUENCE_ERROR, Status.DATA_EXPIRED,
     }  # fmt: skip
     assert statuses == expected
     pairs = {(operation, action, select_all, state) for operation, action, select_all, state, _ in seen}

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import cocotb
 from cocotb.triggers import RisingEdge
-from zone_environment import Environment
+from zone_environment import CLASSES, Environment
 from zone_kit import clocks
 from zone_twin import Outcome, Request
 
@@ -46,11 +46,12 @@ def restore_stream(stream: int, generation: int) -> Request:
 
 
 def restore_zone(
-    stream: int, zone: int, physical: int, pointer: int, state: ZoneState = CLOSED, sequence=0, wear=0
-) -> Request:
+    stream: int, zone: int, physical: int, pointer: int, state: ZoneState = CLOSED, sequence=0, wear=0,
+    time=0,
+) -> Request:  # fmt: skip
     return Request(
         Operation.RESTORE, stream, zone, offset=pointer - 1, action=RestoreAction.ZONE, physical=physical,
-        restored_state=state, sequence=sequence, wear=wear,
+        restored_state=state, sequence=sequence, wear=wear, time=time,
     )  # fmt: skip
 
 
@@ -112,6 +113,29 @@ async def what_was_restored_is_as_it_was(dut):
     environment.submit(append(1, 1))
     await finish(environment)
     assert environment.identities[1][0] == {"stream": 1, "zone": 1, "generation": 0, "sequence": 5001}
+
+
+@cocotb.test()
+async def what_was_restored_is_as_old_as_it_was(dut):
+    environment = await start(dut, refusing=(1, 6), time=5000)
+    minutes = CLASSES[6 % len(CLASSES)].limit
+    for request in (
+        restore_zone(6, 0, physical=0, pointer=2, time=5001 - minutes),
+        restore_zone(6, 1, physical=1, pointer=CAPACITY, state=FULL, time=5000 - minutes),
+        restore_zone(1, 0, physical=2, pointer=2),
+        end(sequence=3),
+    ):
+        environment.submit(request)
+    for time, statuses in (
+        (5000, (Status.SUCCESS, Status.DATA_EXPIRED, Status.SUCCESS)),
+        (5001, (Status.DATA_EXPIRED, Status.DATA_EXPIRED, Status.SUCCESS)),
+    ):
+        await environment.set_time(time)
+        for request, status in zip((read(6, 0), read(6, 1), read(1, 0)), statuses, strict=True):
+            assert environment.submit(request).status is status, request
+        for stream in STREAMS:
+            environment.submit(Request(Operation.RECEIVE, stream, 0, descriptors=4))
+    await environment.done()
 
 
 @cocotb.test()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from flashtrain.rtl.zones.age import ZoneAge
 from flashtrain.rtl.zones.allocator import ZoneAllocator
 from flashtrain.rtl.zones.conditions import ZoneConditions
 from flashtrain.rtl.zones.erase import EraseBroadcast
@@ -39,6 +40,10 @@ def run(top, name: str, config: FmsConfig, simulator, seed: int):
 
 def test_conditions(simulator, seed):
     run(ZoneConditions(TINY), "conditions", TINY, simulator, seed)
+
+
+def test_age(simulator, seed):
+    run(ZoneAge(), "age", TINY, simulator, seed)
 
 
 def test_erase(simulator, seed):

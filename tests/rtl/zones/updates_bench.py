@@ -13,6 +13,7 @@ from zone_twin import Request
 from flashtrain.rtl.layouts import Operation
 from flashtrain.spec import Status, ZoneAction, ZoneState, preset
 from flashtrain.spec.nvme import GenerationAction
+from flashtrain.spec.streams import Retention
 
 CONFIG = preset("tiny")
 GEOMETRY = CONFIG.geometry
@@ -24,7 +25,7 @@ COMMIT, PIN, RELEASE = GenerationAction.COMMIT, GenerationAction.PIN, Generation
 
 
 async def start(dut) -> Environment:
-    environment = Environment(dut, CONFIG, STREAMS, NON_VOLATILE)
+    environment = Environment(dut, CONFIG, STREAMS, NON_VOLATILE, refusing=(1, 6))
     await environment.start()
     await clocks(dut, 2 * GEOMETRY.zones + 10)  # until a zone is at hand
     return environment
@@ -118,11 +119,14 @@ async def random_steps(dut):
             outcome = environment.submit(request)
             action = request.action if request.operation is Operation.GENERATION else 0
             seen[request.operation, action, outcome.status] += 1
+            if random.random() < 0.05:
+                passed = random.choice((20, 40, Retention.DAYS.due))
+                await environment.set_time(environment.twin.now + passed)
         await environment.idle()
         await environment.restart()
     dut._log.info("covered: %s", {f"{op.name} {action} {st.name}": n for (op, action, st), n in seen.items()})
     for status in (Status.SUCCESS, Status.NAMESPACE_NOT_READY, Status.NAMESPACE_WRITE_PROTECTED,
-                   Status.ZONE_INVALID_WRITE, Status.UNWRITTEN_BLOCK):  # fmt: skip
+                   Status.ZONE_INVALID_WRITE, Status.UNWRITTEN_BLOCK, Status.DATA_EXPIRED):  # fmt: skip
         assert seen[Operation.UPDATE, 0, status], status
     for wanted in ((COMMIT, Status.SUCCESS), (COMMIT, Status.INVALID_FIELD), (PIN, Status.SUCCESS),
                    (PIN, Status.NAMESPACE_NOT_READY), (RELEASE, Status.SUCCESS)):  # fmt: skip

@@ -6,7 +6,7 @@ from collections import Counter, deque
 import cocotb
 from cocotb.triggers import RisingEdge
 from zone_kit import AxiMemory, Sink, Source, clock_number, clocks, pack, reset
-from zone_twin import Outcome, Request, ZoneTwin
+from zone_twin import AgeRule, Outcome, Request, ZoneTwin
 
 from flashtrain.rtl.layouts import (
     Answer,
@@ -24,7 +24,9 @@ from flashtrain.spec import FmsConfig, Status
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.registers import MAX_STREAMS
+from flashtrain.spec.streams import Retention
 
+CLASSES = tuple(Retention)
 STEP_OPERATIONS = (Operation.UPDATE, Operation.CONSTANTS, Operation.STATISTICS)
 DATA_OPERATIONS = (
     Operation.APPEND, Operation.WRITE, Operation.READ, Operation.FLUSH, Operation.INSPECT, *STEP_OPERATIONS,
@@ -53,10 +55,17 @@ class Environment:
 
     def __init__(
         self, dut, config: FmsConfig, streams: dict[int, range], non_volatile=(), factory: bool = True,
-        recover: bool = False,
+        recover: bool = False, refusing=(), time: int = 0,
     ):  # fmt: skip
         self.dut, self.config = dut, config
-        self.twin = ZoneTwin(config, streams, recovering=recover)
+        # One class of retention after the other.
+        self.classes = {number: CLASSES[number % len(CLASSES)] for number in streams}
+        ages = {
+            number: AgeRule(which.due, which.limit if number in refusing else None)
+            for number, which in self.classes.items()
+        }
+        self.twin = ZoneTwin(config, streams, recovering=recover, now=time, ages=ages)
+        dut.time.value = time
         self.non_volatile = non_volatile
         self.factory = factory
         self.delay = 0  # clocks a command, an announcement or an erase takes at most
@@ -89,6 +98,7 @@ class Environment:
             zones = streams.get(number)
             getattr(dut, f"streams__{number}").value = 0 if zones is None else pack(
                 signature["streams"], valid=1, non_volatile=int(number in non_volatile),
+                retention=int(self.classes[number]), refuses=int(number in refusing),
                 first=zones.start, zones=len(zones),
             )  # fmt: skip
         dut.factory.value = int(factory)
@@ -137,7 +147,7 @@ class Environment:
 
     async def restart(self) -> None:
         """Reset while idle: the device is as new."""
-        self.twin = ZoneTwin(self.config, self.twin.streams)
+        self.twin = ZoneTwin(self.config, self.twin.streams, now=self.twin.now, ages=self.twin.ages)
         self.mapping.clear()
         self.wear.clear()
         self.erased = set(range(self.config.geometry.zones))
@@ -200,6 +210,7 @@ class Environment:
             "wear": request.wear,
             "sequence": request.sequence,
             "generation": request.generation,
+            "time": request.time if request.restores_zone else random.getrandbits(32),
         }
         self._number += 1
         self.statuses[outcome.status] += 1
@@ -208,6 +219,12 @@ class Environment:
             pack(Command(self.config), **fields), lambda: cocotb.start_soon(self._empty(outcome.emptied))
         )
         return outcome
+
+    async def set_time(self, time: int) -> None:
+        """When nothing is under way: what comes of a command depends on what time it is then."""
+        await self.done()
+        self.dut.time.value = self.twin.now = time % 2**32
+        await clocks(self.dut, 2)
 
     async def done(self, limit: int = 20000) -> None:
         """Wait until all commands have left the zones and the tracker."""

@@ -17,6 +17,15 @@ RETIRED = (ZoneState.READ_ONLY, ZoneState.OFFLINE)
 class Zone:
     state: ZoneState = EMPTY
     pointer: int = 0
+    since: int = 0  # when the first block was appended
+
+
+@dataclass(frozen=True)
+class AgeRule:
+    """Seconds after which a stream's data are old, and refused: as the contract's words have it."""
+
+    due: int
+    refused: int | None
 
 
 @dataclass(frozen=True)
@@ -43,6 +52,7 @@ class Request:
     wear: int = 0
     sequence: int = 0
     generation: int = 0
+    time: int = 0
 
     @property
     def restores_zone(self) -> bool:
@@ -80,10 +90,21 @@ class ZoneTwin:
     uncommitted: set[int] = field(default_factory=set)
     pinned: set[int] = field(default_factory=set)
     recovering: bool = False
+    now: int = 0
+    ages: dict[int, AgeRule] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.zones = [Zone() for _ in range(self.config.geometry.zones)]
         self.resets = dict.fromkeys(self.streams, 0)
+
+    def is_old(self, zone: Zone, age: int | None) -> bool:
+        passed = (self.now - zone.since) % 2**32
+        if passed >= 2**31 + (age or 0):
+            passed -= 2**32  # data from the future
+        return age is not None and passed >= age
+
+    def expired(self, stream: int, zone: Zone) -> bool:
+        return stream in self.ages and self.is_old(zone, self.ages[stream].refused)
 
     def of(self, stream: int) -> list[Zone]:
         return [self.zones[number] for number in self.streams[stream]]
@@ -181,8 +202,12 @@ class ZoneTwin:
                 raise Refused(Status.ZONE_IS_OFFLINE)
             if zone.pointer + blocks > source.pointer:
                 raise Refused(Status.UNWRITTEN_BLOCK)
+            if self.expired(request.source, source):
+                raise Refused(Status.DATA_EXPIRED)
             self.uncommitted.add(request.stream)
         offset = zone.pointer
+        if not offset:
+            zone.since = self.now
         zone.pointer += blocks
         if zone.pointer == capacity:
             zone.state = FULL
@@ -202,6 +227,8 @@ class ZoneTwin:
             raise Refused(Status.ZONE_BOUNDARY_ERROR)
         if end > zone.pointer:
             raise Refused(Status.UNWRITTEN_BLOCK)
+        if self.expired(request.stream, zone):
+            raise Refused(Status.DATA_EXPIRED)
         return Outcome(Status.SUCCESS, offset=request.offset)
 
     def _inspect(self, request: Request) -> Outcome:
@@ -228,6 +255,7 @@ class ZoneTwin:
         if request.restored_state == CLOSED and active == self.config.max_active:
             raise Refused(Status.TOO_MANY_ACTIVE_ZONES)
         zone.state, zone.pointer = ZoneState(request.restored_state), request.offset + 1
+        zone.since = request.time
 
     def _send(self, request: Request) -> Outcome:
         if request.select_all:
@@ -300,11 +328,15 @@ class ZoneTwin:
         for index, zone in described:
             start = index * g.zone_size
             pointer = 2**64 - 1 if zone.state in (FULL, *RETIRED) else start + zone.pointer
+            rule = self.ages.get(request.stream)
+            due = rule is not None and zone.state not in RETIRED and self.is_old(zone, rule.due)
             chunks.append(
                 ZoneDescriptor.zone_type.put(ZoneDescriptor.SEQUENTIAL_WRITE_REQUIRED)
                 | ZoneDescriptor.state.put(zone.state)
                 | ZoneDescriptor.capacity.put(g.zone_capacity)
                 | ZoneDescriptor.start.put(start)
                 | ZoneDescriptor.write_pointer.put(pointer)
+                | ZoneDescriptor.reset_recommended.put(due and zone.pointer > 0)
+                | ZoneDescriptor.time.put(zone.since if zone.pointer else 2**32 - 1)
             )
         return Outcome(Status.SUCCESS, report=b"".join(chunk.to_bytes(64, "little") for chunk in chunks))

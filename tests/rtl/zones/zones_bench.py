@@ -13,6 +13,7 @@ from zone_twin import Outcome, Request
 from flashtrain.rtl.layouts import Command, Operation
 from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec import Status, ZoneAction, ZoneState, preset
+from flashtrain.spec.streams import Retention
 
 TINY = preset("tiny")
 ZONES = bench_parameters()["blocks"]
@@ -20,6 +21,7 @@ CONFIG = replace(TINY, geometry=replace(TINY.geometry, blocks=ZONES))
 CAPACITY = CONFIG.geometry.zone_capacity
 STREAMS = {0: range(0, 3), 2: range(3, 8), 7: range(8, ZONES)}
 NON_VOLATILE = (2,)
+DAYS = Retention.DAYS.limit
 
 
 async def start(dut, **options) -> Environment:
@@ -87,7 +89,8 @@ def random_request(environment: Environment) -> Request:
 
 @cocotb.test()
 async def random_commands(dut):
-    environment = await start(dut)
+    """Time passes now and then; the counter comes round in the midst of it."""
+    environment = await start(dut, refusing=(0, 7), time=(1 << 32) - 100)
     paces = (
         {},
         {"idle": 0.3, "busy": 0.5, "delay": 30, "delay_erase": 40},
@@ -96,9 +99,11 @@ async def random_commands(dut):
     )
     for pace in paces:
         environment.pace(**pace)
-        for _ in range(120):
-            environment.submit(random_request(environment))
-        await environment.done()
+        for _ in range(6):
+            for _ in range(20):
+                environment.submit(random_request(environment))
+            passed = random.choice((0, 1, 29, 30, 31, 60, DAYS // 2, DAYS, -5))
+            await environment.set_time(environment.twin.now + passed)
     await environment.idle()
     dut._log.info(f"statuses: {environment.statuses}")
     assert await environment.read_wear() == {zone: environment.wear[zone] for zone in range(ZONES)}
@@ -333,6 +338,39 @@ async def a_failed_erase_takes_the_zone_out_of_service(dut):
     environment.submit(append(7, 1))
     environment.submit(Request(Operation.RESET, 7))
     environment.submit(append(7, 2))
+    await environment.idle()
+
+
+@cocotb.test()
+async def a_zone_is_as_old_as_its_oldest_data(dut):
+    """Also if more was appended later; a reset makes it new. Streams 0, 2 and 7 have a class each."""
+    environment = await start(dut, refusing=(0, 7), time=1000)
+    read = {stream: Request(Operation.READ, stream, 0) for stream in STREAMS}
+
+    def statuses() -> list[Status]:
+        for stream in STREAMS:
+            environment.submit(Request(Operation.RECEIVE, stream, 0, descriptors=2))
+        return [environment.submit(read[stream]).status for stream in STREAMS]
+
+    for stream in STREAMS:
+        environment.submit(append(stream, 0))
+    fine, refused = Status.SUCCESS, Status.DATA_EXPIRED
+    for age, expected in (
+        (59, [fine, fine, fine]),
+        (60, [refused, fine, fine]),
+        (DAYS - 1, [refused, fine, fine]),
+        (DAYS, [refused, fine, refused]),
+        (Retention.YEARS.limit, [refused, fine, refused]),
+    ):
+        await environment.set_time(1000 + age)
+        assert statuses() == expected, age
+        await environment.done()
+        environment.submit(append(0, 0))
+    environment.submit(Request(Operation.RESET, 0))
+    environment.submit(send(7, 0, ZoneAction.RESET))
+    for stream in (0, 7):
+        environment.submit(append(stream, 0))
+    assert statuses() == [fine, fine, fine]
     await environment.idle()
 
 

@@ -8,6 +8,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.registers import Counter
 
 from .counters import COUNTER_BITS, Counters, Pulses
+from .seconds import Seconds
 from .stopwatch import Span, Stopwatch
 
 
@@ -18,6 +19,7 @@ class HubClockworkPort(wiring.Signature):
     -------
     pulses : Out(Pulses), span : Out(Span)   to be counted and measured
     select : Out, sample : Out(1), value : In(64)   see `Counters`
+    second : In(1)                                  pulse: a second is over
     """
 
     def __init__(self, config: FmsConfig):
@@ -27,11 +29,12 @@ class HubClockworkPort(wiring.Signature):
             "select": Out(range(len(Counter))),
             "sample": Out(1),
             "value": In(COUNTER_BITS),
+            "second": In(1),
         })  # fmt: skip
 
 
 class HubClockwork(wiring.Component):
-    """The counters of the hub: all that changes on its own. See `ChannelClockwork` for why it is apart.
+    """The counters of the hub, and its clock: all that changes on its own. See `ChannelClockwork` for why it is apart.
 
     Members
     -------
@@ -46,6 +49,7 @@ class HubClockwork(wiring.Component):
         m = Module()
         m.submodules.stopwatch = stopwatch = Stopwatch(self.config)
         m.submodules.counters = counters = Counters()
+        m.submodules.seconds = seconds = Seconds(self.config.timing.clock_mhz)
         m.d.comb += [
             stopwatch.span.eq(self.port.span),
             counters.latency.eq(stopwatch.latency),
@@ -53,5 +57,6 @@ class HubClockwork(wiring.Component):
             counters.select.eq(self.port.select),
             counters.sample.eq(self.port.sample),
             self.port.value.eq(counters.value),
+            self.port.second.eq(seconds.second),
         ]
         return m

@@ -67,6 +67,7 @@ class Parsed(data.StructLayout):
             "wear": Submission.wear.width,
             "sequence": Submission.sequence.width,
             "generation": Submission.generation.width,
+            "time": Submission.time.width,
         })  # fmt: skip
 
 
@@ -163,6 +164,7 @@ class Decoder(wiring.Component):
             parsed.wear.eq(field(Submission.wear)),
             parsed.sequence.eq(field(Submission.sequence)),
             parsed.generation.eq(field(Submission.generation)),
+            parsed.time.eq(field(Submission.time)),
         ]
         for which, row in ((stream_number, table), (source_number, source_table)):
             with m.Switch(which):
@@ -250,6 +252,7 @@ class Decoder(wiring.Component):
             command.wear.eq(parsed.wear),
             command.sequence.eq(parsed.sequence),
             command.generation.eq(parsed.generation),
+            command.time.eq(parsed.time),
         ]
 
     def _allowed(self, parsed):

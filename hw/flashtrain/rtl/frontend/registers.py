@@ -29,7 +29,7 @@ from flashtrain.spec.registers import (
 from flashtrain.spec.streams import Codec
 
 from ..axi import Axi4LiteSignature
-from ..layouts import StreamTable
+from ..layouts import TIME_BITS, StreamTable
 from .counters import COUNTER_BITS
 from .register_bus import RegisterBus
 from .register_map import RegisterMap
@@ -73,6 +73,8 @@ class RegisterFile(wiring.Component):
     channel_select, channel_counter_select, channel_counter_value   counters of the channels
     zone_select, zone_wear                    erases of physical zones
     sequence : In(32)                         SEQUENCE
+    time : Out(32)                            TIME
+    second : In(1)                            pulse: a second is over
     """
 
     def __init__(self, config: FmsConfig):
@@ -107,6 +109,8 @@ class RegisterFile(wiring.Component):
             "zone_select": Out(range(g.zones)),
             "zone_wear": In(WEAR_BITS),
             "sequence": In(PageIdentity.sequence.width),
+            "time": Out(TIME_BITS),
+            "second": In(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -116,6 +120,10 @@ class RegisterFile(wiring.Component):
         registers = RegisterMap(bus.write_data)
         bad_doorbell, pending = Signal(), Signal(PORTS)
         m.d.sync += pending.eq(pending | self.completed)
+
+        with m.If(self.second):
+            m.d.sync += self.time.eq(self.time + 1)  # unless it is written
+        registers.setting(Register.TIME, self.time, ALWAYS)
 
         self._constants(registers)
         self._control(m, registers, bad_doorbell, pending)
@@ -203,11 +211,12 @@ class RegisterFile(wiring.Component):
             registers.reads[stream_register(nsid, StreamRegister.GENERATION)] = self.generation[number]
 
             first, count = extent[:16], extent[16:]
-            valid, non_volatile, host, core, codec = (
+            valid, non_volatile, host, core, retention, refuses, codec = (
                 attributes[bits.low : bits.low + bits.width]
                 for bits in (
                     StreamAttributes.valid, StreamAttributes.non_volatile,
-                    StreamAttributes.host, StreamAttributes.core, StreamAttributes.codec,
+                    StreamAttributes.host, StreamAttributes.core, StreamAttributes.retention,
+                    StreamAttributes.refuses, StreamAttributes.codec,
                 )
             )  # fmt: skip
             m.d.sync += [
@@ -215,6 +224,8 @@ class RegisterFile(wiring.Component):
                 table.non_volatile.eq(non_volatile),
                 table.host.eq(host),
                 table.core.eq(core),
+                table.retention.eq(retention),
+                table.refuses.eq(refuses),
                 table.first.eq(first),
                 table.zones.eq(count),
             ]

@@ -12,10 +12,10 @@ from flashtrain.spec.nvme import GenerationAction
 
 
 class ZoneCondition(data.StructLayout):
-    """A zone's state (`ZoneState`) and write pointer."""
+    """A zone's state (`ZoneState`), write pointer, and whether its data are to be refused for their age."""
 
     def __init__(self, config: FmsConfig):
-        super().__init__({"state": 4, "pointer": config.geometry.zone_size_bits + 1})
+        super().__init__({"state": 4, "pointer": config.geometry.zone_size_bits + 1, "expired": 1})
 
 
 class ZonesInUse(data.StructLayout):
@@ -145,6 +145,8 @@ class ZoneConditions(wiring.Component):
             m.d.comb += self.status.eq(Status.ZONE_IS_OFFLINE)
         with m.Elif(end > source.pointer):
             m.d.comb += self.status.eq(Status.UNWRITTEN_BLOCK)
+        with m.Elif(source.expired):
+            m.d.comb += self.status.eq(Status.DATA_EXPIRED)
 
         m.d.comb += self.zone_after.pointer.eq(end)
         with m.If(end == capacity):
@@ -169,6 +171,8 @@ class ZoneConditions(wiring.Component):
             m.d.comb += self.status.eq(Status.ZONE_BOUNDARY_ERROR)
         with m.Elif(end > self.zone.pointer):
             m.d.comb += self.status.eq(Status.UNWRITTEN_BLOCK)
+        with m.Elif(self.zone.expired):
+            m.d.comb += self.status.eq(Status.DATA_EXPIRED)
 
     def _transition(self, m: Module) -> None:
         """Zone management of one zone."""

@@ -8,6 +8,7 @@ from flashtrain.rtl.forward import forward
 from flashtrain.rtl.layouts import (
     SEQUENCE_BITS,
     STATUS_BITS,
+    TIME_BITS,
     Answer,
     Command,
     Opening,
@@ -16,6 +17,7 @@ from flashtrain.rtl.layouts import (
     StreamTable,
     WriteJob,
 )
+from flashtrain.rtl.zones.age import ZoneAge
 from flashtrain.rtl.zones.allocator import ErasedZone
 from flashtrain.rtl.zones.conditions import ZoneCondition, ZoneConditions, ZonesInUse
 from flashtrain.rtl.zones.generations import Generations
@@ -72,6 +74,7 @@ class ZoneManager(wiring.Component):
     next_zone : In(stream(ErasedZone))   erased physical zones
     release : Out(stream)                physical zones that are no longer needed
     exhausted : In(1)                    there will be no `next_zone` until one is released
+    time : In(32)                        seconds
     recover : In(1), recovering : Out(1), sequence : Out(32)   see `Restore`
     restored : Out(stream(RestoredZone))
     spare_use, spare_channel : Out   see `Restore`
@@ -79,6 +82,7 @@ class ZoneManager(wiring.Component):
     report_done : In(stream)             its status
     report_zone : In                     a logical zone, for the report
     report_entry : Out(ZoneEntry)        its entry, a clock later
+    report_due : Out(1)                  its data are old
     zone_waits : Out(1)                  a command waits for an erased zone
     idle : Out(1)                        no command here or in flight, nothing to reclaim
     ready : Out(1)                       initialised
@@ -101,6 +105,7 @@ class ZoneManager(wiring.Component):
             "next_zone": In(stream.Signature(ErasedZone(config))),
             "release": Out(stream.Signature(zone_bits)),
             "exhausted": In(1),
+            "time": In(TIME_BITS),
             "recover": In(1),
             "recovering": Out(1),
             "sequence": Out(PageIdentity.sequence.width),
@@ -110,6 +115,7 @@ class ZoneManager(wiring.Component):
             "report_done": In(stream.Signature(STATUS_BITS)),
             "report_zone": In(zone_bits),
             "report_entry": Out(ZoneEntry(config)),
+            "report_due": Out(1),
             "zone_waits": Out(1),
             "idle": Out(1),
             "ready": Out(1),
@@ -123,6 +129,7 @@ class ZoneManager(wiring.Component):
         m.submodules.in_flight = in_flight = InFlight(self.config)
         m.submodules.jobs = jobs = Jobs(self.config)
         m.submodules.walk = walk = StaleWalk(self.config)
+        m.submodules.age = age = ZoneAge()
         m.submodules.restore = restore = Restore(self.config)
         connect(m, restore.physical, flipped(self.restored))
         forward(m, restore, self, spare_use_ports(self.config))
@@ -151,6 +158,7 @@ class ZoneManager(wiring.Component):
             conditions.command.eq(command),
             conditions.zone.state.eq(entry.state),
             conditions.zone.pointer.eq(entry.pointer),
+            conditions.zone.expired.eq(age.expired & settings.refuses),
             conditions.source_zone.eq(source_zone),
             conditions.stream.eq(generations.stream_condition),
             conditions.source.eq(generations.source_condition),
@@ -165,7 +173,11 @@ class ZoneManager(wiring.Component):
             restore.allocated.eq(self.next_zone.valid & self.next_zone.ready),
             self.recovering.eq(restore.recovering),
             self.sequence.eq(restore.sequence),
+            age.time.eq(self.time),
+            age.since.eq(entry.time),
+            age.retention.eq(settings.retention),
             self.report_entry.eq(entry),
+            self.report_due.eq(age.due),
             self.ready.eq(table.ready),
             self.retired.ready.eq(1),
         ]
@@ -189,12 +201,13 @@ class ZoneManager(wiring.Component):
             m.d.comb += stored.job.eq(sent + 1)
         with m.If(takes_zone):
             m.d.comb += [
+                stored.time.eq(self.time),
                 stored.placement.zone.eq(self.next_zone.payload.zone),
                 stored.placement.sequence.eq(restore.sequence),
                 stored.placement.wear.eq(self.next_zone.payload.wear),
             ]
         with m.If(kind.restores_zone):
-            m.d.comb += stored.placement.eq(restore.placement)
+            m.d.comb += [stored.placement.eq(restore.placement), stored.time.eq(command.time)]
 
         # The verdict on the command at the head, for the states after DECIDE.
         status = Signal(STATUS_BITS)
@@ -255,9 +268,11 @@ class ZoneManager(wiring.Component):
                 m.next = "LOOK"
 
             with m.State("SOURCE"):
+                m.d.comb += age.retention.eq(source.retention)
                 m.d.sync += [
                     source_zone.state.eq(entry.state),
                     source_zone.pointer.eq(entry.pointer),
+                    source_zone.expired.eq(age.expired & source.refuses),
                     place.source.eq(entry.placement.zone),
                 ]
                 m.next = "DECIDE"

@@ -15,6 +15,7 @@ BEATS = ZoneDescriptor.BYTES // 8
 
 _BEATS_TO_BOUNDARY = 4096 // 8
 _NO_POINTER = -1
+_NO_TIME = (1 << ZoneDescriptor.time.width) - 1
 
 
 class ReportRequest(data.StructLayout):
@@ -44,6 +45,7 @@ class ZoneReport(wiring.Component):
     done : Out(stream(11))              Status: success, or DATA_TRANSFER_ERROR when a burst has failed
     zone : Out(zone_bits)               logical zone to read from the zone table
     entry : In(ZoneEntry)               its entry, a clock later
+    due : In(1)                         its data are old, with the entry
     axi : Out(WritePort)                the queue port
     """
 
@@ -54,6 +56,7 @@ class ZoneReport(wiring.Component):
             "done": Out(stream.Signature(STATUS_BITS)),
             "zone": Out(config.geometry.zone_bits),
             "entry": In(ZoneEntry(config)),
+            "due": In(1),
             "axi": Out(WritePort(address_bits=config.address_bits, data_bits=64)),
         })  # fmt: skip
 
@@ -150,11 +153,14 @@ class ZoneReport(wiring.Component):
             _field(chunk, ZoneDescriptor.start).eq(start),
             _field(chunk, ZoneDescriptor.write_pointer).eq(start + self.entry.pointer),
         ]
-        with m.If(
-            (self.entry.state == ZoneState.FULL)
-            | (self.entry.state == ZoneState.READ_ONLY)
-            | (self.entry.state == ZoneState.OFFLINE)
-        ):
+        state = self.entry.state
+        retired = (state == ZoneState.READ_ONLY) | (state == ZoneState.OFFLINE)
+        has_data = self.entry.mapped
+        m.d.comb += [
+            _field(chunk, ZoneDescriptor.time).eq(Mux(has_data, self.entry.time, _NO_TIME)),
+            _field(chunk, ZoneDescriptor.reset_recommended).eq(has_data & self.due & ~retired),
+        ]
+        with m.If((state == ZoneState.FULL) | retired):
             m.d.comb += _field(chunk, ZoneDescriptor.write_pointer).eq(_NO_POINTER)
 
 

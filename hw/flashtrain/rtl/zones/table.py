@@ -5,7 +5,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.layouts import SEQUENCE_BITS, STREAM_BITS
+from flashtrain.rtl.layouts import SEQUENCE_BITS, STREAM_BITS, TIME_BITS
 from flashtrain.spec import FmsConfig, ZoneState
 from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.registers import MAX_STREAMS
@@ -37,6 +37,7 @@ class ZoneEntry(data.StructLayout):
             "stream": STREAM_BITS,  # whose generation counts
             "generation": GENERATION_BITS,
             "job": SEQUENCE_BITS,  # number of its last write job
+            "time": TIME_BITS,  # of its first append since it was empty
         })  # fmt: skip
 
 

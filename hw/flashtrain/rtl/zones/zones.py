@@ -8,6 +8,7 @@ from flashtrain.rtl.axi import WritePort
 from flashtrain.rtl.forward import forward
 from flashtrain.rtl.layouts import (
     SEQUENCE_BITS,
+    TIME_BITS,
     Answer,
     Command,
     Opening,
@@ -38,6 +39,7 @@ class Zones(wiring.Component):
     erased : In(stream(EraseResult)).array(C)
     spare_uses : Out(stream(SpareUse)).array(C)    if there are spare blocks
     factory : In(1)                                see `ZoneAllocator`
+    time : In(32)                                  seconds
     recover : In(1), recovering : Out(1)           see `Restore`
     sequence : Out(32)                             number of the next allocation of a physical zone
     zone_select : In
@@ -69,6 +71,7 @@ class Zones(wiring.Component):
             **({"spare_uses": uses} if config.geometry.spare_blocks else {}),
             "factory": In(1),
             "recover": In(1),
+            "time": In(TIME_BITS),
             "recovering": Out(1),
             "sequence": Out(PageIdentity.sequence.width),
             "zone_select": In(config.geometry.zone_bits),
@@ -116,6 +119,8 @@ class Zones(wiring.Component):
             manager.report_zone.eq(report.zone),
             report.entry.eq(manager.report_entry),
             manager.recover.eq(self.recover),
+            manager.time.eq(self.time),
+            report.due.eq(manager.report_due),
             self.recovering.eq(manager.recovering),
             self.sequence.eq(manager.sequence),
             allocator.recovering.eq(manager.recovering),

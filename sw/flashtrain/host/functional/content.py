@@ -1,6 +1,6 @@
 """One stream: its zones, their data, and which generation they are."""
 
-from flashtrain.spec import FmsConfig, Opcode, Status, ZoneAction
+from flashtrain.spec import Opcode, Status, ZoneAction
 from flashtrain.spec.nvme import GenerationAction
 
 from .request import Request
@@ -19,8 +19,8 @@ class StreamContent:
     committed nor reset since; pinned: it stays as it is.
     """
 
-    def __init__(self, config: FmsConfig, zones: int, storage: Storage) -> None:
-        self.zones = StreamZones(config, zones)
+    def __init__(self, zones: StreamZones, storage: Storage) -> None:
+        self.zones = zones
         self.storage = storage
         self.generation = 0
         self.uncommitted = False

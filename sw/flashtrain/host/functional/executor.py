@@ -1,5 +1,6 @@
 """Carries out commands on the streams' content."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from .report import zone_report
 from .request import Request, parse
 from .storage import Storage
 from .streams import StreamSettings
-from .zones import Zone
+from .zones import StreamZones, Zone
 
 
 class Answer(NamedTuple):
@@ -34,7 +35,8 @@ class Answer(NamedTuple):
 class Executor:
     """All streams, from when the controller is enabled: empty. `counters` has those that need no time.
 
-    recover: keep what `flash` holds, and take only what `recovering` allows until all is restored.
+    recover: keep what `flash` holds, and take only what `recovering` allows until all is restored; now: what
+    time it is, in seconds.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Executor:
         memory_bytes: int,
         flash: Flash | None = None,
         recover: bool = False,
+        now: Callable[[], int] = lambda: 0,
     ) -> None:
         self._config = config
         self.recovering = recover
@@ -53,7 +56,9 @@ class Executor:
         self._checker = Checker(config, streams, memory_bytes)
         page_bytes = config.geometry.page_bytes
         self._contents = {
-            nsid: StreamContent(config, stream.zones, Storage(page_bytes, nsid, stream.first, self.physical))
+            nsid: StreamContent(
+                StreamZones(config, stream, now), Storage(page_bytes, nsid, stream.first, self.physical)
+            )
             for nsid, stream in streams.items()
         }
         self._dies = Dies(config.geometry)
@@ -150,7 +155,8 @@ class Executor:
                 content.generation = request.generation
             case RestoreAction.ZONE:
                 zone, last = divmod(request.slba - 1, self._config.geometry.zone_size)
-                if status := content.zones.restore(zone, ZoneState(request.restored_state), last + 1):
+                state = ZoneState(request.restored_state)
+                if status := content.zones.restore(zone, state, last + 1, request.time):
                     return status
                 self.physical.use(request.physical, request.wear)
                 content.storage.restore(
@@ -192,7 +198,8 @@ class Executor:
     ) -> tuple[Status, int]:
         g = self._config.geometry
         pointer = content.zones.zones[index].written
-        if status := content.zones.update(index, request.rows, source.zones.zones[index]):
+        zone, expired = source.zones.zones[index], source.zones.expired(index)
+        if status := content.zones.update(index, request.rows, zone, expired):
             return status, 0
         row_blocks = g.channels * g.planes
         gradients = self._pages(request).reshape(request.rows, request.pages, g.channels, g.page_bytes)
@@ -223,7 +230,7 @@ class Executor:
 
     def _report(self, request: Request, content: StreamContent, first: int) -> Status:
         report = zone_report(
-            content.zones.zones, first, request.report_bytes, request.partial, self._config.geometry
+            content.zones, first, request.report_bytes, request.partial, self._config.geometry
         )
         self._memory[request.address : request.address + len(report)] = np.frombuffer(report, np.uint8)
         return Status.SUCCESS

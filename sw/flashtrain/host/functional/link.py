@@ -171,7 +171,10 @@ class FunctionalLink(Link):
         memory_bytes = min(self._registers.long(Register.MEMORY_LOW), len(self._memory))
         streams = stream_table(self._registers, self._config.geometry)
         recover = Control.RECOVER in self._control
-        self._executor = Executor(self._config, streams, self._memory, memory_bytes, self._flash, recover)
+        self._executor = Executor(
+            self._config, streams, self._memory, memory_bytes, self._flash, recover,
+            now=lambda: self._registers[Register.TIME],
+        )  # fmt: skip
         self._queues = {port: PortQueues(port, self._registers, self._memory) for port in Port}
         self._fatal = not all(queues.inside_memory for queues in self._queues.values())
 

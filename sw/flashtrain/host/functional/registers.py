@@ -65,6 +65,7 @@ def _settings(config: FmsConfig) -> dict[int, Setting]:
     settings = {
         **_long_setting(Register.MEMORY_LOW, _MEMORY_BITS),
         Register.INTERRUPT_MASK: Setting(1 << PORTS, locked=False),
+        Register.TIME: Setting(1 << 32, locked=False),
         Register.CHANNEL_SELECT: Setting(config.geometry.channels, locked=False),
         Register.ZONE_SELECT: Setting(config.geometry.zones, locked=False),
     }

@@ -37,6 +37,7 @@ class Request(NamedTuple):
     restored_state: int
     sequence: int
     generation: int
+    time: int
     channel: int
     die: int
     plane: int
@@ -115,6 +116,7 @@ def parse(raw: bytes) -> Request:
         restored_state=s.restored_state.get(entry),
         sequence=s.sequence.get(entry),
         generation=s.generation.get(entry),
+        time=s.time.get(entry),
         channel=s.channel.get(entry),
         die=s.die.get(entry),
         plane=s.plane.get(entry),

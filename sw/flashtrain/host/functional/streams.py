@@ -4,20 +4,25 @@ from dataclasses import dataclass
 
 from flashtrain.spec import Access, Geometry, Port
 from flashtrain.spec.registers import MAX_STREAMS, StreamAttributes, StreamRegister, stream_register
-from flashtrain.spec.streams import Codec
+from flashtrain.spec.streams import Codec, Retention
 
 from .registers import RegisterFile
 
 _CODECS = frozenset(Codec)
+_RETENTIONS = frozenset(Retention)
 
 
 @dataclass(frozen=True)
 class StreamSettings:
-    """One valid stream: its number of zones, what each port may do, and its first zone in the device."""
+    """One valid stream: its number of zones, what each port may do, its first zone in the device, and after
+    how many seconds its data are due and refused (None: never).
+    """
 
     zones: int
     access: dict[Port, Access]
     first: int = 0
+    due: int | None = None
+    limit: int | None = None
 
 
 def stream_table(registers: RegisterFile, geometry: Geometry) -> dict[int, StreamSettings]:
@@ -37,5 +42,9 @@ def stream_table(registers: RegisterFile, geometry: Geometry) -> dict[int, Strea
                 Port.HOST: Access(field(StreamAttributes.host)),
                 Port.CORE: Access(field(StreamAttributes.core)),
             }
-            table[nsid] = StreamSettings(zones, access, first)
+            number = field(StreamAttributes.retention)
+            retention = Retention(number) if number in _RETENTIONS else None
+            due = None if retention is None else retention.due
+            limit = retention.limit if retention is not None and field(StreamAttributes.refuses) else None
+            table[nsid] = StreamSettings(zones, access, first, due, limit)
     return table

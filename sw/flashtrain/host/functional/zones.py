@@ -1,8 +1,12 @@
 """The zones of one stream: states, write pointers and resources. Check 9 of `flashtrain.spec.nvme`."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from flashtrain.spec import FmsConfig, Status, ZoneAction, ZoneState
+from flashtrain.spec.nvme import ZoneDescriptor
+
+from .streams import StreamSettings
 
 OPEN = frozenset({ZoneState.IMPLICITLY_OPEN, ZoneState.EXPLICITLY_OPEN})
 ACTIVE = OPEN | {ZoneState.CLOSED}
@@ -15,20 +19,33 @@ _REFUSES_DATA = {
 }
 
 
+_TIMES = 1 << ZoneDescriptor.time.width
+
+
 @dataclass
 class Zone:
-    """`written`: blocks below the write pointer, from the zone's start."""
+    """`written`: blocks below the write pointer, from the zone's start; `time`: of the first of them."""
 
     state: ZoneState = ZoneState.EMPTY
     written: int = 0
+    time: int = 0
+
+    def is_old(self, now: int, age: int | None) -> bool:
+        """Whether it has data of this age at least (None: none is). Those from the future are fresh."""
+        return age is not None and self.written > 0 and (now - self.time - age) % _TIMES < _TIMES // 2
 
 
 class StreamZones:
-    """All zones of a stream. Methods give the status; whatever is not success has changed nothing."""
+    """All zones of a stream. Methods give the status; whatever is not success has changed nothing.
 
-    def __init__(self, config: FmsConfig, count: int) -> None:
+    now: seconds, by register TIME.
+    """
+
+    def __init__(self, config: FmsConfig, settings: StreamSettings, now: Callable[[], int]) -> None:
         self._config = config
-        self.zones = [Zone() for _ in range(count)]
+        self._settings = settings
+        self._now = now
+        self.zones = [Zone() for _ in range(settings.zones)]
 
     def append(self, index: int, offset: int | None, blocks: int) -> Status:
         """Take `blocks` more; at `offset` from the zone's start (a write), or wherever (None, an append)."""
@@ -38,7 +55,7 @@ class StreamZones:
         self._take(zone, blocks)
         return Status.SUCCESS
 
-    def update(self, index: int, rows: int, source: Zone) -> Status:
+    def update(self, index: int, rows: int, source: Zone, source_expired: bool) -> Status:
         """Take `rows` of tiles on all channels, made from as many at the same place of `source`."""
         zone, row = self.zones[index], self._config.geometry.channels * self._config.geometry.planes
         blocks = rows * row
@@ -48,6 +65,8 @@ class StreamZones:
             return Status.ZONE_IS_OFFLINE
         if source.written < zone.written + blocks:
             return Status.UNWRITTEN_BLOCK
+        if source_expired:
+            return Status.DATA_EXPIRED
         self._take(zone, blocks)
         return Status.SUCCESS
 
@@ -62,6 +81,8 @@ class StreamZones:
         return self._resources_to_open(zone)
 
     def _take(self, zone: Zone, blocks: int) -> None:
+        if not zone.written:
+            zone.time = self._now()
         zone.written += blocks
         if zone.written == self._config.geometry.zone_capacity:
             zone.state = ZoneState.FULL
@@ -76,7 +97,16 @@ class StreamZones:
             return Status.ZONE_BOUNDARY_ERROR
         if offset + blocks > zone.written:
             return Status.UNWRITTEN_BLOCK
-        return Status.SUCCESS
+        return Status.DATA_EXPIRED if self.expired(index) else Status.SUCCESS
+
+    def expired(self, index: int) -> bool:
+        """Its data are past the stream's class of retention, and to be refused."""
+        return self.zones[index].is_old(self._now(), self._settings.limit)
+
+    def due(self, index: int) -> bool:
+        """To be told in a report: somebody should save its data, and reset it."""
+        zone = self.zones[index]
+        return zone.state not in RETIRED and zone.is_old(self._now(), self._settings.due)
 
     def manage(self, index: int, action: ZoneAction) -> Status:
         """Zone management send of one zone."""
@@ -106,7 +136,7 @@ class StreamZones:
                 _do(zone, action)
         return Status.SUCCESS
 
-    def restore(self, index: int, state: ZoneState, written: int) -> Status:
+    def restore(self, index: int, state: ZoneState, written: int, time: int) -> Status:
         """The zone as it was before the power failed."""
         if self.zones[index].state is not ZoneState.EMPTY:
             return Status.INVALID_ZONE_TRANSITION
@@ -114,7 +144,7 @@ class StreamZones:
             return Status.ZONE_BOUNDARY_ERROR
         if state is ZoneState.CLOSED and self._count(ACTIVE) >= self._config.max_active:
             return Status.TOO_MANY_ACTIVE_ZONES
-        self.zones[index] = Zone(state, written)
+        self.zones[index] = Zone(state, written, time)
         return Status.SUCCESS
 
     def retire(self, index: int, state: ZoneState) -> Status:

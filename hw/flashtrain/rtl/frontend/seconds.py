@@ -1,0 +1,28 @@
+"""When a second is over."""
+
+from amaranth import Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+
+class Seconds(wiring.Component):
+    """Pulses once in `mhz` million clocks, the first time so many clocks after the reset.
+
+    Members
+    -------
+    second : Out(1)
+    """
+
+    second: Out(1)
+
+    def __init__(self, mhz: int):
+        self.clocks = mhz * 1_000_000
+        super().__init__()
+
+    def elaborate(self, platform):
+        m = Module()
+        left = Signal(range(self.clocks), init=self.clocks - 1)
+        m.d.sync += [left.eq(left - 1), self.second.eq(left == 0)]
+        with m.If(left == 0):
+            m.d.sync += left.eq(self.clocks - 1)
+        return m
