@@ -72,6 +72,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_STATUS_TOO_MANY_OPEN_ZONES 0x1be
 #define FLASHTRAIN_STATUS_INVALID_ZONE_TRANSITION 0x1bf
 #define FLASHTRAIN_STATUS_WRITE_FAULT 0x280
+#define FLASHTRAIN_STATUS_DATA_EXPIRED 0x2c0 /* vendor specific, of the media errors: what is there is too old to be trusted */
 #define FLASHTRAIN_STATUS_UNRECOVERED_READ_ERROR 0x281
 #define FLASHTRAIN_STATUS_ACCESS_DENIED 0x286
 #define FLASHTRAIN_STATUS_UNWRITTEN_BLOCK 0x287
@@ -180,6 +181,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_REGISTER_CLOCK_MHZ 0x30
 #define FLASHTRAIN_REGISTER_ZONES 0x34 /* zones open at most 15:0 and active at most 31:16, per stream */
 #define FLASHTRAIN_REGISTER_SEQUENCE 0x38 /* read only: `sequence` of the next allocation of a physical zone (`spec.identity`) */
+#define FLASHTRAIN_REGISTER_TIME 0x3c /* seconds: what was written last, and those since in which the controller was enabled */
 #define FLASHTRAIN_REGISTER_CHANNEL_SELECT 0x3f0 /* the channel whose counters appear in the channel window */
 #define FLASHTRAIN_REGISTER_ZONE_SELECT 0x3f4 /* the physical zone that ZONE_WEAR is of */
 #define FLASHTRAIN_REGISTER_ZONE_WEAR 0x3f8 /* its erases */
@@ -365,6 +367,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_SUBMISSION_RESTORED_STATE 424, 4 /* restore: ZoneState */
 #define FLASHTRAIN_SUBMISSION_SEQUENCE 448, 32 /* restore */
 #define FLASHTRAIN_SUBMISSION_GENERATION 480, 16 /* restore */
+#define FLASHTRAIN_SUBMISSION_TIME 384, 32 /* restore of a zone: when its oldest data were appended */
 #define FLASHTRAIN_SUBMISSION_CHANNEL 448, 8 /* restore of a block: where it is */
 #define FLASHTRAIN_SUBMISSION_DIE 456, 8
 #define FLASHTRAIN_SUBMISSION_PLANE 464, 8
@@ -388,9 +391,11 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_ZONE_DESCRIPTOR_BYTES 64
 #define FLASHTRAIN_ZONE_DESCRIPTOR_ZONE_TYPE 0, 8 /* 2: sequential write required */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_STATE 12, 4
+#define FLASHTRAIN_ZONE_DESCRIPTOR_RESET_RECOMMENDED 18, 1 /* RZR */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_CAPACITY 64, 64 /* blocks */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_START 128, 64 /* ZSLBA */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_WRITE_POINTER 192, 64 /* all ones where it has no meaning: FULL, READ_ONLY, OFFLINE */
+#define FLASHTRAIN_ZONE_DESCRIPTOR_TIME 256, 32 /* vendor's, reserved in the standard: TIME of its oldest data; all ones without */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_SEQUENTIAL_WRITE_REQUIRED 2
 
 /* Fields of a stream's ATTRIBUTES register. */
@@ -399,6 +404,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_STREAM_ATTRIBUTES_HOST 4, 2 /* Access */
 #define FLASHTRAIN_STREAM_ATTRIBUTES_CORE 6, 2
 #define FLASHTRAIN_STREAM_ATTRIBUTES_RETENTION 8, 2
+#define FLASHTRAIN_STREAM_ATTRIBUTES_REFUSES 10, 1 /* data that are past their class */
 #define FLASHTRAIN_STREAM_ATTRIBUTES_CODEC 12, 4
 
 /* What a die is told about an optimizer step, in the first bytes of a LOAD_CONSTANTS page. */

@@ -114,6 +114,7 @@ class RtlLink(Link):
             timing.bytes_per_65536_clocks(config.timing.clock_hz),
         )  # fmt: skip
         self._open = True
+        self._seconds = 0.0
         self._library.flashtrain_set_tracing(trace)
 
     @property
@@ -199,10 +200,22 @@ class RtlLink(Link):
         record = ctypes.byref(model_record(model)) if model else None
         self._library.flashtrain_array_set_errors(record, keep)
 
+    @property
+    def seconds(self) -> int:
+        """Those that were passed by :meth:`pass_time`, and simulated ones."""
+        return int(self._seconds + self.clocks / self._config.timing.clock_hz)
+
     def pass_time(self, seconds: float) -> None:
-        """What is programmed gets so much older. Clocks do not age it: a simulation lasts milliseconds."""
+        """What is programmed gets so much older. Clocks do not age it: a simulation lasts milliseconds.
+
+        The controller's clock (register TIME) is set forward.
+        """
         require(seconds >= 0, "seconds", seconds, "a number from 0 on")
         self._library.flashtrain_array_pass_time(seconds)
+        before = self.seconds
+        self._seconds += seconds
+        now = self.read_register(Register.TIME) + self.seconds - before
+        self.write_register(Register.TIME, now % (1 << 32))
 
     def set_read_level(self, channel: int, die: int, level: int) -> None:
         """From now on this die's senses are at a level so many steps lower (`ErrorModel.level_factor`).

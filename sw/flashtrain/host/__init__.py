@@ -6,7 +6,7 @@ with open_device("small", link=FunctionalLink) as device:
     same = stream.read(stored)
 """
 
-from .command_errors import CommandError
+from .command_errors import CommandError, DataExpired
 from .controller import DeviceInfo
 from .device import Device, DevicePort, open_device
 from .entries import CompletionEntry, raw_entry
@@ -36,6 +36,7 @@ from .link import Link, LinkFactory
 from .optimizer_state import Generation, OptimizerState
 from .pending import Pending
 from .recovery import RecoveredStream, RecoveryReport
+from .refresh import Obstacle, OldZone, RefreshReport
 from .state_stream import StateStream
 from .state_update import StateUpdate
 from .stored import Extent, StoredArray
@@ -44,11 +45,11 @@ from .tensor_group import StoredTensor, TensorGroup
 from .zone_info import ZoneInfo
 
 __all__ = [
-    "ArrayError", "BufferFull", "CommandError", "CompletionEntry", "Device", "DeviceClosed", "DeviceEnabled",
-    "DeviceHang", "DeviceInfo", "DeviceMismatch", "DevicePort", "DeviceStream", "Extent", "ForeignContent",
-    "ForeignGeneration", "FunctionalLink", "Generation", "GenerationPinned", "HostError", "JournalDamaged",
-    "Link", "LinkFactory", "NothingToCommit", "OptimizerState", "Pending", "RecoveredStream",
-    "RecoveryError", "RecoveryReport", "RegisterError", "StateMissing", "StateStream", "StateUpdate",
-    "StoredArray", "StoredTensor", "StreamFull", "TensorGroup", "TensorMismatch", "UpdateError",
-    "UpdatePending", "ZoneInfo", "open_device", "raw_entry",
+    "ArrayError", "BufferFull", "CommandError", "CompletionEntry", "DataExpired", "Device", "DeviceClosed",
+    "DeviceEnabled", "DeviceHang", "DeviceInfo", "DeviceMismatch", "DevicePort", "DeviceStream", "Extent",
+    "ForeignContent", "ForeignGeneration", "FunctionalLink", "Generation", "GenerationPinned", "HostError",
+    "JournalDamaged", "Link", "LinkFactory", "NothingToCommit", "Obstacle", "OldZone", "OptimizerState",
+    "Pending", "RecoveredStream", "RecoveryError", "RecoveryReport", "RefreshReport", "RegisterError",
+    "StateMissing", "StateStream", "StateUpdate", "StoredArray", "StoredTensor", "StreamFull", "TensorGroup",
+    "TensorMismatch", "UpdateError", "UpdatePending", "ZoneInfo", "open_device", "raw_entry",
 ]  # fmt: skip

@@ -90,6 +90,10 @@ class MediaError(CommandError):
     """The device failed to store or to fetch the data."""
 
 
+class DataExpired(MediaError):
+    """The data are past their stream's class of retention, and it refuses such data."""
+
+
 _CLASSES: dict[int, type[CommandError]] = {
     Status.INVALID_OPCODE: InvalidCommand,
     Status.INVALID_FIELD: InvalidCommand,
@@ -113,6 +117,7 @@ _CLASSES: dict[int, type[CommandError]] = {
     Status.NAMESPACE_NOT_READY: StreamUncommitted,
     Status.WRITE_FAULT: MediaError,
     Status.UNRECOVERED_READ_ERROR: MediaError,
+    Status.DATA_EXPIRED: DataExpired,
 }
 
 

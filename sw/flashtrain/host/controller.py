@@ -97,11 +97,13 @@ class Controller:
                 raise DeviceMismatch(f"the device has {name} = {actual}; {config.name!r} has {expected}")
 
     def configure(self, node: NodeTable, zones: dict[int, range]) -> None:
-        """Write the streams' table and the size of the tensor buffer; the controller is disabled."""
+        """Write the streams' table, the size of the tensor buffer, and what time it is; the controller is
+        disabled."""
         write = self._link.write_register
         memory_bytes = len(self._link.memory)
         write(Register.MEMORY_LOW, memory_bytes & 0xFFFF_FFFF)
         write(Register.MEMORY_HIGH, memory_bytes >> 32)
+        write(Register.TIME, self._link.seconds % (1 << 32))
         write(Register.INTERRUPT, (1 << PORTS) - 1)
         write(Register.INTERRUPT_MASK, (1 << PORTS) - 1)
         for nsid in range(1, MAX_STREAMS + 1):
@@ -138,6 +140,11 @@ class Controller:
             self._link.write_register(Register.CHANNEL_SELECT, channel)
             channels.append({c.name: self._read_long(channel_counter_register(c)) for c in ChannelCounter})
         return channels
+
+    @property
+    def time(self) -> int:
+        """Seconds, by the device's clock."""
+        return self._link.read_register(Register.TIME)
 
     def zone_wear(self) -> list[int]:
         wear = []

@@ -1,17 +1,19 @@
 """`open_device` and `Device`: a flash memory system behind a Link."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from numpy.typing import DTypeLike, NDArray
 
-from flashtrain.spec import Access, FlashtrainError, FmsConfig, NodeTable, Port, Submission
+from flashtrain.spec import Access, FlashtrainError, FmsConfig, NodeTable, Port, Stream, Submission
 from flashtrain.spec import preset as named_preset
 from flashtrain.spec.errors import require, require_range
 from flashtrain.spec.registers import ChannelCounter, Control
 from flashtrain.spec.streams import SINGLE_NODE
 
+from .command_errors import CommandError
 from .controller import Controller, DeviceInfo
 from .engine import Engine
 from .entries import CompletionEntry
@@ -24,6 +26,7 @@ from .optimizer_state import OptimizerState
 from .pending import Pending
 from .queue_pair import QueuePair
 from .recovery import Recovery, RecoveryReport
+from .refresh import RefreshReport, StreamRefresh
 from .state_stream import StateStream
 from .stream import DeviceStream
 from .stream_space import StreamSpace
@@ -138,6 +141,8 @@ class Device:
         self._spares = self.recovered.spares
         for nsid, space in self._spaces.items():
             space.learn(recovery.zones(nsid))
+        with suppress(CommandError):  # what cannot be read now is told at the next refresh
+            self._end_refresh()
         return self.recovered
 
     def begin_recovery(self) -> None:
@@ -166,6 +171,36 @@ class Device:
     def format(self) -> None:
         """Erase everything: all streams are empty, all zones writable again."""
         self.enable(factory=False)
+
+    def refresh(self) -> RefreshReport:
+        """Write zones anew whose data are old, of the streams that do not refuse such data (`refresh`).
+
+        Blocks keep their addresses. To be called more often than half the shortest class of retention; it
+        waits for all commands first. Nothing that was acknowledged is lost if the power fails meanwhile.
+        :class:`CommandError` when a zone could be copied but not copied back: its data are in a spare zone,
+        and the next call, or recovery, goes on.
+        """
+        self.wait()
+        self._end_refresh()
+        streams = [stream for stream in self.node.streams if stream is not self.node.journal]
+        zones = [zone for stream in streams for zone in self._stream_refresh(stream).refresh()]
+        renewed = self._journal is not None and self._journal.refresh()
+        return RefreshReport(tuple(zones), renewed)
+
+    def _end_refresh(self) -> None:
+        copy = None if self._journal is None else self._journal.copy
+        if copy is not None:
+            nsid = next(nsid for nsid, zones in self._zones.items() if copy.zone in zones)
+            stream = next(stream for stream in self.node.streams if stream.nsid == nsid)
+            self._stream_refresh(stream).go_on(copy)
+
+    def _stream_refresh(self, table: Stream) -> StreamRefresh:
+        zones, space = self._zones[table.nsid], self._spaces[table.nsid]
+
+        def use(port: Port) -> DeviceStream:
+            return DeviceStream(self._engine, table, port, len(zones), space)
+
+        return StreamRefresh(table, use, zones.start, self._journal)
 
     def close(self) -> None:
         """Disable the controller, not waiting for commands in flight, and close a Link that came with it."""
@@ -313,6 +348,16 @@ class Device:
     def zone_wear(self) -> list[int]:
         """How often each physical zone was erased."""
         return self._controller.zone_wear()
+
+    def ages(self) -> dict[str, int]:
+        """How old the oldest data of each stream are, in seconds; without streams that have none."""
+        now, ages = self._controller.time, {}
+        for table in self.node.streams:
+            able = [port for port in Port if table.access(port)]
+            report = self.stream(table.name, able[0]).report() if able else []
+            if times := [zone.time for zone in report if zone.time is not None]:
+                ages[table.name] = max(0, *(now - time for time in times))
+        return ages
 
 
 class DevicePort:

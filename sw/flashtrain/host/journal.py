@@ -20,9 +20,10 @@ from flashtrain.spec.errors import require
 from flashtrain.spec.identity import GENERATION_LIMIT
 from flashtrain.spec.registers import Register, StreamRegister, stream_register
 
+from .allocation_times import Moment, noted
 from .engine import Engine, Flight
 from .entries import Command
-from .journal_record import Record, RecordFormat, StreamEntry
+from .journal_record import Record, RecordFormat, StreamEntry, ZoneCopy
 from .pending import Pending
 from .stream import DeviceStream
 
@@ -61,6 +62,7 @@ class Journal:
         The next one goes there to block `offset`, or to the other zone (None).
         """
         self._record = Record(0) if record is None else record
+        self._note()
         self._zone, self._offset = zone, offset
         self._unknown = self._wrong = False
         self._last = None
@@ -96,11 +98,35 @@ class Journal:
 
         What is allocated from now on has at least the sequence number that the controller tells now.
         """
-        floor = self._engine.link.read_register(Register.SEQUENCE)
-        floors = list(self._record.floors or (0,) * self._engine.link.config.geometry.zones)
-        floors[self._zones[nsid].start + zone] = floor
-        self._record = replace(self._record, floors=tuple(floors))
+        self._raise_floor(self._zones[nsid].start + zone)
         return self._append()
+
+    @property
+    def copy(self) -> ZoneCopy | None:
+        """The refresh that has not ended."""
+        return self._record.copy
+
+    def begin_copy(self, copy: ZoneCopy) -> None:
+        """The spare zone, which is empty, will be written."""
+        self._record = replace(self._record, copy=copy)
+        self.write()
+
+    def end_copy(self) -> None:
+        """The content is in the spare zone: the zone will be reset. Or it is in the zone: the spare will be."""
+        copy = self._record.copy
+        if copy is not None:
+            self._raise_floor(copy.spare if copy.whole else copy.zone)
+            after = None if copy.whole else replace(copy, whole=True)
+            self._record = replace(self._record, copy=after)
+            self.write()
+
+    def drop_copy(self) -> None:
+        """What is in the spare zone is not needed, which will be reset."""
+        copy = self._record.copy
+        if copy is not None:
+            self._raise_floor(copy.spare)
+            self._record = replace(self._record, copy=None)
+            self.write()
 
     def undo(self, nsid: int, before: StreamEntry) -> None:
         """The device refused what was recorded of a stream."""
@@ -130,7 +156,28 @@ class Journal:
         """Write a record without any change, and wait for it."""
         self.wait_for(self._append())
 
+    def refresh(self) -> bool:
+        """If the newest record is old: write it again, in the other zone. Whether it was."""
+        old = self._stream.report()[self._zone].reset_recommended
+        if old:
+            self._learn()
+            self._offset = None
+            self.write()
+        return old
+
     # How it is done.
+
+    def _raise_floor(self, zone: int) -> None:
+        """What is allocated for this zone from now on has at least the sequence number of now."""
+        floors = list(self._record.floors or (0,) * self._engine.link.config.geometry.zones)
+        floors[zone] = self._engine.link.read_register(Register.SEQUENCE)
+        self._record = replace(self._record, floors=tuple(floors))
+
+    def _note(self) -> None:
+        """Which allocations are still to come."""
+        read = self._engine.link.read_register
+        now = Moment(read(Register.SEQUENCE), read(Register.TIME))
+        self._record = replace(self._record, moments=noted(self._record.moments, now))
 
     def _change(self, changes: dict[int, Callable[[StreamEntry], StreamEntry]]) -> Flight:
         self._learn()
@@ -144,6 +191,7 @@ class Journal:
         if zone != self._zone:
             self._submit(Command(Opcode.ZONE_MANAGEMENT_SEND, self._stream.nsid, slba=self._start_of(zone),
                                  action=ZoneAction.RESET))  # fmt: skip
+        self._note()
         record = replace(self._record, number=self._record.number + 1)
         self._engine.buffer.view(self._region)[:] = self._format.pack(record).reshape(-1)
         flight = self._submit(

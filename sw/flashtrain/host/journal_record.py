@@ -11,10 +11,15 @@ from flashtrain.spec import Geometry
 from flashtrain.spec.identity import GENERATION_LIMIT, PageIdentity
 from flashtrain.spec.registers import MAX_STREAMS
 
-_MAGIC = b"FTJ1"
+from .allocation_times import LIMIT, Moment
+
+_MAGIC = b"FTJ2"
 _HEAD = struct.Struct("<4sIII")  # magic, CRC-32 of all that follows, number, flags
-_CLEAN, _REPLACED = 1, 2
+_CLEAN, _REPLACED, _COPIED, _COPY_WHOLE = 1, 2, 4, 8
 _STREAM = struct.Struct("<III")
+_COPY = struct.Struct("<HH")
+_MOMENT = struct.Struct("<II")
+_NEVER = Moment((1 << 32) - 1, 0)
 
 
 @dataclass(frozen=True)
@@ -35,13 +40,27 @@ class StreamEntry:
 
 
 @dataclass(frozen=True)
+class ZoneCopy:
+    """A zone that is refreshed, and the spare zone of its stream that its content is copied to; both are
+    counted device-wide.
+
+    whole: the content is in the spare, and on its way back. Else it is in the zone, and the spare is waste.
+    """
+
+    zone: int
+    spare: int
+    whole: bool = False
+
+
+@dataclass(frozen=True)
 class Record:
     """All that the journal knows, at once.
 
     number: records are numbered from 1; clean: the controller was disabled in an orderly way afterwards;
     streams: by NSID. By logical zone of the device: `floors`, the lowest sequence number that is not stale;
     `pointers`, in a clean record, the blocks of a zone that takes more. wear: erases by physical zone, as far
-    as they were known. replaced: spares may be in use (in a clean record: they are).
+    as they were known. replaced: spares may be in use (in a clean record: they are). moments: when zones were
+    allocated. copy: a refresh that has not ended.
     """
 
     number: int
@@ -51,6 +70,8 @@ class Record:
     pointers: tuple[int, ...] = ()
     clean: bool = False
     replaced: bool = True
+    moments: tuple[Moment, ...] = ()
+    copy: ZoneCopy | None = None
 
     def stream(self, nsid: int) -> StreamEntry:
         return self.streams.get(nsid, StreamEntry())
@@ -66,7 +87,9 @@ class RecordFormat:
         self._zones = geometry.zones
         self._page_bytes = geometry.page_bytes
         self._payload = geometry.page_bytes - PageIdentity.BYTES
-        self._nbytes = _HEAD.size + MAX_STREAMS * _STREAM.size + 3 * 4 * self._zones
+        self._nbytes = (
+            _HEAD.size + MAX_STREAMS * _STREAM.size + 3 * 4 * self._zones + _COPY.size + LIMIT * _MOMENT.size
+        )
 
     @property
     def blocks(self) -> int:
@@ -75,13 +98,18 @@ class RecordFormat:
 
     def pack(self, record: Record) -> NDArray[np.uint8]:
         """uint8[blocks, block]."""
+        copy = record.copy or ZoneCopy(0, 0)
         flags = record.clean * _CLEAN | record.replaced * _REPLACED
+        flags |= (record.copy is not None) * _COPIED | copy.whole * _COPY_WHOLE
         body = struct.pack("<II", record.number, flags)
         for nsid in range(1, MAX_STREAMS + 1):
             entry = record.stream(nsid)
             body += _STREAM.pack(entry.generation, entry.commit, entry.updates)
         for numbers in (record.floors, record.wear, record.pointers):
             body += struct.pack(f"<{self._zones}I", *(numbers or (0,) * self._zones))
+        body += _COPY.pack(copy.zone, copy.spare)
+        for moment in (*record.moments, *(_NEVER,) * (LIMIT - len(record.moments))):
+            body += _MOMENT.pack(*moment)
         data = _MAGIC + struct.pack("<I", crc32(body)) + body
         blocks = np.zeros((self.blocks, self._page_bytes), np.uint8)
         padded = np.frombuffer(data.ljust(self.blocks * self._payload, b"\0"), np.uint8)
@@ -102,5 +130,10 @@ class RecordFormat:
         at += MAX_STREAMS * _STREAM.size
         each = struct.Struct(f"<{self._zones}I")
         floors, wear, pointers = (each.unpack_from(data, at + i * each.size) for i in range(3))
+        at += 3 * each.size
+        copy = ZoneCopy(*_COPY.unpack_from(data, at), bool(flags & _COPY_WHOLE)) if flags & _COPIED else None
+        at += _COPY.size
+        stored = (Moment(*_MOMENT.unpack_from(data, at + i * _MOMENT.size)) for i in range(LIMIT))
+        moments = tuple(moment for moment in stored if moment != _NEVER)
         clean, replaced = bool(flags & _CLEAN), bool(flags & _REPLACED)
-        return Record(number, streams, floors, wear, pointers, clean, replaced)
+        return Record(number, streams, floors, wear, pointers, clean, replaced, moments, copy)

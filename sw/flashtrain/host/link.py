@@ -1,5 +1,6 @@
 """`Link`: what a device looks like from the host: registers, shared memory, and a way to let it work."""
 
+import time
 from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Protocol, Self
@@ -62,6 +63,11 @@ class Link(ABC):
     @abstractmethod
     def clocks(self) -> int:
         """Clocks since the Link was opened; always 0 for a Link without time."""
+
+    @property
+    def seconds(self) -> int:
+        """What time it is, in seconds since whenever, whether or not there is power: the host's clock."""
+        return int(time.time())
 
     def power_cycle(self) -> None:
         """The power fails at once and comes back.

@@ -7,6 +7,8 @@ What is kept
 - Generations, commits and resets, if the node has a journal (`journal`). Updates that no record says were
   committed are dropped. Without a journal the newest generation that is found of a stream is kept, and
   nothing that updates wrote.
+- Ages: of the data that are kept the oldest that they may have, by when the journal saw which allocations
+  were still to come; without a journal, or a record in it, of unknown age: they are from time 0.
 - Erase counts: those of physical zones that hold anything are exact; of others what the journal had last (it
   is told at each recovery and `Device.shutdown`), or 0.
 
@@ -31,6 +33,7 @@ from typing import NamedTuple
 from flashtrain.spec import NodeTable, Opcode, Port, Stream, ZoneState
 from flashtrain.spec.identity import PageIdentity, RestoreAction
 
+from .allocation_times import Moment, time_of
 from .claims import Claim, ClaimReader, newest
 from .engine import Engine, Flight
 from .entries import Command
@@ -125,7 +128,7 @@ class Recovery:
             self._restored[claim.zone] = self._zone_info(claim, pointer, trusted(claim) if known else 0)
         wear = self._wear(claims, record)
         sequence = 1 + max((*record.floors, *(claim.sequence for claim in claims)), default=-1)
-        self._restore(entries, pointers, wear, sequence)
+        self._restore(entries, pointers, wear, record.moments, sequence)
         if self._journal is not None:
             self._go_on(self._journal, replace(record, streams=entries), found, kept, wear, sequence)
         return RecoveryReport(
@@ -264,7 +267,12 @@ class Recovery:
         )
 
     def _restore(
-        self, entries: dict[int, StreamEntry], pointers: dict[Claim, int], wear: list[int], sequence: int
+        self,
+        entries: dict[int, StreamEntry],
+        pointers: dict[Claim, int],
+        wear: list[int],
+        moments: tuple[Moment, ...],
+        sequence: int,
     ) -> None:
         restore = Opcode.RESTORE
         kept = {claim.physical: claim for claim in pointers}
@@ -282,6 +290,7 @@ class Recovery:
                 physical=claim.physical,
                 sequence=claim.sequence,
                 wear=claim.wear,
+                time=time_of(moments, claim.sequence),
             )
             for claim, pointer in pointers.items()
         )
@@ -321,7 +330,9 @@ class Recovery:
         floors = [sequence] * self._geometry.zones
         for claim in kept:
             floors[claim.zone] = claim.sequence
-        now = Record(record.number, record.streams, tuple(floors), tuple(wear))
+        now = Record(
+            record.number, record.streams, tuple(floors), tuple(wear), moments=record.moments, copy=record.copy
+        )
         if found.claim is None:
             journal.start(now)
         else:

@@ -6,19 +6,24 @@ from flashtrain.spec import ZoneState
 from flashtrain.spec.nvme import ReportHeader, ZoneDescriptor
 
 _NO_POINTER = (1 << ZoneDescriptor.write_pointer.width) - 1
+_NO_TIME = (1 << ZoneDescriptor.time.width) - 1
 
 
 @dataclass(frozen=True)
 class ZoneInfo:
     """One zone. start, capacity and write_pointer are in blocks of the stream.
 
-    The write pointer has no meaning (None) in a zone that takes no more data.
+    The write pointer has no meaning (None) in a zone that takes no more data. time: when the oldest data were
+    appended, in seconds of the device's clock (None: there are none). reset_recommended: they are old, and
+    should be saved elsewhere.
     """
 
     start: int
     state: ZoneState
     capacity: int
     write_pointer: int | None
+    time: int | None = None
+    reset_recommended: bool = False
 
     @property
     def room(self) -> int:
@@ -39,13 +44,15 @@ def parse_report(data: bytes) -> list[ZoneInfo]:
     for i in range(min(ReportHeader.zones.get(header), room)):
         start = report_bytes(i)
         raw = int.from_bytes(data[start : start + ZoneDescriptor.BYTES], "little")
-        pointer = ZoneDescriptor.write_pointer.get(raw)
+        pointer, time = ZoneDescriptor.write_pointer.get(raw), ZoneDescriptor.time.get(raw)
         zones.append(
             ZoneInfo(
                 start=ZoneDescriptor.start.get(raw),
                 state=ZoneState(ZoneDescriptor.state.get(raw)),
                 capacity=ZoneDescriptor.capacity.get(raw),
                 write_pointer=None if pointer == _NO_POINTER else pointer,
+                time=None if time == _NO_TIME else time,
+                reset_recommended=bool(ZoneDescriptor.reset_recommended.get(raw)),
             )
         )
     return zones

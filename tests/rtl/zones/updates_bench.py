@@ -71,7 +71,7 @@ def random_request(environment: Environment) -> Request:
     kind = random.choices(
         ("append", "update", "read", "commit", "pin", "release", "constants", "statistics", "reset", "zone",
          "retire"),
-        (25, 40, 10, 10, 2, 6, 6, 6, 4, 8, 0.4),
+        (25, 40, 10, 10, 4, 8, 6, 6, 4, 8, 0.4),
     )[0]  # fmt: skip
     match kind:
         case "append":

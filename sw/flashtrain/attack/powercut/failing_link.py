@@ -42,6 +42,10 @@ class FailingLink(Link):
     def clocks(self) -> int:
         return self._inner.clocks
 
+    @property
+    def seconds(self) -> int:
+        return self._inner.seconds
+
     def read_register(self, address: int) -> int:
         value = self._inner.read_register(address)
         self._look()

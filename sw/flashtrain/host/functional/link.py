@@ -55,6 +55,7 @@ class FunctionalLink(Link):
         self._flash = Flash(config.geometry)
         self._executor = Executor(config, {}, self._memory, 0)
         self._latched = 0
+        self._seconds = 0.0
         self._closed = False
 
     @property
@@ -68,6 +69,18 @@ class FunctionalLink(Link):
     @property
     def clocks(self) -> int:
         return 0
+
+    @property
+    def seconds(self) -> int:
+        """Those that were passed by :meth:`pass_time`."""
+        return int(self._seconds)
+
+    def pass_time(self, seconds: float) -> None:
+        """What is programmed gets so much older."""
+        before = self.seconds
+        self._seconds += seconds
+        now = self._registers[Register.TIME] + self.seconds - before
+        self.write_register(Register.TIME, now % (1 << 32))
 
     def wait(self, max_clocks: int | None = None) -> bool:
         return bool(self._interrupts & self._registers[Register.INTERRUPT_MASK])
