@@ -59,13 +59,15 @@ def test_command_errors_say_it_all():
 
 
 def test_reports_are_read_as_far_as_they_go():
-    def descriptor(state: int, capacity: int, start: int, pointer: int) -> bytes:
+    def descriptor(state: int, capacity: int, start: int, pointer: int, time: int, advice: int) -> bytes:
         numbers = b"".join(number.to_bytes(8, "little") for number in (capacity, start, pointer))
-        return bytes([2, state << 4, 0, 0, 0, 0, 0, 0]) + numbers + bytes(32)
+        head, tail = bytes([2, state << 4, advice, 0, 0, 0, 0, 0]), time.to_bytes(4, "little") + bytes(28)
+        return head + numbers + tail
 
-    data = (3).to_bytes(64, "little") + descriptor(2, 24, 32, 40) + descriptor(0xE, 24, 64, (1 << 64) - 1)
+    nothing = (1 << 64) - 1, (1 << 32) - 1
+    data = (3).to_bytes(64, "little") + descriptor(2, 24, 32, 40, 7, 4) + descriptor(0xE, 24, 64, *nothing, 0)
     assert parse_report(data) == [
-        ZoneInfo(32, ZoneState.IMPLICITLY_OPEN, 24, 40),
+        ZoneInfo(32, ZoneState.IMPLICITLY_OPEN, 24, 40, time=7, reset_recommended=True),
         ZoneInfo(64, ZoneState.FULL, 24, None),
     ]
     assert [zone.room for zone in parse_report(data + bytes(10))] == [16, 0]

@@ -12,7 +12,7 @@ from flashtrain.spec import ConfigError
 from flashtrain.spec.ecc import RAW_BIT_ERROR_RATE
 from flashtrain.spec.streams import Retention
 
-RETENTION_DAYS = {Retention.YEARS: 365, Retention.DAYS: 3, Retention.MINUTES: 1 / 1440}
+RETENTION_DAYS = {which: which.limit / 86_400 for which in Retention}
 PLACE = PagePlace(1, 0, 2, 3, 4, 5)
 
 

@@ -103,6 +103,7 @@ def test_statuses():
         "INVALID_ZONE_TRANSITION": status(1, 0xBF),
         # Media and data integrity errors.
         "WRITE_FAULT": status(2, 0x80),
+        "DATA_EXPIRED": status(2, 0xC0),
         "UNRECOVERED_READ_ERROR": status(2, 0x81),
         "ACCESS_DENIED": status(2, 0x86),
         "UNWRITTEN_BLOCK": status(2, 0x87),
@@ -138,6 +139,7 @@ def test_submission_entry():
         "restored_state": (13 * dword + 8, 4),
         "sequence": (14 * dword, 32),
         "generation": (15 * dword, 16),
+        "time": (12 * dword, 32),
         "channel": (14 * dword, 8),
         "die": (14 * dword + 8, 8),
         "plane": (14 * dword + 16, 8),
@@ -168,6 +170,8 @@ def test_zone_report():
         "capacity": (8 * byte, 64),
         "start": (16 * byte, 64),
         "write_pointer": (24 * byte, 64),
+        "reset_recommended": (2 * byte + 2, 1),
+        "time": (32 * byte, 32),
     }
 
 

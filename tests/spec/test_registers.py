@@ -16,7 +16,7 @@ from flashtrain.spec.registers import (
     StreamAttributes,
     StreamRegister,
 )
-from flashtrain.spec.streams import SINGLE_NODE, Codec, Retention
+from flashtrain.spec.streams import SINGLE_NODE, Codec, Expired, Retention
 
 
 def values(kind) -> dict[str, int]:
@@ -47,6 +47,7 @@ def test_registers():
         "CLOCK_MHZ": 0x030,
         "ZONES": 0x034,
         "SEQUENCE": 0x038,
+        "TIME": 0x03C,
         "CHANNEL_SELECT": 0x3F0,
         "ZONE_SELECT": 0x3F4,
         "ZONE_WEAR": 0x3F8,
@@ -144,13 +145,14 @@ def test_stream_attributes():
         "host": (4, 2),
         "core": (6, 2),
         "retention": (8, 2),
+        "refuses": (10, 1),
         "codec": (12, 4),
     }
     assert {stream.name: registers.stream_attributes(stream) for stream in SINGLE_NODE.streams} == {
         "inputs": 0x263,
-        "activations": 0x0C1,
+        "activations": 0x4C1,
         "trained": 0x2D3,
-        "weights": 0x0C1,
+        "weights": 0x4C1,
         "journal": 0x233,
     }
 
@@ -164,6 +166,7 @@ def test_stream_attributes():
         ({"core": Access.READ | Access.APPEND}, 0x00C0),
         ({"retention": Retention.DAYS}, 0x0100),
         ({"retention": Retention.YEARS}, 0x0200),
+        ({"expired": Expired.REFUSE}, 0x0400),
     ],
 )
 def test_each_attribute_has_its_bits(change, bits):

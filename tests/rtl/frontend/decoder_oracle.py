@@ -233,7 +233,7 @@ class Oracle(NamedTuple):
         action, physical = e.get(13, 0, 8), {"physical": e.get(2, 0, 16), "wear": e.get(3, 0, 20)}
         meant = {
             RESTORE_STREAM: {"generation": e.get(15, 0, 16)},
-            RESTORE_ZONE: physical | {"sequence": e.get(14)},
+            RESTORE_ZONE: physical | {"sequence": e.get(14), "time": e.get(12)},
             RESTORE_PHYSICAL: physical,
             RESTORE_END: {"sequence": e.get(14)},
             RESTORE_BLOCK: {

@@ -26,7 +26,7 @@ class Model:
         self.control = 0
         self.bad_doorbell = False
         self.words = {
-            0x020: 0, 0x024: 0, 0x02C: 0, 0x3F0: 0, 0x3F4: 0,
+            0x020: 0, 0x024: 0, 0x02C: 0, 0x03C: 0, 0x3F0: 0, 0x3F4: 0,
             **{0x100 + 0x40 * port + offset: 0 for port in (0, 1) for offset in (0, 4, 8, 0x10, 0x14, 0x18)},
             **{0x200 + 0x20 * stream + offset: 0 for stream in range(8) for offset in (0, 4)},
             **{doorbell: 0 for doorbell in (*SQ_TAIL, *CQ_HEAD)},
@@ -72,7 +72,7 @@ class Model:
             return False
         if address >= 0x1000:
             return enabled and self._ring(address, value)
-        if enabled and address not in (0x02C, 0x3F0, 0x3F4):
+        if enabled and address not in (0x02C, 0x03C, 0x3F0, 0x3F4):
             return False
         if value >> self.widths.get(address, 32) or value >= self.limits.get(address, 1 << 32):
             return False
@@ -108,7 +108,7 @@ class Bench:
     async def start(self) -> None:
         quiet = (
             "ready", "fatal", "idle", "recovering", "completed", "counter_value", "channel_counter_value",
-            "zone_wear", "sequence",
+            "zone_wear", "sequence", "second",
         )  # fmt: skip
         generations = {f"generation__{stream}": 100 + stream for stream in range(8)}
         await start(self.dut, **{name: 0 for name in quiet}, **generations)
@@ -131,6 +131,7 @@ class Bench:
         for pin, flag in ((dut.enable, ENABLED), (dut.factory, FACTORY), (dut.recover, RECOVER)):
             assert pin.value == int(bool(self.model.control & flag))
         assert dut.memory_bytes.value == words[0x020] | words[0x024] << 32
+        assert dut.time.value == words[0x03C]
         assert dut.channel_select.value == words[0x3F0]
         assert dut.zone_select.value == words[0x3F4]
         for port in (0, 1):
@@ -150,6 +151,7 @@ class Bench:
             if valid:
                 assert table == {
                     "valid": 1, "non_volatile": attributes >> 1 & 1, "host": attributes >> 4 & 3,
+                    "retention": attributes >> 8 & 3, "refuses": attributes >> 10 & 1,
                     "core": attributes >> 6 & 3, "zones": zones,
                     "first": first if zones else table["first"],  # of no zones it means nothing
                 }  # fmt: skip
@@ -336,6 +338,33 @@ async def the_sequence_is_read_as_it_is(dut):
     for sequence in (random.getrandbits(32), 0xFFFF_FFFF):
         dut.sequence.value = sequence
         assert await bench.read(Register.SEQUENCE) == sequence
+
+
+@cocotb.test()
+async def the_time_goes_on_from_what_was_written(dut):
+    """With each second; round its end, enabled or not. A write counts more than a second in its clock."""
+    bench = Bench(dut)
+    await bench.start()
+
+    async def pulse(count: int) -> None:
+        """So many clocks with a second in each."""
+        dut.second.value = 1
+        for _ in range(count):
+            await RisingEdge(dut.clk)
+        dut.second.value = 0
+        await RisingEdge(dut.clk)
+
+    assert await bench.read(Register.TIME) == 0
+    for time in (0, random.getrandbits(32), 0xFFFF_FFFD):
+        assert await bench.write(Register.TIME, time)
+        await pulse(5)
+        assert await bench.read(Register.TIME) == (time + 5) % (1 << 32) == int(dut.time.value)
+        assert await bench.write(Register.CONTROL, int(time == 0))
+    dut.second.value = 1
+    written = await bench.write(Register.TIME, 1000)
+    dut.second.value = 0
+    await RisingEdge(dut.clk)
+    assert written and 1000 <= int(dut.time.value) <= 1010
 
 
 @cocotb.test()

@@ -7,6 +7,7 @@ import pytest
 from flashtrain.rtl.frontend.counters import Counters
 from flashtrain.rtl.frontend.decode import Decoder
 from flashtrain.rtl.frontend.registers import RegisterFile
+from flashtrain.rtl.frontend.seconds import Seconds
 from flashtrain.rtl.frontend.stopwatch import Stopwatch
 from flashtrain.rtl.frontend.tracker import CommandTracker
 from flashtrain.sim.runner import Simulator, run_bench
@@ -32,6 +33,10 @@ def test_tracker(simulator, seed):
 
 def test_stopwatch(simulator, seed):
     run(Stopwatch(preset("tiny")), "stopwatch", simulator, seed)
+
+
+def test_seconds(simulator, seed):
+    run(Seconds(250), "seconds", simulator, seed, clocks=250)
 
 
 def test_counters(simulator, seed):

@@ -49,7 +49,7 @@ class HubClockwork(wiring.Component):
         m = Module()
         m.submodules.stopwatch = stopwatch = Stopwatch(self.config)
         m.submodules.counters = counters = Counters()
-        m.submodules.seconds = seconds = Seconds(self.config.timing.clock_mhz)
+        m.submodules.seconds = seconds = Seconds(self.config.timing.clock_mhz * 1_000_000)
         m.d.comb += [
             stopwatch.span.eq(self.port.span),
             counters.latency.eq(stopwatch.latency),

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 
 class Seconds(wiring.Component):
-    """Pulses once in `mhz` million clocks, the first time so many clocks after the reset.
+    """Pulses once in so many clocks, the first time so many clocks after the reset.
 
     Members
     -------
@@ -15,8 +15,8 @@ class Seconds(wiring.Component):
 
     second: Out(1)
 
-    def __init__(self, mhz: int):
-        self.clocks = mhz * 1_000_000
+    def __init__(self, clocks: int):
+        self.clocks = clocks
         super().__init__()
 
     def elaborate(self, platform):

@@ -48,4 +48,11 @@ class Meddle:
     illegal: tuple[tuple[int, int], ...]
 
 
-Act = Enable | Submit | Cut | Meddle
+@dataclass(frozen=True)
+class PassTime:
+    """The clock is set forward, or back."""
+
+    seconds: int
+
+
+Act = Enable | Submit | Cut | Meddle | PassTime

@@ -6,8 +6,9 @@ from flashtrain.host.entries import raw_entry
 from flashtrain.spec import Access, Opcode, Port
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.registers import Control
+from flashtrain.spec.streams import Retention
 
-from .acts import Act, Cut, Enable, Meddle, Submit
+from .acts import Act, Cut, Enable, Meddle, PassTime, Submit
 from .batch import Batch
 from .command import FuzzCommand
 from .illegal import bad_doorbells, refused_when_disabled, refused_when_enabled
@@ -23,6 +24,8 @@ _TRIES = 20
 _SHARED = 0.1
 _UPDATING = 0.3
 _RECOVERING_BATCHES = 4
+_ENDS = [end for which in Retention for end in (which.due, which.limit)]
+_SECONDS = (1, 10, -1, *_ENDS, *(end - 1 for end in _ENDS), 1 << 30)
 
 
 class Director:
@@ -53,6 +56,8 @@ class Director:
             return self._cut()
         elif chance < 0.06:
             return Meddle(refused_when_enabled(self._random, self._scene.around.config)), None
+        elif chance < 0.09:
+            return PassTime(self._random.choice(_SECONDS)), None
         else:
             return self._submit(most, shared=not recovering and self._random.random() < _SHARED)
         return self._coming.pop(0), None

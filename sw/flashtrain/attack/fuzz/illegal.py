@@ -21,7 +21,7 @@ _READ_ONLY = (
     Register.ID, Register.VERSION, Register.GEOMETRY, Register.BLOCKS, Register.PAGE, Register.LIMITS,
     Register.STATE, Register.CLOCK_MHZ, Register.ZONES, Register.SEQUENCE, Register.ZONE_WEAR,
 )  # fmt: skip
-_NOWHERE = (0x03C, 0x0FC, 0x11C, 0x180, 0x1FC, 0x20C, 0x300, 0x3EC, 0x7F0, 0x1010, 0x1FFC)
+_NOWHERE = (0x040, 0x0FC, 0x11C, 0x180, 0x1FC, 0x20C, 0x300, 0x3EC, 0x7F0, 0x1010, 0x1FFC)
 _BASES = (PortRegister.SQ_BASE_LOW, PortRegister.CQ_BASE_LOW)
 _SIZES = (PortRegister.SQ_SIZE, PortRegister.CQ_SIZE)
 

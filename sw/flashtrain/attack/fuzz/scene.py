@@ -6,6 +6,7 @@ from random import Random
 from flashtrain.host.queue_pair import ALIGNMENT
 from flashtrain.spec import Access, Completion, FmsConfig, Port, Submission
 from flashtrain.spec.registers import MAX_STREAMS, StreamAttributes
+from flashtrain.spec.streams import Retention
 
 from .oracle import StreamRights, Surroundings
 
@@ -81,7 +82,9 @@ def _random_streams(random: Random, config: FmsConfig) -> tuple[dict[int, Stream
     for nsid, length in zip(random.sample(range(1, MAX_STREAMS + 1), count), lengths, strict=True):
         twin = liberal if len(rights) < 2 else Access.NONE
         host, core = _random_access(random), _random_access(random) | twin
-        rights[nsid] = StreamRights(length, host, core, random.random() < (0.85 if twin else 0.6))
+        non_volatile = random.random() < (0.85 if twin else 0.6)
+        retention, refuses = random.choice(list(Retention)), random.random() < 0.5
+        rights[nsid] = StreamRights(length, host, core, non_volatile, retention, refuses)
     first_zones: dict[int, int] = {}
     spare = zones - sum(lengths)
     start = 0

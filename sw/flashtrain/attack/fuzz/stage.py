@@ -8,9 +8,9 @@ from flashtrain.host.entries import CompletionEntry
 from flashtrain.host.errors import RegisterError
 from flashtrain.host.link import Link
 from flashtrain.spec import Status
-from flashtrain.spec.registers import Control, StreamRegister, stream_register
+from flashtrain.spec.registers import Control, Register, StreamRegister, stream_register
 
-from .acts import Act, Cut, Enable, Meddle, Submit
+from .acts import Act, Cut, Enable, Meddle, PassTime, Submit
 from .batch import Batch
 from .command import FuzzCommand
 from .disagreement import Disagreement
@@ -60,6 +60,8 @@ class Stage:
                 self.enable(act)
             case Meddle():
                 self.meddle(act)
+            case PassTime():
+                self.pass_time(act)
             case Submit() | Cut():
                 if not self._enabled:
                     return
@@ -81,12 +83,19 @@ class Stage:
             subject.enable(act.how)
         self._enabled = True
         self._unprogrammed = frozenset()
-        self.oracle.state = self.oracle.fresh_state(recovering=Control.RECOVER in act.how)
+        now = self.oracle.state.now
+        self.oracle.state = self.oracle.fresh_state(now, recovering=Control.RECOVER in act.how)
 
     def meddle(self, act: Meddle) -> None:
         if self._enabled:
             for subject in self.subjects:
                 _expect_refusals(subject, act.illegal)
+
+    def pass_time(self, act: PassTime) -> None:
+        state = self.oracle.state
+        state.now = (state.now + act.seconds) % (1 << 32)
+        for subject in self.subjects:
+            subject.link.write_register(Register.TIME, state.now)
 
     def submit(self, batch: Batch, act: Submit) -> None:
         if batch.shared:

@@ -23,9 +23,9 @@ def check_conditions(entry: int, config: FmsConfig, state: DeviceState) -> None:
             _check_append(opcode, entry, config, stream)
             if opcode is Opcode.UPDATE:
                 source = state.streams[Submission.source.get(entry)]
-                _check_source(entry, config, stream, source)
+                _check_source(entry, config, stream, source, state.now)
         case Opcode.READ:
-            _check_read(entry, config, stream)
+            _check_read(entry, config, stream, state.now)
         case Opcode.INSPECT:
             last = Submission.slba.get(entry) % config.geometry.zone_size + Submission.nlb.get(entry)
             fits = last < config.geometry.zone_capacity
@@ -93,21 +93,25 @@ def _check_resources(zone: ZoneEntry, config: FmsConfig, stream: StreamState) ->
         demand(stream.open < config.max_open, _TOO_MANY_OPEN, "9: an open resource for a zone not yet open")
 
 
-def _check_source(entry: int, config: FmsConfig, stream: StreamState, source: StreamState) -> None:
+def _check_source(
+    entry: int, config: FmsConfig, stream: StreamState, source: StreamState, now: int
+) -> None:
     number = zone_of(entry, config)
     zone = source.zones[number]
     demand(zone.state is not ZoneState.OFFLINE, Status.ZONE_IS_OFFLINE, "9: the source's zone is not offline")
     end = stream.zones[number].written + appended_blocks(entry, config)
     demand(zone.written >= end, Status.UNWRITTEN_BLOCK, "9: the source is written at least as far")
+    demand(not source.refuses(zone, now), Status.DATA_EXPIRED, "9: the source's zone is not expired")
 
 
-def _check_read(entry: int, config: FmsConfig, stream: StreamState) -> None:
+def _check_read(entry: int, config: FmsConfig, stream: StreamState, now: int) -> None:
     zone = stream.zones[zone_of(entry, config)]
     last = Submission.slba.get(entry) % config.geometry.zone_size + Submission.nlb.get(entry)
     demand(zone.state is not ZoneState.OFFLINE, Status.ZONE_IS_OFFLINE, "9: the zone is not offline")
     inside = last < config.geometry.zone_size
     demand(inside, Status.ZONE_BOUNDARY_ERROR, "9: last block in the zone")
     demand(last < zone.written, Status.UNWRITTEN_BLOCK, "9: last block below the write pointer")
+    demand(not stream.refuses(zone, now), Status.DATA_EXPIRED, "9: the zone is not expired")
 
 
 def _check_restored(entry: int, config: FmsConfig, stream: StreamState) -> None:

@@ -6,12 +6,13 @@ from flashtrain.spec.nvme import GenerationAction, ReportHeader, ZoneDescriptor
 
 from .checks import is_commit, zone_of
 from .conditions import appended_blocks
-from .state import ACTIVE, OPEN, DeviceState, Page, StreamState, open_for_append
+from .state import ACTIVE, OPEN, RETIRED, DeviceState, Page, StreamState, append_pages
 from .tile_step import DieStep, Step
 from .transfers import Effect, Memory, Written, block_of, written
 from .updates import update_tiles
 
 _ALL_ONES = (1 << 64) - 1
+_NEVER = (1 << 32) - 1
 _WITHOUT_POINTER = frozenset({ZoneState.FULL, ZoneState.READ_ONLY, ZoneState.OFFLINE})
 
 
@@ -21,7 +22,7 @@ def carry_out(entry: int, config: FmsConfig, state: DeviceState, memory: Memory)
     stream, action = state.streams[s.nsid.get(entry)], s.action.get(entry)
     match Opcode(s.opcode.get(entry)):
         case Opcode.ZONE_APPEND | Opcode.WRITE:
-            return _append(entry, config, stream, memory)
+            return _append(entry, config, stream, memory, state.now)
         case Opcode.READ:
             first = s.slba.get(entry) % config.geometry.zone_size
             pages = stream.zones[zone_of(entry, config)].pages[first : first + s.nlb.get(entry) + 1]
@@ -30,7 +31,7 @@ def carry_out(entry: int, config: FmsConfig, state: DeviceState, memory: Memory)
             pages: list[Page] = [None] * (s.nlb.get(entry) + 1)
             return Effect(writes=written(s.address.get(entry), pages, config))
         case Opcode.ZONE_MANAGEMENT_RECEIVE:
-            return _report(entry, config, stream)
+            return _report(entry, config, stream, state.now)
         case Opcode.ZONE_MANAGEMENT_SEND:
             _send(ZoneAction(action), entry, config, stream)
         case Opcode.ZONE_RETIRE:
@@ -53,14 +54,14 @@ def carry_out(entry: int, config: FmsConfig, state: DeviceState, memory: Memory)
     return Effect()
 
 
-def _append(entry: int, config: FmsConfig, stream: StreamState, memory: Memory) -> Effect:
+def _append(entry: int, config: FmsConfig, stream: StreamState, memory: Memory, now: int) -> Effect:
     s, number = Submission, zone_of(entry, config)
     zone, address = stream.zones[number], s.address.get(entry)
     lba = number * config.geometry.zone_size + zone.written
-    zone.pages += [
+    pages: list[Page] = [
         block_of(memory, address, block, config) for block in range(appended_blocks(entry, config))
     ]
-    open_for_append(zone, config.geometry.zone_capacity)
+    append_pages(zone, pages, config.geometry.zone_capacity, now)
     return Effect(lba if s.opcode.get(entry) == Opcode.ZONE_APPEND else 0)
 
 
@@ -98,7 +99,7 @@ def _generation(entry: int, state: DeviceState) -> None:
         stream.pinned = Submission.action.get(entry) == GenerationAction.PIN
 
 
-def _report(entry: int, config: FmsConfig, stream: StreamState) -> Effect:
+def _report(entry: int, config: FmsConfig, stream: StreamState, now: int) -> Effect:
     s, d, g = Submission, ZoneDescriptor, config.geometry
     first = zone_of(entry, config)
     room = (4 * (s.dwords.get(entry) + 1) - ReportHeader.BYTES) // d.BYTES
@@ -108,8 +109,10 @@ def _report(entry: int, config: FmsConfig, stream: StreamState) -> Effect:
     for number, zone in enumerate(listed, first):
         start = number * g.zone_size
         pointer = _ALL_ONES if zone.state in _WITHOUT_POINTER else start + zone.written
+        recommended = zone.state not in RETIRED and zone.has_lasted(stream.rights.retention.due, now)
         value = (
-            d.zone_type.put(d.SEQUENTIAL_WRITE_REQUIRED) | d.state.put(zone.state)
+            d.reset_recommended.put(recommended) | d.time.put(zone.since if zone.written else _NEVER)
+            | d.zone_type.put(d.SEQUENTIAL_WRITE_REQUIRED) | d.state.put(zone.state)
             | d.capacity.put(g.zone_capacity) | d.start.put(start) | d.write_pointer.put(pointer)
         )  # fmt: skip
         content += value.to_bytes(d.BYTES, "little")
@@ -126,6 +129,7 @@ def _restore(entry: int, config: FmsConfig, state: DeviceState) -> None:
             number = zone_of(entry, config)
             zone = stream.zones[number]
             zone.state = ZoneState(s.restored_state.get(entry))
+            zone.since = s.time.get(entry)
             zone.pages = [None] * (s.slba.get(entry) - number * config.geometry.zone_size)
         case RestoreAction.PHYSICAL:
             state.released |= {s.physical.get(entry)}

@@ -29,13 +29,13 @@ class Oracle:
 
     def __init__(self, around: Surroundings) -> None:
         self.around = around
-        self.state = self.fresh_state()
+        self.state = self.fresh_state(now=0)
 
-    def fresh_state(self, recovering: bool = False) -> DeviceState:
+    def fresh_state(self, now: int, recovering: bool = False) -> DeviceState:
         """After an enable."""
         g = self.around.config.geometry
-        streams = {nsid: StreamState.empty(rights.zones) for nsid, rights in self.around.rights.items()}
-        return DeviceState(streams, [DieStep() for _ in range(g.channels * g.dies)], recovering)
+        streams = {nsid: StreamState.empty(rights) for nsid, rights in self.around.rights.items()}
+        return DeviceState(streams, [DieStep() for _ in range(g.channels * g.dies)], recovering, now=now)
 
     def refusal(self, entry: int, port: Port) -> Answer | None:
         """The answer to an entry that checks 1 to 7 refuse, whatever the state."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from flashtrain.spec import Access, Port, ZoneState
 from flashtrain.spec.registers import StreamAttributes
+from flashtrain.spec.streams import Retention
 
 from .tile_step import DieStep
 
@@ -23,6 +24,8 @@ class StreamRights:
     host: Access
     core: Access
     non_volatile: bool
+    retention: Retention = Retention.MINUTES
+    refuses: bool = False
 
     def of(self, port: Port) -> Access:
         return self.host if port is Port.HOST else self.core
@@ -34,15 +37,19 @@ class StreamRights:
         return (
             1 << a.valid.low | self.non_volatile << a.non_volatile.low
             | self.host << a.host.low | self.core << a.core.low
+            | self.retention << a.retention.low | self.refuses << a.refuses.low
         )  # fmt: skip
 
 
 @dataclass
 class ZoneEntry:
-    """A zone: its state, and the blocks below its write pointer, which *finish* leaves where it is."""
+    """A zone: its state, the blocks below its write pointer, which *finish* leaves where it is, and what time
+    it was when the first of them came.
+    """
 
     state: ZoneState = ZoneState.EMPTY
     pages: list[Page] = field(default_factory=list)
+    since: int = 0
 
     @property
     def written(self) -> int:
@@ -53,11 +60,18 @@ class ZoneEntry:
             self.state, self.pages = ZoneState.EMPTY, []
 
     def copy(self) -> "ZoneEntry":
-        return ZoneEntry(self.state, list(self.pages))
+        return ZoneEntry(self.state, list(self.pages), self.since)
+
+    def has_lasted(self, seconds: int, now: int) -> bool:
+        """Whether its oldest data have this age; the clock has 32 bits, and what is from the future has not."""
+        return self.written > 0 and not (now - self.since - seconds) & 1 << 31
 
 
-def open_for_append(zone: ZoneEntry, capacity: int) -> None:
-    """What an append makes of its zone: full, or open, implicitly unless it was."""
+def append_pages(zone: ZoneEntry, pages: list[Page], capacity: int, now: int) -> None:
+    """The zone gets older from its first page on; it is full, or open, implicitly unless it was."""
+    if not zone.written:
+        zone.since = now
+    zone.pages += pages
     if zone.written == capacity:
         zone.state = ZoneState.FULL
     elif zone.state not in OPEN:
@@ -69,13 +83,18 @@ class StreamState:
     """generation: resets of all zones at once since the enable."""
 
     zones: list[ZoneEntry]
+    rights: StreamRights
     pinned: bool = False
     uncommitted: bool = False
     generation: int = 0
 
     @classmethod
-    def empty(cls, zones: int) -> "StreamState":
-        return cls([ZoneEntry() for _ in range(zones)])
+    def empty(cls, rights: StreamRights) -> "StreamState":
+        return cls([ZoneEntry() for _ in range(rights.zones)], rights)
+
+    def refuses(self, zone: ZoneEntry, now: int) -> bool:
+        """Whether the data of one of its zones are too old for it."""
+        return self.rights.refuses and zone.has_lasted(self.rights.retention.limit, now)
 
     @property
     def open(self) -> int:
@@ -94,21 +113,24 @@ class StreamState:
 
     def copy(self) -> "StreamState":
         zones = [zone.copy() for zone in self.zones]
-        return StreamState(zones, self.pinned, self.uncommitted, self.generation)
+        return StreamState(zones, self.rights, self.pinned, self.uncommitted, self.generation)
 
 
 @dataclass
 class DeviceState:
     """Of an enabled device: its streams by NSID, and what each of its dies knows of an optimizer step.
 
-    recovering: it takes INSPECT and RESTORE only; released: physical zones that the recovery gave back.
+    recovering: it takes INSPECT and RESTORE only; released: physical zones that the recovery gave back; now:
+    register TIME.
     """
 
     streams: dict[int, StreamState]
     dies: list[DieStep]
     recovering: bool = False
     released: frozenset[int] = frozenset()
+    now: int = 0
 
     def copy(self) -> "DeviceState":
         streams = {nsid: stream.copy() for nsid, stream in self.streams.items()}
-        return DeviceState(streams, [die.copy() for die in self.dies], self.recovering, self.released)
+        dies = [die.copy() for die in self.dies]
+        return DeviceState(streams, dies, self.recovering, self.released, self.now)

@@ -4,7 +4,7 @@ from flashtrain.spec import FmsConfig, Submission
 
 from .checks import zone_of
 from .conditions import appended_blocks
-from .state import DeviceState, Page, open_for_append
+from .state import DeviceState, Page, append_pages
 from .tile_step import DieStep
 from .transfers import Effect, Memory, Written, block_of
 
@@ -33,8 +33,7 @@ def update_tiles(entry: int, config: FmsConfig, state: DeviceState, memory: Memo
                 fresh[place] = page
             for block, page in zip(blocks, copied, strict=False):
                 writes.append(Written(address + block * g.page_bytes, g.page_bytes, page))
-    zone.pages += fresh
-    open_for_append(zone, g.zone_capacity)
+    append_pages(zone, fresh, g.zone_capacity, state.now)
     stream.uncommitted = True
     return Effect(number * g.zone_size + first, tuple(writes))
 
