@@ -7,7 +7,8 @@ from flashtrain.host.allocation_times import LIMIT, Moment, noted, time_of
 
 def test_an_allocation_is_as_old_as_the_last_moment_before_it():
     moments = (Moment(0, 100), Moment(5, 200), Moment(9, 300))
-    assert [time_of(moments, sequence) for sequence in (0, 4, 5, 8, 9, 1000)] == [100, 100, 200, 200, 300, 300]
+    times = {0: 100, 4: 100, 5: 200, 8: 200, 9: 300, 1000: 300}
+    assert {sequence: time_of(moments, sequence) for sequence in times} == times
     assert time_of(moments[1:], 4) == time_of((), 7) == 0, "nobody knows"
 
 

@@ -108,7 +108,8 @@ def same(one: np.ndarray | None, other: np.ndarray | None) -> bool:
 
 def test_a_model_without_errors_changes_nothing():
     def run(model: ErrorModel | None) -> tuple[bytes, int]:
-        with RtlLink(CONFIG) as link, open_device(link=link, node=SINGLE_NODE) as device:
+        node = SINGLE_NODE.refusing_nothing
+        with RtlLink(CONFIG) as link, open_device(link=link, node=node) as device:
             link.set_errors(model, keep=True)
             stream = device.stream("activations", Port.CORE)
             stored = stream.append(content(BLOCKS))

@@ -33,7 +33,7 @@ def link() -> Iterator[RtlLink]:
 
 @pytest.fixture
 def device(link: RtlLink) -> Iterator[Device]:
-    with open_device(link=link, node=SINGLE_NODE) as opened:
+    with open_device(link=link, node=SINGLE_NODE.refusing_nothing) as opened:
         yield opened
 
 

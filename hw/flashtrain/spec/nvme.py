@@ -55,10 +55,10 @@ readable while read-only. A stream reset is a reset with all zones selected: ret
 The result in a completion is 0 but for a successful append or update.
 
 Age. A zone is as old as its oldest data: as what was appended to it first since it was empty, by register
-TIME; recovery tells it of restored zones. It is *expired* from an age of `Retention.limit` of its stream on, if
-the stream refuses such data. From `Retention.due` on its report recommends a reset, unless it is retired; that
-decides nothing. Either lasts for 2^31 seconds: times count modulo 2^32, and data from the future are fresh, so
-that a clock can be set back.
+TIME; recovery tells it of restored zones. It is *expired* from an age of `Retention.limit` of its stream on,
+if the stream refuses such data. From `Retention.due` on its report recommends a reset, unless it is retired;
+that decides nothing. Either lasts for 2^31 seconds: times count modulo 2^32, and data from the future are
+fresh, so that a clock can be set back.
 
 Optimizer steps on the dies (`spec.update`):
 

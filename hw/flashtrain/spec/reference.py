@@ -206,7 +206,9 @@ def _node(node: NodeTable) -> Iterable[str]:
         for s in node.streams
     ]  # fmt: skip
     yield from _heading(f"Node *{node.name}*", level=3)
-    yield from _table(("NSID", "name", "persistency", "retention", "host may", "core may", "share", "too old"), rows)
+    yield from _table(
+        ("NSID", "name", "persistency", "retention", "host may", "core may", "share", "too old"), rows
+    )
 
 
 def _presets() -> Iterable[str]:

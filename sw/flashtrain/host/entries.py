@@ -16,8 +16,8 @@ class Command:
     in the tensor buffer, in bytes (0 without data); action: ZSA, the new state of a retired zone, or what a
     generation command does. Of an update, pages: of gradients per tile; copies: pages of them per tile; rows:
     of tiles. source: namespace of an update's or a commit's current generation. physical, wear,
-    restored_state, sequence, generation, time: of a restore; channel, die, plane, spare: of one of a block, without
-    sequence and generation.
+    restored_state, sequence, generation, time: of a restore; channel, die, plane, spare: of one of a block,
+    without sequence and generation.
     """
 
     opcode: Opcode

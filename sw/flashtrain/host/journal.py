@@ -112,7 +112,7 @@ class Journal:
         self.write()
 
     def end_copy(self) -> None:
-        """The content is in the spare zone: the zone will be reset. Or it is in the zone: the spare will be."""
+        """The content is in the spare zone, and the zone will be reset; or the other way round."""
         copy = self._record.copy
         if copy is not None:
             self._raise_floor(copy.spare if copy.whole else copy.zone)

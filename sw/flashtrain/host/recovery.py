@@ -330,9 +330,8 @@ class Recovery:
         floors = [sequence] * self._geometry.zones
         for claim in kept:
             floors[claim.zone] = claim.sequence
-        now = Record(
-            record.number, record.streams, tuple(floors), tuple(wear), moments=record.moments, copy=record.copy
-        )
+        now = Record(record.number, record.streams, tuple(floors), tuple(wear))
+        now = replace(now, moments=record.moments, copy=record.copy)
         if found.claim is None:
             journal.start(now)
         else:

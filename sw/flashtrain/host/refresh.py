@@ -19,7 +19,6 @@ from .journal_record import ZoneCopy
 from .stream import DeviceStream
 from .zone_info import ZoneInfo
 
-
 _BLOCKS_AT_ONCE = 1024
 
 

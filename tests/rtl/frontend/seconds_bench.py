@@ -1,5 +1,7 @@
 """Seconds, of a clock that is slow enough to see several."""
 
+from itertools import pairwise
+
 import cocotb
 from cocotb.triggers import RisingEdge
 
@@ -18,5 +20,5 @@ async def a_pulse_in_so_many_clocks(dut):
         if dut.second.value == 1:
             pulses.append(clock)
     assert len(pulses) == 4
-    assert [later - one for one, later in zip(pulses, pulses[1:], strict=False)] == [CLOCKS] * 3
+    assert [later - one for one, later in pairwise(pulses)] == [CLOCKS] * 3
     assert CLOCKS - 2 <= pulses[0] <= CLOCKS + 1

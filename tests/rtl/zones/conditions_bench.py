@@ -123,9 +123,7 @@ async def all_of_them(dut):
                 CONDITION, state=int(source.state), pointer=source.pointer, expired=-source.since
             )
             expired = -twin.zones[0].since
-            dut.zone.value = pack(
-                CONDITION, state=int(before.state), pointer=before.pointer, expired=expired
-            )
+            dut.zone.value = pack(CONDITION, state=int(before.state), pointer=before.pointer, expired=expired)
             for pins, stream in ((dut.stream, 0), (dut.source, SOURCE)):
                 flags = {"uncommitted": stream in twin.uncommitted, "pinned": stream in twin.pinned}
                 pins.value = pack(StreamCondition(), **{name: int(value) for name, value in flags.items()})

@@ -34,7 +34,9 @@ class HubClockworkPort(wiring.Signature):
 
 
 class HubClockwork(wiring.Component):
-    """The counters of the hub, and its clock: all that changes on its own. See `ChannelClockwork` for why it is apart.
+    """The counters of the hub, and its seconds: all that changes on its own.
+
+    See `ChannelClockwork` for why it is apart.
 
     Members
     -------

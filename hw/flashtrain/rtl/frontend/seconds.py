@@ -2,7 +2,7 @@
 
 from amaranth import Module, Signal
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import Out
 
 
 class Seconds(wiring.Component):

@@ -95,7 +95,8 @@ class Campaign:
         conditions = Conditions.random(random, self.iterations, self.config.geometry)
         data = digits()
         link = RtlLink(self.config, MEMORY_PAGES * self.config.geometry.page_bytes)
-        with link, open_device(link=link, node=UPDATE_NODE) as device:
+        # Volatile data are kept for days, too: what is tried is the code, not whether they are refused.
+        with link, open_device(link=link, node=UPDATE_NODE.refusing_nothing) as device:
             link.set_errors(conditions.errors)
 
             def after(iteration: int) -> None:

@@ -142,6 +142,7 @@ class SensibleFields:
             "restored_state": r.choice([ZoneState.CLOSED, ZoneState.CLOSED, ZoneState.FULL, ZoneState.EMPTY]),
             "physical": r.choice([r.randrange(g.zones), g.zones - 1, g.zones, g.blocks]),
             "wear": r.randrange(99),
+            "time": r.getrandbits(32),
             **(place if r.random() < 0.2 else number),
         }
 

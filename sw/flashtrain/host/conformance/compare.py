@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.spec import FlashtrainError, FmsConfig, NodeTable
-from flashtrain.spec.streams import SINGLE_NODE
+from flashtrain.spec.registers import Register
+from flashtrain.spec.streams import SINGLE_NODE, Retention
 
 from ..device import STATE_STREAMS, Device, open_device
 from ..entries import CompletionEntry
@@ -15,6 +16,8 @@ from ..link import Link
 from .random_commands import RandomCommands, RawCommand
 from .random_updates import random_step, state_nsids
 
+_PASSES, _SECONDS = 0.2, (1, 29, 31, *(end for which in Retention for end in (which.due, which.limit)))
+"""How often time passes between two batches, and how much."""
 _QUEUE_ENTRIES = 12
 """Few, so that queues are full and wrap often."""
 
@@ -74,11 +77,15 @@ def compare_links(
         source = RandomCommands(
             random, config, node, lambda number: base + number * piece_bytes, len(link_a.memory), recovering
         )
-        done = 0
+        done = now = 0
         while done < commands:
             for name in STATE_STREAMS if state_nsids(node) and not recovering else ():
                 stream = device_a.stream(name)
                 source.learn(stream.nsid, stream.report())
+            if random.random() < _PASSES:
+                now = (now + random.choice(_SECONDS)) % (1 << 32)
+                for link in (link_a, link_b):
+                    link.write_register(Register.TIME, now)
             batch = source.batch(min(commands - done, random.randint(1, most)))
             data = np.frombuffer(random.randbytes(len(sides[0].arena)), np.uint8)
             answers = [side.run(batch, data) for side in sides]

@@ -93,9 +93,7 @@ def _check_resources(zone: ZoneEntry, config: FmsConfig, stream: StreamState) ->
         demand(stream.open < config.max_open, _TOO_MANY_OPEN, "9: an open resource for a zone not yet open")
 
 
-def _check_source(
-    entry: int, config: FmsConfig, stream: StreamState, source: StreamState, now: int
-) -> None:
+def _check_source(entry: int, config: FmsConfig, stream: StreamState, source: StreamState, now: int) -> None:
     number = zone_of(entry, config)
     zone = source.zones[number]
     demand(zone.state is not ZoneState.OFFLINE, Status.ZONE_IS_OFFLINE, "9: the source's zone is not offline")

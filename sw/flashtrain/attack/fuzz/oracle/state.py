@@ -63,7 +63,7 @@ class ZoneEntry:
         return ZoneEntry(self.state, list(self.pages), self.since)
 
     def has_lasted(self, seconds: int, now: int) -> bool:
-        """Whether its oldest data have this age; the clock has 32 bits, and what is from the future has not."""
+        """Whether its oldest data are so old; the clock has 32 bits, and what is from the future is not."""
         return self.written > 0 and not (now - self.since - seconds) & 1 << 31
 
 
