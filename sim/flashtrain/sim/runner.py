@@ -51,8 +51,8 @@ from flashtrain.sim.bench_parameters import VARIABLE
 from flashtrain.sim.build_cache import BUILD, build_once, content_key, files_key, read_sources, write_sources
 from flashtrain.spec.errors import FlashtrainError
 
-_MAKE_OPTIONS = (*VERILATOR_MAKE_OPTIONS, "VM_PARALLEL_BUILDS=0", "OPT_FAST=-O1")
-"""A bench runs for seconds: precompiled headers and more optimisation take longer than they save."""
+_MAKE_OPTIONS = (*VERILATOR_MAKE_OPTIONS, "OPT_FAST=-O1")
+"""A bench runs for seconds: more optimisation takes longer than it saves."""
 
 
 class Simulator(Enum):
