@@ -13,13 +13,9 @@ by content, so that a second start takes a fraction of a second.
 
 import json
 import os
-import shutil
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -32,11 +28,8 @@ import flashtrain.spec as spec
 from flashtrain.rtl.export import UNAVOIDABLE_WARNINGS, export_design
 from flashtrain.rtl.tools import (
     VERILATOR_MAKE_OPTIONS,
-    ToolError,
     tool_versions,
     verilator_binary,
-    verilator_environment,
-    verilator_root,
 )
 from flashtrain.sim.build_cache import (
     BUILD,
@@ -47,27 +40,25 @@ from flashtrain.sim.build_cache import (
     read_sources,
     write_sources,
 )
+from flashtrain.sim.cxx import (
+    CXX_OPTIONS,
+    compiler_version,
+    cxx_compiler,
+    progress,
+    run,
+    runtime_object,
+    runtime_options,
+)
 
-_CXX_FLAGS = "-fPIC -std=gnu++17"
 _VERILATOR_OPTIONS = (
     *("--cc", "--build", "-Wno-fatal"),
     *(f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS),
     *("-O3", "--x-assign", "fast", "--x-initial", "fast"),
     # Functions of middling size: compilers take long over large ones.
     *("--output-split", "5000", "--output-split-cfuncs", "2000"),
-    *("-CFLAGS", _CXX_FLAGS),
+    *("-CFLAGS", " ".join(CXX_OPTIONS)),
 )
 _MAKE_OPTIONS = (*VERILATOR_MAKE_OPTIONS, "OPT_FAST=-O3", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2")
-_HARNESS_OPTIONS = (
-    "-O3",
-    *_CXX_FLAGS.split(),
-    "-DVERILATOR=1",
-    "-DVM_COVERAGE=0",
-    "-DVM_SC=0",
-    "-DVM_TIMING=0",
-    "-DVM_TRACE_FST=0",
-    "-DVM_TRACE_SAIF=0",
-)
 
 
 @dataclass(frozen=True)
@@ -104,7 +95,7 @@ def exported(
     folder = (build_dir / f"{name}-{key}").resolve()
 
     def export() -> None:
-        with _progress(f"elaborating {name}"):
+        with progress(f"elaborating {name}"):
             write(folder)
 
     build_once(folder, export)
@@ -135,12 +126,12 @@ def verilate(
 
 def verilate_all(sources: Sequence[ModelSource], name: str, build_dir: Path = BUILD / "model") -> list[Model]:
     """Compile each of the sources, as many at a time as there are processors; `name` is said on stderr."""
-    compiler = _compiler()
+    compiler = cxx_compiler()
     builds = [_ModelBuild(source, compiler, build_dir) for source in sources]
     missing = [build for build in builds if not build.is_done()]
     if missing:
         count = "" if len(missing) == 1 else f", {len(missing)} models,"
-        with _progress(f"compiling {name}{count} with Verilator and {Path(compiler).name} (done once)"):
+        with progress(f"compiling {name}{count} with Verilator and {Path(compiler).name} (done once)"):
             with ThreadPoolExecutor(os.cpu_count()) as pool:
                 for _ in pool.map(_ModelBuild.run, missing):
                     if len(missing) > 1:
@@ -160,7 +151,7 @@ class _ModelBuild:
         self._make_options = [*_MAKE_OPTIONS, f"CXX={compiler}", f"LINK={compiler}"]
         # Which Python runs Verilator's scripts makes no difference.
         flags = [option for option in self._make_options if not option.startswith("PYTHON3=")]
-        tools = (json.dumps(tool_versions()), _version(compiler))
+        tools = (json.dumps(tool_versions()), compiler_version(compiler))
         key = content_key(files_key(self._files), *tools, *self._options, *flags)
         self._folder = (build_dir / f"{source.top}-{key}").resolve()
         self.model = Model(source.prefix, self._folder / "obj", source.trace)
@@ -177,7 +168,7 @@ class _ModelBuild:
         # The model alone: Verilator's own library is compiled once for all.
         targets = [f"lib{self.model.prefix}.a"]
         command += [word for option in (*self._make_options, *targets) for word in ("-MAKEFLAGS", option)]
-        _run([*command, *write_sources(self._files, self._folder / "src")], self._folder / "build.log", top)
+        run([*command, *write_sources(self._files, self._folder / "src")], self._folder / "build.log", top)
 
 
 def build_shared_library(
@@ -187,80 +178,27 @@ def build_shared_library(
 
     Raises `ToolError` with the end of the log when something does not compile.
     """
-    compiler = _compiler()
+    compiler = cxx_compiler()
     files = read_sources(cpp)
     traced = any(model.trace for model in models)
-    options = [*_HARNESS_OPTIONS, f"-DVM_TRACE={int(traced)}", f"-DVM_TRACE_VCD={int(traced)}"]
-    runtime = _runtime(compiler, options, traced)
+    names = ("verilated", "verilated_threads", *(["verilated_vcd_c"] if traced else []))
+    runtime = [runtime_object(name, traced) for name in names]
     folders = [str(model.folder) for model in models]
-    key = content_key(files_key(files), runtime.name, *folders)
+    key = content_key(files_key(files), *map(str, runtime), *folders)
     folder = (build_dir / f"{name}-{key}").resolve()
     library = folder / f"lib{name}.so"
 
     def build() -> None:
         compiled = [path for path in write_sources(files, folder / "src") if path.suffix == ".cpp"]
         archives = [model.folder / f"lib{model.prefix}.a" for model in models]
-        linked = ["-shared", "-o", library, *compiled, *archives, *sorted(runtime.glob("*.o")), "-latomic"]
-        with _progress(f"linking {name}"):
-            _run([compiler, *options, *_includes(folders), *linked], folder / "build.log", name)
+        linked = ["-shared", "-o", library, *compiled, *archives, *runtime, "-latomic"]
+        includes = [f"-I{path}" for path in folders]
+        with progress(f"linking {name}"):
+            run([compiler, *runtime_options(traced), *includes, *linked], folder / "build.log", name)
 
     build_once(folder, build)
     return library
 
 
-def _runtime(compiler: str, options: Sequence[str], traced: bool) -> Path:
-    """The folder with the objects of Verilator's own library."""
-    key = content_key(_version(compiler), json.dumps(tool_versions()), *options)
-    folder = (BUILD / "lib" / f"verilated-{key}").resolve()
-    names = ("verilated", "verilated_threads", *(["verilated_vcd_c"] if traced else []))
-
-    def build() -> None:
-        sources = [verilator_root() / "include" / f"{name}.cpp" for name in names]
-        with _progress("compiling Verilator's library (done once)"):
-            words = [compiler, *options, *_includes(()), "-c", *sources]
-            _run(words, folder / "build.log", "Verilator's library", folder)
-
-    build_once(folder, build)
-    return folder
-
-
-def _includes(folders: Sequence[str]) -> list[str]:
-    include = verilator_root() / "include"
-    return [f"-I{path}" for path in (include, include / "vltstd", *folders)]
-
-
-def _run(command: Sequence[object], log: Path, name: str, folder: Path | None = None) -> None:
-    with log.open("w") as out:
-        words = [str(word) for word in command]
-        environment = verilator_environment()
-        done = subprocess.run(words, env=environment, stdout=out, stderr=subprocess.STDOUT, cwd=folder)
-    if done.returncode:
-        raise ToolError(f"{name} does not compile ({log}):\n{log.read_text()[-4000:]}")
-
-
-def _version(compiler: str) -> str:
-    return subprocess.run([compiler, "--version"], text=True, capture_output=True).stdout
-
-
-def _compiler() -> str:
-    """Path of a C++ compiler. Clang takes a third of the time of g++ for this kind of code."""
-    for name in ("clang++", "g++", "c++"):
-        path = shutil.which(name)
-        if path:
-            return path
-    raise ToolError("no C++ compiler is installed: 'apt-get install g++' brings one")
-
-
 def _python_files(package: ModuleType) -> list[Path]:
     return sorted(path for folder in package.__path__ for path in Path(folder).rglob("*.py"))
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[None]:
-    """Say on stderr what takes long, and how long it took."""
-    print(f"flashtrain: {what} ...", end="", file=sys.stderr, flush=True)
-    start = time.monotonic()
-    try:
-        yield
-    finally:
-        print(f" {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
