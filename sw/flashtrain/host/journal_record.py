@@ -131,7 +131,8 @@ class RecordFormat:
         each = struct.Struct(f"<{self._zones}I")
         floors, wear, pointers = (each.unpack_from(data, at + i * each.size) for i in range(3))
         at += 3 * each.size
-        copy = ZoneCopy(*_COPY.unpack_from(data, at), bool(flags & _COPY_WHOLE)) if flags & _COPIED else None
+        zone, spare = _COPY.unpack_from(data, at)
+        copy = ZoneCopy(zone, spare, bool(flags & _COPY_WHOLE)) if flags & _COPIED else None
         at += _COPY.size
         stored = (Moment(*_MOMENT.unpack_from(data, at + i * _MOMENT.size)) for i in range(LIMIT))
         moments = tuple(moment for moment in stored if moment != _NEVER)

@@ -2,6 +2,7 @@
 
 from fault import Fault
 
+AGE = "rtl/zones/test_zones.py::test_age"
 CONDITIONS = "rtl/zones/test_zones.py::test_conditions"
 ERASE = "rtl/zones/test_zones.py::test_erase"
 ALLOCATOR = "rtl/zones/test_zones.py::test_allocator"
@@ -138,5 +139,37 @@ ZONES = (
         "m.d.sync += self.sequence.eq(self.sequence | 1)",
         "two allocations of physical zones have the same number",
         RECOVERY,
+    ),
+    Fault(
+        "classes-end-a-second-late",
+        "zones/age.py",
+        "m.d.comb += passed.eq(Array(before.values())[self.retention] - self.since)",
+        "m.d.comb += passed.eq(Array(before.values())[self.retention] - self.since - 1)",
+        "data are taken for good in the second in which they are past their class",
+        AGE,
+        quick=True,
+    ),
+    Fault(
+        "age-of-the-youngest-data",
+        "zones/manager.py",
+        """        with m.If(takes_zone):
+            m.d.comb += [
+                stored.time.eq(self.time),
+""",
+        """        with m.If(kind.is_append):
+            m.d.comb += stored.time.eq(self.time)
+        with m.If(takes_zone):
+            m.d.comb += [
+""",
+        "each append to a zone makes all its data young",
+        ALL,
+    ),
+    Fault(
+        "source-as-old-as-its-stream-may-be",
+        "zones/manager.py",
+        "m.d.comb += age.retention.eq(source.retention)",
+        "m.d.comb += age.retention.eq(settings.retention)",
+        "the source of an update is judged by the class of the destination",
+        OF_UPDATES,
     ),
 )

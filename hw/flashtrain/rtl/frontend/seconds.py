@@ -13,11 +13,9 @@ class Seconds(wiring.Component):
     second : Out(1)
     """
 
-    second: Out(1)
-
     def __init__(self, clocks: int):
         self.clocks = clocks
-        super().__init__()
+        super().__init__({"second": Out(1)})
 
     def elaborate(self, platform):
         m = Module()

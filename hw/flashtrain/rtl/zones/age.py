@@ -25,11 +25,14 @@ class ZoneAge(wiring.Component):
     expired : Out(1)   for `Retention.limit` seconds or more
     """
 
-    time: In(TIME_BITS)
-    since: In(TIME_BITS)
-    retention: In(2)
-    due: Out(1)
-    expired: Out(1)
+    def __init__(self):
+        super().__init__({
+            "time": In(TIME_BITS),
+            "since": In(TIME_BITS),
+            "retention": In(2),
+            "due": Out(1),
+            "expired": Out(1),
+        })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
