@@ -34,11 +34,12 @@ def test_sequence_from_python(tmp_path):
     run_in(tmp_path, "script.py")
 
 
-def test_recovery(tmp_path):
-    (block,) = code("recovery.md")
+@pytest.mark.parametrize("page", ["recovery.md", "retention.md"])
+def test_a_page_with_its_output(tmp_path, page):
+    (block,) = code(page)
     (tmp_path / "script.py").write_text(block)
     done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True)
-    assert f"```\n{done.stdout}```" in (ROOT / "docs" / "recovery.md").read_text(), done.stderr
+    assert f"```\n{done.stdout}```" in (ROOT / "docs" / page).read_text(), done.stderr
 
 
 def test_another_configuration(tmp_path):
