@@ -147,7 +147,6 @@ ZONES = (
         "m.d.comb += passed.eq(Array(before.values())[self.retention] - self.since - 1)",
         "data are taken for good in the second in which they are past their class",
         AGE,
-        quick=True,
     ),
     Fault(
         "age-of-the-youngest-data",
