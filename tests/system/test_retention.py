@@ -63,9 +63,8 @@ def test_old_data_are_refused_to_the_second(link, device, raw, random):
     assert np.array_equal(stream.read(stored), data)
 
 
-def test_an_update_from_old_state_is_refused(link_of_updates, raw_of):
+def test_an_update_from_old_state_is_refused(link, raw_of):
     """Nothing is appended then, and the destination is not uncommitted."""
-    link = link_of_updates
     with open_device(link=link, node=STRICT) as device:
         g, raw = link.config.geometry, raw_of(device)
         tile = g.channels * g.planes

@@ -33,6 +33,7 @@ def link() -> Iterator[RtlLink]:
 
 @pytest.fixture
 def device(link: RtlLink) -> Iterator[Device]:
+    """One that reads volatile data, too, after days."""
     with open_device(link=link, node=SINGLE_NODE.refusing_nothing) as opened:
         yield opened
 
