@@ -46,22 +46,24 @@ class TileRandomizer(wiring.Component):
         page_words = g.page_bytes // WORD_BYTES
         word_bits = exact_log2(page_words)
 
-        def state_of(row: Value, index: Value) -> Value:
-            return half_done(row, index[word_bits:], index[:word_bits])
+        def half_of(name: str, row: Value, index: Value) -> Value:
+            return half_done(m, name, row, index[word_bits:], index[:word_bits])
 
         # What was asked for comes in the next clock, and the other half of its key with it.
         asked = Signal(KEY_BITS, reset_less=True)
+        operand_half = half_of("operand", self.source, values.read_index)
         with m.If(tile.read & tile.read_ready):
-            m.d.sync += asked.eq(state_of(self.source, values.read_index))
+            m.d.sync += asked.eq(operand_half)
+        result_key = finished(m, "put", half_of("result", self.target, values.write_index))
         m.d.comb += [
             tile.read.eq(values.read),
             tile.read_index.eq(values.read_index),
             values.read_ready.eq(tile.read_ready),
-            values.operand.eq(tile.operand ^ finished(asked)),
+            values.operand.eq(tile.operand ^ finished(m, "come", asked)),
             tile.write.eq(values.write),
             tile.write_index.eq(values.write_index),
             values.write_ready.eq(tile.write_ready),
-            tile.result.eq(values.result ^ finished(state_of(self.target, values.write_index))),
+            tile.result.eq(values.result ^ result_key),
         ]
 
         plain, identities = self.plain, self.identities
@@ -69,7 +71,8 @@ class TileRandomizer(wiring.Component):
         for number in range(len(plain.content) // KEY_BITS):
             word = Signal(range(page_words + PageIdentity.BYTES // WORD_BYTES), name=f"word_{number}")
             m.d.comb += word.eq(page_words + Cat(Const(number, 1), plain.lane))
-            key = finished(half_done(self.target, plain.plane[: g.plane_bits], word))
+            half = half_done(m, f"half_{number}", self.target, plain.plane[: g.plane_bits], word)
+            key = finished(m, f"whole_{number}", half)
             keys.append(but_for_version(g, key, word))
         m.d.comb += [
             identities.write.eq(plain.write),

@@ -59,12 +59,12 @@ class Keystream(wiring.Component):
         m.d.sync += [
             restarted.eq(self.restart),
             first.eq(restarted),
-            state.eq(half_done(self.row, self.plane, word)),
+            state.eq(half_done(m, "begun", self.row, self.plane, word)),
         ]
         with m.If(self.advance):
             m.d.sync += second.eq(~second)
         with m.If(takes):
-            m.d.sync += [key.eq(but_for_version(g, finished(state), word)), word.eq(word + 1)]
+            m.d.sync += [key.eq(but_for_version(g, finished(m, "ended", state), word)), word.eq(word + 1)]
         with m.If(self.restart):
             m.d.sync += [word.eq(0), second.eq(0)]
         return m
