@@ -90,7 +90,11 @@ for _name, _strength, _bytes, _blocks, _bits in (
         blocks=_blocks, block_bits=_bits, spare_blocks=_blocks - _zones, spares=range(_zones, _blocks)
     )
     CONFIGS[f"{_name}_ecc"] = CONFIGS[_name] | dict(
-        name=f"{_name}_ecc", code_strength=_strength, read_levels=3, level_bits=2, randomizer=True,
+        name=f"{_name}_ecc",
+        code_strength=_strength,
+        read_levels=3,
+        level_bits=2,
+        randomizer=True,
         bus_page_bytes=_bytes,
     )
 

@@ -1,6 +1,6 @@
 """The keys of stored pages (`flashtrain.spec.randomizer`) in NumPy: all words of many pages at a time.
 
-    stored = page ^ page_keys(GEOMETRY, row, plane)      # and the same way back
+    stored = page ^ page_keys(geometry, row, plane)      # and the same way back
 
 Written from the text of the specification and without its code, for those who check the hardware.
 `python -m flashtrain.numerics.page_randomizer` prints what it does to pages of a training.
@@ -16,6 +16,12 @@ from flashtrain.spec import Geometry
 _IDENTITY_BYTES = 16
 _ROUNDS = 10
 _VERSION_BITS = range(109, 112)  # of an identity
+
+
+def without_key(geometry: Geometry, stored: bytes, row: int, plane: int) -> bytes:
+    """Data and identity of a page that lies in an array."""
+    key = page_keys(geometry, row, plane)
+    return (np.frombuffer(stored[: key.size], np.uint8) ^ key).tobytes()
 
 
 def page_keys(geometry: Geometry, rows: ArrayLike, planes: ArrayLike) -> NDArray[np.uint8]:

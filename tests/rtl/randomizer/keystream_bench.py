@@ -40,7 +40,7 @@ async def page(dut, busy: float, wait: int = KEY_CLOCKS, beats: int = BEATS) -> 
 @cocotb.test()
 @cocotb.parametrize(busy=[1, 0.9, 0.3])
 async def every_beat(dut, busy):
-    """Pages follow each other at once, with parity behind them, and the first beat comes as early as it may."""
+    """Pages follow each other at once, with parity behind them, and first beats come as early as they may."""
     await start(dut, restart=0, row=0, plane=0, advance=0)
     for _ in range(3):
         await page(dut, busy)

@@ -147,8 +147,8 @@ class BeatPacker(wiring.Component):
     valid : In(1), beat : In(16)
     completes : Out(1)                  this beat is a chunk's last
     chunk_valid : Out(1), chunk : Out   a chunk, `CHUNK_CLOCKS` after that
-    packs : Out(1), key : In(16)        with a randomizer: a beat enters its chunk, `CHUNK_CLOCKS` - 1 after it
-                                        came; it is XORed with the key
+    packs : Out(1), key : In(16)        with a randomizer: a beat enters its chunk, `CHUNK_CLOCKS` - 1 after
+                                        it came; the key is taken off it
     """
 
     def __init__(self, config: FmsConfig):
