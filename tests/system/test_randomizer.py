@@ -14,7 +14,7 @@ from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
 from flashtrain.spec.presets import TINY_ECC
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
 from flashtrain.spec.update import Tile
-from flashtrain.training.optimizers import Adam
+from flashtrain.training.optimizers import AdamW
 
 CONFIG = TINY_ECC
 G = CONFIG.geometry
@@ -101,9 +101,9 @@ def test_of_the_write_buffer_nothing_is_randomized(link, device):
 
 
 def test_state_on_the_dies(link):
-    """Equal weights, zeros for moments and gradients: cells look random before and after steps of Adam, and
+    """Equal weights, zeros for moments and gradients: cells look random before and after steps of AdamW, and
     hold what NumPy says."""
-    optimizer, shape = Adam(0.001, weight_decay=0.01), (1500,)
+    optimizer, shape = AdamW(0.001, weight_decay=0.01), (1500,)
     w, g = np.full(shape, 0.125, np.float32), np.zeros(shape, np.float32)
     kept = optimizer.initial_state(w)
     group = TensorGroup(optimizer.code, (shape,), GradientFormat.FP32, CopyFormat.BF16)

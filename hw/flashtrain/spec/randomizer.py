@@ -9,6 +9,9 @@ Not of the block, because a page may be moved to another block of its plane by t
 of keys (copyback), nor of die and channel, whose cells share nothing. Each word's key is computed from these
 numbers alone, so that words may be taken in any order and any number at a time.
 
+Channels put keys on and take them off; a die stores and gives pages as they come, and does so itself only
+for what it updates. Gradients, constants, copies and statistics, which are in no array, have no key.
+
 Data and the identity behind them are randomized. Parity is not: it is that of randomized data. The bits of
 `PageIdentity.version` stay as they are, so that neither ones (an erased page) nor zeros read as an identity,
 whatever the key.

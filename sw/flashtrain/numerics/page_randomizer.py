@@ -3,7 +3,7 @@
     stored = page ^ page_keys(geometry, row, plane)      # and the same way back
 
 Written from the text of the specification and without its code, for those who check the hardware.
-`python -m flashtrain.numerics.page_randomizer` prints what it does to pages of a training.
+`randomizer_figure` prints what they do to pages of a training.
 """
 
 from math import pi
