@@ -6,13 +6,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from flashtrain.host import Device, TensorGroup, open_device
+from flashtrain.host import TensorGroup, open_device
 from flashtrain.numerics import copy_of
 from flashtrain.numerics.page_randomizer import without_key
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
 from flashtrain.spec.presets import TINY_ECC
-from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
+from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.spec.update import Tile
 from flashtrain.training.optimizers import AdamW
 
@@ -24,12 +24,6 @@ PAGE = G.page_bytes
 @pytest.fixture
 def link() -> Iterator[RtlLink]:
     with RtlLink(CONFIG) as opened:
-        yield opened
-
-
-@pytest.fixture
-def device(link: RtlLink) -> Iterator[Device]:
-    with open_device(link=link, node=SINGLE_NODE) as opened:
         yield opened
 
 
