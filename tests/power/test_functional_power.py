@@ -25,8 +25,8 @@ class LazyFlash(Flash):
     erased: blocks, by number and column, since the host looked last.
     """
 
-    def __init__(self, geometry):
-        super().__init__(geometry)
+    def __init__(self, geometry, randomizer):
+        super().__init__(geometry, randomizer)
         self.ghosts: dict[int, list[Page | None]] = {}
         self.before: dict[int, int] = {}
         self.erased: set[tuple[int, int]] = set()
@@ -77,7 +77,7 @@ class FailingLink(FunctionalLink):
 
     def __init__(self, random: Random, config: FmsConfig) -> None:
         super().__init__(config, 1 << 18)
-        self._flash: LazyFlash = LazyFlash(config.geometry)
+        self._flash: LazyFlash = LazyFlash(config.geometry, config.randomizer)
         self._random = random
         self.left = -1  # never
 

@@ -8,6 +8,7 @@ import pytest
 
 from flashtrain.host import open_device
 from flashtrain.numerics.page_codec import PageCodec
+from flashtrain.numerics.page_randomizer import without_key
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.spec.identity import is_identity
 from flashtrain.spec.presets import TINY_ECC
@@ -24,11 +25,12 @@ def link() -> Iterator[RtlLink]:
         yield opened
 
 
-def programmed(link: RtlLink) -> list[bytes]:
+def programmed(link: RtlLink) -> Iterator[tuple[int, int, bytes]]:
+    """Row, plane and bytes of pages, as they are stored."""
     g = GEOMETRY
-    places = product(*map(range, (g.channels, g.dies, g.planes, g.blocks, g.pages)))
-    pages = (link.raw_page(*place) for place in places)
-    return [page for page in pages if page is not None]
+    for place in product(*map(range, (g.channels, g.dies, g.planes, g.blocks, g.pages))):
+        if page := link.raw_page(*place):
+            yield place[4], place[2], page
 
 
 def test_what_is_appended_is_read_back(link, device, seed):
@@ -42,10 +44,10 @@ def test_what_is_appended_is_read_back(link, device, seed):
 
     assert CONFIG.code is not None
     codec = PageCodec(CONFIG.code)
-    pages = programmed(link)
+    pages = list(programmed(link))
     assert len(pages) >= sum(-(-array.nbytes // GEOMETRY.page_bytes) for array in arrays)
-    for page in pages:
-        assert is_identity(page[GEOMETRY.page_bytes : GEOMETRY.identified_page_bytes])
+    for row, plane, page in pages:
+        assert is_identity(without_key(GEOMETRY, page, row, plane)[GEOMETRY.page_bytes :])
         read = np.frombuffer(page[: CONFIG.bus_page_bytes], np.uint8).copy()
         assert all(verdict.clean for verdict in codec.decode(read))
     for counters in device.channel_counters():

@@ -8,6 +8,7 @@ import pytest
 
 from flashtrain.host import Device, open_device
 from flashtrain.host.command_errors import MediaError
+from flashtrain.numerics.page_randomizer import without_key
 from flashtrain.sim.nand_errors import ErrorModel, Wear
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.spec import preset
@@ -159,5 +160,10 @@ def break_blocks_of(link: RtlLink, written: np.ndarray, rows: int) -> None:
     pages = {page.tobytes() for page in written.reshape(-1, G.page_bytes)[-G.superpage :]}
     for place in PLACES:
         held = {block: link.raw_page(*place, block, rows - 1) for block in range(G.blocks)}
-        (block,) = [block for block, page in held.items() if page and page[: G.page_bytes] in pages]
+        data = {
+            block: without_key(G, page, rows - 1, place[2])[: G.page_bytes]
+            for block, page in held.items()
+            if page
+        }
+        (block,) = [block for block, page in data.items() if page in pages]
         link.break_block(*place, block)

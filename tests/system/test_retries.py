@@ -9,6 +9,7 @@ import pytest
 
 from flashtrain.host import Device, open_device
 from flashtrain.host.command_errors import MediaError
+from flashtrain.numerics.page_randomizer import without_key
 from flashtrain.sim.nand_errors import Ageing, ErrorModel, PagePlace, wrong_bits
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.spec import Opcode, Status
@@ -78,8 +79,9 @@ def foretell(link: RtlLink, seed: int) -> Prophecy:
             bits = wrong_bits(model, place, 8 * G.raw_page_bytes, 0, rate)
             wrong.append(np.count_nonzero(bits < 8 * CONFIG.bus_page_bytes))
         good = [level for level in LEVELS if wrong[level] <= CONFIG.code.strength]
-        tried[held[:PAGE]] = good[0] if good else LEVELS[-1]
-        saved[held[:PAGE]] = bool(good)
+        data = without_key(G, held, page, plane)[:PAGE]
+        tried[data] = good[0] if good else LEVELS[-1]
+        saved[data] = bool(good)
     return Prophecy(model, tried, saved)
 
 
@@ -147,7 +149,7 @@ def test_new_pages_are_read_at_the_first_level(link, device, seed):
         held = link.raw_page(*place)
         if held is not None:
             bits = wrong_bits(model, PagePlace(*place, int(erases[place[:4]])), 8 * G.raw_page_bytes, 0, 8e-5)
-            expected[held[:PAGE]] = bits.tolist()
+            expected[without_key(G, held, place[4], place[2])[:PAGE]] = bits.tolist()
     link.set_errors(model, keep=True)
     for number in range(8):
         with suppress(MediaError):

@@ -376,10 +376,14 @@ class BusRequest(data.StructLayout):
 
 
 class PageSource(data.StructLayout):
-    """Where in its channel's arrays a page was read, and at which level; nothing without `read_levels`."""
+    """Where in its channel's arrays a page was read, and at which level, as far as somebody needs it: a
+    retry with `read_levels`, its key with a randomizer."""
 
     def __init__(self, config: FmsConfig):
-        super().__init__({**_page_place(config), **_level(config)} if config.read_levels else {})
+        place = _page_place(config)
+        if not config.read_levels:
+            place = {name: place[name] for name in ("row", "plane") if config.randomizer}
+        super().__init__({**place, **_level(config)})
 
 
 class PageRetry(data.StructLayout):

@@ -19,6 +19,7 @@ class FmsConfig:
     code_strength: bits that are corrected in a code word of a page (`spec.ecc`), 0 without error correction;
     read_levels: how often a page that cannot be corrected is read again, each time at a level that is a step
     lower (`spec.nand`), 0 to 7;
+    randomizer: pages are stored with a key that looks random (`spec.randomizer`);
     die_word_bytes: width of a die's page registers; late_polls: how often a die that should be ready is
     found busy before it is given up; update_interval: clocks of a die's update unit per
     parameter; update_divider: bus clocks per clock of the update unit.
@@ -37,6 +38,7 @@ class FmsConfig:
     address_bits: int = 36
     code_strength: int = 0
     read_levels: int = 0
+    randomizer: bool = False
     die_word_bytes: int = 32
     late_polls: int = 1024
     update_interval: int = 5

@@ -88,6 +88,7 @@ Optimizer steps on the dies (`spec.update`):
 Recovery (`spec.identity`). INSPECT reads as READ does, but SLBA counts blocks of the device by physical zone
 (behind the zones come the spare blocks, those of one number on all planes as a zone), nothing about the zone
 is checked, and the last 16 bytes of each block are replaced by the page's identity, as it is in the flash.
+A page that was not programmed is ones, with a randomizer its key inverted (`spec.randomizer`).
 RESTORE has no data; END waits until no command is in flight. Where they mean no namespace, NSID is that of
 any that exists.
 A READ whose page has another identity than it must have completes with UNRECOVERED_READ_ERROR, and nothing of

@@ -68,7 +68,12 @@ def _reliable(config: FmsConfig, strength: int, spare_blocks: int) -> FmsConfig:
     g = config.geometry
     geometry = replace(g, blocks=g.blocks + spare_blocks, spare_blocks=spare_blocks)
     return replace(
-        config, name=f"{config.name}_ecc", geometry=geometry, code_strength=strength, read_levels=3
+        config,
+        name=f"{config.name}_ecc",
+        geometry=geometry,
+        code_strength=strength,
+        read_levels=3,
+        randomizer=True,
     )
 
 
@@ -80,7 +85,8 @@ TINY_ECC, SMALL_ECC, BEHEMOTH_ECC = (
     _reliable(SMALL, 13, 2),
     _reliable(BEHEMOTH, 13, 14),
 )
-"""The same with error correction, in channels and dies, and with spare blocks beyond those of the zones.
+"""The same with error correction and a randomizer, in channels and dies, and with spare blocks beyond those
+of the zones.
 
 Parity takes 2.3 % of a bus (`tiny`: 2.9 %). The errors of old data become fewer for as many steps of the read
 level."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from flashtrain.numerics.page_codec import PageCodec
+from flashtrain.numerics.page_randomizer import without_key
 from flashtrain.spec import FmsConfig, Geometry
 from flashtrain.spec.presets import TINY
 from flashtrain.spec.timing import ns
@@ -61,14 +62,28 @@ WIDE_CODE = replace(
 )
 """Four code words, words of four chunks, and more page buffers than pages are corrected at once."""
 
+DUAL_RANDOM, WIDE_RANDOM, TINY_RANDOM = (
+    replace(one, name=f"{base}_random", randomizer=True)
+    for base, one in (("dual", DUAL), ("wide", WIDE_CODE), ("tiny", TINY_RETRY))
+)
+"""Pages have keys: alone, with a code, and with all there is."""
+
 CONFIGS: dict[str, FmsConfig] = {
     config.name: config
-    for config in (TINY, DUAL, WIDE, TINY_CODE, DUAL_CODE, WIDE_CODE, TINY_RETRY, DUAL_RETRY)
-}
+    for config in (
+        TINY, DUAL, WIDE, TINY_CODE, DUAL_CODE, WIDE_CODE, TINY_RETRY, DUAL_RETRY, TINY_RANDOM, DUAL_RANDOM,
+        WIDE_RANDOM,
+    )
+}  # fmt: skip
 EVERY_CONFIG = {
     **CONFIGS,
     **{config.name: config for config in (IMPATIENT, IMPATIENT_RETRY, UPDATING, UPDATING_PAIR, DUAL_SPARES)},
 }
+
+
+def with_key(config: FmsConfig, data: bytes, row: int, plane: int) -> bytes:
+    """Data and identity as they are stored, or the other way round."""
+    return without_key(config.geometry, data, row, plane) if config.randomizer else data
 
 
 def with_parity(config: FmsConfig, data: bytes) -> bytes:

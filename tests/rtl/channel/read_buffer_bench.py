@@ -6,7 +6,7 @@ from itertools import groupby
 
 import cocotb
 import numpy as np
-from channel_kit import CONFIGS, with_parity
+from channel_kit import CONFIGS, with_key, with_parity
 from cocotb.triggers import RisingEdge
 from damage import ReadPage, read_page, some_errors
 
@@ -78,11 +78,13 @@ class Bench:
 
     def read(self, number: int, errors: list[int] | None = None) -> None:
         """A page from an array, with wrong bits in its code words; at any level."""
-        page = with_parity(CONFIG, random.randbytes(GEOMETRY.identified_page_bytes))
+        data = random.randbytes(GEOMETRY.identified_page_bytes)
+        page = with_parity(CONFIG, with_key(CONFIG, data, **self.place(number)))
         self.on_bus[number] = page
         if CODE:
             one = self.decoded[number] = read_page(CONFIG, page, errors or [0] * CODE.words)
             self.on_bus[number], page = one.read, one.corrected
+        page = with_key(CONFIG, page, **self.place(number))
         level = self.levels[number] = random.randint(0, CONFIG.read_levels)
         identity = page[GEOMETRY.page_bytes : GEOMETRY.identified_page_bytes]
         failed = number in self.decoded and self.decoded[number].failed
@@ -98,10 +100,13 @@ class Bench:
 
     def source(self, number: int, level: int) -> int:
         g = GEOMETRY
-        if not CONFIG.read_levels:
-            return 0
-        return pack(PageSource(CONFIG), zone=number % g.zones, row=number % g.pages, die=number % g.dies,
-                    plane=number % g.planes, level=level)  # fmt: skip
+        fields = {"zone": number % g.zones, "die": number % g.dies, "level": level, **self.place(number)}
+        return pack(PageSource(CONFIG), **{name: fields[name] for name in PageSource(CONFIG).members})
+
+    @staticmethod
+    def place(number: int) -> dict[str, int]:
+        """Where a page comes from, within its die's blocks."""
+        return {"row": number % GEOMETRY.pages, "plane": number % GEOMETRY.planes}
 
     def take(self, number: int) -> None:
         """A page that a die has made: what is behind its data has no meaning."""

@@ -60,6 +60,9 @@ class EngineWithDies(wiring.Component):
 @pytest.mark.long("icarus", "tiny_retry")
 @pytest.mark.long("dual_retry")
 @pytest.mark.long("wide_code")
+@pytest.mark.long("wide_random")
+@pytest.mark.long("dual_random")
+@pytest.mark.long("icarus", "tiny_random")
 @pytest.mark.parametrize("name", CONFIGS)
 def test_engine(name, simulator, seed, tmp_path):
     run("engine", CONFIGS[name], simulator, seed, tmp_path)

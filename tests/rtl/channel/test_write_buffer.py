@@ -15,6 +15,8 @@ from flashtrain.sim.runner import run_bench
 @pytest.mark.long("wide_code")
 @pytest.mark.long("tiny_retry")
 @pytest.mark.long("dual_retry")
+@pytest.mark.long("wide_random")
+@pytest.mark.long("icarus", "tiny_random")
 @pytest.mark.parametrize("name", CONFIGS)
 def test_write_buffer(name, simulator, seed):
     run_bench(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import cocotb
-from channel_kit import CONFIGS, with_parity
+from channel_kit import CONFIGS, with_key, with_parity
 from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.channel.gearbox import READ_CLOCKS
@@ -73,7 +73,10 @@ class Page:
     @cached_property
     def beats(self) -> list[int]:
         every = sum(word << WORD_BITS * number for number, word in enumerate(self.words))
-        data = with_parity(CONFIG, every.to_bytes(GEOMETRY.page_bytes, "little") + self.record)
+        data = every.to_bytes(GEOMETRY.page_bytes, "little") + self.record
+        if self.kind == PageKind.DATA.value:
+            data = with_key(CONFIG, data, self.row, self.plane)
+        data = with_parity(CONFIG, data)
         return [int.from_bytes(data[at : at + 2], "little") for at in range(0, len(data), 2)]
 
 

@@ -27,6 +27,7 @@ CONFIGS |= {
     "levels": replace(CONFIGS["two"], code_strength=preset("tiny_ecc").code_strength, read_levels=3),
     "coded_small": replace(CONFIGS["small"], code_strength=preset("small_ecc").code_strength),
 }
+CONFIGS |= {"keyed": replace(CONFIGS["coded"], randomizer=True)}
 BAD_BLOCK, BAD_PLANES = 3, 0b10
 """What fails in every bench: block 3 on plane 1."""
 

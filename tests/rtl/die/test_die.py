@@ -128,12 +128,14 @@ def test_updates(run, simulator, name):
 
 @pytest.mark.long("icarus", "coded")
 @pytest.mark.long("coded_small")
-@pytest.mark.parametrize("name", ["coded", "coded_small"])
+@pytest.mark.long("icarus", "keyed")
+@pytest.mark.parametrize("name", ["coded", "coded_small", "keyed"])
 def test_updates_of_pages_with_a_code(run, simulator, name):
     if simulator is Simulator.VERILATOR:
         run("coded_update_bench.py", name)
-        run("update_bench.py", name, test_filter="values|status" if name == "coded" else "never_rests")
-    elif name == "coded":
+        few = "never_rests" if name == "coded_small" else "values|status"
+        run("update_bench.py", name, test_filter=few)
+    elif name != "coded_small":
         run("coded_update_bench.py", name, test_filter="uncorrectable|part_of|clocks")
     else:
         pytest.skip("too slow")

@@ -41,7 +41,7 @@ async def program_source(
     nand: UpdateDriver, step: Step, tiles: int, spoil: Callable[[np.ndarray], None] | None = None
 ) -> list[np.ndarray]:
     """Tiles; what the cells hold of them is spoilt."""
-    contents = [step.new_tile() for _ in range(tiles)]
+    contents = [step.new_tile(page) for page in range(tiles)]
     for page, content in enumerate(contents):
         in_cells = content.copy()
         if spoil:

@@ -8,6 +8,7 @@ from nand_driver import NandDriver
 
 from flashtrain.numerics import Constants, gradient_values, statistics, update
 from flashtrain.numerics.page_codec import PageCodec
+from flashtrain.numerics.page_randomizer import page_keys
 from flashtrain.numerics.statistics import add_squares
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.identity import PageIdentity, identity_record
@@ -87,7 +88,7 @@ class UpdateDriver(NandDriver):
 class Step:
     """A step on tiles of a die: random constants, state and gradients, and what has to come of them.
 
-    With a codec pages have parity.
+    With a codec pages have parity, with a randomizer the key of their row.
     """
 
     tile: Tile
@@ -95,6 +96,7 @@ class Step:
     random: np.random.Generator
     parameters: int
     codec: PageCodec | None = None
+    randomizer: bool = False
 
     def __post_init__(self) -> None:
         values = difficult(self.random, len(PROGRAMS[self.code].constants))
@@ -114,13 +116,24 @@ class Step:
         }
         return sum(field.put(value) for field, value in fields.items()).to_bytes(h.BYTES, "little")
 
-    def new_tile(self) -> np.ndarray:
-        """A page set with spare bytes, uint8[planes, raw page]; its words are difficult numbers."""
+    def new_tile(self, row: int) -> np.ndarray:
+        """A page set with spare bytes as it is stored, uint8[planes, raw page]; its words are difficult
+        numbers.
+        """
         g = self.tile.geometry
         content = self.random.integers(0, 256, (g.planes, g.raw_page_bytes), dtype=np.uint8)
         words = difficult(self.random, self.tile.words)
         content[:, : g.page_bytes] = words.view(np.uint8).reshape(g.planes, g.page_bytes)
-        return self._with_parity(content)
+        return self._with_parity(self.with_key(content, row))
+
+    def with_key(self, content: np.ndarray, row: int) -> np.ndarray:
+        """The page set with the keys of its pages put on, or taken off."""
+        content = content.copy()
+        if self.randomizer:
+            geometry = self.tile.geometry
+            keys = page_keys(geometry, row, np.arange(geometry.planes))
+            content[:, : geometry.identified_page_bytes] ^= keys
+        return content
 
     def _with_parity(self, content: np.ndarray) -> np.ndarray:
         return with_parity(self.codec, content) if self.codec else content
@@ -154,11 +167,19 @@ class Step:
             "updated": 1
         }
 
-    def after(self, content: np.ndarray, number: int) -> tuple[np.ndarray, bytes]:
-        """The page set after the update with gradients `number`, and the copies."""
+    def after(
+        self, content: np.ndarray, number: int, rows: tuple[int, int] | None = None
+    ) -> tuple[np.ndarray, bytes]:
+        """The page set after the update with gradients `number`, and the copies.
+
+        rows: of source and target, else the same as the gradients' number. What is of no parameter stays in
+        the cells as it is.
+        """
         g, n = self.tile.geometry, self.parameters
+        source, target = rows or (number, number)
         gradients = self.gradients[number]
-        words = np.ascontiguousarray(content[:, : g.page_bytes]).view(np.float32).reshape(-1)
+        data = self.with_key(content, source)[:, : g.page_bytes]
+        words = np.ascontiguousarray(data).view(np.float32).reshape(-1)
         arrays = [words[k * n : (k + 1) * n].copy() for k in range(self.tile.arrays)]
         names = [output.name for output in PROGRAMS[self.code].outputs]
         result = update(
@@ -166,12 +187,14 @@ class Step:
         )
         for k, array in enumerate(getattr(result, name) for name in names):
             words[k * n : (k + 1) * n] = array
-        after = content.copy()
-        after[:, : g.page_bytes] = words.view(np.uint8).reshape(g.planes, g.page_bytes)
+        after = self.with_key(content, target)
+        used = np.ascontiguousarray(after[:, : g.page_bytes]).reshape(-1)
+        used[: 4 * n * self.tile.arrays] = words.view(np.uint8)[: 4 * n * self.tile.arrays]
+        after[:, : g.page_bytes] = used.reshape(g.planes, g.page_bytes)
         for plane in range(g.planes):
             record = identity_record(plane=plane, **self.identities[number])
             after[plane, g.page_bytes : g.identified_page_bytes] = np.frombuffer(record, np.uint8)
-        after = self._with_parity(after)
+        after = self._with_parity(self.with_key(after, target))
         return after, b"" if result.copy is None else result.copy.tobytes()
 
     def statistics(self) -> bytes:
@@ -198,4 +221,4 @@ def _bits(value: np.float32) -> int:
 def make_step(config: FmsConfig, code, gradient, copy, random) -> Step:
     tile = Tile.of(config.geometry, code, gradient, copy)
     codec = PageCodec(config.code) if config.code else None
-    return Step(tile, code, random, tile.parameters, codec)
+    return Step(tile, code, random, tile.parameters, codec, config.randomizer)

@@ -8,7 +8,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import FEATURE_PARAMETERS, BusOp, DieStatus
 from flashtrain.spec.registers import ChannelCounter
 
-from ..layouts import BufferPage, BusRequest, FillTarget, PageTarget
+from ..layouts import BufferPage, BusRequest, FillTarget, PageSource, PageTarget
 from ..nand_bus import NandBus
 from .block_table import BlockLookup
 from .bus_arbiter import GIVES_PAGE, TAKES_NAMED_PAGE, TAKES_PAGE, BusArbiter
@@ -128,12 +128,9 @@ class BusController(wiring.Component):
             self.fill.payload.from_array.eq(request.from_array),
             self.fill_data.eq(Mux(invented, 0, dq_i)),
         ]
-        if self.config.read_levels:
-            source = self.fill.payload.source
-            m.d.comb += [
-                source.die.eq(die),
-                *(source[name].eq(request[name]) for name in ("zone", "row", "plane", "level")),
-            ]
+        source = self.fill.payload.source
+        for name in PageSource(self.config).members:
+            m.d.comb += source[name].eq(die if name == "die" else request[name])
         with m.If(self.fill_valid):
             m.d.sync += [owed.eq(owed - 1), owes.eq(owed != 1)]
         for number, item in enumerate(self.requests):

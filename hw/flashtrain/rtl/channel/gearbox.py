@@ -147,6 +147,8 @@ class BeatPacker(wiring.Component):
     valid : In(1), beat : In(16)
     completes : Out(1)                  this beat is a chunk's last
     chunk_valid : Out(1), chunk : Out   a chunk, `CHUNK_CLOCKS` after that
+    packs : Out(1), key : In(16)        with a randomizer: a beat enters its chunk, `CHUNK_CLOCKS` - 1 after
+                                        it came; the key is taken off it
     """
 
     def __init__(self, config: FmsConfig):
@@ -157,6 +159,7 @@ class BeatPacker(wiring.Component):
             "completes": Out(1),
             "chunk_valid": Out(1),
             "chunk": Out(Chunks(config).bits),
+            **({"packs": Out(1), "key": In(BEAT_BITS)} if config.randomizer else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -171,6 +174,9 @@ class BeatPacker(wiring.Component):
             valid, completes = Signal(name=f"valid_{clock}"), Signal(name=f"completes_{clock}")
             beat = Signal(BEAT_BITS, name=f"beat_{clock}")
             m.d.sync += [late.eq(one) for late, one in zip((valid, completes, beat), ahead, strict=True)]
+        if self.config.randomizer:
+            m.d.comb += self.packs.eq(valid)
+            beat = beat ^ self.key
         m.d.sync += self.chunk_valid.eq(completes)
         with m.If(valid):
             m.d.sync += self.chunk.eq(Cat(self.chunk[BEAT_BITS:], beat))

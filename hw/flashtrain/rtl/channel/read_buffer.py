@@ -11,6 +11,7 @@ from flashtrain.spec.geometry import bits_for
 from ..layouts import BufferPage, FillTarget, PageRetry, PageTarget, ReadHead
 from ..memories import NEVER_COLLIDES
 from ..queue import Queue
+from ..randomizer.keystream import Keystream
 from .chunk_walk import ChunkWalk
 from .free_pages import FreePages
 from .gearbox import BEAT_BITS, BeatPacker, Chunks
@@ -37,6 +38,9 @@ class ReadBuffer(wiring.Component):
     wait: copies of the write buffer, and what a die makes besides pages. With `read_levels` a page that
     cannot be corrected is not offered, but given to `retries` as long as there are levels; its buffer is
     free.
+
+    With a randomizer the key of a page from an array is taken off on its way into the buffer. What is wrong
+    in it stays where it is: the corrector listens to the bus, and corrects what is in the buffer.
 
     The memory has registers around it, because its ways are long.
 
@@ -167,6 +171,16 @@ class ReadBuffer(wiring.Component):
             ),
             complete.input.payload.identity.eq(walk.identity),
         ]
+
+        if config.randomizer:
+            m.submodules.keys = keys = Keystream(config)
+            m.d.comb += [
+                keys.restart.eq(fills),
+                keys.row.eq(fill_target.source.row),
+                keys.plane.eq(fill_target.source.plane),
+                keys.advance.eq(packer.packs),
+                packer.key.eq(Mux(fill_target.from_array, keys.key, 0)),
+            ]
 
         m.submodules.sender = sender = PageSender(config)
         connect(m, complete.output, sender.pages)

@@ -16,10 +16,11 @@ _KEPT = ("stream", "updated", "zone", "row", "channel", "die", "generation", "se
 
 
 class _SetIdentity(data.StructLayout):
-    """What the pages of a set have in common in their identity."""
+    """What the pages of a set have in common in their identity; `plain`: they do not go to an array."""
 
-    def __init__(self):
-        super().__init__({name: getattr(PageIdentity, name).width for name in _KEPT})
+    def __init__(self, config: FmsConfig):
+        widths = {name: getattr(PageIdentity, name).width for name in _KEPT}
+        super().__init__({**widths, "plain": int(config.randomizer)})
 
 
 class SetIdentities(wiring.Component):
@@ -31,6 +32,7 @@ class SetIdentities(wiring.Component):
     -------
     placed : In(1), page : In(WritePage), slot : In   a page has been given a place in this set
     of : In(BufferPage), record : Out(128)            the record of a page
+    row : Out, plain : Out(1)   with a randomizer: its row, and that it has no key, a clock earlier
     """
 
     def __init__(self, config: FmsConfig):
@@ -41,11 +43,13 @@ class SetIdentities(wiring.Component):
             "slot": In(bits_for(config.write_sets)),
             "of": In(BufferPage(config)),
             "record": Out(RECORD_BITS),
+            **({"row": Out(config.geometry.row_bits), "plain": Out(1)} if config.randomizer else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.sets = memory = Memory(shape=_SetIdentity(), depth=self.config.write_sets, init=[])
+        common_layout = _SetIdentity(self.config)
+        m.submodules.sets = memory = Memory(shape=common_layout, depth=self.config.write_sets, init=[])
         write, read = memory.write_port(), memory.read_port(domain="comb")
         common, page = self.page.identity, self.page
         m.d.comb += [
@@ -56,7 +60,7 @@ class SetIdentities(wiring.Component):
             write.data.updated.eq(page.kind == PageKind.GRADIENTS),
             read.addr.eq(self.of.slot),
         ]
-        kept, body, whole = Signal(_SetIdentity()), Signal(Record()), Signal(Record())
+        kept, body, whole = Signal(common_layout), Signal(Record()), Signal(Record())
         m.d.sync += kept.eq(read.data)
         m.d.comb += [
             *(body[name].eq(kept[name]) for name in _KEPT),
@@ -65,4 +69,10 @@ class SetIdentities(wiring.Component):
             whole.eq(Cat(body.as_value()[: PageIdentity.crc.low], checksum(body.as_value()))),
         ]
         m.d.sync += self.record.eq(whole)
+        if self.config.randomizer:
+            m.d.comb += [
+                write.data.plain.eq(page.kind != PageKind.DATA),
+                self.row.eq(kept.row),
+                self.plain.eq(kept.plain),
+            ]
         return m

@@ -1,6 +1,6 @@
 """The write buffer of a channel: page sets between the tensor buffer and the dies."""
 
-from amaranth import Cat, Module, Signal
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect, flipped
@@ -11,6 +11,7 @@ from flashtrain.spec.geometry import bits_for
 from ..ecc.encoder import PageEncoder
 from ..layouts import STREAM_BITS, BufferPage, PageEvent, PageKind, PageSet, PageTarget, SetResult, WritePage
 from ..memories import NEVER_COLLIDES
+from ..randomizer.keystream import Keystream
 from .gearbox import BEAT_BITS, PageSerializer
 from .page_sets import PagePlace, PageSets
 from .program_results import ProgramResults
@@ -37,7 +38,8 @@ class WriteBuffer(wiring.Component):
     updated : In(stream(PageEvent)).array(dies)   tiles whose gradients had been here
     programmed : Out(stream(PageEvent))
     fetch : In(stream(BufferPage)), beats : Out(stream(16))   a page for the bus, its identity, and
-      parity if there is a code; the low bytes first
+      parity if there is a code; the low bytes first. With a randomizer what goes to an array has its key;
+      then a page is fetched only when all beats of the one before have been taken
     home_of : In(BufferPage), home : Out(PageTarget)   where a page of gradients came from
     flush, flushed, discard, lookup, hit, hit_slot            see :class:`PageSets`
     copy : In(stream(BufferPage))     the page that `lookup` has hit; releases it at the end
@@ -170,13 +172,27 @@ class WriteBuffer(wiring.Component):
 
         m.submodules.serializer = serializer = PageSerializer(config)
         connect(m, flipped(self.fetch), serializer.pages)
-        if config.code is None:
-            connect(m, serializer.beats, flipped(self.beats))
-        else:
+        stored = flipped(self.beats)
+        if config.code:
             # All pages get parity; a die takes of gradients and constants what it needs.
             m.submodules.encoder = encoder = PageEncoder(config.code, BEAT_BITS)
-            connect(m, serializer.beats, encoder.input)
-            connect(m, encoder.output, flipped(self.beats))
+            connect(m, encoder.output, stored)
+            stored = encoder.input
+        beats = serializer.beats
+        m.d.comb += [
+            stored.valid.eq(beats.valid),
+            stored.payload.eq(beats.payload),
+            beats.ready.eq(stored.ready),
+        ]
+        if config.randomizer:
+            m.submodules.keys = keys = Keystream(config)
+            m.d.sync += keys.restart.eq(self.fetch.valid & self.fetch.ready)
+            m.d.comb += [
+                keys.row.eq(identities.row),
+                keys.plane.eq(serializer.page.plane),
+                keys.advance.eq(beats.valid & beats.ready),
+                stored.payload.eq(beats.payload ^ Mux(identities.plain, 0, keys.key)),
+            ]
         m.d.comb += [identities.of.eq(serializer.page), serializer.identity.eq(identities.record)]
         copying, copied, copy_beat = Signal(), Signal(page_layout), Signal(range(config.page_beats))
         copy_reads = Signal()

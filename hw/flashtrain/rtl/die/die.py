@@ -17,6 +17,7 @@ from .page_registers import PageRegisters
 from .pin_lanes import PinLanes
 from .read_level import ReadLevel
 from .sequencer import Sequencer
+from .tile_randomizer import TileRandomizer
 from .updater import Updater
 
 
@@ -56,6 +57,8 @@ class Die(wiring.Component):
       array programs the tile of the UPDATE before: an array for which the next UPDATE waits never rests.
     - With a code UPDATE corrects the tile before it computes, and gives it parity after (see `TileCode`).
       Nothing else decodes or encodes: pages are stored and given as they come.
+    - With a randomizer what UPDATE reads from the source has the key of its row, and what it writes has that
+      of the target's (see `TileRandomizer`). Gradients, copies and constants have none.
     - A page may be followed by as many of its spare bytes as there are, in both directions. Behind constants
       and gradients they are ignored, but for the identity behind page 0 of the gradients: the tile's pages
       get theirs from it (see `TileIdentity`), while the update unit works. Behind copies they are undefined.
@@ -115,8 +118,19 @@ class Die(wiring.Component):
             inside, outside = getattr(sequencer.array, name), getattr(self.array, name)
             m.d.comb += outside.eq(inside) if member.flow is Out else inside.eq(outside)
         connect(m, registers.words, flipped(self.array.words))
-        connect(m, updater.tile, registers.tile)
-        connect(m, updater.identities, registers.identities)
+        if self.config.randomizer:
+            m.submodules.randomizer = randomizer = TileRandomizer(self.config)
+            connect(m, updater.tile, randomizer.values)
+            connect(m, randomizer.tile, registers.tile)
+            connect(m, updater.identities, randomizer.plain)
+            connect(m, randomizer.identities, registers.identities)
+            m.d.comb += [
+                randomizer.source.eq(sequencer.source_row),
+                randomizer.target.eq(sequencer.target_row),
+            ]
+        else:
+            connect(m, updater.tile, registers.tile)
+            connect(m, updater.identities, registers.identities)
         if self.config.code:
             connect(m, updater.code, registers.code)
 

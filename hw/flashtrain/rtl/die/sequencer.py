@@ -56,6 +56,7 @@ class Sequencer(wiring.Component):
     update_busy : In(1)     the update unit works, from the clock after `update` on
     update_damaged : In(planes)   planes whose words could not be corrected, when the unit is done
     within_update : Out(1)  the die is busy with an UPDATE
+    source_row, target_row : Out   rows of the tile that the unit works on; with a randomizer
     resting : Out(1)        nothing changes before the next command or the end of the array's operation
     array : Out(ArrayControl)
     """
@@ -82,6 +83,10 @@ class Sequencer(wiring.Component):
             "update_busy": In(1),
             "update_damaged": In(planes),
             "within_update": Out(1),
+            **({
+                "source_row": Out(config.geometry.row_bits),
+                "target_row": Out(config.geometry.row_bits),
+            } if config.randomizer else {}),
             "resting": Out(1),
             "array": Out(ArrayControl(config)),
         })  # fmt: skip
@@ -239,6 +244,10 @@ class Sequencer(wiring.Component):
                 with m.If(~self.update_busy):
                     m.d.sync += [state.eq(State.READY), tile_damaged.eq(self.update_damaged)]
 
+        if self.config.randomizer:
+            m.d.comb += self.target_row.eq(tile.page)
+            with m.If(self.update):
+                m.d.sync += self.source_row.eq(page)
         m.d.comb += [
             to_tile.eq(updates & ((op == ArrayOp.PROGRAM) | (state == State.ARRAY_BUSY))),
             array.op.eq(Mux(to_tile, ArrayOp.PROGRAM, op)),

@@ -51,7 +51,9 @@ class Executor:
     ) -> None:
         self._config = config
         self.recovering = recover
-        self.physical = PhysicalZones(Flash(config.geometry) if flash is None else flash, keep=recover)
+        self.physical = PhysicalZones(
+            Flash(config.geometry, config.randomizer) if flash is None else flash, keep=recover
+        )
         self._memory = memory
         self._checker = Checker(config, streams, memory_bytes)
         page_bytes = config.geometry.page_bytes

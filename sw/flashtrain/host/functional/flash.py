@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtrain.numerics.page_randomizer import page_keys
 from flashtrain.spec import Geometry
 from flashtrain.spec.identity import PageIdentity, identity_record
 
@@ -48,11 +49,14 @@ class Flash:
     """The blocks of a device: those of one number on all planes are a physical zone, or the last ones spares.
 
     A *column* of a zone is the block of one plane: the pages whose offset has this remainder by the
-    superpage. bad: blocks, by number and column, that cannot be erased.
+    superpage. bad: blocks, by number and column, that cannot be erased; randomizer: what was never
+    programmed is read as its key says (`spec.randomizer`).
     """
 
-    def __init__(self, geometry: Geometry) -> None:
+    def __init__(self, geometry: Geometry, randomizer: bool = False) -> None:
         self.geometry = geometry
+        self.randomizer = randomizer
+        self._blanks: dict[tuple[int, int], NDArray[np.uint8]] = {}
         self.zones = [PhysicalZone() for _ in range(geometry.blocks)]
         self.bad: set[tuple[int, int]] = set()
 
@@ -78,10 +82,22 @@ class Flash:
         size = self.geometry.page_bytes
         page = self.zones[zone].page(offset)
         if page is None:
-            return np.full(size, _ERASED, np.uint8)
+            place = self.geometry.place(offset)
+            return self._blank(place.row, place.plane)
         whole = np.frombuffer(page.data, np.uint8).copy()
         whole[size - PageIdentity.BYTES :] = np.frombuffer(self._record(page, offset), np.uint8)
         return whole
+
+    def _blank(self, row: int, plane: int) -> NDArray[np.uint8]:
+        """What an erased page looks like."""
+        if not self.randomizer:
+            return np.full(self.geometry.page_bytes, _ERASED, np.uint8)
+        if (row, plane) not in self._blanks:
+            whole = page_keys(self.geometry, row, plane) ^ np.uint8(_ERASED)
+            data, record = np.split(whole, [self.geometry.page_bytes])
+            data[-len(record) :] = record
+            self._blanks[row, plane] = data
+        return self._blanks[row, plane]
 
     def _record(self, page: Page, offset: int) -> bytes:
         if page.owner is None:

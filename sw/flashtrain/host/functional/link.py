@@ -52,7 +52,7 @@ class FunctionalLink(Link):
         self._bad_doorbell = False
         self._fatal = False
         self._queues: dict[Port, PortQueues] = {}
-        self._flash = Flash(config.geometry)
+        self._flash = Flash(config.geometry, config.randomizer)
         self._executor = Executor(config, {}, self._memory, 0)
         self._latched = 0
         self._seconds = 0.0

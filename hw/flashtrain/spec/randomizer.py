@@ -1,0 +1,71 @@
+"""The randomizer: what is stored is data XOR a key that looks random.
+
+Cells of a string, and those of neighbouring word lines, disturb each other most when many of them hold the
+same. Activations behind a ReLU are zeros, weights are equal; so pages go to the arrays as data XOR a *key*,
+and come back through the same XOR. It is no cipher, and hides nothing from anybody.
+
+The key is one of the place in the array: row within the block, plane, and *word*, four bytes of the page.
+Not of the block, because a page may be moved to another block of its plane by the die, which knows nothing
+of keys (copyback), nor of die and channel, whose cells share nothing. Each word's key is computed from these
+numbers alone, so that words may be taken in any order and any number at a time.
+
+Channels put keys on and take them off; a die stores and gives pages as they come, and does so itself only
+for what it updates. Gradients, constants, copies and statistics, which are in no array, have no key.
+
+Data and the identity behind them are randomized. Parity is not: it is that of randomized data. The bits of
+`PageIdentity.version` stay as they are, so that neither ones (an erased page) nor zeros read as an identity,
+whatever the key.
+
+A word's key are the halves of a Feistel network: at first `word`, and `row` below `plane`; then `ROUNDS`
+times `left, right = right ^ (left <<< 1 & left <<< 8) ^ left <<< 2 ^ constant, left`, with rotations of 16
+bits. So no two words of a block have equal keys, and a bit of a round takes four bits of the one before.
+"""
+
+from .geometry import Geometry
+from .identity import PageIdentity
+
+WORD_BYTES = 4
+HALF_BITS = 16
+ROW_BITS = 12
+"""Above the row, in its half, is the plane."""
+
+ROUND_CONSTANTS = (
+    0x243F, 0x6A88, 0x85A3, 0x08D3, 0x1319, 0x8A2E, 0x0370, 0x7344, 0xA409, 0x3822,
+)  # fmt: skip
+"""The first digits of pi behind the point. With two rounds less, words of neighbouring rows are still a
+little alike."""
+ROUNDS = len(ROUND_CONSTANTS)
+
+_VERSION_WORD, _VERSION_LOW = divmod(PageIdentity.version.low, 8 * WORD_BYTES)
+PLAIN_BITS = (1 << PageIdentity.version.width) - 1 << _VERSION_LOW
+"""Bits of the word with the version that have no key."""
+
+
+def key_words(geometry: Geometry) -> int:
+    """Words of a page that have a key: data, then identity."""
+    return geometry.identified_page_bytes // WORD_BYTES
+
+
+def plain_word(geometry: Geometry) -> int:
+    """The word with the version of the identity."""
+    return geometry.page_bytes // WORD_BYTES + _VERSION_WORD
+
+
+def word_key(row: int, plane: int, word: int) -> int:
+    """The key of a word, but for what `PLAIN_BITS` says."""
+    left, right = word, row | plane << ROW_BITS
+    for constant in ROUND_CONSTANTS:
+        mixed = (_rotated(left, 1) & _rotated(left, 8)) ^ _rotated(left, 2)
+        left, right = right ^ mixed ^ constant, left
+    return left << HALF_BITS | right
+
+
+def page_key(geometry: Geometry, row: int, plane: int) -> bytes:
+    """The key of the data and the identity of a page."""
+    keys = [word_key(row, plane, word) for word in range(key_words(geometry))]
+    keys[plain_word(geometry)] &= ~PLAIN_BITS
+    return b"".join(key.to_bytes(WORD_BYTES, "little") for key in keys)
+
+
+def _rotated(half: int, bits: int) -> int:
+    return (half << bits | half >> (HALF_BITS - bits)) & ((1 << HALF_BITS) - 1)

@@ -1,0 +1,49 @@
+"""The keys of stored pages (`flashtrain.spec.randomizer`) in NumPy: all words of many pages at a time.
+
+    stored = page ^ page_keys(geometry, row, plane)      # and the same way back
+
+Written from the text of the specification and without its code, for those who check the hardware.
+`randomizer_figure` prints what they do to pages of a training.
+"""
+
+from math import pi
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flashtrain.spec import Geometry
+
+_IDENTITY_BYTES = 16
+_ROUNDS = 10
+_VERSION_BITS = range(109, 112)  # of an identity
+
+
+def without_key(geometry: Geometry, stored: bytes, row: int, plane: int) -> bytes:
+    """Data and identity of a page that lies in an array."""
+    key = page_keys(geometry, row, plane)
+    return (np.frombuffer(stored[: key.size], np.uint8) ^ key).tobytes()
+
+
+def page_keys(geometry: Geometry, rows: ArrayLike, planes: ArrayLike) -> NDArray[np.uint8]:
+    """Keys of pages in these rows on these planes, uint8[..., bytes of data and identity]."""
+    size = geometry.page_bytes + _IDENTITY_BYTES
+    words = np.arange(size // 4, dtype=np.uint16)
+    places = np.asarray(rows, np.uint16) + (np.asarray(planes, np.uint16) << 12)
+    keys = np.ascontiguousarray(_keys(places[..., np.newaxis], words)).view(np.uint8)
+    for bit in _VERSION_BITS:
+        keys[..., geometry.page_bytes + bit // 8] &= np.uint8(0xFF ^ 1 << bit % 8)
+    return keys
+
+
+def _keys(places: NDArray[np.uint16], words: NDArray[np.uint16]) -> NDArray[np.uint32]:
+    upper, lower = np.broadcast_arrays(words, places)
+    for constant in _constants():
+        rotated = {by: (upper << by) | (upper >> (16 - by)) for by in (1, 2, 8)}
+        upper, lower = lower ^ rotated[2] ^ (rotated[1] & rotated[8]) ^ constant, upper
+    return (upper.astype("<u4") << 16) | lower
+
+
+def _constants() -> list[np.uint16]:
+    """Hexadecimal digits of pi, four for each round. A float has twelve of them behind the point."""
+    digits = f"{int((pi - 3) * 2**48):012x}" + "08d313198a2e03707344a4093822"
+    return [np.uint16(int(digits[at : at + 4], 16)) for at in range(0, 4 * _ROUNDS, 4)]

@@ -1,0 +1,46 @@
+"""The randomizer."""
+
+from fault import Fault
+
+KEYS = (
+    Fault(
+        "key-for-each-beat",
+        "randomizer/keystream.py",
+        "takes.eq(first | (self.advance & second))",
+        "takes.eq(first | self.advance)",
+        "a beat takes the key of a whole word",
+        "rtl/randomizer/test_randomizer.py",
+    ),
+    Fault(
+        "gradients-with-a-key",
+        "channel/set_identities.py",
+        "page.kind != PageKind.DATA",
+        "page.kind == PageKind.CONSTANTS",
+        "gradients are randomized on their way to a die, which does not expect it",
+        "rtl/channel/test_write_buffer.py",
+    ),
+    Fault(
+        "key-of-what-a-die-has-made",
+        "channel/read_buffer.py",
+        "Mux(fill_target.from_array, keys.key, 0)",
+        "keys.key",
+        "a key is taken off copies and statistics, which never had one",
+        "rtl/channel/test_read_buffer.py",
+    ),
+    Fault(
+        "key-of-the-source",
+        "die/die.py",
+        "randomizer.target.eq(sequencer.target_row)",
+        "randomizer.target.eq(sequencer.source_row)",
+        "a tile is stored with the key of the row that it came from",
+        "rtl/die/test_die.py::test_updates_of_pages_with_a_code",
+    ),
+    Fault(
+        "identity-with-the-key-of-plane-0",
+        "die/tile_randomizer.py",
+        "plain.plane[: g.plane_bits], word)",
+        "Const(0, g.plane_bits), word)",
+        "identities of a tile have the key of the first",
+        "rtl/die/test_tile_randomizer.py",
+    ),
+)
