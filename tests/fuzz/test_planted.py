@@ -147,6 +147,10 @@ def doorbell_past_the_queue(patch):
     patch.setattr(FunctionalLink, "write_register", write_register)
 
 
+def data_never_expire(patch):
+    patch.setattr(StreamZones, "expired", lambda self, index: False)
+
+
 PLANTED: dict[Callable, str] = {
     fields_before_permission: "rule 4: ",
     no_permission_check: "rule 4: ",
@@ -159,6 +163,7 @@ PLANTED: dict[Callable, str] = {
     page_of_a_neighbour: "of what this command writes",
     completion_twice: "which is not in flight|writes each completion once",
     completion_lost: "not answered",
+    data_never_expire: "rule 9: the zone is not expired|rule 9: the source's zone is not",
     doorbell_past_the_queue: "BAD_DOORBELL set|not in flight|past what was submitted",
 }
 

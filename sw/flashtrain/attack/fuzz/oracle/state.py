@@ -57,7 +57,7 @@ class ZoneEntry:
 
     def reset(self) -> None:
         if self.state not in RETIRED:
-            self.state, self.pages = ZoneState.EMPTY, []
+            self.state, self.pages, self.since = ZoneState.EMPTY, [], 0
 
     def copy(self) -> "ZoneEntry":
         return ZoneEntry(self.state, list(self.pages), self.since)
