@@ -28,7 +28,7 @@ def page_keys(geometry: Geometry, rows: ArrayLike, planes: ArrayLike) -> NDArray
     """Keys of pages in these rows on these planes, uint8[..., bytes of data and identity]."""
     size = geometry.page_bytes + _IDENTITY_BYTES
     words = np.arange(size // 4, dtype=np.uint16)
-    places = np.asarray(rows, np.uint16) + (np.asarray(planes, np.uint16) << 12)
+    places = np.asarray(rows, np.uint16) | np.asarray(planes, np.uint16) << np.uint16(12)
     keys = np.ascontiguousarray(_keys(places[..., np.newaxis], words)).view(np.uint8)
     for bit in _VERSION_BITS:
         keys[..., geometry.page_bytes + bit // 8] &= np.uint8(0xFF ^ 1 << bit % 8)
@@ -38,9 +38,9 @@ def page_keys(geometry: Geometry, rows: ArrayLike, planes: ArrayLike) -> NDArray
 def _keys(places: NDArray[np.uint16], words: NDArray[np.uint16]) -> NDArray[np.uint32]:
     upper, lower = np.broadcast_arrays(words, places)
     for constant in _constants():
-        rotated = {by: (upper << by) | (upper >> (16 - by)) for by in (1, 2, 8)}
+        rotated = {by: upper << np.uint16(by) | upper >> np.uint16(16 - by) for by in (1, 2, 8)}
         upper, lower = lower ^ rotated[2] ^ (rotated[1] & rotated[8]) ^ constant, upper
-    return (upper.astype("<u4") << 16) | lower
+    return upper.astype(np.uint32) << np.uint32(16) | lower
 
 
 def _constants() -> list[np.uint16]:

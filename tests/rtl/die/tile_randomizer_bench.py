@@ -43,6 +43,7 @@ async def everything_at_once(dut):
     """All is passed on in its clock; what was read one clock later."""
     await start(dut, **dict.fromkeys(INPUTS, 0))
     comes = None  # the key of what was read in the clock before
+    source = target = Twin(0)
     reads = 0
     for clock in range(3000):
         if clock % 100 == 0:
