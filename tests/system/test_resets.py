@@ -151,7 +151,7 @@ def test_state_register(device, link):
 
 
 def test_registers_that_refuse(device, link):
-    refused_reads = [0x03C, 0x3FC, 0x0FC, 0x1FFC, 0x490]
+    refused_reads = [0x040, 0x3FC, 0x0FC, 0x1FFC, 0x490]
     for address in refused_reads:
         with pytest.raises(RegisterError, match=f"{address:#x}|{address:#06x}"):
             link.read_register(address)

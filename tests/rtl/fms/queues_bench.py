@@ -157,9 +157,9 @@ async def bad_doorbells_and_registers(dut):
     ]
     for address, value in locked:
         await registers.write(address, value, refused=True)
-    for address in (r.Register.ID, r.Register.STATE, r.Register.ZONE_WEAR, 0x03C, 0x1FFC):
+    for address in (r.Register.ID, r.Register.STATE, r.Register.ZONE_WEAR, 0x040, 0x1FFC):
         await registers.write(address, 0, refused=True)
-    await registers.read(0x03C, refused=True)
+    await registers.read(0x040, refused=True)
     await registers.write(r.Register.CHANNEL_SELECT, CONFIG.geometry.channels, refused=True)
     assert await registers.read(r.Register.MEMORY_LOW) == MEMORY_BYTES
     await env.run(Port.HOST, APPEND, VOLATILE, blocks=2, status=Status.SUCCESS)
