@@ -183,25 +183,25 @@ def _exchange(config: FmsConfig) -> Iterator[str]:
     yield f"constexpr int kDies = {config.geometry.dies};"
     for number in channels:
         at_hub = f"channels__{number}__"
-        yield f"inline void to_channel_{number}(const Hub& from, Channel& to) {{"
+        yield f"inline void to_channel_{number}(const Hub& from, Channel& to, int i) {{"
         for name in ports:
             # Payloads change seldom, and wide ones are dear: they move only with their `valid`.
             valid = at_hub + name.removesuffix("payload") + "valid"
             guard = f"if (from.{valid}()) " if name.endswith("__payload") else ""
-            yield f"    {guard}to.{name}(from.{at_hub + name}());"
+            yield f"    {guard}to.{name}(from.{at_hub + name}(), i);"
         yield "}"
-        yield f"inline void from_channel_{number}(const Channel& from, Hub& to) {{"
+        yield f"inline void from_channel_{number}(const Channel& from, int i, Hub& to) {{"
         for name in answers:
-            yield f"    to.{at_hub + name}(from.{name}());"
-        yield f"    if (to.{at_hub}read_chosen() && from.read_valid()) to.read_data(from.read_data());"
+            yield f"    to.{at_hub + name}(from.{name}(i));"
+        yield f"    if (to.{at_hub}read_chosen() && from.read_valid(i)) to.read_data(from.read_data(i));"
         yield "}"
-        yield f"inline void counter_{number}(const Channel& from, Hub& to) {{"
-        yield f"    to.{at_hub}counter_value(from.counter_value());"
+        yield f"inline void counter_{number}(const Channel& from, int i, Hub& to) {{"
+        yield f"    to.{at_hub}counter_value(from.counter_value(i));"
         yield "}"
     for kind in ("to_channel", "from_channel", "counter"):
         yield f"constexpr decltype(&{kind}_0) {kind}[] = {{{', '.join(f'{kind}_{n}' for n in channels)}}};"
-    yield "inline void to_die(const Channel& from, Die& to) {"
-    yield from (f"    to.pins__{name}(from.nand__{name}());" for name in SHARED_PINS)
+    yield "inline void to_die(const Channel& from, Die& to, int i) {"
+    yield from (f"    to.pins__{name}(from.nand__{name}(i), i);" for name in SHARED_PINS)
     yield "}"
 
 
