@@ -70,7 +70,7 @@ class Stillness {
 
   private:
     // Clocks from one look to the next: more for what keeps moving.
-    static constexpr uint64_t kLongestInterval = 64;
+    static constexpr uint64_t kLongestInterval = 256;
     static constexpr int kEqualEdges = 4;
 
     static const char* at(const Root& root, const Range& range) {
