@@ -51,6 +51,7 @@ from flashtrain.sim.hub_unit import HubUnit
 from flashtrain.sim.model_facts import ModelFacts, model_facts
 from flashtrain.sim.nand import SHARED_PINS, VERILATOR_SOURCES, DieUnit
 from flashtrain.sim.nand.pin_checker import PinChecker
+from flashtrain.sim.next_states import with_next_states_at_the_clock
 from flashtrain.sim.parts import REST, Cut, cut
 from flashtrain.sim.parts_cpp import PartsClass, prefix_of
 from flashtrain.sim.verilated import Model, build_shared_library, exported, verilate
@@ -101,7 +102,7 @@ def build_library(config: FmsConfig) -> Path:
 
     folder = Path(__file__).parent / "verilated_fms"
     cpp = [path for path in VERILATOR_SOURCES if path.suffix in (".cpp", ".h")]
-    names = ("device.cpp", "axi_memory.h", "carry.h", "step.h", "sleep.h", "parts.h")
+    names = ("device.cpp", "arena.cpp", "axi_memory.h", "carry.h", "step.h", "sleep.h", "parts.h")
     cpp += [folder / name for name in names]
     cpp.append(_generated("models.h", _models(models, facts, unheard)))
     cpp.append(_generated("system.h", [*_HEADER, *classes, *_exchange(config)]))
@@ -116,7 +117,8 @@ def _cut_sources(
     def write(folder: Path) -> None:
         whole, modules = cut(unit(), parts, name)
         for module in modules:
-            (folder / f"{module.name}.sv").write_text(module.text)
+            text = with_next_states_at_the_clock(module.text)
+            (folder / f"{module.name}.sv").write_text(text)
         whole.save(folder / "cut.json")
 
     folder = exported(write, name, configuration)

@@ -161,7 +161,7 @@ def build_shared_library(
         archives = [model.folder / f"lib{model.prefix}.a" for model in models]
         runtime = ["verilated", "verilated_threads", *(["verilated_vcd_c"] if traced else [])]
         compiled += [include / f"{name}.cpp" for name in runtime]
-        command = [compiler, *options, *includes, "-shared", "-o", library, *compiled, *archives, "-latomic"]
+        command = [compiler, *options, *includes, "-shared", "-Wl,-Bsymbolic", "-o", library, *compiled, *archives, "-latomic"]
         with _progress(f"linking {name}"):
             _run(command, folder / "build.log", name)
 
