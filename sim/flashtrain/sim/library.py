@@ -21,10 +21,12 @@ from flashtrain.rtl.channel.bus_controller import BusController
 from flashtrain.rtl.channel.clockwork import ChannelClockwork
 from flashtrain.rtl.channel.die_agent import DieAgent
 from flashtrain.rtl.channel.gearbox import PageSerializer
+from flashtrain.rtl.channel.page_sender import PageSender
 from flashtrain.rtl.channel.page_sets import PageSets
 from flashtrain.rtl.channel.program_results import ProgramResults
 from flashtrain.rtl.channel.read_buffer import ReadBuffer
 from flashtrain.rtl.channel.read_intake import ReadIntake
+from flashtrain.rtl.channel.set_identities import SetIdentities
 from flashtrain.rtl.channel_ports import ChannelPorts
 from flashtrain.rtl.die.tile_decoder import TileDecoder
 from flashtrain.rtl.die.tile_encoder import TileEncoder
@@ -64,8 +66,8 @@ _HUB_PARTS = (
 )  # fmt: skip
 _HUB_OPTIONS = {"restless": ("clockwork",)}
 _CHANNEL_PARTS = (
-    PageSets, ProgramResults, PageSerializer, ReadIntake, ReadBuffer, BusController, BlockTable,
-    EraseBroadcast, DieAgent, ChannelClockwork, PinChecker,
+    PageSets, SetIdentities, ProgramResults, PageSerializer, ReadIntake, ReadBuffer, PageSender,
+    BusController, BlockTable, EraseBroadcast, DieAgent, ChannelClockwork, PinChecker,
 )  # fmt: skip
 _CHANNEL_OPTIONS = {"restless": ("engine_clockwork",), "silent": ("cycle",), "polled": ("counter_value",)}
 _DIE_OPTIONS = {"restless": (REST, "logic")}

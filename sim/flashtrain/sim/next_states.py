@@ -1,15 +1,17 @@
 """Moves the logic of a register's next state to its clock, for the sake of Verilator.
 
-Exported text has the next state of a register in an `always_comb` of its own. Verilator keeps it as state, and
-evaluates it after each edge and again whenever an input has changed, though it is needed once: at the next
-edge. As assignments to the register itself it costs no state and is evaluated once, and a register that keeps
-its value costs a test.
+Exported text has the next state of a register in an `always_comb` of its own. Verilator keeps it as state,
+and evaluates it after each edge and again whenever an input has changed, though it is needed once: at the
+next edge. As assignments to the register itself it costs no state and is evaluated once, and a register that
+keeps its value costs a test.
 """
 
 import re
 
 _MODULE = re.compile(r"^module .*?^endmodule\n", re.MULTILINE | re.DOTALL)
-_REGISTER = re.compile(r"^  always_ff @\(posedge clk\)\n    (?P<name>\S+) +<= (?P<next>\\\$\d+) ;\n", re.MULTILINE)
+_REGISTER = re.compile(
+    r"^  always_ff @\(posedge clk\)\n    (?P<name>\S+) +<= (?P<next>\\\$\d+) ;\n", re.MULTILINE
+)
 _LOGIC = re.compile(r"^  always_comb begin\n(?P<body>.*?)^  end\n", re.MULTILINE | re.DOTALL)
 _ASSIGNED = re.compile(r"^(?P<indent> *)(?P<name>\S+) (?P<part> *(?:\[[^]]*\])?) *= ", re.MULTILINE)
 _RESET = re.compile(r"    if \(rst\) begin\n(?P<values>.*?)    end\n\Z", re.DOTALL)
@@ -44,7 +46,8 @@ def _merged(module: str) -> str:
         kept = re.escape(f"    {register}") + r" +<= +" + re.escape(register) + r" *;\n"
         body = re.sub(rf"\A{kept}", "", body)
         reset = _RESET.search(body)
-        if reset is None:
+        whole = re.escape(f"      {register}") + r" +<= [^;]*;\n"
+        if reset is None or re.fullmatch(whole, reset["values"]) is None:
             plain.append(body)
         else:
             resets.append(reset["values"])

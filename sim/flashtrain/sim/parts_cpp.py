@@ -54,31 +54,29 @@ class PartsClass:
         name, parts = self._name, self._cut.parts
         clocked = [part for part in parts if self._facts[part.module].clocked and not part.gated]
         initialisers = ", ".join(f"{part.name}{{context, count}}" for part in parts)
-        dirty, moved, awake = (
-            [f"{part.name}.{mask}" for part in parts] for mask in ("dirty", "moved", "awake")
-        )
-        answering = [f"{part.name}." for part in self._answering()]
+        answering = [part.name for part in self._answering()]
         yield f"class {name} {{"
         yield "  public:"
         yield f"    {name}(VerilatedContext& context, int count) : {initialisers} {{}}"
         yield "    // All parts follow their inputs. The instances of which what they drive may have changed."
         yield "    uint64_t settle() {"
-        yield f"        uint64_t changed = {_any(a + m for a in answering for m in ('moved', 'dirty'))};"
-        yield f"        while ({_any(dirty)}) {{"
+        yield f"        const uint64_t changed = {_any(answering, 'moved', 'dirty')};"
+        yield f"        while ({_any([part.name for part in parts], 'dirty')}) {{"
         for part in parts:
             yield from (f"            {line}" for line in self._settle(part))
         yield "        }"
-        yield f"        return changed | {_any(a + 'awake' for a in answering)};"
+        yield f"        return changed | {_any(answering, 'awake')};"
         yield "    }"
         yield "    // The clock of these instances rises; settled before."
         yield "    void edge(uint64_t clock, uint64_t instances = ~uint64_t{0}) {"
         for part in clocked:
             yield from (f"        {line}" for line in self._edge(part))
         for part in clocked:
-            yield f"        for (const int i : flashtrain::Each({part.name}.moved)) carry_from_{part.name}(i);"
+            moved = f"flashtrain::Each({part.name}.moved)"
+            yield f"        for (const int i : {moved}) carry_from_{part.name}(i);"
         yield "    }"
         yield "    // The instances of which what comes from registers may have changed at the last edge."
-        yield f"    uint64_t moved() const {{ return {_any(a + 'moved' for a in answering)}; }}"
+        yield f"    uint64_t moved() const {{ return {_any(answering, 'moved')}; }}"
         yield "    template <typename Action>"
         yield "    void for_each_model(Action action) {"
         for part in parts:
@@ -141,18 +139,18 @@ class PartsClass:
             for wire in self._cut.wires
             if wire.part == part.name and (not following or member(wire.port) in follows)
         ]
-        targets = sorted({to for wire in wires for to, _port in wire.to if to})
-        if not targets:
-            return
-        yield f"const auto& from = {part.name}[i];"
-        for to in targets:
+        carried: dict[str, list[str]] = {}
+        for wire in wires:
+            for to, port in wire.to:
+                if to:
+                    values = f"to.{member(port)}, from.{member(wire.port)}"
+                    carried.setdefault(to, []).append(f"changes |= flashtrain::carry({values});")
+        for to, statements in sorted(carried.items()):
             yield "{"
+            yield f"    const auto& from = {part.name}[i];"
             yield f"    auto& to = {to}[i];"
             yield "    bool changes = false;"
-            for wire in wires:
-                for other, port in wire.to:
-                    if other == to:
-                        yield f"    changes |= flashtrain::carry(to.{member(port)}, from.{member(wire.port)});"
+            yield from (f"    {statement}" for statement in statements)
             yield f"    {to}.dirty |= uint64_t{{changes}} << i;"
             yield "}"
 
@@ -174,5 +172,6 @@ class PartsClass:
                 yield f"    const auto& {port}(int i = 0) const {{ return {source}; }}"
 
 
-def _any(masks: Iterable[str]) -> str:
-    return " | ".join(masks) or "uint64_t{0}"
+def _any(parts: Iterable[str], *masks: str) -> str:
+    """The instances of which one of these masks of one of these parts has the bit."""
+    return " | ".join(f"{part}.{mask}" for part in parts for mask in masks) or "uint64_t{0}"

@@ -44,9 +44,11 @@ _VERILATOR_OPTIONS = (
     *("--cc", "--build", "-Wno-fatal"),
     *(f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS),
     *("-O3", "--x-assign", "fast", "--x-initial", "fast"),
-    # Many files and functions of middling size: compilers take long over large ones, and one changed module
-    # does not recompile the others.
-    *("--output-split", "5000", "--output-split-cfuncs", "2000", "-j", str(os.cpu_count() or 1)),
+    # Many files of middling size: compilers take long over large ones, and one changed module does not
+    # recompile the others. Few functions: what only one of them knows is no state.
+    *("--output-split", "5000", "--output-split-cfuncs", "20000", "-j", str(os.cpu_count() or 1)),
+    # One test of the reset for all registers of a process, which splitting would repeat for each.
+    "-fno-split",
     *("-CFLAGS", _CXX_FLAGS),
 )
 _MAKE_OPTIONS = (*VERILATOR_MAKE_OPTIONS, "OPT_FAST=-O3", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2")
@@ -161,7 +163,8 @@ def build_shared_library(
         archives = [model.folder / f"lib{model.prefix}.a" for model in models]
         runtime = ["verilated", "verilated_threads", *(["verilated_vcd_c"] if traced else [])]
         compiled += [include / f"{name}.cpp" for name in runtime]
-        command = [compiler, *options, *includes, "-shared", "-Wl,-Bsymbolic", "-o", library, *compiled, *archives, "-latomic"]
+        command = [compiler, *options, *includes, "-shared", "-Wl,-Bsymbolic", "-o", library]
+        command += [*compiled, *archives, "-latomic"]
         with _progress(f"linking {name}"):
             _run(command, folder / "build.log", name)
 
