@@ -30,9 +30,6 @@ CASES = [
     Case(RtlLink, "tiny", "rtl-tiny"),
 ]
 
-UPDATING = CASES
-"""The cases with optimizer steps on the dies: all of `CASES` from when the RTL has them."""
-
 
 @pytest.fixture(params=CASES, ids=lambda case: case.name)
 def link(request: pytest.FixtureRequest) -> Iterator[Link]:
@@ -54,18 +51,10 @@ def device(link: Link) -> Iterator[Device]:
         yield opened
 
 
-@pytest.fixture(params=UPDATING, ids=lambda case: case.name)
-def link_of_updates(request: pytest.FixtureRequest) -> Iterator[Link]:
-    """An open Link to a device with optimizer steps on its dies."""
-    case: Case = request.param
-    with case.make(preset(case.preset), MEMORY_BYTES) as opened:
-        yield opened
-
-
 @pytest.fixture
-def update_device(link_of_updates: Link) -> Iterator[Device]:
-    """Such a device with streams for optimizer state."""
-    with open_device(link=link_of_updates, node=UPDATE_NODE) as opened:
+def update_device(link: Link) -> Iterator[Device]:
+    """A device with streams for optimizer state."""
+    with open_device(link=link, node=UPDATE_NODE) as opened:
         yield opened
 
 

@@ -6,12 +6,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from flashtrain.host import Device, open_device
+from flashtrain.host import open_device
 from flashtrain.numerics.page_codec import PageCodec
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.spec.identity import is_identity
 from flashtrain.spec.presets import TINY_ECC
-from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
+from flashtrain.spec.streams import UPDATE_NODE
 
 CONFIG = TINY_ECC
 GEOMETRY = CONFIG.geometry
@@ -21,12 +21,6 @@ CORRECTIONS = ("BITS_CORRECTED", "WORDS_UNCORRECTABLE", *(f"PAGES_CORRECTED_{1 <
 @pytest.fixture
 def link() -> Iterator[RtlLink]:
     with RtlLink(CONFIG) as opened:
-        yield opened
-
-
-@pytest.fixture
-def device(link: RtlLink) -> Iterator[Device]:
-    with open_device(link=link, node=SINGLE_NODE) as opened:
         yield opened
 
 

@@ -23,8 +23,7 @@ def test_random_commands_while_recovering(link, seed):
     assert statuses["SUCCESS"] > COMMANDS / 10 and statuses["NAMESPACE_NOT_READY"] > COMMANDS / 20
 
 
-def test_random_updates(link_of_updates, seed):
-    link = link_of_updates
+def test_random_updates(link, seed):
     with FunctionalLink(link.config, len(link.memory)) as model:
         statuses = compare_links(link.config, seed, 2 * COMMANDS, model, link, UPDATE_NODE)
     print(statuses)

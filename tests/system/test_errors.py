@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from flashtrain.host import Device, TensorGroup, open_device
+from flashtrain.host import TensorGroup, open_device
 from flashtrain.host.command_errors import MediaError
 from flashtrain.sim.nand_errors import (
     Ageing,
@@ -43,12 +43,6 @@ PLACES = [
 @pytest.fixture
 def link() -> Iterator[RtlLink]:
     with RtlLink(CONFIG) as opened:
-        yield opened
-
-
-@pytest.fixture
-def device(link: RtlLink) -> Iterator[Device]:
-    with open_device(link=link, node=SINGLE_NODE) as opened:
         yield opened
 
 

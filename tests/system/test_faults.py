@@ -43,3 +43,14 @@ def test_command(capsys: pytest.CaptureFixture[str]):
     assert main(["faults", "--runs", "1", "--iterations", "2", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["runs"] == 1 and document["spoilt"] is None and document["clocks"] > 100_000
+
+
+def test_a_spoilt_run_can_be_seen_again(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    def spoilt(*_: object) -> None:
+        raise Spoilt(7, "weights differ")
+
+    monkeypatch.setattr(Campaign, "run", spoilt)
+    assert main(["faults", "--seed", "5"]) == 1
+    printed = capsys.readouterr().out
+    assert "SPOILT: run 7: weights differ" in printed
+    assert "--seed 5" in printed and "--run 7" in printed

@@ -93,8 +93,7 @@ def test_what_was_under_way_is_whole_or_not_there(link, stop, random):
         assert there >= 2
 
 
-def test_generations_of_state(link_of_updates, stop, random):
-    link = link_of_updates
+def test_generations_of_state(link, stop, random):
     with open_device(link=link, node=UPDATE_NODE) as device:
         state = device.optimizer_state([GROUP])
         w, gradient = (random.standard_normal(700).astype(np.float32) for _ in range(2))

@@ -31,12 +31,6 @@ def link() -> Iterator[RtlLink]:
         yield opened
 
 
-@pytest.fixture
-def device(link: RtlLink) -> Iterator[Device]:
-    with open_device(link=link, node=SINGLE_NODE) as opened:
-        yield opened
-
-
 def content(blocks: int, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, 256, (blocks, PAGE), np.uint8)
 

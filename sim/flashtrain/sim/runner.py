@@ -49,10 +49,15 @@ from flashtrain.rtl.tools import (
 )
 from flashtrain.sim.bench_parameters import VARIABLE
 from flashtrain.sim.build_cache import BUILD, build_once, content_key, files_key, read_sources, write_sources
+from flashtrain.sim.cxx import runtime_object
 from flashtrain.spec.errors import FlashtrainError
 
-_MAKE_OPTIONS = (*VERILATOR_MAKE_OPTIONS, "VM_PARALLEL_BUILDS=0", "OPT_FAST=-O1")
-"""A bench runs for seconds: precompiled headers and more optimisation take longer than they save."""
+_MAKE_OPTIONS = (*VERILATOR_MAKE_OPTIONS, "OPT_FAST=-O1")
+"""A bench runs for seconds: more optimisation takes longer than it saves."""
+
+
+_RUNTIME = ("verilated", "verilated_dpi", "verilated_vpi", "verilated_threads")
+"""What a makefile of a bench would compile for each anew."""
 
 
 class Simulator(Enum):
@@ -255,9 +260,12 @@ class _Verilator(cocotb_runner.Verilator):
         verilate, make = super()._build_command()
         verilate.remove("--public-flat-rw")
         waived = [f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS]
+        # With waves the makefile compiles what they need by itself.
+        objects = [] if self.waves else [str(runtime_object(name)) for name in _RUNTIME]
+        runtime = ["VM_GLOBAL_FAST=", f"USER_LDLIBS={' '.join(objects)}"] if objects else []
         return [
             [*verilate, "-Wno-fatal", *waived, str(public)],
-            [*make, *_MAKE_OPTIONS],
+            [*make, *_MAKE_OPTIONS, *runtime],
         ]
 
 

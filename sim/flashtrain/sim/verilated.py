@@ -13,12 +13,9 @@ by content, so that a second start takes a fraction of a second.
 
 import json
 import os
-import shutil
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -31,36 +28,39 @@ import flashtrain.spec as spec
 from flashtrain.rtl.export import UNAVOIDABLE_WARNINGS, export_design
 from flashtrain.rtl.tools import (
     VERILATOR_MAKE_OPTIONS,
-    ToolError,
     tool_versions,
     verilator_binary,
-    verilator_environment,
-    verilator_root,
 )
-from flashtrain.sim.build_cache import BUILD, build_once, content_key, files_key, read_sources, write_sources
+from flashtrain.sim.build_cache import (
+    BUILD,
+    build_once,
+    content_key,
+    files_key,
+    is_built,
+    read_sources,
+    write_sources,
+)
+from flashtrain.sim.cxx import (
+    CXX_OPTIONS,
+    compiler_version,
+    cxx_compiler,
+    progress,
+    run,
+    runtime_object,
+    runtime_options,
+)
 
-_CXX_FLAGS = "-fPIC -std=gnu++17"
 _VERILATOR_OPTIONS = (
     *("--cc", "--build", "-Wno-fatal"),
     *(f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS),
     *("-O3", "--x-assign", "fast", "--x-initial", "fast"),
-    # Many files of middling size: compilers take long over large ones, and one changed module does not
-    # recompile the others. Few functions: what only one of them knows is no state.
-    *("--output-split", "5000", "--output-split-cfuncs", "20000", "-j", str(os.cpu_count() or 1)),
+    # Few functions: what only one of them knows is no state.
+    *("--output-split", "5000", "--output-split-cfuncs", "20000"),
     # One test of the reset for all registers of a process, which splitting would repeat for each.
     "-fno-split",
-    *("-CFLAGS", _CXX_FLAGS),
+    *("-CFLAGS", " ".join(CXX_OPTIONS)),
 )
 _MAKE_OPTIONS = (*VERILATOR_MAKE_OPTIONS, "OPT_FAST=-O3", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2")
-_HARNESS_OPTIONS = (
-    "-O3",
-    *_CXX_FLAGS.split(),
-    "-DVERILATOR=1",
-    "-DVM_COVERAGE=0",
-    "-DVM_SC=0",
-    "-DVM_TIMING=0",
-)
-_TRACE_DEFINES = ("-DVM_TRACE_FST=0", "-DVM_TRACE_SAIF=0")
 
 
 @dataclass(frozen=True)
@@ -97,11 +97,21 @@ def exported(
     folder = (build_dir / f"{name}-{key}").resolve()
 
     def export() -> None:
-        with _progress(f"elaborating {name}"):
+        with progress(f"elaborating {name}"):
             write(folder)
 
     build_once(folder, export)
     return folder
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """What a model is compiled from: files with top module `top`; its class is to be called `prefix`."""
+
+    files: Sequence[Path]
+    top: str
+    prefix: str
+    trace: bool = False
 
 
 def verilate(
@@ -113,26 +123,54 @@ def verilate(
 
     Raises `ToolError` with the end of the log when something does not compile.
     """
-    compiler = _compiler()
-    files = read_sources(sources)
-    options = [*_VERILATOR_OPTIONS, "--prefix", prefix, *(["--trace-vcd"] if trace else [])]
-    make_options = [*_MAKE_OPTIONS, f"CXX={compiler}", f"LINK={compiler}"]
-    # Which Python runs Verilator's scripts makes no difference.
-    flags = [option for option in make_options if not option.startswith("PYTHON3=")]
-    key = content_key(files_key(files), json.dumps(tool_versions()), _version(compiler), *options, *flags)
-    folder = (build_dir / f"{top}-{key}").resolve()
-    model = Model(prefix, folder / "obj", trace)
+    return verilate_all([ModelSource(sources, top, prefix, trace)], top, build_dir)[0]
 
-    def build() -> None:
-        command = [verilator_binary(), *options, "--Mdir", model.folder, "--top-module", top]
-        # The model alone: Verilator's own library is compiled once for all, with what they are linked to.
-        targets = [f"lib{prefix}.a"]
-        command += [word for option in (*make_options, *targets) for word in ("-MAKEFLAGS", option)]
-        with _progress(f"compiling {top} with Verilator and {Path(compiler).name} (done once)"):
-            _run([*command, *write_sources(files, folder / "src")], folder / "build.log", top)
 
-    build_once(folder, build)
-    return model
+def verilate_all(sources: Sequence[ModelSource], name: str, build_dir: Path = BUILD / "model") -> list[Model]:
+    """Compile each of the sources, as many at a time as there are processors; `name` is said on stderr."""
+    compiler = cxx_compiler()
+    builds = [_ModelBuild(source, compiler, build_dir) for source in sources]
+    missing = [build for build in builds if not build.is_done()]
+    if missing:
+        count = "" if len(missing) == 1 else f", {len(missing)} models,"
+        with progress(f"compiling {name}{count} with Verilator and {Path(compiler).name} (done once)"):
+            with ThreadPoolExecutor(os.cpu_count()) as pool:
+                for _ in pool.map(_ModelBuild.run, missing):
+                    if len(missing) > 1:
+                        print(".", end="", file=sys.stderr, flush=True)
+    return [build.model for build in builds]
+
+
+class _ModelBuild:
+    """How one model is compiled, into a folder with a name that says all that it depends on."""
+
+    def __init__(self, source: ModelSource, compiler: str, build_dir: Path) -> None:
+        self._source = source
+        self._files = read_sources(source.files)
+        self._options = [*_VERILATOR_OPTIONS, "--prefix", source.prefix]
+        if source.trace:
+            self._options.append("--trace-vcd")
+        self._make_options = [*_MAKE_OPTIONS, f"CXX={compiler}", f"LINK={compiler}"]
+        # Which Python runs Verilator's scripts makes no difference.
+        flags = [option for option in self._make_options if not option.startswith("PYTHON3=")]
+        tools = (json.dumps(tool_versions()), compiler_version(compiler))
+        key = content_key(files_key(self._files), *tools, *self._options, *flags)
+        self._folder = (build_dir / f"{source.top}-{key}").resolve()
+        self.model = Model(source.prefix, self._folder / "obj", source.trace)
+
+    def is_done(self) -> bool:
+        return is_built(self._folder)
+
+    def run(self) -> None:
+        build_once(self._folder, self._build)
+
+    def _build(self) -> None:
+        top = self._source.top
+        command = [verilator_binary(), *self._options, "--Mdir", self.model.folder, "--top-module", top]
+        # The model alone: Verilator's own library is compiled once for all.
+        targets = [f"lib{self.model.prefix}.a"]
+        command += [word for option in (*self._make_options, *targets) for word in ("-MAKEFLAGS", option)]
+        run([*command, *write_sources(self._files, self._folder / "src")], self._folder / "build.log", top)
 
 
 def build_shared_library(
@@ -142,67 +180,27 @@ def build_shared_library(
 
     Raises `ToolError` with the end of the log when something does not compile.
     """
-    compiler = _compiler()
+    compiler = cxx_compiler()
     files = read_sources(cpp)
-    include = verilator_root() / "include"
     traced = any(model.trace for model in models)
-    options = [
-        *_HARNESS_OPTIONS,
-        *_TRACE_DEFINES,
-        f"-DVM_TRACE={int(traced)}",
-        f"-DVM_TRACE_VCD={int(traced)}",
-    ]
+    names = ("verilated", "verilated_threads", *(["verilated_vcd_c"] if traced else []))
+    runtime = [runtime_object(name, traced) for name in names]
     folders = [str(model.folder) for model in models]
-    key = content_key(files_key(files), _version(compiler), json.dumps(tool_versions()), *options, *folders)
+    key = content_key(files_key(files), *map(str, runtime), *folders)
     folder = (build_dir / f"{name}-{key}").resolve()
     library = folder / f"lib{name}.so"
 
     def build() -> None:
         compiled = [path for path in write_sources(files, folder / "src") if path.suffix == ".cpp"]
-        includes = [f"-I{path}" for path in (include, include / "vltstd", *folders)]
         archives = [model.folder / f"lib{model.prefix}.a" for model in models]
-        runtime = ["verilated", "verilated_threads", *(["verilated_vcd_c"] if traced else [])]
-        compiled += [include / f"{name}.cpp" for name in runtime]
-        command = [compiler, *options, *includes, "-shared", "-Wl,-Bsymbolic", "-o", library]
-        command += [*compiled, *archives, "-latomic"]
-        with _progress(f"linking {name}"):
-            _run(command, folder / "build.log", name)
+        linked = ["-shared", "-Wl,-Bsymbolic", "-o", library, *compiled, *archives, *runtime, "-latomic"]
+        includes = [f"-I{path}" for path in folders]
+        with progress(f"linking {name}"):
+            run([compiler, *runtime_options(traced), *includes, *linked], folder / "build.log", name)
 
     build_once(folder, build)
     return library
 
 
-def _run(command: Sequence[object], log: Path, name: str) -> None:
-    with log.open("w") as out:
-        words = [str(word) for word in command]
-        done = subprocess.run(words, env=verilator_environment(), stdout=out, stderr=subprocess.STDOUT)
-    if done.returncode:
-        raise ToolError(f"{name} does not compile ({log}):\n{log.read_text()[-4000:]}")
-
-
-def _version(compiler: str) -> str:
-    return subprocess.run([compiler, "--version"], text=True, capture_output=True).stdout
-
-
-def _compiler() -> str:
-    """Path of a C++ compiler. Clang takes a third of the time of g++ for this kind of code."""
-    for name in ("clang++", "g++", "c++"):
-        path = shutil.which(name)
-        if path:
-            return path
-    raise ToolError("no C++ compiler is installed: 'apt-get install g++' brings one")
-
-
 def _python_files(package: ModuleType) -> list[Path]:
     return sorted(path for folder in package.__path__ for path in Path(folder).rglob("*.py"))
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[None]:
-    """Say on stderr what takes long, and how long it took."""
-    print(f"flashtrain: {what} ...", end="", file=sys.stderr, flush=True)
-    start = time.monotonic()
-    try:
-        yield
-    finally:
-        print(f" {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)

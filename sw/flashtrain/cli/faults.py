@@ -43,7 +43,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         console.say(f"SPOILT: {spoilt}")
         console.say(
             f"see it again: flashtrain faults --preset {options.preset} --seed {options.seed}"
-            f" --iterations {options.iterations} --runs 1 --run K"
+            f" --iterations {options.iterations} --runs 1 --run {spoilt.number}"
         )
         console.document({"seed": options.seed, "spoilt": str(spoilt)})
         return SPOILT

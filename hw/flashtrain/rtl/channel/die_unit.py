@@ -1,6 +1,9 @@
 """What the units of a die's agent have in common: each does one kind of work with the die, in its turn."""
 
-from amaranth.lib import stream
+from collections.abc import Callable
+
+from amaranth.hdl import Module, ValueLike
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, Signature
 
 from flashtrain.spec import FmsConfig
@@ -46,3 +49,17 @@ def unit_ports(config: FmsConfig) -> dict:
     watch : Out(WatchPort), and those of `bus_ports`
     """
     return {**bus_ports(config), "watch": Out(WatchPort(config))}
+
+
+def bus_operation(
+    m: Module, unit: wiring.Component, state: str, op: ValueLike, then: Callable[[], None]
+) -> None:
+    """Two states of the unit's machine: `state` asks for the bus operation when no pause is left, and
+    `state`_SENT waits for its end and does `then`.
+    """
+    with m.State(state):
+        m.d.comb += [unit.bus.valid.eq(~unit.watch.paused), unit.bus.payload.op.eq(op)]
+        with m.If(unit.bus.valid & unit.bus.ready):
+            m.next = f"{state}_SENT"
+    with m.State(f"{state}_SENT"), m.If(unit.bus_done):
+        then()

@@ -8,7 +8,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import BusOp, DieStatus
 
 from ..zones.erase import EraseResult
-from .die_unit import unit_ports
+from .die_unit import bus_operation, unit_ports
 from .die_watch import Pause, Work
 
 
@@ -53,7 +53,6 @@ class Eraser(wiring.Component):
         m.d.comb += [
             last_plane.eq(is_last),
             self.turn.wants.eq(self.erase.valid),
-            self.bus.payload.op.eq(Mux(last_plane, BusOp.ERASE_LAST, BusOp.ERASE_MORE)),
             self.bus.payload.zone.eq(self.erase.payload.zone),
             self.bus.payload.plane.eq(plane),
             self.watch.work.eq(Work.ERASE),
@@ -66,20 +65,17 @@ class Eraser(wiring.Component):
                         m.d.sync += plane.eq(Mux(self.erase.payload.alone, self.erase.payload.plane, 0))
                     m.next = "NAME_BLOCK"
 
-            with m.State("NAME_BLOCK"):
-                m.d.comb += self.bus.valid.eq(~self.watch.paused)
-                with m.If(self.bus.valid & self.bus.ready):
-                    m.next = "NAMING"
+            def next_plane() -> None:
+                m.d.sync += plane.eq(plane + 1)  # and back to 0 after the last
+                with m.If(last_plane):
+                    m.d.comb += self.watch.begin.eq(1)
+                    m.next = "ERASING"
+                with m.Else():
+                    m.d.comb += self.watch.pause.eq(Pause.NEXT_PLANE)
+                    m.next = "NAME_BLOCK"
 
-            with m.State("NAMING"):
-                with m.If(self.bus_done):
-                    m.d.sync += plane.eq(plane + 1)  # and back to 0 after the last
-                    with m.If(last_plane):
-                        m.d.comb += self.watch.begin.eq(1)
-                        m.next = "ERASING"
-                    with m.Else():
-                        m.d.comb += self.watch.pause.eq(Pause.NEXT_PLANE)
-                        m.next = "NAME_BLOCK"
+            op = Mux(last_plane, BusOp.ERASE_LAST, BusOp.ERASE_MORE)
+            bus_operation(m, self, "NAME_BLOCK", op, next_plane)
 
             with m.State("ERASING"):
                 with m.If(self.watch.over):

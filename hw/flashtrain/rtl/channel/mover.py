@@ -1,6 +1,6 @@
 """Does page sets whose program has failed again, on spare blocks."""
 
-from collections.abc import Callable
+from functools import partial
 
 from amaranth import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
@@ -11,7 +11,7 @@ from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.nand import BusOp, DieStatus
 
 from ..layouts import SetResult, SpareUse
-from .die_unit import unit_ports
+from .die_unit import bus_operation, unit_ports
 from .die_watch import Pause, Work
 from .failed_sets import FailedSets, ProgrammedSet
 
@@ -112,14 +112,7 @@ class Mover(wiring.Component):
         ]
         has_failed_now = (self.bus_status & DieStatus.FAIL.value) != 0
 
-        def operation(state: str, op: BusOp, then: Callable[[], None]) -> None:
-            """Two states: ask for the bus operation when no pause is left, wait for its end."""
-            with m.State(state):
-                m.d.comb += [self.bus.valid.eq(~self.watch.paused), request.op.eq(op)]
-                with m.If(self.bus.valid & self.bus.ready):
-                    m.next = f"{state}_SENT"
-            with m.State(f"{state}_SENT"), m.If(self.bus_done):
-                then()
+        operation = partial(bus_operation, m, self)
 
         def array_works(work: Work, state: str) -> None:
             m.d.comb += [self.watch.begin.eq(1), self.watch.work.eq(work)]

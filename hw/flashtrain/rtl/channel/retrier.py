@@ -1,5 +1,7 @@
 """Reads pages once more, at another level."""
 
+from functools import partial
+
 from amaranth import Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -8,7 +10,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import BusOp
 
 from ..layouts import PageRetry
-from .die_unit import unit_ports
+from .die_unit import bus_operation, unit_ports
 from .die_watch import Pause, Work
 
 
@@ -49,10 +51,7 @@ class Retrier(wiring.Component):
             request.from_array.eq(1),
         ]
 
-        def operation(op: BusOp, following: str) -> None:
-            m.d.comb += [self.bus.valid.eq(~self.watch.paused), request.op.eq(op)]
-            with m.If(self.bus.valid & self.bus.ready):
-                m.next = following
+        operation = partial(bus_operation, m, self)
 
         def begin(work: Work, following: str) -> None:
             m.d.comb += [self.watch.begin.eq(1), self.watch.work.eq(work)]
@@ -65,12 +64,7 @@ class Retrier(wiring.Component):
                     m.d.comb += self.turn.started.eq(1)
                     m.next = "LEVEL"
 
-            with m.State("LEVEL"):
-                operation(BusOp.SET_READ_LEVEL, "SENDING_LEVEL")
-
-            with m.State("SENDING_LEVEL"):
-                with m.If(self.bus_done):
-                    begin(Work.FEATURE, "CHANGING")
+            operation("LEVEL", BusOp.SET_READ_LEVEL, lambda: begin(Work.FEATURE, "CHANGING"))
 
             with m.State("CHANGING"):
                 with m.If(self.watch.over):
@@ -78,35 +72,31 @@ class Retrier(wiring.Component):
                     with m.If(output):
                         m.next = "NOTHING"
 
-            with m.State("NAME_PAGE"):
-                operation(BusOp.READ_LAST, "NAMING")
+            def senses() -> None:
+                m.d.comb += self.sensed.eq(1)
+                begin(Work.LONE_SENSE, "SENSING")
 
-            with m.State("NAMING"):
-                with m.If(self.bus_done):
-                    m.d.comb += self.sensed.eq(1)
-                    begin(Work.LONE_SENSE, "SENSING")
+            operation("NAME_PAGE", BusOp.READ_LAST, senses)
 
             with m.State("SENSING"):
                 with m.If(self.watch.over):
                     m.next = "SELECT"
 
-            with m.State("SELECT"):
-                operation(BusOp.SELECT, "SELECTING")
+            def selected() -> None:
+                m.d.comb += self.watch.pause.eq(Pause.CHANGE_COLUMN)
+                m.next = "OUTPUT"
 
-            with m.State("SELECTING"):
-                with m.If(self.bus_done):
-                    m.d.comb += self.watch.pause.eq(Pause.CHANGE_COLUMN)
-                    m.next = "OUTPUT"
+            operation("SELECT", BusOp.SELECT, selected)
 
-            with m.State("OUTPUT"):
-                operation(BusOp.DATA_OUT, "OUTPUTTING")
-                m.d.comb += self.retries.ready.eq(self.bus.valid & self.bus.ready)
+            def level_back() -> None:
+                m.d.comb += self.page_output.eq(1)
+                m.d.sync += output.eq(1)
+                m.next = "LEVEL"
 
-            with m.State("OUTPUTTING"):
-                with m.If(self.bus_done):
-                    m.d.comb += self.page_output.eq(1)
-                    m.d.sync += output.eq(1)
-                    m.next = "LEVEL"
+            operation("OUTPUT", BusOp.DATA_OUT, level_back)
 
+        # Once the page has been asked for, the place of the retry may have the next one.
+        with m.If(fsm.ongoing("OUTPUT")):
+            m.d.comb += self.retries.ready.eq(self.bus.valid & self.bus.ready)
         m.d.comb += self.turn.busy.eq(~fsm.ongoing("NOTHING"))
         return m

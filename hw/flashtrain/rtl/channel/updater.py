@@ -1,6 +1,7 @@
 """Updates tiles on a die with gradients (`spec.update`), and loads the constants of an optimizer step."""
 
 from collections.abc import Callable
+from functools import partial
 
 from amaranth import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
@@ -10,7 +11,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import BusOp, DieStatus
 
 from ..layouts import PageEvent, PageKind, PageSet, SetResult
-from .die_unit import unit_ports
+from .die_unit import bus_operation, unit_ports
 from .die_watch import Pause, Work
 
 
@@ -94,14 +95,7 @@ class Updater(wiring.Component):
             self.watch.last_page.eq(last_page),
         ]
 
-        def operation(state: str, op, then: Callable[[], None]) -> None:
-            """Two states: ask for the bus operation when no pause is left, wait for its end."""
-            with m.State(state):
-                m.d.comb += [self.bus.valid.eq(~self.watch.paused), request.op.eq(op)]
-                with m.If(self.bus.valid & self.bus.ready):
-                    m.next = f"{state}_SENT"
-            with m.State(f"{state}_SENT"), m.If(self.bus_done):
-                then()
+        operation = partial(bus_operation, m, self)
 
         def load() -> None:
             m.d.comb += self.turn.started.eq(1)

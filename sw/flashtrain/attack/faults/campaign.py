@@ -28,7 +28,15 @@ _CORRECTED = "PAGES_CORRECTED_"
 
 
 class Spoilt(FlashtrainError):
-    """A run has ended with other weights than it must have, or not at all."""
+    """Run `number` has ended with other weights than it must have, or not at all."""
+
+    def __init__(self, number: int, why: str) -> None:
+        super().__init__(number, why)  # what pickle makes it again from, in another process
+        self.number = number
+        self.why = why
+
+    def __str__(self) -> str:
+        return f"run {self.number}: {self.why}"
 
 
 @dataclass
@@ -110,12 +118,12 @@ class Campaign:
                     on_iteration=after,
                 )  # fmt: skip
             except FlashtrainError as error:
-                raise Spoilt(f"run {number}: {type(error).__name__}: {error}; {conditions}") from error
+                raise Spoilt(number, f"{type(error).__name__}: {error}; {conditions}") from error
             reference = train_reference(
                 course.network, data, course.optimizer, course.batch, course.iterations, course.seed
             )
             if difference := first_difference(training.log, reference):
-                raise Spoilt(f"run {number}: {difference}; {conditions}")
+                raise Spoilt(number, f"{difference}; {conditions}")
             counts = device.channel_counters()
             return Tally(
                 runs=1,

@@ -1,0 +1,84 @@
+"""The C++ compiler, and Verilator's own library, which is compiled once for all that is verilated."""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from flashtrain.rtl.tools import ToolError, tool_versions, verilator_environment, verilator_root
+from flashtrain.sim.build_cache import BUILD, build_once, content_key
+
+CXX_OPTIONS = ("-fPIC", "-std=gnu++17")
+
+
+def cxx_compiler() -> str:
+    """Path of a C++ compiler. Clang takes a third of the time of g++ for verilated code.
+
+    Raises `ToolError` if there is none.
+    """
+    for name in ("clang++", "g++", "c++"):
+        path = shutil.which(name)
+        if path:
+            return path
+    raise ToolError("no C++ compiler is installed: 'apt-get install g++' brings one")
+
+
+def compiler_version(compiler: str) -> str:
+    return subprocess.run([compiler, "--version"], text=True, capture_output=True).stdout
+
+
+def runtime_options(traced: bool) -> tuple[str, ...]:
+    """Options for everything that includes Verilator's headers. `traced`: models write VCD files."""
+    include = verilator_root() / "include"
+    unused = ("COVERAGE", "SC", "TIMING", "TRACE_FST", "TRACE_SAIF")
+    return (
+        "-O3",
+        *CXX_OPTIONS,
+        *(f"-I{path}" for path in (include, include / "vltstd")),
+        "-DVERILATOR=1",
+        *(f"-DVM_{name}=0" for name in unused),
+        *(f"-DVM_{name}={int(traced)}" for name in ("TRACE", "TRACE_VCD")),
+    )
+
+
+def runtime_object(name: str, traced: bool = False) -> Path:
+    """The object file of `name`.cpp of Verilator's own library; compiled once."""
+    compiler = cxx_compiler()
+    options = runtime_options(traced)
+    # Where Verilator is installed makes no difference.
+    flags = [option for option in options if not option.startswith("-I")]
+    key = content_key(name, compiler_version(compiler), json.dumps(tool_versions()), *flags)
+    folder = (BUILD / "lib" / f"{name}-{key}").resolve()
+    compiled = folder / f"{name}.o"
+
+    def build() -> None:
+        source = verilator_root() / "include" / f"{name}.cpp"
+        with progress(f"compiling Verilator's {name}.cpp (done once)"):
+            run([compiler, *options, "-c", source, "-o", compiled], folder / "build.log", name)
+
+    build_once(folder, build)
+    return compiled
+
+
+def run(command: Sequence[object], log: Path, name: str) -> None:
+    """Run a compiler. Raises `ToolError` with the end of the log if it fails."""
+    with log.open("w") as out:
+        words = [str(word) for word in command]
+        done = subprocess.run(words, env=verilator_environment(), stdout=out, stderr=subprocess.STDOUT)
+    if done.returncode:
+        raise ToolError(f"{name} does not compile ({log}):\n{log.read_text()[-4000:]}")
+
+
+@contextmanager
+def progress(what: str) -> Iterator[None]:
+    """Say on stderr what takes long, and how long it took."""
+    print(f"flashtrain: {what} ...", end="", file=sys.stderr, flush=True)
+    start = time.monotonic()
+    try:
+        yield
+    finally:
+        print(f" {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
