@@ -22,10 +22,12 @@ from flashtrain.rtl.channel.bus_controller import BusController
 from flashtrain.rtl.channel.clockwork import ChannelClockwork
 from flashtrain.rtl.channel.die_agent import DieAgent
 from flashtrain.rtl.channel.gearbox import PageSerializer
+from flashtrain.rtl.channel.page_sender import PageSender
 from flashtrain.rtl.channel.page_sets import PageSets
 from flashtrain.rtl.channel.program_results import ProgramResults
 from flashtrain.rtl.channel.read_buffer import ReadBuffer
 from flashtrain.rtl.channel.read_intake import ReadIntake
+from flashtrain.rtl.channel.set_identities import SetIdentities
 from flashtrain.rtl.channel_ports import ChannelPorts
 from flashtrain.rtl.die.tile_decoder import TileDecoder
 from flashtrain.rtl.die.tile_encoder import TileEncoder
@@ -52,6 +54,7 @@ from flashtrain.sim.hub_unit import HubUnit
 from flashtrain.sim.model_facts import ModelFacts, model_facts
 from flashtrain.sim.nand import SHARED_PINS, VERILATOR_SOURCES, DieUnit
 from flashtrain.sim.nand.pin_checker import PinChecker
+from flashtrain.sim.next_states import with_next_states_at_the_clock
 from flashtrain.sim.parts import REST, Cut, cut
 from flashtrain.sim.parts_cpp import PartsClass, prefix_of
 from flashtrain.sim.verilated import Model, ModelSource, build_shared_library, exported, verilate_all
@@ -64,8 +67,8 @@ _HUB_PARTS = (
 )  # fmt: skip
 _HUB_OPTIONS = {"restless": ("clockwork",)}
 _CHANNEL_PARTS = (
-    PageSets, ProgramResults, PageSerializer, ReadIntake, ReadBuffer, BusController, BlockTable,
-    EraseBroadcast, DieAgent, ChannelClockwork, PinChecker,
+    PageSets, SetIdentities, ProgramResults, PageSerializer, ReadIntake, ReadBuffer, PageSender,
+    BusController, BlockTable, EraseBroadcast, DieAgent, ChannelClockwork, PinChecker,
 )  # fmt: skip
 _CHANNEL_OPTIONS = {"restless": ("engine_clockwork",), "silent": ("cycle",), "polled": ("counter_value",)}
 _DIE_OPTIONS = {"restless": (REST, "logic")}
@@ -108,7 +111,7 @@ def build_library(config: FmsConfig) -> Path:
 
     folder = Path(__file__).parent / "verilated_fms"
     cpp = [path for path in VERILATOR_SOURCES if path.suffix in (".cpp", ".h")]
-    names = ("device.cpp", "axi_memory.h", "carry.h", "step.h", "sleep.h", "parts.h")
+    names = ("device.cpp", "arena.cpp", "axi_memory.h", "carry.h", "step.h", "sleep.h", "parts.h")
     cpp += [folder / name for name in names]
     cpp.append(_generated("models.h", _models(models, facts, unheard)))
     cpp.append(_generated("system.h", [*_HEADER, *classes, *_exchange(config)]))
@@ -123,7 +126,8 @@ def _cut_sources(
     def write(folder: Path) -> None:
         whole, modules = cut(unit(), parts, name)
         for module in modules:
-            (folder / f"{module.name}.sv").write_text(module.text)
+            text = with_next_states_at_the_clock(module.text)
+            (folder / f"{module.name}.sv").write_text(text)
         whole.save(folder / "cut.json")
 
     folder = exported(write, name, configuration)
@@ -190,25 +194,25 @@ def _exchange(config: FmsConfig) -> Iterator[str]:
     yield f"constexpr int kDies = {config.geometry.dies};"
     for number in channels:
         at_hub = f"channels__{number}__"
-        yield f"inline void to_channel_{number}(const Hub& from, Channel& to) {{"
+        yield f"inline void to_channel_{number}(const Hub& from, Channel& to, int i) {{"
         for name in ports:
             # Payloads change seldom, and wide ones are dear: they move only with their `valid`.
             valid = at_hub + name.removesuffix("payload") + "valid"
             guard = f"if (from.{valid}()) " if name.endswith("__payload") else ""
-            yield f"    {guard}to.{name}(from.{at_hub + name}());"
+            yield f"    {guard}to.{name}(from.{at_hub + name}(), i);"
         yield "}"
-        yield f"inline void from_channel_{number}(const Channel& from, Hub& to) {{"
+        yield f"inline void from_channel_{number}(const Channel& from, int i, Hub& to) {{"
         for name in answers:
-            yield f"    to.{at_hub + name}(from.{name}());"
-        yield f"    if (to.{at_hub}read_chosen() && from.read_valid()) to.read_data(from.read_data());"
+            yield f"    to.{at_hub + name}(from.{name}(i));"
+        yield f"    if (to.{at_hub}read_chosen() && from.read_valid(i)) to.read_data(from.read_data(i));"
         yield "}"
-        yield f"inline void counter_{number}(const Channel& from, Hub& to) {{"
-        yield f"    to.{at_hub}counter_value(from.counter_value());"
+        yield f"inline void counter_{number}(const Channel& from, int i, Hub& to) {{"
+        yield f"    to.{at_hub}counter_value(from.counter_value(i));"
         yield "}"
     for kind in ("to_channel", "from_channel", "counter"):
         yield f"constexpr decltype(&{kind}_0) {kind}[] = {{{', '.join(f'{kind}_{n}' for n in channels)}}};"
-    yield "inline void to_die(const Channel& from, Die& to) {"
-    yield from (f"    to.pins__{name}(from.nand__{name}());" for name in SHARED_PINS)
+    yield "inline void to_die(const Channel& from, Die& to, int i) {"
+    yield from (f"    to.pins__{name}(from.nand__{name}(i), i);" for name in SHARED_PINS)
     yield "}"
 
 

@@ -1,6 +1,6 @@
 """A cut component as a C++ class over the models of its parts (`parts.h` says how it works)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from flashtrain.sim.model_facts import ModelFacts
 from flashtrain.sim.parts import Cut, Part, Wire
@@ -10,7 +10,7 @@ _C_FUNCTIONS = ("abort",)
 
 
 def member(name: str) -> str:
-    """The member of a model's class that stands for port `name`."""
+    """The member of a model's root that stands for port `name`."""
     return f"__SYM__{name}" if name in _C_FUNCTIONS else name.replace("__", "___05F")
 
 
@@ -20,7 +20,7 @@ def prefix_of(part: Part) -> str:
 
 
 class PartsClass:
-    """The text of class `name`.
+    """The text of class `name`, which holds many instances of the component.
 
     `restless` parts never sleep; `silent` inputs of the whole wake nobody; `settle` does not report changes
     of its `polled` outputs.
@@ -38,7 +38,6 @@ class PartsClass:
     ) -> None:
         self._name, self._cut, self._facts = name, cut, facts
         self._restless, self._silent, self._polled = restless, silent, polled
-        self._numbers = {part.name: number for number, part in enumerate(cut.parts)}
         self._parts = {part.name: part for part in cut.parts}
 
     @property
@@ -54,46 +53,48 @@ class PartsClass:
     def lines(self) -> Iterator[str]:
         name, parts = self._name, self._cut.parts
         clocked = [part for part in parts if self._facts[part.module].clocked and not part.gated]
+        initialisers = ", ".join(f"{part.name}{{context, count}}" for part in parts)
+        answering = [part.name for part in self._answering()]
         yield f"class {name} {{"
         yield "  public:"
-        initialisers = ", ".join(f"{part.name}{{context}}" for part in parts)
-        yield f"    explicit {name}(VerilatedContext& context) : {initialisers} {{}}"
-        yield "    // All parts follow their inputs. True if what the whole drives may have changed."
-        yield "    bool settle() {"
-        yield "        const uint32_t before = moved_ | dirty_;"
-        yield from self._switch("dirty_", parts, lambda part: self._settle(part))
-        yield "        return (before | awake_) & kAnswering;"
+        yield f"    {name}(VerilatedContext& context, int count) : {initialisers} {{}}"
+        yield "    // All parts follow their inputs. The instances of which what they drive may have changed."
+        yield "    uint64_t settle() {"
+        yield f"        const uint64_t changed = {_any(answering, 'moved', 'dirty')};"
+        yield f"        while ({_any([part.name for part in parts], 'dirty')}) {{"
+        for part in parts:
+            yield from (f"            {line}" for line in self._settle(part))
+        yield "        }"
+        yield f"        return changed | {_any(answering, 'awake')};"
         yield "    }"
-        yield "    // The clock rises; settled before."
-        yield "    void edge(uint64_t clock) {"
-        yield "        moved_ = awake_;"
-        yield from self._switch("moved_", clocked, lambda part: self._edge(part), copy=True)
-        yield from self._switch("moved_", clocked, lambda part: [f"carry_from_{part.name}();"], copy=True)
+        yield "    // The clock of these instances rises; settled before."
+        yield "    void edge(uint64_t clock, uint64_t instances = ~uint64_t{0}) {"
+        for part in clocked:
+            yield from (f"        {line}" for line in self._edge(part))
+        for part in clocked:
+            moved = f"flashtrain::Each({part.name}.moved)"
+            yield f"        for (const int i : {moved}) carry_from_{part.name}(i);"
         yield "    }"
-        yield "    // Whether what comes from registers may have changed at the last edge."
-        yield "    bool moved() const { return moved_ & kAnswering; }"
+        yield "    // The instances of which what comes from registers may have changed at the last edge."
+        yield f"    uint64_t moved() const {{ return {_any(answering, 'moved')}; }}"
         yield "    template <typename Action>"
         yield "    void for_each_model(Action action) {"
-        yield from (f"        action({part.name}.model);" for part in parts)
-        yield "        dirty_ = moved_ = kAll, awake_ = kClocked;"
+        for part in parts:
+            yield f"        {part.name}.for_each_model(action);"
+            yield f"        {part.name}.wake({'true' if part in clocked else 'false'});"
         yield "    }"
         yield from (line for wire in self._cut.wires if not wire.part for line in self._input(wire))
         yield from (line for wire in self._cut.wires if wire.part for line in self._outputs(wire))
         yield ""
         yield "  private:"
         for part in parts:
-            yield f"    void carry_from_{part.name}() {{"
+            yield f"    void carry_from_{part.name}(int i) {{"
             yield from (f"        {line}" for line in self._carry(part, following=False))
             yield "    }"
-            yield f"    void carry_following_{part.name}() {{"
+            yield f"    void carry_following_{part.name}(int i) {{"
             yield from (f"        {line}" for line in self._carry(part, following=True))
             yield "    }"
         yield from (f"    flashtrain::Part<{prefix_of(part)}> {part.name};" for part in parts)
-        masks = {"kAll": parts, "kClocked": clocked, "kAnswering": self._answering()}
-        for mask, members in masks.items():
-            bits = sum(self._bit(part.name) for part in members)
-            yield f"    static constexpr uint32_t {mask} = {bits:#x};"
-        yield "    uint32_t dirty_ = kAll, awake_ = kClocked, moved_ = kAll;  // a bit for each part"
         yield "};"
 
     def _answering(self) -> list[Part]:
@@ -108,69 +109,69 @@ class PartsClass:
             )
         ]
 
-    def _switch(self, mask, parts, body, *, copy: bool = False) -> Iterator[str]:
-        """Do `body` for each part whose bit is set; without `copy` this takes the bits from the mask."""
-        if copy:
-            yield f"        for (uint32_t left = {mask}; left; left &= left - 1) {{"
-            yield "            switch (__builtin_ctz(left)) {"
-        else:
-            yield f"        while ({mask}) {{"
-            yield f"            const int part = __builtin_ctz({mask});"
-            yield f"            {mask} &= {mask} - 1;"
-            yield "            switch (part) {"
-        for part in parts:
-            yield f"                case {self._numbers[part.name]}:"
-            yield from (f"                    {line}" for line in body(part))
-            yield "                    break;"
-        yield "            }"
-        yield "        }"
-
     def _settle(self, part: Part) -> Iterator[str]:
+        name = part.name
         if part.gated or not self._facts[part.module].clocked:
-            yield f"{part.name}.model.eval();"
-            yield f"carry_from_{part.name}();"
-            return
-        yield f"{part.name}.wake();"
-        yield f"awake_ |= {self._bit(part.name):#x};"
-        if self._facts[part.module].has_input_logic:
-            yield f"flashtrain::settle(*{part.name}.model.rootp);"
-            yield f"carry_following_{part.name}();"
+            yield f"for (const int i : flashtrain::Each({name}.follow())) {{"
+            yield f"    {name}.model(i).eval();"
+            yield f"    carry_from_{name}(i);"
+            yield "}"
+        elif self._facts[part.module].has_input_logic:
+            yield f"for (const int i : flashtrain::Each({name}.wake_dirty())) {{"
+            yield f"    flashtrain::settle({name}[i]);"
+            yield f"    carry_following_{name}(i);"
+            yield "}"
+        else:
+            yield f"{name}.wake_dirty();"
 
     def _edge(self, part: Part) -> Iterator[str]:
-        yield f"flashtrain::rising_edge(*{part.name}.model.rootp);"
-        if part.name not in self._restless:
-            yield f"if ({part.name}.still(clock)) awake_ &= ~{self._bit(part.name):#x}u;"
+        name = part.name
+        yield f"{name}.moved = {name}.awake & instances;"
+        yield f"for (const int i : flashtrain::Each({name}.moved)) flashtrain::rising_edge({name}[i]);"
+        if name not in self._restless:
+            yield f"{name}.rest(clock);"
 
     def _carry(self, part: Part, *, following: bool) -> Iterator[str]:
         """To the parts that a part drives: all of it, or only what follows its inputs."""
         follows = self._facts[part.module].follows_inputs
-        for wire in self._cut.wires:
-            if wire.part != part.name or (following and member(wire.port) not in follows):
-                continue
-            source = f"{part.name}.model.{member(wire.port)}"
+        wires = [
+            wire
+            for wire in self._cut.wires
+            if wire.part == part.name and (not following or member(wire.port) in follows)
+        ]
+        carried: dict[str, list[str]] = {}
+        for wire in wires:
             for to, port in wire.to:
                 if to:
-                    yield self._carry_to(to, port, source)
-
-    def _carry_to(self, to: str, port: str, source: str) -> str:
-        target = f"{to}.model.{member(port)}"
-        return f"if (flashtrain::carry({target}, {source})) dirty_ |= {self._bit(to):#x};"
-
-    def _bit(self, part: str) -> int:
-        return 1 << self._numbers[part]
+                    values = f"to.{member(port)}, from.{member(wire.port)}"
+                    carried.setdefault(to, []).append(f"changes |= flashtrain::carry({values});")
+        for to, statements in sorted(carried.items()):
+            yield "{"
+            yield f"    const auto& from = {part.name}[i];"
+            yield f"    auto& to = {to}[i];"
+            yield "    bool changes = false;"
+            yield from (f"    {statement}" for statement in statements)
+            yield f"    {to}.dirty |= uint64_t{{changes}} << i;"
+            yield "}"
 
     def _input(self, wire: Wire) -> Iterator[str]:
         yield "    template <typename Value>"
-        yield f"    void {wire.port}([[maybe_unused]] const Value& value) {{"
+        yield f"    void {wire.port}([[maybe_unused]] const Value& value, [[maybe_unused]] int i = 0) {{"
         for to, port in wire.to:
+            target = f"{to}[i].{member(port)}"
             if wire.port in self._silent:
-                yield f"        {to}.model.{member(port)} = value;"
+                yield f"        {target} = value;"
             else:
-                yield f"        {self._carry_to(to, port, 'value')}"
+                yield f"        {to}.dirty |= uint64_t{{flashtrain::carry({target}, value)}} << i;"
         yield "    }"
 
     def _outputs(self, wire: Wire) -> Iterator[str]:
         for to, port in wire.to:
             if not to:
-                source = f"{wire.part}.model.{member(wire.port)}"
-                yield f"    const auto& {port}() const {{ return {source}; }}"
+                source = f"{wire.part}[i].{member(wire.port)}"
+                yield f"    const auto& {port}(int i = 0) const {{ return {source}; }}"
+
+
+def _any(parts: Iterable[str], *masks: str) -> str:
+    """The instances of which one of these masks of one of these parts has the bit."""
+    return " | ".join(f"{part}.{mask}" for part in parts for mask in masks) or "uint64_t{0}"

@@ -54,8 +54,10 @@ _VERILATOR_OPTIONS = (
     *("--cc", "--build", "-Wno-fatal"),
     *(f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS),
     *("-O3", "--x-assign", "fast", "--x-initial", "fast"),
-    # Functions of middling size: compilers take long over large ones.
-    *("--output-split", "5000", "--output-split-cfuncs", "2000"),
+    # Few functions: what only one of them knows is no state.
+    *("--output-split", "5000", "--output-split-cfuncs", "20000"),
+    # One test of the reset for all registers of a process, which splitting would repeat for each.
+    "-fno-split",
     *("-CFLAGS", " ".join(CXX_OPTIONS)),
 )
 _MAKE_OPTIONS = (*VERILATOR_MAKE_OPTIONS, "OPT_FAST=-O3", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2")
@@ -191,7 +193,7 @@ def build_shared_library(
     def build() -> None:
         compiled = [path for path in write_sources(files, folder / "src") if path.suffix == ".cpp"]
         archives = [model.folder / f"lib{model.prefix}.a" for model in models]
-        linked = ["-shared", "-o", library, *compiled, *archives, *runtime, "-latomic"]
+        linked = ["-shared", "-Wl,-Bsymbolic", "-o", library, *compiled, *archives, *runtime, "-latomic"]
         includes = [f"-I{path}" for path in folders]
         with progress(f"linking {name}"):
             run([compiler, *runtime_options(traced), *includes, *linked], folder / "build.log", name)

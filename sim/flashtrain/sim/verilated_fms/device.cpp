@@ -52,15 +52,8 @@ class Device {
   public:
     Device(uint8_t* memory, uint64_t bytes, uint32_t latency, uint64_t bytes_per_65536_clocks)
         : memory_{memory, bytes, latency, Budget{bytes_per_65536_clocks}} {
-        for (int i = 0; i < kChannels; ++i) {
-            channels_.push_back(std::make_unique<ChannelState>(context_));
-            channels_[i]->engine.channel(static_cast<CData>(i));
-            for (int d = 0; d < kDies; ++d) {
-                DieState& state = channels_[i]->dies[d];
-                state.model = std::make_unique<Die>(context_);
-                state.model->channel(static_cast<CData>(i));
-                state.model->die(static_cast<CData>(d));
-            }
+        for (int first = 0; first < kChannels; first += kGroup) {
+            groups_.push_back(std::make_unique<Group>(context_, first, std::min(kGroup, kChannels - first)));
         }
         power_cycle();
     }
@@ -72,8 +65,8 @@ class Device {
 
     // The power comes, after it has failed if it was there. What the arrays hold stays.
     void power_cycle() {
-        for (auto& channel : channels_) {
-            for (DieState& state : channel->dies) state.selected = clocks_;  // none rests
+        for (auto& group : groups_) {
+            for (auto& dies : group->dies) dies->selected.fill(clocks_);  // none rests
         }
         reset(1);
         clock();  // from now on the controller asks for nothing
@@ -92,12 +85,15 @@ class Device {
     void clock() {
         const bool hub_moved = hub_.moved();
         if (hub_moved) broadcast();
-        for (int i = 0; i < kChannels; ++i) {
-            ChannelState& channel = *channels_[i];
-            exchange_with_dies(channel);
-            if (hub_moved) to_engine(i, channel.engine);
-            if (channel.engine.settle()) from_channel[i](channel.engine, hub_);
-            if (hub_.channel_counter_sample()) counter[i](channel.engine, hub_);
+        for (auto& group : groups_) {
+            exchange_with_dies(*group);
+            if (hub_moved) {
+                for (int i = 0; i < group->count; ++i) to_engine(*group, i);
+            }
+            for (const int i : Each{group->engines.settle()}) from_channel[group->first + i](group->engines, i, hub_);
+            if (hub_.channel_counter_sample()) {
+                for (int i = 0; i < group->count; ++i) counter[group->first + i](group->engines, i, hub_);
+            }
         }
         hub_.settle();
 
@@ -107,12 +103,10 @@ class Device {
         data_writer_.sample(clocks_);
         if (tracing) trace_bursts();
         hub_.edge(clocks_);
-        for (auto& channel : channels_) {
-            channel->engine.cycle(clocks_);
-            channel->engine.edge(clocks_);
-            for (DieState& state : channel->dies) {
-                if (state.awake) state.model->edge(clocks_);
-            }
+        for (auto& group : groups_) {
+            for (int i = 0; i < group->count; ++i) group->engines.cycle(clocks_, i);
+            group->engines.edge(clocks_);
+            for (auto& dies : group->dies) dies->model.edge(clocks_, dies->awake);
         }
         ++clocks_;
         memory_.budget.clock();
@@ -181,28 +175,45 @@ class Device {
     static constexpr int kResetClocks = 8;
     static constexpr uint64_t kClocksToRest = 16;  // after CE_n rose a die may still be fetching a word
 
-    struct DieState {
-        std::unique_ptr<Die> model;
-        bool awake = true;
-        uint64_t selected = 0;  // the last clock with CE_n low
+    static constexpr int kGroup = 64;  // channels
+
+    // The dies of one number of all channels of a group.
+    struct Dies {
+        Dies(VerilatedContext& context, int count) : model{context, count}, awake{~uint64_t{0} >> (64 - count)} {}
+        Die model;
+        uint64_t awake;
+        std::array<uint64_t, kGroup> selected{};  // the last clock with CE_n low
         // What the model says; it says the same while it is left alone.
-        CData dqs_i = 0, rb_n = 0, resting = 0;
-        SData dq_i = 0;
-        uint64_t wake = 0;
+        std::array<uint64_t, kGroup> wake{};
+        std::array<SData, kGroup> dq_i{};
+        std::array<CData, kGroup> dqs_i{}, rb_n{}, resting{};
     };
 
-    struct ChannelState {
-        explicit ChannelState(VerilatedContext& context) : engine{context} {}
-        Channel engine;
-        DieState dies[kDies];
+    // Channels that are moved together.
+    struct Group {
+        Group(VerilatedContext& context, int first_channel, int channels)
+            : first{first_channel}, count{channels}, engines{context, channels} {
+            for (auto& numbered : dies) numbered = std::make_unique<Dies>(context, channels);
+            for (int i = 0; i < count; ++i) {
+                engines.channel(static_cast<CData>(first + i), i);
+                for (int d = 0; d < kDies; ++d) {
+                    dies[d]->model.channel(static_cast<CData>(first + i), i);
+                    dies[d]->model.die(static_cast<CData>(d), i);
+                }
+            }
+        }
+        int first, count;
+        Channel engines;
+        std::array<std::unique_ptr<Dies>, kDies> dies;
     };
 
     // What comes from the hub to a channel before the edge.
-    void to_engine(int number, Channel& engine) {
-        to_channel[number](hub_, engine);
+    void to_engine(Group& group, int i) {
+        const int number = group.first + i;
+        to_channel[number](hub_, group.engines, i);
         const bool data_valid = hub_.write_data_valid() >> number & 1;
-        engine.data_valid(static_cast<CData>(data_valid));
-        if (data_valid) engine.data(hub_.write_data());
+        group.engines.data_valid(static_cast<CData>(data_valid), i);
+        if (data_valid) group.engines.data(hub_.write_data(), i);
     }
 
     // What all channels are told, and seldom.
@@ -210,10 +221,12 @@ class Device {
         const Broadcast now{hub_.channel_reset(), hub_.channel_counter_select(), hub_.channel_counter_sample()};
         if (now == broadcast_) return;
         broadcast_ = now;
-        for (auto& channel : channels_) {
-            channel->engine.channel_reset(hub_.channel_reset());
-            channel->engine.counter_select(hub_.channel_counter_select());
-            channel->engine.counter_sample(hub_.channel_counter_sample());
+        for (auto& group : groups_) {
+            for (int i = 0; i < group->count; ++i) {
+                group->engines.channel_reset(hub_.channel_reset(), i);
+                group->engines.counter_select(hub_.channel_counter_select(), i);
+                group->engines.counter_sample(hub_.channel_counter_sample(), i);
+            }
         }
     }
 
@@ -247,48 +260,52 @@ class Device {
         }
     }
 
-    // Pins between a channel and its dies, before the edge. A die rests, and is left alone, when nothing in it can
+    // Pins between channels and their dies, before the edge. A die rests, and is left alone, when nothing in it can
     // change.
-    void exchange_with_dies(ChannelState& state) {
-        Channel& channel = state.engine;
-        const auto selected = ~channel.nand__ce_n();
-        CData dqs_i = 0, rb_n = 0;
-        SData dq_i = 0;
+    void exchange_with_dies(Group& group) {
+        Channel& engines = group.engines;
+        std::array<CData, kGroup> dqs_i{}, rb_n{};
+        std::array<SData, kGroup> dq_i{};
         for (int d = 0; d < kDies; ++d) {
-            DieState& die_state = state.dies[d];
-            Die& die = *die_state.model;
-            if (die_state.awake) {
-                die.settle();
-                die_state.dqs_i = die.pins__dqs_i();
-                die_state.dq_i = die.pins__dq_i();
-                die_state.rb_n = die.pins__rb_n();
-                die_state.resting = die.resting();
-                die_state.wake = die.wake();
+            Dies& dies = *group.dies[d];
+            dies.model.settle();
+            for (const int i : Each{dies.awake}) {
+                dies.dqs_i[i] = dies.model.pins__dqs_i(i);
+                dies.dq_i[i] = dies.model.pins__dq_i(i);
+                dies.rb_n[i] = dies.model.pins__rb_n(i);
+                dies.resting[i] = dies.model.resting(i);
+                dies.wake[i] = dies.model.wake(i);
             }
-            dqs_i |= die_state.dqs_i;
-            dq_i |= die_state.dq_i;
-            rb_n |= die_state.rb_n << d;
-            const bool ce = selected >> d & 1;
-            if (ce) die_state.selected = clocks_;
-            die_state.awake = clocks_ - die_state.selected < kClocksToRest || !die_state.resting ||
-                              clocks_ >= die_state.wake;
-            if (!die_state.awake) continue;
-            to_die(channel, die);
-            die.pins__ce_n(static_cast<CData>(!ce));
-            die.cycle(clocks_);
-            die.settle();
+            dies.awake = 0;
+            for (int i = 0; i < group.count; ++i) {
+                dqs_i[i] |= dies.dqs_i[i];
+                dq_i[i] |= dies.dq_i[i];
+                rb_n[i] |= dies.rb_n[i] << d;
+                const bool ce = ~engines.nand__ce_n(i) >> d & 1;
+                if (ce) dies.selected[i] = clocks_;
+                const bool awake = clocks_ - dies.selected[i] < kClocksToRest || !dies.resting[i] ||
+                                   clocks_ >= dies.wake[i];
+                if (!awake) continue;
+                dies.awake |= uint64_t{1} << i;
+                to_die(engines, dies.model, i);
+                dies.model.pins__ce_n(static_cast<CData>(!ce), i);
+                dies.model.cycle(clocks_, i);
+            }
+            dies.model.settle();
         }
-        channel.nand__dqs_i(dqs_i);
-        channel.nand__dq_i(dq_i);
-        channel.nand__rb_n(rb_n);
+        for (int i = 0; i < group.count; ++i) {
+            engines.nand__dqs_i(dqs_i[i], i);
+            engines.nand__dq_i(dq_i[i], i);
+            engines.nand__rb_n(rb_n[i], i);
+        }
     }
 
     template <typename Action>
     void for_each_model(Action action) {
         hub_.for_each_model(action);
-        for (auto& channel : channels_) {
-            channel->engine.for_each_model(action);
-            for (DieState& state : channel->dies) state.model->for_each_model(action);
+        for (auto& group : groups_) {
+            group->engines.for_each_model(action);
+            for (auto& dies : group->dies) dies->model.for_each_model(action);
         }
     }
 
@@ -318,8 +335,8 @@ class Device {
     using Of = std::remove_cv_t<std::remove_reference_t<Port>>;
 
     VerilatedContext context_;
-    Hub hub_{context_};
-    std::vector<std::unique_ptr<ChannelState>> channels_;
+    Hub hub_{context_, 1};
+    std::vector<std::unique_ptr<Group>> groups_;
     Memory memory_;
     AxiReader<Of<decltype(hub_.queue__araddr())>, Of<decltype(hub_.queue__wdata())>> queue_reader_{
         memory_, hub_.queue__araddr(), hub_.queue__arlen(), hub_.queue__arvalid(), hub_.queue__rready()};

@@ -1,14 +1,20 @@
-// A component that is simulated in parts.
+// Many instances of a component that is simulated in parts.
 //
 // The parts of a component are models of their own, with wires between them (generated, `parts_cpp.py`). A part whose
 // inputs change is *dirty* until it has followed them; then it is *awake*, and sees every edge until its state and its
 // inputs have come to rest (`sleep.h`). So an edge costs what happens at it. Wires are carried until nothing changes
 // any more, which is soon: there are no combinational loops. A part with a gated clock sees that clock as an input.
+//
+// The same part of all instances is moved before the next part, so that its code is fetched once.
 
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "carry.h"
 #include "sleep.h"
@@ -16,18 +22,92 @@
 
 namespace flashtrain {
 
+constexpr int kMostInstances = 64;  // a bit for each
+
+// The numbers of the bits that are set.
+class Each {
+  public:
+    explicit Each(uint64_t bits) : bits_{bits} {}
+
+    class Iterator {
+      public:
+        explicit Iterator(uint64_t left) : left_{left} {}
+        int operator*() const { return __builtin_ctzll(left_); }
+        Iterator& operator++() {
+            left_ &= left_ - 1;
+            return *this;
+        }
+        bool operator!=(const Iterator& other) const { return left_ != other.left_; }
+
+      private:
+        uint64_t left_;
+    };
+    Iterator begin() const { return Iterator{bits_}; }
+    Iterator end() const { return Iterator{0}; }
+
+  private:
+    uint64_t bits_;
+};
+
+// A part, in all instances.
 template <typename Model>
 class Part {
   public:
-    explicit Part(VerilatedContext& context) : model{&context} {}
+    using Root = std::remove_pointer_t<decltype(Model::rootp)>;
 
-    void wake() { stillness_.wake(); }
-    bool still(uint64_t clock) { return stillness_.still(*model.rootp, clock); }
+    Part(VerilatedContext& context, int count) : all_{~uint64_t{0} >> (kMostInstances - count)} {
+        for (int i = 0; i < count; ++i) {
+            models_.push_back(std::make_unique<Model>(&context));
+            roots_[i] = models_[i]->rootp;
+        }
+    }
 
-    Model model;
+    Root& operator[](int i) { return *roots_[i]; }
+    const Root& operator[](int i) const { return *roots_[i]; }
+    Model& model(int i) { return *models_[i]; }
+
+    template <typename Action>
+    void for_each_model(Action action) {
+        for (auto& model : models_) action(*model);
+    }
+
+    // All that there are.
+    void wake(bool clocked) {
+        dirty = moved = all_;
+        awake = clocked ? all_ : 0;
+        looked_at_ = 0;
+    }
+
+    // Those that were dirty.
+    uint64_t follow() { return std::exchange(dirty, 0); }
+    uint64_t wake_dirty() {
+        const uint64_t instances = follow();
+        awake |= instances;
+        looked_at_ &= ~instances;
+        return instances;
+    }
+
+    // After an edge: leaves those alone that have come to rest.
+    void rest(uint64_t clock) {
+        const uint64_t candidates = clock % kShortestInterval == 0 ? moved : moved & looked_at_;
+        for (const int i : Each{candidates}) {
+            const uint64_t bit = uint64_t{1} << i;
+            switch (stillness_[i].look(*roots_[i], clock, looked_at_ & bit)) {
+                case Look::MOVES: looked_at_ &= ~bit; break;
+                case Look::AGAIN: looked_at_ |= bit; break;
+                case Look::STILL: awake &= ~bit; break;
+            }
+        }
+    }
+
+    uint64_t dirty = 0, awake = 0, moved = 0;
 
   private:
-    Stillness<std::remove_pointer_t<decltype(Model::rootp)>> stillness_;
+    uint64_t all_;
+    uint64_t looked_at_ = 0;  // their state is compared at each edge
+    std::array<Root*, kMostInstances> roots_{};
+    std::vector<std::unique_ptr<Model>> models_;
+    std::array<Stillness<Root>, kMostInstances> stillness_;
 };
 
 }  // namespace flashtrain

@@ -42,33 +42,35 @@ inline std::vector<Range> without(std::size_t bytes, std::vector<Range> omitted)
 template <typename Root>
 struct State;
 
+constexpr uint64_t kShortestInterval = 8;
+
+enum class Look { MOVES, AGAIN, STILL };
+
 template <typename Root>
 class Stillness {
   public:
-    // Something has changed.
-    void wake() { equal_ = 0; }
-
-    // After an edge: whether those to come change nothing.
-    bool still(const Root& root, uint64_t clock) {
-        if (equal_ == 0) {
-            if (clock % interval_ != 0) return false;
+    // After an edge. `again`: the last look wanted another one, and no input has changed since. STILL: the edges to
+    // come change nothing. Need not be called while the last look was not for another one, but where `clock` is a
+    // multiple of `kShortestInterval`.
+    Look look(const Root& root, uint64_t clock, bool again) {
+        if (!again) {
+            if (clock % interval_ != 0) return Look::MOVES;
             keep(root);
-            equal_ = 1;
-            return false;
+            equal_ = 0;
+            return Look::AGAIN;
         }
         if (!same(root)) {
-            equal_ = 0;
-            interval_ = std::min(2 * interval_, kLongest);
-            return false;
+            interval_ = std::min(2 * interval_, kLongestInterval);
+            return Look::MOVES;
         }
-        if (++equal_ <= kEqualEdges) return false;
-        interval_ = kShortest;
-        return true;
+        if (++equal_ < kEqualEdges) return Look::AGAIN;
+        interval_ = kShortestInterval;
+        return Look::STILL;
     }
 
   private:
     // Clocks from one look to the next: more for what keeps moving.
-    static constexpr uint64_t kShortest = 8, kLongest = 64;
+    static constexpr uint64_t kLongestInterval = 256;
     static constexpr int kEqualEdges = 4;
 
     static const char* at(const Root& root, const Range& range) {
@@ -91,8 +93,8 @@ class Stillness {
         }
     }
 
-    uint64_t interval_ = kShortest;
-    int equal_ = 0;  // edges, if any, since the state was kept, and one
+    uint64_t interval_ = kShortestInterval;
+    int equal_ = 0;  // edges since the state was kept
     std::vector<char> kept_;
 };
 

@@ -10,12 +10,12 @@
 
 // A model in which outputs or registers follow inputs by way of some logic.
 #define FLASHTRAIN_SETTLE(Model)                                                      \
-    bool Model##___024root___eval_phase__ico(Model##___024root*);                     \
+    void Model##___024root___eval_ico(Model##___024root*);                            \
     namespace flashtrain {                                                            \
     /* What depends on inputs follows them. */                                        \
     inline void settle(Model##___024root& root) {                                     \
-        root.__VicoFirstIteration = 1;                                                \
-        Model##___024root___eval_phase__ico(&root);                                   \
+        root.__VicoTriggered[0] = 1;                                                  \
+        Model##___024root___eval_ico(&root);                                          \
     }                                                                                 \
     }
 
