@@ -214,7 +214,7 @@ class RandomCommands:
                 fields |= {
                     "slba": start + r.randrange(g.zone_size + 1), "action": r.choice(list(RestoreAction)),
                     "restored_state": r.choice([ZoneState.CLOSED, ZoneState.FULL, ZoneState.EMPTY]),
-                    "physical": r.randrange(g.blocks + 1), "wear": r.randrange(99), "time": r.getrandbits(32),
+                    "physical": r.randrange(g.blocks + 1), "wear": r.randrange(99),
                     **(place if r.random() < 0.3 else number),
                 }  # fmt: skip
             case Opcode.STREAM_RESET:
