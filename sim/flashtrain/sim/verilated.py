@@ -55,7 +55,7 @@ _VERILATOR_OPTIONS = (
     *(f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS),
     *("-O3", "--x-assign", "fast", "--x-initial", "fast"),
     # Few functions: what only one of them knows is no state.
-    *("--output-split", "5000", "--output-split-cfuncs", "20000"),
+    *("--output-split", "5000", "--output-split-cfuncs", "5000"),
     # One test of the reset for all registers of a process, which splitting would repeat for each.
     "-fno-split",
     *("-CFLAGS", " ".join(CXX_OPTIONS)),
