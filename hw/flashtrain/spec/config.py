@@ -1,6 +1,6 @@
 """The configuration of a flash memory system: geometry, timing, and the sizes of the controller's parts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from .ecc import PageCode
@@ -76,6 +76,10 @@ class FmsConfig:
         require(
             g.row_bits + g.plane_bits + g.block_bits <= 24, "geometry", g, "a row address of 24 bits at most"
         )
+
+    def for_exact_data(self) -> "FmsConfig":
+        """The same without all that is there because cells err: code, read levels and randomizer."""
+        return replace(self, code_strength=0, read_levels=0, randomizer=False)
 
     # A page on a channel's bus.
     @cached_property

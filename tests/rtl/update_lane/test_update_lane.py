@@ -205,5 +205,11 @@ def test_orders_that_cannot_be_done(open_lane, random):
         open_lane(busy_percent=100)
 
 
+@pytest.mark.parametrize("name", ["tiny", "tiny_ecc"])
+def test_cells_that_err_make_no_difference(name):
+    assert UpdateLane(preset(name)).config.code is None
+    assert UpdateLane(preset(name)).config.geometry == preset(name).geometry
+
+
 def test_lint(tmp_path):
     lint(export_design(UpdateLane(TINY), "update_lane").write(tmp_path), "update_lane")

@@ -1,7 +1,5 @@
 """Optimizer steps beside the tensor buffer, tile by tile."""
 
-from dataclasses import replace
-
 from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import enum, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
@@ -50,7 +48,7 @@ class UpdateLane(wiring.Component):
     """
 
     def __init__(self, config: FmsConfig):
-        self.config = config = replace(config, code_strength=0)  # tiles do not come from cells
+        self.config = config = config.for_exact_data()  # tiles do not come from cells
         super().__init__({
             "order": In(stream.Signature(LaneOrder(config))),
             "words_in": In(stream.Signature(8 * LANE_BYTES)),
