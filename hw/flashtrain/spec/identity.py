@@ -70,7 +70,7 @@ def is_identity(record: bytes) -> bool:
 class RestoreAction(IntEnum):
     """Action of a RESTORE command; which fields of the entry it takes.
 
-    STREAM: NSID, `generation`. The stream's generation; before its zones.
+    STREAM: NSID, `generation`. The stream's generation; before its zones, or it is refused.
     ZONE: NSID, SLBA, `restored_state`, `physical`, `sequence`, `wear`. The logical zone of the block before
         SLBA lies on the physical zone; its write pointer is SLBA (in a zone whose capacity is its size that
         may be the start of the next one). CLOSED: appends go on there; FULL: they do not.

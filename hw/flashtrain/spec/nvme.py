@@ -28,6 +28,7 @@ Order of checks. A command is answered with the status of the *first* check that
 8. the stream's condition:
    - inspect and restore: the controller is recovering (`COMMAND_SEQUENCE_ERROR`), all others: it is not
      (`NAMESPACE_NOT_READY`);
+   - restored stream: no zone of it has been restored (`COMMAND_SEQUENCE_ERROR`);
    - append, write, update, retire, zone and stream resets: not pinned (`NAMESPACE_WRITE_PROTECTED`);
    - read, pin; update, of its source: not uncommitted (`NAMESPACE_NOT_READY`);
    - commit: uncommitted, and every zone written at least as far as that of the source (`INVALID_FIELD`);

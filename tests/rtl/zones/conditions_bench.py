@@ -84,13 +84,14 @@ def requests(pointer: int):
 
 
 def draw_source(twin: ZoneTwin) -> None:
-    """A zone of the source, and streams that are now and then uncommitted or pinned."""
+    """A zone of the source, and streams that are now and then uncommitted, pinned or restored."""
     state = random.choice(list(ZoneState))
     pointers = [pointer for pointer in (0, ROW, 2 * ROW, CAPACITY - 1, CAPACITY) if possible(state, pointer)]
     twin.zones[-1] = Zone(state, random.choice(pointers))
     streams = (0, SOURCE)
     twin.uncommitted = {stream for stream in streams if random.random() < 0.1}
     twin.pinned = {stream for stream in streams if random.random() < 0.1}
+    twin.restored = {stream for stream in streams if random.random() < 0.3}
 
 
 def verdict(twin: ZoneTwin, request: Request) -> Outcome:
@@ -125,8 +126,9 @@ async def all_of_them(dut):
             expired = -twin.zones[0].since
             dut.zone.value = pack(CONDITION, state=int(before.state), pointer=before.pointer, expired=expired)
             for pins, stream in ((dut.stream, 0), (dut.source, SOURCE)):
-                flags = {"uncommitted": stream in twin.uncommitted, "pinned": stream in twin.pinned}
-                pins.value = pack(StreamCondition(), **{name: int(value) for name, value in flags.items()})
+                names = ("uncommitted", "pinned", "restored")
+                flags = {name: int(stream in getattr(twin, name)) for name in names}
+                pins.value = pack(StreamCondition(), **flags)
             dut.command.value = pack(
                 COMMAND,
                 operation=request.operation,

@@ -214,6 +214,26 @@ async def what_a_restored_zone_must_be(dut):
 
 
 @cocotb.test()
+async def a_stream_is_restored_before_its_zones(dut):
+    environment = await start(dut)
+    late = restore_stream(1, 6)
+    for request, status in (
+        (restore_stream(1, 4), Status.SUCCESS),
+        (restore_stream(1, 5), Status.SUCCESS),
+        (restore_zone(1, 1, physical=5, pointer=CAPACITY + 1), Status.ZONE_BOUNDARY_ERROR),
+        (restore_stream(1, 5), Status.SUCCESS),
+        (restore_zone(1, 1, physical=5, pointer=3), Status.SUCCESS),
+        (late, Status.COMMAND_SEQUENCE_ERROR),
+        (restore_stream(2, 6), Status.SUCCESS),
+        (end(), Status.SUCCESS),
+        (late, Status.COMMAND_SEQUENCE_ERROR),
+        (read(1, 1, offset=2), Status.SUCCESS),
+    ):
+        assert environment.submit(request).status is status, request
+    await finish(environment)
+
+
+@cocotb.test()
 async def without_a_zone_to_erase_appends_fail_at_once(dut):
     environment = await start(dut)
     environment.submit(restore_zone(2, 0, physical=3, pointer=1))

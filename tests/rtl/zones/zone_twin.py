@@ -89,6 +89,7 @@ class ZoneTwin:
     resets: dict[int, int] = field(default_factory=dict)
     uncommitted: set[int] = field(default_factory=set)
     pinned: set[int] = field(default_factory=set)
+    restored: set[int] = field(default_factory=set)  # streams of which a zone has been
     recovering: bool = False
     now: int = 0
     ages: dict[int, AgeRule] = field(default_factory=dict)
@@ -239,6 +240,8 @@ class ZoneTwin:
     def _restore(self, request: Request) -> Outcome:
         match RestoreAction(request.action):
             case RestoreAction.STREAM:
+                if request.stream in self.restored:
+                    raise Refused(Status.COMMAND_SEQUENCE_ERROR)
                 self.resets[request.stream] = request.generation
             case RestoreAction.ZONE:
                 self._restore_zone(request, self._zone(request))
@@ -256,6 +259,7 @@ class ZoneTwin:
             raise Refused(Status.TOO_MANY_ACTIVE_ZONES)
         zone.state, zone.pointer = ZoneState(request.restored_state), request.offset + 1
         zone.since = request.time
+        self.restored.add(request.stream)
 
     def _send(self, request: Request) -> Outcome:
         if request.select_all:

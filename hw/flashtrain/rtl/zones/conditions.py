@@ -112,6 +112,9 @@ class ZoneConditions(wiring.Component):
             m.d.comb += self.status.eq(Status.NAMESPACE_NOT_READY)
         with m.If(self.stream.pinned & (resets | appends | (operation == Operation.RETIRE))):
             m.d.comb += self.status.eq(Status.NAMESPACE_WRITE_PROTECTED)
+        restores_stream = (operation == Operation.RESTORE) & (action == RestoreAction.STREAM)
+        with m.If(restores_stream & self.stream.restored):
+            m.d.comb += self.status.eq(Status.COMMAND_SEQUENCE_ERROR)
         recovers = (operation == Operation.INSPECT) | (operation == Operation.RESTORE)
         with m.If(recovers & ~self.recovering):
             m.d.comb += self.status.eq(Status.COMMAND_SEQUENCE_ERROR)

@@ -17,6 +17,7 @@ class StreamCondition(data.StructLayout):
         super().__init__({
             "uncommitted": 1,  # the destination of updates, and neither committed nor reset since
             "pinned": 1,
+            "restored": 1,  # a zone of it, by the recovery
         })  # fmt: skip
 
 
@@ -31,6 +32,7 @@ class StreamChange(data.StructLayout):
             "pin": 1,
             "release": 1,
             "restore": 1,  # it gets the generation `restored`
+            "restore_zone": 1,
         })  # fmt: skip
 
 
@@ -83,6 +85,8 @@ class Generations(wiring.Component):
         with m.If(self.resets):
             generation = Array(self.generation)[self.reset_stream]
             m.d.sync += [generation.eq(generation + 1), conditions[self.reset_stream].uncommitted.eq(0)]
+        with m.If(change.restore_zone):
+            m.d.sync += of_stream.restored.eq(1)
         with m.If(change.restore):
             m.d.sync += Array(self.generation)[self.stream].eq(self.restored)
         return m

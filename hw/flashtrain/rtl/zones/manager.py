@@ -317,6 +317,7 @@ class ZoneManager(wiring.Component):
                         generations.change.release.eq(kind.releases),
                         restore.execute.eq(kind.is_restore),
                         generations.change.restore.eq(restore.sets_generation),
+                        generations.change.restore_zone.eq(kind.restores_zone),
                     ]
                     with m.If(kind.loops):
                         m.next = "LOOP_LOOK"

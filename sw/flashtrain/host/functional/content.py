@@ -1,6 +1,7 @@
 """One stream: its zones, their data, and which generation they are."""
 
-from flashtrain.spec import Opcode, Status, ZoneAction
+from flashtrain.spec import Opcode, Status, ZoneAction, ZoneState
+from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 
 from .request import Request
@@ -44,6 +45,9 @@ class StreamContent:
         resets_zones = request.opcode == Opcode.ZONE_MANAGEMENT_SEND and request.action == ZoneAction.RESET
         if self.pinned and (resets_zones or request.opcode in _CHANGE_CONTENT):
             return Status.NAMESPACE_WRITE_PROTECTED
+        restores = request.opcode == Opcode.RESTORE and request.action == RestoreAction.STREAM
+        if restores and any(zone.state is not ZoneState.EMPTY for zone in self.zones.zones):
+            return Status.COMMAND_SEQUENCE_ERROR
         pins = request.opcode == Opcode.GENERATION and request.action == GenerationAction.PIN
         if self.uncommitted and (pins or request.opcode == Opcode.READ):
             return Status.NAMESPACE_NOT_READY

@@ -45,6 +45,9 @@ def _check_stream(opcode: Opcode, entry: int, state: DeviceState) -> None:
         demand(state.recovering, Status.COMMAND_SEQUENCE_ERROR, "8: the controller is recovering")
     else:
         demand(not state.recovering, Status.NAMESPACE_NOT_READY, "8: the controller is not recovering")
+    if opcode is Opcode.RESTORE and action == RestoreAction.STREAM:
+        untouched = all(zone.state is ZoneState.EMPTY for zone in stream.zones)
+        demand(untouched, Status.COMMAND_SEQUENCE_ERROR, "8: no zone of it has been restored")
     zone_reset = opcode is Opcode.ZONE_MANAGEMENT_SEND and action == ZoneAction.RESET
     if opcode in _APPENDS or opcode in (Opcode.ZONE_RETIRE, Opcode.STREAM_RESET) or zone_reset:
         demand(not stream.pinned, Status.NAMESPACE_WRITE_PROTECTED, "8: not pinned")
