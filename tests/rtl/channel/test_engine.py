@@ -57,7 +57,7 @@ class EngineWithDies(wiring.Component):
 @pytest.mark.long("icarus", "wide")
 @pytest.mark.long("dual_code")
 @pytest.mark.long("tiny_code")
-@pytest.mark.long("icarus", "tiny_retry")
+@pytest.mark.long("tiny_retry")
 @pytest.mark.long("dual_retry")
 @pytest.mark.long("wide_code")
 @pytest.mark.long("wide_random")

@@ -35,7 +35,7 @@ def run_agent(config: FmsConfig, simulator: Simulator, seed: int, **options: str
     run_bench(agent, "die_agent", bench, simulator=simulator, seed=seed, parameters=parameters, **options)
 
 
-@pytest.mark.long("icarus", "tiny_ecc")
+@pytest.mark.long("tiny_ecc")
 @pytest.mark.long("verilator", "one")
 @pytest.mark.long("three")
 @pytest.mark.parametrize(

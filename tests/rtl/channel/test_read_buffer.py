@@ -11,8 +11,8 @@ from flashtrain.sim.runner import run_bench
 
 @pytest.mark.long("wide_code")
 @pytest.mark.long("dual_code")
-@pytest.mark.long("icarus", "tiny_code")
-@pytest.mark.long("icarus", "tiny_retry")
+@pytest.mark.long("tiny_code")
+@pytest.mark.long("tiny_retry")
 @pytest.mark.long("icarus", "dual_retry")
 @pytest.mark.long("wide_random")
 @pytest.mark.long("icarus", "tiny_random")

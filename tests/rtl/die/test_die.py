@@ -126,7 +126,7 @@ def test_updates(run, simulator, name):
         pytest.skip("too slow")
 
 
-@pytest.mark.long("icarus", "coded")
+@pytest.mark.long("coded")
 @pytest.mark.long("coded_small")
 @pytest.mark.long("icarus", "keyed")
 @pytest.mark.parametrize("name", ["coded", "coded_small", "keyed"])
@@ -157,6 +157,7 @@ def test_every_breach_of_features_is_refused_once(run):
     run("violations_bench.py", "levels")
 
 
+@pytest.mark.long("verilator")
 def test_read_level(simulator, seed, tmp_path):
     files = export_design(DieWithoutArray(config_named("coded")), "die_without_array").write(tmp_path)
     run_bench(
