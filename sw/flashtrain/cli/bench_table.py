@@ -53,15 +53,8 @@ SMALL_SCALE = tuple(
 TABLE = (*FULL_SCALE, *SMALL_SCALE, Row("wear_spread", "tiny"))
 
 _SMALLER = {"behemoth": "small", "behemoth_wide": "tiny", "small": "tiny"}
-_TINY_TOO = ("append_sustained",)
-"""On `small` its zones would be shortened, for which the hardware would have to be built."""
 
-QUICK_TABLE = tuple(
-    dict.fromkeys(
-        Row(row.benchmark, "tiny" if row.benchmark in _TINY_TOO else _SMALLER.get(row.preset, row.preset))
-        for row in TABLE
-    )
-)
+QUICK_TABLE = tuple(dict.fromkeys(Row(row.benchmark, _SMALLER.get(row.preset, row.preset)) for row in TABLE))
 """The same rows, each on a smaller configuration."""
 
 

@@ -18,7 +18,7 @@ from .progress import pages_programmed, run_until
 
 STREAMS = ("activations", "weights")
 """Both volatile."""
-PAGES = 48
+PAGES = 64
 """Rows of a zone at most: a longer one is shortened."""
 ZONES = 2
 ASKED = 0.99
