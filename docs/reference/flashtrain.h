@@ -397,6 +397,8 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_ZONE_DESCRIPTOR_WRITE_POINTER 192, 64 /* all ones where it has no meaning: FULL, READ_ONLY, OFFLINE */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_TIME 256, 32 /* vendor's, reserved in the standard: TIME of its oldest data; all ones without */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_SEQUENTIAL_WRITE_REQUIRED 2
+#define FLASHTRAIN_ZONE_DESCRIPTOR_NO_POINTER 18446744073709551615
+#define FLASHTRAIN_ZONE_DESCRIPTOR_NO_TIME 4294967295
 
 /* Fields of a stream's ATTRIBUTES register. */
 #define FLASHTRAIN_STREAM_ATTRIBUTES_VALID 0, 1

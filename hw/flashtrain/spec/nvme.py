@@ -270,6 +270,8 @@ class ZoneDescriptor:
     time = BitField(256, 32)  # vendor's, reserved in the standard: TIME of its oldest data; all ones without
 
     SEQUENTIAL_WRITE_REQUIRED = 2
+    NO_POINTER = (1 << write_pointer.width) - 1
+    NO_TIME = (1 << time.width) - 1
 
 
 class ReportHeader:

@@ -93,11 +93,12 @@ def build_library(config: FmsConfig) -> Path:
         whole, folder = _cut_sources(unit, parts, name.lower(), repr(config))
         cuts.append((name, whole, options))
         for part in whole.parts:
-            text = (folder / f"{part.module}.sv").read_text()
-            files = [folder / f"{part.module}.sv"]
-            files += [path for module, path in nand_models.items() if module in text]
-            sources.setdefault(part.module, ModelSource(files, part.module, prefix_of(part)))
-            one_clock.setdefault(part.module, not part.gated)
+            if part.module not in sources:
+                text = (folder / f"{part.module}.sv").read_text()
+                files = [folder / f"{part.module}.sv"]
+                files += [path for module, path in nand_models.items() if module in text]
+                sources[part.module] = ModelSource(files, part.module, prefix_of(part))
+                one_clock[part.module] = not part.gated
     models = dict(
         zip(sources, verilate_all(list(sources.values()), f"the parts of {config.name}"), strict=True)
     )

@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from flashtrain.spec import ZoneState
 from flashtrain.spec.nvme import ReportHeader, ZoneDescriptor
 
-_NO_POINTER = (1 << ZoneDescriptor.write_pointer.width) - 1
-_NO_TIME = (1 << ZoneDescriptor.time.width) - 1
-
 
 @dataclass(frozen=True)
 class ZoneInfo:
@@ -50,8 +47,8 @@ def parse_report(data: bytes) -> list[ZoneInfo]:
                 start=ZoneDescriptor.start.get(raw),
                 state=ZoneState(ZoneDescriptor.state.get(raw)),
                 capacity=ZoneDescriptor.capacity.get(raw),
-                write_pointer=None if pointer == _NO_POINTER else pointer,
-                time=None if time == _NO_TIME else time,
+                write_pointer=None if pointer == ZoneDescriptor.NO_POINTER else pointer,
+                time=None if time == ZoneDescriptor.NO_TIME else time,
                 reset_recommended=bool(ZoneDescriptor.reset_recommended.get(raw)),
             )
         )

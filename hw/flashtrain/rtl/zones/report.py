@@ -14,8 +14,6 @@ BEATS = ZoneDescriptor.BYTES // 8
 """Beats of the header, and of each descriptor."""
 
 _BEATS_TO_BOUNDARY = 4096 // 8
-_NO_POINTER = -1
-_NO_TIME = (1 << ZoneDescriptor.time.width) - 1
 
 
 class ReportRequest(data.StructLayout):
@@ -157,11 +155,11 @@ class ZoneReport(wiring.Component):
         retired = (state == ZoneState.READ_ONLY) | (state == ZoneState.OFFLINE)
         has_data = self.entry.mapped
         m.d.comb += [
-            _field(chunk, ZoneDescriptor.time).eq(Mux(has_data, self.entry.time, _NO_TIME)),
+            _field(chunk, ZoneDescriptor.time).eq(Mux(has_data, self.entry.time, ZoneDescriptor.NO_TIME)),
             _field(chunk, ZoneDescriptor.reset_recommended).eq(has_data & self.due & ~retired),
         ]
         with m.If((state == ZoneState.FULL) | retired):
-            m.d.comb += _field(chunk, ZoneDescriptor.write_pointer).eq(_NO_POINTER)
+            m.d.comb += _field(chunk, ZoneDescriptor.write_pointer).eq(ZoneDescriptor.NO_POINTER)
 
 
 def _field(chunk: Signal, field: BitField) -> Value:

@@ -5,9 +5,6 @@ from flashtrain.spec.nvme import ReportHeader, ZoneDescriptor
 
 from .zones import RETIRED, StreamZones, Zone
 
-_NO_POINTER = (1 << ZoneDescriptor.write_pointer.width) - 1
-_NO_TIME = (1 << ZoneDescriptor.time.width) - 1
-
 
 def zone_report(stream: StreamZones, first: int, room: int, partial: bool, geometry: Geometry) -> bytes:
     """The report on the zones of a stream from zone `first` on, as much of it as `room` bytes hold."""
@@ -31,7 +28,7 @@ def _descriptor(zone: Zone, start: int, capacity: int, due: bool) -> bytes:
         | d.reset_recommended.put(due)
         | d.capacity.put(capacity)
         | d.start.put(start)
-        | d.write_pointer.put(_NO_POINTER if pointless else start + zone.written)
-        | d.time.put(zone.time if zone.written else _NO_TIME)
+        | d.write_pointer.put(d.NO_POINTER if pointless else start + zone.written)
+        | d.time.put(zone.time if zone.written else d.NO_TIME)
     )
     return value.to_bytes(d.BYTES, "little")
