@@ -55,32 +55,42 @@ class Stillness {
     Look look(const Root& root, uint64_t clock, bool again) {
         if (!again) {
             if (clock % interval_ != 0) return Look::MOVES;
-            keep(root);
+            glance_ = *at(root, restless_);
             equal_ = 0;
             return Look::AGAIN;
         }
-        if (!same(root)) {
-            interval_ = std::min(2 * interval_, kLongestInterval);
-            return Look::MOVES;
+        if (*at(root, restless_) != glance_) return moves();
+        if (equal_ == 0) {
+            keep(root);
+        } else if (!same(root)) {
+            return moves();
         }
-        if (++equal_ < kEqualEdges) return Look::AGAIN;
+        if (++equal_ <= kEqualEdges) return Look::AGAIN;
         interval_ = kShortestInterval;
         return Look::STILL;
     }
 
   private:
     // Clocks from one look to the next: more for what keeps moving.
-    static constexpr uint64_t kLongestInterval = 256;
+    static constexpr uint64_t kLongestInterval = 64;
     static constexpr int kEqualEdges = 4;
 
-    static const char* at(const Root& root, const Range& range) {
-        return reinterpret_cast<const char*>(&root) + range.offset;
+    static const char* at(const Root& root, std::size_t offset) { return reinterpret_cast<const char*>(&root) + offset; }
+
+    Look moves() {
+        interval_ = std::min(2 * interval_, kLongestInterval);
+        return Look::MOVES;
     }
 
-    bool same(const Root& root) const {
+    // Whether the state is as it was kept; if not, notes a byte that differs.
+    bool same(const Root& root) {
         const char* kept = kept_.data();
         for (const Range& range : State<Root>::ranges) {
-            if (std::memcmp(kept, at(root, range), range.bytes) != 0) return false;
+            const char* const now = at(root, range.offset);
+            if (std::memcmp(kept, now, range.bytes) != 0) {
+                restless_ = range.offset + (std::mismatch(kept, kept + range.bytes, now).first - kept);
+                return false;
+            }
             kept += range.bytes;
         }
         return true;
@@ -89,10 +99,12 @@ class Stillness {
     void keep(const Root& root) {
         kept_.clear();
         for (const Range& range : State<Root>::ranges) {
-            kept_.insert(kept_.end(), at(root, range), at(root, range) + range.bytes);
+            kept_.insert(kept_.end(), at(root, range.offset), at(root, range.offset) + range.bytes);
         }
     }
 
+    std::size_t restless_ = 0;  // the byte where the state differed when it last did
+    char glance_ = 0;  // what it was
     uint64_t interval_ = kShortestInterval;
     int equal_ = 0;  // edges since the state was kept
     std::vector<char> kept_;
