@@ -70,7 +70,12 @@ _CHANNEL_PARTS = (
     PageSets, SetIdentities, ProgramResults, PageSerializer, ReadIntake, ReadBuffer, PageSender,
     BusController, BlockTable, EraseBroadcast, DieAgent, ChannelClockwork, PinChecker,
 )  # fmt: skip
-_CHANNEL_OPTIONS = {"restless": ("engine_clockwork",), "silent": ("cycle",), "polled": ("counter_value",)}
+_CHANNEL_OPTIONS = {
+    "restless": ("engine_clockwork",),
+    "silent": ("cycle",),
+    # The pins of the dies are looked at in each clock, too.
+    "polled": ("counter_value", *(f"nand__{name}" for name in (*SHARED_PINS, "ce_n"))),
+}
 _DIE_OPTIONS = {"restless": (REST, "logic")}
 _DIE_PARTS = (Updater, UpdateUnit, TileDecoder, TileEncoder)
 
@@ -114,7 +119,7 @@ def build_library(config: FmsConfig) -> Path:
     cpp = [path for path in VERILATOR_SOURCES if path.suffix in (".cpp", ".h")]
     names = ("device.cpp", "arena.cpp", "axi_memory.h", "carry.h", "step.h", "sleep.h", "parts.h")
     cpp += [folder / name for name in names]
-    cpp.append(_generated("models.h", _models(models, facts, unheard)))
+    cpp.append(_generated("models.h", header_of_models(models, facts, unheard)))
     cpp.append(_generated("system.h", [*_HEADER, *classes, *_exchange(config)]))
     return build_shared_library(list(models.values()), cpp, "flashtrain_device")
 
@@ -144,7 +149,7 @@ _HEADER = (
 )
 
 
-def _models(
+def header_of_models(
     models: dict[str, Model], facts: dict[str, ModelFacts], unheard: set[tuple[str, str]]
 ) -> Iterator[str]:
     """How each model is moved, and the ranges of its state that tell whether it is still (`sleep.h`).

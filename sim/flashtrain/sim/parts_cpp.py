@@ -81,7 +81,7 @@ class PartsClass:
         yield "    void for_each_model(Action action) {"
         for part in parts:
             yield f"        {part.name}.for_each_model(action);"
-            yield f"        {part.name}.wake({'true' if part in clocked else 'false'});"
+            yield f"        {part.name}.wake_all({'true' if part in clocked else 'false'});"
         yield "    }"
         yield from (line for wire in self._cut.wires if not wire.part for line in self._input(wire))
         yield from (line for wire in self._cut.wires if wire.part for line in self._outputs(wire))
@@ -139,20 +139,30 @@ class PartsClass:
             for wire in self._cut.wires
             if wire.part == part.name and (not following or member(wire.port) in follows)
         ]
-        carried: dict[str, list[str]] = {}
+        carried: dict[str, list[tuple[str, str]]] = {}
         for wire in wires:
             for to, port in wire.to:
                 if to:
-                    values = f"to.{member(port)}, from.{member(wire.port)}"
-                    carried.setdefault(to, []).append(f"changes |= flashtrain::carry({values});")
-        for to, statements in sorted(carried.items()):
+                    carried.setdefault(to, []).append((port, wire.port))
+        for to, ports in sorted(carried.items()):
             yield "{"
             yield f"    const auto& from = {part.name}[i];"
             yield f"    auto& to = {to}[i];"
-            yield "    bool changes = false;"
-            yield from (f"    {statement}" for statement in statements)
-            yield f"    {to}.dirty |= uint64_t{{changes}} << i;"
+            kinds = {port: self._consequence(to, port) for port, _from in ports}
+            for kind in sorted(set(kinds.values())):
+                yield f"    bool {kind} = false;"
+            for port, source in ports:
+                values = f"to.{member(port)}, from.{member(source)}"
+                yield f"    {kinds[port]} |= flashtrain::carry({values});"
+            for kind in sorted(set(kinds.values())):
+                yield f"    {to}.{kind}(i, {kind});"
             yield "}"
+
+    def _consequence(self, part: str, port: str) -> str:
+        """What a change of this input means: what its registers take at the edge needs no settling before."""
+        facts = self._facts[self._parts[part].module]
+        sampled = facts.clocked and not self._parts[part].gated and member(port) not in facts.follows_inputs
+        return "stir" if sampled else "soil"
 
     def _input(self, wire: Wire) -> Iterator[str]:
         yield "    template <typename Value>"
@@ -162,7 +172,7 @@ class PartsClass:
             if wire.port in self._silent:
                 yield f"        {target} = value;"
             else:
-                yield f"        {to}.dirty |= uint64_t{{flashtrain::carry({target}, value)}} << i;"
+                yield f"        {to}.{self._consequence(to, port)}(i, flashtrain::carry({target}, value));"
         yield "    }"
 
     def _outputs(self, wire: Wire) -> Iterator[str]:

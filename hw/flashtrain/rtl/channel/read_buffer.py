@@ -55,7 +55,7 @@ class ReadBuffer(wiring.Component):
     fill_valid : In(1), fill_data : In(16)   bus_page_bytes / 2 beats for each, the low bytes first
     hits : In(stream(HitPage))         a page to copy; accepted when a buffer is free and `copy` is accepted
     copy : Out(stream(BufferPage))     asks the write buffer for it
-    copy_room : Out(1)                 a word may come 3 clocks later
+    copy_room : Out(1)                 while there is something to copy: a word may come 3 clocks later
     copy_valid : In(1), copy_data : In
     read_head : Out(stream(ReadHead))  a complete page; up to two are accepted ahead of their words
     read_data : Out(stream)            page_beats words for each accepted head, in their order
@@ -138,7 +138,9 @@ class ReadBuffer(wiring.Component):
         m.submodules.packer = packer = BeatPacker(config)
         m.submodules.walk = walk = ChunkWalk(config)
         others_write = Signal()  # they want to
-        m.d.sync += self.copy_room.eq(~packer.completes & ~others_write)
+        # Said while it is asked for: what need not look at it rests while pages come from the bus.
+        copies = copying | (self.hits.valid & self.hits.ready)
+        m.d.sync += self.copy_room.eq(copies & ~packer.completes & ~others_write)
         copy_word, last_copy_word = Signal(range(config.page_beats)), Signal()
         m.d.comb += [
             packer.valid.eq(self.fill_valid),

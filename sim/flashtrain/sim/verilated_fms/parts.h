@@ -72,18 +72,21 @@ class Part {
     }
 
     // All that there are.
-    void wake(bool clocked) {
+    void wake_all(bool clocked) {
         dirty = moved = all_;
         awake = clocked ? all_ : 0;
         looked_at_ = 0;
     }
 
+    // An input has changed: one that some logic follows within the clock, or one that only registers see.
+    void soil(int i, bool changed) { dirty |= uint64_t{changed} << i; }
+    void stir(int i, bool changed) { wake(uint64_t{changed} << i); }
+
     // Those that were dirty.
     uint64_t follow() { return std::exchange(dirty, 0); }
     uint64_t wake_dirty() {
         const uint64_t instances = follow();
-        awake |= instances;
-        looked_at_ &= ~instances;
+        wake(instances);
         return instances;
     }
 
@@ -103,6 +106,11 @@ class Part {
     uint64_t dirty = 0, awake = 0, moved = 0;
 
   private:
+    void wake(uint64_t instances) {
+        awake |= instances;
+        looked_at_ &= ~instances;
+    }
+
     uint64_t all_;
     uint64_t looked_at_ = 0;  // their state is compared at each edge
     std::array<Root*, kMostInstances> roots_{};

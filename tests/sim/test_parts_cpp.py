@@ -1,0 +1,128 @@
+"""A component in parts behaves clock by clock as in one piece, whoever sleeps."""
+
+import ctypes
+from pathlib import Path
+
+import numpy as np
+import pytest
+from amaranth import Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+import flashtrain.sim
+from flashtrain.rtl.export import export_design
+from flashtrain.sim.library import header_of_models
+from flashtrain.sim.model_facts import model_facts
+from flashtrain.sim.next_states import with_next_states_at_the_clock
+from flashtrain.sim.parts import cut
+from flashtrain.sim.parts_cpp import PartsClass, prefix_of
+from flashtrain.sim.verilated import ModelSource, build_shared_library, verilate, verilate_all
+
+HARNESS = Path(__file__).with_name("parts_harness.cpp")
+INSTANCES = 3
+CLOCKS = 10_000
+
+
+class Accumulator(wiring.Component):
+    """Only registers see its inputs."""
+
+    term: In(8)
+    go: In(1)
+    total: Out(8)
+
+    def elaborate(self, platform):
+        m = Module()
+        with m.If(self.go):
+            m.d.sync += self.total.eq(self.total + self.term)
+        return m
+
+
+class Gate(wiring.Component):
+    """What it puts out follows its inputs within the clock; `value` is let through, or the last that was."""
+
+    value: In(8)
+    open: In(1)
+    passed: Out(8)
+
+    def elaborate(self, platform):
+        m = Module()
+        held = Signal(8)
+        m.d.comb += self.passed.eq(Mux(self.open, self.value, held))
+        m.d.sync += held.eq(self.passed)
+        return m
+
+
+class Chain(wiring.Component):
+    """A sum goes through a gate to another sum, and on its way to some logic of the whole."""
+
+    term: In(8)
+    go: In(1)
+    open: In(1)
+    take: In(1)
+    passed: Out(8)
+    total: Out(8)
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.first = first = Accumulator()
+        m.submodules.gate = gate = Gate()
+        m.submodules.last = last = Accumulator()
+        taken = Signal()
+        m.d.sync += taken.eq(self.take & gate.passed[0])
+        m.d.comb += [
+            first.term.eq(self.term),
+            first.go.eq(self.go),
+            gate.value.eq(first.total),
+            gate.open.eq(self.open),
+            last.term.eq(gate.passed),
+            last.go.eq(taken),
+            self.passed.eq(gate.passed),
+            self.total.eq(last.total),
+        ]
+        return m
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory) -> ctypes.CDLL:
+    folder = tmp_path_factory.mktemp("parts")
+    parts, modules = cut(Chain(), (Accumulator, Gate), "chain")
+    (folder / "whole.sv").write_text(export_design(Chain(), "whole").files["whole.sv"])
+    for module in modules:
+        (folder / f"{module.name}.sv").write_text(with_next_states_at_the_clock(module.text))
+    whole = verilate([folder / "whole.sv"], "whole", "Vwhole", folder)
+    prefixes = {part.module: prefix_of(part) for part in parts.parts}
+    sources = [ModelSource([folder / f"{name}.sv"], name, prefix) for name, prefix in prefixes.items()]
+    models = dict(zip(prefixes, verilate_all(sources, "the parts of a chain", folder), strict=True))
+    facts = {name: model_facts(model) for name, model in models.items()}
+    generated = PartsClass("Parts", parts, facts)
+    text = "\n".join(generated.lines())
+    assert ".stir(" in text and ".soil(" in text, "inputs of both kinds"
+    headers = {
+        "models.h": "\n".join(header_of_models(models, facts, set())),
+        "cut.h": f'#include "models.h"\n#include "parts.h"\n{text}\n',
+    }
+    for name, content in headers.items():
+        (folder / name).write_text(content)
+    shared = Path(flashtrain.sim.__path__[0]) / "verilated_fms"
+    cpp = [HARNESS, *(folder / name for name in headers)]
+    cpp += [shared / name for name in ("carry.h", "step.h", "sleep.h", "parts.h")]
+    return ctypes.CDLL(str(build_shared_library([*models.values(), whole], cpp, "chain", folder)))
+
+
+def stimuli(rng: np.random.Generator) -> np.ndarray:
+    """Inputs of all instances for each clock; each stays as it is for one clock or for hundreds."""
+    values = rng.integers(0, [256, 2, 2, 2], (CLOCKS, INSTANCES, 4), np.uint8)
+    often = rng.choice([0.002, 0.05, 1.0], (CLOCKS // 500, 1, INSTANCES, 4)).repeat(500, 1)
+    changes = rng.random(values.shape) < often.reshape(values.shape)
+    changes[0] = True
+    latest = np.maximum.accumulate(np.where(changes, np.arange(CLOCKS)[:, None, None], 0))
+    return np.ascontiguousarray(np.take_along_axis(values, latest, 0))
+
+
+def test_parts_are_the_whole(library, seed):
+    inputs = stimuli(np.random.default_rng(seed))
+    in_parts, whole = (np.zeros((CLOCKS, INSTANCES, 2), np.uint8) for _ in range(2))
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (inputs, in_parts, whole)]
+    library.run(*pointers, ctypes.c_size_t(CLOCKS))
+    assert len(np.unique(whole[..., 1])) == 256, "it moves"
+    np.testing.assert_array_equal(in_parts, whole)
