@@ -73,8 +73,8 @@ _CHANNEL_PARTS = (
 _CHANNEL_OPTIONS = {
     "restless": ("engine_clockwork",),
     "silent": ("cycle",),
-    # The pins of the dies are looked at in each clock, too.
-    "polled": ("counter_value", *(f"nand__{name}" for name in (*SHARED_PINS, "ce_n"))),
+    # What the hub does not look at is no news for it.
+    "polled": ("counter_value", "violations", *(f"nand__{name}" for name in (*SHARED_PINS, "ce_n"))),
 }
 _DIE_OPTIONS = {"restless": (REST, "logic")}
 _DIE_PARTS = (Updater, UpdateUnit, TileDecoder, TileEncoder)
@@ -196,10 +196,14 @@ def _exchange(config: FmsConfig) -> Iterator[str]:
     channels = range(config.geometry.channels)
     ports = sorted(_names(ChannelPorts(config), driven=True), key=lambda name: not name.endswith("__valid"))
     answers = [name for name in _names(ChannelPorts(config), driven=False) if name != "counter_value"]
+    bits = [name for name in ports if not name.endswith("__payload")]
+    news = sum(1 << bit for bit, name in enumerate(bits) if name.endswith("__valid"))
     yield f"constexpr int kChannels = {len(channels)};"
     yield f"constexpr int kDies = {config.geometry.dies};"
     for number in channels:
         at_hub = f"channels__{number}__"
+        told = " | ".join(f"from.{at_hub + name}() << {bit}" for bit, name in enumerate(bits))
+        yield f"inline uint32_t told_{number}(const Hub& from) {{ return {told}; }}"
         yield f"inline void to_channel_{number}(const Hub& from, Channel& to, int i) {{"
         for name in ports:
             # Payloads change seldom, and wide ones are dear: they move only with their `valid`.
@@ -215,7 +219,9 @@ def _exchange(config: FmsConfig) -> Iterator[str]:
         yield f"inline void counter_{number}(const Channel& from, int i, Hub& to) {{"
         yield f"    to.{at_hub}counter_value(from.counter_value(i));"
         yield "}"
-    for kind in ("to_channel", "from_channel", "counter"):
+    yield f"constexpr int kDataValid = {len(bits)};  // a bit behind those of `told`"
+    yield f"constexpr uint32_t kValid = {news | 1 << len(bits)};"
+    for kind in ("told", "to_channel", "from_channel", "counter"):
         yield f"constexpr decltype(&{kind}_0) {kind}[] = {{{', '.join(f'{kind}_{n}' for n in channels)}}};"
     yield "inline void to_die(const Channel& from, Die& to, int i) {"
     yield from (f"    to.pins__{name}(from.nand__{name}(i), i);" for name in SHARED_PINS)

@@ -4,9 +4,13 @@ Exported text has the next state of a register in an `always_comb` of its own. V
 and evaluates it after each edge and again whenever an input has changed, though it is needed once: at the
 next edge. As assignments to the register itself it costs no state and is evaluated once, and a register that
 keeps its value costs a test.
+
+Who reads a register stands before who writes it, as far as that is possible: then Verilator needs no copy.
 """
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 
 _MODULE = re.compile(r"^module .*?^endmodule\n", re.MULTILINE | re.DOTALL)
 _REGISTER = re.compile(
@@ -16,6 +20,8 @@ _LOGIC = re.compile(r"^  always_comb begin\n(?P<body>.*?)^  end\n", re.MULTILINE
 _ASSIGNED = re.compile(r"^(?P<indent> *)(?P<name>\S+) (?P<part> *(?:\[[^]]*\])?) *= ", re.MULTILINE)
 _RESET = re.compile(r"    if \(rst\) begin\n(?P<values>.*?)    end\n\Z", re.DOTALL)
 _GENERATED = re.compile(r"\\\$\d+(?= )")
+_WIRE = re.compile(r"^  assign (?P<name>\S+) +(?:\[[^]]*\] *)?= (?P<value>[^;]*);\n", re.MULTILINE)
+_NAME = re.compile(r"\\\S+|\b[A-Za-z_]\w*")
 
 
 def with_next_states_at_the_clock(text: str) -> str:
@@ -31,7 +37,7 @@ def _merged(module: str) -> str:
     merged: set[str] = set()
     plain: list[str] = []
     resets: list[str] = []
-    running: list[str] = []
+    running: dict[str, str] = {}
 
     def logic(match: re.Match[str]) -> str:
         body = match["body"]
@@ -51,7 +57,7 @@ def _merged(module: str) -> str:
             plain.append(body)
         else:
             resets.append(reset["values"])
-            running.append(body[: reset.start()])
+            running[register] = body[: reset.start()]
         return ""
 
     module = _LOGIC.sub(logic, module)
@@ -59,5 +65,25 @@ def _merged(module: str) -> str:
     processes = "".join(f"  always_ff @(posedge clk) begin\n{body}  end\n" for body in plain)
     if resets:
         processes += "  always_ff @(posedge clk)\n    if (rst) begin\n" + "".join(resets)
-        processes += "    end else begin\n" + "".join(running) + "    end\n"
+        processes += "    end else begin\n" + "".join(_readers_first(running, module)) + "    end\n"
     return module.removesuffix("endmodule\n") + processes + "endmodule\n"
+
+
+def _readers_first(logic: dict[str, str], module: str) -> Iterator[str]:
+    """The logic of these registers, each before that of registers that it reads if there is such an order."""
+    wires: dict[str, set[str]] = {}
+    for match in _WIRE.finditer(module):
+        wires.setdefault(match["name"], set()).update(_NAME.findall(match["value"]))
+    reads: dict[str, set[str]] = {}
+    for register, body in logic.items():
+        pending, read = set(_NAME.findall(body)), set[str]()
+        while pending:
+            name = pending.pop()
+            read.add(name)
+            pending |= wires.get(name, set()) - read
+        reads[register] = read & logic.keys() - {register}
+    while reads:
+        readers = Counter(name for read in reads.values() for name in read)
+        first = min(reads, key=lambda name: readers[name])
+        del reads[first]
+        yield logic[first]

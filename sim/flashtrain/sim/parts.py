@@ -184,10 +184,15 @@ def cut(top: wiring.Component, classes: tuple[type, ...], name: str) -> tuple[Cu
         here = pieces[0].names[source] if owner is None else owner.port(source, PortDirection.Output)
         wires.setdefault((owner.name if owner else "", here), []).append((part, port))
 
+    heard: dict[str, SignalDict] = {piece.name: SignalDict() for piece in pieces}
     for piece, signal in needs:
         source = surgeon.source(signal)
-        if source in owners:
+        first = heard[piece.name].setdefault(source, signal)
+        if source in owners and first is signal:
             join(source, piece.name, piece.port(signal, PortDirection.Input))
+        elif source in owners:
+            # It comes once, and branches in here.
+            piece.fragment.add_statements("comb", signal.eq(first))
         elif source.init != signal.init:
             raise CutError(
                 f"nobody drives {source.name}, and {piece.name} expects {signal.name} of another value"

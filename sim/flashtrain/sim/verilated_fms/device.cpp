@@ -87,10 +87,10 @@ class Device {
         if (hub_moved) broadcast();
         for (auto& group : groups_) {
             exchange_with_dies(*group);
-            if (hub_moved) {
-                for (int i = 0; i < group->count; ++i) to_engine(*group, i);
+            const uint64_t told = hub_moved ? to_engines(*group) : 0;
+            for (const int i : Each{group->engines.settle() | told}) {
+                from_channel[group->first + i](group->engines, i, hub_);
             }
-            for (const int i : Each{group->engines.settle()}) from_channel[group->first + i](group->engines, i, hub_);
             if (hub_.channel_counter_sample()) {
                 for (int i = 0; i < group->count; ++i) counter[group->first + i](group->engines, i, hub_);
             }
@@ -204,16 +204,25 @@ class Device {
         }
         int first, count;
         Channel engines;
+        std::array<uint32_t, kGroup> told{};  // by the hub, as `told` has it
         std::array<std::unique_ptr<Dies>, kDies> dies;
     };
 
-    // What comes from the hub to a channel before the edge.
-    void to_engine(Group& group, int i) {
-        const int number = group.first + i;
-        to_channel[number](hub_, group.engines, i);
-        const bool data_valid = hub_.write_data_valid() >> number & 1;
-        group.engines.data_valid(static_cast<CData>(data_valid), i);
-        if (data_valid) group.engines.data(hub_.write_data(), i);
+    // What comes from the hub to the channels before the edge. Those for which it says anything, or something else.
+    uint64_t to_engines(Group& group) {
+        uint64_t instances = 0;
+        for (int i = 0; i < group.count; ++i) {
+            const int number = group.first + i;
+            const bool data_valid = hub_.write_data_valid() >> number & 1;
+            const uint32_t now = told[number](hub_) | uint32_t{data_valid} << kDataValid;
+            if (now == group.told[i] && !(now & kValid)) continue;
+            group.told[i] = now;
+            instances |= uint64_t{1} << i;
+            to_channel[number](hub_, group.engines, i);
+            group.engines.data_valid(static_cast<CData>(data_valid), i);
+            if (data_valid) group.engines.data(hub_.write_data(), i);
+        }
+        return instances;
     }
 
     // What all channels are told, and seldom.
