@@ -414,7 +414,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_UPDATE_HEADER_CODE 0, 8 /* OptimizerCode */
 #define FLASHTRAIN_UPDATE_HEADER_GRADIENT_FORMAT 8, 8
 #define FLASHTRAIN_UPDATE_HEADER_COPY_FORMAT 16, 8
-#define FLASHTRAIN_UPDATE_HEADER_PARAMETERS 32, 32 /* of a tile */
+#define FLASHTRAIN_UPDATE_HEADER_PARAMETERS 32, 32 /* of a tile; more than fit count as all that fit */
 #define FLASHTRAIN_UPDATE_HEADER_CONSTANTS(index) 128 + 32 * (index), 32 /* binary32 */
 
 /* What a die tells about the gradients since LOAD_CONSTANTS. */
