@@ -128,10 +128,13 @@ def test_geometry(name):
 @pytest.mark.parametrize("name", CONFIGS)
 def test_config(name):
     derived = numbers(preset(name))
+    net = derived.pop("net_channel_bytes_per_second")
     bounds = derived.pop("channel_bytes_per_second"), derived.pop("program_bytes_per_second")
     assert derived == CONFIGS[name]
     figures = GIGABYTES_PER_SECOND[name.removesuffix("_ecc")]
     assert bounds == pytest.approx([figure * 1e9 for figure in figures], rel=1e-12)
+    parity = {"tiny_ecc": 0.0294, "small_ecc": 0.0228, "behemoth_ecc": 0.0228}.get(name, 0)
+    assert net / bounds[0] == pytest.approx(1 - parity, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ARRAY_CLOCKS)

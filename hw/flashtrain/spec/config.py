@@ -140,6 +140,11 @@ class FmsConfig:
         return self.geometry.channels * self.timing.bytes_per_second
 
     @property
+    def net_channel_bytes_per_second(self) -> float:
+        """What of it parity leaves; without a code the raw bandwidth."""
+        return self.channel_bytes_per_second * self.geometry.identified_page_bytes / self.bus_page_bytes
+
+    @property
     def program_bytes_per_second(self) -> float:
         """Bandwidth with every die programming all the time, data-in hidden."""
         g = self.geometry

@@ -103,7 +103,7 @@ class UpdateHeader:
     code = BitField(0, 8)  # OptimizerCode
     gradient_format = BitField(8, 8)
     copy_format = BitField(16, 8)
-    parameters = BitField(32, 32)  # of a tile
+    parameters = BitField(32, 32)  # of a tile; more than fit count as all that fit
     constants = tuple(BitField(32 * (4 + number), 32) for number in range(CONSTANT_WORDS))  # binary32
 
 

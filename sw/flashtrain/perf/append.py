@@ -48,7 +48,7 @@ def append_erased(device: Device, recorder: ArrayRecorder, quick: bool = False) 
     rate = programs_per_clock(recorder.stop(), g.channels * g.dies, settle=0)
     device.wait(appends)
     value = rate * config.timing.clock_hz * g.page_set_bytes
-    bound = min(config.program_bytes_per_second, config.channel_bytes_per_second)
+    bound = min(config.program_bytes_per_second, config.net_channel_bytes_per_second)
     of_buses = ASKED_OF_BUSES.get(config.name)
     return Measurement(
         value=value / 1e9,

@@ -1,11 +1,12 @@
 """How fast commands are taken."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import product
 
 import numpy as np
 
 from flashtrain.host import Device, Extent, StoredArray
-from flashtrain.spec import Opcode, Port, Submission, ZoneAction
+from flashtrain.spec import Geometry, Opcode, Port, Submission, ZoneAction
 
 from .append import STREAM
 from .array_work import ArrayRecorder
@@ -79,10 +80,11 @@ def command_time_write(device: Device, recorder: ArrayRecorder, quick: bool = Fa
 
 
 def command_time_read(device: Device, recorder: ArrayRecorder, quick: bool = False) -> Measurement:
-    """Time per command of a burst of reads of one block each, of consecutive blocks that were flushed.
+    """Time per command of a burst of reads of one block each, while the controller is what limits it.
 
-    Counted as for :func:`command_time_write`, with as many commands in flight as the controller takes: fetch,
-    checks, sense, the data's way to memory and the answer, pipelined.
+    The blocks were flushed; those of one plane are read from all channels, then from the next die, so that a
+    die senses while another one sends. Counted as for :func:`command_time_write`, with as many commands in
+    flight as the controller takes: fetch, checks, sense, the data's way to memory and the answer, pipelined.
 
     Bound: `MOST_TIME` must not be exceeded. The data port takes `page_beats` for a block, and the buses
     together as long.
@@ -98,7 +100,8 @@ def command_time_read(device: Device, recorder: ArrayRecorder, quick: bool = Fal
     stream.flush()
     base = reads_done(device)
     recorder.start()
-    for block, target in enumerate(out):
+    for block in _dies_in_turn(g, count):
+        target = out[block]
         handle = StoredArray(stream.nsid, (Extent(first + block, 1),), target.shape, target.dtype)
         stream.read_async(handle, target)
     interval = _interval(device, reads_done, base, count)
@@ -107,6 +110,16 @@ def command_time_read(device: Device, recorder: ArrayRecorder, quick: bool = Fal
     if out.tobytes() != data.tobytes():
         raise BenchmarkError("what was read is not what was appended")
     return _command_time(device, interval, count, device.clocks - first_clock, BEHEMOTH_READ)
+
+
+def _dies_in_turn(geometry: Geometry, count: int) -> Iterator[int]:
+    """The first `count` blocks of a zone; those of consecutive dies follow each other as soon as can be."""
+    channels, dies, planes = geometry.channels, geometry.dies, geometry.planes
+    for row in range(0, count, channels * dies * planes):
+        for plane, die, channel in product(range(planes), range(dies), range(channels)):
+            block = row + (die * planes + plane) * channels + channel
+            if block < count:
+                yield block
 
 
 def _interval(device: Device, counter: Callable[[Device], int], base: int, count: int) -> float:

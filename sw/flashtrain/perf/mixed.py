@@ -38,13 +38,14 @@ class Mix:
     def bound(self, config: FmsConfig) -> float:
         """Bytes per second of both together, the less of two bounds.
 
-        Buses: all bytes cross them, 2 per clock and channel. Arrays: for each page set that a die programs
-        (tPROG) it senses `reads` others (tR each): dies x (1 + reads) x page set / (tPROG + reads x tR).
+        Buses: all bytes and their parity cross them, 2 per clock and channel. Arrays: for each page set that
+        a die programs (tPROG) it senses `reads` others (tR each): dies x (1 + reads) x page set / (tPROG +
+        reads x tR).
         """
         g, t = config.geometry, config.timing
         clocks = t.clocks("tprog") + self.reads * t.clocks("tr")
         arrays = g.channels * g.dies * (1 + self.reads) * g.page_set_bytes / clocks * t.clock_hz
-        return min(config.channel_bytes_per_second, arrays)
+        return min(config.net_channel_bytes_per_second, arrays)
 
 
 def mixed(device: Device, recorder: ArrayRecorder, mix: Mix, quick: bool = False) -> Measurement:

@@ -21,8 +21,8 @@ ASKED = 0.9
 def read_sequential(device: Device, recorder: ArrayRecorder, quick: bool = False) -> Measurement:
     """Bytes per second into the tensor buffer, in the middle of a long read. What comes back is checked.
 
-    Bound: the raw rate of the buses, channels x 2 bytes per clock. The arrays sense far more: a page set
-    per die in tR.
+    Bound: the raw rate of the buses, channels x 2 bytes per clock, but for parity if there is a code. The
+    arrays sense far more: a page set per die in tR.
     """
     config, g = device.config, device.config.geometry
     stream = device.stream(STREAM, Port.CORE)
@@ -58,10 +58,10 @@ def read_sequential(device: Device, recorder: ArrayRecorder, quick: bool = False
     return Measurement(
         value=value / 1e9,
         unit="GB/s",
-        bound=config.channel_bytes_per_second / 1e9,
+        bound=config.net_channel_bytes_per_second / 1e9,
         clocks=device.clocks - first_clock,
         asked=f"{ASKED:.0%} of the bound",
-        met=value >= ASKED * config.channel_bytes_per_second,
+        met=value >= ASKED * config.net_channel_bytes_per_second,
         note=f"{end.reached - start.reached} pages in {end.after - start.before:,} clocks",
     )
 

@@ -81,6 +81,14 @@ DIES = (
         OF_UPDATES,
     ),
     Fault(
+        "more-than-the-tile",
+        "die/updater.py",
+        "Mux(header.parameters > most, most, header.parameters)",
+        "header.parameters",
+        "constants that are none lead the walker past its tile",
+        OF_UPDATES,
+    ),
+    Fault(
         "whatever-word-is-clean",
         "die/tile_decoder.py",
         "verdicts.payload.failed | spoilt",

@@ -121,7 +121,7 @@ def test_updates(run, simulator, name):
     if simulator is Simulator.VERILATOR:
         run("update_bench.py", name)
     elif name == "fast":
-        run("update_bench.py", name, test_filter="gradients_loaded|formats=5|status")
+        run("update_bench.py", name, test_filter="gradients_loaded|formats=5|status|beyond")
     else:
         pytest.skip("too slow")
 
@@ -133,7 +133,7 @@ def test_updates(run, simulator, name):
 def test_updates_of_pages_with_a_code(run, simulator, name):
     if simulator is Simulator.VERILATOR:
         run("coded_update_bench.py", name)
-        few = "never_rests" if name == "coded_small" else "values|status"
+        few = "never_rests" if name == "coded_small" else "values|status|beyond"
         run("update_bench.py", name, test_filter=few)
     elif name != "coded_small":
         run("coded_update_bench.py", name, test_filter="uncorrectable|part_of|clocks")

@@ -117,6 +117,16 @@ async def formats(dut, formats):
     await run_step(nand, step, 2)
 
 
+@cocotb.test()
+@cocotb.parametrize(code=[OptimizerCode.SGD, OptimizerCode.MOMENTUM, OptimizerCode.ADAM])
+async def parameters_beyond_the_tile(dut, code):
+    """The die takes as many as fit, and does not wait for what is not there."""
+    nand, rng = await begin(dut)
+    step = make_step(CONFIG, code, *random.choice(FORMATS), rng)
+    step.surplus = random.choice([1, (1 << 32) - 1 - step.parameters, random.getrandbits(30)])
+    await run_step(nand, step, 2)
+
+
 def passes(step: Step) -> int:
     """Clocks, at most, that decoder and encoder add to those of the update unit, if nothing is wrong."""
     assert CONFIG.code is not None

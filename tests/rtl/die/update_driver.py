@@ -88,7 +88,8 @@ class UpdateDriver(NandDriver):
 class Step:
     """A step on tiles of a die: random constants, state and gradients, and what has to come of them.
 
-    With a codec pages have parity, with a randomizer the key of their row.
+    parameters: of a tile; the die is told of `surplus` more. With a codec pages have parity, with a
+    randomizer the key of their row.
     """
 
     tile: Tile
@@ -97,6 +98,7 @@ class Step:
     parameters: int
     codec: PageCodec | None = None
     randomizer: bool = False
+    surplus: int = 0
 
     def __post_init__(self) -> None:
         values = difficult(self.random, len(PROGRAMS[self.code].constants))
@@ -111,7 +113,7 @@ class Step:
             h.code: self.code,
             h.gradient_format: self.tile.gradient_format,
             h.copy_format: self.tile.copy_format,
-            h.parameters: self.parameters,
+            h.parameters: self.parameters + self.surplus,
             **dict(zip(h.constants, self.constants.words, strict=True)),
         }
         return sum(field.put(value) for field, value in fields.items()).to_bytes(h.BYTES, "little")

@@ -1,11 +1,12 @@
 """The part of a die that updates tiles."""
 
-from amaranth import ClockDomain, DomainRenamer, Module, ResetSignal, Signal
+from amaranth import ClockDomain, DomainRenamer, Module, Mux, ResetSignal, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat
+from flashtrain.spec.update import WORD_BYTES
 
 from .code_lanes import CodeLanes
 from .gradient_buffers import GradientBuffers
@@ -85,9 +86,10 @@ class Updater(wiring.Component):
         m.domains.update = domain = ClockDomain(async_reset=True, local=True)
         m.submodules.unit = unit = DomainRenamer("update")(UpdateUnit(self.config.update_interval))
         m.submodules.statistics = statistics = StepStatistics()
+        parameters = self._parameters(m, header, walker)
         connect(m, walker.gradients, gradients.words)
         if self.config.code:
-            self._add_code(m, header, walker, identity)
+            self._add_code(m, parameters, walker, identity)
         else:
             connect(m, walker.tile, flipped(self.tile))
             m.d.comb += [identity.start.eq(self.start), self.busy.eq(walker.busy | identity.busy)]
@@ -122,7 +124,7 @@ class Updater(wiring.Component):
             self.lane_out.eq(gradients.lane_out),
             walker.start.eq(self.start),
             walker.abort.eq(self.abort),
-            walker.parameters.eq(header.parameters),
+            walker.parameters.eq(parameters),
             walker.wide.eq(header.gradient_format == GradientFormat.FP32),
             walker.copies.eq(header.copy_format != CopyFormat.NONE),
             walker.unit_busy.eq(unit.busy),
@@ -133,13 +135,21 @@ class Updater(wiring.Component):
             statistics.next.eq(self.statistics_next),
             self.byte_pair_out.eq(statistics.byte_pair),
         ]
+        return m
+
+    def _parameters(self, m: Module, header: StepHeader, walker: TileWalker) -> Signal:
+        """Of the tile: no more than fit in, for behind its last word nobody would ever answer the walker."""
+        words = self.config.geometry.page_set_bytes // WORD_BYTES
+        parameters = Signal(range(words + 1), reset_less=True)
         with m.Switch(header.code):
             for arrays in (1, 2, 3):
                 with m.Case(*(code for code, program in PROGRAMS.items() if len(program.outputs) == arrays)):
+                    most = words // arrays
                     m.d.comb += walker.arrays.eq(arrays)
-        return m
+                    m.d.sync += parameters.eq(Mux(header.parameters > most, most, header.parameters))
+        return parameters
 
-    def _add_code(self, m: Module, header: StepHeader, walker: TileWalker, identity: TileIdentity) -> None:
+    def _add_code(self, m: Module, parameters: Signal, walker: TileWalker, identity: TileIdentity) -> None:
         m.submodules.code = code = TileCode(self.config)
         connect(m, walker.tile, code.walker)
         connect(m, code.tile, flipped(self.tile))
@@ -147,7 +157,7 @@ class Updater(wiring.Component):
         m.d.comb += [
             code.start.eq(self.start),
             code.abort.eq(self.abort),
-            code.parameters.eq(header.parameters),
+            code.parameters.eq(parameters),
             code.walking.eq(walker.busy),
             code.index.eq(walker.index),
             code.identities_busy.eq(identity.busy),
