@@ -1,6 +1,7 @@
 """Next states at the clock of their registers: the text, and that it behaves as before."""
 
 import ctypes
+import re
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,25 @@ def test_a_next_state_that_is_read_stays():
     next_state = first.split()[-2]
     read = text.replace("endmodule", f"  wire seen;\n  assign seen = | {next_state} ;\nendmodule")
     assert with_next_states_at_the_clock(read).count("always_comb") == 2
+
+
+class Steps(wiring.Component):
+    """Each register reads the one before."""
+
+    term: In(8)
+    third: Out(8)
+
+    def elaborate(self, platform):
+        m = Module()
+        first, second = Signal(8, name="first_one"), Signal(8)
+        m.d.sync += [first.eq(self.term), second.eq(first + 1), self.third.eq(second)]
+        return m
+
+
+def test_readers_stand_before_what_they_read():
+    text = with_next_states_at_the_clock(export_design(Steps(), "steps").files["steps.sv"])
+    running = text.split("end else begin")[1]
+    assert re.findall(r"^    (\w+) +<=", running, re.MULTILINE) == ["third", "second", "first_one"]
 
 
 @pytest.fixture(scope="module")

@@ -78,6 +78,28 @@ def test_what_is_driven_under_a_condition_is_logic_of_the_rest():
     assert {part for part, _port in found["", "term"]} == {"first", "rest"}
 
 
+class Twice(wiring.Component):
+    """Two inputs of one part, each for an adder of its own, follow the same port."""
+
+    term: In(8)
+    total: Out(8)
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.chain = chain = Chain()
+        direct = Signal()
+        m.d.comb += [chain.term.eq(self.term), direct.eq(self.term[0]), self.total.eq(chain.total)]
+        m.submodules.adder = adder = Adder()
+        m.d.comb += adder.term.eq(self.term)
+        m.d.sync += chain.direct.eq(adder.total[0] ^ direct)
+        return m
+
+
+def test_a_wire_goes_to_a_part_once():
+    found = wires(cut(Twice(), (Chain,), "twice")[0])
+    assert sorted(part for part, _port in found["", "term"]) == ["chain", "rest"]
+
+
 def test_what_nobody_drives_is_a_constant_of_the_rest():
     whole, modules = cut(Chain(), (Adder,), "chain")
     assert wires(whole)["rest", "always_three"] == {("", "always_three")}
