@@ -24,8 +24,6 @@ CLOCKS = 10_000
 
 
 class Accumulator(wiring.Component):
-    """Only registers see its inputs."""
-
     term: In(8)
     go: In(1)
     total: Out(8)
@@ -52,8 +50,24 @@ class Gate(wiring.Component):
         return m
 
 
+class Pair(wiring.Component):
+    """Two accumulators behind the same wires, which branch inside; only registers see some of them."""
+
+    term: In(8)
+    go: In(1)
+    total: Out(8)
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.one = one = Accumulator()
+        m.submodules.other = other = Accumulator()
+        m.d.comb += [one.term.eq(self.term), one.go.eq(self.go), other.go.eq(self.go)]
+        m.d.comb += [other.term.eq(one.total), self.total.eq(other.total ^ self.term)]
+        return m
+
+
 class Chain(wiring.Component):
-    """A sum goes through a gate to another sum, and on its way to some logic of the whole."""
+    """Sums go through a gate to other sums, and on their way to some logic of the whole."""
 
     term: In(8)
     go: In(1)
@@ -64,9 +78,9 @@ class Chain(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.first = first = Accumulator()
+        m.submodules.first = first = Pair()
         m.submodules.gate = gate = Gate()
-        m.submodules.last = last = Accumulator()
+        m.submodules.last = last = Pair()
         taken = Signal()
         m.d.sync += taken.eq(self.take & gate.passed[0])
         m.d.comb += [
@@ -85,7 +99,7 @@ class Chain(wiring.Component):
 @pytest.fixture(scope="module")
 def library(tmp_path_factory) -> ctypes.CDLL:
     folder = tmp_path_factory.mktemp("parts")
-    parts, modules = cut(Chain(), (Accumulator, Gate), "chain")
+    parts, modules = cut(Chain(), (Gate, Pair), "chain")
     (folder / "whole.sv").write_text(export_design(Chain(), "whole").files["whole.sv"])
     for module in modules:
         (folder / f"{module.name}.sv").write_text(with_next_states_at_the_clock(module.text))
