@@ -1,9 +1,10 @@
 // Many instances of a component that is simulated in parts.
 //
 // The parts of a component are models of their own, with wires between them (generated, `parts_cpp.py`). A part whose
-// inputs change is *dirty* until it has followed them; then it is *awake*, and sees every edge until its state and its
-// inputs have come to rest (`sleep.h`). So an edge costs what happens at it. Wires are carried until nothing changes
-// any more, which is soon: there are no combinational loops. A part with a gated clock sees that clock as an input.
+// inputs change is *dirty* until it has followed them, unless only registers see them; then it is *awake*, and sees
+// every edge until its state and its inputs have come to rest (`sleep.h`). So an edge costs what happens at it. Wires
+// are carried until nothing changes any more, which is soon: there are no combinational loops. A part with a gated
+// clock sees that clock as an input.
 //
 // The same part of all instances is moved before the next part, so that its code is fetched once.
 
