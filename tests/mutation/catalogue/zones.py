@@ -109,11 +109,11 @@ ZONES = (
         FAULTS,
     ),
     Fault(
-        "resources-given-back-twice",
+        "faulty-zone-comes-back-from-offline",
         "zones/manager.py",
-        "with m.If(in_service):",
-        "if True:",
-        "each append that fails gives back the resources of its zone",
+        "table.write.eq(entry.state != ZoneState.OFFLINE)",
+        "table.write.eq(1)",
+        "a zone that was retired to offline is read-only when an append to it fails",
         FAULTS,
     ),
     Fault(

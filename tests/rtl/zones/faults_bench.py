@@ -143,6 +143,23 @@ async def resources_are_given_back_once(dut):
 
 
 @cocotb.test()
+async def zones_that_were_retired_meanwhile(dut):
+    """They stay what they are."""
+    environment = await start(dut)
+    environment.hold = True
+    for zone, state in enumerate((READ_ONLY, ZoneState.OFFLINE)):
+        environment.submit(append(4, zone), program_fails=True)
+        environment.submit(Request(Operation.RETIRE, 4, zone, action=state))
+        environment.twin.program_fails(4, zone)
+        assert environment.twin.of(4)[zone].state is state
+    await environment.all_sent()
+    environment.hold = False
+    await settle(environment)
+    environment.submit(report(4))
+    await environment.idle()
+
+
+@cocotb.test()
 async def a_waiting_command_waits_two_clocks_more(dut):
     environment = await start(dut)
     took = []

@@ -217,20 +217,18 @@ class ZoneManager(wiring.Component):
         with m.If(kind.restores_zone):
             m.d.comb += [stored.placement.eq(restore.placement), stored.time.eq(command.time)]
 
-        # A faulty zone, which may be retired already, and with another command at the head.
-        in_service = (entry.state != ZoneState.READ_ONLY) & (entry.state != ZoneState.OFFLINE)
+        # A faulty zone, with another command at the head. It may be retired already.
         with m.If(faulty.stores):
             m.d.comb += [
                 conditions.command.operation.eq(Operation.RETIRE),
                 conditions.command.action.eq(ZoneState.READ_ONLY),
                 conditions.in_use.eq(in_use[faulty.stream]),
-                table.write.eq(in_service),
+                table.write.eq(entry.state != ZoneState.OFFLINE),
                 table.write_zone.eq(faulty.zone),
                 stored.eq(entry),
                 stored.state.eq(ZoneState.READ_ONLY),
             ]
-            with m.If(in_service):
-                m.d.sync += in_use[faulty.stream].eq(conditions.in_use_after)
+            m.d.sync += in_use[faulty.stream].eq(conditions.in_use_after)
 
         # The verdict on the command at the head, for the states after DECIDE.
         status = Signal(STATUS_BITS)
