@@ -50,8 +50,8 @@ def test_what_other_dies_hold_can_be_read(link, device):
 
 
 def test_programs_that_hang(link, device):
-    """Appends end with an error, and so do those that follow, each in another zone, until none is left: all of
-    them are on all dies. What other dies hold is there."""
+    """Appends end with an error, and so do those that follow, each in another zone, until none is left: all
+    are on all dies. What other dies hold is there."""
     stream = device.stream("trained", Port.CORE)
     written = content(4)
     first = stream.append(written).extents[0].lba
