@@ -65,10 +65,19 @@ def add_output(parser: argparse.ArgumentParser, default: str, what: str) -> None
 
 def at_least_one(text: str) -> int:
     """A positive integer, for `argparse`."""
+    return _at_least(1, text)
+
+
+def at_least_zero(text: str) -> int:
+    """An integer that is not negative, for `argparse`."""
+    return _at_least(0, text)
+
+
+def _at_least(least: int, text: str) -> int:
     try:
         number = int(text)
     except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected an integer of at least 1, got {text!r}")
+        number = least - 1
+    if number < least:
+        raise argparse.ArgumentTypeError(f"expected an integer of at least {least}, got {text!r}")
     return number

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from flashtrain.spec import preset
 
-from .command import Command, add_iterations, add_json, add_preset, add_seed, at_least_one
+from .command import Command, add_iterations, add_json, add_preset, add_seed, at_least_one, at_least_zero
 from .console import Console
 
 SPOILT = 1
@@ -18,8 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_iterations(parser, default=8)
     parser.add_argument("--jobs", type=at_least_one, default=2, metavar="N", help="at a time (default: 2)")
     parser.add_argument(
-        "--run", type=int, default=0, metavar="K", help="begin with this run of the seed (default: 0)"
-    )
+        "--run", type=at_least_zero, default=0, metavar="K",
+        help="begin with this run of the seed (default: 0)",
+    )  # fmt: skip
     add_json(parser)
 
 

@@ -1,8 +1,8 @@
-"""Errors of the simulated cells: which bits a sense gets wrong, which programs and erases fail, and
-what those leave that are cut short.
+"""Errors of the simulated cells: which bits a sense gets wrong, which programs and erases fail.
 
 `model` says how often, from wear, age and reads, and `presets` has sets of parameters; `draws` says which,
-the same as `nand/array_errors.h` does for the arrays of the RTL Link (:meth:`RtlLink.set_errors`). `cut` is of use without a model.
+the same as `nand/array_errors.h` does for the arrays of the RTL Link (:meth:`RtlLink.set_errors`). `cut` is
+what programs and erases leave that are cut short, with a model and without.
 """
 
 from .cut import cut_erase, cut_program

@@ -16,8 +16,8 @@ FLIP_RECORD = np.dtype([
 CUT_RECORD = np.dtype([
     (name, np.uint32) for name in ("erase", "channel", "die", "plane", "block", "page", "left")
 ])  # fmt: skip
-"""A program (or if `erase` an erase) on a plane that was cut short. page: of an erase how many pages the block
-had; left: zeros that are missing, or of an erase still there."""
+"""A program (or if `erase` an erase) on a plane that was cut short. page: of an erase how many the block had;
+left: zeros that are missing, or of an erase still there."""
 
 _NUMBERS = 19
 
