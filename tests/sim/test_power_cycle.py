@@ -137,16 +137,16 @@ def interrupted(link: RtlLink) -> Counter[Kind]:
     )
 
 
-def places_cut_short(link: RtlLink) -> tuple[set[Place], set[tuple[int, int, int, int]]]:
+def places_cut_short(link: RtlLink) -> tuple[set[Place], set[tuple[int, ...]]]:
     """Pages, and blocks, whose program or erase the power failure has met, as the arrays say."""
-    records = link.take_cuts()
-    blocks = [tuple(int(record[name]) for name in ("channel", "die", "plane", "block")) for record in records]
-    pages = {
-        Place(*block, int(record["page"]))
-        for block, record in zip(blocks, records, strict=True)
-        if not record["erase"]
-    }
-    return pages, {block for block, record in zip(blocks, records, strict=True) if record["erase"]}
+    torn: set[Place] = set()
+    half_erased: set[tuple[int, ...]] = set()
+    for erase, channel, die, plane, block, page, _ in link.take_cuts().tolist():
+        if erase:
+            half_erased.add((channel, die, plane, block))
+        else:
+            torn.add(Place(channel, die, plane, block, page))
+    return torn, half_erased
 
 
 def test_power_fails_at_random_clocks(link: RtlLink, seed: int) -> None:

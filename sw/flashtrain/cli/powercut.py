@@ -91,8 +91,8 @@ def _survival(survival: Survival) -> str:
         f"compared: {survival.tensors} tensors of {survival.bytes:,} bytes;"
         f" state: {survival.before} times that before the step under way, {survival.after} that after it,"
         f" {survival.none} times none yet; {survival.recovery_clocks:,} clocks of recovery\n"
-        f"cut short: the programs of {survival.torn} pages ({survival.slightly} lack {SLIGHTLY} zeros at most),"
-        f" and the erases of {survival.half_erased} blocks that keep some\n"
+        f"cut short: programs of {survival.torn} pages, of which {survival.slightly} lack {SLIGHTLY} zeros"
+        f" at most, and erases of {survival.half_erased} blocks that keep some\n"
         f"below the write pointers: {survival.blocks} blocks, of which {survival.refused} are refused and"
         f" {survival.spoilt} spoilt"
     )
