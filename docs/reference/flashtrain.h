@@ -363,7 +363,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_SUBMISSION_ROWS 448, 16 /* update: tiles of each channel */
 #define FLASHTRAIN_SUBMISSION_SOURCE 480, 8 /* update, commit: namespace of the current generation */
 #define FLASHTRAIN_SUBMISSION_PHYSICAL 64, 16 /* restore: physical zone */
-#define FLASHTRAIN_SUBMISSION_WEAR 96, 20 /* restore: its erases */
+#define FLASHTRAIN_SUBMISSION_WEAR 96, 21 /* restore: its erases */
 #define FLASHTRAIN_SUBMISSION_RESTORED_STATE 424, 4 /* restore: ZoneState */
 #define FLASHTRAIN_SUBMISSION_SEQUENCE 448, 32 /* restore */
 #define FLASHTRAIN_SUBMISSION_GENERATION 480, 16 /* restore */

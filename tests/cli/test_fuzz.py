@@ -6,6 +6,7 @@ import pytest
 
 from flashtrain.cli import main as cli
 from flashtrain.host.functional.checks import Checker
+from flashtrain.spec import PRESETS
 
 RUN = ("fuzz", "--commands", "300", "--seed", "4")
 
@@ -32,6 +33,18 @@ def test_the_same_seed_says_the_same(capsys):
         del document["seconds"]
         documents.append(document)
     assert documents[0] == documents[1]
+
+
+@pytest.mark.parametrize("preset", [name for name in PRESETS if name != "tiny"])
+def test_any_preset(preset, capsys):
+    assert cli.main((*RUN, "--preset", preset)) == 0
+
+
+def test_a_scene_before_the_first(capsys):
+    with pytest.raises(SystemExit) as left:
+        cli.main((*RUN, "--scene", "-3"))
+    assert left.value.code == 2
+    assert "--scene: expected an integer of at least 0, got '-3'" in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -172,7 +172,7 @@ class ErasedAndOnce(Theorem):
             self.lemma(m, (inside["dirty_count"] == 0) & (inside["erased_count"] == 0))
 
 
-SMALL_WEAR = ("WEAR_BITS = 32", "WEAR_BITS = 1")
+SMALL_WEAR = ("WEAR_BITS = PageIdentity.wear.width", "WEAR_BITS = 1")
 """The theorem says nothing of wear, which only decides between zones: let it wrap."""
 
 

@@ -230,6 +230,20 @@ def test_the_journal_wraps_around(device, link):
     assert len(journal_zones(link)) == 2
 
 
+def test_erases_are_not_forgotten(device):
+    """Zones that hold nothing cannot tell how often they were erased; others tell how often at least."""
+    stream = device.stream("activations")
+    for number in range(5):
+        for _ in range(40):
+            stream.reset()
+            stream.append(blocks(1))
+        before = device.zone_wear()
+        cycle(device)
+        after = device.zone_wear()
+        assert number == 0 or min(before) > 0
+        assert 0.9 * sum(before) <= sum(after) <= sum(before) + 3 * TINY.geometry.zones, number
+
+
 def test_the_last_record_may_be_torn(device, link):
     stream = device.stream("trained")
     stream.reset()

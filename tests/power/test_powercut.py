@@ -90,7 +90,7 @@ def test_nothing_is_lost(seed: int, request: pytest.FixtureRequest):
     assert tally.cuts == cuts == survival.before + survival.after + survival.none
     assert survival.before and survival.tensors and survival.recovery_clocks > cuts * 10_000
     assert survival.torn and survival.blocks
-    assert cuts < 100 or survival.slightly and survival.half_erased
+    assert cuts < 100 or (survival.slightly and survival.half_erased)
 
 
 def test_what_is_lost_is_found(monkeypatch: pytest.MonkeyPatch):

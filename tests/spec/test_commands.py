@@ -135,7 +135,7 @@ def test_submission_entry():
         "rows": (14 * dword, 16),
         "source": (15 * dword, 8),
         "physical": (2 * dword, 16),
-        "wear": (3 * dword, 20),
+        "wear": (3 * dword, 21),
         "restored_state": (13 * dword + 8, 4),
         "sequence": (14 * dword, 32),
         "generation": (15 * dword, 16),

@@ -35,8 +35,8 @@ class PageIdentity:
     plane = BitField(37, 4)
     generation = BitField(41, 16)  # of the stream
     sequence = BitField(57, 32)
-    wear = BitField(89, 20)
-    version = BitField(109, 3)
+    wear = BitField(89, 21)  # more than `Retention.endurance` ever allows
+    version = BitField(110, 2)
     crc = BitField(112, 16)  # CRC-16/IBM-3740 (CCITT-FALSE) of the bytes before it
 
     VERSION = 1

@@ -232,7 +232,7 @@ class Submission:
     rows = _dword(14, 0, 16)  # update: tiles of each channel
     source = _dword(15, 0, 8)  # update, commit: namespace of the current generation
     physical = _dword(2, 0, 16)  # restore: physical zone
-    wear = _dword(3, 0, 20)  # restore: its erases
+    wear = _dword(3, 0, 21)  # restore: its erases
     restored_state = _dword(13, 8, 4)  # restore: ZoneState
     sequence = _dword(14)  # restore
     generation = _dword(15, 0, 16)  # restore

@@ -69,7 +69,7 @@ def at_least_one(text: str) -> int:
 
 
 def at_least_zero(text: str) -> int:
-    """An integer that is not negative, for `argparse`."""
+    """A number that counts from 0, for `argparse`."""
     return _at_least(0, text)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from flashtrain.attack.fuzz import Disagreement, Fuzz, Tally
 from flashtrain.spec import preset
 
-from .command import Command, add_json, add_link, add_preset, add_seed, at_least_one
+from .command import Command, add_json, add_link, add_preset, add_seed, at_least_one, at_least_zero
 from .console import Console, table
 from .links import LINKS, announced
 
@@ -21,8 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_seed(parser)
     parser.add_argument(
-        "--scene", type=int, default=0, metavar="K", help="begin with this scene of the seed (default: 0)"
-    )
+        "--scene", type=at_least_zero, default=0, metavar="K",
+        help="begin with this scene of the seed (default: 0)",
+    )  # fmt: skip
     add_json(parser)
 
 

@@ -11,8 +11,9 @@ What is kept
   nothing that updates wrote.
 - Ages: of the data that are kept the oldest that they may have, by when the journal saw which allocations
   were still to come; without a journal, or a record in it, of unknown age: they are from time 0.
-- Erase counts: those of physical zones that hold anything are exact; of others what the journal had last (it
-  is told at each recovery and `Device.shutdown`), or 0.
+- Erase counts: those of physical zones that hold anything are exact. Of others it is the most of these, since
+  the least worn zone is allocated first, or what the journal had last if that is more (it is told at each
+  recovery and `Device.shutdown`).
 
 Lost are volatile streams, pins, and that a zone was retired or finished. A zone that was not full takes no
 more after a loss of power, since pages past its last one may be half programmed; the zoned command set lets a
@@ -248,7 +249,9 @@ class Recovery:
         return ZoneInfo(start, ZoneState.FULL, g.zone_capacity, None)
 
     def _wear(self, claims: list[Claim], record: Record) -> list[int]:
-        known = list(record.wear) or [0] * self._geometry.zones
+        # Whatever was free when a zone was allocated was worn as much at least.
+        least = max((claim.wear for claim in claims), default=0)
+        known = [max(wear, least) for wear in record.wear or [0] * self._geometry.zones]
         for claim in claims:
             known[claim.physical] = claim.wear
         return known

@@ -2,6 +2,7 @@
 
 from catalogue.arithmetic import ARITHMETIC
 from catalogue.channel import CHANNEL
+from catalogue.code import CODE
 from catalogue.dies import DIES
 from catalogue.frontend import FRONTEND
 from catalogue.keys import KEYS
@@ -11,4 +12,16 @@ from catalogue.spares import SPARES
 from catalogue.talking import TALKING
 from catalogue.zones import ZONES
 
-FAULTS = (*FRONTEND, *ZONES, *PIPELINES, *CHANNEL, *SPARES, *TALKING, *MOVING, *DIES, *KEYS, *ARITHMETIC)
+FAULTS = (
+    *FRONTEND,
+    *ZONES,
+    *PIPELINES,
+    *CHANNEL,
+    *CODE,
+    *SPARES,
+    *TALKING,
+    *MOVING,
+    *DIES,
+    *KEYS,
+    *ARITHMETIC,
+)

@@ -38,7 +38,7 @@ class Zone:
     arrived: int = 0
     reads: int = 0  # under way
     identity: int = field(default_factory=lambda: random.getrandbits(ZoneIdentity().size))
-    wear: int = field(default_factory=lambda: random.getrandbits(20))
+    wear: int = field(default_factory=lambda: random.getrandbits(21))
 
     @property
     def fails(self) -> bool:

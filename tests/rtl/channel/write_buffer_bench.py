@@ -125,7 +125,7 @@ class Writer:
     def _identity(self, zone: int) -> dict[str, int]:
         """All pages of a zone have the same."""
         return self.identities.setdefault(zone, {
-            "identity": random.getrandbits(ZoneIdentity().size), "wear": random.getrandbits(20),
+            "identity": random.getrandbits(ZoneIdentity().size), "wear": random.getrandbits(21),
             "channel": random.getrandbits(6),
         })  # fmt: skip
 

@@ -230,7 +230,7 @@ class Oracle(NamedTuple):
 
     @staticmethod
     def _restored(e: Entry) -> dict[str, int]:
-        action, physical = e.get(13, 0, 8), {"physical": e.get(2, 0, 16), "wear": e.get(3, 0, 20)}
+        action, physical = e.get(13, 0, 8), {"physical": e.get(2, 0, 16), "wear": e.get(3, 0, 21)}
         meant = {
             RESTORE_STREAM: {"generation": e.get(15, 0, 16)},
             RESTORE_ZONE: physical | {"sequence": e.get(14), "time": e.get(12)},

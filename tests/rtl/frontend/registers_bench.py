@@ -324,7 +324,7 @@ async def the_high_half_of_a_counter_is_held(dut):
 async def zone_wear_is_a_window(dut):
     bench = Bench(dut)
     await bench.start()
-    wear = [random.getrandbits(32) for _ in range(G.zones)]
+    wear = [random.getrandbits(21) for _ in range(G.zones)]
     cocotb.start_soon(follow(dut, "zone_select", "zone_wear", wear, 2))
     for zone in random.sample(range(G.zones), min(10, G.zones)):
         await bench.write_both(Register.ZONE_SELECT, zone)

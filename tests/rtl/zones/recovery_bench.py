@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import cocotb
 from cocotb.triggers import RisingEdge
-from zone_environment import CLASSES, Environment
+from zone_environment import CLASSES, MOST_WEAR, Environment
 from zone_kit import clocks
 from zone_twin import Outcome, Request
 
@@ -79,7 +79,7 @@ async def what_was_restored_is_as_it_was(dut):
     for request in (
         restore_stream(1, 0xFFFF),
         restore_zone(1, 0, physical=7, pointer=5, sequence=1000, wear=3),
-        restore_zone(1, 3, physical=2, pointer=CAPACITY, state=FULL, sequence=top, wear=(1 << 20) - 1),
+        restore_zone(1, 3, physical=2, pointer=CAPACITY, state=FULL, sequence=top, wear=MOST_WEAR),
         restore_stream(6, 12),
         restore_physical(11, wear=9),
         restore_zone(6, 1, physical=0, pointer=1, state=FULL, sequence=17),

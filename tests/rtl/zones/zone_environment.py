@@ -27,6 +27,7 @@ from flashtrain.spec.registers import MAX_STREAMS
 from flashtrain.spec.streams import Retention
 
 CLASSES = tuple(Retention)
+MOST_WEAR = (1 << 21) - 1
 STEP_OPERATIONS = (Operation.UPDATE, Operation.CONSTANTS, Operation.STATISTICS)
 DATA_OPERATIONS = (
     Operation.APPEND, Operation.WRITE, Operation.READ, Operation.FLUSH, Operation.INSPECT, *STEP_OPERATIONS,
@@ -480,6 +481,6 @@ class Environment:
                 else:
                     self.erased.add(zone)
                     self.erases += 1
-                    self.wear[zone] += 1
+                    self.wear[zone] = min(self.wear[zone] + 1, MOST_WEAR)
 
         self.erased_streams[channel].send(pack(EraseResult(), failed=int(failed)), offered)

@@ -36,7 +36,6 @@ from .register_map import RegisterMap
 
 MEMORY_BITS = 48
 CHANNEL_COUNTER_BITS = 48
-WEAR_BITS = 32
 BASE_ALIGNMENT_BITS = 6
 ALWAYS = Const(1)
 
@@ -107,7 +106,7 @@ class RegisterFile(wiring.Component):
             "channel_counter_select": Out(range(len(ChannelCounter))),
             "channel_counter_value": In(CHANNEL_COUNTER_BITS),
             "zone_select": Out(range(g.zones)),
-            "zone_wear": In(WEAR_BITS),
+            "zone_wear": In(PageIdentity.wear.width),
             "sequence": In(PageIdentity.sequence.width),
             "time": Out(TIME_BITS),
             "second": In(1),

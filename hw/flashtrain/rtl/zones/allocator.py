@@ -10,7 +10,7 @@ from flashtrain.rtl.zones.restore import RestoredZone
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.identity import PageIdentity
 
-WEAR_BITS = 32
+WEAR_BITS = PageIdentity.wear.width
 
 
 class PhysicalState(enum.Enum, shape=3):
@@ -65,7 +65,7 @@ class ZoneAllocator(wiring.Component):
     erase : Out(stream(EraseRequest))    to the eraser
     erased : In(stream(EraseResult))     from the eraser, one for each request
     zone_select : In(zone_bits)
-    zone_wear : Out(32)                  erases of `zone_select`, a clock later
+    zone_wear : Out(21)                  erases of `zone_select`, a clock later
     erases : Out(1)                      pulse: a zone was erased
     idle : Out(1)                        nothing to erase
     ready : Out(1)
@@ -128,6 +128,9 @@ class ZoneAllocator(wiring.Component):
         def note_wear(zone, erases):
             return [wear_write.en.eq(1), wear_write.addr.eq(zone), wear_write.data.eq(erases)]
 
+        more = Signal(WEAR_BITS)  # its erases from now on; the count stops at its end
+        m.d.comb += more.eq(erasing_candidate.wear + ~erasing_candidate.wear.all())
+
         def take_events():
             """One change from outside per clock: an erase that is over, or else a release."""
             m.d.comb += [self.erased.ready.eq(1), self.release.ready.eq(~self.erased.valid)]
@@ -140,7 +143,7 @@ class ZoneAllocator(wiring.Component):
                         m.d.comb += mark(erasing_candidate.zone, PhysicalState.USED)
                 with m.Else():
                     m.d.comb += mark(erasing_candidate.zone, PhysicalState.ERASED)
-                    m.d.comb += note_wear(erasing_candidate.zone, erasing_candidate.wear + 1)
+                    m.d.comb += note_wear(erasing_candidate.zone, more)
                     m.d.comb += self.erases.eq(1)
                     m.d.sync += erased_count.eq(erased_count + 1)
             with m.Elif(self.release.valid):

@@ -43,7 +43,7 @@ class Zones(wiring.Component):
     recover : In(1), recovering : Out(1)           see `Restore`
     sequence : Out(32)                             number of the next allocation of a physical zone
     zone_select : In
-    zone_wear : Out(32)
+    zone_wear : Out(21)
     erases : Out(1)                                pulse: a zone was erased
     zone_waits : Out(1)                            a command waits for an erased zone
     idle : Out(1)                                  no command, nothing to erase or reclaim

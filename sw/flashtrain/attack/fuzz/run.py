@@ -73,7 +73,9 @@ class Fuzz:
 
     def _open(self, number: int) -> tuple[Random, Scene, dict[str, Link]]:
         random = Random(f"{self.seed}/{number}")
-        total = MEMORY_PAGES * self.config.geometry.page_bytes
+        g = self.config.geometry
+        # Gradients of a row of tiles take a page set of each channel at most.
+        total = max(MEMORY_PAGES, 4 * g.channels * g.planes) * g.page_bytes
         scene = Scene.random(random, self.config, total)
         return random, scene, {name: make(self.config, total) for name, make in self.links.items()}
 

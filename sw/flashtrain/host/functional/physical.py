@@ -1,6 +1,11 @@
 """The controller's tables of physical zones and their blocks. They do not outlast the controller's enable."""
 
+from flashtrain.spec.identity import PageIdentity
+
 from .flash import Flash, Page
+
+MOST_WEAR = (1 << PageIdentity.wear.width) - 1
+"""Where the count of erases stops."""
 
 
 class PhysicalZones:
@@ -47,7 +52,7 @@ class PhysicalZones:
         if zone in self._geometry.spares:
             self._erase_spares(zone)
         elif self._erase(zone):
-            self.wear[zone] += 1
+            self.wear[zone] = min(self.wear[zone] + 1, MOST_WEAR)
             self._free.add(zone)
 
     def page(self, zone: int, offset: int) -> Page | None:
