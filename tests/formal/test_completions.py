@@ -3,8 +3,9 @@
 Of `CommandTracker` with 4 tags and up to 3 events per command: a tag is lent to one command at a time. The
 answer to a command is offered from the clock after its last event until it is taken, once, and at no other
 time; it carries the command's cid and port, its result if no event has failed, and the status of its kind if
-one has. When answer and retirement are taken the tag may be lent again. `idle` says exactly that no command
-is between opening and answer.
+one has. Its retirement carries its zone, and whether an event of `programmed` has failed. When answer and
+retirement are taken the tag may be lent again. `idle` says exactly that no command is between opening and
+answer.
 
 Assumes, as `CommandTracker` asks: openings use lent tags that have no command; a command has at least one
 event, and its events come after its opening and no more of them than it said; and that the command watched
@@ -74,16 +75,19 @@ class OneAnswer(Theorem):
         self.claim(m, retired.valid == (over.any() & ~retired_taken))
 
         # The command watched.
-        watched, failed = self.some(m, range(len(TAGS)), "tag"), Signal()
+        watched = self.some(m, range(len(TAGS)), "tag")
+        failed, program_failed = Signal(), Signal()
         told = Signal(Opening(CONFIG))
         cid = self.some(m, 16, "cid")
         is_watched = opening.payload.tag == watched
         self.assume(m, ~opening.valid | ((opening.payload.cid == cid) == is_watched))
         with m.If(opening.valid & opening.ready & is_watched):
-            m.d.sync += [told.eq(opening.payload), failed.eq(0)]
+            m.d.sync += [told.eq(opening.payload), failed.eq(0), program_failed.eq(0)]
         for source in sources:
             with m.If(source.valid & source.ready & (source.payload.tag == watched) & source.payload.failed):
                 m.d.sync += failed.eq(1)
+                if source is design.programmed:
+                    m.d.sync += program_failed.eq(1)
         readers = (Operation.READ, Operation.STATISTICS, Operation.INSPECT)
         reads = Cat(told.operation == operation for operation in readers).any()
         failure = Mux(reads, Status.UNRECOVERED_READ_ERROR, Status.WRITE_FAULT)
@@ -93,15 +97,21 @@ class OneAnswer(Theorem):
             self.claim(m, answers.payload.port == told.port)
             self.claim(m, answers.payload.status == Mux(failed, failure, Status.SUCCESS))
             self.claim(m, answers.payload.result == Mux(failed, 0, told.result))
+        with m.If(retired.valid & over.bit_select(watched, 1)):
+            self.claim(m, retired.payload.operation == told.operation)
+            self.claim(m, retired.payload.zone == told.zone)
+            self.claim(m, retired.payload.program_failed == program_failed)
         two = Signal()
         m.d.sync += two.eq(two | (is_answer & answers.ready & failed))
         self.witness(m, is_answer & two & ~failed & opened.all())
 
-        self._memories(m, inside, opened, left, watched, told, cid, failed)
+        self._memories(m, inside, opened, left, watched, told, cid, failed, program_failed)
         self._stages(m, inside, opened, over, answer_taken, retired_taken)
         self._tags(m, inside, lent, opened)
 
-    def _memories(self, m: Module, inside: Inside, opened, left, watched, told, cid, failed) -> None:
+    def _memories(
+        self, m: Module, inside: Inside, opened, left, watched, told, cid, failed, program_failed
+    ) -> None:
         """The memories agree with what was told, but for the opening or event in the second stage."""
         valid, is_opening = inside["valid"], inside["is_opening"]
         opening, event = inside["opening"], inside["event"]
@@ -111,14 +121,17 @@ class OneAnswer(Theorem):
             happens = valid & ~is_opening & (event.tag == tag)
             count = Mux(enters, opening.count, counts.count - happens)
             number = Mux(enters, opening.cid, command.cid)
-            has_failed = ~enters & (counts.failed | happens & event.failed)
+            fails = happens & event.failed
+            has_failed = ~enters & (counts.failed | fails)
+            program_has_failed = ~enters & (counts.program_failed | fails & inside["of_program"])
             self.lemma(m, ~opened[tag] | (count[: len(left[tag])] == left[tag]))
             self.lemma(m, ~happens | (counts.count != 0))
             self.lemma(m, ~opened[tag] | ((number == cid) == (watched == tag)))
             self.lemma(m, ~(enters | happens) | opened[tag])
             with m.If(opened[tag] & (watched == tag)):
                 self.lemma(m, has_failed == failed)
-                for field in ("port", "operation", "result"):
+                self.lemma(m, program_has_failed == program_failed)
+                for field in ("port", "zone", "operation", "result"):
                     kept = Mux(enters, Value.cast(opening[field]), Value.cast(command[field]))
                     self.lemma(m, kept == Value.cast(told[field]))
 
@@ -205,6 +218,11 @@ def test_answer_before_the_last_event() -> None:
         ("last.eq(valid & ~is_opening & (left == 0))", "last.eq(valid & ~is_opening & (left < 2))"),
     )
     refute(OneAnswer(faulty(CONFIG)), depth=12)
+
+
+def test_bus_error_taken_for_a_program() -> None:
+    change = ("count_read.data.program_failed | (event.failed & of_program)", "failed")
+    refute(OneAnswer(planted(CommandTracker, change)(CONFIG)), depth=12)
 
 
 def test_answered_again_while_retirement_waits() -> None:

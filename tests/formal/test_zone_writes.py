@@ -10,13 +10,13 @@ An append takes its blocks, an update the pages of its rows of tiles.
 
 Assumes: the command at the head stays until it is taken, and has 1 to 2 blocks and up to 2 rows, and a
 retired zone becomes read-only or offline, as the decoder sees to; the streams' tables do not change; and
-there is no recovery, which sets write pointers from outside. Tags, erased zones and refusals come as they
-like. Unbounded, by induction.
+there is no recovery, which sets write pointers from outside; nothing leaves the tracker before the manager is
+ready. Tags, erased zones, refusals and programs that fail come as they like. Unbounded, by induction.
 """
 
 from dataclasses import replace
 
-from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.hdl import Array, Module, Mux, Signal, Value
 
 from flashtrain.rtl.layouts import Operation
 from flashtrain.rtl.zones.manager import ZoneManager
@@ -43,6 +43,7 @@ class OnceAndInOrder(Theorem):
         m.d.sync += [waited.eq(commands.valid & ~commands.ready), item.eq(Value.cast(command))]
         self.assume(m, ~waited | (commands.valid & (item == Value.cast(command))))
         self.assume(m, ~design.recover)
+        self.assume(m, ~design.retired.valid | design.ready)
         self.assume(m, (command.blocks != 0) & (command.blocks <= design.config.max_blocks))
         self.assume(m, command.rows <= design.config.max_blocks)
         retires = (command.operation == Operation.RETIRE) & (command.status == Status.SUCCESS)
@@ -78,7 +79,8 @@ class OnceAndInOrder(Theorem):
         pending = inside.ongoing("OPEN", "SEND") & ours & is_append
         self.lemma(m, inside.legal())
         self.lemma(m, stored.pointer == Mux(stored.mapped | pending, end + Mux(pending, taken, 0), 0))
-        self.lemma(m, ~pending | stored.mapped)
+        current = Array(design.generation)[stored.stream]
+        self.lemma(m, ~pending | (stored.mapped & (stored.generation == current)))
         self.lemma(m, ~stored.mapped | (stored.placement.zone == physical))
         self.lemma(m, stored.pointer <= g.zone_capacity)
         self.lemma(m, end <= g.zone_capacity)
@@ -88,7 +90,13 @@ class OnceAndInOrder(Theorem):
         looks = inside.ongoing("DECIDE") & ours
         walks = inside.ongoing("WALK") & (inside["walk"].zone == watched)
         loops = inside.ongoing("LOOP_CHANGE") & (inside["loop_zone"] == watched)
-        self.lemma(m, ~(looks | walks | loops) | (Value.cast(read) == Value.cast(stored)))
+        faulty = inside["faulty"]
+        stores = faulty.stores & (faulty.zone == watched)
+        self.lemma(m, ~(looks | walks | loops | stores) | (Value.cast(read) == Value.cast(stored)))
+        self.lemma(m, ~inside.ongoing("RETIRE") | faulty.stores)
+        self.lemma(m, ~faulty.stores | inside.ongoing("RETIRE", "OPEN", "SEND"))
+        self.lemma(m, ~(faulty.waits & faulty.stores))
+        self.lemma(m, ~(faulty.waits | faulty.stores) | design.ready)
         self.lemma(m, ~inside.ongoing("DECIDE", "OPEN", "SEND") | commands.valid)
         self.lemma(m, inside.ongoing("LOOK") | design.ready)
         self.lemma(m, design.ready | ~stored.mapped)

@@ -386,6 +386,24 @@ def test_a_reset_whose_record_fails_is_not_carried_out(device):
     assert np.array_equal(stream.read(stored), blocks(1))
 
 
+def test_the_newest_record_stays_if_the_next_one_has_no_zone(link, device):
+    """The journal's other zone was retired: nothing changes any more, and the loss of power loses nothing."""
+    device.stream("journal", Port.HOST).retire_zone(1, ZoneState.READ_ONLY)
+    stream, resets = device.stream("trained"), 0
+    with pytest.raises(ZoneReadOnly):
+        while True:
+            stored = stream.append(blocks(1, first=resets))
+            stream.reset()
+            resets += 1
+    for _ in range(3):
+        with pytest.raises(ZoneReadOnly):
+            stream.reset()
+    assert resets > 3
+    link.power_cycle()
+    device.recover()
+    assert np.array_equal(device.stream("trained").read(stored), blocks(1, first=resets))
+
+
 # Optimizer state.
 
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from flashtrain.host import Device, TensorGroup, open_device
+from flashtrain.host import Device, StreamFull, TensorGroup, open_device
 from flashtrain.host.command_errors import MediaError
 from flashtrain.sim.rtl_link import RtlLink
-from flashtrain.spec import Port, preset
+from flashtrain.spec import Port, ZoneState, preset
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
 from flashtrain.spec.registers import ChannelCounter
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
@@ -50,16 +50,21 @@ def test_what_other_dies_hold_can_be_read(link, device):
 
 
 def test_programs_that_hang(link, device):
-    """Appends end with an error, and so do those that follow; what other dies hold is there."""
+    """Appends end with an error, and so do those that follow, each in another zone, until none is left: all
+    are on all dies. What other dies hold is there."""
     stream = device.stream("trained", Port.CORE)
     written = content(4)
     first = stream.append(written).extents[0].lba
     stream.flush()
     link.hang_die(LOST, 0)
-    for _ in range(3):
+    for zone in range(stream.zones):
+        assert stream.report()[zone].state is not ZoneState.READ_ONLY
         with pytest.raises(MediaError, match="WRITE_FAULT"):
             stream.append(content(CONFIG.geometry.zone_capacity // 2))
             stream.flush()
+        assert stream.report()[zone].state is ZoneState.READ_ONLY
+    with pytest.raises(StreamFull):
+        stream.append(content(1))
     assert offline(device) == [0, 1]
     assert np.array_equal(stream.read_blocks(first, 1), written[0])
 

@@ -1,6 +1,7 @@
 """Programs that fail on a device with spares: who appends and reads sees nothing of it but time."""
 
 from collections.abc import Iterator
+from itertools import product
 from random import Random
 
 import numpy as np
@@ -11,7 +12,7 @@ from flashtrain.host.command_errors import MediaError
 from flashtrain.numerics.page_randomizer import without_key
 from flashtrain.sim.nand_errors import ErrorModel, Wear
 from flashtrain.sim.rtl_link import RtlLink
-from flashtrain.spec import preset
+from flashtrain.spec import Opcode, Status, ZoneState, preset
 from flashtrain.spec.streams import SINGLE_NODE
 
 CONFIG = preset("tiny_ecc")
@@ -102,16 +103,27 @@ def test_programs_that_fail_now_and_then(link, device):
     tensors.check(NON_VOLATILE)
 
 
-def test_without_spares_an_append_fails(link, device):
-    """The pages that were there before can still be read."""
-    tensors = Tensors(device, 2)
+def test_without_spares_a_zone_becomes_read_only(link, device, raw_of):
+    """What was there before can still be read, and the stream goes on in its other zones."""
+    stream, raw, tensors = device.stream(NON_VOLATILE), raw_of(device), Tensors(device, 2)
     tensors.append(NON_VOLATILE, G.superpage)
-    for block in range(G.blocks):
-        link.break_block(0, 0, 0, block)
+    break_blocks_of(link, tensors.kept[NON_VOLATILE][0][1], 1)
+    for place, spare in product(PLACES, G.spares):
+        link.break_block(*place, spare)
+    assert stream.report()[0].state is ZoneState.IMPLICITLY_OPEN
     with pytest.raises(MediaError, match="WRITE_FAULT"):
-        device.stream(NON_VOLATILE).append(content(tensors.numbers, G.superpage))
+        stream.append(content(tensors.numbers, G.superpage))
+    assert stream.report()[0].state is ZoneState.READ_ONLY
+    assert raw.status(Opcode.ZONE_APPEND, NON_VOLATILE) is Status.ZONE_IS_READ_ONLY
     tensors.check(NON_VOLATILE)
     assert total(device, "SETS_REPEATED") == 0
+
+    for _ in range(2):
+        tensors.append(NON_VOLATILE, G.superpage)
+    tensors.check(NON_VOLATILE)
+    assert {stored.extents[0].lba // G.zone_size for stored, _ in tensors.kept[NON_VOLATILE][1:]} == {1}
+    stream.reset()
+    assert [zone.state for zone in stream.report()[:2]] == [ZoneState.READ_ONLY, ZoneState.EMPTY]
 
 
 def test_moves_take_nothing_but_time(link, device, seed):

@@ -207,6 +207,7 @@ class Opening(data.StructLayout):
             "cid": 16,
             "stream": STREAM_BITS,
             "source": STREAM_BITS,  # of an update
+            "zone": config.geometry.zone_bits,  # logical; of commands of no zone anything
             "operation": Operation,
             # Events until it is complete, at least 1. Of a page of a non-volatile append there are two: its
             # arrival in SRAM, which the tensor buffer can fail, and its program.
@@ -223,10 +224,19 @@ class PageEvent(data.StructLayout):
 
 
 class Retired(data.StructLayout):
-    """A command left the tracker: tracker to zone manager, which counts a stream's commands in flight."""
+    """A command left the tracker: tracker to zone manager, which counts a stream's commands in flight.
 
-    def __init__(self):
-        super().__init__({"stream": STREAM_BITS, "source": STREAM_BITS, "operation": Operation})
+    `program_failed`: of something that it programs; `zone` is where, if the command is of a zone.
+    """
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({
+            "stream": STREAM_BITS,
+            "source": STREAM_BITS,
+            "zone": config.geometry.zone_bits,
+            "operation": Operation,
+            "program_failed": 1,
+        })  # fmt: skip
 
 
 class Answer(data.StructLayout):

@@ -55,6 +55,16 @@ Retire makes a zone read-only or offline from any other state, but nothing leave
 readable while read-only. A stream reset is a reset with all zones selected: retired zones stay what they are.
 The result in a completion is 0 but for a successful append or update.
 
+Failed programs. When a program of an append or write to a non-volatile stream fails for good (no spare block
+is left for it, or its die does not answer) the command completes with WRITE_FAULT, and its zone is read-only
+for all commands submitted after that completion, as if it had been retired. Commands to the zone that were
+accepted before are carried out, and commands that wait for those in flight find it read-only; blocks that
+were not programmed are lost. Three failures leave the zone as it is: of an update, which ends with
+WRITE_FAULT and can be repeated; of data that the tensor buffer refuses, likewise; and of a program of a
+volatile stream, of which neither append nor flush tells, since they do not wait for its status: the reads of
+its blocks do. When no physical zone is left for an empty zone, because too many have failed to erase, its
+appends end with INTERNAL_ERROR, and it stays empty.
+
 Age. A zone is as old as its oldest data: as what was appended to it first since it was empty, by register
 TIME; recovery tells it of restored zones. It is *expired* from an age of `Retention.limit` of its stream on,
 if the stream refuses such data. From `Retention.due` on its report recommends a reset, unless it is retired;

@@ -55,7 +55,7 @@ class ZoneFull(CommandError):
 
 
 class ZoneReadOnly(CommandError):
-    """The zone was retired to read-only."""
+    """The zone was retired to read-only, by a command or because a program has failed."""
 
 
 class ZoneOffline(CommandError):

@@ -7,7 +7,8 @@ counts as carried out: nobody was told that it was not.
 
 Each record is a snapshot, so that the newest valid one says all. The journal has two zones and fills one.
 When that is full the other one, whose records are all older, is reset and takes the next record; until that
-is acknowledged the newest one is still in the full zone.
+is acknowledged the newest one is still in the full zone. So if the other one cannot be written, as it was
+retired, the journal takes no more records, and the streams no such changes; but nothing is lost.
 
 Raw commands (`Device.submit_raw`) are not recorded.
 """
@@ -187,10 +188,14 @@ class Journal:
 
     def _append(self) -> Flight:
         self._settle()
-        zone, offset = self._place()
-        if zone != self._zone:
+        newest, (zone, offset) = self._zone, self._place()
+
+        def fail() -> None:
+            self._zone, self._offset = newest, None
+
+        if zone != newest:
             self._submit(Command(Opcode.ZONE_MANAGEMENT_SEND, self._stream.nsid, slba=self._start_of(zone),
-                                 action=ZoneAction.RESET))  # fmt: skip
+                                 action=ZoneAction.RESET), fail)  # fmt: skip
         self._note()
         record = replace(self._record, number=self._record.number + 1)
         self._engine.buffer.view(self._region)[:] = self._format.pack(record).reshape(-1)
@@ -202,7 +207,8 @@ class Journal:
                 self._format.blocks,
                 self._region.address,
                 self._format.blocks * self._stream.block_bytes,
-            )
+            ),
+            fail,
         )
         self._record = replace(record, clean=False, pointers=())
         self._zone, self._offset = zone, offset + self._format.blocks
@@ -238,13 +244,10 @@ class Journal:
         if last is not None:
             self._engine.wait(lambda: last.done)
 
-    def _submit(self, command: Command) -> Flight:
-        flight = Flight(Port.HOST, command, on_failure=self._fail)
+    def _submit(self, command: Command, on_failure: Callable[[], None]) -> Flight:
+        flight = Flight(Port.HOST, command, on_failure=on_failure)
         self._engine.submit([flight])
         return flight
-
-    def _fail(self) -> None:
-        self._offset = None
 
     def wait_for(self, flight: Flight) -> None:
         """Wait until a record is acknowledged."""

@@ -87,7 +87,9 @@ class DeviceStream:
         """Append an array of any shape and any dtype of fixed size; its handle.
 
         Zones are filled one after the other, open ones first. :class:`StreamFull` when the array does not fit
-        (nothing is appended then); :class:`ArrayError` for what is not such an array.
+        (nothing is appended then); :class:`ArrayError` for what is not such an array; :class:`MediaError`
+        when a program has failed for good: its zone is read-only then. What was submitted for that zone
+        meanwhile may end with :class:`ZoneReadOnly`; the next append goes to the zones that are left.
         """
         return self.append_async(array).result()
 

@@ -98,6 +98,14 @@ FRONTEND = (
         TRACKER,
     ),
     Fault(
+        "bus-error-retires-a-zone",
+        "frontend/tracker.py",
+        "(event.failed & of_program)",
+        "event.failed",
+        "an append that the tensor buffer has refused counts as one that could not be programmed",
+        TRACKER,
+    ),
+    Fault(
         "failed-inspection-is-a-write-fault",
         "frontend/tracker.py",
         "(Operation.READ, Operation.STATISTICS, Operation.INSPECT)",

@@ -8,6 +8,7 @@ ERASE = "rtl/zones/test_zones.py::test_erase"
 ALLOCATOR = "rtl/zones/test_zones.py::test_allocator"
 ALL = "rtl/zones/test_zones.py::test_zones"
 OF_UPDATES = "rtl/zones/test_zones.py::test_updates"
+FAULTS = "rtl/zones/test_zones.py::test_faults"
 RECOVERY = "rtl/zones/test_zones.py::test_recovery"
 
 ZONES = (
@@ -98,6 +99,22 @@ ZONES = (
         "survives = stored.state == ZoneState.OFFLINE",
         "a zone that was made read-only is empty after a reset of its stream",
         ALL,
+    ),
+    Fault(
+        "faulty-zone-waits-for-the-opening",
+        "zones/manager.py",
+        '(fsm.ongoing("LOOK") | fsm.ongoing("OPEN"))',
+        'fsm.ongoing("LOOK")',
+        "a zone waits for a command that waits for the tracker, which waits until the zone is taken",
+        FAULTS,
+    ),
+    Fault(
+        "faulty-zone-comes-back-from-offline",
+        "zones/manager.py",
+        "table.write.eq(entry.state != ZoneState.OFFLINE)",
+        "table.write.eq(1)",
+        "a zone that was retired to offline is read-only when an append to it fails",
+        FAULTS,
     ),
     Fault(
         "one-channel-tells-of-failed-erases",

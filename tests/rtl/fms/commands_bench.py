@@ -178,7 +178,7 @@ async def permission_matrix(dut):
 
 @cocotb.test()
 async def the_tensor_buffer_refuses(dut):
-    """SLVERR from the tensor buffer fails the command whose access it was, and no other."""
+    """SLVERR from the tensor buffer fails the command whose access it was, no other, and its zone goes on."""
     env = await begin(dut)
     for opcode, size, offset in ((APPEND, {"blocks": 3}, PAGE + 4), (READ, {"blocks": 3}, PAGE + 4),
                                  (RECEIVE, {"room": 256}, 64)):  # fmt: skip

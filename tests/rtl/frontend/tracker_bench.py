@@ -28,6 +28,7 @@ class Tracked:
     cid: int
     stream: int
     source: int
+    zone: int
     operation: Operation
     result: int
     events: list[int]  # for each, whether it fails
@@ -35,6 +36,7 @@ class Tracked:
     opened_at: int = 0
     answered_at: int = 0
     reported: int = 0
+    program_failed: bool = False
 
     @property
     def latency_kind(self) -> str | None:
@@ -86,9 +88,17 @@ class Bench:
             await RisingEdge(self.dut.clk)
         assert self.dut.idle.value == 1
         assert sorted(c.cid for c in self.answered) == sorted(c.cid for c in commands)
-        assert [unpack(Retired(), bits) for bits in self.retired.items] == [
-            {"stream": c.stream, "source": c.source, "operation": c.operation.value} for c in self.answered
+        assert [unpack(Retired(CONFIG), bits) for bits in self.retired.items] == [
+            {
+                "stream": c.stream,
+                "source": c.source,
+                "zone": c.zone,
+                "operation": c.operation.value,
+                "program_failed": int(c.program_failed),
+            }
+            for c in self.answered
         ]
+        assert {c.program_failed for c in self.answered if any(c.events)} == {False, True}
         assert self.latencies == [
             (command.latency_kind, max(command.answered_at, retired_at) - command.opened_at - 1)
             for command, retired_at in zip(self.answered, self.retired_at, strict=True)
@@ -102,8 +112,8 @@ class Bench:
             self.in_flight[command.tag] = command
             self.opening.send(pack(
                 Opening(CONFIG), tag=command.tag, port=command.port, cid=command.cid, stream=command.stream,
-                source=command.source, operation=command.operation.value, count=len(command.events),
-                result=command.result,
+                source=command.source, zone=command.zone, operation=command.operation.value,
+                count=len(command.events), result=command.result,
             ))  # fmt: skip
 
     async def _report(self) -> None:
@@ -111,11 +121,13 @@ class Bench:
         while True:
             await RisingEdge(self.dut.clk)
             opened = [c for c in self.in_flight.values() if c.opened_at and c.reported < len(c.events)]
-            source = self.events[random.choice(SOURCES)]
+            name = random.choice(SOURCES)
+            source = self.events[name]
             if opened and len(source.items) < 2:
                 command = random.choice(opened)
                 failed = command.events[command.reported]
                 command.reported += 1
+                command.program_failed |= bool(failed) and name == "programmed"
                 source.send(pack(PageEvent(CONFIG), tag=command.tag, failed=failed))
 
     async def _watch(self) -> None:
@@ -169,6 +181,7 @@ def random_commands(count: int) -> list[Tracked]:
             cid=cid,
             stream=random.randrange(8),
             source=random.randrange(8),
+            zone=random.randrange(CONFIG.geometry.zones),
             operation=random.choice(OPERATIONS),
             result=random.getrandbits(32),
             events=[

@@ -70,5 +70,9 @@ def test_updates(simulator, seed):
     run(Zones(TINY), "updates", TINY, simulator, seed)
 
 
+def test_faults(simulator, seed):
+    run(Zones(TINY), "faults", TINY, simulator, seed)
+
+
 def test_recovery(simulator, seed):
     run(Zones(TINY), "recovery", TINY, simulator, seed)

@@ -36,6 +36,7 @@ PLACED = (
     Operation.APPEND, Operation.WRITE, Operation.READ, Operation.UPDATE, Operation.SEND, Operation.RECEIVE,
     Operation.RETIRE,
 )  # fmt: skip
+APPENDS = (Operation.APPEND, Operation.WRITE)
 # Operations in flight that others wait for.
 AWAITED = {
     Operation.CONSTANTS: (Operation.UPDATE, Operation.STATISTICS),
@@ -170,8 +171,13 @@ class Environment:
         self.memory.pace(idle, busy)
         self.delay, self.delay_erase = delay, delay_erase
 
-    def submit(self, request: Request, outcome: Outcome | None = None) -> Outcome:
-        """Send a command; what must come of it is the twin's opinion, unless `outcome` is given."""
+    def submit(
+        self, request: Request, outcome: Outcome | None = None, program_fails: bool = False
+    ) -> Outcome:
+        """Send a command; what must come of it is the twin's opinion, unless `outcome` is given.
+
+        `program_fails`: of an append or write. The twin is to be told when that has come to the zones.
+        """
         g = self.config.geometry
         outcome = self.twin.execute(request) if outcome is None else outcome
         zones = self.twin.streams[request.stream]
@@ -213,12 +219,14 @@ class Environment:
             "generation": request.generation,
             "time": request.time if request.restores_zone else random.getrandbits(32),
         }
+        bits = pack(Command(self.config), **fields)
         self._number += 1
         self.statuses[outcome.status] += 1
-        self._expected.append((request, outcome, fields | {"now": self.twin.resets[request.stream]}))
-        self.commands.send(
-            pack(Command(self.config), **fields), lambda: cocotb.start_soon(self._empty(outcome.emptied))
-        )
+        fields["now"] = self.twin.resets[request.stream]
+        # Of other commands it makes no difference.
+        fields["program_fails"] = program_fails if request.operation in APPENDS else random.getrandbits(1)
+        self._expected.append((request, outcome, fields))
+        self.commands.send(bits, lambda: cocotb.start_soon(self._empty(outcome.emptied)))
         return outcome
 
     async def set_time(self, time: int) -> None:
@@ -231,6 +239,14 @@ class Environment:
         """Wait until all commands have left the zones and the tracker."""
         for _ in range(limit):
             if not self._expected and not any(self.in_flight.values()):
+                return
+            await RisingEdge(self.dut.clk)
+        raise AssertionError(f"{len(self._expected)} commands are stuck, the first: {self._expected[:1]}")
+
+    async def all_sent(self, limit: int = 20000) -> None:
+        """Wait until all commands have left the zones."""
+        for _ in range(limit):
+            if not self._expected:
                 return
             await RisingEdge(self.dut.clk)
         raise AssertionError(f"{len(self._expected)} commands are stuck, the first: {self._expected[:1]}")
@@ -327,6 +343,7 @@ class Environment:
         assert (opening.port, opening.cid) == (fields["port"], fields["cid"]), request
         assert (opening.stream, opening.operation) == (request.stream, request.operation)
         assert opening.source == request.source
+        assert request.operation not in PLACED or opening.zone == fields["zone"]
         awaited = AWAITED.get(request.operation, ())
         assert not any(self.steps[operation] for operation in awaited), f"{request} did not wait"
         assert opening.count == self._events(request)
@@ -372,7 +389,7 @@ class Environment:
         if request.operation is Operation.UPDATE:
             places.append(job.source)
         self.moving.update(places)
-        cocotb.start_soon(self._finish(job.tag, request, places))
+        cocotb.start_soon(self._finish(job.tag, request, places, fields))
         self._opened = None
         return request, fields
 
@@ -432,7 +449,7 @@ class Environment:
         last = self.last_job[zone]
         assert job.after == last or (job.after <= self.issued and last <= self.issued), request
 
-    async def _finish(self, tag: int, request: Request, places: list[int]) -> None:
+    async def _finish(self, tag: int, request: Request, places: list[int], fields: dict[str, int]) -> None:
         await clocks(self.dut, random.randint(0, self.delay) + 1)
         while self.hold:
             await clocks(self.dut, 1)
@@ -444,8 +461,14 @@ class Environment:
             self.moving.subtract(places)
             self.tags.send(tag)
 
-        retired = {"stream": request.stream, "source": request.source, "operation": request.operation}
-        self.retired.send(pack(Retired(), **retired), offered)
+        retired = {
+            "stream": request.stream,
+            "source": request.source,
+            "zone": fields["zone"],
+            "operation": request.operation,
+            "program_failed": int(fields["program_fails"]),
+        }
+        self.retired.send(pack(Retired(self.config), **retired), offered)
 
     async def _issue(self) -> None:
         """The write pipeline announces job after job."""

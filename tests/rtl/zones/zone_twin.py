@@ -323,6 +323,11 @@ class ZoneTwin:
         zone.state = target
         return Outcome(Status.SUCCESS)
 
+    def program_fails(self, stream: int, zone: int) -> None:
+        """An append or write to this zone has come to its end, and a program of it had failed."""
+        if self.of(stream)[zone].state is not ZoneState.OFFLINE:
+            self.of(stream)[zone].state = ZoneState.READ_ONLY
+
     def _report(self, request: Request) -> Outcome:
         g = self.config.geometry
         numbered = list(enumerate(self.of(request.stream)))[request.zone :]

@@ -16,12 +16,13 @@ from .stopwatch import Span
 class InFlight(data.StructLayout):
     """What is kept of a command until its answer."""
 
-    def __init__(self):
+    def __init__(self, config: FmsConfig):
         super().__init__({
             "port": 1,
             "cid": 16,
             "stream": STREAM_BITS,
             "source": STREAM_BITS,
+            "zone": config.geometry.zone_bits,
             "operation": Operation,
             "result": LBA_BITS,
         })  # fmt: skip
@@ -32,7 +33,7 @@ class CommandTracker(wiring.Component):
 
     A command of which an event has failed is answered with UNRECOVERED_READ_ERROR if it reads (data,
     statistics, or to inspect), else with WRITE_FAULT, and with a result of 0. Its tag is free from the answer
-    on.
+    on. Whether it was an event of `programmed` that failed is told to the zone manager only.
 
     Latency: 1 clock from the last event to the answer. Throughput: one opening or event per clock, in turn;
     all wait while an answer is not taken. Openings come before the events of their tag.
@@ -62,7 +63,7 @@ class CommandTracker(wiring.Component):
             "programmed": In(event),
             "returned": In(event),
             "answers": Out(stream.Signature(Answer())),
-            "retired": Out(stream.Signature(Retired())),
+            "retired": Out(stream.Signature(Retired(config))),
             "span": Out(Span(config)),
             "reading": Out(1),
             "idle": Out(1),
@@ -72,20 +73,21 @@ class CommandTracker(wiring.Component):
         m = Module()
         config = self.config
         count_bits = len(self.opening.payload.count)
-        progress = data.StructLayout({"count": count_bits, "failed": 1})
+        progress = data.StructLayout({"count": count_bits, "failed": 1, "program_failed": 1})
         m.submodules.progress = counts = Memory(shape=progress, depth=config.commands, init=[])
-        m.submodules.commands = commands = Memory(shape=InFlight(), depth=config.commands, init=[])
+        m.submodules.commands = commands = Memory(shape=InFlight(config), depth=config.commands, init=[])
         count_read, count_write = counts.read_port(domain="comb"), counts.write_port()
         command_read, command_write = commands.read_port(domain="comb"), commands.write_port()
 
         # First step: one opening or event is chosen.
         advance = Signal()
-        valid, is_opening = Signal(), Signal()
+        valid, is_opening, of_program = Signal(), Signal(), Signal()
         opening, event = Signal(Opening(config)), Signal(PageEvent(config))
-        self._choose(m, advance, valid, is_opening, opening, event)
+        self._choose(m, advance, valid, is_opening, of_program, opening, event)
 
         # Second step: it is entered into the memories, or it is the last and makes the answer.
-        command, left, failed = command_read.data, Signal(count_bits), Signal()
+        command, left = command_read.data, Signal(count_bits)
+        failed, program_failed = Signal(), Signal()
         last, done = Signal(), Signal()
         answer_gone, retired_gone = Signal(), Signal()
         readers = (Operation.READ, Operation.STATISTICS, Operation.INSPECT)
@@ -99,6 +101,7 @@ class CommandTracker(wiring.Component):
             command_write.addr.eq(tag),
             left.eq(count_read.data.count - 1),
             failed.eq(count_read.data.failed | event.failed),
+            program_failed.eq(count_read.data.program_failed | (event.failed & of_program)),
             last.eq(valid & ~is_opening & (left == 0)),
             done.eq(last & (answer_gone | self.answers.ready) & (retired_gone | self.retired.ready)),
             advance.eq(~last | done),
@@ -107,11 +110,13 @@ class CommandTracker(wiring.Component):
             command_write.data.cid.eq(opening.cid),
             command_write.data.stream.eq(opening.stream),
             command_write.data.source.eq(opening.source),
+            command_write.data.zone.eq(opening.zone),
             command_write.data.operation.eq(opening.operation),
             command_write.data.result.eq(opening.result),
             count_write.en.eq(valid & ~last),
             count_write.data.count.eq(Mux(is_opening, opening.count, left)),
             count_write.data.failed.eq(~is_opening & failed),
+            count_write.data.program_failed.eq(~is_opening & program_failed),
             self.answers.valid.eq(last & ~answer_gone),
             self.retired.valid.eq(last & ~retired_gone),
             self.answers.payload.port.eq(command.port),
@@ -130,7 +135,9 @@ class CommandTracker(wiring.Component):
             self.reading.eq(reads != 0),
             self.retired.payload.stream.eq(command.stream),
             self.retired.payload.source.eq(command.source),
+            self.retired.payload.zone.eq(command.zone),
             self.retired.payload.operation.eq(command.operation),
+            self.retired.payload.program_failed.eq(program_failed),
             self.span.begins.eq(valid & is_opening),
             self.span.ends.eq(done),
             self.span.append.eq(
@@ -151,7 +158,7 @@ class CommandTracker(wiring.Component):
         ]
         return m
 
-    def _choose(self, m: Module, advance, valid, is_opening, opening, event):
+    def _choose(self, m: Module, advance, valid, is_opening, of_program, opening, event):
         events = (self.arrived, self.programmed, self.returned)
         sources = (self.opening, *events)
         m.submodules.turn = turn = RoundRobin(len(sources))
@@ -165,7 +172,7 @@ class CommandTracker(wiring.Component):
             m.d.sync += opening.eq(self.opening.payload)
             for number, source in enumerate(events, 1):
                 with m.If(turn.chosen[number]):
-                    m.d.sync += event.eq(source.payload)
+                    m.d.sync += [event.eq(source.payload), of_program.eq(source is self.programmed)]
 
     def _lend_tags(self, m: Module, returned_tag, done):
         """Tags come in their order at first, then as they are returned."""

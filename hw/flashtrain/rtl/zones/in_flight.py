@@ -38,7 +38,7 @@ class InFlight(wiring.Component):
             "waits": Out(1),
             "opened": In(1),
             "retired": In(1),
-            "retired_command": In(Retired()),
+            "retired_command": In(Retired(config)),
             "idle": Out(1),
         })  # fmt: skip
 

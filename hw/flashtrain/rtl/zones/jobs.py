@@ -91,6 +91,7 @@ class Jobs(wiring.Component):
             opening.cid.eq(command.cid),
             opening.stream.eq(command.stream),
             opening.source.eq(command.source),
+            opening.zone.eq(command.zone),
             opening.operation.eq(operation),
             opening.count.eq(Mux(operation == Operation.FLUSH, 1, events)),
         ]

@@ -12,6 +12,7 @@ from flashtrain.rtl.layouts import (
     Answer,
     Command,
     Opening,
+    Operation,
     ReadJob,
     Retired,
     StreamTable,
@@ -20,6 +21,7 @@ from flashtrain.rtl.layouts import (
 from flashtrain.rtl.zones.age import ZoneAge
 from flashtrain.rtl.zones.allocator import ErasedZone
 from flashtrain.rtl.zones.conditions import ZoneCondition, ZoneConditions, ZonesInUse
+from flashtrain.rtl.zones.fault_retirer import FaultRetirer
 from flashtrain.rtl.zones.generations import Generations
 from flashtrain.rtl.zones.in_flight import InFlight
 from flashtrain.rtl.zones.jobs import JobPlace, Jobs
@@ -43,6 +45,11 @@ class ZoneManager(wiring.Component):
         DECIDE   the entry is there: the verdict, and what becomes of the zone
         OPEN     the tracker takes the command, with a tag; the entry is written
         SEND     the job
+
+    A zone whose append could not be programmed becomes read-only (`FaultRetirer`), before the next command is
+    looked at: so a completion that tells of it comes with the zone as it will be found, and no reset, pin or
+    commit that has waited for the append comes between. That takes 2 clocks, or none beside a command that
+    waits for the tracker.
 
     Latency: 3 clocks from a command to its job, 4 for an update, 2 to its answer. Throughput: a command with
     a job every 4 clocks, an update every 5, a command with an answer every 3, or 4 if it restores a zone. An
@@ -68,7 +75,7 @@ class ZoneManager(wiring.Component):
     write : Out(stream(WriteJob))
     read : Out(stream(ReadJob))
     answers : Out(stream(Answer))        commands that end here
-    retired : In(stream(Retired))        commands that the tracker has finished; always ready
+    retired : In(stream(Retired))        commands that the tracker has finished, see `FaultRetirer`
     issued : In(32)                      write jobs, flushes included, whose pages have all been announced
     generation : Out(16).array(8)        how often each stream was reset
     next_zone : In(stream(ErasedZone))   erased physical zones
@@ -99,7 +106,7 @@ class ZoneManager(wiring.Component):
             "write": Out(stream.Signature(WriteJob(config))),
             "read": Out(stream.Signature(ReadJob(config))),
             "answers": Out(stream.Signature(Answer())),
-            "retired": In(stream.Signature(Retired())),
+            "retired": In(stream.Signature(Retired(config))),
             "issued": In(SEQUENCE_BITS),
             "generation": Out(GENERATION_BITS).array(MAX_STREAMS),
             "next_zone": In(stream.Signature(ErasedZone(config))),
@@ -131,6 +138,8 @@ class ZoneManager(wiring.Component):
         m.submodules.walk = walk = StaleWalk(self.config)
         m.submodules.age = age = ZoneAge()
         m.submodules.restore = restore = Restore(self.config)
+        m.submodules.faulty = faulty = FaultRetirer(self.config)
+        connect(m, faulty.retired, flipped(self.retired))
         connect(m, restore.physical, flipped(self.restored))
         forward(m, restore, self, spare_use_ports(self.config))
         entry = table.entry
@@ -166,7 +175,7 @@ class ZoneManager(wiring.Component):
             conditions.recovering.eq(restore.recovering),
             in_flight.command.eq(command),
             in_flight.opened.eq(self.open.valid & self.open.ready),
-            in_flight.retired.eq(self.retired.valid),
+            in_flight.retired.eq(self.retired.valid & self.retired.ready),
             in_flight.retired_command.eq(self.retired.payload),
             restore.recover.eq(self.recover),
             restore.command.eq(command),
@@ -179,7 +188,6 @@ class ZoneManager(wiring.Component):
             self.report_entry.eq(entry),
             self.report_due.eq(age.due),
             self.ready.eq(table.ready),
-            self.retired.ready.eq(1),
         ]
 
         # What is stored when the command, or a step of its loop, changes the zone.
@@ -208,6 +216,19 @@ class ZoneManager(wiring.Component):
             ]
         with m.If(kind.restores_zone):
             m.d.comb += [stored.placement.eq(restore.placement), stored.time.eq(command.time)]
+
+        # A faulty zone, with another command at the head. It may be retired already.
+        with m.If(faulty.stores):
+            m.d.comb += [
+                conditions.command.operation.eq(Operation.RETIRE),
+                conditions.command.action.eq(ZoneState.READ_ONLY),
+                conditions.in_use.eq(in_use[faulty.stream]),
+                table.write.eq(entry.state != ZoneState.OFFLINE),
+                table.write_zone.eq(faulty.zone),
+                stored.eq(entry),
+                stored.state.eq(ZoneState.READ_ONLY),
+            ]
+            m.d.sync += in_use[faulty.stream].eq(conditions.in_use_after)
 
         # The verdict on the command at the head, for the states after DECIDE.
         status = Signal(STATUS_BITS)
@@ -239,13 +260,16 @@ class ZoneManager(wiring.Component):
         def release(zone):
             return [self.release.valid.eq(1), self.release.payload.eq(zone)]
 
-        with m.FSM(name="fsm"):
+        with m.FSM(name="fsm") as fsm:
             with m.State("LOOK"):
                 waits = in_flight.waits & (command.status == Status.SUCCESS)
                 workable = self.commands.valid & ~waits
                 can_start = table.ready & ~self.release.valid & ~restore.busy
-                m.d.comb += self.idle.eq(can_start & ~self.commands.valid & in_flight.idle & ~walk.pending)
-                with m.If(can_start):
+                nothing_left = in_flight.idle & ~walk.pending & ~faulty.waits
+                m.d.comb += self.idle.eq(can_start & ~self.commands.valid & nothing_left)
+                with m.If(faulty.waits):
+                    m.next = "RETIRE"
+                with m.Elif(can_start):
                     with m.If(walk.pending & (step_owed | ~workable)):
                         m.d.comb += table.zone.eq(walk.zone)
                         m.next = "WALK"
@@ -254,6 +278,9 @@ class ZoneManager(wiring.Component):
                         with m.If(kind.is_update):
                             m.d.comb += table.zone.eq(command.source_zone)
                             m.next = "SOURCE"
+
+            with m.State("RETIRE"):
+                m.next = "LOOK"  # `faulty.stores`
 
             with m.State("WALK"):
                 m.d.comb += [
@@ -395,4 +422,9 @@ class ZoneManager(wiring.Component):
                 m.d.sync += status.eq(self.report_done.payload)
                 with m.If(self.report_done.valid):
                     m.next = "ANSWER"
+
+        # Nothing else uses the table in OPEN and SEND.
+        m.d.comb += faulty.looks.eq(faulty.waits & (fsm.ongoing("LOOK") | fsm.ongoing("OPEN")))
+        with m.If(faulty.looks):
+            m.d.comb += table.zone.eq(faulty.zone)
         return m

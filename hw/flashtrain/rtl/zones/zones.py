@@ -62,7 +62,7 @@ class Zones(wiring.Component):
             "write": Out(stream.Signature(WriteJob(config))),
             "read": Out(stream.Signature(ReadJob(config))),
             "answers": Out(stream.Signature(Answer())),
-            "retired": In(stream.Signature(Retired())),
+            "retired": In(stream.Signature(Retired(config))),
             "issued": In(SEQUENCE_BITS),
             "generation": Out(GENERATION_BITS).array(MAX_STREAMS),
             "axi": Out(WritePort(address_bits=config.address_bits, data_bits=64)),
