@@ -268,24 +268,62 @@ def test_the_only_record_may_be_torn(device, link):
     assert np.array_equal(stream.read(stored), blocks(1))
 
 
-def test_a_damaged_record_is_found(device, link):
+def spoil(zone, index):
+    """A page whose identity is whole and whose data are not."""
+    page = zone.pages[index]
+    zone.pages[index] = page._replace(data=bytes([page.data[0] | 0x80]) + page.data[1:])
+
+
+def test_a_damaged_record_is_found():
+    """With a code no record is damaged because its program was interrupted."""
+    with (
+        FunctionalLink(preset("tiny_ecc"), 1 << 18) as link,
+        open_device(link=link, node=UPDATE_NODE) as device,
+    ):
+        stream = device.stream("trained")
+        stream.reset()
+        stream.reset()
+        (zone,) = journal_zones(link)
+        zone.pages[0] = Page(bytes(BLOCK), zone.pages[0].owner, False)
+        assert cycle(device).stream("trained").generation == 2  # an older one does not matter
+        spoil(journal_zones(link)[-1], -1)
+        content = [list(physical.pages) for physical in link._flash.zones]
+        with pytest.raises(
+            JournalDamaged, match=r"block 0 of physical zone \d+ is damaged; .* Device.format"
+        ):
+            cycle(device)
+        assert content == [physical.pages for physical in link._flash.zones]
+        with pytest.raises(DeviceClosed):
+            stream.append(blocks(1))
+        device.format()
+        assert np.array_equal(stream.read(stream.append(blocks(1))), blocks(1))
+
+
+def test_without_a_code_the_last_record_may_be_torn_though_it_has_an_identity(device, link):
     stream = device.stream("trained")
     stream.reset()
     stream.reset()
     (zone,) = journal_zones(link)
-    page = zone.pages[1]
-    zone.pages[0] = Page(bytes(BLOCK), zone.pages[0].owner, False)
-    assert cycle(device).stream("trained").generation == 2  # an older one does not matter
-    zone = journal_zones(link)[-1]
-    zone.pages[-1] = page._replace(data=bytes([page.data[0] ^ 1]) + page.data[1:], owner=zone.pages[-1].owner)
-    content = [list(physical.pages) for physical in link._flash.zones]
-    with pytest.raises(JournalDamaged, match=r"block 0 of physical zone \d+ is damaged; .* Device.format"):
+    spoil(zone, -1)
+    for _ in range(2):
+        report = cycle(device)
+        # As if the second reset had not been begun; its zone was erased all the same.
+        assert (report.stream("trained").generation, report.records) == (1, 1)
+    stream.reset()
+    stored = stream.append(blocks(2))
+    assert cycle(device).stream("trained").generation == 2
+    assert np.array_equal(stream.read(stored), blocks(2))
+
+
+def test_a_record_that_was_acknowledged_is_not_torn(device, link):
+    stream = device.stream("trained")
+    for _ in range(3):
+        stream.reset()
+    (zone,) = journal_zones(link)
+    spoil(zone, -1)
+    spoil(zone, -2)
+    with pytest.raises(JournalDamaged, match="block 1 of"):
         cycle(device)
-    assert content == [physical.pages for physical in link._flash.zones]
-    with pytest.raises(DeviceClosed):
-        stream.append(blocks(1))
-    device.format()
-    assert np.array_equal(stream.read(stream.append(blocks(1))), blocks(1))
 
 
 def test_a_reset_that_is_refused_is_not_recorded(device):

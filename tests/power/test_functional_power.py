@@ -1,7 +1,8 @@
 """Power failures at random commands of a random workload: nothing that was acknowledged is lost.
 
 The Link here is the functional model with a flash that behaves as a real one when the power fails: what was
-programmed since the host looked last is there in part, what was to be erased as well.
+programmed since the host looked last is there in part, what was to be erased as well. Without a code a page
+that is not whole may have an identity and spoilt data; with one it has none, because it cannot be corrected.
 """
 
 from random import Random
@@ -22,11 +23,14 @@ CYCLES = 60
 class LazyFlash(Flash):
     """Remembers what could be undone by a loss of power: late programs, and what was to be erased.
 
-    erased: blocks, by number and column, since the host looked last.
+    erased: blocks, by number and column, since the host looked last; coded: pages have a code; torn: pages
+    with an identity and spoilt data that were made.
     """
 
-    def __init__(self, geometry, randomizer):
-        super().__init__(geometry, randomizer)
+    def __init__(self, config: FmsConfig):
+        super().__init__(config.geometry, config.randomizer)
+        self.coded = config.code is not None
+        self.torn = 0
         self.ghosts: dict[int, list[Page | None]] = {}
         self.before: dict[int, int] = {}
         self.erased: set[tuple[int, int]] = set()
@@ -47,13 +51,22 @@ class LazyFlash(Flash):
         self.ghosts = {zone: pages for zone, pages in self.ghosts.items() if not self.zones[zone].pages}
         self.erased.clear()
 
+    def tear(self, random: Random, page: Page) -> Page:
+        """Some zeros are ones."""
+        data = bytearray(page.data)
+        for _ in range(random.choice([1, 1000])):
+            data[random.randrange(len(data))] |= 1 << random.randrange(8)
+        whole = not self.coded and random.random() < 0.5
+        self.torn += whole
+        return Page(bytes(data), page.owner if whole else None, page.updated)
+
     def fail(self, random: Random):
         columns = self.geometry.superpage  # each is a block, whose pages are programmed in order
         for zone, physical in enumerate(self.zones):
             if not physical.pages and zone in self.ghosts and random.random() < 0.8:
                 keep = random.choice([0.0, 0.5, 1.0])
                 physical.pages[:] = [
-                    page if random.random() < keep or page is None else page._replace(owner=None)
+                    page if random.random() < keep or page is None else self.tear(random, page)
                     for page in self.ghosts[zone]
                 ]
                 continue
@@ -63,10 +76,11 @@ class LazyFlash(Flash):
                 offsets = [i for i in range(begin, len(physical.pages)) if i % columns == column]
                 if offsets and random.random() < 0.7:
                     cut = random.randrange(len(offsets))
+                    last = physical.pages[offsets[cut]]
                     for offset in offsets[cut:]:
                         physical.pages[offset] = None
-                    if random.random() < 0.5:
-                        physical.pages[offsets[cut]] = Page(bytes(self.geometry.page_bytes), None, False)
+                    if last is not None and random.random() < 0.5:
+                        physical.pages[offsets[cut]] = self.tear(random, last)
         self.erased.clear()
         self.ghosts.clear()
         self.before.clear()
@@ -77,7 +91,7 @@ class FailingLink(FunctionalLink):
 
     def __init__(self, random: Random, config: FmsConfig) -> None:
         super().__init__(config, 1 << 18)
-        self._flash: LazyFlash = LazyFlash(config.geometry, config.randomizer)
+        self._flash: LazyFlash = LazyFlash(config)
         self._random = random
         self.left = -1  # never
 
@@ -146,3 +160,4 @@ def test_power_failures_at_random_commands(name, seed):
         print(work.done, "failures while recovering:", failed_in_recovery)
         assert set(work.done) >= ACTIONS
         assert failed_in_recovery and bool(in_use) == bool(spares)
+        assert bool(link._flash.torn) == (link.config.code is None)

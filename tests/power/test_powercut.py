@@ -6,13 +6,15 @@ from random import Random
 import numpy as np
 import pytest
 
-from flashtrain.attack.powercut import Campaign, Lost
+from flashtrain.attack.powercut import Campaign, Cut, Lost, NoSuchClock
 from flashtrain.attack.powercut.failing_link import FailingLink, PowerFailed
+from flashtrain.attack.powercut.under_way import judge_below
 from flashtrain.cli.main import main
-from flashtrain.host import DeviceHang, FunctionalLink
+from flashtrain.host import DeviceHang, FunctionalLink, open_device
 from flashtrain.host.journal import Journal
 from flashtrain.sim.rtl_link import RtlLink
-from flashtrain.spec import preset
+from flashtrain.spec import Port, preset
+from flashtrain.spec.streams import UPDATE_NODE
 
 TINY = preset("tiny")
 
@@ -87,6 +89,8 @@ def test_nothing_is_lost(seed: int, request: pytest.FixtureRequest):
     print(tally)
     assert tally.cuts == cuts == survival.before + survival.after + survival.none
     assert survival.before and survival.tensors and survival.recovery_clocks > cuts * 10_000
+    assert survival.torn and survival.blocks
+    assert cuts < 100 or (survival.slightly and survival.half_erased)
 
 
 def test_what_is_lost_is_found(monkeypatch: pytest.MonkeyPatch):
@@ -94,13 +98,14 @@ def test_what_is_lost_is_found(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(Journal, "commit", lambda self, nsid, source, updates: self._append())
     with pytest.raises(Lost, match=r"run 0, clock \d+: Lost: the state") as found:
         campaign(1).run(12)
-    clock = int(str(found.value).split("clock ")[1].split(":")[0])
+    cut = found.value.cut
+    assert cut is not None and str(found.value).startswith(f"run {cut.run}, clock {cut.clock}: ")
     with pytest.raises(Lost, match="the state"):
-        campaign(1).cut_once(0, clock)
+        campaign(1).cut_once(cut.run, cut.clock)
 
 
 def test_a_clock_that_never_comes():
-    with pytest.raises(Lost, match="run 0 has no clock"):
+    with pytest.raises(NoSuchClock, match="run 0 of this seed ends before clock 100000000"):
         campaign(1, iterations=1).cut_once(0, 100_000_000)
 
 
@@ -113,4 +118,72 @@ def test_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyP
     assert "all is there" in capsys.readouterr().out
     monkeypatch.setattr(Journal, "commit", lambda self, nsid, source, updates: self._append())
     assert main(["powercut", "--again", "0", "700000"]) == 1
-    assert "LOST: " in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "LOST: " in said and said.rstrip().endswith("--again 0 700000")
+
+
+def test_what_is_lost_is_named_in_the_command_that_shows_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    def lose(self: Campaign, cuts: int, progress: object) -> None:
+        raise Lost("run 3, clock 4711: gone", Cut(3, 4711))
+
+    monkeypatch.setattr(Campaign, "run", lose)
+    assert main(["powercut", "--preset", "tiny_ecc", "--seed", "5"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "LOST: run 3, clock 4711: gone",
+        "see it again: flashtrain powercut --preset tiny_ecc --seed 5 --iterations 12 --again 3 4711",
+    ]
+
+
+@pytest.mark.parametrize("arguments", [["--again", "0", "-1"], ["--again", "-1", "5"], ["--cuts", "0"]])
+def test_numbers_that_make_no_sense(arguments: list[str], capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit, match="2"):
+        main(["powercut", *arguments])
+    assert "expected an integer of at least" in capsys.readouterr().err
+
+
+def test_a_clock_past_the_end_is_a_mistake_in_the_input(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    def cut_once(self: Campaign, run: int, clock: int) -> None:
+        raise NoSuchClock("run 0 of this seed ends before clock 9")
+
+    monkeypatch.setattr(Campaign, "cut_once", cut_once)
+    assert main(["powercut", "--again", "0", "9"]) == 2
+    assert "flashtrain powercut: run 0 of this seed ends before clock 9" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["tiny", "tiny_ecc"])
+def test_blocks_below_the_write_pointer(name: str, seed: int):
+    """Each is just what was appended, or refused; with ones for zeros only where there is no code."""
+    random = np.random.default_rng(seed)
+    arrays = [random.integers(0, 256, size, np.uint8) for size in (700, 3000, 512)]
+    arrays[2][0] = 0x7E
+    with (
+        FunctionalLink(preset(name), 1 << 18) as link,
+        open_device(link=link, node=UPDATE_NODE) as device,
+    ):
+        stream = device.stream("inputs", Port.HOST)
+        for array in arrays:
+            stream.append(array)
+        reader, coded = device.stream("inputs"), link.config.code is not None
+        found = judge_below(reader, arrays, coded)
+        assert (found.blocks, found.refused, found.spoilt) == (9, 0, 0)
+        with pytest.raises(Lost, match="block 8 holds what nobody has appended"):
+            judge_below(reader, arrays[:2], coded)
+        pages = next(zone.pages for zone in link._flash.zones if zone.pages)
+        first, last = pages[0], pages[8]
+        assert first is not None and last is not None
+        pages[0] = first._replace(owner=None)
+        assert judge_below(reader, arrays, coded).refused == 1
+        pages[8] = last._replace(data=bytes([0xFF, *last.data[1:]]))
+        if coded:
+            with pytest.raises(Lost, match="block 8"):
+                judge_below(reader, arrays, coded)
+        else:
+            found = judge_below(reader, arrays, coded)
+            assert (found.blocks, found.refused, found.spoilt) == (9, 1, 1)
+        pages[8] = last._replace(data=bytes([0x3F, *last.data[1:]]))
+        with pytest.raises(Lost, match="block 8"):
+            judge_below(reader, arrays, coded)

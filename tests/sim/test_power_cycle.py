@@ -1,7 +1,7 @@
 """What the RTL Link's arrays hold when the power failed in the middle of programs and erases."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import NamedTuple
 
@@ -23,7 +23,6 @@ GEOMETRY, TIMING = CONFIG.geometry, CONFIG.timing
 MEMORY_BYTES = 1 << 20
 CUT_EACH = 6  # so many programs and so many erases
 MOST_CUTS = 150
-ERASED = b"\xff" * GEOMETRY.raw_page_bytes
 
 
 class Place(NamedTuple):
@@ -103,9 +102,13 @@ class Appends:
         return {number for number, pending in self._durable.items() if pending.done}
 
 
+def identity_of(page: bytes) -> bytes:
+    return page[GEOMETRY.page_bytes : GEOMETRY.identified_page_bytes]
+
+
 def check_page(place: Place, page: bytes, appends: Appends) -> int:
     """Its data are of an append, behind them is the identity of this place; the number of the append."""
-    record = page[GEOMETRY.page_bytes : GEOMETRY.identified_page_bytes]
+    record = identity_of(page)
     assert is_identity(record), place
     identity = int.from_bytes(record, "little")
     for name in ("channel", "die", "plane", "row"):
@@ -113,6 +116,13 @@ def check_page(place: Place, page: bytes, appends: Appends) -> int:
     data = page[: GEOMETRY.page_bytes]
     assert data in appends.pages, f"{place} holds what nobody has appended"
     return appends.pages[data]
+
+
+def has_zeros_of(found: bytes, contents: Iterable[bytes]) -> bool:
+    """Whether a page holds nothing but zeros of one of these contents, from the first byte on."""
+    page = np.frombuffer(found, np.uint8)
+    pages = (np.frombuffer(content, np.uint8) for content in contents)
+    return any(np.array_equal(page[: len(content)] | content, page[: len(content)]) for content in pages)
 
 
 def interrupted(link: RtlLink) -> Counter[Kind]:
@@ -125,6 +135,18 @@ def interrupted(link: RtlLink) -> Counter[Kind]:
         for record in records[records["kind"] == kind]
         if int(record["end"]) - int(record["start"]) + 1 < clocks
     )
+
+
+def places_cut_short(link: RtlLink) -> tuple[set[Place], set[tuple[int, ...]]]:
+    """Pages, and blocks, whose program or erase the power failure has met, as the arrays say."""
+    torn: set[Place] = set()
+    half_erased: set[tuple[int, ...]] = set()
+    for erase, channel, die, plane, block, page, _ in link.take_cuts().tolist():
+        if erase:
+            half_erased.add((channel, die, plane, block))
+        else:
+            torn.add(Place(channel, die, plane, block, page))
+    return torn, half_erased
 
 
 def test_power_fails_at_random_clocks(link: RtlLink, seed: int) -> None:
@@ -146,19 +168,26 @@ def test_power_fails_at_random_clocks(link: RtlLink, seed: int) -> None:
         link.run(int(rng.integers(1, 30_000)))
         acknowledged = appends.acknowledged
         link.power_cycle()
-        cut += interrupted(link)
+        now = interrupted(link)
+        cut += now
+        torn, half_erased = places_cut_short(link)
+        for places, kind in ((torn, Kind.PROGRAM), (half_erased, Kind.ERASE)):
+            assert len({place[:2] for place in places}) >= now[kind]
 
         after = held(link)
         found: Counter[int] = Counter()
-        torn: dict[tuple[int, int], set[int]] = {}
         for place, page in after.items():
             if page == before.get(place):
                 continue
-            if page == ERASED:
-                torn.setdefault((place.channel, place.die), set()).add(place.row)
-            else:
+            if place[:4] in half_erased:
+                old = [before[place]] if place in before else []
+                assert has_zeros_of(page, [*old, *appends.pages]), place
+            elif place in torn and page[: GEOMETRY.page_bytes] not in appends.pages:
+                assert has_zeros_of(page, appends.pages), place
+            elif place not in torn or is_identity(identity_of(page)):
                 found[check_page(place, page, appends)] += 1
-        assert all(len(rows) == 1 for rows in torn.values()), f"a die was at one page set: {torn}"
+        rows = {die: {place.row for place in torn if place[:2] == die} for die in {p[:2] for p in torn}}
+        assert all(len(of_die) == 1 for of_die in rows.values()), f"a die was at one page set: {rows}"
         wanted = Counter(appends.pages.values())
         assert all(found[append] <= wanted[append] for append in found), "a page was programmed twice"
         assert all(found[append] == wanted[append] for append in acknowledged), (

@@ -1,7 +1,8 @@
 """Identity of a page: what the controller writes behind its data, and what recovery rebuilds the tables from.
 
 It takes the first `PageIdentity.BYTES` of a page's spare bytes. A page that was read is returned only if it
-has the identity that it must have; one whose program was interrupted has none.
+has the identity that it must have. One whose program was interrupted has none, or if it has, then the code
+says whether its data are whole (docs/recovery.md).
 
 Recovery after a loss of power is the driver's (`flashtrain.host.recovery`). With CONTROL.RECOVER the
 controller comes up with empty tables and all physical zones in use, erases nothing, and takes only INSPECT

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from flashtrain.host.errors import DeviceHang, RegisterError
 from flashtrain.host.link import AFTER_POWER_CYCLE, Link
 from flashtrain.sim.library import build_library
-from flashtrain.sim.nand_errors import FLIP_RECORD, ErrorModel, model_record
+from flashtrain.sim.nand_errors import CUT_RECORD, FLIP_RECORD, ErrorModel, model_record
 from flashtrain.sim.nand_errors.model import LEVELS
 from flashtrain.spec import FlashtrainError, FmsConfig
 from flashtrain.spec.errors import require, require_range
@@ -165,8 +165,7 @@ class RtlLink(Link):
     def raw_page(self, channel: int, die: int, plane: int, block: int, page: int) -> bytes | None:
         """What the cells of a page hold, spare bytes and all, behind the controller's back.
 
-        None: the page was not programmed since its block was erased. One whose program was interrupted holds
-        FFh.
+        None: the page was not programmed since its block was erased.
         """
         content = ctypes.create_string_buffer(self._config.geometry.raw_page_bytes)
         kept = self._library.flashtrain_array_page(channel, die, plane, block, page, content)
@@ -242,6 +241,13 @@ class RtlLink(Link):
         self._library.flashtrain_array_take_flips(records.ctypes.data)
         return records
 
+    def take_cuts(self) -> NDArray[np.void]:
+        """Programs and erases that were cut short since the last call, a record per plane; dtype
+        :data:`CUT_RECORD`."""
+        records = np.empty(self._library.flashtrain_array_cuts(), CUT_RECORD)
+        self._library.flashtrain_array_take_cuts(records.ctypes.data)
+        return records
+
     def take_trace(self) -> NDArray[np.void]:
         """The records since the last call, in order of their end; dtype :data:`TRACE_RECORD`."""
         records = np.empty(self._library.flashtrain_trace_records(), TRACE_RECORD)
@@ -292,6 +298,8 @@ def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
         "array_flipped": (u64, [i32, i32]),
         "array_flips": (u64, []),
         "array_take_flips": (None, [pointer]),
+        "array_cuts": (u64, []),
+        "array_take_cuts": (None, [pointer]),
         "array_page": (i32, [i32, i32, i32, i32, i32, pointer]),
         "clocks": (u64, []),
         "run": (i32, [u64]),

@@ -3,10 +3,11 @@
 import argparse
 
 from flashtrain.attack.powercut import Campaign, Lost, Tally
+from flashtrain.attack.powercut.campaign import SLIGHTLY
 from flashtrain.attack.powercut.judgement import Survival
 from flashtrain.spec import preset
 
-from .command import Command, add_iterations, add_json, add_preset, add_seed, at_least_one
+from .command import Command, add_iterations, add_json, add_preset, add_seed, at_least_one, at_least_zero
 from .console import Console
 from .links import LINKS, announced
 
@@ -26,8 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--jobs", type=at_least_one, default=2, metavar="N", help="devices judged at a time (default: 2)"
     )
     parser.add_argument(
-        "--again", type=int, nargs=2, metavar=("RUN", "CLOCK"), help="only this cut of this run of the seed"
-    )
+        "--again", type=at_least_zero, nargs=2, metavar=("RUN", "CLOCK"),
+        help="only this cut of this run of the seed",
+    )  # fmt: skip
     add_json(parser)
 
 
@@ -56,7 +58,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         tally = campaign.run(options.cuts, progress)
     except Lost as lost:
         console.say(f"LOST: {lost}")
-        console.say(f"see it again: {_again(options)}")
+        console.say(f"see it again: {_again(options, lost)}")
         console.document({"seed": options.seed, "lost": str(lost)})
         return LOST
     console.say(_text(tally))
@@ -67,10 +69,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _again(options: argparse.Namespace) -> str:
+def _again(options: argparse.Namespace, lost: Lost) -> str:
+    run, clock = (lost.cut.run, lost.cut.clock) if lost.cut else options.again
     return (
         f"flashtrain powercut --preset {options.preset} --seed {options.seed} "
-        f"--iterations {options.iterations} --again RUN CLOCK"
+        f"--iterations {options.iterations} --again {run} {clock}"
     )
 
 
@@ -78,7 +81,7 @@ def _text(tally: Tally) -> str:
     return (
         f"{tally.cuts} power failures in {tally.runs} training runs of {tally.clocks:,} clocks,"
         f" {tally.survival.again} more in recoveries ({tally.seconds:.0f} s)\n"
-        f"nothing acknowledged was lost, nothing wrong returned, every device works on\n"
+        f"nothing acknowledged was lost or wrong, every device works on\n"
         f"{_survival(tally.survival)}"
     )
 
@@ -87,7 +90,11 @@ def _survival(survival: Survival) -> str:
     return (
         f"compared: {survival.tensors} tensors of {survival.bytes:,} bytes;"
         f" state: {survival.before} times that before the step under way, {survival.after} that after it,"
-        f" {survival.none} times none yet; {survival.recovery_clocks:,} clocks of recovery"
+        f" {survival.none} times none yet; {survival.recovery_clocks:,} clocks of recovery\n"
+        f"cut short: programs of {survival.torn} pages, of which {survival.slightly} lack {SLIGHTLY} zeros"
+        f" at most, and erases of {survival.half_erased} blocks that keep some\n"
+        f"below the write pointers: {survival.blocks} blocks, of which {survival.refused} are refused and"
+        f" {survival.spoilt} spoilt"
     )
 
 
@@ -100,7 +107,9 @@ COMMAND = Command(
   flashtrain powercut --seed 7 --again 3 81234      one cut of that seed: run 3, clock 81234
 
 Each cut is judged in a copy of the process, so the training run goes on as if nothing had happened.
-Exit code 1 if anything that was acknowledged is lost or wrong, or a device does not work on.
+Exit code 1 if anything that was acknowledged is lost or wrong, or a device does not work on; or if an
+append that was under way left what was never appended. Without a code such a page may be spoilt (it has
+ones for zeros): those are counted.
 """,
     add_arguments=add_arguments,
     run=run,

@@ -3,7 +3,9 @@
 What is kept
 ------------
 - Every append to a non-volatile stream that was acknowledged. Pages of others may be there, too. A page whose
-  program was interrupted is not, and a read of it is a media error.
+  program was interrupted holds some of its zeros: if the code cannot correct that, or if it is in the
+  identity, the page is not there, and a read of it is a media error. Without a code nothing tells a page
+  with a whole identity and spoilt data from a whole one: it may be the last one of any block.
 - Generations, commits and resets, if the node has a journal (`journal`). Updates that no record says were
   committed are dropped. Without a journal the newest generation that is found of a stream is kept, and
   nothing that updates wrote.
@@ -192,8 +194,10 @@ class Recovery:
                     continue
                 if not claim.owns(self._inspector.identities([span])[0]).all():
                     continue  # its program was interrupted: it was never acknowledged
-                read += 1
                 record = form.parse(self._inspector.pages(span))
+                if record is None and self._in_flight(span, pointers[claim]):
+                    continue
+                read += 1
                 if record is None:
                     raise JournalDamaged(
                         f"the record in block {start} of physical zone {claim.physical} is damaged; "
@@ -204,6 +208,11 @@ class Recovery:
                 goes_on = last and record.clean and end == record.pointers[claim.zone]
                 return _Found(record, claim, last, end if goes_on else None, read)
         return _Found(None, by_age[0] if by_age else None, False, None, read)
+
+    def _in_flight(self, record: Span, pointer: int) -> bool:
+        """Whether a record that is not whole may be one whose program was interrupted, though its pages have
+        identities: without a code, and only the last one, for each waits for the one before."""
+        return self._engine.link.config.code is None and record.offset + record.blocks == pointer
 
     def _entries(self, claims: list[Claim], record: Record | None) -> dict[int, StreamEntry]:
         """Generations by NSID of the non-volatile streams."""

@@ -17,7 +17,7 @@ def compile_store(folder: Path) -> ctypes.CDLL:
     subprocess.run(["c++", "-std=c++17", "-shared", "-fPIC", "-O2", "-o", path, source], check=True)
     library = ctypes.CDLL(str(path))
     library.flashtrain_array_open.restype = ctypes.c_void_p
-    for name in ("bytes", "flipped", "flips"):
+    for name in ("bytes", "flipped", "flips", "cuts"):
         getattr(library, f"flashtrain_array_{name}").restype = ctypes.c_uint64
     library.flashtrain_array_pass_time.argtypes = [ctypes.c_double]
     return library
@@ -66,6 +66,10 @@ class StoredDie:
         failed = self.fails(ERASE, plane, block)
         self.library.flashtrain_array_erase(self.store, plane, block)
         return failed
+
+    def cut(self, op: int, plane: int, block: int, page: int, passed: int, takes: int) -> None:
+        """The program or erase that was begun is cut short."""
+        self.library.flashtrain_array_cut(self.store, op == ERASE, plane, block, page, passed, takes)
 
     def _word(self, plane: int, word: int) -> bytes:
         content = ctypes.create_string_buffer(WORD_BYTES)

@@ -17,8 +17,11 @@
 // What the commands of a multi-plane operation share (its page) or must not share (a plane) is one value on this port:
 // the checker on the pins looks at that.
 //
-// An aborted program leaves its pages programmed with FFh, an aborted erase its blocks empty and full. `rst` is a loss of
-// power: it aborts, and what the cells hold stays. `abort_op` is the die's reset.
+// An aborted program leaves its pages torn: only some of the zeros are there, most of them if little time was left. An
+// aborted erase leaves some of the zeros of its blocks, most of them if little time had passed; they need a whole erase
+// before a program. array_cut.h says which; without Verilator the pages are FFh, and the blocks empty. `rst` is a loss
+// of power: it aborts, and what the cells hold stays. `abort_op` is the die's reset, after which ONFI says no more of
+// what was programmed or erased than that it is not valid. What hangs has done nothing.
 //
 // `cycle` counts clocks from the start of the simulation, at CLOCK_MHZ; it stamps messages and events. `channel` and
 // `die` name this array. They are ports and not parameters, so that one compiled module serves every die.
@@ -140,6 +143,9 @@ module flashtrain_array #(
   import "DPI-C" function void flashtrain_array_open_page(
     input chandle store, input int plane, input int block, input int page, input int level);
   import "DPI-C" function void flashtrain_array_erase(input chandle store, input int plane, input int block);
+  import "DPI-C" function void flashtrain_array_cut(
+    input chandle store, input int erase, input int plane, input int block, input int page, input int passed,
+    input int takes);
   import "DPI-C" function void flashtrain_array_write(
     input chandle store, input int plane, input int word, input bit [8*WORD_BYTES-1:0] data);
   import "DPI-C" function void flashtrain_array_read(
@@ -375,12 +381,9 @@ module flashtrain_array #(
     integer p;
     begin
       for (p = 0; p < PLANES; p = p + 1)
-        if (active[p]) begin
-          if (running == PROGRAM) new_page(p, active_block(p));
-          if (running == ERASE) begin
-            erase(p, active_block(p));
-            programmed[p*BLOCKS+active_block(p)] = PAGES;
-          end
+        if (active[p] && running != SENSE) begin
+          cut_short(p, active_block(p));
+          if (running == ERASE) programmed[p*BLOCKS+active_block(p)] = PAGES;
         end
       note(running, began, active);
     end
@@ -414,6 +417,21 @@ module flashtrain_array #(
   task erase(input integer p, input integer block);
     flashtrain_array_erase(store, p, block);
   endtask
+
+  task cut_short(input integer p, input integer block);
+    reg signed [63:0] left;  // clocks that the operation needs, without suspensions
+    integer takes;
+    begin
+      takes = running == ERASE ? TBERS : TPROG;
+      left = ends - cycle;
+      if (cycle < advances_from) begin
+        left = left - (TSUSP + TR + TRES);
+        if (left < $signed(ends - advances_from)) left = ends - advances_from;
+      end
+      flashtrain_array_cut(store, running == ERASE ? 1 : 0, p, block, {{(32 - $clog2(PAGES)) {1'b0}}, active_page},
+                           hangs ? 0 : takes - 1 - left[31:0], takes);
+    end
+  endtask
 `else
   task open_page(input integer p, input integer block, input [$clog2(PAGES)-1:0] number);
     base[p] = ((p * BLOCKS + block) * PAGES + number) * WORDS;
@@ -439,6 +457,11 @@ module flashtrain_array #(
     integer w;
     for (w = 0; w < PAGES * WORDS; w = w + 1)
       cells[(p*BLOCKS+block)*PAGES*WORDS+w] = {8 * WORD_BYTES{1'b1}};
+  endtask
+
+  task cut_short(input integer p, input integer block);
+    if (running == ERASE) erase(p, block);
+    else new_page(p, block);
   endtask
 
   initial for (i = 0; i < PLANES * BLOCKS * PAGES * WORDS; i = i + 1) cells[i] = {8 * WORD_BYTES{1'b1}};

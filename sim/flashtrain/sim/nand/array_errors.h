@@ -18,7 +18,7 @@ constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;
 constexpr double kMostWrong = 0.5;
 
 // What numbers are drawn for.
-enum Purpose : uint64_t { CELLS = 0, TRANSIENT = 1, PROGRAM = 2, ERASE = 3, TORN = 4 };
+enum Purpose : uint64_t { CELLS = 0, TRANSIENT = 1, PROGRAM = 2, ERASE = 3, TORN = 4, PROGRAM_CUT = 5, ERASE_CUT = 6 };
 
 // The finaliser of SplitMix64.
 inline uint64_t mix(uint64_t z) {

@@ -12,11 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "array_cut.h"
 #include "array_errors.h"
 #include "array_store.h"
 
 namespace {
 
+using flashtrain_errors::Cut;
 using flashtrain_errors::Model;
 using flashtrain_errors::Place;
 using namespace flashtrain_store;
@@ -36,6 +38,14 @@ struct Flip {
     uint32_t page, sense, bit;
 };
 
+// An operation that was cut short, on one plane.
+struct CutShort {
+    uint32_t erase, channel, die, plane, block;
+    uint32_t page;  // of an erase: how many the block had
+    uint32_t left;  // zeros that a program has not made, or an erase has left
+};
+
+std::vector<CutShort> cuts;
 std::optional<Model> model;
 double now = 0;  // seconds of which the simulation knows nothing
 bool keep_flips = false;
@@ -117,6 +127,28 @@ void flashtrain_array_erase(void* store, int plane, int block) {
     erased.pages.shrink_to_fit();
     erased.reads = 0;
     ++erased.erases;
+}
+
+// A program, or an erase, ends when it has had `passed` clocks of the `takes` that it needs. What it was to write is in
+// its page as far as it was taken.
+void flashtrain_array_cut(void* opened, int erase, int plane, int block, int page, int passed, int takes) {
+    Store& store = of(opened);
+    Block& in = store.block(plane, block);
+    const Cut cut{model ? model->seed : 0, static_cast<double>(passed) / takes};
+    const auto bytes = static_cast<uint32_t>(store.page_bytes);
+    uint32_t left = 0;
+    if (erase) {
+        page = static_cast<int>(in.pages.size());
+        for (int i = 0; i < page; ++i) {
+            if (in.pages[i].bytes) left += cut.erase(store.place(plane, block, i), in.pages[i].bytes.get(), bytes);
+        }
+        in.reads = 0;
+        ++in.erases;
+    } else {
+        left = cut.program(store.place(plane, block, page), in.page(page).bytes.get(), bytes);
+    }
+    cuts.push_back({static_cast<uint32_t>(erase), static_cast<uint32_t>(store.channel), static_cast<uint32_t>(store.die),
+                    static_cast<uint32_t>(plane), static_cast<uint32_t>(block), static_cast<uint32_t>(page), left});
 }
 
 void flashtrain_array_write(void* store, int plane, int word, const uint32_t* data) {
@@ -226,6 +258,14 @@ uint64_t flashtrain_array_flips() { return flips.size(); }
 void flashtrain_array_take_flips(Flip* taken) {
     std::copy(flips.begin(), flips.end(), taken);
     flips.clear();
+}
+
+// Operations that were cut short.
+uint64_t flashtrain_array_cuts() { return cuts.size(); }
+
+void flashtrain_array_take_cuts(CutShort* taken) {
+    std::copy(cuts.begin(), cuts.end(), taken);
+    cuts.clear();
 }
 
 // Bytes of all pages that are kept.

@@ -35,12 +35,16 @@ class PagePlace(NamedTuple):
     erases: int = 0
 
 
-class _Purpose(IntEnum):
+class Purpose(IntEnum):
+    """What numbers are drawn for."""
+
     CELLS = 0
     TRANSIENT = 1
     PROGRAM = 2
     ERASE = 3
     TORN = 4
+    PROGRAM_CUT = 5
+    ERASE_CUT = 6
 
 
 def wrong_bits(model: ErrorModel, place: PagePlace, bits: int, sense: int, rate: float) -> NDArray[np.uint32]:
@@ -49,8 +53,8 @@ def wrong_bits(model: ErrorModel, place: PagePlace, bits: int, sense: int, rate:
     sense: how often the page was sensed before since the erase. Bit 0 is the lowest of the first byte.
     """
     events = -math.log1p(-rate) * bits
-    cells = _key(model, _Purpose.CELLS, place)
-    others = _key(model, _Purpose.TRANSIENT, place, sense)
+    cells = _key(model.seed, Purpose.CELLS, place)
+    others = _key(model.seed, Purpose.TRANSIENT, place, sense)
     return np.unique(np.concatenate([
         _hit(cells, bits, events * (1 - model.transient)),
         _hit(others, bits, events * model.transient),
@@ -59,28 +63,32 @@ def wrong_bits(model: ErrorModel, place: PagePlace, bits: int, sense: int, rate:
 
 def program_fails(model: ErrorModel, place: PagePlace) -> bool:
     probability = model.program_failure.at(model.wear_of(place.erases))
-    return _fraction(_key(model, _Purpose.PROGRAM, place)) <= probability
+    return _fraction(_key(model.seed, Purpose.PROGRAM, place)) <= probability
 
 
 def erase_fails(model: ErrorModel, place: PagePlace) -> bool:
     """Of the block of that place. `erases`: before this one."""
     probability = model.erase_failure.at(model.wear_of(place.erases))
-    return _fraction(_key(model, _Purpose.ERASE, place._replace(page=0))) <= probability
+    return _fraction(_key(model.seed, Purpose.ERASE, place._replace(page=0))) <= probability
 
 
 def torn(model: ErrorModel, place: PagePlace, content: bytes) -> bytes:
     """What a page holds when its program has failed: about half of the zeros are ones still."""
-    still = _draws(_key(model, _Purpose.TORN, place), np.arange(-(-len(content) // 8), dtype=np.uint64))
+    still = _draws(_key(model.seed, Purpose.TORN, place), np.arange(-(-len(content) // 8), dtype=np.uint64))
     ones = still.astype("<u8").view(np.uint8)[: len(content)]
     return (np.frombuffer(content, np.uint8) | ones).tobytes()
+
+
+def fractions(seed: int, purpose: Purpose, place: PagePlace, count: int) -> NDArray[np.float64]:
+    """The first numbers of the sequence, in (0, 1]."""
+    return _fractions(_key(seed, purpose, place), np.arange(count, dtype=np.uint64))
 
 
 def _hit(key: int, bits: int, until: float) -> NDArray[np.uint32]:
     """Cells that events before `until` hit."""
     most = math.ceil(until + 10 * math.sqrt(until) + 40)  # ten standard deviations and more
     events = np.arange(most, dtype=np.uint64)
-    steps = ((_draws(key, 2 * events) >> np.uint64(11)) + np.uint64(1)).astype(np.float64) * 2.0**-53
-    count = np.count_nonzero(np.cumsum(-np.log(steps)) < until)
+    count = np.count_nonzero(np.cumsum(-np.log(_fractions(key, 2 * events))) < until)
     cells = (_draws(key, 2 * events[:count] + np.uint64(1)) >> np.uint64(32)) * np.uint64(bits)
     return (cells >> np.uint64(32)).astype(np.uint32)
 
@@ -90,6 +98,10 @@ def _fraction(key: int) -> float:
     return ((_mix((key + _GOLDEN) & _MASK) >> 11) + 1) * 2.0**-53
 
 
+def _fractions(key: int, index: NDArray[np.uint64]) -> NDArray[np.float64]:
+    return ((_draws(key, index) >> np.uint64(11)) + np.uint64(1)).astype(np.float64) * 2.0**-53
+
+
 def _draws(key: int, index: NDArray[np.uint64]) -> NDArray[np.uint64]:
     z = (index + np.uint64(1)) * np.uint64(_GOLDEN) + np.uint64(key)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(_FACTORS[0])
@@ -97,9 +109,9 @@ def _draws(key: int, index: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return z ^ (z >> np.uint64(31))
 
 
-def _key(model: ErrorModel, purpose: _Purpose, place: PagePlace, sense: int = 0) -> int:
+def _key(seed: int, purpose: Purpose, place: PagePlace, sense: int = 0) -> int:
     key = 0
-    for number in (model.seed, purpose, *place, sense):
+    for number in (seed, purpose, *place, sense):
         key = _mix(((key ^ number) + _GOLDEN) & _MASK)
     return key
 

@@ -1,4 +1,5 @@
-"""Model and wrong bits as the arrays have them: `Model` in array_errors.h, `Flip` in array_store.cpp."""
+"""Model and wrong bits as the arrays have them: `Model` in array_errors.h, `Flip` and `CutShort` in
+array_store.cpp."""
 
 import ctypes
 
@@ -11,6 +12,12 @@ FLIP_RECORD = np.dtype([
     ("page", np.uint32), ("sense", np.uint32), ("bit", np.uint32),
 ])  # fmt: skip
 """A bit that a sense got wrong. sense: how often the page had been sensed since its block was erased."""
+
+CUT_RECORD = np.dtype([
+    (name, np.uint32) for name in ("erase", "channel", "die", "plane", "block", "page", "left")
+])  # fmt: skip
+"""A program (or if `erase` an erase) on a plane that was cut short. page: of an erase how many the block had;
+left: zeros that are missing, or of an erase still there."""
 
 _NUMBERS = 19
 

@@ -66,7 +66,12 @@ class Device {
     // The power comes, after it has failed if it was there. What the arrays hold stays.
     void power_cycle() {
         for (auto& group : groups_) {
-            for (auto& dies : group->dies) dies->selected.fill(clocks_);  // none rests
+            for (auto& dies : group->dies) {
+                dies->selected.fill(clocks_);  // none rests
+                // Those that did have not been told the time, and what they work on is cut short now.
+                for (int i = 0; i < group->count; ++i) dies->model.cycle(clocks_, i);
+                dies->model.settle();
+            }
         }
         reset(1);
         clock();  // from now on the controller asks for nothing

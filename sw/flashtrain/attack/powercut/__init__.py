@@ -5,7 +5,7 @@ recovers, is judged, and has to work on (`survival`); the original goes on to th
 costs its time once, and is cut a thousand times.
 """
 
-from .campaign import Campaign, Tally
-from .judgement import Lost
+from .campaign import Campaign, NoSuchClock, Tally
+from .lost import Cut, Lost
 
-__all__ = ["Campaign", "Lost", "Tally"]
+__all__ = ["Campaign", "Cut", "Lost", "NoSuchClock", "Tally"]

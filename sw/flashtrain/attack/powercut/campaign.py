@@ -18,10 +18,21 @@ from flashtrain.training.sequence import StreamRole
 
 from ..course import Course, Expected
 from .failing_link import FailingLink, PowerFailed
-from .judgement import Lost, Survival, judge
+from .judgement import Survival, judge
+from .lost import Cut, Lost
 from .remembering import RememberingStorage
 
 MEMORY_PAGES = 512
+SLIGHTLY = 16
+"""Zeros that a page lacks at most that looks nearly whole."""
+
+
+LASTING = (StreamRole.INPUTS, StreamRole.TRAINED)
+"""Streams that are appended to and outlast a loss of power."""
+
+
+class NoSuchClock(FlashtrainError):
+    """A run ends before the clock at which it is to be cut."""
 
 
 @dataclass
@@ -41,16 +52,15 @@ class _Judge:
 
     process: int
     answer: int
-    run: int
-    clock: int
+    cut: Cut
 
 
 @dataclass(frozen=True)
 class Campaign:
     """`cuts` of training runs on devices of `config`.
 
-    iterations: of a run; gap: clocks from one cut to the next, at most twice as many; jobs: devices that are
-    judged at the same time.
+    iterations: of a run; gap: clocks from one cut to the next, at most twice as many, but fewer while
+    something is appended that is to last; jobs: devices that are judged at the same time.
     """
 
     config: FmsConfig
@@ -61,7 +71,7 @@ class Campaign:
     jobs: int = 2
 
     def run(self, cuts: int, progress: Callable[[Tally], None] = lambda tally: None) -> Tally:
-        """Until there were `cuts`; :class:`Lost` says which clock of which run to look at."""
+        """Until there were `cuts`; :class:`Lost` says which one to look at."""
         tally, started = Tally(), time.monotonic()
         while tally.cuts < cuts:
             _Run(self, tally, cuts, progress).cut_often()
@@ -70,7 +80,7 @@ class Campaign:
         return tally
 
     def cut_once(self, run: int, clock: int) -> Survival:
-        """The cut at one clock of one run, in this process."""
+        """The cut at one clock of one run, in this process; :class:`NoSuchClock` if it ends before."""
         return _Run(self, Tally(runs=run), 0, lambda tally: None).cut_at(clock)
 
 
@@ -89,11 +99,13 @@ class _Run:
         total = MEMORY_PAGES * campaign.config.geometry.page_bytes
         self._link = FailingLink(campaign.link(campaign.config, total))
         self._judges: list[_Judge] = []
+        self._hot = 0  # until this clock a page that is to last may be torn
 
     def cut_often(self) -> None:
         with self._link, open_device(link=self._link, node=UPDATE_NODE) as device:
             storage = RememberingStorage(dict.fromkeys(StreamRole, device))
             self._link.on_time = lambda: self._cut(device, storage)
+            storage.on_append = self._aim
             self._plan()
             try:
                 self._train(storage)
@@ -110,7 +122,7 @@ class _Run:
                 self._train(storage)
             except PowerFailed:
                 return self._survive(device, storage, clock)
-        raise Lost(f"run {self._number} has no clock {clock}")
+        raise NoSuchClock(f"run {self._number} of this seed ends before clock {clock}")
 
     def _train(self, storage: RememberingStorage) -> None:
         course = self._course
@@ -124,8 +136,18 @@ class _Run:
             storage,
         )
 
+    def _aim(self, role: StreamRole) -> None:
+        """Something is appended: the power fails while it is programmed, too."""
+        if role not in LASTING or self._link.time is None:
+            return
+        self._hot = self._link.clocks + 3 * self._campaign.config.timing.clocks("tprog")
+        self._plan()
+
     def _plan(self) -> None:
-        self._link.time = self._link.clocks + self._random.randint(1, 2 * self._campaign.gap)
+        most = 2 * self._campaign.gap
+        if self._link.clocks < self._hot:
+            most = min(most, self._campaign.config.timing.clocks("tprog"))
+        self._link.time = self._link.clocks + self._random.randint(1, most)
 
     def _cut(self, device: Device, storage: RememberingStorage) -> None:
         """The process forks: the power fails in the copy, which judges and ends."""
@@ -135,7 +157,7 @@ class _Run:
         if not process:
             self._judge_and_end(device, storage, said)
         os.close(said)
-        self._judges.append(_Judge(process, answer, self._number, self._link.clocks))
+        self._judges.append(_Judge(process, answer, Cut(self._number, self._link.clocks)))
         self._tally.cuts += 1
         self._link.time = None
         if self._tally.cuts < self._cuts:
@@ -162,6 +184,7 @@ class _Run:
         recovery = g.zones * (timing.clocks("tbers") + 2 * timing.clocks("tprog"))
         while True:
             self._link.power_cycle()
+            self._count(survival)
             if random.random() < 0.3:
                 self._link.time = self._link.clocks + random.randint(1, recovery)
             try:
@@ -175,6 +198,14 @@ class _Run:
         judge(device, storage, self._expected, survival)
         return survival
 
+    def _count(self, survival: Survival) -> None:
+        """What the power failure has met."""
+        cuts = self._link.take_cuts()
+        programs, erases = cuts[cuts["erase"] == 0], cuts[cuts["erase"] == 1]
+        survival.torn += len(programs)
+        survival.slightly += int((programs["left"] <= SLIGHTLY).sum())
+        survival.half_erased += int((erases["left"] > 0).sum())
+
     def _await_judges(self, most: int) -> None:
         """Until at most so many are at work."""
         while len(self._judges) > most:
@@ -184,6 +215,6 @@ class _Run:
             os.waitpid(judge.process, 0)
             found: dict[str, Any] = json.loads(said) if said else {"lost": "its process has died"}
             if "lost" in found:
-                raise Lost(f"run {judge.run}, clock {judge.clock}: {found['lost']}")
+                raise Lost(f"run {judge.cut.run}, clock {judge.cut.clock}: {found['lost']}", judge.cut)
             self._tally.survival.add(Survival(**found["survival"]))
             self._progress(self._tally)

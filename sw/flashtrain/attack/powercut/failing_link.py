@@ -1,6 +1,7 @@
 """A Link whose power may fail at a chosen clock."""
 
 from collections.abc import Callable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,11 @@ from flashtrain.spec import FmsConfig
 
 class PowerFailed(Exception):
     """The device does not answer any more."""
+
+
+@runtime_checkable
+class _Counting(Protocol):
+    def take_cuts(self) -> NDArray[np.void]: ...
 
 
 class FailingLink(Link):
@@ -82,6 +88,12 @@ class FailingLink(Link):
 
     def power_cycle(self) -> None:
         self._inner.power_cycle()
+
+    def take_cuts(self) -> NDArray[np.void]:
+        """Programs and erases that were cut short since the last call; dtype
+        :data:`flashtrain.sim.nand_errors.CUT_RECORD`."""
+        assert isinstance(self._inner, _Counting), "only simulated arrays say what they were at"
+        return self._inner.take_cuts()
 
     def close(self) -> None:
         self._inner.close()

@@ -6,23 +6,27 @@ import numpy as np
 
 from flashtrain.host import Device, OptimizerState, StateMissing, StreamFull
 from flashtrain.host.device import STATE_STREAMS
-from flashtrain.spec import Access, FlashtrainError, Persistency, Port
+from flashtrain.spec import Access, Persistency, Port
 from flashtrain.spec.optimizer import Input
 from flashtrain.training.sequence import StreamRole
 
 from ..course import Expected
+from .lost import Lost
 from .remembering import RememberingStorage
-
-
-class Lost(FlashtrainError):
-    """A device has lost what it had acknowledged, returned what is wrong, or does not work on."""
+from .under_way import judge_below
 
 
 @dataclass
 class Survival:
     """What one device had, or many. again: failures in recoveries; tensors, bytes: compared; before, after:
     the state was that before or after the step under way; none: before there was a state; recovery_clocks: of
-    all recoveries that were not cut."""
+    all recoveries that were not cut.
+
+    What the failures met: torn: pages whose program was cut short; slightly: those of them that lack few
+    zeros; half_erased: blocks with something in them whose erase was.
+    What was below the write pointers of streams that are appended to: blocks; refused: with an error;
+    spoilt: without one, where there is no code.
+    """
 
     again: int = 0
     tensors: int = 0
@@ -31,6 +35,12 @@ class Survival:
     after: int = 0
     none: int = 0
     recovery_clocks: int = 0
+    torn: int = 0
+    slightly: int = 0
+    half_erased: int = 0
+    blocks: int = 0
+    refused: int = 0
+    spoilt: int = 0
 
     def add(self, other: "Survival") -> None:
         for name, value in asdict(other).items():
@@ -55,6 +65,10 @@ def judge(device: Device, storage: RememberingStorage, expected: Expected, survi
                 raise Lost(f"stream {stream.name}: {wrong} of {array.nbytes} bytes at {handle} are wrong")
             survival.tensors += 1
             survival.bytes += array.nbytes
+        below = judge_below(reader, storage.appended(role), device.config.code is not None)
+        survival.blocks += below.blocks
+        survival.refused += below.refused
+        survival.spoilt += below.spoilt
     state, steps = _judge_state(device, storage, expected, survival)
     _work_on(device, state, steps, expected)
 

@@ -1,6 +1,6 @@
 """What a training run was told is stored."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from flashtrain.host import Device, StoredArray
@@ -21,14 +21,20 @@ class _Versions:
 
 
 class RememberingStorage(DeviceStorage):
-    """A storage that keeps a copy of each tensor that was appended."""
+    """A storage that keeps a copy of each tensor that was appended; `on_append` is called before that is."""
 
     def __init__(self, devices: Mapping[StreamRole, Device]) -> None:
         super().__init__(devices)
         self._remembered: dict[TensorInfo, _Versions] = {}
+        self._appended: dict[StreamRole, list[Array]] = {}
+        self.on_append: Callable[[StreamRole], None] = lambda role: None
 
     def append(self, tensor: TensorInfo, array: Array, port: Port) -> Awaited[StoredArray, None]:
-        self._remembered[tensor] = _Versions(self._handle(tensor), self._held(tensor), array.copy())
+        versions = _Versions(self._handle(tensor), self._held(tensor), array.copy())
+        self._remembered[tensor] = versions
+        if tensor.stream is not None:
+            self._appended.setdefault(tensor.stream, []).append(versions.appended)
+            self.on_append(tensor.stream)
         return super().append(tensor, array, port)
 
     def acknowledged(self, role: StreamRole) -> Iterator[tuple[StoredArray, Array]]:
@@ -37,6 +43,10 @@ class RememberingStorage(DeviceStorage):
             handle, array = self._handle(tensor), self._held(tensor)
             if tensor.stream is role and handle is not None and array is not None:
                 yield handle, array
+
+    def appended(self, role: StreamRole) -> Sequence[Array]:
+        """All that ever was appended to a stream, or begun to be."""
+        return self._appended.get(role, [])
 
     def _held(self, tensor: TensorInfo) -> Array | None:
         """What the current version holds."""
