@@ -42,6 +42,7 @@ def test_a_page_with_its_output(tmp_path, page):
     assert f"```\n{done.stdout}```" in (ROOT / "docs" / page).read_text(), done.stderr
 
 
+@pytest.mark.long
 def test_another_configuration(tmp_path):
     (block,) = code("verilog.md")
     # The same with less to write: the preset in the page takes a minute to check.

@@ -15,7 +15,6 @@ SPARES = (
         "m.d.comb += self.change.valid.eq(1)",
         "a spare that replaces a block is not noted to be in use",
         REPLACER,
-        quick=True,
     ),
     Fault(
         "failed-spare-tried-again",

@@ -54,7 +54,7 @@ class EngineWithDies(wiring.Component):
 
 
 @pytest.mark.long("icarus", "dual")
-@pytest.mark.long("icarus", "wide")
+@pytest.mark.long("wide")
 @pytest.mark.long("dual_code")
 @pytest.mark.long("tiny_code")
 @pytest.mark.long("tiny_retry")
@@ -62,7 +62,8 @@ class EngineWithDies(wiring.Component):
 @pytest.mark.long("wide_code")
 @pytest.mark.long("wide_random")
 @pytest.mark.long("dual_random")
-@pytest.mark.long("icarus", "tiny_random")
+@pytest.mark.long("tiny_random")
+@pytest.mark.long("verilator", "tiny")
 @pytest.mark.parametrize("name", CONFIGS)
 def test_engine(name, simulator, seed, tmp_path):
     run("engine", CONFIGS[name], simulator, seed, tmp_path)

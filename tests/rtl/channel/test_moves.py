@@ -18,7 +18,8 @@ HERE = Path(__file__).parent
 STEPS = {Simulator.ICARUS: 8, Simulator.VERILATOR: 40}
 
 
-@pytest.mark.long("icarus", "three")
+@pytest.mark.long("icarus")
+@pytest.mark.long("three")
 @pytest.mark.parametrize("name", ["tiny_ecc", "three"])
 def test_agent_with_spares(simulator, seed, name):
     run_agent(SPARE_CONFIGS[name], simulator, seed)

@@ -22,6 +22,7 @@ def run(config: str, simulator: Simulator, seed: int, **parameters: float) -> No
     )
 
 
+@pytest.mark.long("small_code", "0.91")
 @pytest.mark.long("eight_planes", "0.915")
 @pytest.mark.long("four_dies", "0.93")
 @pytest.mark.parametrize(
@@ -38,7 +39,7 @@ def test_full_load(config, read_share, seed):
         program_share=program_share, read_share=read_share)  # fmt: skip
 
 
-@pytest.mark.long("icarus", "four_tiny_dies")
+@pytest.mark.long("four_tiny_dies")
 @pytest.mark.parametrize(
     "config, program_share", [("tiny", 0.999), ("tiny_code", 0.999), ("four_tiny_dies", 0.3)]
 )

@@ -15,7 +15,7 @@ from flashtrain.sim.runner import run_bench
 @pytest.mark.long("tiny_retry")
 @pytest.mark.long("icarus", "dual_retry")
 @pytest.mark.long("wide_random")
-@pytest.mark.long("icarus", "tiny_random")
+@pytest.mark.long("tiny_random")
 @pytest.mark.parametrize("name", CONFIGS)
 def test_read_buffer(name, simulator, seed):
     run_bench(

@@ -10,12 +10,12 @@ from flashtrain.sim.runner import run_bench
 
 
 @pytest.mark.long("icarus", "dual")
-@pytest.mark.long("icarus", "wide")
+@pytest.mark.long("wide")
 @pytest.mark.long("dual_code")
 @pytest.mark.long("wide_code")
 @pytest.mark.long("verilator", "tiny_code")
 @pytest.mark.long("tiny_retry")
-@pytest.mark.long("icarus", "dual_random")
+@pytest.mark.long("dual_random")
 @pytest.mark.long("dual_retry")
 @pytest.mark.long("wide_random")
 @pytest.mark.long("icarus", "tiny_random")

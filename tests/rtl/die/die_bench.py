@@ -269,15 +269,17 @@ async def identity(dut):
 
 @cocotb.test()
 async def reset_aborts(dut):
-    """A reset ends a program at once; its page is spent, and an erase makes the block whole."""
+    """A reset ends a program at once; its page is torn at most, and an erase makes the block whole."""
     nand = await begin(dut)
     await fresh(nand, 1)
-    await nand.program([(0, 1)], 0, [page_bytes()])
+    content = page_bytes()
+    await nand.program([(0, 1)], 0, [content])
     assert DieStatus.ARDY not in await nand.status()
     assert await nand.reset_die() <= TIMING.clocks("trst") + SLACK
     assert await nand.status() == IDLE
     await nand.read([(0, 1)], 0)
-    assert await nand.data_out(GEOMETRY.raw_page_bytes) == b"\xff" * GEOMETRY.raw_page_bytes
+    torn = await nand.data_out(GEOMETRY.raw_page_bytes)
+    assert all(found & written == written for found, written in zip(torn, content, strict=True))
     await fresh(nand, 1)
     content = page_bytes()
     await nand.program([(0, 1)], 0, [content], last=C.PROGRAM_CONFIRM)

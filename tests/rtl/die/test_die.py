@@ -116,12 +116,13 @@ def test_large_pages(run, simulator):
     run("update_bench.py", "small", test_filter="the_array_never_rests")
 
 
+@pytest.mark.long("one")
 @pytest.mark.parametrize("name", ["fast", "one"])
 def test_updates(run, simulator, name):
     if simulator is Simulator.VERILATOR:
         run("update_bench.py", name)
     elif name == "fast":
-        run("update_bench.py", name, test_filter="gradients_loaded|formats=5|status|beyond")
+        run("update_bench.py", name, test_filter="gradients_loaded|formats=5|status|beyond.*SGD")
     else:
         pytest.skip("too slow")
 
@@ -133,7 +134,7 @@ def test_updates(run, simulator, name):
 def test_updates_of_pages_with_a_code(run, simulator, name):
     if simulator is Simulator.VERILATOR:
         run("coded_update_bench.py", name)
-        few = "never_rests" if name == "coded_small" else "values|status|beyond"
+        few = {"coded_small": "never_rests", "coded": "values|status|beyond", "keyed": "status|beyond"}[name]
         run("update_bench.py", name, test_filter=few)
     elif name != "coded_small":
         run("coded_update_bench.py", name, test_filter="uncorrectable|part_of|clocks")
@@ -152,7 +153,7 @@ def test_every_breach_is_refused_once(run):
     run("violations_bench.py", "two")
 
 
-@pytest.mark.long("icarus")
+@pytest.mark.long
 def test_every_breach_of_features_is_refused_once(run):
     run("violations_bench.py", "levels")
 

@@ -10,6 +10,8 @@ from flashtrain.sim.runner import run_bench
 from flashtrain.spec import PRESETS
 
 
+@pytest.mark.long("icarus", "small_ecc")
+@pytest.mark.long("icarus", "behemoth_ecc")
 @pytest.mark.parametrize("name", ["tiny_ecc", "small_ecc", "behemoth_ecc"])
 def test_alone(name, simulator, seed):
     run_bench(

@@ -144,6 +144,7 @@ OPERATIONS = {
 """Of each kind of unit, by option."""
 
 
+@pytest.mark.long("verilator")
 def test_latency(simulator, seed):
     described = [
         {

@@ -46,6 +46,7 @@ def run(
 @pytest.mark.long("icarus", "zones")
 @pytest.mark.long("icarus", "queues")
 @pytest.mark.long("icarus", "reset")
+@pytest.mark.long("icarus", "random")
 @pytest.mark.parametrize("bench", ("data", "commands", "zones", "queues", "reset", "random"))
 def test_fms(bench: str, simulator: Simulator, seed: int) -> None:
     hits = run(bench, simulator, seed, FIXED[simulator], RANDOM_COMMANDS[simulator])

@@ -19,7 +19,8 @@ def run(top, name: str, simulator: Simulator, seed: int, **parameters):
     run_bench(top, name, bench, simulator=simulator, seed=seed, parameters=parameters)
 
 
-@pytest.mark.long("icarus", "behemoth")
+@pytest.mark.long("behemoth")
+@pytest.mark.long("icarus", "tiny_ecc")
 @pytest.mark.long("behemoth_ecc")
 @pytest.mark.parametrize("preset_name", ["tiny", "behemoth", "tiny_ecc", "behemoth_ecc"])
 def test_decoder(simulator, seed, preset_name):

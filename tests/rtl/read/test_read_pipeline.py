@@ -43,6 +43,7 @@ class JoinedReadPipeline(wiring.Component):
 
 
 @pytest.mark.long("icarus", "wider")
+@pytest.mark.long("verilator", "tiny")
 @pytest.mark.parametrize("shape", [{}, {"dies": 2, "planes": 4}], ids=["tiny", "wider"])
 def test_read_pipeline(simulator: Simulator, seed: int, shape: dict[str, int]) -> None:
     tiny = preset("tiny")

@@ -11,6 +11,7 @@ from flashtrain.spec import preset
 
 
 @pytest.mark.long("icarus", "wider")
+@pytest.mark.long("verilator", "tiny")
 @pytest.mark.parametrize("shape", [{}, {"dies": 2, "planes": 4}], ids=["tiny", "wider"])
 def test_write_pipeline(simulator: Simulator, seed: int, shape: dict[str, int]) -> None:
     tiny = preset("tiny")

@@ -59,7 +59,7 @@ def test_restore(simulator, seed):
     run(Restore(MANY_SPARES), "restore", MANY_SPARES, simulator, seed)
 
 
-@pytest.mark.long("icarus", "many_zones")
+@pytest.mark.long("many_zones")
 @pytest.mark.parametrize("config", [TINY, MANY_ZONES], ids=lambda config: config.name)
 def test_zones(simulator, seed, config):
     run(Zones(config), "zones", config, simulator, seed)
