@@ -45,6 +45,9 @@ class PageIdentity:
 GENERATION_LIMIT = 1 << PageIdentity.generation.width
 """Generations are counted modulo this in identities."""
 
+MOST_WEAR = (1 << PageIdentity.wear.width) - 1
+"""Where the count of erases stops."""
+
 
 def identity_checksum(body: bytes) -> int:
     """The `crc` of a record with these bytes before it."""

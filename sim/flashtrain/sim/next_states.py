@@ -82,8 +82,8 @@ def _readers_first(logic: dict[str, str], module: str) -> Iterator[str]:
             read.add(name)
             pending |= wires.get(name, set()) - read
         reads[register] = read & logic.keys() - {register}
+    readers = Counter(name for read in reads.values() for name in read)
     while reads:
-        readers = Counter(name for read in reads.values() for name in read)
-        first = min(reads, key=lambda name: readers[name])
-        del reads[first]
+        first = min(reads, key=readers.__getitem__)
+        readers.subtract(reads.pop(first))
         yield logic[first]

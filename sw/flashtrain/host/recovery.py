@@ -34,7 +34,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from flashtrain.spec import NodeTable, Opcode, Port, Stream, ZoneState
-from flashtrain.spec.identity import PageIdentity, RestoreAction
+from flashtrain.spec.identity import MOST_WEAR, RestoreAction
 
 from .allocation_times import Moment, time_of
 from .claims import Claim, ClaimReader, newest
@@ -78,10 +78,6 @@ class RecoveryReport:
 
     def stream(self, name: str) -> RecoveredStream:
         return next(stream for stream in self.streams if stream.name == name)
-
-
-_MOST_WEAR = (1 << PageIdentity.wear.width) - 1
-"""Of spares, so that they are erased behind all zones."""
 
 
 class _Found(NamedTuple):
@@ -152,7 +148,8 @@ class Recovery:
         """
         claims = self._claims.claims()
         sequence = 1 + max((claim.sequence for claim in claims), default=-1)
-        wear = self._wear(claims, Record(0)) + [_MOST_WEAR] * self._geometry.spare_blocks
+        # Spares are erased behind all zones.
+        wear = self._wear(claims, Record(0)) + [MOST_WEAR] * self._geometry.spare_blocks
         self._release(enumerate(wear))
         self._submit([self._end(sequence)])
         return sequence
@@ -308,7 +305,7 @@ class Recovery:
         )
         self._release((zone, wear[zone]) for zone in range(self._geometry.zones) if zone not in kept)
         # What else is in spares would come back one day.
-        self._release((block, _MOST_WEAR) for block in self._claims.written_spares(self._spares))
+        self._release((block, MOST_WEAR) for block in self._claims.written_spares(self._spares))
         self._submit([self._end(sequence)])
 
     def _release(self, zones: Iterable[tuple[int, int]]) -> None:

@@ -1,7 +1,6 @@
 """How fast commands are taken."""
 
-from collections.abc import Callable, Iterator
-from itertools import product
+from collections.abc import Callable
 
 import numpy as np
 
@@ -112,14 +111,14 @@ def command_time_read(device: Device, recorder: ArrayRecorder, quick: bool = Fal
     return _command_time(device, interval, count, device.clocks - first_clock, BEHEMOTH_READ)
 
 
-def _dies_in_turn(geometry: Geometry, count: int) -> Iterator[int]:
+def _dies_in_turn(geometry: Geometry, count: int) -> list[int]:
     """The first `count` blocks of a zone; those of consecutive dies follow each other as soon as can be."""
-    channels, dies, planes = geometry.channels, geometry.dies, geometry.planes
-    for row in range(0, count, channels * dies * planes):
-        for plane, die, channel in product(range(planes), range(dies), range(channels)):
-            block = row + (die * planes + plane) * channels + channel
-            if block < count:
-                yield block
+
+    def turn(block: int) -> tuple[int, int, int, int]:
+        place = geometry.place(block)
+        return place.row, place.plane, place.die, place.channel
+
+    return sorted(range(count), key=turn)
 
 
 def _interval(device: Device, counter: Callable[[Device], int], base: int, count: int) -> float:

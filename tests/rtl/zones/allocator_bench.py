@@ -12,12 +12,11 @@ from flashtrain.rtl.zones.erase import EraseRequest, EraseResult
 from flashtrain.rtl.zones.restore import RestoredZone
 from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec import preset
-from flashtrain.spec.identity import PageIdentity
+from flashtrain.spec.identity import MOST_WEAR
 
 CONFIG = preset(bench_parameters()["preset"])
 ZONES, BLOCKS = CONFIG.geometry.zones, CONFIG.geometry.blocks
 PASS = BLOCKS + 6  # clocks
-MOST_WEAR = (1 << PageIdentity.wear.width) - 1
 
 
 class Bench:

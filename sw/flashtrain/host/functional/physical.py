@@ -1,11 +1,8 @@
 """The controller's tables of physical zones and their blocks. They do not outlast the controller's enable."""
 
-from flashtrain.spec.identity import PageIdentity
+from flashtrain.spec.identity import MOST_WEAR
 
 from .flash import Flash, Page
-
-MOST_WEAR = (1 << PageIdentity.wear.width) - 1
-"""Where the count of erases stops."""
 
 
 class PhysicalZones:
