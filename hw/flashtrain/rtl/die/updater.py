@@ -86,7 +86,7 @@ class Updater(wiring.Component):
         m.domains.update = domain = ClockDomain(async_reset=True, local=True)
         m.submodules.unit = unit = DomainRenamer("update")(UpdateUnit(self.config.update_interval))
         m.submodules.statistics = statistics = StepStatistics()
-        parameters = self._parameters(m, header, walker)
+        arrays, parameters = self._tile_size(m, header)
         connect(m, walker.gradients, gradients.words)
         if self.config.code:
             self._add_code(m, parameters, walker, identity)
@@ -125,6 +125,7 @@ class Updater(wiring.Component):
             walker.start.eq(self.start),
             walker.abort.eq(self.abort),
             walker.parameters.eq(parameters),
+            walker.arrays.eq(arrays),
             walker.wide.eq(header.gradient_format == GradientFormat.FP32),
             walker.copies.eq(header.copy_format != CopyFormat.NONE),
             walker.unit_busy.eq(unit.busy),
@@ -137,17 +138,20 @@ class Updater(wiring.Component):
         ]
         return m
 
-    def _parameters(self, m: Module, header: StepHeader, walker: TileWalker) -> Signal:
-        """Of the tile: no more than fit in, for behind its last word nobody would ever answer the walker."""
+    def _tile_size(self, m: Module, header: StepHeader) -> tuple[Signal, Signal]:
+        """Words of a parameter, and parameters of the tile.
+
+        No more than fit in, for behind the tile's last word nobody would ever answer the walker.
+        """
         words = self.config.geometry.page_set_bytes // WORD_BYTES
-        parameters = Signal(range(words + 1), reset_less=True)
+        arrays, parameters = Signal(2), Signal(range(words + 1), reset_less=True)
         with m.Switch(header.code):
-            for arrays in (1, 2, 3):
-                with m.Case(*(code for code, program in PROGRAMS.items() if len(program.outputs) == arrays)):
-                    most = words // arrays
-                    m.d.comb += walker.arrays.eq(arrays)
+            for count in (1, 2, 3):
+                with m.Case(*(code for code, program in PROGRAMS.items() if len(program.outputs) == count)):
+                    most = words // count
+                    m.d.comb += arrays.eq(count)
                     m.d.sync += parameters.eq(Mux(header.parameters > most, most, header.parameters))
-        return parameters
+        return arrays, parameters
 
     def _add_code(self, m: Module, parameters: Signal, walker: TileWalker, identity: TileIdentity) -> None:
         m.submodules.code = code = TileCode(self.config)
