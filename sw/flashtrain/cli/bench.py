@@ -2,22 +2,17 @@
 
 import argparse
 import json
-import time
+import os
 from pathlib import Path
 
-from flashtrain.host import open_device
-from flashtrain.perf.measurement import BenchmarkError, Cost, Result
-from flashtrain.spec import FmsConfig
-from flashtrain.spec.registers import Counter
+from flashtrain.perf.measurement import Result
 
+from .bench_rows import RowFailed, results_of
 from .bench_table import CONFIGURATIONS, Row, rows_for
-from .benchmarks import BENCHMARKS, Benchmark, DesignBenchmark
-from .command import Command, add_json
+from .benchmarks import BENCHMARKS
+from .command import Command, add_json, at_least_one
 from .console import Console, table
-from .device import memory_bytes
-from .links import LINKS, announced
 
-LINK = "rtl"
 DEFAULT_FILE = "build/bench/results.json"
 
 
@@ -27,6 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--preset", choices=list(CONFIGURATIONS), help="configuration (default: that of the table)"
     )
+    parser.add_argument(
+        "--jobs", type=at_least_one, default=os.cpu_count() or 1, metavar="N",
+        help="rows at a time (default: one for each processor); what is measured in seconds is done alone",
+    )  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="smaller configurations, for a shorter time")
     parser.add_argument(
         "--output", type=Path, default=Path(DEFAULT_FILE), metavar="FILE",
@@ -42,24 +41,23 @@ def run(options: argparse.Namespace, console: Console) -> int:
     rows = rows_for(options.names, options.preset, options.quick)
     folder = options.output.parent
     folder.mkdir(parents=True, exist_ok=True)
-    results: list[Result] = []
+    by_number: dict[int, Result] = {}
     failed = []
-    for row in rows:
-        console.step(f"{row.benchmark} on {row.preset}")
-        try:
-            result = measure(row, options.quick, console)
-        except BenchmarkError as error:
-            console.error(f"flashtrain bench: {row.benchmark} on {row.preset}: {error}")
-            failed.append(row)
+    for number, result in results_of(rows, options.quick, options.jobs, console):
+        if isinstance(result, RowFailed):
+            console.error(f"flashtrain bench: {result}")
+            failed.append(result.row)
             continue
-        results.append(result)
-        console.step(f"{result.value:,.3f} {result.unit} in {result.seconds:.1f} s: {result.note}")
+        by_number[number] = result
+        console.step(
+            f"{result.name} on {result.preset}: {result.value:,.3f} {result.unit} in {result.seconds:.1f} s:"
+            f" {result.note}"
+        )
         # Now, and not at the end: the whole table takes a while.
-        options.output.write_text(json.dumps([r.document() for r in results], indent=2) + "\n")
+        _write(options.output, by_number)
         if result.use is not None:
-            draw_use(
-                {row.benchmark: result.use}, folder / f"{row.benchmark}-{row.preset}.png", _title(result)
-            )
+            draw_use({result.name: result.use}, folder / f"{result.name}-{result.preset}.png", _title(result))
+    results = [by_number[number] for number in sorted(by_number)]
     uses = {f"{r.name}, {r.preset}": r.use for r in results if r.use is not None}
     if uses:
         draw_use(uses, folder / "time.png", "where the time of buses and arrays went")
@@ -76,34 +74,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return 1 if failed else 0
 
 
-def measure(row: Row, quick: bool, console: Console) -> Result:
-    """Carry out one benchmark, on a device of its own."""
-    benchmark, config = BENCHMARKS[row.benchmark], CONFIGURATIONS[row.preset]
-    if isinstance(benchmark, DesignBenchmark):
-        started = time.process_time()
-        measured = benchmark.run(config)
-        return Result.of(*row, "-", Cost(time.process_time() - started, 0), measured)
-    return _measure_device(row, benchmark, benchmark.shape(config), quick, console)
-
-
-def _measure_device(
-    row: Row, benchmark: Benchmark, config: FmsConfig, quick: bool, console: Console
-) -> Result:
-    factory = announced(LINKS[LINK], console.step)
-    with open_device(
-        config,
-        factory,
-        node=benchmark.node,
-        memory_bytes=memory_bytes(config),
-        queue_entries=benchmark.queue_entries,
-    ) as device:
-        started = time.process_time()
-        measured = benchmark.run(device, quick)
-        seconds = time.process_time() - started
-        counters = device.counters()
-        pages = counters[Counter.PAGES_APPENDED.name] + counters[Counter.PAGES_READ.name]
-        cost = Cost(seconds, pages * config.geometry.page_bytes)
-        return Result.of(*row, LINK, cost, measured)
+def _write(file: Path, by_number: dict[int, Result]) -> None:
+    """In the order of the table, in whatever order they came."""
+    documents = [by_number[number].document() for number in sorted(by_number)]
+    file.write_text(json.dumps(documents, indent=2) + "\n")
 
 
 def results_table(results: list[Result]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from flashtrain.host import Device
 from flashtrain.perf.append import append_erased
@@ -106,13 +106,15 @@ def _as_it_is(config: FmsConfig) -> FmsConfig:
 class Benchmark:
     """A benchmark, the length of the queues and the streams that it needs.
 
-    shape: the configuration that it needs in the place of the preset.
+    shape: the configuration that it needs in the place of the preset; alone: what it gives depends on what
+    else the machine does.
     """
 
     run: Run
     queue_entries: int = 64
     node: NodeTable = SINGLE_NODE
     shape: Callable[[FmsConfig], FmsConfig] = _as_it_is
+    alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,7 @@ class DesignBenchmark:
     """A benchmark of the design alone: of the controller's memories."""
 
     judge: Callable[[list[MemoryBytes]], Measurement]
+    alone: ClassVar[bool] = False
 
     def run(self, config: FmsConfig) -> Measurement:
         return self.judge(list(controller_memories(config)))
@@ -144,7 +147,7 @@ BENCHMARKS = {
     "wear_spread": Benchmark(_wear_spread),
     "metadata_bytes": DesignBenchmark(metadata_bytes),
     "buffer_bytes": DesignBenchmark(buffer_bytes),
-    "simulation_speed": Benchmark(_recorded(simulation_speed)),
+    "simulation_speed": Benchmark(_recorded(simulation_speed), alone=True),
     "update_adam": Benchmark(_update(ADAM), node=UPDATE_NODE),
     "update_adam_bf16": Benchmark(
         _update(Case(Adam(), GradientFormat.BF16, CopyFormat.BF16)), node=UPDATE_NODE

@@ -1,0 +1,94 @@
+"""Carries out rows of the table of benchmarks, several at a time."""
+
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
+from multiprocessing import get_context
+
+from flashtrain.host import open_device
+from flashtrain.perf.measurement import Cost, Result
+from flashtrain.spec import FlashtrainError, FmsConfig
+from flashtrain.spec.registers import Counter
+
+from .bench_table import CONFIGURATIONS, Row
+from .benchmarks import BENCHMARKS, Benchmark, DesignBenchmark
+from .console import Console
+from .device import memory_bytes
+from .links import LINKS, announced
+
+LINK = "rtl"
+
+
+class RowFailed(FlashtrainError):
+    """A benchmark could not be carried out."""
+
+    def __init__(self, row: Row, why: str) -> None:
+        super().__init__(f"{row.benchmark} on {row.preset}: {why}")
+        self.row = row
+
+
+def results_of(
+    rows: Sequence[Row], quick: bool, jobs: int, console: Console
+) -> Iterator[tuple[int, Result | RowFailed]]:
+    """Number of each row, and its result, as they come: `jobs` at a time, each in a process of its own.
+
+    Clocks do not depend on what else the machine does; rows that do are carried out at the end, alone.
+    """
+    beside = [number for number, row in enumerate(rows) if not BENCHMARKS[row.benchmark].alone]
+    alone = [number for number in range(len(rows)) if number not in beside]
+    attempt = partial(_attempt, quick=quick, as_json=console.as_json)
+    if min(jobs, len(beside)) < 2:
+        alone, beside = list(range(len(rows))), []
+    if beside:
+        # Not forked: threads of libraries may be under way.
+        with ProcessPoolExecutor(min(jobs, len(beside)), get_context("spawn")) as pool:
+            numbers = {pool.submit(attempt, rows[number]): number for number in beside}
+            for future in as_completed(numbers):
+                yield numbers[future], _judged(rows[numbers[future]], future.result())
+    for number in alone:
+        yield number, _judged(rows[number], attempt(rows[number]))
+
+
+def _judged(row: Row, outcome: Result | str) -> Result | RowFailed:
+    return RowFailed(row, outcome) if isinstance(outcome, str) else outcome
+
+
+def _attempt(row: Row, quick: bool, as_json: bool) -> Result | str:
+    """The row's result, or why there is none."""
+    console = Console(as_json)
+    console.step(f"{row.benchmark} on {row.preset}")
+    try:
+        return measure(row, quick, console)
+    except FlashtrainError as error:
+        return str(error)
+
+
+def measure(row: Row, quick: bool, console: Console) -> Result:
+    """Carry out one benchmark, on a device of its own."""
+    benchmark, config = BENCHMARKS[row.benchmark], CONFIGURATIONS[row.preset]
+    if isinstance(benchmark, DesignBenchmark):
+        started = time.process_time()
+        measured = benchmark.run(config)
+        return Result.of(*row, "-", Cost(time.process_time() - started, 0), measured)
+    return _measure_device(row, benchmark, benchmark.shape(config), quick, console)
+
+
+def _measure_device(
+    row: Row, benchmark: Benchmark, config: FmsConfig, quick: bool, console: Console
+) -> Result:
+    factory = announced(LINKS[LINK], console.step)
+    with open_device(
+        config,
+        factory,
+        node=benchmark.node,
+        memory_bytes=memory_bytes(config),
+        queue_entries=benchmark.queue_entries,
+    ) as device:
+        started = time.process_time()
+        measured = benchmark.run(device, quick)
+        seconds = time.process_time() - started
+        counters = device.counters()
+        pages = counters[Counter.PAGES_APPENDED.name] + counters[Counter.PAGES_READ.name]
+        cost = Cost(seconds, pages * config.geometry.page_bytes)
+        return Result.of(*row, LINK, cost, measured)
