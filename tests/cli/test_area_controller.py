@@ -16,8 +16,9 @@ def measured(monkeypatch):
     """Tools that find 1,000 LUT6 in a channel engine, and 100 more in each die."""
 
     def synthesise(component, name, target):
-        dies = component.config.geometry.dies
-        assert component.config.geometry.blocks == preset("behemoth").geometry.blocks
+        g = component.config.geometry
+        dies = g.dies
+        assert g.blocks - g.spare_blocks == preset("behemoth").geometry.blocks
         return Area(
             lut=1000 + 100 * dies, carry=0, lut_memory=1, registers=10 * dies, multipliers=0,
             block_memory=3, memory_lut=4,
@@ -33,7 +34,8 @@ def measured(monkeypatch):
 def test_every_part_is_measured(measured, capsys):
     assert main(["area", "controller", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert list(found["parts"]) == ["channel_2", "channel_4", "channel_8", "centre_4", "centre_8"]
+    engines = ["channel_2", "channel_4", "channel_8", "protected_4"]
+    assert list(found["parts"]) == [*engines, "centre_4", "centre_8"]
     assert found["parts"]["channel_4"]["lut6"] == 1404  # the tables of memories are among them
     assert found["parts"]["channel_4"]["clock_mhz"] == 151.0
 

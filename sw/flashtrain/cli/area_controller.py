@@ -36,6 +36,19 @@ def config(channels: int, dies: int) -> FmsConfig:
     return replace(small, geometry=geometry, write_sets=min(2 * dies, 16))
 
 
+def protected(config: FmsConfig) -> FmsConfig:
+    """With code, keys, read retries and spare blocks, as in `small_ecc` and `behemoth_ecc`."""
+    small, full = preset("small_ecc"), preset("behemoth_ecc").geometry
+    geometry = replace(config.geometry, blocks=full.blocks, spare_blocks=full.spare_blocks)
+    return replace(
+        config,
+        geometry=geometry,
+        code_strength=small.code_strength,
+        read_levels=small.read_levels,
+        randomizer=small.randomizer,
+    )
+
+
 def parts() -> list[Part]:
     # Late: the hardware's language takes a moment to import.
     from flashtrain.rtl.centre import Centre
@@ -45,6 +58,13 @@ def parts() -> list[Part]:
         Part(f"channel_{dies}", f"channel engine, {dies} dies", partial(ChannelEngine, config(4, dies)))
         for dies in (2, 4, 8)
     ]
+    engines.append(
+        Part(
+            "protected_4",
+            "the same of 4 dies, protected",
+            partial(ChannelEngine, protected(config(4, 4))),
+        )
+    )
     centres = [
         Part(f"centre_{channels}", f"centre, {channels} channels", partial(Centre, config(channels, 2)))
         for channels in (4, 8)
