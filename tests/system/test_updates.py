@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from flashtrain.host import MediaError, TensorGroup, open_device
+from flashtrain.host import TensorGroup, open_device
+from flashtrain.host.command_errors import MediaError
 from flashtrain.numerics import copy_of, norm, statistics
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.spec import preset

@@ -101,11 +101,10 @@ class Updater(wiring.Component):
             ]
         connect(m, identity.pages, flipped(self.identities))
         page_lanes = self.config.geometry.page_bytes // LANE_BYTES
+        behind_first = (self.plane == 0) & (self.lane >= page_lanes)
         lane_behind = self.lane - page_lanes
         m.d.comb += [
-            identity.put.eq(
-                self.put & (self.plane == 0) & (self.lane >= page_lanes) & (lane_behind < LOADED_LANES)
-            ),
+            identity.put.eq(self.put & behind_first & (lane_behind < LOADED_LANES)),
             identity.lane.eq(lane_behind),
             identity.lane_in.eq(self.lane_in),
             identity.update.eq(self.update),
