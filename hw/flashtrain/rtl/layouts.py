@@ -69,15 +69,15 @@ def event_bits(config: FmsConfig) -> int:
 
 
 class ZoneIdentity(data.StructLayout):
-    """What the pages of a zone have in common in their identity (`spec.identity`)."""
+    """What the pages of a zone have in common in their identity (`spec.identity`); as `SourceIdentity`."""
 
     def __init__(self):
         p = PageIdentity
         super().__init__({
+            "sequence": p.sequence.width,
             "stream": p.stream.width,
             "zone": p.zone.width,
             "generation": p.generation.width,
-            "sequence": p.sequence.width,
         })  # fmt: skip
 
 

@@ -118,10 +118,10 @@ class SourceIdentity:
     """
 
     BYTES = 8
-    stream = BitField(0, 3)  # these as in `PageIdentity`
-    zone = BitField(3, 12)
-    generation = BitField(15, 16)
-    sequence = BitField(31, 32)
+    sequence = BitField(0, 32)  # these as in `PageIdentity`
+    stream = BitField(32, 3)
+    zone = BitField(35, 12)
+    generation = BitField(47, 16)
 
 
 class UpdateStatistics:
