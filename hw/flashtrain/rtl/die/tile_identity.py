@@ -124,7 +124,6 @@ class TileIdentity(wiring.Component):
             m.d.sync += found.eq(Cat(found.as_value()[_LANE_BITS:], pages.found))
         with m.FSM(name="identities") as fsm:
             with m.State("NO_TILE"):
-                m.d.sync += position.eq(0)
                 with m.If(self.start):
                     m.d.sync += self.wrong.eq(0)
                     m.next = "READ"
