@@ -57,28 +57,28 @@ CONFIGS = {
         max_active=3, address_bits=36, die_word_bytes=32, data_bytes=4, page_beats=128, page_shift=9,
         page_address_bits=27, tag_bits=3, count_bits=5, lba_bits=9,
         update_interval=5, update_divider=4, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
-        randomizer=False, bus_page_bytes=528,
+        randomizer=False, bus_page_bytes=528, loaded_page_bytes=536,
     ),
     "small": dict(
         name="small", write_sets=4, read_pages=4, read_queue=16, commands=64, max_blocks=1024, max_open=8,
         max_active=12, address_bits=36, die_word_bytes=32, data_bytes=8, page_beats=512, page_shift=12,
         page_address_bits=24, tag_bits=6, count_bits=11, lba_bits=16,
         update_interval=3, update_divider=4, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
-        randomizer=False, bus_page_bytes=4112,
+        randomizer=False, bus_page_bytes=4112, loaded_page_bytes=4120,
     ),
     "behemoth": dict(
         name="behemoth", write_sets=4, read_pages=8, read_queue=32, commands=256, max_blocks=16384,
         max_open=8, max_active=12, address_bits=36, die_word_bytes=32, data_bytes=128, page_beats=32,
         page_shift=12, page_address_bits=24, tag_bits=8, count_bits=15, lba_bits=30,
         update_interval=5, update_divider=4, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
-        randomizer=False, bus_page_bytes=4112,
+        randomizer=False, bus_page_bytes=4112, loaded_page_bytes=4120,
     ),
     "behemoth_wide": dict(
         name="behemoth_wide", write_sets=8, read_pages=8, read_queue=32, commands=256, max_blocks=16384,
         max_open=8, max_active=12, address_bits=36, die_word_bytes=32, data_bytes=128, page_beats=32,
         page_shift=12, page_address_bits=24, tag_bits=8, count_bits=15, lba_bits=31,
         update_interval=5, update_divider=4, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
-        randomizer=False, bus_page_bytes=4112,
+        randomizer=False, bus_page_bytes=4112, loaded_page_bytes=4120,
     ),
 }  # fmt: skip
 

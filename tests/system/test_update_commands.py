@@ -17,9 +17,10 @@ from flashtrain.spec import (
     ZoneAction,
     ZoneState,
 )
+from flashtrain.spec.identity import PageIdentity, RestoreAction, is_identity
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
-from flashtrain.spec.streams import Retention
+from flashtrain.spec.streams import UPDATE_NODE, Retention
 from flashtrain.spec.update import Tile
 from flashtrain.training.optimizers import SGD, Adam
 
@@ -410,3 +411,51 @@ def test_dies_may_have_different_constants(started):
     for lba in range(2 * c.row):
         place = g.place(lba)
         assert (stored[lba] == -(place.die * g.channels + place.channel + 1)).all()
+
+
+@pytest.mark.parametrize("lie", ["pointer", "sequence"])
+def test_tables_that_the_flash_does_not_bear_out(link, raw_of, lie):
+    """An update fails for the tiles whose source is not there, and only they cannot be read afterwards."""
+    with open_device(link=link, node=UPDATE_NODE) as device:
+        commands, g, p = Commands(raw_of(device)), link.config.geometry, PageIdentity
+        raw, row = commands.raw, commands.row
+        commands.append(blocks=2 * row)
+        device.disable()
+        device.begin_recovery()
+
+        def recover(action: RestoreAction, stream: str = "state_a", **fields: int) -> None:
+            assert raw.status(Opcode.RESTORE, stream, Port.HOST, action=action, **fields) == Status.SUCCESS
+
+        found = {}
+        for zone in range(g.zones):
+            inspected = {
+                "psdt": 1,
+                "address": raw.address,
+                "length": g.page_bytes,
+                "slba": zone * g.zone_size,
+            }
+            assert raw.status(Opcode.INSPECT, "state_a", Port.HOST, **inspected) == Status.SUCCESS
+            record = raw.data[g.page_bytes - p.BYTES : g.page_bytes].tobytes()
+            if is_identity(record):
+                found[zone] = int.from_bytes(record, "little")
+        ((zone, fields),) = found.items()
+        sequence = p.sequence.get(fields)
+        recover(RestoreAction.STREAM, generation=p.generation.get(fields))
+        recover(
+            RestoreAction.ZONE, slba=3 * row, restored_state=ZoneState.CLOSED, physical=zone,
+            sequence=sequence + (lie == "sequence"), wear=p.wear.get(fields),
+        )  # fmt: skip
+        for other in set(range(g.blocks)) - {zone}:
+            recover(RestoreAction.PHYSICAL, physical=other)
+        recover(RestoreAction.END, sequence=sequence + 2)
+
+        commands.set_constants()
+        whole = 2 if lie == "pointer" else 0
+        answers = [commands.update() for _ in range(3)]
+        expected = [Status.SUCCESS] * whole + [Status.WRITE_FAULT] * (3 - whole)
+        assert [answer.status for answer in answers] == expected
+        assert [answer.result for answer in answers] == [0, row, 0][:whole] + [0] * (3 - whole)
+        assert commands.generation(GenerationAction.COMMIT, source=A) == Status.SUCCESS
+        for number in range(3):
+            status = commands.status(Opcode.READ, "state_b", slba=number * row, nlb=row - 1)
+            assert status == (Status.SUCCESS if number < whole else Status.UNRECOVERED_READ_ERROR)

@@ -1,11 +1,18 @@
 """Optimizer state on the dies: bit for bit what the reference optimizers compute, step by step."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
-from flashtrain.host import TensorGroup
+from flashtrain.host import TensorGroup, open_device
+from flashtrain.host.command_errors import MediaError
 from flashtrain.numerics import copy_of, norm, statistics
+from flashtrain.sim.rtl_link import RtlLink
+from flashtrain.spec import preset
+from flashtrain.spec.identity import PageIdentity, is_identity
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input, OptimizerCode
+from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.spec.update import Tile
 from flashtrain.training.optimizers import SGD, Adam, AdamW, Linear, Momentum, Nesterov
 
@@ -219,3 +226,58 @@ def test_a_pinned_generation_is_a_checkpoint(update_device, seed):
         reference.step(g, t)
         state.commit()
     check(state, [reference])
+
+
+class Page(NamedTuple):
+    """Where a page lies, and what its identity says."""
+
+    place: tuple[int, int, int, int, int]  # channel, die, plane, block, page
+    stream: int
+    zone: int
+    content: bytes
+
+
+def pages_of(link: RtlLink) -> list[Page]:
+    """All pages with an identity."""
+    g, p = link.config.geometry, PageIdentity
+    found = []
+    for place in np.ndindex(g.channels, g.dies, g.planes, g.blocks, g.pages):
+        content = link.raw_page(*place)
+        record = content[g.page_bytes : g.identified_page_bytes] if content else b""
+        if record and is_identity(record):
+            fields = int.from_bytes(record, "little")
+            found.append(Page(place, p.stream.get(fields), p.zone.get(fields), content or b""))
+    return found
+
+
+def test_a_page_of_another_zone(seed):
+    """An update that meets one fails and changes nothing; when the right page is back it does not."""
+    random = np.random.default_rng(seed)
+    config = preset("tiny")
+    with RtlLink(config, 8 << 20) as link, open_device(link=link, node=UPDATE_NODE) as device:
+        g = config.geometry
+        count = g.channels * g.planes * g.page_bytes // 12 * (g.dies * g.pages + 1)
+        reference = Reference(Adam(0.01), [(count,)], random, BF16, CopyFormat.BF16)
+        state = start(device, [reference])
+        stream = device.stream("state_a").nsid - 1
+        ours = [page for page in pages_of(link) if page.stream == stream]
+        second = max(page.zone for page in ours)
+        # Of the row that both zones have: only the zone, its number in the stream, tells them apart.
+        right = next(page for page in ours if page.zone == second)
+        channel, die, plane, _, number = right.place
+        wrong = next(
+            page for page in ours
+            if page.zone == second - 1 and (*page.place[:3], page.place[4]) == (channel, die, plane, number)
+        )  # fmt: skip
+        link.put_raw_page(*right.place, wrong.content)
+        gradients = reference.gradients()
+        with pytest.raises(MediaError):
+            state.update([gradients], [reference.constants(1)])
+        assert state.current.updates == 0
+        link.put_raw_page(*right.place, right.content)
+        check(state, [reference])
+        copies = state.update([gradients], [reference.constants(1)])
+        reference.step(gradients, 1)
+        same(copies[0], reference.copies())
+        state.commit()
+        check(state, [reference])

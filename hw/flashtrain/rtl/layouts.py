@@ -69,15 +69,15 @@ def event_bits(config: FmsConfig) -> int:
 
 
 class ZoneIdentity(data.StructLayout):
-    """What the pages of a zone have in common in their identity (`spec.identity`)."""
+    """What the pages of a zone have in common in their identity (`spec.identity`); as `SourceIdentity`."""
 
     def __init__(self):
         p = PageIdentity
         super().__init__({
+            "sequence": p.sequence.width,
             "stream": p.stream.width,
             "zone": p.zone.width,
             "generation": p.generation.width,
-            "sequence": p.sequence.width,
         })  # fmt: skip
 
 
@@ -168,6 +168,7 @@ class WriteJob(data.StructLayout):
             "last_page": g.plane_bits,  # of a page set: after it the next die's begins
             "source": g.zone_bits,  # GRADIENTS: physical
             "copies": g.plane_bits + 1,  # GRADIENTS: pages of each tile that are replaced
+            "source_identity": ZoneIdentity(),  # GRADIENTS: that the pages of the source must have
             "identity": ZoneIdentity(),
             "wear": PageIdentity.wear.width,  # of the physical zone
         })  # fmt: skip
@@ -273,6 +274,7 @@ class WritePage(data.StructLayout):
             "source": g.zone_bits,  # GRADIENTS: the zone of the old tile, in the same row of the same die
             "copies": g.plane_bits + 1,  # GRADIENTS: pages of copies of a tile, which replace its first pages
             "page": config.page_address_bits,  # GRADIENTS: where in the tensor buffer it comes from
+            "source_identity": ZoneIdentity(),  # GRADIENTS: that the old tile must have
             "identity": ZoneIdentity(),
             "wear": PageIdentity.wear.width,
             "channel": PageIdentity.channel.width,

@@ -7,6 +7,7 @@ from .ecc import PageCode
 from .errors import require, require_power_of_two, require_range
 from .geometry import Geometry, bits_for
 from .timing import NandTiming
+from .update import SourceIdentity
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,11 @@ class FmsConfig:
     def bus_page_bytes(self) -> int:
         """Bytes of a page that cross a channel's bus: its data, its identity, and parity."""
         return self.code.page_bytes if self.code else self.geometry.identified_page_bytes
+
+    @property
+    def loaded_page_bytes(self) -> int:
+        """The same of gradients and constants, which go to a die and not to its array."""
+        return self.geometry.identified_page_bytes + SourceIdentity.BYTES
 
     # The tensor-buffer side.
     @property

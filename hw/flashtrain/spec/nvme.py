@@ -83,12 +83,14 @@ Optimizer steps on the dies (`spec.update`):
   planes blocks; the result is the LBA of the first. Data: gradients, in the order of blocks with PAGES in the
   place of planes: block i is page i / channels mod PAGES of the tile in row i / (channels x PAGES) of channel
   i mod channels. The first COPIES pages of each tile are replaced by its copies.
-- What the source holds must be programmed: what was appended to a volatile stream is to be flushed before.
-  Constants must have been set since the controller was enabled, with formats that fit PAGES and COPIES;
+- Constants must have been set since the controller was enabled, with formats that fit PAGES and COPIES;
   otherwise the contents of tiles, copies and statistics are undefined, and nothing else.
-- With error correction an UPDATE that meets a tile with a word that cannot be corrected completes with
+- Every page of the source must be programmed, with the identity that a READ would ask for, and with error
+  correction all its words must be correctable. An UPDATE that meets a tile with another page completes with
   WRITE_FAULT, as one whose program has failed; the tile's copies are undefined. What it wrote in the tile's
   place cannot be read; the source is as it was.
+- So what was appended to a volatile stream is to be flushed before, or the UPDATE may find that it is not
+  programmed yet. Whatever the source held before is never taken for it.
 - From its first update on a destination is *uncommitted*. COMMIT ends that, and resets the source unless it
   is pinned; a reset of all its zones ends it, too: that is how a step is skipped. Neither moves data.
 - PIN keeps a stream as it is until RELEASE; both succeed also when it is so already. Zone management other

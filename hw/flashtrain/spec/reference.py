@@ -35,7 +35,7 @@ from .registers import (
 )
 from .streams import NODES, Access, NodeTable, Stream
 from .timing import NandTiming
-from .update import UpdateHeader, UpdateStatistics
+from .update import SourceIdentity, UpdateHeader, UpdateStatistics
 
 _START = """\
 # The contract between host and device
@@ -167,6 +167,7 @@ def _update() -> Iterable[str]:
     prose = (getdoc(update) or "").partition("\n\n")[2]
     yield from _heading("Optimizer steps on the dies", prose)
     yield from _fields("Update header", UpdateHeader)
+    yield from _fields("Source identity", SourceIdentity)
     yield from _fields("Update statistics", UpdateStatistics)
     for title, kind in {
         "Optimizer codes": optimizer.OptimizerCode,

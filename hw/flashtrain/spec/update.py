@@ -12,7 +12,8 @@ Die commands (bytes in `spec.nand`):
   an UPDATE writes undefined words and copies, and statistics are undefined.
 - LOAD_GRADIENT: a page of gradients; the plane of its address is its number. A die has two gradient buffers,
   which are loaded in turn: the first load after an UPDATE goes to the other one. Allowed while the update
-  unit works. Behind page 0 follows the identity (`spec.identity`) of plane 0 of the tile to be programmed.
+  unit works. Behind page 0 follow the identity (`spec.identity`) of plane 0 of the tile to be programmed,
+  and what is different in that of the tile to be sensed, a `SourceIdentity`.
 - UPDATE_SOURCE, UPDATE_TARGET: for each plane of the die, from plane 0 up, the row to be sensed and the row
   to be programmed, then UPDATE_MULTI_PLANE (busy for tDBSY) or, after the last, UPDATE. The die is busy until
   the update unit has worked on the tile: when the array is idle it senses the tile into the data registers;
@@ -21,12 +22,16 @@ Die commands (bytes in `spec.nand`):
   with its own `plane` and the CRC that goes with it; their other spare bytes stay as they are. When the die
   is ready again FAILC is the status of the program two UPDATEs before; while RDY is set the next gradients,
   copies, statistics and UPDATEs may follow.
-- With a code (`spec.ecc`) the unit works on corrected words only, and every page of the tile gets the parity
-  of what it holds then, identity included. If a word of the tile cannot be corrected, the tile is programmed
-  nevertheless, with 16 zeros instead of each identity, and with parity; its words and copies are undefined.
-  So no page of it can be taken for a good one, and the status of its program is that of one which has failed,
-  on the planes of the words concerned. Pages that are written or read in any other way cross the pins as they
-  are; what follows copies and statistics is no parity.
+- The page that was sensed on each plane must have an identity, with the stream, zone, generation and sequence
+  of the `SourceIdentity`, with row, channel and die of the one to be programmed, and with its own plane; wear
+  and `updated` may be any. If one has not, the tile is *damaged* on its plane: it is programmed nevertheless,
+  with 16 zeros instead of each identity; its words and copies are undefined. So no page of it can be taken
+  for a good one, and the status of its program is that of one which has failed, on the planes where it is
+  damaged.
+- With a code (`spec.ecc`) the unit works on corrected words only, identities are looked at when they are
+  corrected, and every page of the tile gets the parity of what it holds then, identity included. With a word
+  that cannot be corrected a tile is damaged, too. Pages that are written or read in any other way cross the
+  pins as they are; what follows copies and statistics is no parity.
 - UPDATE_END: when the array is idle, the tile of the last UPDATE is programmed: the die is ready at once,
   FAILC is the status of the program before, and FAIL at ARDY its own. Between the first UPDATE and the end no
   other command is allowed but those above and below, status and reset.
@@ -105,6 +110,18 @@ class UpdateHeader:
     copy_format = BitField(16, 8)
     parameters = BitField(32, 32)  # of a tile; more than fit count as all that fit
     constants = tuple(BitField(32 * (4 + number), 32) for number in range(CONSTANT_WORDS))  # binary32
+
+
+class SourceIdentity:
+    """What the identities of a tile to be sensed have in common that is different in those of the tile to be
+    programmed. One that is damaged on its way fits no page.
+    """
+
+    BYTES = 8
+    sequence = BitField(0, 32)  # these as in `PageIdentity`
+    stream = BitField(32, 3)
+    zone = BitField(35, 12)
+    generation = BitField(47, 16)
 
 
 class UpdateStatistics:

@@ -171,6 +171,13 @@ class RtlLink(Link):
         kept = self._library.flashtrain_array_page(channel, die, plane, block, page, content)
         return content.raw if kept else None
 
+    def put_raw_page(self, channel: int, die: int, plane: int, block: int, page: int, content: bytes) -> None:
+        """From now on the cells of a page hold this instead; it was programmed since its block was erased."""
+        size = self._config.geometry.raw_page_bytes
+        require(len(content) == size, "len(content)", len(content), f"the {size} bytes of a page")
+        kept = self._library.flashtrain_array_put_page(channel, die, plane, block, page, content)
+        require(kept, "page", page, "a page that was programmed")
+
     def erase_counts(self) -> NDArray[np.uint32]:
         """How often each block was erased, as its array counts: uint32[channels, dies, planes, blocks]."""
         g = self._config.geometry
@@ -301,6 +308,7 @@ def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
         "array_cuts": (u64, []),
         "array_take_cuts": (None, [pointer]),
         "array_page": (i32, [i32, i32, i32, i32, i32, pointer]),
+        "array_put_page": (i32, [i32, i32, i32, i32, i32, pointer]),
         "clocks": (u64, []),
         "run": (i32, [u64]),
         "clock": (None, [u64]),

@@ -260,8 +260,11 @@ class Bench:
 
     def _length(self, op: BusOp) -> int:
         """Clocks from acceptance to done; the bus begins 1 to 3 clocks after it accepts."""
-        page = op in (*PROGRAMS, *LOADS, BusOp.DATA_OUT)
-        return 3 + (PAGE_CLOCKS if page else random.randint(CLOCKS("twc"), 8 * CLOCKS("twc")))
+        if op in LOADS:
+            return 3 + CONFIG.loaded_page_bytes // 2
+        if op in (*PROGRAMS, BusOp.DATA_OUT):
+            return 3 + PAGE_CLOCKS
+        return 3 + random.randint(CLOCKS("twc"), 8 * CLOCKS("twc"))
 
     def _check(self, op: BusOp, request: dict) -> None:
         """The operation belongs to the work that is next in line."""

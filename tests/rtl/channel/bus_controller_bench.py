@@ -8,7 +8,16 @@ import cocotb
 from cocotb.triggers import RisingEdge, ValueChange
 from nand_kit import CONFIGS
 from patient_streams import PatientSource, clock_now, until, wait
-from pin_monitor import GIVES_STATUS, NAMED_BEFORE, PARAMETERS, SELECTS, TAKES_DATA, Operation, PinMonitor
+from pin_monitor import (
+    GIVES_STATUS,
+    LOADS,
+    NAMED_BEFORE,
+    PARAMETERS,
+    SELECTS,
+    TAKES_DATA,
+    Operation,
+    PinMonitor,
+)
 
 from flashtrain.rtl.channel.block_table import BlockPlace
 from flashtrain.rtl.channel.bus_controller import BusActivity
@@ -21,7 +30,7 @@ from flashtrain.spec.nand import BusOp
 CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 DIES = range(GEOMETRY.dies)
-BEATS = CONFIG.bus_page_bytes // 2
+BEATS, LOADED_BEATS = CONFIG.bus_page_bytes // 2, CONFIG.loaded_page_bytes // 2
 TWC, TADL, TWHR, TRHW, TCHZ = (CONFIG.timing.clocks(name) for name in ("twc", "tadl", "twhr", "trhw", "tchz"))
 CYCLES = {
     BusOp.RESET: 1, BusOp.STATUS: 1, BusOp.STATUS_PLANE: 4, BusOp.READ_MORE: 7, BusOp.READ_LAST: 7,
@@ -167,7 +176,7 @@ class Bench:
             least = cycles + BEATS + FETCH_CLOCKS
             assert clocks == least or (self.beats_busy < 1 and clocks > least)
         elif operation.op in TAKES_DATA:
-            least = cycles + TADL - 1 + BEATS
+            least = cycles + TADL - 1 + LOADED_BEATS
             assert clocks == least or (self.beats_busy < 1 and clocks > least)
         elif operation.op is BusOp.SET_READ_LEVEL:
             assert clocks == cycles + TADL - 1 + PARAMETERS
@@ -212,7 +221,7 @@ class Bench:
         """Both ends of all data, and the dies' answers, in every clock."""
         dut = self.dut
         answers: deque[int | None] = deque([None] * (self.latency - 1))
-        fetched = 0
+        fetched, granted = 0, None
         while True:
             await RisingEdge(dut.clk)
             self.activity[BusActivity(int(dut.activity.value))] += 1
@@ -222,9 +231,14 @@ class Bench:
                 (self.parameters if of_feature else self.data_in).append(int(dut.nand__dq_o.value))
             if dut.fill_valid.value == 1:
                 self.filled.append(int(dut.fill_data.value))
+            for die in DIES:
+                if getattr(dut, f"requests__{die}__ready").value == 1:
+                    taken = unpack(BusRequest(CONFIG), int(getattr(dut, f"requests__{die}__payload").value))
+                    granted = BusOp(taken["op"])
             if len(self.fetch.items) > fetched:
                 fetched += 1
-                page = [random.getrandbits(16) for _ in range(BEATS)]
+                beats = LOADED_BEATS if granted in LOADS else BEATS
+                page = [random.getrandbits(16) for _ in range(beats)]
                 self.fetched += page
                 self.beats.send(*page)
             answer = None

@@ -315,7 +315,7 @@ class DieModel:
         assert not self.sources, f"{where} within an update command"
         assert number == len(self.gradients), f"{where}: page {number} after {self.gradients}"
         if self.update_works_from is not None:
-            begin = clock - self.config.bus_page_bytes // 2
+            begin = clock - self.config.loaded_page_bytes // 2
             assert begin - self.update_works_from >= self.clocks["twb"], f"{where}: tWB"
         self.gradients.append(number)
 

@@ -51,6 +51,7 @@ OPERATIONS = {
 }
 FEATURE, PARAMETERS = 0x89, 4
 TAKES_DATA = {BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST, BusOp.LOAD_CONSTANTS, BusOp.LOAD_GRADIENT}
+LOADS = {BusOp.LOAD_CONSTANTS, BusOp.LOAD_GRADIENT}
 NAMED_BEFORE = {BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST}
 SELECTS = {BusOp.SELECT, BusOp.SELECT_BESIDE, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS}
 GIVES_STATUS = {BusOp.STATUS, BusOp.STATUS_PLANE}
@@ -231,6 +232,8 @@ class PinMonitor:
             assert operation.address[:2] == [0, 0], f"clock {clock}: column {operation.address[:2]}"
         expected_out = {BusOp.DATA_OUT: page_beats}.get(operation.op, int(operation.op in GIVES_STATUS))
         expected_in = page_beats if operation.op in TAKES_DATA else 0
+        if operation.op in LOADS:
+            expected_in = self.config.loaded_page_bytes // 2
         if operation.op is BusOp.SET_READ_LEVEL:
             assert operation.address == [FEATURE], f"clock {clock}: {operation}"
             expected_in = PARAMETERS

@@ -13,9 +13,10 @@ from patient_streams import PatientSink, wait
 from pin_monitor import TAKES_DATA, Operation, PinMonitor
 
 from flashtrain.rtl.channel.update_time import unit_clocks
-from flashtrain.rtl.layouts import PageEvent, PageKind, ReadHead, ReadPage, WritePage
+from flashtrain.rtl.layouts import PageEvent, PageKind, ReadHead, ReadPage, WritePage, ZoneIdentity
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.spec.identity import PageIdentity, is_identity
 from flashtrain.spec.nand import BusOp
 
 CONFIG = EVERY_CONFIG[bench_parameters()["config"]]
@@ -37,6 +38,7 @@ class Tile:
     tag: int
     homes: list[int]  # of its pages of gradients
     copies: int
+    source: int  # SourceIdentity
     gradients: list[list[int]] = field(default_factory=list)  # beats
 
 
@@ -98,13 +100,14 @@ class Bench:
         row, die = divmod(self.count, GEOMETRY.dies)
         self.count += 1
         homes = [self._home() for _ in range(PAGES)]
-        tile = Tile(row % GEOMETRY.pages, die, self.count % CONFIG.commands, homes, copies)
+        source = random.getrandbits(ZoneIdentity().size)
+        tile = Tile(row % GEOMETRY.pages, die, self.count % CONFIG.commands, homes, copies, source)
         index = len(self.updated[die]) + len(self.to_update[die])
         for number, home in enumerate(homes):
             tile.gradients.append(page_of_beats())
             self._announce(
                 tile.gradients[-1], kind=PageKind.GRADIENTS.value, zone=NEW, source=OLD, row=tile.row,
-                die=die, plane=number, tag=tile.tag, page=home, copies=copies,
+                die=die, plane=number, tag=tile.tag, page=home, copies=copies, source_identity=source,
                 close=int(number == PAGES - 1), notify=random.getrandbits(1),
             )  # fmt: skip
             if number < copies:
@@ -163,6 +166,9 @@ class Bench:
         if op is BusOp.LOAD_GRADIENT:
             tile = self.to_load[number][0]
             assert self.beats_in[:BEATS] == tile.gradients[plane]
+            behind = b"".join(beat.to_bytes(2, "little") for beat in self.beats_in[BEATS:])
+            assert is_identity(behind[: PageIdentity.BYTES])
+            assert int.from_bytes(behind[PageIdentity.BYTES :], "little") == tile.source
             if plane == PAGES - 1:
                 self.to_load[number].popleft()
         elif op is BusOp.LOAD_CONSTANTS:

@@ -24,6 +24,7 @@ from flashtrain.rtl.layouts import (
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec.identity import identity_record
+from flashtrain.spec.update import SourceIdentity
 
 CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
@@ -47,6 +48,7 @@ class Page:
     copies: int = 0
     page: int = 0
     identity: int = 0  # ZoneIdentity
+    source_identity: int = 0
     wear: int = 0
     channel: int = 0
     words: list[int] = field(
@@ -75,8 +77,9 @@ class Page:
         every = sum(word << WORD_BITS * number for number, word in enumerate(self.words))
         data = every.to_bytes(GEOMETRY.page_bytes, "little") + self.record
         if self.kind == PageKind.DATA.value:
-            data = with_key(CONFIG, data, self.row, self.plane)
-        data = with_parity(CONFIG, data)
+            data = with_parity(CONFIG, with_key(CONFIG, data, self.row, self.plane))
+        else:
+            data += self.source_identity.to_bytes(SourceIdentity.BYTES, "little")
         return [int.from_bytes(data[at : at + 2], "little") for at in range(0, len(data), 2)]
 
 
@@ -88,6 +91,7 @@ class Writer:
         self.source = StreamSource(dut, "pages", busy)
         self.next_page = [0] * ZONES
         self.identities: dict[int, dict[str, int]] = {}
+        self.sources: dict[tuple[int, int, int], int] = {}
         self.pages: dict[tuple, Page] = {}  # announced and not discarded
         # Pages of gradients and constants, by kind and place, in order.
         self.tiles: defaultdict[tuple, deque[Page]] = defaultdict(deque)
@@ -118,7 +122,18 @@ class Writer:
 
     def _tell(self, kind: PageKind, place: tuple[int, int, int], plane: int, **fields: int) -> None:
         home = random.getrandbits(CONFIG.page_address_bits)
-        page = Page(*place, plane, kind=kind.value, page=home, notify=1, **self._identity(place[0]), **fields)
+        # All pages of a tile have the same.
+        source = self.sources.setdefault(place, random.getrandbits(ZoneIdentity().size))
+        page = Page(
+            *place,
+            plane,
+            kind=kind.value,
+            page=home,
+            notify=1,
+            source_identity=source,
+            **self._identity(place[0]),
+            **fields,
+        )
         self.tiles[kind.value, *page.place].append(page)
         self._announce(page)
 
@@ -214,10 +229,10 @@ class Bus:
                 await self._check_home(one["slot"], page)
             pages.append(page)
             self.order.setdefault((one["kind"], page.zone, die, page.plane), []).append(page.row)
-            seen = len(self.beats.items)
+            seen, beats = len(self.beats.items), len(page.beats)
             self.fetch.send(pack(BufferPage(CONFIG), slot=one["slot"], plane=plane))
-            got = await self.beats.wait_for(seen + BEATS)
-            wrong = [at for at in range(BEATS) if got[seen + at] != page.beats[at]]
+            got = await self.beats.wait_for(seen + beats)
+            wrong = [at for at in range(beats) if got[seen + at] != page.beats[at]]
             assert not wrong, f"{len(wrong)} beats from {wrong[0]} on are wrong in {page.place} of {one}"
         self._free = True
         for _ in range(random.randrange(3 * BEATS)):

@@ -134,8 +134,12 @@ def test_updates(run, simulator, name):
 def test_updates_of_pages_with_a_code(run, simulator, name):
     if simulator is Simulator.VERILATOR:
         run("coded_update_bench.py", name)
-        few = {"coded_small": "never_rests", "coded": "values|status|beyond", "keyed": "status|beyond"}[name]
-        run("update_bench.py", name, test_filter=few)
+        few = {
+            "coded_small": "never_rests",
+            "coded": "values|status|beyond",
+            "keyed": "status|beyond|another",
+        }
+        run("update_bench.py", name, test_filter=few[name])
     elif name != "coded_small":
         run("coded_update_bench.py", name, test_filter="uncorrectable|part_of|clocks")
     else:

@@ -18,7 +18,8 @@ INPUTS = (
     "source", "target",
     "values__read", "values__read_index", "values__write", "values__write_index", "values__result",
     "tile__read_ready", "tile__operand", "tile__write_ready",
-    "plain__write", "plain__plane", "plain__lane", "plain__content", "identities__ready",
+    "plain__write", "plain__read", "plain__plane", "plain__lane", "plain__content", "identities__ready",
+    "identities__read_ready", "identities__found",
 )  # fmt: skip
 
 
@@ -42,12 +43,12 @@ def some_word() -> int:
 async def everything_at_once(dut):
     """All is passed on in its clock; what was read one clock later."""
     await start(dut, **dict.fromkeys(INPUTS, 0))
-    comes = None  # the key of what was read in the clock before
+    comes, lane_comes = None, None  # the key of what was read in the clock before
     source = target = Twin(0)
-    reads = 0
+    reads = lanes_read = 0
     for clock in range(3000):
         if clock % 100 == 0:
-            comes = None
+            comes = lane_comes = None
             rows = random.randrange(GEOMETRY.pages), random.randrange(GEOMETRY.pages)
             dut.source.value, dut.target.value = rows
             source, target = map(Twin, rows)
@@ -60,14 +61,17 @@ async def everything_at_once(dut):
             "plain__plane": random.randrange(GEOMETRY.planes),
             "plain__lane": random.getrandbits(1),
             "plain__content": random.getrandbits(64),
+            "identities__found": random.getrandbits(64),
         }
+        if values["plain__read"]:
+            values["plain__write"] = 0
         for name, value in values.items():
             getattr(dut, name).value = value
         await Timer(1, "ns")
         await ReadOnly()
         for name in ("tile__read", "tile__read_index", "tile__write", "tile__write_index"):
             assert getattr(dut, name).value == values[name.replace("tile", "values")], name
-        for name in ("identities__write", "identities__plane", "identities__lane"):
+        for name in ("identities__write", "identities__read", "identities__plane", "identities__lane"):
             assert getattr(dut, name).value == values[name.replace("identities", "plain")], name
         assert dut.values__read_ready.value == values["tile__read_ready"]
         assert dut.values__write_ready.value == values["tile__write_ready"]
@@ -75,12 +79,20 @@ async def everything_at_once(dut):
         assert (
             dut.tile__result.value == values["values__result"] ^ target.words[values["values__write_index"]]
         )
-        key = target.lanes[values["plain__plane"]][values["plain__lane"]]
-        assert dut.identities__content.value == values["plain__content"] ^ key
+        plane, lane = values["plain__plane"], values["plain__lane"]
+        if not values["plain__read"]:
+            assert dut.identities__content.value == values["plain__content"] ^ target.lanes[plane][lane]
+        assert dut.plain__read_ready.value == values["identities__read_ready"]
+        if lane_comes is not None:
+            assert dut.plain__found.value == values["identities__found"] ^ lane_comes
+            lanes_read += 1
+        lane_comes = None
+        if values["plain__read"] and values["identities__read_ready"]:
+            lane_comes = source.lanes[plane][lane]
         if comes is not None:
             assert dut.values__operand.value == values["tile__operand"] ^ comes
             reads += 1
         read = values["values__read"] and values["tile__read_ready"]
         comes = source.words[values["values__read_index"]] if read else None
         await RisingEdge(dut.clk)
-    assert reads > 100
+    assert min(reads, lanes_read) > 100

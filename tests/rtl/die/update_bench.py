@@ -10,11 +10,11 @@ from die_configs import BAD_BLOCK, config_named
 from update_driver import Step, UpdateDriver, make_step
 
 from flashtrain.sim.bench_parameters import bench_parameters
-from flashtrain.spec.identity import is_identity
+from flashtrain.spec.identity import PageIdentity, is_identity
 from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
-from flashtrain.spec.update import UpdateStatistics
+from flashtrain.spec.update import SourceIdentity, UpdateStatistics
 
 CONFIG = config_named(bench_parameters()["config"])
 RESTS = bench_parameters().get("rests", False)
@@ -92,6 +92,11 @@ def describe(page: int, found: np.ndarray, after: np.ndarray) -> str:
     differ = np.argwhere(found != after)
     plane, byte = differ[0]
     return f"tile {page}: {len(differ)} bytes differ, the first is byte {byte} of plane {plane}"
+
+
+async def plane_bits(nand: UpdateDriver, bit: DieStatus) -> list[bool]:
+    """That bit of the status of each plane."""
+    return [bool(await nand.status(plane, TARGET) & bit) for plane in range(GEOMETRY.planes)]
 
 
 FORMATS = [(gradient, copy) for gradient in GradientFormat for copy in CopyFormat]
@@ -213,7 +218,7 @@ async def reset_ends_everything(dut, moment):
 
 @cocotb.test()
 async def gradients_loaded_once_more(dut):
-    """What is loaded twice before an update counts as loaded last; beyond an identity nothing is kept."""
+    """What is loaded twice before an update counts as loaded last; beyond identities nothing is kept."""
     nand, rng = await begin(dut)
     step = make_step(CONFIG, OptimizerCode.SGD, GradientFormat.FP32, CopyFormat.NONE, rng)
     (content,) = await program_source(nand, step, 1)
@@ -222,7 +227,7 @@ async def gradients_loaded_once_more(dut):
     step.gradients.clear()
     step.identities.clear()
     pages = step.new_gradients()
-    more = GEOMETRY.raw_page_bytes - GEOMETRY.identified_page_bytes
+    more = GEOMETRY.raw_page_bytes - CONFIG.loaded_page_bytes
     await nand.load_gradients([page + rng.bytes(more) for page in pages])
     await nand.begin_update((SOURCE, 0), (TARGET, 0))
     await nand.ready()
@@ -260,3 +265,98 @@ async def a_damaged_identity_stays_damaged(dut):
         for row in await nand.read_tile(TARGET, page):
             assert not is_identity(row[GEOMETRY.page_bytes : GEOMETRY.identified_page_bytes].tobytes())
     assert nand.violations == 0
+
+
+IDENTITY = slice(GEOMETRY.page_bytes, GEOMETRY.identified_page_bytes)
+FIELDS = ("stream", "zone", "row", "channel", "die", "plane", "generation", "sequence", "version")
+FLAWS = (*FIELDS, "checksum", "zeros", "torn", "erased")
+
+
+def flawed(step: Step, content: np.ndarray, page: int, plane: int, flaw: str) -> None:
+    """What lies on the plane, without its key, is no more what was meant."""
+    record = content[plane, IDENTITY]
+    if flaw in FIELDS:
+        width = getattr(PageIdentity, flaw).width
+        bits = 0b10 if flaw == "version" else 1 << random.randrange(width)
+        record[:] = step.source_record(page, plane, **{flaw: bits})
+    elif flaw == "checksum":
+        record[random.randrange(PageIdentity.BYTES)] ^= np.uint8(1 << random.randrange(8))
+    elif flaw == "zeros":
+        record[:] = 0
+    elif flaw == "torn":
+        record[random.choice((slice(8), slice(8, 16)))] = 0xFF
+    else:
+        content[plane] = 0xFF
+
+
+@cocotb.test()
+async def pages_of_another_identity(dut):
+    """The status of the tile's program tells of their planes, and none of its pages has an identity; other
+    tiles, the sums of gradients and the source are as they would be.
+    """
+    nand, rng = await begin(dut)
+    flaws = random.sample(FLAWS, len(FLAWS))
+    while flaws:
+        step = make_step(CONFIG, OptimizerCode.MOMENTUM, GradientFormat.BF16, CopyFormat.NONE, rng)
+        step.parameters = 8
+        contents, wrong = [], []
+        for page in range(GEOMETRY.pages):
+            content = step.with_key(step.new_tile(page), page)
+            planes = random.sample(range(GEOMETRY.planes), random.randint(1, GEOMETRY.planes))
+            wrong.append(
+                [bool(flaws) and page % 3 != 2 and plane in planes for plane in range(GEOMETRY.planes)]
+            )
+            for plane in planes if any(wrong[-1]) else ():
+                flaw = flaws.pop() if flaws else random.choice(FLAWS)
+                dut._log.info(f"tile {page}, plane {plane}: {flaw}")
+                flawed(step, content, page, plane, flaw)
+            erased = (content == 0xFF).all(axis=1)
+            content = step.with_parity(step.with_key(content, page))
+            content[erased] = 0xFF
+            contents.append(content)
+            await nand.program_tile(SOURCE, page, content)
+        await nand.load_constants(step.constants_page)
+        for page in range(GEOMETRY.pages):
+            await nand.load_gradients(step.new_gradients())
+            await nand.begin_update((SOURCE, page), (TARGET, page))
+            await nand.ready()
+            before = wrong[page - 2] if page >= 2 else [False] * GEOMETRY.planes
+            assert await plane_bits(nand, DieStatus.FAILC) == before, page
+        await nand.confirm(C.UPDATE_END)
+        assert await plane_bits(nand, DieStatus.FAILC) == wrong[-2]
+        await nand.idle()
+        assert await plane_bits(nand, DieStatus.FAIL) == wrong[-1]
+        assert await nand.read_statistics(UpdateStatistics.BYTES) == step.statistics()
+        for page, content in enumerate(contents):
+            assert np.array_equal(await nand.read_tile(SOURCE, page), content), "the source has changed"
+            found = await nand.read_tile(TARGET, page)
+            if any(wrong[page]):
+                assert not step.with_key(found, page)[:, IDENTITY].any()
+                assert np.array_equal(found, step.with_parity(found))
+            else:
+                assert np.array_equal(found, step.after(content, page)[0]), page
+        for block in (SOURCE, TARGET):
+            await nand.erase([(plane, block) for plane in range(GEOMETRY.planes)])
+        assert await nand.status() == IDLE
+    assert nand.violations == 0
+
+
+@cocotb.test()
+async def a_damaged_identity_of_the_source_fits_nothing(dut):
+    """Whichever bit it is, the tile is damaged on all planes."""
+    nand, rng = await begin(dut)
+    step = make_step(CONFIG, OptimizerCode.MOMENTUM, GradientFormat.BF16, CopyFormat.NONE, rng)
+    step.parameters = 8
+    await program_source(nand, step, 1)
+    await nand.load_constants(step.constants_page)
+    first, *others = step.new_gradients()
+    bit = random.randrange(sum(getattr(SourceIdentity, name).width for name in step.source))
+    damaged = bytearray(first)
+    damaged[GEOMETRY.identified_page_bytes + bit // 8] ^= 1 << bit % 8
+    await nand.load_gradients([bytes(damaged), *others])
+    await nand.begin_update((SOURCE, 0), (TARGET, 0))
+    await nand.ready()
+    await nand.confirm(C.UPDATE_END)
+    await nand.idle()
+    assert all(await plane_bits(nand, DieStatus.FAIL))
+    assert not step.with_key(await nand.read_tile(TARGET, 0), 0)[:, IDENTITY].any()

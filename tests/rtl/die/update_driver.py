@@ -15,7 +15,7 @@ from flashtrain.spec.identity import PageIdentity, identity_record
 from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.optimizer import PARTIAL_SUMS, PROGRAMS, GradientFormat, OptimizerCode
-from flashtrain.spec.update import Tile, UpdateHeader, UpdateStatistics
+from flashtrain.spec.update import SourceIdentity, Tile, UpdateHeader, UpdateStatistics
 
 DTYPES = {GradientFormat.FP32: np.float32, GradientFormat.FP16: np.float16, GradientFormat.BF16: np.uint16}
 
@@ -89,7 +89,7 @@ class Step:
     """A step on tiles of a die: random constants, state and gradients, and what has to come of them.
 
     parameters: of a tile; the die is told of `surplus` more. With a codec pages have parity, with a
-    randomizer the key of their row.
+    randomizer the key of their row. All tiles to be sensed are of one zone, each to be programmed of its own.
     """
 
     tile: Tile
@@ -105,6 +105,8 @@ class Step:
         self.constants = Constants(self.code, tuple(np.where(np.isfinite(values), values, np.float32(0.5))))
         self.gradients: list[np.ndarray] = []
         self.identities: list[dict[str, int]] = []
+        self.place = self._any_fields("channel", "die")
+        self.source = self._any_fields("stream", "zone", "generation", "sequence")
 
     @property
     def header(self) -> bytes:
@@ -118,15 +120,26 @@ class Step:
         }
         return sum(field.put(value) for field, value in fields.items()).to_bytes(h.BYTES, "little")
 
-    def new_tile(self, row: int) -> np.ndarray:
+    def new_tile(self, row: int, number: int | None = None) -> np.ndarray:
         """A page set with spare bytes as it is stored, uint8[planes, raw page]; its words are difficult
-        numbers.
+        numbers. It is the source for gradients of that number, else of that of its row.
         """
+        number = row if number is None else number
         g = self.tile.geometry
         content = self.random.integers(0, 256, (g.planes, g.raw_page_bytes), dtype=np.uint8)
         words = difficult(self.random, self.tile.words)
         content[:, : g.page_bytes] = words.view(np.uint8).reshape(g.planes, g.page_bytes)
-        return self._with_parity(self.with_key(content, row))
+        for plane in range(g.planes):
+            content[plane, g.page_bytes : g.identified_page_bytes] = self.source_record(number, plane)
+        return self.with_parity(self.with_key(content, row))
+
+    def source_record(self, number: int, plane: int, /, **wrong: int) -> np.ndarray:
+        """The identity of a page to be sensed for gradients `number`; `wrong`: bits of fields."""
+        fields = {"row": number, "plane": plane, "version": 0, **self.place, **self.source}
+        fields |= self._any_fields("wear", "updated")
+        for name, bits in wrong.items():
+            fields[name] ^= bits
+        return np.frombuffer(identity_record(**fields), np.uint8)
 
     def with_key(self, content: np.ndarray, row: int) -> np.ndarray:
         """The page set with the keys of its pages put on, or taken off."""
@@ -137,7 +150,8 @@ class Step:
             content[:, : geometry.identified_page_bytes] ^= keys
         return content
 
-    def _with_parity(self, content: np.ndarray) -> np.ndarray:
+    def with_parity(self, content: np.ndarray) -> np.ndarray:
+        """The page set as it is stored, with a codec."""
         return with_parity(self.codec, content) if self.codec else content
 
     @property
@@ -156,18 +170,18 @@ class Step:
         size = self.tile.geometry.page_bytes
         content = values.tobytes().ljust(size * self.tile.gradient_pages, b"\xa5")
         pages = [content[at : at + size] for at in range(0, len(content), size)]
-        self.identities.append(self._new_identity())
-        behind = [identity_record(**self.identities[-1])]
-        behind += [self.random.bytes(PageIdentity.BYTES) for _ in pages[1:]]
-        return [page + record for page, record in zip(pages, behind, strict=True)]
+        self.identities.append({
+            **self._any_fields("stream", "zone", "generation", "sequence", "wear"),
+            **self.place, "row": len(self.identities), "updated": 1,
+        })  # fmt: skip
+        s = SourceIdentity
+        source = sum(getattr(s, name).put(value) for name, value in self.source.items())
+        behind = [identity_record(**self.identities[-1]) + source.to_bytes(s.BYTES, "little")]
+        behind += [self.random.bytes(PageIdentity.BYTES + s.BYTES) for _ in pages[1:]]
+        return [page + records for page, records in zip(pages, behind, strict=True)]
 
-    def _new_identity(self) -> dict[str, int]:
-        """Fields, of which a die understands none but the plane."""
-        names = ("stream", "zone", "row", "channel", "die", "generation", "sequence", "wear")
-        widths = {name: getattr(PageIdentity, name).width for name in names}
-        return {name: int(self.random.integers(1 << width)) for name, width in widths.items()} | {
-            "updated": 1
-        }
+    def _any_fields(self, *names: str) -> dict[str, int]:
+        return {name: int(self.random.integers(1 << getattr(PageIdentity, name).width)) for name in names}
 
     def after(
         self, content: np.ndarray, number: int, rows: tuple[int, int] | None = None
@@ -196,7 +210,7 @@ class Step:
         for plane in range(g.planes):
             record = identity_record(plane=plane, **self.identities[number])
             after[plane, g.page_bytes : g.identified_page_bytes] = np.frombuffer(record, np.uint8)
-        after = self._with_parity(self.with_key(after, target))
+        after = self.with_parity(self.with_key(after, target))
         return after, b"" if result.copy is None else result.copy.tobytes()
 
     def statistics(self) -> bytes:

@@ -338,7 +338,7 @@ async def load_constants(nand: NandDriver):
     await nand.command(C.LOAD_CONSTANTS_CONFIRM)
 
 
-async def load_gradient(nand: NandDriver, count: int = GEOMETRY.identified_page_bytes):
+async def load_gradient(nand: NandDriver, count: int = CONFIG.loaded_page_bytes):
     await nand.command(C.LOAD_GRADIENT)
     await nand.address(nand.row(0, 0, 0), 3)
     await nand.data_in(bytes(count))
@@ -399,8 +399,8 @@ async def gradient_without_data(nand: NandDriver):
     await nand.command(C.LOAD_GRADIENT_CONFIRM)
 
 
-async def gradient_without_identity(nand: NandDriver):
-    await load_gradient(nand, GEOMETRY.page_bytes + 8)
+async def gradient_without_its_source(nand: NandDriver):
+    await load_gradient(nand, GEOMETRY.identified_page_bytes)
 
 
 async def gradient_to_a_die_that_programs(nand: NandDriver):
@@ -701,7 +701,7 @@ BREACHES = {
     constants_too_short: "command c1h after 56 of the 64 bytes of a header",
     tadl_of_constants: "tADL: 5 clocks instead of at least 6",
     gradient_without_data: "command c3h without data",
-    gradient_without_identity: "command c3h of page 0 after 520 of the 528 bytes of a page and an identity",
+    gradient_without_its_source: "command c3h of page 0 after 528 of the 536 bytes of a page and identities",
     gradient_to_a_die_that_programs: "command c2h to a busy die",
     update_while_updating: "command c4h to a busy die",
     update_without_new_gradients: "command c7h without gradients since the update before",

@@ -92,8 +92,8 @@ def expected(jobs: list[dict]) -> tuple[list[list[dict]], list[list[int]], list[
                 "zone": job["zone"], "row": place.row, "die": place.die, "plane": place.plane,
                 "kind": kind.value, "tag": job["tag"], "stream": job["stream"], "notify": int(notify),
                 "close": int(close), "source": job["source"], "copies": job["copies"],
-                "page": job["page"] + index, "identity": job["identity"], "wear": job["wear"],
-                "channel": place.channel,
+                "page": job["page"] + index, "identity": job["identity"],
+                "source_identity": job["source_identity"], "wear": job["wear"], "channel": place.channel,
             })  # fmt: skip
             beats[place.channel] += [word(job["page"] + index, beat) for beat in range(CONFIG.page_beats)]
             tags.append(job["tag"])
@@ -152,6 +152,7 @@ def random_job() -> dict:
         "source": 0,
         "copies": 0,
         "identity": random.getrandbits(ZoneIdentity().size),
+        "source_identity": random.getrandbits(ZoneIdentity().size),
         "wear": random.getrandbits(20),
     }
 

@@ -424,6 +424,8 @@ class Environment:
         if request.operation is Operation.UPDATE:
             source = self.twin.streams[request.source].start + request.zone
             expected = (PageKind.GRADIENTS, request.pages - 1, self.mapping[source], request.copies)
+            identity, _ = self.identities[source]
+            assert {name: getattr(job.source_identity, name) for name in identity} == identity
         elif request.operation is Operation.CONSTANTS:
             expected = (PageKind.CONSTANTS, 0, 0, 0)
         else:

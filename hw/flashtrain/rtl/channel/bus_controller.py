@@ -39,7 +39,8 @@ class BusController(wiring.Component):
     A command or address cycle lasts tWC; `we` strobes in its last clock. Data in begin tADL after the
     address, or after the command if there is none; those of a page that was named before begin at once. A
     status byte is asked for tWHR after the last cycle.
-    A page has its identity behind it, in both directions, and parity if there is a code.
+    A page has its identity behind it, in both directions, and parity if there is a code; one of gradients or
+    constants instead of parity the identity of the source.
     Parameters of a feature begin tADL after its address.
     After data out the bus rests (`BusRest`).
     The waits that leave the bus free (tCCS, tDBSY, tWB, ...) are the agents'.
@@ -93,6 +94,7 @@ class BusController(wiring.Component):
         timing, dies = self.config.timing, self.config.geometry.dies
         twc, tadl, twhr = (timing.clocks(name) for name in ("twc", "tadl", "twhr"))
         page_clocks = self.config.bus_page_bytes // 2
+        loaded_clocks = self.config.loaded_page_bytes // 2
 
         m.submodules.arbiter = arbiter = BusArbiter(dies)
         m.submodules.rest = rest = BusRest(timing, dies, sent_clocks=2, grant_clocks=3)
@@ -102,7 +104,8 @@ class BusController(wiring.Component):
         die = Signal.like(arbiter.die)
         request = Signal(BusRequest(self.config))
         step = Signal(Step)
-        left = Signal(range(max(page_clocks, twc, tadl, twhr)))  # clocks or beats until the state ends
+        longest = max(page_clocks, loaded_clocks, twc, tadl, twhr)
+        left = Signal(range(longest))  # clocks or beats until the state ends
         ended = Signal()  # none
         over = Signal()
         dqs_i, dq_i = Signal(), Signal(16)  # the pins, after their registers
@@ -232,7 +235,7 @@ class BusController(wiring.Component):
                 m.d.comb += [self.activity.eq(BusActivity.WAIT), selected.eq(1)]
                 count()
                 with m.If(ended):
-                    stay(page_clocks, "DATA_IN")
+                    stay(loaded_clocks, "DATA_IN")
                     if self.config.read_levels:
                         with m.If(request.op == BusOp.SET_READ_LEVEL):
                             stay(FEATURE_PARAMETERS, "PARAMETERS")

@@ -3,18 +3,20 @@
 A wide word is never shifted: a chunk of it is selected every four beats.
 """
 
-from amaranth import Cat, Module, Signal
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.update import SourceIdentity
 
 from ..identity import RECORD_BITS
 from ..layouts import BufferPage
 
 BEAT_BITS = 16
+_SOURCE_BITS = 8 * SourceIdentity.BYTES
 READ_CLOCKS = 3
 """From asking the write buffer's memory for a word until it is there, in a register of its own."""
 CHUNK_CLOCKS = READ_CLOCKS + 1
@@ -34,7 +36,7 @@ class Chunks:
 
 class PageSerializer(wiring.Component):
     """Reads pages from a memory of wide words and turns them into beats, the low bytes first; the page's
-    identity follows its data.
+    identity follows its data, and if it goes to a die only the identity of the source.
 
     A chunk is asked for when there is a place for it. The memory's output holds the word while its chunks are
     taken. Others may use the read port in three clocks of four; when they have, the word is read again.
@@ -44,7 +46,8 @@ class PageSerializer(wiring.Component):
     Members
     -------
     pages : In(stream(BufferPage))
-    page : Out(BufferPage), identity : In   the page at work, and its record, 2 clocks later
+    page : Out(BufferPage)         the page at work
+    identity, source, plain : In   its record, `SourceIdentity`, and whether that follows; 2 clocks later
     beats : Out(stream(16))
     read : Out(1), address : Out   read the memory
     word : In                      the memory's output, `READ_CLOCKS` later
@@ -58,6 +61,8 @@ class PageSerializer(wiring.Component):
             "pages": In(stream.Signature(BufferPage(config))),
             "page": Out(BufferPage(config)),
             "identity": In(RECORD_BITS),
+            "source": In(_SOURCE_BITS),
+            "plain": In(1),
             "beats": Out(stream.Signature(BEAT_BITS)),
             "read": Out(1),
             "address": Out(bits_for(config.page_beats) + BufferPage(config).size),
@@ -74,16 +79,16 @@ class PageSerializer(wiring.Component):
         active, page = Signal(), Signal(BufferPage(self.config))
         index, word = Signal(range(chunks.count)), Signal(range(self.config.page_beats))
         last_chunk = index == chunks.count - 1
-        ending, of_identity = (
-            Signal(),
-            Signal(range(RECORD_BITS // chunks.bits)),
-        )  # the data have been asked for
+        ending = Signal()  # the data have been asked for
+        behind = Cat(self.identity, self.source)
+        of_behind = Signal(range(len(behind) // chunks.bits))  # chunk of that
+        last_behind = Signal.like(of_behind)
         asks = Signal()  # for a chunk of the word
         holds = Signal()  # the memory's output is the word, or will be
         store = Signal(data.ArrayLayout(chunks.bits, size))
         reserved, count = Signal(range(size + 1)), Signal(range(size + 1))
         newest, beat = Signal(range(size)), Signal(range(size * chunks.beats))
-        comes, adds, chunk_ends = Signal(), Signal(), Signal()  # a chunk, one of the identity
+        comes, adds, chunk_ends = Signal(), Signal(), Signal()  # a chunk, one of what is behind the data
         m.d.comb += [
             self.pages.ready.eq(~active & ~ending),
             self.page.eq(page),
@@ -91,6 +96,7 @@ class PageSerializer(wiring.Component):
             self.read.eq(asks & ~holds),
             self.others_read.eq(self.others_want & ~asks),
             self.address.eq(Cat(word, page.plane, page.slot)),
+            last_behind.eq(Mux(self.plain, len(behind) // chunks.bits - 1, RECORD_BITS // chunks.bits - 1)),
             self.beats.valid.eq(count != 0),
             self.beats.payload.eq(store.as_value().word_select(beat, BEAT_BITS)),
             chunk_ends.eq(self.beats.valid & self.beats.ready & beat[: exact_log2(chunks.beats)].all()),
@@ -115,7 +121,7 @@ class PageSerializer(wiring.Component):
             asked, asked_index = Signal(name=f"asked_{clock}"), Signal.like(index, name=f"index_{clock}")
             m.d.sync += [asked.eq(before[0]), asked_index.eq(before[1])]
             under_way.append(asked)
-        # The identity is at hand: it follows when the last of the data has come.
+        # What is behind is at hand: it follows when the last of the data has come.
         m.d.comb += [
             adds.eq(ending & ~Cat(under_way).any() & (reserved != size)),
             comes.eq(asked | adds),
@@ -128,10 +134,11 @@ class PageSerializer(wiring.Component):
                         m.d.sync += store[newest].eq(self.word[chunks.bits * number :][: chunks.bits])
         with m.If(adds):
             m.d.sync += [
-                store[newest].eq(self.identity.word_select(of_identity, chunks.bits)),
-                of_identity.eq(of_identity + 1),
-                ending.eq(~of_identity.all()),
+                store[newest].eq(behind.word_select(of_behind, chunks.bits)),
+                of_behind.eq(of_behind + 1),
             ]
+            with m.If(of_behind == last_behind):
+                m.d.sync += [of_behind.eq(0), ending.eq(0)]
         with m.If(self.beats.valid & self.beats.ready):
             m.d.sync += beat.eq(beat + 1)
         return m

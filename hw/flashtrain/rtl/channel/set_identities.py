@@ -10,29 +10,33 @@ from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.identity import PageIdentity
 
 from ..identity import RECORD_BITS, Record, checksum
-from ..layouts import BufferPage, PageKind, WritePage
+from ..layouts import BufferPage, PageKind, WritePage, ZoneIdentity
 
 _KEPT = ("stream", "updated", "zone", "row", "channel", "die", "generation", "sequence", "wear")
 
 
 class _SetIdentity(data.StructLayout):
-    """What the pages of a set have in common in their identity; `plain`: they do not go to an array."""
+    """What the pages of a set have in common in their identity. `plain`: they do not go to an array.
+    `source`: those of gradients, what is different in the identities of the old tile.
+    """
 
     def __init__(self, config: FmsConfig):
         widths = {name: getattr(PageIdentity, name).width for name in _KEPT}
-        super().__init__({**widths, "plain": int(config.randomizer)})
+        super().__init__({**widths, "plain": 1, "source": ZoneIdentity()})
 
 
 class SetIdentities(wiring.Component):
     """Keeps the identity of each page set, as its pages announce it, and spells that of a page.
 
-    Latency: 2 clocks from `of` to `record`.
+    Latency: 2 clocks from `of` to `record`, 1 to the others.
 
     Members
     -------
     placed : In(1), page : In(WritePage), slot : In   a page has been given a place in this set
     of : In(BufferPage), record : Out(128)            the record of a page
-    row : Out, plain : Out(1)   with a randomizer: its row, and that it has no key, a clock earlier
+    plain : Out(1)              it does not go to an array, but to a die
+    source : Out(ZoneIdentity)  `SourceIdentity` of its tile, if it has gradients
+    row : Out                   its row, with a randomizer
     """
 
     def __init__(self, config: FmsConfig):
@@ -43,7 +47,9 @@ class SetIdentities(wiring.Component):
             "slot": In(bits_for(config.write_sets)),
             "of": In(BufferPage(config)),
             "record": Out(RECORD_BITS),
-            **({"row": Out(config.geometry.row_bits), "plain": Out(1)} if config.randomizer else {}),
+            "plain": Out(1),
+            "source": Out(ZoneIdentity()),
+            **({"row": Out(config.geometry.row_bits)} if config.randomizer else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -58,6 +64,8 @@ class SetIdentities(wiring.Component):
             *(write.data[name].eq(common[name]) for name in ("stream", "zone", "generation", "sequence")),
             *(write.data[name].eq(page[name]) for name in ("row", "channel", "die", "wear")),
             write.data.updated.eq(page.kind == PageKind.GRADIENTS),
+            write.data.plain.eq(page.kind != PageKind.DATA),
+            write.data.source.eq(page.source_identity),
             read.addr.eq(self.of.slot),
         ]
         kept, body, whole = Signal(common_layout), Signal(Record()), Signal(Record())
@@ -66,13 +74,11 @@ class SetIdentities(wiring.Component):
             *(body[name].eq(kept[name]) for name in _KEPT),
             body.plane.eq(self.of.plane),
             body.version.eq(PageIdentity.VERSION),
+            self.plain.eq(kept.plain),
+            self.source.eq(kept.source),
             whole.eq(Cat(body.as_value()[: PageIdentity.crc.low], checksum(body.as_value()))),
         ]
         m.d.sync += self.record.eq(whole)
         if self.config.randomizer:
-            m.d.comb += [
-                write.data.plain.eq(page.kind != PageKind.DATA),
-                self.row.eq(kept.row),
-                self.plain.eq(kept.plain),
-            ]
+            m.d.comb += self.row.eq(kept.row)
         return m

@@ -37,9 +37,9 @@ class WriteBuffer(wiring.Component):
     sets : Out(stream(PageSet)).array(dies), results : In(stream(SetResult)).array(dies)
     updated : In(stream(PageEvent)).array(dies)   tiles whose gradients had been here
     programmed : Out(stream(PageEvent))
-    fetch : In(stream(BufferPage)), beats : Out(stream(16))   a page for the bus, its identity, and
-      parity if there is a code; the low bytes first. With a randomizer what goes to an array has its key;
-      then a page is fetched only when all beats of the one before have been taken
+    fetch : In(stream(BufferPage)), beats : Out(stream(16))   a page for the bus and its identity, the low
+      bytes first. What goes to an array has its key with a randomizer, and parity with a code; what goes to a
+      die, the identity of the source. A page is fetched only when all beats of the one before have been taken
     home_of : In(BufferPage), home : Out(PageTarget)   where a page of gradients came from
     flush, flushed, discard, lookup, hit, hit_slot            see :class:`PageSets`
     copy : In(stream(BufferPage))     the page that `lookup` has hit; releases it at the end
@@ -172,18 +172,24 @@ class WriteBuffer(wiring.Component):
 
         m.submodules.serializer = serializer = PageSerializer(config)
         connect(m, flipped(self.fetch), serializer.pages)
-        stored = flipped(self.beats)
-        if config.code:
-            # All pages get parity; a die takes of gradients and constants what it needs.
-            m.submodules.encoder = encoder = PageEncoder(config.code, BEAT_BITS)
-            connect(m, encoder.output, stored)
-            stored = encoder.input
-        beats = serializer.beats
+        beats, keyed = serializer.beats, Signal(BEAT_BITS)
         m.d.comb += [
-            stored.valid.eq(beats.valid),
-            stored.payload.eq(beats.payload),
-            beats.ready.eq(stored.ready),
+            keyed.eq(beats.payload),
+            self.beats.valid.eq(beats.valid),
+            self.beats.payload.eq(keyed),
+            beats.ready.eq(self.beats.ready),
         ]
+        if config.code:
+            m.submodules.encoder = encoder = PageEncoder(config.code, BEAT_BITS)
+            m.d.comb += encoder.input.payload.eq(keyed)
+            with m.If(~identities.plain):
+                m.d.comb += [
+                    encoder.input.valid.eq(beats.valid),
+                    beats.ready.eq(encoder.input.ready),
+                    self.beats.valid.eq(encoder.output.valid),
+                    self.beats.payload.eq(encoder.output.payload),
+                    encoder.output.ready.eq(self.beats.ready),
+                ]
         if config.randomizer:
             m.submodules.keys = keys = Keystream(config)
             m.d.sync += keys.restart.eq(self.fetch.valid & self.fetch.ready)
@@ -191,9 +197,14 @@ class WriteBuffer(wiring.Component):
                 keys.row.eq(identities.row),
                 keys.plane.eq(serializer.page.plane),
                 keys.advance.eq(beats.valid & beats.ready),
-                stored.payload.eq(beats.payload ^ Mux(identities.plain, 0, keys.key)),
+                keyed.eq(beats.payload ^ Mux(identities.plain, 0, keys.key)),
             ]
-        m.d.comb += [identities.of.eq(serializer.page), serializer.identity.eq(identities.record)]
+        m.d.comb += [
+            identities.of.eq(serializer.page),
+            serializer.identity.eq(identities.record),
+            serializer.source.eq(identities.source),
+            serializer.plain.eq(identities.plain),
+        ]
         copying, copied, copy_beat = Signal(), Signal(page_layout), Signal(range(config.page_beats))
         copy_reads = Signal()
         m.d.comb += [

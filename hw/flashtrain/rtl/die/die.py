@@ -60,8 +60,9 @@ class Die(wiring.Component):
     - With a randomizer what UPDATE reads from the source has the key of its row, and what it writes has that
       of the target's (see `TileRandomizer`). Gradients, copies and constants have none.
     - A page may be followed by as many of its spare bytes as there are, in both directions. Behind constants
-      and gradients they are ignored, but for the identity behind page 0 of the gradients: the tile's pages
-      get theirs from it (see `TileIdentity`), while the update unit works. Behind copies they are undefined.
+      and gradients they are ignored, but for the identities behind page 0 of the gradients: what is sensed
+      must fit them, and the tile's pages get theirs from them (see `TileIdentity`), while the update unit
+      works. Behind copies they are undefined.
     - Copybacks are there if there are spare blocks.
     - With `read_levels` there is SET FEATURES. The level holds for what is sensed from then on; a reset sets
       it to 0.

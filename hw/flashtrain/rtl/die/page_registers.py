@@ -69,6 +69,7 @@ class PageRegisters(wiring.Component):
         lanes = self.config.die_word_bytes // LANE_BYTES
         items = self.config.die_word_bytes // WORD_BYTES  # binary32 words of a word
         tile, identities = self.tile, self.identities
+        page_lanes = g.page_bytes // LANE_BYTES  # of its data
 
         # A memory for each half: what the array does, and what the pins and the update unit do, never meet in
         # one.
@@ -125,7 +126,7 @@ class PageRegisters(wiring.Component):
             ]
         with m.Elif(identities.write):
             m.d.comb += identities.ready.eq(1)
-            write_lane(identities.plane, g.page_bytes // LANE_BYTES + identities.lane, identities.content)
+            write_lane(identities.plane, page_lanes + identities.lane, identities.content)
         if self.config.code:
             with m.Elif(self.code.write):
                 m.d.comb += self.code.write_ready.eq(1)
@@ -153,9 +154,17 @@ class PageRegisters(wiring.Component):
 
         asks, asked_at = Signal(), Signal(range(depth))
         m.d.comb += [
-            asks.eq((ask & ~self.beside) | tile.read),
-            asked_at.eq(Mux(ask & ~self.beside, ask_address, tile_address(tile.read_index))),
+            asks.eq((ask & ~self.beside) | tile.read | identities.read),
+            asked_at.eq(address(identities.plane, (page_lanes + identities.lane) // lanes)),
+            identities.read_ready.eq(identities.read & ~tile.read & ~(ask & ~self.beside)),
         ]
+        with m.If(ask & ~self.beside):
+            m.d.comb += asked_at.eq(ask_address)
+        with m.Elif(tile.read):
+            m.d.comb += asked_at.eq(tile_address(tile.read_index))
+        identity_lane = Signal(range(lanes), reset_less=True)
+        with m.If(identities.read_ready):
+            m.d.sync += identity_lane.eq(identities.lane % lanes)
         code_lane, code_comes = Signal(range(lanes), reset_less=True), Signal()
         if self.config.code:
             m.d.comb += self.code.read_ready.eq(self.code.read & ~asks)
@@ -190,9 +199,11 @@ class PageRegisters(wiring.Component):
                 ]
         pins_word = Mux(pins_half, contents[1], contents[0])
         tile_word = Mux(tile_half, contents[1], contents[0])
+        identity_word = Mux(cache_half, contents[1], contents[0])
         m.d.comb += [
             self.words.from_register.eq(Mux(array_half, contents[1], contents[0])),
             tile.operand.eq(tile_word.word_select(item, 8 * WORD_BYTES)),
+            identities.found.eq(identity_word.word_select(identity_lane, 8 * LANE_BYTES)),
         ]
         if self.config.code:
             with m.If(code_comes):

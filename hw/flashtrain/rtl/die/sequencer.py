@@ -33,7 +33,7 @@ class Sequencer(wiring.Component):
     UPDATE senses a tile, hands it over, and at once programs the tile of the UPDATE before, which was in the
     cache registers until then; its rows are kept meanwhile. UPDATE_END programs the last.
 
-    A tile that was damaged in the cells counts as one whose program has failed, on the planes concerned.
+    A tile that is damaged (`spec.update`) counts as one whose program has failed, on the planes concerned.
 
     If there are spare blocks, what 35h has sensed stays in the cache register, and is programmed from there.
     A feature that is set keeps the die busy for `tfeat`, if the configuration has one.
@@ -54,7 +54,7 @@ class Sequencer(wiring.Component):
     handed_over : Out(1)    the pages to output are in the cache registers from this clock on
     update : Out(1)         a tile is in the cache registers from the next clock on: begin to work on it
     update_busy : In(1)     the update unit works, from the clock after `update` on
-    update_damaged : In(planes)   planes whose words could not be corrected, when the unit is done
+    update_damaged : In(planes)   planes on which the tile is damaged, when the unit is done
     within_update : Out(1)  the die is busy with an UPDATE
     source_row, target_row : Out   rows of the tile that the unit works on; with a randomizer
     resting : Out(1)        nothing changes before the next command or the end of the array's operation

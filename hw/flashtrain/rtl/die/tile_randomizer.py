@@ -1,6 +1,6 @@
 """Between what a die computes and what its arrays hold."""
 
-from amaranth import Cat, Const, Module, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -15,12 +15,12 @@ from .tile_words import TileWords
 
 
 class TileRandomizer(wiring.Component):
-    """Takes the key of the source's row off the words that the update unit's walker reads, and puts that of
-    the target's row on what it writes, and on identities.
+    """Takes the key of the source's row off the words that the update unit's walker reads and off identities,
+    and puts that of the target's row on what is written.
 
-    What the walker neither reads nor writes stays as it is.
+    What is neither read nor written stays as it is.
 
-    Latency: none; a result and an identity pass ten levels of logic on their way, what is read five.
+    Latency: none; what is written passes ten levels of logic on its way, a word that is read five.
 
     Members
     -------
@@ -67,14 +67,21 @@ class TileRandomizer(wiring.Component):
         ]
 
         plain, identities = self.plain, self.identities
+        row = Mux(plain.read, self.source, self.target)
         keys = []
         for number in range(len(plain.content) // KEY_BITS):
             word = Signal(range(page_words + PageIdentity.BYTES // WORD_BYTES), name=f"word_{number}")
             m.d.comb += word.eq(page_words + Cat(Const(number, 1), plain.lane))
-            half = half_done(m, f"half_{number}", self.target, plain.plane[: g.plane_bits], word)
+            half = half_done(m, f"half_{number}", row, plain.plane[: g.plane_bits], word)
             key = finished(m, f"whole_{number}", half)
             keys.append(but_for_version(g, key, word))
+        off = Signal(len(plain.found), reset_less=True)
+        with m.If(identities.read & identities.read_ready):
+            m.d.sync += off.eq(Cat(keys))
         m.d.comb += [
+            identities.read.eq(plain.read),
+            plain.read_ready.eq(identities.read_ready),
+            plain.found.eq(identities.found ^ off),
             identities.write.eq(plain.write),
             identities.plane.eq(plain.plane),
             identities.lane.eq(plain.lane),

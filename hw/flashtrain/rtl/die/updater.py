@@ -1,6 +1,6 @@
 """The part of a die that updates tiles."""
 
-from amaranth import ClockDomain, DomainRenamer, Module, Mux, ResetSignal, Signal
+from amaranth import ClockDomain, DomainRenamer, Module, Mux, ResetInserter, ResetSignal, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -14,7 +14,7 @@ from .pin_lanes import LANE_BYTES, lane_number
 from .step_header import StepHeader
 from .step_statistics import StepStatistics
 from .tile_code import TileCode
-from .tile_identity import IdentityLanes, TileIdentity
+from .tile_identity import LOADED_LANES, IdentityLanes, TileIdentity
 from .tile_walker import TileWalker
 from .tile_words import TileWords
 from .update import UpdateUnit
@@ -27,13 +27,14 @@ class Updater(wiring.Component):
              ◀─▶ gradient buffers ◀─▶ walker ◀─▶ update unit ──▶ statistics ──▶ pins
                                         ▲
                                         └─▶ cache registers
-           ──▶ identity ───────────────────▶
+           ──▶ identity ◀──────────────────▶
 
     The update unit has its clock from the walker: as slow as `update_divider` says, and standing still while
     there is no tile.
 
-    With a code the tile is decoded before and encoded after, see `TileCode`; identities are written when all
-    is decoded, and none if there is a word that could not be corrected.
+    With a code the tile is decoded before and encoded after, see `TileCode`; identities are looked at and
+    written when all is decoded. None is written if the tile is damaged: if there is a word that could not be
+    corrected, or a page that is not the one that was meant.
 
     Members
     -------
@@ -46,8 +47,8 @@ class Updater(wiring.Component):
     statistics_begin, statistics_next : In, byte_pair_out : Out   see `StepStatistics`
     tile : Out(TileWords), identities : Out(IdentityLanes)    the cache registers
     code : Out(CodeLanes)    the same, if there is a code
-    damaged : Out(planes)    planes with words of the tile that could not be corrected; holds from the end of
-                             `busy` to the next `start`
+    damaged : Out(planes)    planes on which the tile is damaged; holds from the end of `busy` to the next
+                             `start`
     """
 
     def __init__(self, config: FmsConfig):
@@ -81,7 +82,8 @@ class Updater(wiring.Component):
         m = Module()
         m.submodules.header = header = StepHeader()
         m.submodules.gradients = gradients = GradientBuffers(self.config)
-        m.submodules.identity = identity = TileIdentity(self.config)
+        identity = TileIdentity(self.config)
+        m.submodules.identity = ResetInserter(self.abort)(identity)
         m.submodules.walker = walker = TileWalker(self.config)
         m.domains.update = domain = ClockDomain(async_reset=True, local=True)
         m.submodules.unit = unit = DomainRenamer("update")(UpdateUnit(self.config.update_interval))
@@ -92,16 +94,20 @@ class Updater(wiring.Component):
             self._add_code(m, parameters, walker, identity)
         else:
             connect(m, walker.tile, flipped(self.tile))
-            m.d.comb += [identity.start.eq(self.start), self.busy.eq(walker.busy | identity.busy)]
+            m.d.comb += [
+                identity.start.eq(self.start),
+                self.damaged.eq(identity.wrong),
+                self.busy.eq(walker.busy | identity.busy),
+            ]
         connect(m, identity.pages, flipped(self.identities))
         page_lanes = self.config.geometry.page_bytes // LANE_BYTES
-        behind_first = (self.plane == 0) & (self.lane >> 1 == page_lanes >> 1)
+        behind_first = (self.plane == 0) & (self.lane >= page_lanes)
+        lane_behind = self.lane - page_lanes
         m.d.comb += [
-            identity.put.eq(self.put & behind_first),
-            identity.lane.eq(self.lane[0]),
+            identity.put.eq(self.put & behind_first & (lane_behind < LOADED_LANES)),
+            identity.lane.eq(lane_behind),
             identity.lane_in.eq(self.lane_in),
             identity.update.eq(self.update),
-            identity.abort.eq(self.abort),
         ]
         for name in ("load", "update", "plane", "lane", "put", "lane_in", "ask"):
             m.d.comb += getattr(gradients, name).eq(getattr(self, name))
@@ -167,6 +173,6 @@ class Updater(wiring.Component):
             code.identities_busy.eq(identity.busy),
             identity.start.eq(code.decoded),
             identity.void.eq(code.damaged.any()),
-            self.damaged.eq(code.damaged),
+            self.damaged.eq(code.damaged | identity.wrong),
             self.busy.eq(code.busy),
         ]

@@ -60,7 +60,8 @@ class UpdateLane(wiring.Component):
         m.submodules.updater = updater = Updater(self.config)
         m.submodules.tile = tile = TileBuffer(self.config)
         connect(m, updater.tile, tile.tile)
-        m.d.comb += updater.identities.ready.eq(1)  # they lead nowhere: there are no pages here
+        # There are no pages here: identities lead nowhere, and nobody asks whether those found are right.
+        m.d.comb += [updater.identities.read_ready.eq(1), updater.identities.ready.eq(1)]
 
         state = Signal(State)
         left = Signal(range(tile.lanes + 1))  # words of this state that are still to be moved

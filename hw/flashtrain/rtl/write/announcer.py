@@ -92,6 +92,7 @@ class Announcer(wiring.Component):
                 page.payload.source.eq(job.source),
                 page.payload.copies.eq(job.copies),
                 page.payload.page.eq(job.page),
+                page.payload.source_identity.eq(job.source_identity),
                 page.payload.identity.eq(job.identity),
                 page.payload.wear.eq(job.wear),
                 page.payload.channel.eq(number),

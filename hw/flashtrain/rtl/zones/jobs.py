@@ -28,7 +28,8 @@ class JobPlace(data.StructLayout):
         super().__init__({
             "placement": Placement(config),
             "generation": GENERATION_BITS,  # of the zone's content
-            "source": g.zone_bits,  # physical, of an update
+            "source": Placement(config),  # of an update
+            "source_generation": GENERATION_BITS,
             "offset": g.zone_size_bits,  # of the first block
             "after": SEQUENCE_BITS,  # number of the write job that a read has to see
         })  # fmt: skip
@@ -121,7 +122,11 @@ class Jobs(wiring.Component):
         with m.If(command.operation == Operation.UPDATE):
             m.d.comb += [
                 write.kind.eq(PageKind.GRADIENTS),
-                write.source.eq(place.source),
+                write.source.eq(place.source.zone),
+                write.source_identity.stream.eq(command.source),
+                write.source_identity.zone.eq(command.source_zone),
+                write.source_identity.generation.eq(place.source_generation),
+                write.source_identity.sequence.eq(place.source.sequence),
                 write.last_page.eq(command.last_page),
                 write.copies.eq(command.copies),
             ]

@@ -300,7 +300,8 @@ class ZoneManager(wiring.Component):
                     source_zone.state.eq(entry.state),
                     source_zone.pointer.eq(entry.pointer),
                     source_zone.expired.eq(age.expired & source.refuses),
-                    place.source.eq(entry.placement.zone),
+                    place.source.eq(entry.placement),
+                    place.source_generation.eq(entry.generation),
                 ]
                 m.next = "DECIDE"
 

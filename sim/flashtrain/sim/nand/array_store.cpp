@@ -84,6 +84,17 @@ void sense_with_errors(Store& store, int plane, int block, int page, const Block
     open.bytes = open.sensed.data();
 }
 
+// What a page holds, and how many bytes; null if it was not programmed since its block was erased.
+std::pair<uint8_t*, size_t> cells_of(int channel, int die, int plane, int block, int page) {
+    const auto store = stores.find({channel, die});
+    if (store == stores.end()) return {};
+    const auto found = store->second.blocks.find(Store::key(plane, block));
+    if (found == store->second.blocks.end()) return {};
+    const std::vector<Page>& pages = found->second.pages;
+    if (static_cast<size_t>(page) >= pages.size()) return {};
+    return {pages[page].bytes.get(), store->second.page_bytes};
+}
+
 }  // namespace
 
 extern "C" {
@@ -211,14 +222,16 @@ void flashtrain_array_clear_faults() {
 
 // Copies what a page holds to `bytes`; 0 if it was not programmed since its block was erased.
 int flashtrain_array_page(int channel, int die, int plane, int block, int page, uint8_t* bytes) {
-    const auto store = stores.find({channel, die});
-    if (store == stores.end()) return 0;
-    const auto found = store->second.blocks.find(Store::key(plane, block));
-    if (found == store->second.blocks.end()) return 0;
-    const std::vector<Page>& pages = found->second.pages;
-    if (static_cast<size_t>(page) >= pages.size() || !pages[page].bytes) return 0;
-    std::memcpy(bytes, pages[page].bytes.get(), store->second.page_bytes);
-    return 1;
+    const auto [cells, size] = cells_of(channel, die, plane, block, page);
+    if (cells) std::memcpy(bytes, cells, size);
+    return cells != nullptr;
+}
+
+// The reverse.
+int flashtrain_array_put_page(int channel, int die, int plane, int block, int page, const uint8_t* bytes) {
+    const auto [cells, size] = cells_of(channel, die, plane, block, page);
+    if (cells) std::memcpy(cells, bytes, size);
+    return cells != nullptr;
 }
 
 // How often each block of a die was erased: `counts` has `blocks` for each plane.

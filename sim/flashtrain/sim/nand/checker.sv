@@ -25,7 +25,8 @@
 //
 // Updates (spec.update)
 //   Constants      C0h only between update sequences and while the array is idle; at least a header.
-//   Gradients      C2h also to a die that is busy with C7h; behind page 0 the identity of the tile's first page.
+//   Gradients      C2h also to a die that is busy with C7h; behind page 0 the identity of the tile's first page
+//                  and that of its source.
 //   Update         C4h, C5h for each plane from 0 up, one page for all sources and one for all targets; only with
 //                  gradients loaded since the update before.
 //   Sequence       from C7h to C8h nothing else but gradients, copies, statistics, updates, status and reset; C8h
@@ -86,7 +87,7 @@ module flashtrain_nand_checker #(
   localparam integer ROW_BITS = PAGE_BITS + PLANE_BITS + $clog2(BLOCKS);
   localparam integer CHUNK = 8;  // bytes, of which data in is a multiple
   localparam integer HEADER_BYTES = 64;  // of the constants
-  localparam integer IDENTITY_BYTES = 16;  // of a page
+  localparam integer IDENTITIES_BYTES = 24;  // of a tile to be programmed, and of its source
   localparam integer PARAMETERS = 4;  // of a feature
   localparam [7:0] READ_LEVEL = 8'h89;  // the feature
 
@@ -493,9 +494,9 @@ module flashtrain_nand_checker #(
           if (!loaded[die]) refuse(die, $sformatf("command %02xh without data", code));
           else if (code == 8'hC1 && position[die] < HEADER_BYTES)
             refuse(die, $sformatf("command c1h after %0d of the %0d bytes of a header", position[die], HEADER_BYTES));
-          else if (code == 8'hC3 && plane[die] == 0 && position[die] < DATA_BYTES + IDENTITY_BYTES)
-            refuse(die, $sformatf("command c3h of page 0 after %0d of the %0d bytes of a page and an identity",
-                                  position[die], DATA_BYTES + IDENTITY_BYTES));
+          else if (code == 8'hC3 && plane[die] == 0 && position[die] < DATA_BYTES + IDENTITIES_BYTES)
+            refuse(die, $sformatf("command c3h of page 0 after %0d of the %0d bytes of a page and identities",
+                                  position[die], DATA_BYTES + IDENTITIES_BYTES));
           check_run(die);
           if (code == 8'hC3) gradients[die] = 1;
           opened[die] = NO_COMMAND;

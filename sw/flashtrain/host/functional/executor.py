@@ -205,20 +205,27 @@ class Executor:
             return status, 0
         row_blocks = g.channels * g.planes
         gradients = self._pages(request).reshape(request.rows, request.pages, g.channels, g.page_bytes)
+        nothing, faults = np.zeros(g.page_bytes, np.uint8), False
         for row in range(request.rows):
             start = pointer + row * row_blocks
-            state = source.storage.tiles(index, start, row_blocks).reshape(g.planes, g.channels, g.page_bytes)
+            pages = source.storage.read(index, start, row_blocks)
+            lost = [
+                any(page is None for page in pages[channel :: g.channels]) for channel in range(g.channels)
+            ]
+            faults = faults or any(lost)
+            state = np.concatenate([nothing if page is None else page for page in pages])
+            state = state.reshape(g.planes, g.channels, g.page_bytes)
             after = self._dies.update(
                 start // row_blocks % g.dies, _by_channel(state), _by_channel(gradients[row])
             )
-            content.storage.append(
-                index, start, _by_page(after.state, g.page_bytes), content.generation, updated=True
+            content.storage.append_tiles(
+                index, start, _by_page(after.state, g.page_bytes), content.generation, lost * g.planes
             )
             gradients[row, : request.copies] = _by_page(after.copies, g.page_bytes)[: request.copies]
         content.uncommitted = True
         self.counters[Counter.PAGES_APPENDED] += request.blocks
         self.counters[Counter.PAGES_READ] += request.rows * g.channels * request.copies
-        return Status.SUCCESS, index * g.zone_size + pointer
+        return (Status.WRITE_FAULT, 0) if faults else (Status.SUCCESS, index * g.zone_size + pointer)
 
     def _change_generation(
         self, action: GenerationAction, content: StreamContent, source: StreamContent | None

@@ -29,16 +29,33 @@ class Storage:
         self._physical = physical
         self._zones: dict[int, Mapping] = {}
 
-    def append(
-        self, zone: int, offset: int, data: NDArray[np.uint8], generation: int, updated: bool = False
-    ) -> None:
+    def append(self, zone: int, offset: int, data: NDArray[np.uint8], generation: int) -> None:
         """Program whole pages of `zone` from its page `offset` on, which has none there."""
+        pages = data.reshape(-1, self._page_bytes)
+        self._program(zone, offset, pages, generation, [False] * len(pages), updated=False)
+
+    def append_tiles(
+        self, zone: int, offset: int, data: NDArray[np.uint8], generation: int, damaged: list[bool]
+    ) -> None:
+        """The same by an update: pages that are `damaged` have no identity."""
+        self._program(zone, offset, data.reshape(-1, self._page_bytes), generation, damaged, updated=True)
+
+    def _program(
+        self,
+        zone: int,
+        offset: int,
+        pages: NDArray[np.uint8],
+        generation: int,
+        damaged: list[bool],
+        updated: bool,
+    ) -> None:
         if zone not in self._zones:
             sequence, physical = self._physical.sequence, self._physical.take()
             self.restore(zone, generation, physical, sequence, self._physical.wear[physical])
         mapping = self._zones[zone]
-        for number, page in enumerate(data.reshape(-1, self._page_bytes), offset):
-            self._physical.program(mapping.physical, number, Page(page.tobytes(), mapping.owner, updated))
+        for number, (page, lost) in enumerate(zip(pages, damaged, strict=True), offset):
+            owner = None if lost else mapping.owner
+            self._physical.program(mapping.physical, number, Page(page.tobytes(), owner, updated))
 
     def read(self, zone: int, offset: int, count: int) -> list[NDArray[np.uint8] | None]:
         """`count` pages of `zone` from its page `offset` on; None where there is not the right one."""
@@ -48,12 +65,6 @@ class Storage:
             None if page is None or page.owner != mapping.owner else np.frombuffer(page.data, np.uint8)
             for page in pages
         ]
-
-    def tiles(self, zone: int, offset: int, count: int) -> NDArray[np.uint8]:
-        """As the dies take them for an update, right or not; zeros where there is nothing."""
-        nothing = np.zeros(self._page_bytes, np.uint8)
-        pages = self.read(zone, offset, count)
-        return np.concatenate([nothing if page is None else page for page in pages])
 
     def restore(self, zone: int, generation: int, physical: int, sequence: int, wear: int) -> None:
         """`zone` lies on zone `physical`."""
