@@ -199,7 +199,8 @@ class RtlLink(Link):
     def set_errors(self, model: ErrorModel | None, keep: bool = False) -> None:
         """From now on cells and operations fail as the model says; without one they do not.
 
-        What the cells hold is not changed by that, and dies that hang stay so. keep: remember all wrong bits for :meth:`take_flips`.
+        What the cells hold is not changed by that, and dies that hang stay so. keep: remember
+        all wrong bits for :meth:`take_flips`.
         """
         record = ctypes.byref(model_record(model)) if model else None
         self._library.flashtrain_array_set_errors(record, keep)

@@ -81,8 +81,8 @@ class ErrorModel:
         Probabilities: of a page's program, of a block's erase. A page whose program failed holds some of its
         zeros only. When an erase failed, so do programs of the block, until an erase passes.
     hang
-        Probability that an operation of the array on a plane, a program, an erase or a sense, does not end, nor
-        does any that its die begins later.
+        Probability that an operation of the array on a plane (program, erase or sense) does not end, nor does
+        any that its die begins later.
     rated_cycles
         Erases at which the rates of the other parameters hold.
     cycles_before
