@@ -11,7 +11,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.nand import BusOp
-from flashtrain.spec.nvme import Opcode
+from flashtrain.spec.nvme import Completion, Opcode
 
 from .identity import RECORD_BITS
 
@@ -223,6 +223,28 @@ class PageEvent(data.StructLayout):
         super().__init__({"tag": config.tag_bits, "failed": 1})
 
 
+class Correction(data.StructLayout):
+    """What it took to have a page right: wrong bits (all ones: so many or more), and further reads. Nothing
+    without a code."""
+
+    def __init__(self, config: FmsConfig):
+        code = config.code
+        super().__init__({
+            "corrected": min(bits_for(code.words * code.strength + 1), Completion.corrected.width),
+            **({"retries": config.level_bits} if config.read_levels else {}),
+        } if code else {})  # fmt: skip
+
+
+class ReturnedPage(data.StructLayout):
+    """The same of a page of a read: read pipeline to tracker."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({
+            **{name: field.shape for name, field in PageEvent(config)},
+            "correction": Correction(config),
+        })  # fmt: skip
+
+
 class Retired(data.StructLayout):
     """A command left the tracker: tracker to zone manager, which counts a stream's commands in flight.
 
@@ -305,6 +327,7 @@ class ReadHead(data.StructLayout):
             "failed": 1,
             "from_array": 1,
             "identity": RECORD_BITS,
+            "correction": Correction(config),
         })  # fmt: skip
 
 

@@ -13,7 +13,15 @@ from damage import ReadPage, read_page, some_errors
 from flashtrain.rtl.channel.gearbox import READ_CLOCKS
 from flashtrain.rtl.channel.page_corrector import CorrectionCounts, pages_corrected_at_once
 from flashtrain.rtl.channel.read_buffer import HitPage
-from flashtrain.rtl.layouts import BufferPage, FillTarget, PageRetry, PageSource, PageTarget, ReadHead
+from flashtrain.rtl.layouts import (
+    BufferPage,
+    Correction,
+    FillTarget,
+    PageRetry,
+    PageSource,
+    PageTarget,
+    ReadHead,
+)
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec.ecc import RAW_BIT_ERROR_RATE
@@ -193,6 +201,7 @@ class Bench:
             assert fields["from_array"] == (number in self.identities)
             failed = number in self.decoded and self.decoded[number].failed
             assert (fields["tag"], fields["failed"]) == (number % CONFIG.commands, int(failed))
+            assert fields["correction"] == self.correction(number)
             page = words[at * CONFIG.page_beats : (at + 1) * CONFIG.page_beats]
             assert page == self.words[number], f"page {number}"
         assert sorted(order) == sorted(self.words)
@@ -202,6 +211,13 @@ class Bench:
         assert +self.counted == self._counts()
         assert self.settled == (len(self.stored) if CONFIG.read_levels else 0)
         return order
+
+    def correction(self, number: int) -> int:
+        """What must be told of a page: nothing of those that do not come from an array."""
+        if number not in self.decoded:
+            return 0
+        told = {"corrected": self.decoded[number].bits, "retries": self.levels[number]}
+        return pack(Correction(CONFIG), **{name: told[name] for name in Correction(CONFIG).members})
 
     def _counts(self) -> Counter:
         """What must have been counted."""
