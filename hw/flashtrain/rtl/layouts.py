@@ -223,9 +223,9 @@ class PageEvent(data.StructLayout):
         super().__init__({"tag": config.tag_bits, "failed": 1})
 
 
-class Correction(data.StructLayout):
-    """What it took to have a page right: wrong bits (all ones: so many or more), and further reads. Nothing
-    without a code."""
+class ReadEffort(data.StructLayout):
+    """What it took to have a page right: wrong bits, as many as a completion can tell, and further reads.
+    Nothing without a code."""
 
     def __init__(self, config: FmsConfig):
         code = config.code
@@ -236,12 +236,12 @@ class Correction(data.StructLayout):
 
 
 class ReturnedPage(data.StructLayout):
-    """The same of a page of a read: read pipeline to tracker."""
+    """A page of a read is in the tensor buffer: read pipeline to tracker."""
 
     def __init__(self, config: FmsConfig):
         super().__init__({
             **{name: field.shape for name, field in PageEvent(config)},
-            "correction": Correction(config),
+            "effort": ReadEffort(config),
         })  # fmt: skip
 
 
@@ -317,7 +317,8 @@ class ReadHead(data.StructLayout):
     """A page that a channel has ready for the tensor buffer; its beats follow.
 
     `from_array`: it lay in the array as a page, and came with `identity`, the bytes of its record. `failed`:
-    it has more wrong bits than error correction can correct; then the identity is zeros, which are none.
+    it has more wrong bits than error correction can correct; then the identity is zeros, which are none, and
+    the effort means nothing.
     """
 
     def __init__(self, config: FmsConfig):
@@ -327,7 +328,7 @@ class ReadHead(data.StructLayout):
             "failed": 1,
             "from_array": 1,
             "identity": RECORD_BITS,
-            "correction": Correction(config),
+            "effort": ReadEffort(config),
         })  # fmt: skip
 
 

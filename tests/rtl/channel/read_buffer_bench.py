@@ -15,11 +15,11 @@ from flashtrain.rtl.channel.page_corrector import CorrectionCounts, pages_correc
 from flashtrain.rtl.channel.read_buffer import HitPage
 from flashtrain.rtl.layouts import (
     BufferPage,
-    Correction,
     FillTarget,
     PageRetry,
     PageSource,
     PageTarget,
+    ReadEffort,
     ReadHead,
 )
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
@@ -201,7 +201,7 @@ class Bench:
             assert fields["from_array"] == (number in self.identities)
             failed = number in self.decoded and self.decoded[number].failed
             assert (fields["tag"], fields["failed"]) == (number % CONFIG.commands, int(failed))
-            assert fields["correction"] == self.correction(number)
+            assert fields["effort"] == self.effort(number)
             page = words[at * CONFIG.page_beats : (at + 1) * CONFIG.page_beats]
             assert page == self.words[number], f"page {number}"
         assert sorted(order) == sorted(self.words)
@@ -212,12 +212,12 @@ class Bench:
         assert self.settled == (len(self.stored) if CONFIG.read_levels else 0)
         return order
 
-    def correction(self, number: int) -> int:
+    def effort(self, number: int) -> int:
         """What must be told of a page: nothing of those that do not come from an array."""
         if number not in self.decoded:
             return 0
         told = {"corrected": self.decoded[number].bits, "retries": self.levels[number]}
-        return pack(Correction(CONFIG), **{name: told[name] for name in Correction(CONFIG).members})
+        return pack(ReadEffort(CONFIG), **{name: told[name] for name in ReadEffort(CONFIG).members})
 
     def _counts(self) -> Counter:
         """What must have been counted."""

@@ -9,10 +9,10 @@ from cocotb.triggers import RisingEdge
 from flashtrain.rtl.frontend.stopwatch import Span
 from flashtrain.rtl.layouts import (
     Answer,
-    Correction,
     Opening,
     Operation,
     PageEvent,
+    ReadEffort,
     Retired,
     ReturnedPage,
 )
@@ -45,13 +45,13 @@ class Tracked:
     answered_at: int = 0
     reported: int = 0
     program_failed: bool = False
-    corrections: list[dict[str, int]] = field(default_factory=list)  # of pages that were returned
+    efforts: list[dict[str, int]] = field(default_factory=list)  # of pages that were returned
 
     @property
     def told(self) -> int:
         """The result of a read."""
         return sum(
-            getattr(Completion, name).put(max((one[name] for one in self.corrections), default=0))
+            getattr(Completion, name).put(max((one[name] for one in self.efforts), default=0))
             for name in ("corrected", "retries")
         )
 
@@ -151,9 +151,9 @@ class Bench:
     def _event(name: str, command: Tracked, failed: int) -> int:
         if name != "returned":
             return pack(PageEvent(CONFIG), tag=command.tag, failed=failed)
-        bits = random.choice((0, 1, random.getrandbits(Correction(CONFIG).size)))
-        command.corrections.append(unpack(Correction(CONFIG), bits))
-        return pack(ReturnedPage(CONFIG), tag=command.tag, failed=failed, correction=bits)
+        bits = random.choice((0, 1, random.getrandbits(ReadEffort(CONFIG).size)))
+        command.efforts.append(unpack(ReadEffort(CONFIG), bits))
+        return pack(ReturnedPage(CONFIG), tag=command.tag, failed=failed, effort=bits)
 
     async def _watch(self) -> None:
         """Follow what is handed over in each clock."""

@@ -8,7 +8,7 @@ import cocotb
 from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.axi import burst_layout, write_beat_layout
-from flashtrain.rtl.layouts import Correction, ReadHead, ReadJob, ReadPage, ReturnedPage, ZoneIdentity
+from flashtrain.rtl.layouts import ReadEffort, ReadHead, ReadJob, ReadPage, ReturnedPage, ZoneIdentity
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec import preset
@@ -46,7 +46,7 @@ class Bench:
         self.memory: dict[int, int] = {}
         self.from_sram: set[int] = set()
         self.failed_pages: set[int] = set()
-        self.corrections: Counter = Counter()  # with the tag
+        self.efforts: Counter = Counter()  # with the tag
         self.asked: list[tuple[int, dict]] = []  # channel and page
         dut.issued.value = 0
 
@@ -75,8 +75,8 @@ class Bench:
                 from_array = not page["statistics"] and page["page"] not in self.from_sram
                 known = from_array and not failed
                 record = self.identity_of(job, page, channel) if known else bytes(16)
-                correction = random.getrandbits(Correction(CONFIG).size)
-                self.corrections[page["tag"], correction] += 1
+                effort = random.getrandbits(ReadEffort(CONFIG).size)
+                self.efforts[page["tag"], effort] += 1
                 self.heads[channel].send(
                     pack(
                         ReadHead(CONFIG),
@@ -85,7 +85,7 @@ class Bench:
                         failed=failed,
                         from_array=int(from_array),
                         identity=int.from_bytes(record, "little"),
-                        correction=correction,
+                        effort=effort,
                     )
                 )
                 self.beats[channel].send(*(
@@ -167,7 +167,7 @@ async def pages_reach_the_tensor_buffer(dut, busy):
     events = [unpack(ReturnedPage(CONFIG), e) for e in await bench.returned.wait_for(tags.total())]
     assert bench.memory == memory
     assert Counter(event["tag"] for event in events) == tags
-    assert Counter((event["tag"], event["correction"]) for event in events) == bench.corrections
+    assert Counter((event["tag"], event["effort"]) for event in events) == bench.efforts
     assert not any(event["failed"] for event in events)
 
 

@@ -12,10 +12,10 @@ from ..layouts import (
     LBA_BITS,
     STREAM_BITS,
     Answer,
-    Correction,
     Opening,
     Operation,
     PageEvent,
+    ReadEffort,
     Retired,
     ReturnedPage,
 )
@@ -88,7 +88,7 @@ class CommandTracker(wiring.Component):
             "count": count_bits,
             "failed": 1,
             "program_failed": 1,
-            "correction": Correction(config),
+            "effort": ReadEffort(config),
         })  # fmt: skip
         m.submodules.progress = counts = Memory(shape=progress, depth=config.commands, init=[])
         m.submodules.commands = commands = Memory(shape=InFlight(config), depth=config.commands, init=[])
@@ -99,8 +99,8 @@ class CommandTracker(wiring.Component):
         advance = Signal()
         valid, is_opening, of_program = Signal(), Signal(), Signal()
         opening, event = Signal(Opening(config)), Signal(PageEvent(config))
-        correction = Signal(Correction(config))
-        self._choose(m, advance, valid, is_opening, of_program, opening, event, correction)
+        effort = Signal(ReadEffort(config))
+        self._choose(m, advance, valid, is_opening, of_program, opening, event, effort)
 
         # Second step: it is entered into the memories, or it is the last and makes the answer.
         command, left = command_read.data, Signal(count_bits)
@@ -112,11 +112,11 @@ class CommandTracker(wiring.Component):
         failure = Mux(reads, Status.UNRECOVERED_READ_ERROR, Status.WRITE_FAULT)
         tag = Mux(is_opening, opening.tag, event.tag)
         told = Signal(LBA_BITS)  # of a read
-        for name, value in correction.shape():
-            before, most = count_read.data.correction[name], Signal(value.shape, name=f"most_{name}")
+        for name, value in effort.shape():
+            before, most = count_read.data.effort[name], Signal(value.shape, name=f"most_{name}")
             m.d.comb += [
-                most.eq(Mux(before > correction[name], before, correction[name])),
-                count_write.data.correction[name].eq(Mux(is_opening, 0, most)),
+                most.eq(Mux(before > effort[name], before, effort[name])),
+                count_write.data.effort[name].eq(Mux(is_opening, 0, most)),
             ]
             with m.If(command.operation == Operation.READ):
                 m.d.comb += told[getattr(Completion, name).within(Completion.result)].eq(most)
@@ -184,7 +184,7 @@ class CommandTracker(wiring.Component):
         ]
         return m
 
-    def _choose(self, m: Module, advance, valid, is_opening, of_program, opening, event, correction):
+    def _choose(self, m: Module, advance, valid, is_opening, of_program, opening, event, effort):
         events = (self.arrived, self.programmed, self.returned)
         sources = (self.opening, *events)
         m.submodules.turn = turn = RoundRobin(len(sources))
@@ -197,7 +197,7 @@ class CommandTracker(wiring.Component):
             m.d.sync += is_opening.eq(turn.chosen[0])
             m.d.sync += [
                 opening.eq(self.opening.payload),
-                correction.eq(Mux(turn.chosen[len(events)], self.returned.payload.correction, 0)),
+                effort.eq(Mux(turn.chosen[len(events)], self.returned.payload.effort, 0)),
             ]
             for number, source in enumerate(events, 1):
                 with m.If(turn.chosen[number]):

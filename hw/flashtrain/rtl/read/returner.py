@@ -108,7 +108,7 @@ class ReadReturner(wiring.Component):
             routes.input.payload.identity.eq(checked.identity),
             events.input.payload.tag.eq(checked.tag),
             events.input.payload.failed.eq(checked.failed),
-            events.input.payload.correction.eq(checked.correction),
+            events.input.payload.effort.eq(checked.effort),
         ]
         m.d.comb += [queue.input.valid.eq(check.checked.valid & room) for queue in (requests, routes, events)]
 
@@ -159,7 +159,7 @@ class ReadReturner(wiring.Component):
         m.d.comb += [
             returned.input.valid.eq(self.axi.b.valid & last_answer),
             returned.input.payload.tag.eq(events.output.payload.tag),
-            returned.input.payload.correction.eq(events.output.payload.correction),
+            returned.input.payload.effort.eq(events.output.payload.effort),
             returned.input.payload.failed.eq(events.output.payload.failed | error | self.axi.b.payload.error),
             self.axi.b.ready.eq(returned.input.ready | ~last_answer),
             events.output.ready.eq(returned.input.valid & returned.input.ready),
