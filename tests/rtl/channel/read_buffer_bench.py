@@ -11,7 +11,7 @@ from cocotb.triggers import RisingEdge
 from damage import ReadPage, read_page, some_errors
 
 from flashtrain.rtl.channel.gearbox import READ_CLOCKS
-from flashtrain.rtl.channel.page_corrector import CorrectionCounts, pages_corrected_at_once
+from flashtrain.rtl.channel.page_corrector import WORDS_WAITING, CorrectionCounts, pages_corrected_at_once
 from flashtrain.rtl.channel.read_buffer import HitPage
 from flashtrain.rtl.layouts import (
     BufferPage,
@@ -321,9 +321,12 @@ async def clean_pages_follow_each_other(dut):
         assert clocks[-1] - clocks[0] == CONFIG.page_beats - 1
 
 
-@cocotb.test(skip=CODE is None or CODE.strength != 13)
+@cocotb.test(skip=CODE is None or pages_corrected_at_once(CONFIG, CODE) * CODE.words < WORDS_WAITING)
 async def keeps_up_with_the_errors_it_is_made_for(dut):
-    """At the raw bit error rate that the strength follows from, the bus goes on as if there were none."""
+    """At the raw bit error rate that the strength follows from, the bus goes on as if there were none.
+
+    Not with few small page buffers: a word with errors takes longer than it comes, and no other may wait.
+    """
     bench = Bench(dut)
     await start(dut)
     random_bits = np.random.default_rng(cocotb.RANDOM_SEED)
