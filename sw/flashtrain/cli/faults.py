@@ -54,15 +54,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
         return SPOILT
     console.say(
         f"{tally.runs} training runs of {options.iterations} iterations, {tally.clocks:,} clocks,"
-        f" all the same as plain NumPy to the last bit ({tally.seconds:.0f} s)\n"
+        f" all the same as plain NumPy to the last bit{', as far as they came' * bool(tally.ended)}"
+        f" ({tally.seconds:.0f} s)\n"
         f"{tally.wrong_bits:,} wrong bits sensed, {tally.corrected:,} of them corrected by the channels in"
         f" {tally.pages:,} pages ({tally.worst_pages:,} with 8 or more), the others by the dies"
         f" or not fetched; {tally.rescued:,} pages read again; data aged by {tally.days:,.0f} days in all\n"
         f"{tally.broken:,} blocks broke: {tally.failures:,} programs and erases failed,"
         f" {tally.replaced:,} blocks were replaced and {tally.repeated:,} page sets programmed again"
         + (
-            f"\n{tally.hung:,} dies hung, which ended {tally.ended:,} of the runs with an error;"
-            " until then they were the same"
+            f"\n{tally.hung:,} dies hung, which ended {tally.ended:,} of the runs with an error"
             if options.hangs
             else ""
         )
