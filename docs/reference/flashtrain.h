@@ -377,6 +377,8 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 /* Fields of the 16-byte completion entry (Base figures 90 and 93). */
 #define FLASHTRAIN_COMPLETION_BYTES 16
 #define FLASHTRAIN_COMPLETION_RESULT 0, 64 /* append, update: the assigned LBA */
+#define FLASHTRAIN_COMPLETION_CORRECTED 0, 8 /* read: bits of the page with the most; all ones: so many or more */
+#define FLASHTRAIN_COMPLETION_RETRIES 8, 8 /* read: of the page with the most */
 #define FLASHTRAIN_COMPLETION_SQ_HEAD 64, 16
 #define FLASHTRAIN_COMPLETION_SQ_ID 80, 16 /* the port */
 #define FLASHTRAIN_COMPLETION_CID 96, 16

@@ -151,6 +151,8 @@ def test_completion_entry():
     assert Completion.BYTES == 16
     assert fields(Completion) == {
         "result": (0, 64),
+        "corrected": (0, 8),
+        "retries": (8, 8),
         "sq_head": (64, 16),
         "sq_id": (80, 16),
         "cid": (96, 16),

@@ -1,13 +1,14 @@
 """The campaign of `flashtrain faults`: training on cells that forget bits and blocks that break."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from flashtrain.attack.faults import Campaign, Spoilt
 from flashtrain.attack.faults.conditions import Conditions
 from flashtrain.cli.main import main
-from flashtrain.sim.nand_errors import even
+from flashtrain.sim.nand_errors import Wear, even
 from flashtrain.spec import ConfigError, preset
 
 TINY = preset("tiny")
@@ -34,6 +35,25 @@ def test_too_many_errors_are_found(monkeypatch: pytest.MonkeyPatch):
         Campaign(CODED, 1, iterations=3).run_once(3)
 
 
+def hanging(rate: float):
+    """In the place of `Conditions.hanging`."""
+    return lambda self, random: replace(self, errors=replace(self.errors, hang=Wear(rate, exponent=0.0)))
+
+
+def test_a_die_that_hangs_ends_a_run(seed: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Conditions, "hanging", hanging(0.05))
+    tally = Campaign(CODED, seed, iterations=3, hangs=True).run_once(0)
+    assert tally.ended == 1 and tally.hung >= 1
+
+
+def test_without_a_lost_die_no_error_is_excused(monkeypatch: pytest.MonkeyPatch):
+    too_many = Conditions(even(4e-3, 1), 0.0)
+    monkeypatch.setattr(Conditions, "random", lambda random, iterations, geometry: too_many)
+    monkeypatch.setattr(Conditions, "hanging", hanging(0.0))
+    with pytest.raises(Spoilt, match=r"run 3: MediaError: .* of stream '.*Conditions"):
+        Campaign(CODED, 1, iterations=3, hangs=True).run_once(3)
+
+
 def test_a_device_without_a_code():
     with pytest.raises(ConfigError, match="code_strength"):
         Campaign(TINY, 1)
@@ -50,7 +70,7 @@ def test_a_spoilt_run_can_be_seen_again(capsys: pytest.CaptureFixture[str], monk
         raise Spoilt(7, "weights differ")
 
     monkeypatch.setattr(Campaign, "run", spoilt)
-    assert main(["faults", "--seed", "5"]) == 1
+    assert main(["faults", "--seed", "5", "--hangs"]) == 1
     printed = capsys.readouterr().out
     assert "SPOILT: run 7: weights differ" in printed
-    assert "--seed 5" in printed and "--run 7" in printed
+    assert all(option in printed for option in ("--seed 5", "--run 7", "--hangs"))

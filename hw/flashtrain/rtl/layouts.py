@@ -11,7 +11,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.nand import BusOp
-from flashtrain.spec.nvme import Opcode
+from flashtrain.spec.nvme import Completion, Opcode
 
 from .identity import RECORD_BITS
 
@@ -224,6 +224,28 @@ class PageEvent(data.StructLayout):
         super().__init__({"tag": config.tag_bits, "failed": 1})
 
 
+class ReadEffort(data.StructLayout):
+    """What it took to have a page right: wrong bits, as many as a completion can tell, and further reads.
+    Nothing without a code."""
+
+    def __init__(self, config: FmsConfig):
+        code = config.code
+        super().__init__({
+            "corrected": min(bits_for(code.words * code.strength + 1), Completion.corrected.width),
+            **({"retries": config.level_bits} if config.read_levels else {}),
+        } if code else {})  # fmt: skip
+
+
+class ReturnedPage(data.StructLayout):
+    """A page of a read is in the tensor buffer: read pipeline to tracker."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({
+            **{name: field.shape for name, field in PageEvent(config)},
+            "effort": ReadEffort(config),
+        })  # fmt: skip
+
+
 class Retired(data.StructLayout):
     """A command left the tracker: tracker to zone manager, which counts a stream's commands in flight.
 
@@ -297,7 +319,8 @@ class ReadHead(data.StructLayout):
     """A page that a channel has ready for the tensor buffer; its beats follow.
 
     `from_array`: it lay in the array as a page, and came with `identity`, the bytes of its record. `failed`:
-    it has more wrong bits than error correction can correct; then the identity is zeros, which are none.
+    it has more wrong bits than error correction can correct; then the identity is zeros, which are none, and
+    the effort means nothing.
     """
 
     def __init__(self, config: FmsConfig):
@@ -307,6 +330,7 @@ class ReadHead(data.StructLayout):
             "failed": 1,
             "from_array": 1,
             "identity": RECORD_BITS,
+            "effort": ReadEffort(config),
         })  # fmt: skip
 
 

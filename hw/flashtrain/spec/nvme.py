@@ -53,7 +53,10 @@ empty. With all zones selected, close applies to the open zones, finish to the o
 the closed ones (too few open resources for all: none changes), reset to all but read-only and offline.
 Retire makes a zone read-only or offline from any other state, but nothing leaves offline; its data stays
 readable while read-only. A stream reset is a reset with all zones selected: retired zones stay what they are.
-The result in a completion is 0 but for a successful append or update.
+The result in a completion is 0 but for a successful append or update, which tell an LBA, and with error
+correction a successful READ. That tells how many bits were corrected in the page with the most of them,
+identity and parity included (`Completion.corrected`), and how often the page with the most retries was read
+again (`Completion.retries`). Of pages that are still in the write buffer both are 0.
 
 Failed programs. When a program of an append or write to a non-volatile stream fails for good (no spare block
 is left for it, or its die does not answer) the command completes with WRITE_FAULT, and its zone is read-only
@@ -262,6 +265,8 @@ class Completion:
 
     BYTES = 16
     result = _dword(0, 0, 64)  # append, update: the assigned LBA
+    corrected = _dword(0, 0, 8)  # read: bits of the page with the most; all ones: so many or more
+    retries = _dword(0, 8, 8)  # read: of the page with the most
     sq_head = _dword(2, 0, 16)
     sq_id = _dword(2, 16, 16)  # the port
     cid = _dword(3, 0, 16)

@@ -191,17 +191,23 @@ class RtlLink(Link):
         self._library.flashtrain_array_add_fault(channel, die, plane, block)
 
     def hang_die(self, channel: int, die: int) -> None:
-        """From now on nothing that this die's array begins ends, except by a reset of the die."""
+        """From now on nothing that this die's array begins ends.
+
+        A reset of the die and a loss of power cut it short, and what comes next hangs as well.
+        """
         self._library.flashtrain_array_hang(channel, die)
 
     def mend_dies(self) -> None:
-        """Undo :meth:`break_block` and :meth:`hang_die` for what begins from now on."""
+        """For what begins from now on no block is broken by :meth:`break_block`, and no die hangs: by
+        :meth:`hang_die`, or because an operation of it did by the model of errors.
+        """
         self._library.flashtrain_array_clear_faults()
 
     def set_errors(self, model: ErrorModel | None, keep: bool = False) -> None:
         """From now on cells and operations fail as the model says; without one they do not.
 
-        What the cells hold is not changed by that. keep: remember all wrong bits for :meth:`take_flips`.
+        What the cells hold is not changed by that, and dies that hang stay so. keep: remember
+        all wrong bits for :meth:`take_flips`.
         """
         record = ctypes.byref(model_record(model)) if model else None
         self._library.flashtrain_array_set_errors(record, keep)

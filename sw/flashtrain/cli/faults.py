@@ -21,6 +21,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--run", type=at_least_zero, default=0, metavar="K",
         help="begin with this run of the seed (default: 0)",
     )  # fmt: skip
+    parser.add_argument(
+        "--hangs", action="store_true",
+        help="dies may hang, and end runs with an error that says which command of which stream failed",
+    )  # fmt: skip
     add_json(parser)
 
 
@@ -29,7 +33,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from flashtrain.attack.faults import Campaign, Spoilt, Tally
 
     config = preset(options.preset)
-    campaign = Campaign(config, options.seed, options.iterations, options.jobs)
+    campaign = Campaign(config, options.seed, options.iterations, options.jobs, options.hangs)
 
     def progress(tally: Tally) -> None:
         console.progress(f"{tally.runs} of {options.runs} runs, {tally.wrong_bits} wrong bits")
@@ -44,18 +48,24 @@ def run(options: argparse.Namespace, console: Console) -> int:
         console.say(f"SPOILT: {spoilt}")
         console.say(
             f"see it again: flashtrain faults --preset {options.preset} --seed {options.seed}"
-            f" --iterations {options.iterations} --runs 1 --run {spoilt.number}"
+            f" --iterations {options.iterations} --runs 1 --run {spoilt.number}{' --hangs' * options.hangs}"
         )
         console.document({"seed": options.seed, "spoilt": str(spoilt)})
         return SPOILT
     console.say(
         f"{tally.runs} training runs of {options.iterations} iterations, {tally.clocks:,} clocks,"
-        f" all the same as plain NumPy to the last bit ({tally.seconds:.0f} s)\n"
+        f" all the same as plain NumPy to the last bit{', as far as they came' * bool(tally.ended)}"
+        f" ({tally.seconds:.0f} s)\n"
         f"{tally.wrong_bits:,} wrong bits sensed, {tally.corrected:,} of them corrected by the channels in"
         f" {tally.pages:,} pages ({tally.worst_pages:,} with 8 or more), the others by the dies"
         f" or not fetched; {tally.rescued:,} pages read again; data aged by {tally.days:,.0f} days in all\n"
         f"{tally.broken:,} blocks broke: {tally.failures:,} programs and erases failed,"
         f" {tally.replaced:,} blocks were replaced and {tally.repeated:,} page sets programmed again"
+        + (
+            f"\n{tally.hung:,} dies hung, which ended {tally.ended:,} of the runs with an error"
+            if options.hangs
+            else ""
+        )
     )
     console.document({"seed": options.seed, "spoilt": None, **asdict(tally)})
     return 0
@@ -67,9 +77,11 @@ COMMAND = Command(
     examples="""\
   flashtrain faults --runs 1000           the RTL of tiny_ecc, a thousand devices
   flashtrain faults --seed 7 --run 12 --runs 1
+  flashtrain faults --hangs               dies may hang in the middle of a run
 
 Worn cells whose data age between iterations, or a steady rate of errors (docs/errors.md); and blocks
-that break at any time, of a device not more than a plane has spares.
+that break at any time, of a device not more than a plane has spares. With --hangs dies may hang, too: such
+a run may end with an error of the command that failed.
 Exit code 1 if the weights of a run differ from plain NumPy in a bit, or a run does not end.
 """,
     add_arguments=add_arguments,

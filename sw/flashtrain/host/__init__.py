@@ -34,6 +34,7 @@ from .errors import (
 from .functional import FunctionalLink
 from .link import Link, LinkFactory
 from .optimizer_state import Generation, OptimizerState
+from .page_health import PageHealth
 from .pending import Pending
 from .recovery import RecoveredStream, RecoveryReport
 from .refresh import Obstacle, OldZone, RefreshReport
@@ -49,7 +50,8 @@ __all__ = [
     "DeviceEnabled", "DeviceHang", "DeviceInfo", "DeviceMismatch", "DevicePort", "DeviceStream", "Extent",
     "ForeignContent", "ForeignGeneration", "FunctionalLink", "Generation", "GenerationPinned", "HostError",
     "JournalDamaged", "Link", "LinkFactory", "NothingToCommit", "Obstacle", "OldZone", "OptimizerState",
-    "Pending", "RecoveredStream", "RecoveryError", "RecoveryReport", "RefreshReport", "RegisterError",
-    "StateMissing", "StateStream", "StateUpdate", "StoredArray", "StoredTensor", "StreamFull", "TensorGroup",
-    "TensorMismatch", "UpdateError", "UpdatePending", "ZoneInfo", "open_device", "raw_entry",
+    "PageHealth", "Pending", "RecoveredStream", "RecoveryError", "RecoveryReport", "RefreshReport",
+    "RegisterError", "StateMissing", "StateStream", "StateUpdate", "StoredArray", "StoredTensor",
+    "StreamFull", "TensorGroup", "TensorMismatch", "UpdateError", "UpdatePending", "ZoneInfo",
+    "open_device", "raw_entry",
 ]  # fmt: skip

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from flashtrain.spec import Completion, Opcode, Status, Submission
+from flashtrain.spec import Completion, FmsConfig, Opcode, Status, Submission
 
 _STATUSES = frozenset(Status)
 
@@ -112,3 +112,11 @@ def parse_completion(raw: bytes) -> CompletionEntry:
         sq_head=c.sq_head.get(entry),
         port=c.sq_id.get(entry),
     )
+
+
+def defined_result(opcode: int, answer: CompletionEntry, config: FmsConfig) -> int:
+    """What commands decide of a result: not what a READ had to correct, which is up to the cells."""
+    if opcode != Opcode.READ or not answer.ok or config.code is None:
+        return answer.result
+    fields = Completion.corrected, Completion.retries
+    return answer.result & ~sum(field.put((1 << field.width) - 1) for field in fields)

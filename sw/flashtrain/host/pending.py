@@ -1,7 +1,9 @@
 """What an asynchronous operation gives: wait for it, and take its result."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Generic, TypeVar
+
+from flashtrain.spec import Status
 
 from .command_errors import command_error
 from .engine import Engine, Flight
@@ -11,15 +13,24 @@ T = TypeVar("T")
 
 
 class Pending(Generic[T]):
-    """One operation under way, of one command or more."""
+    """One operation under way, of one command or more.
+
+    expected: statuses that are no errors of it.
+    """
 
     def __init__(
-        self, engine: Engine, flights: Sequence[Flight], stream: str, make: Callable[[Sequence[Flight]], T]
+        self,
+        engine: Engine,
+        flights: Sequence[Flight],
+        stream: str,
+        make: Callable[[Sequence[Flight]], T],
+        expected: Container[int] = (Status.SUCCESS,),
     ) -> None:
         self._engine = engine
         self._flights = flights
         self._stream = stream
         self._make = make
+        self._expected = expected
 
     @property
     def answered(self) -> bool:
@@ -46,6 +57,6 @@ class Pending(Generic[T]):
                     f"{flight.command.opcode.name} of stream {self._stream!r}: "
                     "the device was disabled before it answered"
                 )
-            if not flight.completion.ok:
+            if flight.completion.status not in self._expected:
                 raise command_error(flight.completion.status, flight.command, flight.port, self._stream)
         return self._make(self._flights)

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.spec import Access, FlashtrainError, Opcode, Port, Stream, ZoneAction, ZoneState
+from flashtrain.spec import Access, FlashtrainError, Opcode, Port, Status, Stream, ZoneAction, ZoneState
 
 from .arrays import as_bytes, blocks_of, check_target, contiguous, storable
 from .command_errors import CommandError
 from .engine import Engine, Flight
 from .entries import Command
 from .errors import ArrayError
+from .page_health import PageHealth, page_health
 from .pending import Pending
 from .stored import Extent, StoredArray, join
 from .stream_space import StreamSpace
@@ -125,12 +126,7 @@ class DeviceStream:
 
     def read_async(self, stored: StoredArray, out: NDArray | None = None) -> Pending[NDArray]:
         """As :meth:`read`, without waiting for the device; `out` is undefined until the result is there."""
-        if not isinstance(stored, StoredArray):
-            raise ArrayError(f"read of a {type(stored).__name__}; expected the StoredArray that append gave")
-        if stored.nsid != self.nsid:
-            raise ArrayError(
-                f"the array is stored in stream {stored.nsid}, not in {self.name!r} ({self.nsid})"
-            )
+        self._check_stored(stored)
         if out is None:
             out = np.empty(stored.shape, stored.dtype)
         return self._read(stored.extents, check_target(out, stored.shape, stored.dtype))
@@ -141,6 +137,25 @@ class DeviceStream:
             raise ArrayError(f"read of {blocks} blocks; expected at least 1")
         out = np.empty(blocks * self._block_bytes, np.uint8)
         return self._read((Extent(self._block_address(lba), blocks),), out).result()
+
+    def health(self, stored: StoredArray) -> PageHealth:
+        """Read an array page by page, and keep only what it took to have each of them right.
+
+        Pages that are lost are told, and no error. Those that are still in the write buffer (:meth:`flush`)
+        count as right at once.
+        """
+        self._check_stored(stored)
+        flights = []
+        for lba in (lba for extent in stored.extents for lba in range(extent.lba, sum(extent))):
+            region = self._engine.region(1)
+            command = Command(Opcode.READ, self.nsid, lba, 1, region.address, self._block_bytes)
+            flights.append(Flight(self.port, command, region=region))
+            self._engine.submit(flights[-1:])
+        return Pending(
+            self._engine, flights, self.name,
+            lambda flights: page_health([flight.completion for flight in flights if flight.completion]),
+            expected=(Status.SUCCESS, Status.UNRECOVERED_READ_ERROR),
+        ).result()  # fmt: skip
 
     def flush(self) -> None:
         """Wait until everything appended so far is programmed to the flash."""
@@ -218,6 +233,14 @@ class DeviceStream:
         return parse_report(target.tobytes())
 
     # How it is done.
+
+    def _check_stored(self, stored: StoredArray) -> None:
+        if not isinstance(stored, StoredArray):
+            raise ArrayError(f"read of a {type(stored).__name__}; expected the StoredArray that append gave")
+        if stored.nsid != self.nsid:
+            raise ArrayError(
+                f"the array is stored in stream {stored.nsid}, not in {self.name!r} ({self.nsid})"
+            )
 
     def _reserve(self, blocks: int) -> Sequence[Extent]:
         self._engine.require_enabled()

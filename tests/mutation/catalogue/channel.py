@@ -162,6 +162,14 @@ CHANNEL = (
         READ_BUFFER,
     ),
     Fault(
+        "bits-of-the-last-word-not-told",
+        "channel/page_corrector.py",
+        "effort.corrected.eq(Mux(bits_now > most, most, bits_now))",
+        "effort.corrected.eq(Mux(bits_before > most, most, bits_before))",
+        "a page does not tell the bits that were corrected in its last code word",
+        READ_BUFFER,
+    ),
+    Fault(
         "no-room-kept-for-verdicts",
         "channel/page_corrector.py",
         "self.room.eq(pages != places)",

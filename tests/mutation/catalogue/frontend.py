@@ -114,6 +114,14 @@ FRONTEND = (
         TRACKER,
     ),
     Fault(
+        "effort-of-the-last-page",
+        "frontend/tracker.py",
+        "most.eq(Mux(before > effort[name], before, effort[name]))",
+        "most.eq(effort[name])",
+        "a read tells the corrected bits of its last page and not of the worst",
+        TRACKER,
+    ),
+    Fault(
         "interrupt-lost-while-another-is-cleared",
         "frontend/registers.py",
         "pending.eq(pending & ~registers.written | self.completed)",

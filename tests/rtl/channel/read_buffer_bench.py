@@ -11,9 +11,17 @@ from cocotb.triggers import RisingEdge
 from damage import ReadPage, read_page, some_errors
 
 from flashtrain.rtl.channel.gearbox import READ_CLOCKS
-from flashtrain.rtl.channel.page_corrector import CorrectionCounts, pages_corrected_at_once
+from flashtrain.rtl.channel.page_corrector import WORDS_WAITING, CorrectionCounts, pages_corrected_at_once
 from flashtrain.rtl.channel.read_buffer import HitPage
-from flashtrain.rtl.layouts import BufferPage, FillTarget, PageRetry, PageSource, PageTarget, ReadHead
+from flashtrain.rtl.layouts import (
+    BufferPage,
+    FillTarget,
+    PageRetry,
+    PageSource,
+    PageTarget,
+    ReadEffort,
+    ReadHead,
+)
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec.ecc import RAW_BIT_ERROR_RATE
@@ -193,6 +201,7 @@ class Bench:
             assert fields["from_array"] == (number in self.identities)
             failed = number in self.decoded and self.decoded[number].failed
             assert (fields["tag"], fields["failed"]) == (number % CONFIG.commands, int(failed))
+            assert fields["effort"] == self.effort(number)
             page = words[at * CONFIG.page_beats : (at + 1) * CONFIG.page_beats]
             assert page == self.words[number], f"page {number}"
         assert sorted(order) == sorted(self.words)
@@ -202,6 +211,13 @@ class Bench:
         assert +self.counted == self._counts()
         assert self.settled == (len(self.stored) if CONFIG.read_levels else 0)
         return order
+
+    def effort(self, number: int) -> int:
+        """What must be told of a page: nothing of those that do not come from an array."""
+        if number not in self.decoded:
+            return 0
+        told = {"corrected": self.decoded[number].bits, "retries": self.levels[number]}
+        return pack(ReadEffort(CONFIG), **{name: told[name] for name in ReadEffort(CONFIG).members})
 
     def _counts(self) -> Counter:
         """What must have been counted."""
@@ -305,9 +321,12 @@ async def clean_pages_follow_each_other(dut):
         assert clocks[-1] - clocks[0] == CONFIG.page_beats - 1
 
 
-@cocotb.test(skip=CODE is None or CODE.strength != 13)
+@cocotb.test(skip=CODE is None or pages_corrected_at_once(CONFIG, CODE) * CODE.words < WORDS_WAITING)
 async def keeps_up_with_the_errors_it_is_made_for(dut):
-    """At the raw bit error rate that the strength follows from, the bus goes on as if there were none."""
+    """At the raw bit error rate that the strength follows from, the bus goes on as if there were none.
+
+    Not with few small page buffers: a word with errors takes longer than it comes, and no other may wait.
+    """
     bench = Bench(dut)
     await start(dut)
     random_bits = np.random.default_rng(cocotb.RANDOM_SEED)

@@ -8,7 +8,8 @@ from flashtrain.sim.nand import VERILATOR_SOURCES
 
 WORD_BYTES, PAGE_WORDS = 32, 17
 PAGE_BYTES = WORD_BYTES * PAGE_WORDS
-PROGRAM, ERASE = 1, 2
+SENSE, PROGRAM, ERASE, BESIDE = range(4)
+HANGS = 2
 
 
 def compile_store(folder: Path) -> ctypes.CDLL:
@@ -36,7 +37,7 @@ class StoredDie:
         return self.library.flashtrain_array_fails(self.channel, self.die, op, plane, block, page)
 
     def write(self, plane: int, block: int, page: int, words: dict[int, bytes]) -> int:
-        """A program; whether it fails."""
+        """A program; whether it fails, or :data:`HANGS`."""
         self.library.flashtrain_array_new_page(self.store, plane, block, page)
         failed = self.fails(PROGRAM, plane, block, page)
         for word, content in words.items():
@@ -62,8 +63,10 @@ class StoredDie:
         return content.raw
 
     def erase(self, plane: int, block: int) -> int:
-        """Whether it fails."""
+        """Whether it fails, or :data:`HANGS`, and then does nothing."""
         failed = self.fails(ERASE, plane, block)
+        if failed == HANGS:
+            return failed
         self.library.flashtrain_array_erase(self.store, plane, block)
         return failed
 

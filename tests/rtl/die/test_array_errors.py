@@ -13,17 +13,22 @@ from flashtrain.sim.nand_errors import (
     ErrorModel,
     PagePlace,
     Wear,
+    cut_erase,
+    cut_program,
     erase_fails,
+    erase_hangs,
     even,
     model_record,
     program_fails,
+    program_hangs,
+    sense_hangs,
     torn,
     wrong_bits,
 )
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from store_kit import PAGE_BYTES, PROGRAM, StoredDie, compile_store
+from store_kit import BESIDE, ERASE, HANGS, PAGE_BYTES, PROGRAM, SENSE, StoredDie, compile_store
 
 CHANNEL, DIE = 3, 1
 BITS = 8 * PAGE_BYTES
@@ -37,6 +42,7 @@ EVERYTHING = ErrorModel(
     transient=0.25,
     program_failure=Wear(0.3, 1.0),
     erase_failure=Wear(0.2, 2.0),
+    hang=Wear(0.05, 0.5),
     rated_cycles=8,
     cycles_before=2,
 )
@@ -53,6 +59,7 @@ def die(library):
     set_errors(library, None)
     taken_flips(library)
     library.flashtrain_array_forget()
+    library.flashtrain_array_clear_faults()
 
 
 def set_errors(library, model: ErrorModel | None, keep: bool = False) -> None:
@@ -84,14 +91,26 @@ class Twin:
     def place(self, plane: int, block: int, page: int) -> PagePlace:
         return PagePlace(CHANNEL, DIE, plane, block, page, self.erases.get((plane, block), 0))
 
-    def program(self, plane: int, block: int, page: int, content: bytes) -> bool:
+    def program(self, plane: int, block: int, page: int, content: bytes) -> int:
         place = self.place(plane, block, page)
+        if program_hangs(self.model, place):
+            self.held[plane, block, page] = cut_program(self.model.seed, place, content, 0.0)
+            self.programmed[plane, block, page] = self.now
+            return HANGS
         failed = (plane, block) in self.stuck or program_fails(self.model, place)
         self.held[plane, block, page] = torn(self.model, place, content) if failed else content
         self.programmed[plane, block, page] = self.now
         return failed
 
-    def erase(self, plane: int, block: int, pages: range) -> bool:
+    def erase(self, plane: int, block: int, pages: range) -> int:
+        if erase_hangs(self.model, self.place(plane, block, 0)):
+            for page in pages:
+                at, place = (plane, block, page), self.place(plane, block, page)
+                if at in self.held:
+                    self.held[at] = cut_erase(self.model.seed, place, self.held[at], 0.0)
+            self.erases[plane, block] = self.erases.get((plane, block), 0) + 1
+            self.reads[plane, block] = 0
+            return HANGS
         failed = erase_fails(self.model, self.place(plane, block, 0))
         (self.stuck.add if failed else self.stuck.discard)((plane, block))
         self.erases[plane, block] = self.erases.get((plane, block), 0) + 1
@@ -100,6 +119,11 @@ class Twin:
             for known in (self.held, self.senses, self.programmed):
                 known.pop((plane, block, page), None)
         return failed
+
+    def sense_hangs(self, plane: int, block: int, page: int) -> bool:
+        """Whether the next one does."""
+        at = plane, block, page
+        return sense_hangs(self.model, self.place(*at), self.senses.get(at, 0))
 
     def sense(self, plane: int, block: int, page: int) -> bytes:
         at = plane, block, page
@@ -117,29 +141,57 @@ class Twin:
 
 
 def test_random_operations_against_the_twin(library, die, seed):
-    """Programs, senses, erases, ages and read levels: the same bytes, the same failures."""
+    """Programs, senses, erases, ages and read levels: the same bytes, the same failures, the same that hang.
+
+    A die that hangs is reset and mended.
+    """
     rng = np.random.default_rng(seed)
     twin = Twin(EVERYTHING)
     set_errors(library, EVERYTHING)
-    happened = {"wrong": 0, "programs": 0, "erases": 0}
+    happened = dict.fromkeys(
+        ("wrong", "programs", "erases", "hung senses", "hung programs", "hung erases"), 0
+    )
+
+    def check(what: str, verdict: int, op: int, *at: int) -> None:
+        happened[f"hung {what}"] += verdict == HANGS
+        if verdict == HANGS:
+            others = ((kind, *rng.integers((2, 3, 4))) for kind in (SENSE, PROGRAM, ERASE, BESIDE))
+            assert all(die.fails(*map(int, other)) == HANGS for other in others)
+            if op in (PROGRAM, ERASE):
+                die.cut(op, *at, passed=0, takes=1000)
+            library.flashtrain_array_clear_faults()
+        elif verdict:
+            happened[what] += 1
+
     pages = range(4)
     for _ in range(3000):
         plane, block, page = (int(rng.integers(n)) for n in (2, 3, len(pages)))
         match rng.choice(["sense", "program", "erase", "time", "level"], p=[0.6, 0.25, 0.09, 0.03, 0.03]):
             case "sense":
+                op, hangs = int(rng.choice([SENSE, BESIDE])), twin.sense_hangs(plane, block, page)
+                if op == BESIDE:
+                    verdict = die.fails(BESIDE, plane, block, page)
+                    check("senses", verdict, op)
+                    assert (verdict == HANGS) == hangs
+                    if hangs:
+                        continue
                 found = die.read_page(plane, block, page)
                 assert found == twin.sense(plane, block, page)
+                if op == SENSE:
+                    verdict = die.fails(SENSE, plane, block, page)
+                    check("senses", verdict, op)
+                    assert (verdict == HANGS) == hangs
                 happened["wrong"] += found != twin.held.get((plane, block, page), ERASED)
             case "program":
                 content = rng.bytes(PAGE_BYTES)
-                failed = twin.program(plane, block, page, content)
-                assert die.write_page(plane, block, page, content) == failed
+                verdict = twin.program(plane, block, page, content)
+                assert die.write_page(plane, block, page, content) == verdict
+                check("programs", verdict, PROGRAM, plane, block, page)
                 assert die.held(plane, block, page) == twin.held[plane, block, page]
-                happened["programs"] += failed
             case "erase":
-                failed = twin.erase(plane, block, pages)
-                assert die.erase(plane, block) == failed
-                happened["erases"] += failed
+                verdict = twin.erase(plane, block, pages)
+                assert die.erase(plane, block) == verdict
+                check("erases", verdict, ERASE, plane, block, 0)
             case "time":
                 seconds = float(rng.exponential(5 * 86_400))
                 library.flashtrain_array_pass_time(seconds)
@@ -338,3 +390,30 @@ def test_failing_programs_and_erases(library, die):
 
     set_errors(library, None)
     assert not die.fails(PROGRAM, 0, min(stuck), 8)
+
+
+def test_operations_that_hang(library, die):
+    """As often as the model says; the die from then on, until it is mended, and no other."""
+    model = ErrorModel(hang=Wear(0.1, exponent=1.0), rated_cycles=4, cycles_before=2)
+    set_errors(library, model)
+    other = StoredDie(library, CHANNEL, DIE + 1)
+    places, hung = 1000, {op: 0 for op in (SENSE, PROGRAM, ERASE, BESIDE)}
+    for op in hung:
+        for block in range(places):
+            if op == SENSE:
+                die.read_page(1, block, 0)
+            if die.fails(op, 1, block) == HANGS:
+                hung[op] += 1
+                assert die.fails(PROGRAM, 0, 0, 3) == HANGS
+                library.flashtrain_array_clear_faults()
+    expected = 0.05 * places
+    assert all(abs(count - expected) < 6 * np.sqrt(expected) for count in hung.values()), hung
+    die_hangs = next(
+        block for block in range(places) if program_hangs(model, PagePlace(CHANNEL, DIE, 1, block))
+    )
+    assert die.fails(PROGRAM, 1, die_hangs) == HANGS
+    set_errors(library, None)
+    assert [die.fails(op, 0, 5) for op in hung] == [HANGS] * 4
+    assert [other.fails(op, 0, 5) for op in hung] == [0] * 4
+    library.flashtrain_array_clear_faults()
+    assert [die.fails(op, 0, 5) for op in hung] == [0] * 4

@@ -29,7 +29,7 @@ def test_decoder(simulator, seed, preset_name):
 
 
 def test_tracker(simulator, seed):
-    run(CommandTracker(preset("tiny")), "tracker", simulator, seed)
+    run(CommandTracker(preset("tiny_ecc")), "tracker", simulator, seed)
 
 
 def test_stopwatch(simulator, seed):

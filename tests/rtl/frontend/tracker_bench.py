@@ -7,11 +7,19 @@ import cocotb
 from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.frontend.stopwatch import Span
-from flashtrain.rtl.layouts import Answer, Opening, Operation, PageEvent, Retired
+from flashtrain.rtl.layouts import (
+    Answer,
+    Opening,
+    Operation,
+    PageEvent,
+    ReadEffort,
+    Retired,
+    ReturnedPage,
+)
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
-from flashtrain.spec import Status, preset
+from flashtrain.spec import Completion, Status, preset
 
-CONFIG = preset("tiny")
+CONFIG = preset("tiny_ecc")
 SOURCES = ("arrived", "programmed", "returned")
 OPERATIONS = (
     Operation.APPEND, Operation.WRITE, Operation.READ, Operation.FLUSH, Operation.UPDATE, Operation.CONSTANTS,
@@ -37,6 +45,15 @@ class Tracked:
     answered_at: int = 0
     reported: int = 0
     program_failed: bool = False
+    efforts: list[dict[str, int]] = field(default_factory=list)  # of pages that were returned
+
+    @property
+    def told(self) -> int:
+        """The result of a read."""
+        return sum(
+            getattr(Completion, name).put(max((one[name] for one in self.efforts), default=0))
+            for name in ("corrected", "retries")
+        )
 
     @property
     def latency_kind(self) -> str | None:
@@ -52,7 +69,7 @@ class Tracked:
             "port": self.port,
             "cid": self.cid,
             "status": fault if failed else Status.SUCCESS,
-            "result": 0 if failed else self.result,
+            "result": 0 if failed else self.told if self.operation is Operation.READ else self.result,
         }
 
 
@@ -128,7 +145,15 @@ class Bench:
                 failed = command.events[command.reported]
                 command.reported += 1
                 command.program_failed |= bool(failed) and name == "programmed"
-                source.send(pack(PageEvent(CONFIG), tag=command.tag, failed=failed))
+                source.send(self._event(name, command, failed))
+
+    @staticmethod
+    def _event(name: str, command: Tracked, failed: int) -> int:
+        if name != "returned":
+            return pack(PageEvent(CONFIG), tag=command.tag, failed=failed)
+        bits = random.choice((0, 1, random.getrandbits(ReadEffort(CONFIG).size)))
+        command.efforts.append(unpack(ReadEffort(CONFIG), bits))
+        return pack(ReturnedPage(CONFIG), tag=command.tag, failed=failed, effort=bits)
 
     async def _watch(self) -> None:
         """Follow what is handed over in each clock."""
@@ -182,8 +207,8 @@ def random_commands(count: int) -> list[Tracked]:
             stream=random.randrange(8),
             source=random.randrange(8),
             zone=random.randrange(CONFIG.geometry.zones),
-            operation=random.choice(OPERATIONS),
-            result=random.getrandbits(32),
+            operation=(operation := random.choice(OPERATIONS)),
+            result=0 if operation is Operation.READ else random.getrandbits(32),
             events=[
                 int(random.random() < 0.03)
                 for _ in range(
@@ -235,7 +260,7 @@ async def the_answer_follows_the_last_event_by_a_clock(dut):
     for _ in range(4):
         await RisingEdge(dut.clk)
     assert dut.idle.value == 0
-    bench.events["returned"].send(pack(PageEvent(CONFIG), tag=tag))
+    bench.events["returned"].send(pack(ReturnedPage(CONFIG), tag=tag))
     await RisingEdge(dut.returned__valid)
     clocks = 0
     while dut.answers__valid.value != 1:

@@ -8,13 +8,13 @@ import cocotb
 from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.axi import burst_layout, write_beat_layout
-from flashtrain.rtl.layouts import PageEvent, ReadHead, ReadJob, ReadPage, ZoneIdentity
+from flashtrain.rtl.layouts import ReadEffort, ReadHead, ReadJob, ReadPage, ReturnedPage, ZoneIdentity
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec import preset
 from flashtrain.spec.identity import PageIdentity, identity_record
 
-CONFIG = preset("tiny")
+CONFIG = preset("tiny_ecc")
 CONFIG = replace(CONFIG, read_queue=8, geometry=replace(CONFIG.geometry, **bench_parameters()))
 GEOMETRY = CONFIG.geometry
 CHANNELS = range(GEOMETRY.channels)
@@ -46,6 +46,7 @@ class Bench:
         self.memory: dict[int, int] = {}
         self.from_sram: set[int] = set()
         self.failed_pages: set[int] = set()
+        self.efforts: Counter = Counter()  # with the tag
         self.asked: list[tuple[int, dict]] = []  # channel and page
         dut.issued.value = 0
 
@@ -74,6 +75,8 @@ class Bench:
                 from_array = not page["statistics"] and page["page"] not in self.from_sram
                 known = from_array and not failed
                 record = self.identity_of(job, page, channel) if known else bytes(16)
+                effort = random.getrandbits(ReadEffort(CONFIG).size)
+                self.efforts[page["tag"], effort] += 1
                 self.heads[channel].send(
                     pack(
                         ReadHead(CONFIG),
@@ -82,6 +85,7 @@ class Bench:
                         failed=failed,
                         from_array=int(from_array),
                         identity=int.from_bytes(record, "little"),
+                        effort=effort,
                     )
                 )
                 self.beats[channel].send(*(
@@ -160,9 +164,10 @@ async def pages_reach_the_tensor_buffer(dut, busy):
     bench.from_sram = {page for page in range(800) if random.random() < 0.3}
     bench.send(*jobs)
     memory, tags = expected(jobs)
-    events = [unpack(PageEvent(CONFIG), e) for e in await bench.returned.wait_for(tags.total())]
+    events = [unpack(ReturnedPage(CONFIG), e) for e in await bench.returned.wait_for(tags.total())]
     assert bench.memory == memory
     assert Counter(event["tag"] for event in events) == tags
+    assert Counter((event["tag"], event["effort"]) for event in events) == bench.efforts
     assert not any(event["failed"] for event in events)
 
 
@@ -222,7 +227,7 @@ async def failed_pages_are_reported(dut):
     jobs = [random_job(100 * number) for number in range(6)]
     bench.send(*jobs)
     total = sum(job["blocks"] for job in jobs)
-    events = [unpack(PageEvent(CONFIG), e) for e in await bench.returned.wait_for(total)]
+    events = [unpack(ReturnedPage(CONFIG), e) for e in await bench.returned.wait_for(total)]
     failed = Counter(event["tag"] for event in events if event["failed"])
     assert bench.failed_pages and failed == Counter(page // 100 for page in bench.failed_pages)
     memory, _ = expected(jobs)
@@ -239,7 +244,7 @@ async def an_error_of_the_tensor_buffer_fails_its_page(dut):
     bench.send({**random_job(0), "blocks": 2})
     await bench.written.wait_for(2 * CONFIG.page_beats)
     bench.answers.send(1, 0)
-    events = [unpack(PageEvent(CONFIG), e) for e in await bench.returned.wait_for(2)]
+    events = [unpack(ReturnedPage(CONFIG), e) for e in await bench.returned.wait_for(2)]
     assert [event["failed"] for event in events] == [1, 0]
 
 
@@ -276,7 +281,7 @@ async def a_page_of_another_identity_is_not_returned(dut, busy):
     jobs = [random_job(100 * number) for number in range(8)]
     bench.send(*jobs)
     memory, tags = expected(jobs)
-    events = [unpack(PageEvent(CONFIG), e) for e in await bench.returned.wait_for(tags.total())]
+    events = [unpack(ReturnedPage(CONFIG), e) for e in await bench.returned.wait_for(tags.total())]
     failed = Counter(event["tag"] for event in events if event["failed"])
     assert wrong and failed == Counter(page // 100 for page in wrong)
     whole = {a: value for a, value in memory.items() if a // GEOMETRY.page_bytes not in wrong}
@@ -290,7 +295,7 @@ async def a_page_of_another_channel_is_not_returned(dut):
     bench.brought = lambda page: page ^ 1
     await bench.start()
     bench.send({**random_job(100), "offset": 4, "blocks": 2})
-    events = [unpack(PageEvent(CONFIG), e) for e in await bench.returned.wait_for(2)]
+    events = [unpack(ReturnedPage(CONFIG), e) for e in await bench.returned.wait_for(2)]
     assert [event["failed"] for event in events] == [1, 1]
     assert not bench.memory
 
@@ -311,7 +316,7 @@ async def an_inspection_returns_what_is_there(dut):
     jobs = [{**random_job(100 * number), "inspect": number % 2} for number in range(1, 8, 2)]
     bench.send(*jobs)
     memory, tags = expected(jobs)
-    events = [unpack(PageEvent(CONFIG), e) for e in await bench.returned.wait_for(tags.total())]
+    events = [unpack(ReturnedPage(CONFIG), e) for e in await bench.returned.wait_for(tags.total())]
     assert not any(event["failed"] for event in events)
     assert bench.failed_pages
     found |= dict.fromkeys(bench.failed_pages, bytes(PageIdentity.BYTES))

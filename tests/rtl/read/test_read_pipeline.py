@@ -46,7 +46,7 @@ class JoinedReadPipeline(wiring.Component):
 @pytest.mark.long("verilator", "tiny")
 @pytest.mark.parametrize("shape", [{}, {"dies": 2, "planes": 4}], ids=["tiny", "wider"])
 def test_read_pipeline(simulator: Simulator, seed: int, shape: dict[str, int]) -> None:
-    tiny = preset("tiny")
+    tiny = preset("tiny_ecc")
     run_bench(
         JoinedReadPipeline(replace(tiny, read_queue=8, geometry=replace(tiny.geometry, **shape))),
         "read_pipeline",

@@ -141,18 +141,25 @@ class PageCorrector(wiring.Component):
         first, last = verdict.word == 0, verdict.word == code.words - 1
         judged, failed = Signal(), Signal()
         failed_before, bits_before = Signal(), Signal(range(code.words * code.strength + 1))
+        bits_now = Signal.like(bits_before)
+        effort = self.corrected.payload.effort
+        most = (1 << len(effort.corrected)) - 1
         m.d.comb += [
             failed.eq(verdict.failed | (failed_before & ~first)),
             self.corrected.valid.eq(verdicts.valid & last & there & ~patch.busy),
             self.corrected.payload.eq(page),
             self.corrected.payload.failed.eq(failed),
             self.corrected.payload.identity.eq(Mux(failed, 0, page.identity)),
+            effort.corrected.eq(Mux(bits_now > most, most, bits_now)),
             verdicts.ready.eq(there & (~last | (self.corrected.ready & ~patch.busy))),
             judged.eq(verdicts.valid & verdicts.ready),
         ]
+        if config.read_levels:
+            m.d.comb += effort.retries.eq(page.source.level)
         bits = Mux(verdict.failed, 0, verdict.corrected)
+        m.d.comb += bits_now.eq(Mux(first, 0, bits_before) + bits)
         with m.If(judged):
-            m.d.sync += [failed_before.eq(failed), bits_before.eq(Mux(first, 0, bits_before) + bits)]
+            m.d.sync += [failed_before.eq(failed), bits_before.eq(bits_now)]
 
         # Counted a clock later, and pages two, when all their bits are summed up.
         ended = Signal()

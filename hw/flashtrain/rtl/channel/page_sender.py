@@ -8,7 +8,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 
 from ..identity import RECORD_BITS
-from ..layouts import PageTarget, ReadHead
+from ..layouts import PageTarget, ReadEffort, ReadHead
 
 
 class CompletePage(data.StructLayout):
@@ -20,6 +20,7 @@ class CompletePage(data.StructLayout):
             "target": PageTarget(config),
             "identity": RECORD_BITS,
             "failed": int(config.code is not None),
+            "effort": ReadEffort(config),
         })  # fmt: skip
 
 
@@ -81,6 +82,7 @@ class PageSender(wiring.Component):
             head.failed.eq(page.failed),
             head.from_array.eq(page.target.from_array),
             head.identity.eq(page.identity),
+            head.effort.eq(page.effort),
             self.pages.ready.eq(self.read_head.ready & ~waiting),
             self.read_data.payload.eq(sent),
             moves.eq(there & (~self.read_data.valid | self.read_data.ready)),

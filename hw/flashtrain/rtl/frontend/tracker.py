@@ -5,10 +5,20 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.spec import FmsConfig, Status
+from flashtrain.spec import Completion, FmsConfig, Status
 
 from ..arbiter import RoundRobin
-from ..layouts import LBA_BITS, STREAM_BITS, Answer, Opening, Operation, PageEvent, Retired
+from ..layouts import (
+    LBA_BITS,
+    STREAM_BITS,
+    Answer,
+    Opening,
+    Operation,
+    PageEvent,
+    ReadEffort,
+    Retired,
+    ReturnedPage,
+)
 from ..queue import Queue
 from .stopwatch import Span
 
@@ -32,8 +42,9 @@ class CommandTracker(wiring.Component):
     """Counts the events that each command still waits for, and answers it after the last one.
 
     A command of which an event has failed is answered with UNRECOVERED_READ_ERROR if it reads (data,
-    statistics, or to inspect), else with WRITE_FAULT, and with a result of 0. Its tag is free from the answer
-    on. Whether it was an event of `programmed` that failed is told to the zone manager only.
+    statistics, or to inspect), else with WRITE_FAULT, and with a result of 0. That of a READ is the most that
+    it took to have one of its pages right. Its tag is free from the answer on. Whether it was an event of
+    `programmed` that failed is told to the zone manager only.
 
     Latency: 1 clock from the last event to the answer. Throughput: one opening or event per clock, in turn;
     all wait while an answer is not taken. Openings come before the events of their tag.
@@ -45,7 +56,7 @@ class CommandTracker(wiring.Component):
     arrived : In(stream(PageEvent))      a page is in SRAM: from the write pipeline
     programmed : In(stream(PageEvent))   a page is programmed, a tile updated and programmed, a die has its
       constants: from the channels
-    returned : In(stream(PageEvent))     a page is in the tensor buffer: from the read pipeline
+    returned : In(stream(ReturnedPage))  a page is in the tensor buffer: from the read pipeline
     answers : Out(stream(Answer))
     retired : Out(stream(Retired))       a command has been answered
     span : Out(Span)                     openings and answers, for the stopwatch
@@ -61,7 +72,7 @@ class CommandTracker(wiring.Component):
             "opening": In(stream.Signature(Opening(config))),
             "arrived": In(event),
             "programmed": In(event),
-            "returned": In(event),
+            "returned": In(stream.Signature(ReturnedPage(config))),
             "answers": Out(stream.Signature(Answer())),
             "retired": Out(stream.Signature(Retired(config))),
             "span": Out(Span(config)),
@@ -73,7 +84,12 @@ class CommandTracker(wiring.Component):
         m = Module()
         config = self.config
         count_bits = len(self.opening.payload.count)
-        progress = data.StructLayout({"count": count_bits, "failed": 1, "program_failed": 1})
+        progress = data.StructLayout({
+            "count": count_bits,
+            "failed": 1,
+            "program_failed": 1,
+            "effort": ReadEffort(config),
+        })  # fmt: skip
         m.submodules.progress = counts = Memory(shape=progress, depth=config.commands, init=[])
         m.submodules.commands = commands = Memory(shape=InFlight(config), depth=config.commands, init=[])
         count_read, count_write = counts.read_port(domain="comb"), counts.write_port()
@@ -83,7 +99,8 @@ class CommandTracker(wiring.Component):
         advance = Signal()
         valid, is_opening, of_program = Signal(), Signal(), Signal()
         opening, event = Signal(Opening(config)), Signal(PageEvent(config))
-        self._choose(m, advance, valid, is_opening, of_program, opening, event)
+        effort = Signal(ReadEffort(config))
+        self._choose(m, advance, valid, is_opening, of_program, opening, event, effort)
 
         # Second step: it is entered into the memories, or it is the last and makes the answer.
         command, left = command_read.data, Signal(count_bits)
@@ -94,6 +111,15 @@ class CommandTracker(wiring.Component):
         reads = Cat(command.operation == operation for operation in readers).any()
         failure = Mux(reads, Status.UNRECOVERED_READ_ERROR, Status.WRITE_FAULT)
         tag = Mux(is_opening, opening.tag, event.tag)
+        told = Signal(LBA_BITS)  # of a read
+        for name, value in effort.shape():
+            before, most = count_read.data.effort[name], Signal(value.shape, name=f"most_{name}")
+            m.d.comb += [
+                most.eq(Mux(before > effort[name], before, effort[name])),
+                count_write.data.effort[name].eq(Mux(is_opening, 0, most)),
+            ]
+            with m.If(command.operation == Operation.READ):
+                m.d.comb += told[getattr(Completion, name).within(Completion.result)].eq(most)
         m.d.comb += [
             count_read.addr.eq(tag),
             count_write.addr.eq(tag),
@@ -122,7 +148,7 @@ class CommandTracker(wiring.Component):
             self.answers.payload.port.eq(command.port),
             self.answers.payload.cid.eq(command.cid),
             self.answers.payload.status.eq(Mux(failed, failure, Status.SUCCESS)),
-            self.answers.payload.result.eq(Mux(failed, 0, command.result)),
+            self.answers.payload.result.eq(Mux(failed, 0, command.result | told)),
         ]
         self._lend_tags(m, returned_tag=event.tag, done=done)
 
@@ -158,7 +184,7 @@ class CommandTracker(wiring.Component):
         ]
         return m
 
-    def _choose(self, m: Module, advance, valid, is_opening, of_program, opening, event):
+    def _choose(self, m: Module, advance, valid, is_opening, of_program, opening, event, effort):
         events = (self.arrived, self.programmed, self.returned)
         sources = (self.opening, *events)
         m.submodules.turn = turn = RoundRobin(len(sources))
@@ -169,10 +195,17 @@ class CommandTracker(wiring.Component):
         with m.If(advance):
             m.d.sync += valid.eq(turn.requests.any())
             m.d.sync += is_opening.eq(turn.chosen[0])
-            m.d.sync += opening.eq(self.opening.payload)
+            m.d.sync += [
+                opening.eq(self.opening.payload),
+                effort.eq(Mux(turn.chosen[len(events)], self.returned.payload.effort, 0)),
+            ]
             for number, source in enumerate(events, 1):
                 with m.If(turn.chosen[number]):
-                    m.d.sync += [event.eq(source.payload), of_program.eq(source is self.programmed)]
+                    m.d.sync += [
+                        event.tag.eq(source.payload.tag),
+                        event.failed.eq(source.payload.failed),
+                        of_program.eq(source is self.programmed),
+                    ]
 
     def _lend_tags(self, m: Module, returned_tag, done):
         """Tags come in their order at first, then as they are returned."""

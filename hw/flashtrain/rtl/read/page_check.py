@@ -9,7 +9,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.identity import PageIdentity
 
 from ..identity import RECORD_BITS, Record, checksum
-from ..layouts import ReadHead, ReadJob, ZoneIdentity
+from ..layouts import ReadEffort, ReadHead, ReadJob, ZoneIdentity
 
 
 class ChosenPage(data.StructLayout):
@@ -31,6 +31,7 @@ class CheckedPage(data.StructLayout):
             "failed": 1,
             "inspect": 1,
             "identity": RECORD_BITS,
+            "effort": ReadEffort(config),
         })  # fmt: skip
 
 
@@ -95,6 +96,7 @@ class PageCheck(wiring.Component):
             checked.channel.eq(page.channel),
             checked.failed.eq((page.head.failed & ~checked.inspect) | wrong),
             checked.identity.eq(page.head.identity),
+            checked.effort.eq(page.head.effort),
         ]
         channel, plane, die, row = (
             Signal(bits, name=name)

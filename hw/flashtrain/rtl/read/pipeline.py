@@ -8,7 +8,7 @@ from flashtrain.spec import FmsConfig
 
 from ..axi import WritePort
 from ..forward import forward
-from ..layouts import SEQUENCE_BITS, PageEvent, ReadHead, ReadJob, ReadPage
+from ..layouts import SEQUENCE_BITS, ReadHead, ReadJob, ReadPage, ReturnedPage
 from .returner import ReadReturner
 from .splitter import ReadSplitter
 
@@ -23,7 +23,7 @@ class ReadPipeline(wiring.Component):
     pages : Out(stream(ReadPage)).array(channels)
     heads, data, data_valid, data_ready, data_chosen   to the channels, see :class:`ReadReturner`
     axi : Out(WritePort)                 the data port's writing side
-    returned : Out(stream(PageEvent))
+    returned : Out(stream(ReturnedPage))
     page_read, busy, stall_memory, no_page : Out(1)   see :class:`ReadReturner`
     """
 
@@ -40,7 +40,7 @@ class ReadPipeline(wiring.Component):
             "data_ready": Out(channels),
             "data_chosen": Out(channels),
             "axi": Out(WritePort(address_bits=config.address_bits, data_bits=bits)),
-            "returned": Out(stream.Signature(PageEvent(config))),
+            "returned": Out(stream.Signature(ReturnedPage(config))),
             "page_read": Out(1),
             "busy": Out(1),
             "stall_memory": Out(1),

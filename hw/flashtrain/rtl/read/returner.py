@@ -10,7 +10,7 @@ from ..arbiter import RoundRobin
 from ..axi import WritePort
 from ..bursts import PageBursts
 from ..identity import RECORD_BITS
-from ..layouts import PageEvent, ReadHead, ReadJob
+from ..layouts import ReadHead, ReadJob, ReturnedPage
 from ..queue import Queue
 from ..register_slice import RegisterSlice
 from .page_check import PageCheck
@@ -48,7 +48,7 @@ class ReadReturner(wiring.Component):
     data_chosen : Out(channels)   the channel whose beats come next
     data : In(16 * channels)      its beats
     axi : Out(WritePort)
-    returned : Out(stream(PageEvent))  a page is in the tensor buffer
+    returned : Out(stream(ReturnedPage))  a page is in the tensor buffer
     page_read, busy : Out(1)           a page is done; a beat moves
     stall_memory, no_page : Out(1)     why none moves: the tensor buffer is not ready; no channel has a page
     """
@@ -65,7 +65,7 @@ class ReadReturner(wiring.Component):
             "data_ready": Out(channels),
             "data_chosen": Out(channels),
             "axi": Out(WritePort(address_bits=config.address_bits, data_bits=bits)),
-            "returned": Out(stream.Signature(PageEvent(config))),
+            "returned": Out(stream.Signature(ReturnedPage(config))),
             "page_read": Out(1),
             "busy": Out(1),
             "stall_memory": Out(1),
@@ -96,7 +96,7 @@ class ReadReturner(wiring.Component):
         # The page goes three ways: its burst's address, the route of its beats, the event at its end.
         m.submodules.bursts = requests = Queue(config.page_address_bits, 3)
         m.submodules.routes = routes = Queue(Route(config), 3)
-        m.submodules.events = events = Queue(PageEvent(config), PAGES_UNDER_WAY)
+        m.submodules.events = events = Queue(ReturnedPage(config), PAGES_UNDER_WAY)
         checked = check.checked.payload
         room = requests.input.ready & routes.input.ready & events.input.ready
         m.d.comb += [
@@ -108,6 +108,7 @@ class ReadReturner(wiring.Component):
             routes.input.payload.identity.eq(checked.identity),
             events.input.payload.tag.eq(checked.tag),
             events.input.payload.failed.eq(checked.failed),
+            events.input.payload.effort.eq(checked.effort),
         ]
         m.d.comb += [queue.input.valid.eq(check.checked.valid & room) for queue in (requests, routes, events)]
 
@@ -153,11 +154,12 @@ class ReadReturner(wiring.Component):
         answered = Signal(range(bursts.count))
         last_answer = answered == bursts.count - 1
         error = Signal()
-        m.submodules.returned_slice = returned = RegisterSlice(PageEvent(config))
+        m.submodules.returned_slice = returned = RegisterSlice(ReturnedPage(config))
         wiring.connect(m, returned.output, wiring.flipped(self.returned))
         m.d.comb += [
             returned.input.valid.eq(self.axi.b.valid & last_answer),
             returned.input.payload.tag.eq(events.output.payload.tag),
+            returned.input.payload.effort.eq(events.output.payload.effort),
             returned.input.payload.failed.eq(events.output.payload.failed | error | self.axi.b.payload.error),
             self.axi.b.ready.eq(returned.input.ready | ~last_answer),
             events.output.ready.eq(returned.input.valid & returned.input.ready),

@@ -1,4 +1,4 @@
-// Which bits of a page a sense gets wrong, and which programs and erases fail.
+// Which bits of a page a sense gets wrong, which programs and erases fail, and which operations hang.
 //
 // The same in NumPy: flashtrain.sim.nand_errors, where the parameters are explained. All is drawn from counters, so it
 // depends on the seed, on the place and on what happened to that block, and on no order of operations.
@@ -18,7 +18,18 @@ constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;
 constexpr double kMostWrong = 0.5;
 
 // What numbers are drawn for.
-enum Purpose : uint64_t { CELLS = 0, TRANSIENT = 1, PROGRAM = 2, ERASE = 3, TORN = 4, PROGRAM_CUT = 5, ERASE_CUT = 6 };
+enum Purpose : uint64_t {
+    CELLS = 0,
+    TRANSIENT = 1,
+    PROGRAM = 2,
+    ERASE = 3,
+    TORN = 4,
+    PROGRAM_CUT = 5,
+    ERASE_CUT = 6,
+    PROGRAM_HANG = 7,
+    ERASE_HANG = 8,
+    SENSE_HANG = 9,
+};
 
 // The finaliser of SplitMix64.
 inline uint64_t mix(uint64_t z) {
@@ -63,7 +74,7 @@ struct Model {
     Wear wear;
     Ageing retention, disturb;
     double transient, level_factor;
-    Wear program_failure, erase_failure;
+    Wear program_failure, erase_failure, hang;
 
     double wear_of(uint64_t erases) const { return (cycles_before + static_cast<double>(erases)) / rated_cycles; }
 
@@ -86,6 +97,11 @@ struct Model {
 
     bool erase_fails(const Place& at) const {
         return fraction(draw(key(ERASE, at), 0)) <= erase_failure.at(wear_of(at.erases));
+    }
+
+    // Whether a die hangs from an operation on: one of the purposes _HANG.
+    bool hangs(Purpose purpose, const Place& at, uint64_t sense = 0) const {
+        return fraction(draw(key(purpose, at, sense), 0)) <= hang.at(wear_of(at.erases));
     }
 
     // Bits of a page of `bits` that its sense number `sense` gets wrong, in order.

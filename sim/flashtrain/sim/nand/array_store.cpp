@@ -30,7 +30,7 @@ struct Fault {
 };
 
 std::vector<Fault> faults;
-std::set<std::pair<int, int>> hanging;  // dies
+std::set<std::pair<int, int>> hanging;  // dies, by the host's wish or the model's
 
 // A bit that a sense got wrong.
 struct Flip {
@@ -52,6 +52,9 @@ bool keep_flips = false;
 std::vector<Flip> flips;
 
 constexpr int kWordsAhead = 8;
+
+// Of ArrayOp; the fourth is a read beside.
+constexpr int kSense = 0, kProgram = 1, kErase = 2;
 
 Store& of(void* store) { return *static_cast<Store*>(store); }
 
@@ -93,6 +96,15 @@ std::pair<uint8_t*, size_t> cells_of(int channel, int die, int plane, int block,
     const std::vector<Page>& pages = found->second.pages;
     if (static_cast<size_t>(page) >= pages.size()) return {};
     return {pages[page].bytes.get(), store->second.page_bytes};
+}
+
+// Whether the model lets an operation hang. A sense has opened its page, a read beside has not.
+bool model_hangs(Store& store, int op, int plane, int block, int page) {
+    using namespace flashtrain_errors;
+    if (op == kProgram) return model->hangs(PROGRAM_HANG, store.place(plane, block, page));
+    if (op == kErase) return model->hangs(ERASE_HANG, store.place(plane, block, 0));
+    const uint32_t senses = store.block(plane, block).page(page).senses;
+    return model->hangs(SENSE_HANG, store.place(plane, block, page), op == kSense ? senses - 1 : senses);
 }
 
 }  // namespace
@@ -187,9 +199,10 @@ void flashtrain_array_read(void* store, int plane, int word, uint32_t* data) {
     }
 }
 
-// Whether an operation fails on a plane (1), or never ends (2). Operations are ArrayOp's; a program has opened its page.
+// Whether an operation fails on a plane (1), or never ends (2). Operations are ArrayOp's; a program or sense has opened
+// its page.
 int flashtrain_array_fails(int channel, int die, int op, int plane, int block, int page) {
-    constexpr int kProgram = 1, kErase = 2;
+    if (model && model_hangs(stores[{channel, die}], op, plane, block, page)) hanging.insert({channel, die});
     if (hanging.count({channel, die})) return 2;
     if (op != kProgram && op != kErase) return 0;
     for (const Fault& fault : faults) {
@@ -212,7 +225,7 @@ void flashtrain_array_add_fault(int channel, int die, int plane, int block) {
     faults.push_back({channel, die, plane, block});
 }
 
-// From now on no operation of this die's array ends, except by a reset.
+// From now on no operation of this die's array ends, except by a reset or a loss of power.
 void flashtrain_array_hang(int channel, int die) { hanging.insert({channel, die}); }
 
 void flashtrain_array_clear_faults() {

@@ -1,4 +1,4 @@
-"""Which cells and operations fail: the twin of `nand/array_errors.h`, bit by bit.
+"""Which cells and operations fail, and which operations hang: the twin of `nand/array_errors.h`, bit by bit.
 
 All is drawn from counters: number i of a sequence is a hash of i and of a key, and the key is a hash of seed,
 purpose, place, erases and, for what is transient, the number of the sense. So nothing depends on the order of
@@ -45,6 +45,9 @@ class Purpose(IntEnum):
     TORN = 4
     PROGRAM_CUT = 5
     ERASE_CUT = 6
+    PROGRAM_HANG = 7
+    ERASE_HANG = 8
+    SENSE_HANG = 9
 
 
 def wrong_bits(model: ErrorModel, place: PagePlace, bits: int, sense: int, rate: float) -> NDArray[np.uint32]:
@@ -72,6 +75,21 @@ def erase_fails(model: ErrorModel, place: PagePlace) -> bool:
     return _fraction(_key(model.seed, Purpose.ERASE, place._replace(page=0))) <= probability
 
 
+def program_hangs(model: ErrorModel, place: PagePlace) -> bool:
+    """Whether its die hangs from this program on."""
+    return _hangs(model, Purpose.PROGRAM_HANG, place)
+
+
+def erase_hangs(model: ErrorModel, place: PagePlace) -> bool:
+    """Whether its die hangs from this erase of the block on. `erases`: before it."""
+    return _hangs(model, Purpose.ERASE_HANG, place._replace(page=0))
+
+
+def sense_hangs(model: ErrorModel, place: PagePlace, sense: int) -> bool:
+    """Whether its die hangs from this sense on. sense: as of :func:`wrong_bits`."""
+    return _hangs(model, Purpose.SENSE_HANG, place, sense)
+
+
 def torn(model: ErrorModel, place: PagePlace, content: bytes) -> bytes:
     """What a page holds when its program has failed: about half of the zeros are ones still."""
     still = _draws(_key(model.seed, Purpose.TORN, place), np.arange(-(-len(content) // 8), dtype=np.uint64))
@@ -82,6 +100,11 @@ def torn(model: ErrorModel, place: PagePlace, content: bytes) -> bytes:
 def fractions(seed: int, purpose: Purpose, place: PagePlace, count: int) -> NDArray[np.float64]:
     """The first numbers of the sequence, in (0, 1]."""
     return _fractions(_key(seed, purpose, place), np.arange(count, dtype=np.uint64))
+
+
+def _hangs(model: ErrorModel, purpose: Purpose, place: PagePlace, sense: int = 0) -> bool:
+    probability = model.hang.at(model.wear_of(place.erases))
+    return _fraction(_key(model.seed, purpose, place, sense)) <= probability
 
 
 def _hit(key: int, bits: int, until: float) -> NDArray[np.uint32]:

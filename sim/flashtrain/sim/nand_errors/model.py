@@ -80,6 +80,9 @@ class ErrorModel:
     program_failure, erase_failure
         Probabilities: of a page's program, of a block's erase. A page whose program failed holds some of its
         zeros only. When an erase failed, so do programs of the block, until an erase passes.
+    hang
+        Probability that an operation of the array on a plane (program, erase or sense) does not end, nor does
+        any that its die begins later.
     rated_cycles
         Erases at which the rates of the other parameters hold.
     cycles_before
@@ -95,6 +98,7 @@ class ErrorModel:
     level_factor: float = 2.0
     program_failure: Wear = field(default_factory=Wear)
     erase_failure: Wear = field(default_factory=Wear)
+    hang: Wear = field(default_factory=Wear)
     rated_cycles: int = 50_000
     cycles_before: int = 0
 

@@ -19,7 +19,7 @@ CUT_RECORD = np.dtype([
 """A program (or if `erase` an erase) on a plane that was cut short. page: of an erase how many the block had;
 left: zeros that are missing, or of an erase still there."""
 
-_NUMBERS = 19
+_NUMBERS = 21
 
 
 class ModelRecord(ctypes.Structure):
@@ -41,5 +41,6 @@ def model_record(model: ErrorModel) -> ModelRecord:
         *(model.transient, model.level_factor),
         *(model.program_failure.rate, model.program_failure.exponent),
         *(model.erase_failure.rate, model.erase_failure.exponent),
+        *(model.hang.rate, model.hang.exponent),
     )
     return ModelRecord(model.seed, (ctypes.c_double * _NUMBERS)(*numbers))

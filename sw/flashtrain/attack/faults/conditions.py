@@ -1,4 +1,4 @@
-"""What the cells of a run are like, and which blocks break, drawn at random."""
+"""What the cells of a run are like, and which blocks break and dies hang, drawn at random."""
 
 from dataclasses import dataclass, replace
 from random import Random
@@ -13,6 +13,8 @@ MOST_EVEN = 1.5e-4
 """Raw bit error rate: beyond what a code is made for, and 10 wrong bits in a code word of 544 bytes, which
 strength 9 does not correct, come once in 5e8 words."""
 LEAST_EVEN = 3e-6
+MOST_HANGS, LEAST_HANGS = 1e-2, 1e-4
+"""Probability that an operation of the array hangs: from the first iteration on, to in few runs at all."""
 
 
 class BrokenBlock(NamedTuple):
@@ -52,6 +54,11 @@ class Conditions:
             erase_failure=Wear(),
         )
         return cls(errors, random.random() * DAYS / iterations, broken)
+
+    def hanging(self, random: Random) -> "Conditions":
+        """The same, and operations hang, each with their die from then on."""
+        rate = LEAST_HANGS * (MOST_HANGS / LEAST_HANGS) ** random.random()
+        return replace(self, errors=replace(self.errors, hang=Wear(rate, exponent=0.0)))
 
 
 def _broken_blocks(random: Random, iterations: int, g: Geometry) -> tuple[BrokenBlock, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from flashtrain.host.entries import CompletionEntry
+from flashtrain.host.entries import CompletionEntry, defined_result
 from flashtrain.host.errors import RegisterError
 from flashtrain.host.link import Link
 from flashtrain.spec import Status
@@ -127,7 +127,7 @@ class Stage:
             if got is None:
                 undefined += answer.effect.writes  # done, or not, or in part
                 continue
-            if (got.status, got.result) != (answer.status, answer.effect.result):
+            if not _agree(subject, command, got, answer):
                 raise Disagreement(f"{subject.name}: {_answered(batch, number, got)}")
             _apply(answer, expected, undefined)
         subject.check_memory(expected, undefined, lambda address: _owner(batch, address))
@@ -154,7 +154,7 @@ class Stage:
 
         def agrees(number: int, wanted: Answer) -> bool:
             got = answers[commands[number].port, commands[number].cid]
-            same = (got.status, got.result) == (wanted.status, wanted.effect.result)
+            same = _agree(subject, commands[number], got, wanted)
             return same and all(_holds(memory, part) for part in wanted.effect.writes)
 
         for number, command in enumerate(commands):
@@ -192,6 +192,12 @@ class Stage:
                 raise Disagreement(
                     f"{subject.name}: GENERATION of stream {nsid} is {got}; expected {stream.generation}"
                 )
+
+
+def _agree(subject: Subject, command: FuzzCommand, got: CompletionEntry, wanted: Answer) -> bool:
+    """Whether status and result are what they must be."""
+    result = defined_result(command.opcode, got, subject.link.config)
+    return (got.status, result) == (wanted.status, wanted.effect.result)
 
 
 def _holds(memory: Memory, part: Written) -> bool:

@@ -11,7 +11,7 @@ from flashtrain.spec.registers import Register
 from flashtrain.spec.streams import SINGLE_NODE, Retention
 
 from ..device import STATE_STREAMS, Device, open_device
-from ..entries import CompletionEntry
+from ..entries import CompletionEntry, defined_result
 from ..link import Link
 from .random_commands import RandomCommands, RawCommand
 from .random_updates import random_step, state_nsids
@@ -91,7 +91,9 @@ def compare_links(
             answers = [side.run(batch, data) for side in sides]
             for number, command in enumerate(batch):
                 where = f"seed {seed}, command {done + number}, {command}"
-                status = _compare(where, command, answers[0].get(command.cid), answers[1].get(command.cid))
+                status = _compare(
+                    config, where, command, answers[0].get(command.cid), answers[1].get(command.cid)
+                )
                 statuses[status] = statuses.get(status, 0) + 1
                 piece = slice(number * piece_bytes, (number + 1) * piece_bytes)
                 if not np.array_equal(sides[0].arena[piece], sides[1].arena[piece]):
@@ -105,13 +107,18 @@ def _open(config: FmsConfig, link: Link, node: NodeTable) -> Device:
 
 
 def _compare(
-    where: str, command: RawCommand, first: CompletionEntry | None, second: CompletionEntry | None
+    config: FmsConfig,
+    where: str,
+    command: RawCommand,
+    first: CompletionEntry | None,
+    second: CompletionEntry | None,
 ) -> str:
     if first is None or second is None:
         raise Mismatch(f"{where}: not answered by the {'first' if first is None else 'second'} Link")
     if first.port != command.port or second.port != command.port:
         raise Mismatch(f"{where}: answered as port {first.port} and {second.port}")
-    if (first.status, first.result) != (second.status, second.result):
+    results = [defined_result(command.opcode, answer, config) for answer in (first, second)]
+    if first.status != second.status or results[0] != results[1]:
         raise Mismatch(
             f"{where}: status {first.status!r}, result {first.result:#x} of the first Link; "
             f"status {second.status!r}, result {second.result:#x} of the second"

@@ -63,6 +63,10 @@ class RawCommand:
     def cid(self) -> int:
         return dict(self.fields)["cid"]
 
+    @property
+    def opcode(self) -> int:
+        return Submission.opcode.get(int.from_bytes(self.entry(), "little"))
+
     def __str__(self) -> str:
         fields = ", ".join(f"{name} {number:#x}" for name, number in self.fields)
         flips = f", bits flipped {self.flipped:#x}" if self.flipped else ""
