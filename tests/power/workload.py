@@ -13,7 +13,7 @@ from flashtrain.training.optimizers import SGD
 
 OPTIMIZER = SGD(0.5)
 GROUP = TensorGroup(OptimizerCode.SGD, ((700,),))
-ACTIONS = {"append", "append_many", "volatile", "reset", "reset_zone", "update", "pin"}
+ACTIONS = {"append", "append_many", "volatile", "reset", "reset_zone", "update", "renew", "pin"}
 
 
 class Workload:
@@ -50,9 +50,10 @@ class Workload:
                 self.reset,
                 self.reset_zone,
                 self.update,
+                self.renew,
                 self.pin,
             ],
-            [6, 4, 2, 1, 2, 4, 1],
+            [6, 4, 2, 1, 2, 4, 1, 1],
         )[0]
         action()
         self.done[action.__name__] = self.done.get(action.__name__, 0) + 1
@@ -110,6 +111,9 @@ class Workload:
         self.updates.append(t)
         self.state.commit()
         del self.weights[0], self.updates[0]
+
+    def renew(self) -> None:
+        self.state.renew()
 
     def pin(self) -> None:
         """A checkpoint, for a moment."""
