@@ -117,6 +117,11 @@ def test_without_spares_a_zone_becomes_read_only(link, device, raw_of):
     assert raw.status(Opcode.ZONE_APPEND, NON_VOLATILE) is Status.ZONE_IS_READ_ONLY
     tensors.check(NON_VOLATILE)
     assert total(device, "SETS_REPEATED") == 0
+    for _ in range(2):
+        link.power_cycle()
+        device.recover()
+        assert stream.report()[0].state is ZoneState.READ_ONLY
+        tensors.check(NON_VOLATILE)
 
     for _ in range(2):
         tensors.append(NON_VOLATILE, G.superpage)

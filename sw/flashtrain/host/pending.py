@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from .command_errors import command_error
+from .command_errors import CommandError, command_error
 from .engine import Engine, Flight
 from .errors import DeviceClosed
 
@@ -11,15 +11,21 @@ T = TypeVar("T")
 
 
 class Pending(Generic[T]):
-    """One operation under way, of one command or more."""
+    """One operation under way, of one command or more. on_error: called before an error is raised."""
 
     def __init__(
-        self, engine: Engine, flights: Sequence[Flight], stream: str, make: Callable[[Sequence[Flight]], T]
+        self,
+        engine: Engine,
+        flights: Sequence[Flight],
+        stream: str,
+        make: Callable[[Sequence[Flight]], T],
+        on_error: Callable[[CommandError], None] = lambda error: None,
     ) -> None:
         self._engine = engine
         self._flights = flights
         self._stream = stream
         self._make = make
+        self._on_error = on_error
 
     @property
     def answered(self) -> bool:
@@ -47,5 +53,7 @@ class Pending(Generic[T]):
                     "the device was disabled before it answered"
                 )
             if not flight.completion.ok:
-                raise command_error(flight.completion.status, flight.command, flight.port, self._stream)
+                error = command_error(flight.completion.status, flight.command, flight.port, self._stream)
+                self._on_error(error)
+                raise error
         return self._make(self._flights)

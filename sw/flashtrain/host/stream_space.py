@@ -24,7 +24,7 @@ _RANKS = {
     ZoneState.CLOSED: _Rank.CLOSED,
     ZoneState.EMPTY: _Rank.EMPTY,
 }
-_RETIRED = (ZoneState.READ_ONLY, ZoneState.OFFLINE)
+RETIRED = (ZoneState.READ_ONLY, ZoneState.OFFLINE)
 
 
 class StreamSpace:
@@ -67,7 +67,7 @@ class StreamSpace:
         """Take the state of all zones from a report."""
         self._rooms = [zone.room for zone in report]
         self._ranks = [_RANKS.get(zone.state, _Rank.UNUSABLE) for zone in report]
-        self._retired = [zone.state in _RETIRED for zone in report]
+        self._retired = [zone.state in RETIRED for zone in report]
         self.known = True
 
     def reserve(self, blocks: int) -> list[Extent]:
