@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ from flashtrain.spec import Access, FlashtrainError, Opcode, Port, Status, Strea
 from .arrays import as_bytes, blocks_of, check_target, contiguous, storable
 from .command_errors import CommandError
 from .engine import Engine, Flight
-from .entries import Command
+from .entries import Command, CompletionEntry
 from .errors import ArrayError, BufferFull
 from .pending import Pending
 from .stored import Extent, StoredArray, join
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 
 UNCHANGED_BY_RESET = (ZoneState.EMPTY, *RETIRED)
+_IN_ANY_ORDER = (Opcode.ZONE_APPEND, Opcode.READ, Opcode.ZONE_MANAGEMENT_RECEIVE)
 _OUT_OF_SERVICE = (Status.WRITE_FAULT, Status.ZONE_IS_READ_ONLY, Status.ZONE_IS_OFFLINE)
 
 
@@ -92,8 +94,8 @@ class DeviceStream:
         Zones are filled one after the other, open ones first. :class:`StreamFull` when the array does not fit
         (nothing is appended then); :class:`ArrayError` for what is not such an array; :class:`MediaError`
         when a program has failed for good: its zone is read-only then, and stays so after a loss of power if
-        there is a journal. What was submitted for that zone meanwhile may end with :class:`ZoneReadOnly`; the
-        next append goes to the zones that are left.
+        there is a journal. Appends that were submitted for that zone meanwhile go to another one; if none
+        has room for what one command appends, they end with :class:`ZoneReadOnly`.
         """
         return self.append_async(array).result()
 
@@ -245,8 +247,14 @@ class DeviceStream:
     def _write(self, opcode: Opcode, array: NDArray, pieces: Sequence[Extent]) -> Pending[StoredArray]:
         data = as_bytes(array)
         address = self._engine.buffer.address_of(array)
-        flights = []
+        flights: list[Flight] = []
         start = 0
+
+        def elsewhere(command: Command, refused: CompletionEntry) -> Command | None:
+            """For a piece, unless another one is lost, and so the array."""
+            lost = any(flight.completion is not None and not flight.completion.ok for flight in flights)
+            return None if lost else self._elsewhere(command, refused)
+
         for piece in pieces:
             nbytes = piece.blocks * self._block_bytes
             slba = piece.lba if opcode is Opcode.WRITE else piece.lba // self.zone_size * self.zone_size
@@ -258,8 +266,11 @@ class DeviceStream:
                 region, at, keep = None, address + start, array
             command = Command(opcode, self.nsid, slba, piece.blocks, at, nbytes)
             flights.append(
-                Flight(self.port, command, region=region, keep=keep, on_failure=self._space.forget)
-            )
+                Flight(
+                    self.port, command, region=region, keep=keep, on_failure=self._space.forget,
+                    instead=elsewhere if opcode is Opcode.ZONE_APPEND else None,
+                )
+            )  # fmt: skip
             self._engine.submit(flights[-1:])
             start += nbytes
 
@@ -268,6 +279,20 @@ class DeviceStream:
             return StoredArray(self.nsid, extents, array.shape, array.dtype)
 
         return Pending(self._engine, flights, self.name, stored, self._look_for_retired)
+
+    def _elsewhere(self, append: Command, refused: CompletionEntry) -> Command | None:
+        """The same append to another zone, if its own was retired meanwhile, and one has the room.
+
+        But not behind commands that may have been meant to come after it.
+        """
+        own = (flight.command for flight in self._engine.in_flight if flight.command.nsid == self.nsid)
+        in_order = all(command.opcode in _IN_ANY_ORDER for command in own)
+        if refused.status != Status.ZONE_IS_READ_ONLY or not in_order:
+            return None
+        self._space.retire(append.slba // self.zone_size)
+        place = self._space.reserve_in_one(append.blocks)
+        self._space.forget()  # reports that are under way do not know of it
+        return None if place is None else replace(append, slba=place.lba // self.zone_size * self.zone_size)
 
     def _read(self, extents: Sequence[Extent], out: NDArray) -> Pending[NDArray]:
         data = as_bytes(out)
