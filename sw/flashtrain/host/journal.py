@@ -10,6 +10,8 @@ When that is full the other one, whose records are all older, is reset and takes
 is acknowledged the newest one is still in the full zone. So if the other one cannot be written, as it was
 retired, the journal takes no more records, and the streams no such changes; but nothing is lost.
 
+Zones that are out of service stand in a record as well: it is written when the driver has seen them so.
+
 Raw commands (`Device.submit_raw`) are not recorded.
 """
 

@@ -14,13 +14,12 @@ What is kept
 - Erase counts: those of physical zones that hold anything are exact. Of others it is the most of these, since
   the least worn zone is allocated first, or what the journal had last if that is more (it is told at each
   recovery and `Device.shutdown`).
-
 - Zones out of service, as far as the driver has seen them so: they are read-only or offline again, with what
   they held. Without a journal they are as if they had not been retired.
 
-Lost are volatile streams, pins, and that a zone was finished. A zone that was not full takes no
-more after a loss of power, since pages past its last one may be half programmed; the zoned command set lets a
-controller finish zones. After `Device.shutdown` it does.
+Lost are volatile streams, pins, and that a zone was finished. A zone that was not full takes no more after a
+loss of power, since pages past its last one may be half programmed; the zoned command set lets a controller
+finish zones. After `Device.shutdown` it does.
 
 How
 ---
@@ -314,14 +313,14 @@ class Recovery:
         self._submit([self._end(sequence)])
 
     def _retire(self, zones: dict[int, ZoneState]) -> None:
-        """Take these logical zones out of service; the recovery has ended."""
-        for zone, state in zones.items():
-            nsid = next(nsid for nsid, own in self._zones.items() if zone in own)
-            stream = next(stream for stream in self._node.streams if stream.nsid == nsid)
-            port = next(port for port in Port if Access.APPEND in stream.access(port))
-            info = self.zones(nsid)[zone - self._zones[nsid].start]
-            self._submit([Command(Opcode.ZONE_RETIRE, nsid, slba=info.start, action=state)], port)
-            self._restored[zone] = replace(info, state=state, write_pointer=None)
+        """Take these logical zones out of service, if anybody may; the recovery has ended."""
+        for stream in self._node.streams:
+            own = self._zones[stream.nsid]
+            port = next((port for port in Port if Access.APPEND in stream.access(port)), None)
+            for zone in sorted(zones.keys() & set(own)) if port is not None else ():
+                info, state = self.zones(stream.nsid)[zone - own.start], zones[zone]
+                self._submit([Command(Opcode.ZONE_RETIRE, stream.nsid, info.start, action=state)], port)
+                self._restored[zone] = replace(info, state=state, write_pointer=None)
 
     def _release(self, zones: Iterable[tuple[int, int]]) -> None:
         """Nobody needs these physical zones, which have this wear."""
