@@ -316,10 +316,10 @@ class Recovery:
         """Take these logical zones out of service, if anybody may; the recovery has ended."""
         for stream in self._node.streams:
             own = self._zones[stream.nsid]
-            port = next((port for port in Port if Access.APPEND in stream.access(port)), None)
-            for zone in sorted(zones.keys() & set(own)) if port is not None else ():
+            able = [port for port in Port if Access.APPEND in stream.access(port)]
+            for zone in sorted(zones.keys() & set(own)) if able else ():
                 info, state = self.zones(stream.nsid)[zone - own.start], zones[zone]
-                self._submit([Command(Opcode.ZONE_RETIRE, stream.nsid, info.start, action=state)], port)
+                self._submit([Command(Opcode.ZONE_RETIRE, stream.nsid, info.start, action=state)], able[0])
                 self._restored[zone] = replace(info, state=state, write_pointer=None)
 
     def _release(self, zones: Iterable[tuple[int, int]]) -> None:
