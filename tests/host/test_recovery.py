@@ -15,11 +15,13 @@ from flashtrain.host import (
     JournalDamaged,
     Link,
     StateMissing,
+    StreamFull,
     TensorGroup,
     open_device,
     raw_entry,
 )
 from flashtrain.host.command_errors import (
+    CommandError,
     InvalidZoneTransition,
     MediaError,
     StreamPinned,
@@ -27,8 +29,19 @@ from flashtrain.host.command_errors import (
     ZoneReadOnly,
 )
 from flashtrain.host.functional.flash import Page
+from flashtrain.host.functional.zones import StreamZones
 from flashtrain.host.journal_record import Record, RecordFormat, StreamEntry
-from flashtrain.spec import ConfigError, Geometry, NodeTable, Opcode, Port, ZoneAction, ZoneState, preset
+from flashtrain.spec import (
+    ConfigError,
+    Geometry,
+    NodeTable,
+    Opcode,
+    Port,
+    Status,
+    ZoneAction,
+    ZoneState,
+    preset,
+)
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.streams import ACTIVATION_NODE, SINGLE_NODE, UPDATE_NODE
@@ -38,6 +51,7 @@ TINY = preset("tiny")
 BLOCK = TINY.geometry.page_bytes
 NO_JOURNAL = NodeTable("no journal", tuple(s for s in UPDATE_NODE.streams if s is not UPDATE_NODE.journal))
 GROUP = TensorGroup(OptimizerCode.SGD, ((900,),))
+EMPTY, RETIRED = ZoneState.EMPTY, (ZoneState.READ_ONLY, ZoneState.OFFLINE)
 JOURNAL = UPDATE_NODE.named("journal").nsid
 
 
@@ -74,6 +88,17 @@ def journal_zones(link):
         z for z in link._flash.zones if z.pages and z.pages[0].owner and z.pages[0].owner.nsid == JOURNAL
     ]
     return sorted(found, key=lambda zone: zone.pages[0].owner.sequence)
+
+
+def in_order(device):
+    device.shutdown()
+    return device.recover()
+
+
+def records(link):
+    """Those that the journal's newest zone holds."""
+    zones = journal_zones(link)
+    return len(zones[-1].pages) if zones else 0
 
 
 def test_what_is_kept(device):
@@ -187,12 +212,150 @@ def test_zone_resets_of_what_is_empty_or_retired_are_not_recorded(device):
     stream = device.stream("trained")
     stored = stream.append(blocks(2))
     stream.retire_zone(0, ZoneState.READ_ONLY)
+    before = records(device.link)
     for _ in range(2):
         stream.reset_zone(1)
     with pytest.raises(InvalidZoneTransition):
         stream.reset_zone(0)
-    assert cycle(device).records == 0
+    assert records(device.link) == before == 1
+    cycle(device)
     assert np.array_equal(stream.read(stored), blocks(2))
+
+
+def states(device, name="trained", port=Port.CORE):
+    return [zone.state for zone in device.stream(name, port).report()]
+
+
+@pytest.mark.parametrize("end", [cycle, in_order], ids=["power failed", "in order"])
+@pytest.mark.parametrize("state", RETIRED)
+@pytest.mark.parametrize("name", ["trained", "weights"])
+def test_zones_stay_retired(device, end, state, name):
+    """With what they held, if that is not volatile; also those that are empty; and again and again."""
+    stream = device.stream(name)
+    stored = stream.append(blocks(2))
+    for zone in (0, stream.zones - 1):
+        stream.retire_zone(zone, state)
+    others = [EMPTY] * (stream.zones - 2)
+    for _ in range(3):
+        assert end(device).retired == 2
+        assert states(device, name) == [state, *others, state]
+        if state is ZoneState.READ_ONLY and name == "trained":
+            assert np.array_equal(stream.read(stored), blocks(2))
+        else:
+            with pytest.raises(CommandError):
+                stream.read(stored)
+    with pytest.raises(StreamFull):
+        stream.append(blocks(len(others) * stream.zone_capacity + 1))
+    stream.reset()
+    end(device)
+    assert states(device, name) == [state, *others, state]
+    assert device.stream("inputs", Port.HOST).append(blocks(1)).lba == 0
+    device.format()
+    assert states(device, name) == [EMPTY] * stream.zones
+
+
+def test_read_only_may_become_offline(device):
+    stream = device.stream("trained")
+    for state in RETIRED:
+        stream.retire_zone(1, state)
+        cycle(device)
+        assert states(device) == [EMPTY, state]
+    with pytest.raises(InvalidZoneTransition):
+        stream.retire_zone(1, ZoneState.READ_ONLY)
+    cycle(device)
+    assert states(device) == [EMPTY, ZoneState.OFFLINE]
+
+
+def test_a_retired_zone_is_recorded_once(device):
+    stream = device.stream("trained")
+    stream.append(blocks(1))
+    stream.report()
+    assert records(device.link) == 0
+    for number, zone in enumerate((1, 0), 1):
+        stream.retire_zone(zone, ZoneState.READ_ONLY)
+        for _ in range(3):
+            stream.report()
+            stream.report(1)
+        assert records(device.link) == number
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """Called with a zone of stream `trained`: its programs fail from now on, for good."""
+    original, bad = StreamZones.append, set()
+
+    def append(self, index, offset, count):
+        status = original(self, index, offset, count)
+        if status or (self._settings.first, index) not in bad:
+            return status
+        self.zones[index].state = ZoneState.READ_ONLY
+        return Status.WRITE_FAULT
+
+    def fail(device, zone):
+        bad.add((device._zones[device.stream("trained").nsid].start, zone))
+
+    monkeypatch.setattr(StreamZones, "append", append)
+    return fail
+
+
+@pytest.mark.parametrize("how", ["append", "write", "found later"])
+def test_a_zone_whose_programs_failed_stays_read_only(device, failing, how):
+    stream = device.stream("trained")
+    stored = stream.append(blocks(2))
+    failing(device, 0)
+    if how == "append":
+        pending = stream.append_async(blocks(1))
+        with pytest.raises(MediaError, match="WRITE_FAULT"):
+            pending.result()
+    elif how == "write":
+        with pytest.raises(MediaError, match="WRITE_FAULT"):
+            stream.write(2, blocks(1))
+    else:  # as in a raw command, or when the result of an append was not looked at
+        stream.append_async(blocks(1))
+        device.wait()
+        stream.report()
+    cycle(device)
+    assert states(device)[0] is ZoneState.READ_ONLY
+    assert np.array_equal(stream.read(stored), blocks(2))
+    assert stream.append(blocks(1)).lba // stream.zone_size == 1
+
+
+def test_a_retirement_that_nobody_was_told_of_is_forgotten(device, failing):
+    """It will be noticed again."""
+    stream = device.stream("trained")
+    failing(device, 0)
+    stream.append_async(blocks(1))
+    cycle(device)
+    assert states(device)[0] is not ZoneState.READ_ONLY
+
+
+def test_an_error_is_told_though_the_device_was_disabled_meanwhile(device, failing):
+    failing(device, 0)
+    pending = device.stream("trained").append_async(blocks(1))
+    device.wait()
+    device.disable()
+    with pytest.raises(MediaError, match="WRITE_FAULT"):
+        pending.result()
+
+
+def test_without_a_journal_retired_zones_are_forgotten(link):
+    with open_device(link=link, node=NO_JOURNAL) as device:
+        stream = device.stream("trained")
+        stored = stream.append(blocks(1))
+        stream.retire_zone(0, ZoneState.READ_ONLY)
+        cycle(device)
+        assert states(device) == [ZoneState.FULL, EMPTY]
+        assert np.array_equal(stream.read(stored), blocks(1))
+
+
+def test_zones_are_retired_though_the_journal_takes_no_more(device):
+    for zone in (0, 1):
+        device.stream("journal", Port.HOST).retire_zone(zone, ZoneState.READ_ONLY)
+    device.stream("trained").retire_zone(0, ZoneState.OFFLINE)
+    assert states(device) == [ZoneState.OFFLINE, EMPTY]
+    cycle(device)
+    assert states(device) == [EMPTY, EMPTY]
+    assert not set(RETIRED) & set(states(device, "journal", Port.HOST))
 
 
 def test_without_a_journal(link):
@@ -529,12 +692,14 @@ def test_bytes_of_a_record(seed):
     form, random = RecordFormat(geometry), np.random.default_rng(seed)
     numbers = lambda: tuple(int(n) for n in random.integers(0, 1 << 32, geometry.zones))  # noqa: E731
     streams = {nsid: StreamEntry(*(int(n) for n in random.integers(0, 1 << 16, 3))) for nsid in range(1, 9)}
-    record = Record(7, streams, numbers(), numbers(), numbers(), clean=True)
+    last = geometry.zones - 1
+    retired = {0: ZoneState.OFFLINE, 7: ZoneState.READ_ONLY, 8: ZoneState.OFFLINE, last: ZoneState.READ_ONLY}
+    record = Record(7, streams, numbers(), numbers(), numbers(), clean=True, retired=retired)
     packed = form.pack(record)
     assert packed.shape == (1, BLOCK) and form.parse(packed) == record
     packed[0, -16:] = 1  # where an INSPECT puts the identity
     assert form.parse(packed) == record
-    for byte in random.integers(0, 304, 20):
+    for byte in random.integers(0, form._nbytes, 20):
         damaged = packed.copy()
         damaged[0, byte] ^= 1 << int(random.integers(0, 8))
         assert form.parse(damaged) is None

@@ -51,3 +51,14 @@ def test_resets(space):
     assert not space.known  # which zones are retired is not known
     space.clear()
     assert space.known and space.room == 96
+
+
+def test_a_zone_that_was_retired(space):
+    space.reserve(20)
+    space.retire(0)
+    assert space.room == 72 and space.reserve_in_one(25) is None
+    assert space.reserve_in_one(20) == (32, 20)
+    assert space.reserve_in_one(6) == (64, 6), "the open one has not so much"
+    assert space.reserve_in_one(4) == (52, 4)
+    space.reset()
+    assert space.room == 72

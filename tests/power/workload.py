@@ -6,14 +6,15 @@ from random import Random
 import numpy as np
 
 from flashtrain.host import CommandError, Device, StoredArray, StreamFull, TensorGroup
-from flashtrain.spec import Port
+from flashtrain.spec import Port, ZoneState
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.training.optimizers import SGD
 
 OPTIMIZER = SGD(0.5)
+RETIRED = (ZoneState.READ_ONLY, ZoneState.OFFLINE)
 GROUP = TensorGroup(OptimizerCode.SGD, ((700,),))
-ACTIONS = {"append", "append_many", "volatile", "reset", "reset_zone", "update", "pin"}
+ACTIONS = {"append", "append_many", "volatile", "reset", "reset_zone", "update", "renew", "pin", "retire"}
 
 
 class Workload:
@@ -21,7 +22,7 @@ class Workload:
 
     kept: acknowledged arrays by stream; doubtful: those which a change that was not acknowledged has removed
     or not, all or none of them; gone: those which one has removed
-    that was; weights: those the state may have.
+    that was; retired: zones of stream `weights`, and perhaps `retiring`; weights: those the state may have.
     """
 
     def __init__(self, random: Random) -> None:
@@ -29,6 +30,8 @@ class Workload:
         self.kept: dict[str, list[tuple[StoredArray, np.ndarray]]] = {"inputs": [], "trained": []}
         self.doubtful: list[list[tuple[StoredArray, np.ndarray]]] = []
         self.gone: list[tuple[StoredArray, np.ndarray]] = []
+        self.retired: dict[int, ZoneState] = {}
+        self.retiring: dict[int, ZoneState] = {}
         self.weights: list[np.ndarray] = []
         self.updates: list[int] = []
         self.done: dict[str, int] = {}
@@ -50,9 +53,11 @@ class Workload:
                 self.reset,
                 self.reset_zone,
                 self.update,
+                self.renew,
                 self.pin,
+                self.retire,
             ],
-            [6, 4, 2, 1, 2, 4, 1],
+            [6, 4, 2, 1, 2, 4, 1, 1, 0.5],
         )[0]
         action()
         self.done[action.__name__] = self.done.get(action.__name__, 0) + 1
@@ -111,6 +116,9 @@ class Workload:
         self.state.commit()
         del self.weights[0], self.updates[0]
 
+    def renew(self) -> None:
+        self.state.renew()
+
     def pin(self) -> None:
         """A checkpoint, for a moment."""
         generation = self.state.pin()
@@ -118,6 +126,16 @@ class Workload:
             self.update()
         assert self.state.read(Input.W, generation)[0][0].size
         self.state.release(generation)
+
+    def retire(self) -> None:
+        """A zone of a stream that is not used otherwise."""
+        stream = self._stream("weights")
+        zone, state = self.random.randrange(stream.zones), self.random.choice(RETIRED)
+        if self.retired.get(zone) not in (ZoneState.OFFLINE, state):
+            self.retiring = {zone: state}
+            stream.retire_zone(zone, state)
+            self.retired |= self.retiring
+            self.retiring = {}
 
     def check(self, device: Device) -> None:
         """After a recovery: all is there, and then nothing is in doubt any more."""
@@ -134,6 +152,10 @@ class Workload:
             assert not self._is_there(*entry), entry[0]
         activations = device.stream("activations")
         assert all(zone.room == zone.capacity for zone in activations.report())
+        report = enumerate(device.stream("weights").report())
+        states = {number: zone.state for number, zone in report if zone.state in RETIRED}
+        assert states in (self.retired, self.retired | self.retiring), (states, self.retired)
+        self.retired, self.retiring = states, {}
         self.state = device.optimizer_state([GROUP], recovered=True)
         found = self.state.read(Input.W)[0][0]
         matches = [i for i, w in enumerate(self.weights) if w.tobytes() == found.tobytes()]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from flashtrain.host import StreamFull, TensorGroup, open_device
+from flashtrain.host import Device, StreamFull, TensorGroup, open_device
 from flashtrain.host.command_errors import MediaError
 from flashtrain.sim.nand_errors import (
     Ageing,
@@ -24,7 +24,7 @@ from flashtrain.sim.nand_errors import (
     wrong_bits,
 )
 from flashtrain.sim.rtl_link import RtlLink
-from flashtrain.spec import Port, ZoneState, preset
+from flashtrain.spec import NodeTable, Port, ZoneState, preset
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.registers import ChannelCounter, StreamRegister, stream_register
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
@@ -174,9 +174,17 @@ def test_age_and_seed(link, device):
         assert wrong(model) == old
 
 
-def test_programs_fail_where_the_twin_says(link, device, seed):
+@pytest.fixture
+def unrecorded(link) -> Iterator[Device]:
+    """Nothing is programmed but what is appended."""
+    streams = tuple(stream for stream in SINGLE_NODE.streams if stream is not SINGLE_NODE.journal)
+    with open_device(link=link, node=NodeTable("no journal", streams)) as opened:
+        yield opened
+
+
+def test_programs_fail_where_the_twin_says(link, unrecorded, seed):
     """The append ends with an error and the page is torn; no other is. Its zone takes no more."""
-    model = ErrorModel(seed=seed, program_failure=Wear(0.1, exponent=0.0))
+    model, device = ErrorModel(seed=seed, program_failure=Wear(0.1, exponent=0.0)), unrecorded
     link.set_errors(model)
     stream = device.stream("trained", Port.CORE)
     written = content(2 * G.zone_capacity, seed)

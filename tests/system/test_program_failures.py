@@ -117,6 +117,11 @@ def test_without_spares_a_zone_becomes_read_only(link, device, raw_of):
     assert raw.status(Opcode.ZONE_APPEND, NON_VOLATILE) is Status.ZONE_IS_READ_ONLY
     tensors.check(NON_VOLATILE)
     assert total(device, "SETS_REPEATED") == 0
+    for _ in range(2):
+        link.power_cycle()
+        device.recover()
+        assert stream.report()[0].state is ZoneState.READ_ONLY
+        tensors.check(NON_VOLATILE)
 
     for _ in range(2):
         tensors.append(NON_VOLATILE, G.superpage)
@@ -124,6 +129,28 @@ def test_without_spares_a_zone_becomes_read_only(link, device, raw_of):
     assert {stored.extents[0].lba // G.zone_size for stored, _ in tensors.kept[NON_VOLATILE][1:]} == {1}
     stream.reset()
     assert [zone.state for zone in stream.report()[:2]] == [ZoneState.READ_ONLY, ZoneState.EMPTY]
+
+
+def test_appends_on_their_way_to_a_zone_that_fails(link, device, seed):
+    """Those that it did not take any more are in another one; none is refused because of it."""
+    stream, numbers = device.stream(NON_VOLATILE), np.random.default_rng(seed)
+    first = content(numbers, G.superpage)
+    stored = stream.append(first)
+    break_blocks_of(link, first, 1)
+    for place, spare in product(PLACES, G.spares):
+        link.break_block(*place, spare)
+    arrays = [content(numbers, 1) for _ in range(G.superpage * (G.pages - 1))]
+    zones, lost = set(), 0
+    for pending, array in [(stream.append_async(array), array) for array in arrays]:
+        try:
+            one = pending.result()
+        except MediaError:
+            lost += 1
+            continue
+        zones.add(one.lba // G.zone_size)
+        assert np.array_equal(stream.read(one), array)
+    assert 1 in zones and 0 < lost < len(arrays) // 2
+    assert np.array_equal(stream.read(stored), first)
 
 
 def test_moves_take_nothing_but_time(link, device, seed):

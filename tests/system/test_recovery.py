@@ -67,6 +67,22 @@ def test_what_was_acknowledged_is_kept(link, stop, random):
             assert np.array_equal(device.stream(name).read(stored), array), name
 
 
+def test_retired_zones_stay_retired(link, stop, random):
+    with open_device(link=link, node=UPDATE_NODE) as device:
+        trained, weights = device.stream("trained"), device.stream("weights")
+        array = noise(random, device, 3)
+        stored = trained.append(array)
+        trained.retire_zone(0, ZoneState.READ_ONLY)
+        weights.retire_zone(1, ZoneState.OFFLINE)
+        for _ in range(2):
+            stop(device)
+            assert device.recover().retired == 2
+            assert trained.report()[0].state is ZoneState.READ_ONLY
+            assert np.array_equal(trained.read(stored), array)
+            assert [zone.state for zone in weights.report()[:2]] == [ZoneState.EMPTY, ZoneState.OFFLINE]
+        assert trained.append(noise(random, device, 1)).lba >= trained.zone_size
+
+
 def test_what_was_under_way_is_whole_or_not_there(link, stop, random):
     with open_device(link=link, node=UPDATE_NODE) as device:
         trained = device.stream("trained")

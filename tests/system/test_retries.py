@@ -7,14 +7,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from flashtrain.host import Device, open_device
+from flashtrain.host import Device, StateLost, TensorGroup, open_device
 from flashtrain.host.command_errors import MediaError
 from flashtrain.numerics.page_randomizer import without_key
 from flashtrain.sim.nand_errors import Ageing, ErrorModel, PagePlace, wrong_bits
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.spec import Opcode, Status
+from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.presets import TINY_ECC
-from flashtrain.spec.streams import SINGLE_NODE
+from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
+from flashtrain.training.optimizers import Adam
 
 CONFIG = TINY_ECC
 G = CONFIG.geometry
@@ -198,6 +200,76 @@ def test_a_recovery_reads_old_pages(link, seed):
     with open_device(link=link, node=SINGLE_NODE, recover=True) as device:
         assert np.array_equal(device.stream("trained").read_blocks(first, len(written)), written.ravel())
         assert count(device, "PAGES_RESCUED") > 0
+
+
+ADAM = Adam(0.01)
+PARAMETERS = 6 * (G.planes * PAGE // 4 // 3)  # tiles of three arrays: three rows of two channels
+
+
+@pytest.fixture
+def trainer(link: RtlLink) -> Iterator[Device]:
+    with open_device(link=link, node=UPDATE_NODE.refusing_nothing) as opened:
+        yield opened
+
+
+@dataclass
+class Training:
+    """State on the dies, whose pages all differ, and what it must be."""
+
+    device: Device
+    noise: np.random.Generator
+
+    def __post_init__(self) -> None:
+        self.arrays = [np.abs(self._vector()) for _ in range(3)]
+        self.state = self.device.optimizer_state([TensorGroup(OptimizerCode.ADAM, ((PARAMETERS,),))])
+        self.state.initialise(*([[array]] for array in self.arrays))
+
+    def step(self) -> None:
+        gradient, t = self._vector(), self.state.current.updates + 1
+        self.state.update([[gradient]], [ADAM.constants(t)])
+        self.state.commit()
+        w, m, v = self.arrays
+        w, after = ADAM.step(w, gradient, {"m": m, "v": v}, t)
+        self.arrays = [w, after["m"], after["v"]]
+
+    def check(self) -> None:
+        for which, expected in zip((Input.W, Input.M, Input.V), self.arrays, strict=True):
+            assert self.state.read(which)[0][0].tobytes() == expected.tobytes(), which.name
+
+    def _vector(self) -> np.ndarray:
+        return self.noise.standard_normal(PARAMETERS).astype(np.float32)
+
+
+def test_steps_from_state_that_only_a_read_can_get(link, trainer, seed):
+    """The dies cannot, at level 0. It is renewed, and then training goes on as if nothing had been."""
+    training = Training(trainer, np.random.default_rng(seed))
+    link.set_errors(foretell_losses(link, seed, least=0, most=0).model)
+    link.pass_time(DAY)
+    training.step()
+    assert training.state.renewals == 1 and count(trainer, "PAGES_RESCUED") > 0
+    training.check()
+    training.step()
+    assert training.state.renewals == 1, "what was written a moment ago"
+    training.check()
+    link.power_cycle()
+    trainer.recover()
+    training.state = trainer.optimizer_state(training.state.groups, recovered=True)
+    training.check()
+
+
+def test_state_that_no_level_saves_is_lost(link, trainer, seed):
+    """A step says so, and leaves all as it was: with better cells it can be taken."""
+    training = Training(trainer, np.random.default_rng(seed))
+    link.set_errors(foretell_losses(link, seed, least=1, most=2).model)
+    link.pass_time(DAY)
+    before = training.state.current
+    with pytest.raises(StateLost, match=r"UNRECOVERED_READ_ERROR .* pages are lost of . of tensor 0"):
+        training.step()
+    assert training.state.current == before and training.state.renewals == 0
+    link.set_errors(None)
+    training.check()
+    training.step()
+    training.check()
 
 
 def test_a_die_that_hangs_ends_its_retries(link, device, seed):

@@ -6,7 +6,7 @@ with open_device("small", link=FunctionalLink) as device:
     same = stream.read(stored)
 """
 
-from .command_errors import CommandError, DataExpired
+from .command_errors import CommandError, DataExpired, StateLost
 from .controller import DeviceInfo
 from .device import Device, DevicePort, open_device
 from .entries import CompletionEntry, raw_entry
@@ -51,7 +51,7 @@ __all__ = [
     "ForeignContent", "ForeignGeneration", "FunctionalLink", "Generation", "GenerationPinned", "HostError",
     "JournalDamaged", "Link", "LinkFactory", "NothingToCommit", "Obstacle", "OldZone", "OptimizerState",
     "PageHealth", "Pending", "RecoveredStream", "RecoveryError", "RecoveryReport", "RefreshReport",
-    "RegisterError", "StateMissing", "StateStream", "StateUpdate", "StoredArray", "StoredTensor",
+    "RegisterError", "StateLost", "StateMissing", "StateStream", "StateUpdate", "StoredArray", "StoredTensor",
     "StreamFull", "TensorGroup", "TensorMismatch", "UpdateError", "UpdatePending", "ZoneInfo",
     "open_device", "raw_entry",
 ]  # fmt: skip

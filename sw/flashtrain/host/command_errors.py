@@ -94,6 +94,16 @@ class DataExpired(MediaError):
     """The data are past their stream's class of retention, and it refuses such data."""
 
 
+class StateLost(MediaError):
+    """Optimizer state that cannot be read at any read level; `lost` names the tensors concerned."""
+
+    def __init__(self, error: MediaError, lost: tuple[str, ...]) -> None:
+        super().__init__(error.status, error.command, error.port, error.stream)
+        self.lost = lost
+        more = f" and {len(lost) - 4} more" if len(lost) > 4 else ""
+        self.args = (f"{error}; pages are lost of {', '.join(lost[:4])}{more}",)
+
+
 _CLASSES: dict[int, type[CommandError]] = {
     Status.INVALID_OPCODE: InvalidCommand,
     Status.INVALID_FIELD: InvalidCommand,

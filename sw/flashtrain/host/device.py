@@ -254,7 +254,7 @@ class Device:
 
     def _stream(self, kind: type[S], name: str, port: Port) -> S:
         table = self.node.named(name)
-        journal = self._journal if is_recorded(self.node, table) else None
+        journal = None if table is self.node.journal else self._journal
         zones, space = len(self._zones[table.nsid]), self._spaces[table.nsid]
         return kind(self._engine, table, Port(port), zones, space, journal)
 

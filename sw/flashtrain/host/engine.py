@@ -24,6 +24,7 @@ class Flight:
     region: blocks of the tensor buffer to give back when it is done; target: bytes that the region's
     beginning is copied to when it succeeded (a read); deliver: called with the region's bytes then; keep: an
     array in the tensor buffer that must live until it is done; on_failure: called when the device refused it;
+    instead: what to submit in the place of a command with such an answer (None: nothing, it has failed);
     after: one that has to succeed before this one is submitted (a failure is that of this one, too).
     """
 
@@ -34,6 +35,7 @@ class Flight:
     deliver: Callable[[NDArray[np.uint8]], None] | None = None
     keep: object = None
     on_failure: Callable[[], None] | None = None
+    instead: Callable[[Command, CompletionEntry], Command | None] | None = None
     after: "Flight | None" = None
     completion: CompletionEntry | None = None
     lost: bool = False
@@ -166,7 +168,14 @@ class Engine:
         flight = self._flights.pop((port, completion.cid), None)
         if flight is None:
             raise DeviceHang(f"port {port.name} answered command {completion.cid}, which is not in flight")
-        self._complete(flight, completion)
+        instead = None
+        if flight.instead is not None and not completion.ok:
+            instead = flight.instead(flight.command, completion)
+        if instead is None:
+            self._complete(flight, completion)
+        else:
+            flight.command = instead
+            self._held[port].append(flight)
 
     def _let_pass(self, port: Port) -> None:
         """Queue what waits for nothing any more."""
@@ -202,7 +211,7 @@ class Engine:
         if flight.region is not None:
             self.buffer.give_back(flight.region)
         flight.region = flight.target = flight.keep = flight.on_failure = None
-        flight.after = flight.deliver = None
+        flight.after = flight.deliver = flight.instead = None
 
     def _take_cid(self, port: Port) -> int:
         while (port, self._next_cid) in self._flights:

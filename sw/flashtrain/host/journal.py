@@ -10,18 +10,22 @@ When that is full the other one, whose records are all older, is reset and takes
 is acknowledged the newest one is still in the full zone. So if the other one cannot be written, as it was
 retired, the journal takes no more records, and the streams no such changes; but nothing is lost.
 
+Zones that are out of service stand in a record as well: it is written when the driver has seen them so.
+
 Raw commands (`Device.submit_raw`) are not recorded.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
-from flashtrain.spec import NodeTable, Opcode, Port, Stream, ZoneAction
+from flashtrain.spec import NodeTable, Opcode, Port, Stream, ZoneAction, ZoneState
 from flashtrain.spec.errors import require
 from flashtrain.spec.identity import GENERATION_LIMIT
 from flashtrain.spec.registers import Register, StreamRegister, stream_register
 
 from .allocation_times import Moment, noted
+from .command_errors import CommandError
 from .engine import Engine, Flight
 from .entries import Command
 from .journal_record import Record, RecordFormat, StreamEntry, ZoneCopy
@@ -128,6 +132,19 @@ class Journal:
             self._raise_floor(copy.spare)
             self._record = replace(self._record, copy=None)
             self.write()
+
+    def retire(self, nsid: int, zones: dict[int, ZoneState]) -> None:
+        """These zones of a stream are out of service, as was seen.
+
+        If that cannot be recorded, as the journal takes no more records, it is not: the next change says so.
+        """
+        first = self._zones[nsid].start
+        known = self._record.retired
+        retired = known | {first + zone: state for zone, state in zones.items()}
+        if retired != known:
+            self._record = replace(self._record, retired=retired)
+            with suppress(CommandError):
+                self.write()
 
     def undo(self, nsid: int, before: StreamEntry) -> None:
         """The device refused what was recorded of a stream."""

@@ -7,19 +7,20 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.spec import Geometry
+from flashtrain.spec import Geometry, ZoneState
 from flashtrain.spec.identity import GENERATION_LIMIT, PageIdentity
 from flashtrain.spec.registers import MAX_STREAMS
 
 from .allocation_times import LIMIT, Moment
 
-_MAGIC = b"FTJ2"
+_MAGIC = b"FTJ3"
 _HEAD = struct.Struct("<4sIII")  # magic, CRC-32 of all that follows, number, flags
 _CLEAN, _REPLACED, _COPIED, _COPY_WHOLE = 1, 2, 4, 8
 _STREAM = struct.Struct("<III")
 _COPY = struct.Struct("<HH")
 _MOMENT = struct.Struct("<II")
 _NEVER = Moment((1 << 32) - 1, 0)
+_RETIRED = (ZoneState.READ_ONLY, ZoneState.OFFLINE)  # a bit of each zone for either
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Record:
     streams: by NSID. By logical zone of the device: `floors`, the lowest sequence number that is not stale;
     `pointers`, in a clean record, the blocks of a zone that takes more. wear: erases by physical zone, as far
     as they were known. replaced: spares may be in use (in a clean record: they are). moments: when zones were
-    allocated. copy: a refresh that has not ended.
+    allocated. copy: a refresh that has not ended. retired: by logical zone, those out of service.
     """
 
     number: int
@@ -72,6 +73,7 @@ class Record:
     replaced: bool = True
     moments: tuple[Moment, ...] = ()
     copy: ZoneCopy | None = None
+    retired: dict[int, ZoneState] = field(default_factory=dict)
 
     def stream(self, nsid: int) -> StreamEntry:
         return self.streams.get(nsid, StreamEntry())
@@ -87,9 +89,11 @@ class RecordFormat:
         self._zones = geometry.zones
         self._page_bytes = geometry.page_bytes
         self._payload = geometry.page_bytes - PageIdentity.BYTES
+        self._map_bytes = -(-self._zones // 8)
         self._nbytes = (
             _HEAD.size + MAX_STREAMS * _STREAM.size + 3 * 4 * self._zones + _COPY.size + LIMIT * _MOMENT.size
-        )
+            + len(_RETIRED) * self._map_bytes
+        )  # fmt: skip
 
     @property
     def blocks(self) -> int:
@@ -110,6 +114,9 @@ class RecordFormat:
         body += _COPY.pack(copy.zone, copy.spare)
         for moment in (*record.moments, *(_NEVER,) * (LIMIT - len(record.moments))):
             body += _MOMENT.pack(*moment)
+        for state in _RETIRED:
+            zones = sum(1 << zone for zone, retired in record.retired.items() if retired is state)
+            body += zones.to_bytes(self._map_bytes, "little")
         data = _MAGIC + struct.pack("<I", crc32(body)) + body
         blocks = np.zeros((self.blocks, self._page_bytes), np.uint8)
         padded = np.frombuffer(data.ljust(self.blocks * self._payload, b"\0"), np.uint8)
@@ -136,5 +143,11 @@ class RecordFormat:
         at += _COPY.size
         stored = (Moment(*_MOMENT.unpack_from(data, at + i * _MOMENT.size)) for i in range(LIMIT))
         moments = tuple(moment for moment in stored if moment != _NEVER)
+        at += LIMIT * _MOMENT.size
+        retired = {}
+        for i, state in enumerate(_RETIRED):
+            start = at + i * self._map_bytes
+            zones = int.from_bytes(data[start : start + self._map_bytes], "little")
+            retired |= {zone: state for zone in range(self._zones) if zones >> zone & 1}
         clean, replaced = bool(flags & _CLEAN), bool(flags & _REPLACED)
-        return Record(number, streams, floors, wear, pointers, clean, replaced, moments, copy)
+        return Record(number, streams, floors, wear, pointers, clean, replaced, moments, copy, retired)

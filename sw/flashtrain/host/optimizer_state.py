@@ -24,14 +24,18 @@ from .errors import (
     UpdateError,
     UpdatePending,
 )
+from .state_renewal import StateRenewal
 from .state_stream import StateStream
-from .state_update import GroupCopies, GroupStatistics, GroupUpdate, StateUpdate
+from .state_update import Attempt, GroupCopies, GroupStatistics, StateUpdate
 from .stored import StoredArray, join
 from .tensor_group import ARRAYS, PlacedGroup, StoredTensor, TensorGroup, Tensors, place
 from .tiling import TileLayout, split_tensors
 
 ATTEMPTS = 4
-"""At an update whose programs fail: what is repeated goes to other blocks most of the time."""
+"""At an update that ends with a write fault: what is repeated goes to other blocks most of the time."""
+
+_FAILURES_TILL_RENEWAL = 2
+"""After so many it may be the state that the dies cannot read."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +55,9 @@ class OptimizerState:
     generation has to be released before the second update after it; a third stream lets training go on.
 
     Tensors are given and come back as a list for each group. An update of which a program failed is repeated,
-    from the generation that is still whole; one that raises an exception has changed nothing. All zones of
-    the streams belong to the state.
+    from the generation that is still whole; that is *renewed* before if the controller can read what the dies
+    cannot (:meth:`renew`). An update that raises an exception has changed nothing else. All zones of the
+    streams belong to the state.
     """
 
     def __init__(
@@ -78,6 +83,7 @@ class OptimizerState:
         self._under_way = False
         self._pinned: dict[str, Generation] = {}
         self._statistics: tuple[GroupStatistics, ...] = ()
+        self._renewals = 0
 
     # What there is.
 
@@ -100,6 +106,11 @@ class OptimizerState:
     def statistics(self) -> tuple[GroupStatistics, ...]:
         """Of the gradients of the last update, before its SCALE: for each group, of each die."""
         return self._statistics
+
+    @property
+    def renewals(self) -> int:
+        """How often the state was renewed."""
+        return self._renewals
 
     def read(self, array: Input, generation: Generation | None = None) -> list[list[NDArray[np.float32]]]:
         """Weights (`Input.W`) or state (`Input.M`, `Input.V`) of the current or a pinned generation.
@@ -179,6 +190,9 @@ class OptimizerState:
         for name in generations:
             self._streams[name].pin()
         self._pinned = generations
+        for stream in self._streams.values():
+            if stream.committed is None and any(zone.room < zone.capacity for zone in stream.report()):
+                stream.reset()  # what it holds of a renewal that did not end
 
     def update(self, gradients: Sequence[Tensors], constants: Sequence[Constants]) -> list[GroupCopies]:
         """Compute the next generation; for each group the 16-bit copies of its weights, or `None`.
@@ -199,8 +213,8 @@ class OptimizerState:
         """
         if self._next is not None:
             raise UpdatePending("the update before was neither committed nor skipped")
-        source = self._stream_of(self.current)
-        destination = self._destination()
+        self._stream_of(self.current)
+        self._destination()
         if not len(gradients) == len(constants) == len(self._placed):
             raise TensorMismatch(
                 f"gradients of {len(gradients)} groups, constants of {len(constants)}; "
@@ -208,23 +222,14 @@ class OptimizerState:
             )
         steps = [placed.step(one) for placed, one in zip(self._placed, constants, strict=True)]
         pages = [placed.gradient_pages(one) for placed, one in zip(self._placed, gradients, strict=True)]
+        groups = list(zip(self._placed, steps, pages, strict=True))
 
-        def begin() -> list[GroupUpdate]:
-            groups: list[GroupUpdate] = []
-            try:
-                for placed, step, part in zip(self._placed, steps, pages, strict=True):
-                    # The statistics of one group are fetched before the next one resets them.
-                    destination.settle(pending for group in groups for pending in group.pendings)
-                    groups.append(GroupUpdate(destination, source, placed, step, part, self._zone_rows))
-            except (CommandError, BufferFull):
-                destination.reset()
-                raise
-            return groups
+        def begin() -> Attempt:
+            return Attempt(self._destination(), self._stream_of(self.current), groups, self._zone_rows)
 
-        groups = begin()
-        self._next, self._under_way = destination, True
-        pendings = [pending for group in groups for pending in group.pendings]
-        return StateUpdate(pendings, lambda: self._finish(destination, groups, begin))
+        first = begin()
+        self._next, self._under_way = first.destination, True
+        return StateUpdate(first.pendings, lambda: self._finish(first, begin))
 
     def commit(self) -> Generation:
         """Make the updated generation current; the one before is freed unless it is pinned."""
@@ -238,6 +243,29 @@ class OptimizerState:
         """Drop the updated generation: the current one stays."""
         self._updated("skip").reset()
         self._next = None
+
+    def renew(self) -> Generation:
+        """Write the current generation anew, to another stream; the old one is freed unless it is pinned.
+
+        Its content is what can be read now, at any read level; else :class:`StateLost`. Then, or if the power
+        fails, the current generation stays what it is. :class:`GenerationPinned` also if no update would
+        have a place afterwards.
+        """
+        if self._next is not None:
+            raise UpdatePending("renewal while an update is neither committed nor skipped")
+        renewal, old, destination = self._renewal, self.current, self._destination()
+        if not self._streams.keys() - self._pinned.keys() - {destination.name}:
+            raise GenerationPinned(
+                f"{self._names(self._pinned)} is pinned; a generation beside the renewed one has no place"
+            )
+        try:
+            renewal.write(destination, old.updates, keep=old.stream in self._pinned)
+        except (CommandError, BufferFull):
+            destination.reset()
+            raise
+        self._current = Generation(destination.name, destination.generation, old.updates)
+        self._renewals += 1
+        return self._current
 
     def pin(self) -> Generation:
         """Keep the current generation, as a checkpoint that costs no copy, until :meth:`release`."""
@@ -292,26 +320,25 @@ class OptimizerState:
                 return self._streams[name]
         raise GenerationPinned(f"{self._names(others)} is pinned; the next generation has no place")
 
-    def _finish(
-        self,
-        destination: StateStream,
-        groups: list[GroupUpdate],
-        again: Callable[[], list[GroupUpdate]],
-        attempts: int = ATTEMPTS,
-    ) -> list[GroupCopies]:
+    def _finish(self, attempt: Attempt, again: Callable[[], Attempt], failures: int = 0) -> list[GroupCopies]:
         """Wait for an update. If anything failed there is nothing to commit, and nothing has changed."""
         self._next, self._under_way = None, False
-        # All are waited for before the first failure is raised: nothing is in flight then.
-        destination.settle(pending for group in groups for pending in group.pendings)
         try:
-            results = [group.result() for group in groups]
+            results = attempt.results()
         except (CommandError, ForeignGeneration) as error:
-            destination.reset()
-            if attempts > 1 and _program_failed(error):
-                return self._finish(destination, again(), again, attempts - 1)
-            raise
-        self._next, self._statistics = destination, tuple(statistics for _, statistics in results)
+            attempt.destination.reset()
+            failures += 1
+            if failures == ATTEMPTS or not _write_failed(error):
+                raise
+            if failures >= _FAILURES_TILL_RENEWAL and self._renewal.helps():
+                self.renew()
+            return self._finish(again(), again, failures)
+        self._next, self._statistics = attempt.destination, tuple(statistics for _, statistics in results)
         return [copies for copies, _ in results]
+
+    @property
+    def _renewal(self) -> StateRenewal:
+        return StateRenewal(self._stream_of(self.current), self._placed)
 
     def _updated(self, action: str) -> StateStream:
         if self._next is None:
@@ -339,8 +366,8 @@ class OptimizerState:
         return StoredArray(stream.nsid, extents, shape, np.dtype(np.uint8))
 
 
-def _program_failed(error: Exception) -> bool:
-    """Whether a tile was lost on its way to the cells."""
+def _write_failed(error: Exception) -> bool:
+    """Whether a tile was lost on its way to the cells, or could not be read by its die."""
     return (
         isinstance(error, CommandError)
         and error.command.opcode is Opcode.UPDATE

@@ -5,7 +5,7 @@ from typing import Generic, TypeVar
 
 from flashtrain.spec import Status
 
-from .command_errors import command_error
+from .command_errors import CommandError, command_error
 from .engine import Engine, Flight
 from .errors import DeviceClosed
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 class Pending(Generic[T]):
     """One operation under way, of one command or more.
 
-    expected: statuses that are no errors of it.
+    expected: statuses that are no errors of it; on_error: called before an error is raised.
     """
 
     def __init__(
@@ -25,12 +25,14 @@ class Pending(Generic[T]):
         stream: str,
         make: Callable[[Sequence[Flight]], T],
         expected: Container[int] = (Status.SUCCESS,),
+        on_error: Callable[[CommandError], None] = lambda error: None,
     ) -> None:
         self._engine = engine
         self._flights = flights
         self._stream = stream
         self._make = make
         self._expected = expected
+        self._on_error = on_error
 
     @property
     def answered(self) -> bool:
@@ -58,5 +60,7 @@ class Pending(Generic[T]):
                     "the device was disabled before it answered"
                 )
             if flight.completion.status not in self._expected:
-                raise command_error(flight.completion.status, flight.command, flight.port, self._stream)
+                error = command_error(flight.completion.status, flight.command, flight.port, self._stream)
+                self._on_error(error)
+                raise error
         return self._make(self._flights)

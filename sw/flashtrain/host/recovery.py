@@ -14,10 +14,12 @@ What is kept
 - Erase counts: those of physical zones that hold anything are exact. Of others it is the most of these, since
   the least worn zone is allocated first, or what the journal had last if that is more (it is told at each
   recovery and `Device.shutdown`).
+- Zones out of service, as far as the driver has seen them so: they are read-only or offline again, with what
+  they held. Without a journal they are as if they had not been retired.
 
-Lost are volatile streams, pins, and that a zone was retired or finished. A zone that was not full takes no
-more after a loss of power, since pages past its last one may be half programmed; the zoned command set lets a
-controller finish zones. After `Device.shutdown` it does.
+Lost are volatile streams, pins, and that a zone was finished. A zone that was not full takes no more after a
+loss of power, since pages past its last one may be half programmed; the zoned command set lets a controller
+finish zones. After `Device.shutdown` it does.
 
 How
 ---
@@ -33,7 +35,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from flashtrain.spec import NodeTable, Opcode, Port, Stream, ZoneState
+from flashtrain.spec import Access, NodeTable, Opcode, Port, Stream, ZoneState
 from flashtrain.spec.identity import MOST_WEAR, RestoreAction
 
 from .allocation_times import Moment, time_of
@@ -66,7 +68,7 @@ class RecoveryReport:
 
     erased: physical zones that were not kept; records: of the journal that were read; clean: the device had
     been shut down in an orderly way; clocks: simulated, that it took; spares: spare blocks that hold pages of
-    zones that were kept.
+    zones that were kept; retired: zones that are out of service.
     """
 
     streams: tuple[RecoveredStream, ...]
@@ -75,6 +77,7 @@ class RecoveryReport:
     clean: bool
     clocks: int
     spares: int = 0
+    retired: int = 0
 
     def stream(self, name: str) -> RecoveredStream:
         return next(stream for stream in self.streams if stream.name == name)
@@ -128,6 +131,7 @@ class Recovery:
         wear = self._wear(claims, record)
         sequence = 1 + max((*record.floors, *(claim.sequence for claim in claims)), default=-1)
         self._restore(entries, pointers, wear, record.moments, sequence)
+        self._retire(record.retired)
         if self._journal is not None:
             self._go_on(self._journal, replace(record, streams=entries), found, kept, wear, sequence)
         return RecoveryReport(
@@ -137,7 +141,7 @@ class Recovery:
                 if stream.nsid in entries and stream is not self._node.journal
             ),
             self._geometry.zones - len(kept), found.read, clean, self._engine.link.clocks - start,
-            len(self._spares),
+            len(self._spares), len(record.retired),
         )  # fmt: skip
 
     def forget(self) -> int:
@@ -308,6 +312,16 @@ class Recovery:
         self._release((block, MOST_WEAR) for block in self._claims.written_spares(self._spares))
         self._submit([self._end(sequence)])
 
+    def _retire(self, zones: dict[int, ZoneState]) -> None:
+        """Take these logical zones out of service, if anybody may; the recovery has ended."""
+        for stream in self._node.streams:
+            own = self._zones[stream.nsid]
+            able = [port for port in Port if Access.APPEND in stream.access(port)]
+            for zone in sorted(zones.keys() & set(own)) if able else ():
+                info, state = self.zones(stream.nsid)[zone - own.start], zones[zone]
+                self._submit([Command(Opcode.ZONE_RETIRE, stream.nsid, info.start, action=state)], able[0])
+                self._restored[zone] = replace(info, state=state, write_pointer=None)
+
     def _release(self, zones: Iterable[tuple[int, int]]) -> None:
         """Nobody needs these physical zones, which have this wear."""
         nsid = self._node.streams[0].nsid
@@ -320,9 +334,9 @@ class Recovery:
         nsid = self._node.streams[0].nsid
         return Command(Opcode.RESTORE, nsid, action=RestoreAction.END, sequence=sequence)
 
-    def _submit(self, commands: Iterable[Command]) -> None:
+    def _submit(self, commands: Iterable[Command], port: Port = Port.HOST) -> None:
         """Submit commands, and wait for all."""
-        flights = [Flight(Port.HOST, command) for command in commands]
+        flights = [Flight(port, command) for command in commands]
         self._engine.submit(flights)
         Pending(self._engine, flights, "all", lambda _: None).result()
 
@@ -340,7 +354,7 @@ class Recovery:
         for claim in kept:
             floors[claim.zone] = claim.sequence
         now = Record(record.number, record.streams, tuple(floors), tuple(wear))
-        now = replace(now, moments=record.moments, copy=record.copy)
+        now = replace(now, moments=record.moments, copy=record.copy, retired=record.retired)
         if found.claim is None:
             journal.start(now)
         else:

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from flashtrain.numerics import Constants, Statistics
 from flashtrain.spec import Opcode
 from flashtrain.spec.nvme import GenerationAction
-from flashtrain.spec.registers import StreamRegister, stream_register
+from flashtrain.spec.registers import ChannelCounter, StreamRegister, stream_register
 from flashtrain.spec.update import Tile, UpdateHeader, UpdateStatistics
 
 from .arrays import as_bytes
+from .controller import Controller
 from .engine import Flight
 from .entries import Command
 from .journal_record import StreamEntry
@@ -51,6 +52,12 @@ class StateStream(DeviceStream):
     def row_blocks(self) -> int:
         """Blocks of state of a row of tiles."""
         return self._config.geometry.channels * self._config.geometry.planes
+
+    @property
+    def pages_retried(self) -> int:
+        """How often the device has read pages again at another level, whosever they are."""
+        channels = Controller(self._engine.link).channel_counters()
+        return sum(counters[ChannelCounter.PAGES_RETRIED.name] for counters in channels)
 
     @property
     def generation(self) -> int:
@@ -119,10 +126,18 @@ class StateStream(DeviceStream):
         updates: that led to them, for the journal.
         """
         command = Command(Opcode.GENERATION, self.nsid, action=GenerationAction.COMMIT, source=source.nsid)
+        self._succeed(source, self, command, updates)
+
+    def supersede(self, source: "StateStream", updates: int) -> None:
+        """As :meth:`commit`, of what was appended, without updates; `source` is not pinned."""
+        self._succeed(source, source, Command(Opcode.STREAM_RESET, source.nsid), updates)
+
+    def _succeed(self, source: "StateStream", stream: "StateStream", command: Command, updates: int) -> None:
+        """Be the current generation in the place of `source`, by a command to `stream` behind its record."""
         source._space.forget()
         journal = self._recording
         if journal is None:
-            self._command(command).result()
+            stream._command(command).result()
             return
         before = {one.nsid: journal.entry(one.nsid) for one in (self, source)}
 
@@ -131,7 +146,7 @@ class StateStream(DeviceStream):
                 journal.undo(nsid, entry)
 
         record = journal.commit(self.nsid, None if source._journal is None else source.nsid, updates)
-        self._finish(self._command(command, after=record, on_failure=undo))
+        self._finish(stream._command(command, after=record, on_failure=undo))
 
     def declare_committed(self, updates: int) -> None:
         """What was appended, without updates, is as if it was committed: the result of so many updates."""

@@ -1,6 +1,6 @@
 """An update of optimizer state under way: the commands of each group, and what they bring."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from flashtrain.numerics import Statistics
 
-from .errors import ForeignGeneration
+from .command_errors import CommandError
+from .errors import BufferFull, ForeignGeneration
 from .pending import Pending
 from .state_stream import StateStream, TileStep
 from .tensor_group import PlacedGroup, ZonePart
@@ -63,6 +64,37 @@ class GroupUpdate:
         return self._destination.update_async(
             source, part.zone, gradients[some], copies, self._placed.layout.tile.copy_pages
         )
+
+
+class Attempt:
+    """An attempt at an update of all groups: of each its place, step and pages of gradients.
+
+    Making one raises what keeps commands from being submitted; the destination is empty again then.
+    """
+
+    def __init__(
+        self, destination: StateStream, source: StateStream,
+        groups: Iterable[tuple[PlacedGroup, TileStep, Pages]], zone_rows: int,
+    ) -> None:  # fmt: skip
+        self.destination = destination
+        self._groups: list[GroupUpdate] = []
+        try:
+            for placed, step, gradients in groups:
+                # The statistics of one group are fetched before the next one resets them.
+                destination.settle(self.pendings)
+                self._groups.append(GroupUpdate(destination, source, placed, step, gradients, zone_rows))
+        except (CommandError, BufferFull):
+            destination.reset()
+            raise
+
+    @property
+    def pendings(self) -> list[Pending[Any]]:
+        return [pending for group in self._groups for pending in group.pendings]
+
+    def results(self) -> list[tuple[GroupCopies, GroupStatistics]]:
+        """Wait for all, before the first failure is raised: nothing is in flight then."""
+        self.destination.settle(self.pendings)
+        return [group.result() for group in self._groups]
 
 
 class StateUpdate:

@@ -1,6 +1,8 @@
 """A stream as a NumPy user sees it: append arrays, read them back, reset."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +13,12 @@ from flashtrain.spec import Access, FlashtrainError, Opcode, Port, Status, Strea
 from .arrays import as_bytes, blocks_of, check_target, contiguous, storable
 from .command_errors import CommandError
 from .engine import Engine, Flight
-from .entries import Command
-from .errors import ArrayError
+from .entries import Command, CompletionEntry
+from .errors import ArrayError, BufferFull
 from .page_health import PageHealth, page_health
 from .pending import Pending
 from .stored import Extent, StoredArray, join
-from .stream_space import StreamSpace
+from .stream_space import RETIRED, StreamSpace
 from .tensor_buffer import Region
 from .zone_info import ZoneInfo, parse_report, report_bytes
 
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
     from .journal import Journal
 
 
-UNCHANGED_BY_RESET = (ZoneState.EMPTY, ZoneState.READ_ONLY, ZoneState.OFFLINE)
+UNCHANGED_BY_RESET = (ZoneState.EMPTY, *RETIRED)
+_IN_ANY_ORDER = (Opcode.ZONE_APPEND, Opcode.READ, Opcode.ZONE_MANAGEMENT_RECEIVE)
+_OUT_OF_SERVICE = (Status.WRITE_FAULT, Status.ZONE_IS_READ_ONLY, Status.ZONE_IS_OFFLINE)
 
 
 class DeviceStream:
@@ -34,8 +38,8 @@ class DeviceStream:
     stream's first block; zone i begins at `i * zone_size`. Every method raises :class:`CommandError` (see
     `command_errors`) with the status that the device answered.
 
-    journal: where resets are recorded, so that they outlast a loss of power; none for a volatile stream, and
-    in a node without one.
+    journal: where resets are recorded, if the stream is non-volatile, and zones that are out of service, so
+    that they outlast a loss of power; none in a node without one.
     """
 
     def __init__(
@@ -52,7 +56,8 @@ class DeviceStream:
         self.zones = zones
         self._engine = engine
         self._space = space
-        self._journal = journal
+        self._journal = journal if table.persistency else None
+        self._retirements = journal
         self._config = engine.link.config
         self._block_bytes = self._config.geometry.page_bytes
 
@@ -89,8 +94,9 @@ class DeviceStream:
 
         Zones are filled one after the other, open ones first. :class:`StreamFull` when the array does not fit
         (nothing is appended then); :class:`ArrayError` for what is not such an array; :class:`MediaError`
-        when a program has failed for good: its zone is read-only then. What was submitted for that zone
-        meanwhile may end with :class:`ZoneReadOnly`; the next append goes to the zones that are left.
+        when a program has failed for good: its zone is read-only then, and stays so after a loss of power if
+        there is a journal. Appends that were submitted for that zone meanwhile go to another one; if none
+        has room for what one command appends, they end with :class:`ZoneReadOnly`.
         """
         return self.append_async(array).result()
 
@@ -219,6 +225,7 @@ class DeviceStream:
         self._space.forget()
         command = Command(Opcode.ZONE_RETIRE, self.nsid, slba=self._zone_start(zone), action=state)
         self._command(command).result()
+        self._note_retired({zone: state})
 
     def report(self, first_zone: int = 0) -> list[ZoneInfo]:
         """State and write pointer of the zones from `first_zone` on."""
@@ -230,7 +237,10 @@ class DeviceStream:
             address=region.address, length=size,
         )  # fmt: skip
         self._command(command, region=region, target=target).result()
-        return parse_report(target.tobytes())
+        report = parse_report(target.tobytes())
+        zones = enumerate(report, first_zone)
+        self._note_retired({number: zone.state for number, zone in zones if zone.state in RETIRED})
+        return report
 
     # How it is done.
 
@@ -260,8 +270,14 @@ class DeviceStream:
     def _write(self, opcode: Opcode, array: NDArray, pieces: Sequence[Extent]) -> Pending[StoredArray]:
         data = as_bytes(array)
         address = self._engine.buffer.address_of(array)
-        flights = []
+        flights: list[Flight] = []
         start = 0
+
+        def elsewhere(command: Command, refused: CompletionEntry) -> Command | None:
+            """For a piece, unless another one is lost, and so the array."""
+            lost = any(flight.completion is not None and not flight.completion.ok for flight in flights)
+            return None if lost else self._elsewhere(command, refused)
+
         for piece in pieces:
             nbytes = piece.blocks * self._block_bytes
             slba = piece.lba if opcode is Opcode.WRITE else piece.lba // self.zone_size * self.zone_size
@@ -273,8 +289,11 @@ class DeviceStream:
                 region, at, keep = None, address + start, array
             command = Command(opcode, self.nsid, slba, piece.blocks, at, nbytes)
             flights.append(
-                Flight(self.port, command, region=region, keep=keep, on_failure=self._space.forget)
-            )
+                Flight(
+                    self.port, command, region=region, keep=keep, on_failure=self._space.forget,
+                    instead=elsewhere if opcode is Opcode.ZONE_APPEND else None,
+                )
+            )  # fmt: skip
             self._engine.submit(flights[-1:])
             start += nbytes
 
@@ -282,7 +301,21 @@ class DeviceStream:
             extents = join((_extent_written(flight) for flight in flights), self.zone_size)
             return StoredArray(self.nsid, extents, array.shape, array.dtype)
 
-        return Pending(self._engine, flights, self.name, stored)
+        return Pending(self._engine, flights, self.name, stored, self._look_for_retired)
+
+    def _elsewhere(self, append: Command, refused: CompletionEntry) -> Command | None:
+        """The same append to another zone, if its own was retired meanwhile, and one has the room.
+
+        But not behind commands that may have been meant to come after it.
+        """
+        own = (flight.command for flight in self._engine.in_flight if flight.command.nsid == self.nsid)
+        in_order = all(command.opcode in _IN_ANY_ORDER for command in own)
+        if refused.status != Status.ZONE_IS_READ_ONLY or not in_order:
+            return None
+        self._space.retire(append.slba // self.zone_size)
+        place = self._space.reserve_in_one(append.blocks)
+        self._space.forget()  # reports that are under way do not know of it
+        return None if place is None else replace(append, slba=place.lba // self.zone_size * self.zone_size)
 
     def _read(self, extents: Sequence[Extent], out: NDArray) -> Pending[NDArray]:
         data = as_bytes(out)
@@ -337,6 +370,16 @@ class DeviceStream:
         report = self.report()
         in_use = zone < self.zones and report[zone].state not in UNCHANGED_BY_RESET
         return journal.reset_zone(self.nsid, zone) if in_use else None
+
+    def _look_for_retired(self, error: CommandError) -> None:
+        """Note what has become of the zone of an append, or write, that has failed."""
+        if error.status in _OUT_OF_SERVICE and self._retirements is not None and self._engine.enabled:
+            with suppress(CommandError, BufferFull):
+                self.report(error.lba // self.zone_size)
+
+    def _note_retired(self, zones: dict[int, ZoneState]) -> None:
+        if self._retirements is not None:
+            self._retirements.retire(self.nsid, zones)
 
     @property
     def _recording(self) -> "Journal | None":

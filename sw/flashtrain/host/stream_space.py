@@ -24,7 +24,7 @@ _RANKS = {
     ZoneState.CLOSED: _Rank.CLOSED,
     ZoneState.EMPTY: _Rank.EMPTY,
 }
-_RETIRED = (ZoneState.READ_ONLY, ZoneState.OFFLINE)
+RETIRED = (ZoneState.READ_ONLY, ZoneState.OFFLINE)
 
 
 class StreamSpace:
@@ -67,22 +67,40 @@ class StreamSpace:
         """Take the state of all zones from a report."""
         self._rooms = [zone.room for zone in report]
         self._ranks = [_RANKS.get(zone.state, _Rank.UNUSABLE) for zone in report]
-        self._retired = [zone.state in _RETIRED for zone in report]
+        self._retired = [zone.state in RETIRED for zone in report]
         self.known = True
+
+    def retire(self, zone: int) -> None:
+        """The zone takes no more."""
+        self._ranks[zone], self._rooms[zone], self._retired[zone] = _Rank.UNUSABLE, 0, True
+
+    def reserve_in_one(self, blocks: int) -> Extent | None:
+        """As :meth:`reserve`, one extent, from what was known last; None when no zone has the room."""
+        for zone in self._in_order():
+            if blocks <= self._rooms[zone]:
+                return self._take(zone, blocks)
+        return None
 
     def reserve(self, blocks: int) -> list[Extent]:
         """Extents that the next `blocks` blocks will lie in; :class:`StreamFull` when there is no room."""
         if blocks > self.room:
             raise StreamFull(f"stream {self._name!r} has room for {self.room} blocks; {blocks} are needed")
         extents = []
-        for zone in sorted(range(len(self._rooms)), key=lambda zone: self._ranks[zone]):
+        for zone in self._in_order():
             part = min(blocks, self._rooms[zone])
             if part:
-                written = self._zone_capacity - self._rooms[zone]
-                extents.append(Extent(zone * self._zone_size + written, part))
-                self._rooms[zone] -= part
-                self._ranks[zone] = _Rank.OPEN
+                extents.append(self._take(zone, part))
                 blocks -= part
             if not blocks:
                 break
         return extents
+
+    def _in_order(self) -> list[int]:
+        """Zones as they are to be filled."""
+        return sorted(range(len(self._rooms)), key=lambda zone: self._ranks[zone])
+
+    def _take(self, zone: int, blocks: int) -> Extent:
+        written = self._zone_capacity - self._rooms[zone]
+        self._rooms[zone] -= blocks
+        self._ranks[zone] = _Rank.OPEN
+        return Extent(zone * self._zone_size + written, blocks)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from flashtrain.numerics import Constants
 from flashtrain.spec import Geometry
 from flashtrain.spec.errors import require
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat, Input, OptimizerCode
-from flashtrain.spec.update import Tile
+from flashtrain.spec.update import WORD_BYTES, Tile
 
 from .arrays import nbytes_of
 from .errors import TensorMismatch
@@ -132,6 +133,24 @@ class PlacedGroup:
         return PlacedTensor(
             TileLayout(tile, rows * each), self.first_row + skipped, before - skipped * each, shape
         )
+
+    def names(self, row: int, channel: int, plane: int) -> list[str]:
+        """What lies on a page of its state, which is in row `row` of its own."""
+        tile = self.layout.tile
+        words = tile.geometry.page_bytes // WORD_BYTES
+        ends = np.cumsum([prod(shape) for shape in self.group.shapes]).tolist()
+        found = []
+        for number, array in enumerate(self.group.arrays):
+            # Words of the page, counted from where this array of the tile begins.
+            begin = plane * words - number * tile.parameters
+            skipped = (row * tile.geometry.channels + channel) * tile.parameters
+            first, last = skipped + max(begin, 0), skipped + min(begin + words, tile.parameters)
+            found += [
+                f"{array.name} of tensor {tensor} of group {self.number}"
+                for tensor, (start, end) in enumerate(pairwise([0, *ends]))
+                if max(first, start) < min(last, end)
+            ]
+        return found or [f"the padding of group {self.number}"]
 
     def zone_parts(self, zone_rows: int) -> Iterator[ZonePart]:
         """Its rows zone by zone; a zone has `zone_rows`."""

@@ -1,7 +1,7 @@
 """`FlashOptimizer`: an optimizer as `torch.optim` has them, whose steps happen on the dies of a device."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,8 @@ class GradientReport:
     """What the dies say of the gradients of an update.
 
     norm: L2, of the gradients times `unscale`; largest: the largest magnitude, before that; skipped: the step
-    was dropped because of an overflow.
+    was dropped because of an overflow; renewed: the dies could not read the state, and it was written
+    anew before they updated it (`OptimizerState.renew`).
     """
 
     norm: float
@@ -41,15 +42,17 @@ class GradientReport:
     infinities: int
     overflow: bool
     skipped: bool = False
+    renewed: bool = False
 
     @classmethod
-    def of(cls, parts: Sequence[Statistics], unscale: float) -> "GradientReport":
+    def of(cls, parts: Sequence[Statistics], unscale: float, renewed: bool) -> "GradientReport":
         return cls(
             norm(parts, unscale),
             max(float(part.largest) for part in parts),
             sum(part.nans for part in parts),
             sum(part.infinities for part in parts),
             any(part.overflow for part in parts),
+            renewed=renewed,
         )
 
 
@@ -126,11 +129,12 @@ class FlashOptimizer:
         report = self.update(gradients, unscale)
         if report.overflow:
             self.skip()
-            return GradientReport(**(vars(report) | {"skipped": True}))
+            return replace(report, skipped=True)
         clip = 1.0 if max_norm is None else min(1.0, max_norm / (report.norm + _CLIP_GUARD))
         if clip < 1:
             self.skip()
-            self.update(gradients, unscale, clip)
+            clipped = self.update(gradients, unscale, clip)
+            report = replace(report, renewed=report.renewed or clipped.renewed)
         self.commit()
         return report
 
@@ -142,9 +146,10 @@ class FlashOptimizer:
         constants = [one.constants(self.steps + 1, unscale, clip) for one in optimizers]
         given = gradients_of(self.param_groups, gradients)
         sent = [[self._formatted(g) for g in group] for group in given]
+        before = self._state.renewals
         self._copies = self._state.update(sent, constants)
         parts = [die for dies in self._state.statistics for die in dies]
-        return GradientReport.of(parts, unscale)
+        return GradientReport.of(parts, unscale, renewed=self._state.renewals > before)
 
     def commit(self) -> Generation:
         """Make the computed weights and state current."""
