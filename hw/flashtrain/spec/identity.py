@@ -82,8 +82,9 @@ class RestoreAction(IntEnum):
         past the zones are those of spares: the block of that number on each plane, unless it is in use.
     END: `sequence`. Of the next allocation. From here on all commands are taken.
     BLOCK: `physical`, `channel`, `die`, `plane`, `spare`. At this place of the physical zone lies the spare
-        block of this number (from 0) of the same plane, instead of the zone's own. Without spares there is
-        no such action.
+        block of this number (from 0) of the same plane, instead of the zone's own. The spare is in use from
+        then on; one that must not be used is put in its own place, whose number is past the zones. Without
+        spares there is no such action.
     """
 
     STREAM = 1

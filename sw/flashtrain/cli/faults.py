@@ -1,4 +1,4 @@
-"""`flashtrain faults`: training runs on cells that forget bits and blocks that break."""
+"""`flashtrain faults`: training runs on cells that forget bits and blocks that are bad, or break."""
 
 import argparse
 from dataclasses import asdict
@@ -54,8 +54,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
         f"{tally.wrong_bits:,} wrong bits sensed, {tally.corrected:,} of them corrected by the channels in"
         f" {tally.pages:,} pages ({tally.worst_pages:,} with 8 or more), the others by the dies"
         f" or not fetched; {tally.rescued:,} pages read again; data aged by {tally.days:,.0f} days in all\n"
-        f"{tally.broken:,} blocks broke: {tally.failures:,} programs and erases failed,"
-        f" {tally.replaced:,} blocks were replaced and {tally.repeated:,} page sets programmed again"
+        f"{tally.marked:,} blocks were bad from the factory, {tally.broken:,} broke:"
+        f" {tally.failures:,} programs and erases failed, {tally.replaced:,} blocks were replaced"
+        f" and {tally.repeated:,} page sets programmed again"
     )
     console.document({"seed": options.seed, "spoilt": None, **asdict(tally)})
     return 0
@@ -69,7 +70,7 @@ COMMAND = Command(
   flashtrain faults --seed 7 --run 12 --runs 1
 
 Worn cells whose data age between iterations, or a steady rate of errors (docs/errors.md); and blocks
-that break at any time, of a device not more than a plane has spares.
+that are bad from the factory, which nobody may touch, or break at any time: not more than there are spares.
 Exit code 1 if the weights of a run differ from plain NumPy in a bit, or a run does not end.
 """,
     add_arguments=add_arguments,

@@ -2,11 +2,13 @@
 
 `model` says how often, from wear, age and reads, and `presets` has sets of parameters; `draws` says which,
 the same as `nand/array_errors.h` does for the arrays of the RTL Link (:meth:`RtlLink.set_errors`). `cut` is
-what programs and erases leave that are cut short, with a model and without.
+what programs and erases leave that are cut short, with a model and without. `factory` says which blocks are
+bad from the beginning.
 """
 
 from .cut import cut_erase, cut_program
 from .draws import PagePlace, erase_fails, program_fails, torn, wrong_bits
+from .factory import FactoryMark, as_spares_last, factory_marks
 from .model import Ageing, ErrorModel, Wear
 from .presets import SLC, even
 from .record import CUT_RECORD, FLIP_RECORD, ModelRecord, model_record
@@ -17,13 +19,16 @@ __all__ = [
     "SLC",
     "Ageing",
     "ErrorModel",
+    "FactoryMark",
     "ModelRecord",
     "PagePlace",
     "Wear",
+    "as_spares_last",
     "cut_erase",
     "cut_program",
     "erase_fails",
     "even",
+    "factory_marks",
     "model_record",
     "program_fails",
     "torn",

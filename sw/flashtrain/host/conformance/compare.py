@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.spec import FlashtrainError, FmsConfig, NodeTable
-from flashtrain.spec.registers import Register
+from flashtrain.spec.registers import Control, Register
 from flashtrain.spec.streams import SINGLE_NODE, Retention
 
 from ..device import STATE_STREAMS, Device, open_device
@@ -86,6 +86,10 @@ def compare_links(
                 now = (now + random.choice(_SECONDS)) % (1 << 32)
                 for link in (link_a, link_b):
                     link.write_register(Register.TIME, now)
+            if recovering:
+                how = Control.ENABLE | Control.RECOVER | random.choice([Control(0), Control.RAW])
+                for link in (link_a, link_b):
+                    link.write_register(Register.CONTROL, how)
             batch = source.batch(min(commands - done, random.randint(1, most)))
             data = np.frombuffer(random.randbytes(len(sides[0].arena)), np.uint8)
             answers = [side.run(batch, data) for side in sides]
