@@ -54,10 +54,10 @@ def compare_links(
 
     Completion order is free: statuses, results, ports and all data in the tensor buffer are compared after
     each batch, in which both ports have commands in flight. recovering: from when both devices, with nothing
-    in their flash, were enabled to be recovered. :class:`Mismatch` tells the first difference; with the same
-    seed it comes again.
+    in their flash, were enabled to be recovered; pages are inspected raw, too. :class:`Mismatch` tells the
+    first difference; with the same seed it comes again.
     """
-    random = Random(seed)
+    random, raw = Random(seed), Random(f"{seed}/raw")
     most = 2 * _QUEUE_ENTRIES
     piece_bytes = RandomCommands.piece_blocks(config) * config.geometry.page_bytes
     statuses: dict[str, int] = {}
@@ -87,7 +87,7 @@ def compare_links(
                 for link in (link_a, link_b):
                     link.write_register(Register.TIME, now)
             if recovering:
-                how = Control.ENABLE | Control.RECOVER | random.choice([Control(0), Control.RAW])
+                how = Control.ENABLE | Control.RECOVER | raw.choice([Control(0), Control.RAW])
                 for link in (link_a, link_b):
                     link.write_register(Register.CONTROL, how)
             batch = source.batch(min(commands - done, random.randint(1, most)))
