@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from flashtrain.host import BadBlock, Device, FunctionalLink, open_device
+from flashtrain.host.command_errors import CommandError
 from flashtrain.host.functional.flash import MarkedBlockTouched
 from flashtrain.host.marks import MarkReader
 from flashtrain.sim.nand_errors import FactoryMark, even, factory_marks
@@ -139,7 +140,10 @@ def test_zones_that_are_not_full_survive(link, seed, orderly):
 
 
 def test_a_zone_without_a_spare_is_not_used(link, seed):
-    """Marked in more zones than there are spares that are good: one is left alone, and all others work."""
+    """Marked in more zones than there are spares that are good: one is left alone, and all others work.
+
+    So there is one less than the streams may want.
+    """
     marks = [FactoryMark(*PLACES[1], block) for block in (2, 5, G.blocks - 1)]
     mark(link, *marks)
     with open_device(link=link, node=SINGLE_NODE) as device:
@@ -156,6 +160,9 @@ def test_a_zone_without_a_spare_is_not_used(link, seed):
                 stream.reset()
             link.power_cycle()
             device.recover()
+        with pytest.raises(CommandError, match="INTERNAL_ERROR"):
+            fill(device, np.random.default_rng(seed))
+            device.stream("trained", Port.CORE).append(np.zeros(G.page_bytes, np.uint8))
         if isinstance(link, RtlLink):
             erases = link.erase_counts()[:, :, :, 5]
             assert not erases.any(), "none of the zone's blocks is erased"

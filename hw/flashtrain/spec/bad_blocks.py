@@ -8,7 +8,7 @@ would be gone.
 What is looked at are the bytes in the place of an identity (`spec.identity`), as the cells hold them: with
 no key, and not corrected. It is a mark if the first byte is 00h and the others are all FFh or all 00h, but
 for some wrong bits. A page of ours that was torn while it was programmed or erased does not look so: half of
-its bits are zeros, or were. Nor does one that holds an identity without a key.
+its bits are zeros, or were.
 """
 
 MARK = 0x00

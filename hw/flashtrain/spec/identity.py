@@ -7,7 +7,9 @@ says whether its data are whole (docs/recovery.md).
 Recovery after a loss of power is the driver's (`flashtrain.host.recovery`). With CONTROL.RECOVER the
 controller comes up with empty tables and all physical zones in use, erases nothing, and takes only INSPECT
 and RESTORE, from the host's port, until RESTORE with action END. All spare blocks are free at first: what
-they replace is told by the pages that they hold, as the rest is.
+they replace is told by the pages that they hold, as the rest is. Blocks that their maker has marked as bad
+(`spec.bad_blocks`) are to be replaced before END: after it zones are erased. Marks are seen while
+CONTROL.RAW is set.
 """
 
 from binascii import crc_hqx

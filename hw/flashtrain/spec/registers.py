@@ -44,7 +44,7 @@ class Control(IntFlag):
     ENABLE = 1 << 0
     FACTORY = 1 << 1  # at enable take all blocks as erased and none as marked by its maker; else erase them
     RECOVER = 1 << 2  # at enable keep what the flash holds (`spec.identity`); FACTORY has no effect then
-    RAW = 1 << 3  # while recovering: pages are inspected as the cells hold them (`spec.identity`)
+    RAW = 1 << 3  # while recovering: pages are inspected as the cells hold them (`spec.bad_blocks`)
 
 
 class State(IntFlag):

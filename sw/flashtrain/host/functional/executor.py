@@ -61,7 +61,8 @@ class Executor:
         page_bytes = config.geometry.page_bytes
         self._contents = {
             nsid: StreamContent(
-                StreamZones(config, stream, now), Storage(page_bytes, nsid, stream.first, self.physical)
+                StreamZones(config, stream, now, lambda: self.physical.exhausted),
+                Storage(page_bytes, nsid, stream.first, self.physical),
             )
             for nsid, stream in streams.items()
         }

@@ -25,8 +25,12 @@ class PhysicalZones:
         for block in () if keep else g.spares:
             self._erase_spares(block)
 
+    @property
+    def exhausted(self) -> bool:
+        return not self._free
+
     def take(self) -> int:
-        """The least worn of the free zones. There are as many physical zones as logical ones."""
+        """The least worn of the free zones."""
         zone = min(self._free, key=lambda zone: (self.wear[zone], zone))
         self._free.remove(zone)
         self.sequence += 1
