@@ -188,8 +188,9 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 
 /* Bits of CONTROL. Clearing ENABLE stops fetching, ends bursts under way and resets the controller. */
 #define FLASHTRAIN_CONTROL_ENABLE 0x01
-#define FLASHTRAIN_CONTROL_FACTORY 0x02 /* at enable take all blocks as erased, as from the factory; else erase them first */
+#define FLASHTRAIN_CONTROL_FACTORY 0x02 /* at enable take all blocks as erased and none as marked by its maker; else erase them */
 #define FLASHTRAIN_CONTROL_RECOVER 0x04 /* at enable keep what the flash holds (`spec.identity`); FACTORY has no effect then */
+#define FLASHTRAIN_CONTROL_RAW 0x08 /* while recovering: pages are inspected as the cells hold them (`spec.bad_blocks`) */
 
 /* Bits of STATE. */
 #define FLASHTRAIN_STATE_READY 0x01 /* enabled and initialised; falls when, after a disable, the tensor buffer is let go */

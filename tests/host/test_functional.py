@@ -35,7 +35,7 @@ def test_settings_are_read_back(link):
         (port_register(1, PortRegister.CQ_SIZE), 0x10000),
         (Register.CHANNEL_SELECT, 2),
         (Register.ZONE_SELECT, 16),
-        (Register.CONTROL, 8),
+        (Register.CONTROL, 16),
         (Register.INTERRUPT_MASK, 4),
         (stream_register(1, StreamRegister.GENERATION), 0),
     ):

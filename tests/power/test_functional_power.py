@@ -35,11 +35,11 @@ class LazyFlash(Flash):
         self.before: dict[int, int] = {}
         self.erased: set[tuple[int, int]] = set()
 
-    def erase(self, zone):
+    def erase(self, zone, but):
         if pages := self.zones[zone].pages:
             self.ghosts[zone] = list(pages)
         self.before.pop(zone, None)
-        return super().erase(zone)
+        return super().erase(zone, but)
 
     def erase_block(self, block, column):
         self.erased.add((block, column))

@@ -55,7 +55,7 @@ def test_registers():
 
 
 def test_bits():
-    assert values(Control) == {"ENABLE": 1, "FACTORY": 2, "RECOVER": 4}
+    assert values(Control) == {"ENABLE": 1, "FACTORY": 2, "RECOVER": 4, "RAW": 8}
     assert values(State) == {"READY": 1, "FATAL": 2, "IDLE": 4, "BAD_DOORBELL": 8, "RECOVERING": 16}
 
 

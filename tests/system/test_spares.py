@@ -177,7 +177,7 @@ def test_what_restore_and_inspect_may_name(link, raw_of):
             "die": G.dies - 1,
             "plane": G.planes - 1,
             "spare": 1,
-            "physical": 15,
+            "physical": G.blocks - 1,
         }
         assert restore(action=RestoreAction.BLOCK, **last) == Status.SUCCESS
         for name, value in (

@@ -49,7 +49,7 @@ class Centre(wiring.Component):
     -------
     queues : In(QueueSettings).array(PORTS)
     streams : In(StreamTable).array(MAX_STREAMS)
-    memory_bytes, factory, recover, time : In   from the registers
+    memory_bytes, factory, recover, raw, time : In   from the registers
     channels : Out(ChannelPorts).array(C)
     data, data_valid : Out                      broadcast to the channels, see `PageFetcher`
     read_data : In                              of the channel whose `read_chosen` is high
@@ -75,6 +75,7 @@ class Centre(wiring.Component):
             "memory_bytes": In(MEMORY_BITS),
             "factory": In(1),
             "recover": In(1),
+            "raw": In(1),
             "time": In(TIME_BITS),
             "channels": Out(ChannelPorts(config)).array(g.channels),
             "data": Out(8 * config.data_bytes),
@@ -144,7 +145,10 @@ class Centre(wiring.Component):
             self.data_valid.eq(write.data_valid),
             read.data.eq(self.read_data),
         ]
+        raw = Signal()
+        m.d.sync += raw.eq(self.raw & self.recovering)
         for number, channel in enumerate(self.channels):
+            m.d.comb += channel.raw.eq(raw)
             connect(m, write.pages[number], flipped(channel.pages))
             connect(m, write.flush[number], flipped(channel.flush))
             connect(m, read.pages[number], flipped(channel.reads))

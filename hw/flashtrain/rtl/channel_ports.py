@@ -27,6 +27,7 @@ class ChannelPorts(wiring.Signature):
     read_chosen : Out(1)                  this channel's beats come next
     erase : Out(stream(EraseRequest)), erased : In(stream(EraseResult))
     spare_use : Out(stream(SpareUse))     in recovery, if there are spare blocks
+    raw : Out(1)                          in recovery, see `ReadBuffer`
     flush : Out(stream(STREAM_BITS))
     flushed : In(1)                       pulse: what the flush found is programmed
     ready : In(1)                         initialised
@@ -47,6 +48,7 @@ class ChannelPorts(wiring.Signature):
             "erase": Out(stream.Signature(EraseRequest(config))),
             "erased": In(stream.Signature(EraseResult())),
             **(spare_use if config.geometry.spare_blocks else {}),
+            "raw": Out(1),
             "flush": Out(stream.Signature(STREAM_BITS)),
             "flushed": In(1),
             "ready": In(1),

@@ -68,6 +68,7 @@ class Fms(wiring.Component):
             m.d.comb += [
                 channel.data.eq(hub.write_data),
                 channel.data_valid.eq(hub.write_data_valid[number]),
+                channel.raw.eq(ports.raw),
                 channel.counter_select.eq(hub.channel_counter_select),
                 channel.counter_sample.eq(hub.channel_counter_sample),
                 ports.read_valid.eq(channel.read_data.valid),

@@ -120,6 +120,7 @@ class Hub(wiring.Component):
             centre.memory_bytes.eq(registers.memory_bytes),
             centre.factory.eq(registers.factory),
             centre.recover.eq(registers.recover),
+            centre.raw.eq(registers.raw),
             self.clockwork.pulses.eq(centre.pulses),
             self.clockwork.span.eq(centre.span),
             self.clockwork.select.eq(registers.counter_select),

@@ -378,6 +378,7 @@ class DieRead(data.StructLayout):
 
 class SpareUse(data.StructLayout):
     """A place of a physical zone, and the spare of its plane, counted from 0, that lies there from now on.
+    `zone` past the zones: the place of a spare block.
 
     Restore unit to channels; within a channel a die's agent to the block table.
     """
@@ -385,7 +386,7 @@ class SpareUse(data.StructLayout):
     def __init__(self, config: FmsConfig):
         g = config.geometry
         super().__init__({
-            "zone": g.zone_bits,
+            "zone": g.block_bits,
             "die": g.die_bits,
             "plane": g.plane_bits,
             "spare": bits_for(g.spare_blocks),

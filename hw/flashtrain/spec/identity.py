@@ -7,7 +7,9 @@ says whether its data are whole (docs/recovery.md).
 Recovery after a loss of power is the driver's (`flashtrain.host.recovery`). With CONTROL.RECOVER the
 controller comes up with empty tables and all physical zones in use, erases nothing, and takes only INSPECT
 and RESTORE, from the host's port, until RESTORE with action END. All spare blocks are free at first: what
-they replace is told by the pages that they hold, as the rest is.
+they replace is told by the pages that they hold, as the rest is. Blocks that their maker has marked as bad
+(`spec.bad_blocks`) are to be replaced before END: after it zones are erased. Marks are seen while
+CONTROL.RAW is set.
 """
 
 from binascii import crc_hqx
@@ -82,8 +84,9 @@ class RestoreAction(IntEnum):
         past the zones are those of spares: the block of that number on each plane, unless it is in use.
     END: `sequence`. Of the next allocation. From here on all commands are taken.
     BLOCK: `physical`, `channel`, `die`, `plane`, `spare`. At this place of the physical zone lies the spare
-        block of this number (from 0) of the same plane, instead of the zone's own. Without spares there is
-        no such action.
+        block of this number (from 0) of the same plane, instead of the zone's own. The spare is in use from
+        then on; one that must not be used is put in its own place, whose number is past the zones. Without
+        spares there is no such action.
     """
 
     STREAM = 1

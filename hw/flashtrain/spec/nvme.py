@@ -19,7 +19,8 @@ Order of checks. A command is answered with the status of the *first* check that
    and statistics: as many blocks as dies; update: PAGES is 1 to the planes of a die, COPIES at most PAGES,
    ROWS at least 1, the number of blocks ROWS x channels x PAGES; update and commit: the source has as many
    zones as the namespace; restore: where they count `restored_state` is CLOSED or FULL, `physical` is a
-   zone of the device, or of a released one a spare block, and there is such a spare block in such a place;
+   zone of the device, or of a released one or a place a spare block, and there is such a spare block in
+   such a place;
 6. data pointer: descriptor type (`SGL_TYPE_INVALID`), length equal to the blocks', or for a report to the
    dwords' (`SGL_LENGTH_INVALID`), address a multiple of the logical block, 8 bytes for a report
    (`SGL_GRANULARITY_INVALID`), address range inside the tensor buffer (`DATA_TRANSFER_ERROR`);
@@ -105,6 +106,8 @@ Recovery (`spec.identity`). INSPECT reads as READ does, but SLBA counts blocks o
 (behind the zones come the spare blocks, those of one number on all planes as a zone), nothing about the zone
 is checked, and the last 16 bytes of each block are replaced by the page's identity, as it is in the flash.
 A page that was not programmed is ones, with a randomizer its key inverted (`spec.randomizer`).
+While CONTROL.RAW is set pages come as the cells hold them, neither corrected nor without their key, and the
+last 16 bytes are the first of the spare bytes; it is to be written while no command is in flight.
 RESTORE has no data; END waits until no command is in flight. Where they mean no namespace, NSID is that of
 any that exists.
 A READ whose page has another identity than it must have completes with UNRECOVERED_READ_ERROR, and nothing of

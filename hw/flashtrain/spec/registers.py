@@ -42,8 +42,9 @@ class Control(IntFlag):
     """Bits of CONTROL. Clearing ENABLE stops fetching, ends bursts under way and resets the controller."""
 
     ENABLE = 1 << 0
-    FACTORY = 1 << 1  # at enable take all blocks as erased, as from the factory; else erase them first
+    FACTORY = 1 << 1  # at enable take all blocks as erased and none as marked by its maker; else erase them
     RECOVER = 1 << 2  # at enable keep what the flash holds (`spec.identity`); FACTORY has no effect then
+    RAW = 1 << 3  # while recovering: pages are inspected as the cells hold them (`spec.bad_blocks`)
 
 
 class State(IntFlag):

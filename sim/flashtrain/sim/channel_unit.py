@@ -15,7 +15,7 @@ from flashtrain.spec import FmsConfig
 
 _OF_THE_ENGINE = (
     "pages", "programmed", "reads", "read_head", "erase", "erased", "flush", "flushed", "ready", "idle",
-    "data", "data_valid", "counter_select", "counter_sample", "counter_value", "nand",
+    "data", "data_valid", "raw", "counter_select", "counter_sample", "counter_value", "nand",
 )  # fmt: skip
 
 

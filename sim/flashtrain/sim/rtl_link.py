@@ -18,8 +18,10 @@ from flashtrain.host.errors import DeviceHang, RegisterError
 from flashtrain.host.link import AFTER_POWER_CYCLE, Link
 from flashtrain.sim.library import build_library
 from flashtrain.sim.nand_errors import CUT_RECORD, FLIP_RECORD, ErrorModel, model_record
+from flashtrain.sim.nand_errors.factory import mark_content
 from flashtrain.sim.nand_errors.model import LEVELS
 from flashtrain.spec import FlashtrainError, FmsConfig
+from flashtrain.spec.bad_blocks import marked_pages
 from flashtrain.spec.errors import require, require_range
 from flashtrain.spec.registers import Register, State
 
@@ -190,6 +192,19 @@ class RtlLink(Link):
         """From now on programs and erases of this block fail."""
         self._library.flashtrain_array_add_fault(channel, die, plane, block)
 
+    def mark_block(
+        self, channel: int, die: int, plane: int, block: int, page: int = 0, whole: bool = True
+    ) -> None:
+        """This block is bad from the factory: marked in its first or last page, in all of that or in a byte.
+
+        It works as others do; but a program or an erase of it is a :class:`ProtocolViolation`. To be called
+        before anything is in the flash.
+        """
+        g = self._config.geometry
+        require(page in marked_pages(g.pages), "page", page, f"one of {marked_pages(g.pages)}")
+        content = mark_content(g, whole)
+        self._library.flashtrain_array_mark(channel, die, plane, block, page, content, len(content))
+
     def hang_die(self, channel: int, die: int) -> None:
         """From now on nothing that this die's array begins ends.
 
@@ -302,6 +317,7 @@ def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
         "close": (None, []),
         "power_cycle": (None, []),
         "array_add_fault": (None, [i32, i32, i32, i32]),
+        "array_mark": (None, [i32, i32, i32, i32, i32, ctypes.c_char_p, u32]),
         "array_hang": (None, [i32, i32]),
         "array_erases": (None, [i32, i32, i32, pointer]),
         "array_clear_faults": (None, []),

@@ -1,4 +1,4 @@
-"""`flashtrain faults`: training runs on cells that forget bits and blocks that break."""
+"""`flashtrain faults`: training runs on cells that forget bits and blocks that are bad, or break."""
 
 import argparse
 from dataclasses import asdict
@@ -59,8 +59,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
         f"{tally.wrong_bits:,} wrong bits sensed, {tally.corrected:,} of them corrected by the channels in"
         f" {tally.pages:,} pages ({tally.worst_pages:,} with 8 or more), the others by the dies"
         f" or not fetched; {tally.rescued:,} pages read again; data aged by {tally.days:,.0f} days in all\n"
-        f"{tally.broken:,} blocks broke: {tally.failures:,} programs and erases failed,"
-        f" {tally.replaced:,} blocks were replaced and {tally.repeated:,} page sets programmed again"
+        f"{tally.marked:,} blocks were bad from the factory, {tally.broken:,} broke:"
+        f" {tally.failures:,} programs and erases failed, {tally.replaced:,} blocks were replaced"
+        f" and {tally.repeated:,} page sets programmed again"
         + (
             f"\n{tally.hung:,} dies hung, which ended {tally.ended:,} of the runs with an error"
             if options.hangs
@@ -80,8 +81,8 @@ COMMAND = Command(
   flashtrain faults --hangs               dies may hang in the middle of a run
 
 Worn cells whose data age between iterations, or a steady rate of errors (docs/errors.md); and blocks
-that break at any time, of a device not more than a plane has spares. With --hangs dies may hang, too: such
-a run may end with an error of the command that failed.
+that are bad from the factory, which nobody may touch, or break at any time: not more than there are spares.
+With --hangs dies may hang, too: such a run may end with an error of the command that failed.
 Exit code 1 if the weights of a run differ from plain NumPy in a bit, or a run does not end.
 """,
     add_arguments=add_arguments,

@@ -33,6 +33,7 @@ from .errors import (
 )
 from .functional import FunctionalLink
 from .link import Link, LinkFactory
+from .marks import BadBlock
 from .optimizer_state import Generation, OptimizerState
 from .page_health import PageHealth
 from .pending import Pending
@@ -46,12 +47,13 @@ from .tensor_group import StoredTensor, TensorGroup
 from .zone_info import ZoneInfo
 
 __all__ = [
-    "ArrayError", "BufferFull", "CommandError", "CompletionEntry", "DataExpired", "Device", "DeviceClosed",
-    "DeviceEnabled", "DeviceHang", "DeviceInfo", "DeviceMismatch", "DevicePort", "DeviceStream", "Extent",
-    "ForeignContent", "ForeignGeneration", "FunctionalLink", "Generation", "GenerationPinned", "HostError",
-    "JournalDamaged", "Link", "LinkFactory", "NothingToCommit", "Obstacle", "OldZone", "OptimizerState",
-    "PageHealth", "Pending", "RecoveredStream", "RecoveryError", "RecoveryReport", "RefreshReport",
-    "RegisterError", "StateLost", "StateMissing", "StateStream", "StateUpdate", "StoredArray", "StoredTensor",
-    "StreamFull", "TensorGroup", "TensorMismatch", "UpdateError", "UpdatePending", "ZoneInfo",
+    "ArrayError", "BadBlock", "BufferFull", "CommandError", "CompletionEntry", "DataExpired", "Device",
+    "DeviceClosed", "DeviceEnabled", "DeviceHang", "DeviceInfo", "DeviceMismatch", "DevicePort",
+    "DeviceStream", "Extent", "ForeignContent", "ForeignGeneration", "FunctionalLink", "Generation",
+    "GenerationPinned", "HostError", "JournalDamaged", "Link", "LinkFactory", "NothingToCommit", "Obstacle",
+    "OldZone", "OptimizerState", "PageHealth", "Pending", "RecoveredStream", "RecoveryError",
+    "RecoveryReport", "RefreshReport", "RegisterError", "StateLost", "StateMissing", "StateStream",
+    "StateUpdate", "StoredArray", "StoredTensor", "StreamFull", "TensorGroup", "TensorMismatch",
+    "UpdateError", "UpdatePending", "ZoneInfo",
     "open_device", "raw_entry",
 ]  # fmt: skip

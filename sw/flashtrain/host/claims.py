@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from flashtrain.spec import Geometry
 
 from .inspection import Identities, Inspector, Span
+from .marks import Block, MarkReader
 
 
 @dataclass(frozen=True)
@@ -70,12 +71,14 @@ _SPARE_ROWS = 4
 
 
 class ClaimReader:
-    """Finds claims with few pages read."""
+    """Finds claims with few pages read; on the way, with spare blocks, what is `marked` as bad."""
 
-    def __init__(self, inspector: Inspector, geometry: Geometry) -> None:
+    def __init__(self, inspector: Inspector, geometry: Geometry, marks: MarkReader) -> None:
         self._inspector = inspector
         self._geometry = geometry
-        self._found: set[tuple[int, int]] = set()  # spares with pages
+        self._marks = marks
+        self._found: set[Block] = set()  # spares with pages
+        self.marked: list[Block] = []
 
     def claims(self) -> list[Claim]:
         """Of all physical zones that have an identity; and of spare blocks."""
@@ -105,6 +108,13 @@ class ClaimReader:
         g = self._geometry
         first_rows = self._inspector.identities(Span(zone, 0, g.superpage) for zone in range(g.zones))
         found = self._spares()
+        no_identity = {
+            (ids.span.physical, column)
+            for ids in first_rows
+            for column in np.flatnonzero(~ids.valid).tolist()
+        }
+        no_identity |= {(block, column) for block in g.spares for column in range(g.superpage)} - self._found
+        self.marked = self._marks.marked(no_identity)
         claims: list[Claim] = []
         for ids in first_rows:
             if claim := Claim.last_in(ids):
@@ -117,7 +127,10 @@ class ClaimReader:
         needed = newest([*claims, *only_in_spares]).values()
         taken = {claim.physical for claim in needed if claim.allocation not in found}
         silent = set(range(g.zones)) - {claim.physical for claim in claims}
-        free = iter(sorted(set(range(g.zones)) - taken, key=lambda zone: (zone not in silent, zone)))
+        marked = {block for block, _ in self.marked}
+        free = iter(
+            sorted(set(range(g.zones)) - taken, key=lambda zone: (zone in marked, zone not in silent, zone))
+        )
         for claim in needed:
             if claim.allocation in found:
                 spares = tuple(self._fullest(claim, (), found[claim.allocation][1]))
@@ -164,9 +177,13 @@ class ClaimReader:
         ]
         return [(block, column) for block, column in chosen if block in g.spares]
 
-    def written_spares(self, in_use: set[tuple[int, int]]) -> list[int]:
+    def written_spares(self, in_use: set[Block]) -> list[int]:
         """Numbers of spare blocks of which one that is not in use has pages."""
         return sorted({block for block, _ in self._found - in_use})
+
+    def unwritten_first(self, column: int) -> list[int]:
+        """Numbers of the spare blocks of a column."""
+        return sorted(self._geometry.spares, key=lambda block: ((block, column) in self._found, block))
 
 
 def newest(claims: Iterable[Claim]) -> dict[int, Claim]:

@@ -122,6 +122,12 @@ class Controller:
         self._link.write_register(Register.CONTROL, Control.ENABLE | how)
         self._await(State.READY, True)
 
+    def inspect_raw(self, raw: bool) -> None:
+        """While it recovers: inspect pages as the cells hold them, or no longer. No command is in flight."""
+        self._link.write_register(
+            Register.CONTROL, Control.ENABLE | Control.RECOVER | (Control.RAW if raw else Control(0))
+        )
+
     def settle(self) -> None:
         """Wait until no command is in flight and nothing is left to erase."""
         self._await(State.IDLE, True)

@@ -22,6 +22,7 @@ from .functional import FunctionalLink
 from .journal import Journal, is_recorded
 from .journal_record import Record
 from .link import Link, LinkFactory
+from .marks import BadBlock
 from .optimizer_state import OptimizerState
 from .pending import Pending
 from .queue_pair import QueuePair
@@ -75,6 +76,9 @@ class Device:
             for stream in node.streams
         }
         self._spares = 0  # in use since the last recovery
+        self.bad_blocks: tuple[BadBlock, ...] = ()
+        """Blocks that their maker has marked as bad, as they were found when the device was enabled: not on
+        one without spare blocks, nor with `factory`."""
         self.recovered: RecoveryReport | None = None
         """What the last :meth:`recover` found."""
         if node.journal is not None:
@@ -100,23 +104,25 @@ class Device:
     def enable(self, factory: bool = False) -> None:
         """Configure and enable the controller; all streams are empty then.
 
-        factory: take all blocks as erased, as they come from the factory; else every block is erased first,
-        which takes its time: that is waited for in a node with a journal, because what is not erased yet
-        would come back after a loss of power. With spare blocks the flash is looked at before: what bad
-        blocks keep must not be taken for something new one day. :class:`DeviceHang` when the controller does
-        not become ready.
+        factory: take all blocks as erased, and none as bad; else every block is erased first, which takes its
+        time: that is waited for in a node with a journal, because what is not erased yet would come back
+        after a loss of power. With spare blocks the flash is looked at before: what its maker has marked is
+        left alone, and what bad blocks keep must not be taken for something new one day.
+        :class:`DeviceHang` when the controller does not become ready.
         """
         if self._engine.enabled:
             self.disable()
         for space in self._spaces.values():
             space.clear()
-        self._spares = 0
+        self._spares, self.bad_blocks = 0, ()
         if factory or not self.config.geometry.spare_blocks:
             self._start(Control.FACTORY if factory else Control(0))
             floor = 0
         else:
             self._start(Control.RECOVER)
-            floor = Recovery(self._engine, self.node, self._zones, self._journal).forget()
+            recovery = self._recovery()
+            floor = recovery.forget()
+            self.bad_blocks = recovery.bad
         if self._journal is not None:
             self._journal.start(Record(0, floors=(floor,) * self.config.geometry.zones))
             if not factory:
@@ -132,18 +138,22 @@ class Device:
         nothing was changed.
         """
         self.begin_recovery()
-        recovery = Recovery(self._engine, self.node, self._zones, self._journal)
+        recovery = self._recovery()
         try:
             self.recovered = recovery.run()
         except FlashtrainError:
             self.disable()
             raise
-        self._spares = self.recovered.spares
+        self._spares, self.bad_blocks = self.recovered.spares, self.recovered.bad
         for nsid, space in self._spaces.items():
             space.learn(recovery.zones(nsid))
         with suppress(CommandError):  # what cannot be read now is told at the next refresh
             self._end_refresh()
         return self.recovered
+
+    def _recovery(self) -> Recovery:
+        raw = self._controller.inspect_raw
+        return Recovery(self._engine, self.node, self._zones, self._journal, raw)
 
     def begin_recovery(self) -> None:
         """The beginning of :meth:`recover`: commands of recovery, and only these, can be submitted then."""

@@ -80,11 +80,13 @@ class Inspector:
 
     def identities(self, spans: Iterable[Span]) -> list[Identities]:
         """Of the pages of each span."""
-        size, g = PageIdentity.BYTES, self._config.geometry
-        return [
-            Identities.parse(span, records, g)
-            for span, records in self._collect(spans, size, lambda pages: pages[:, -size:])
-        ]
+        g = self._config.geometry
+        return [Identities.parse(span, records, g) for span, records in self.records(spans)]
+
+    def records(self, spans: Iterable[Span]) -> list[tuple[Span, NDArray[np.uint8]]]:
+        """The last bytes of the pages of each span, uint8[pages, bytes], whatever they are."""
+        size = PageIdentity.BYTES
+        return self._collect(spans, size, lambda pages: pages[:, -size:])
 
     def pages(self, span: Span) -> NDArray[np.uint8]:
         """The pages of a span, uint8[pages, bytes]; the last bytes are their identities."""

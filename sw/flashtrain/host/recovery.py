@@ -28,10 +28,12 @@ pages of all physical zones say which logical zone each was; the journal says wh
 Of each zone that is kept the write pointer is found, and it is restored. All other physical zones are erased.
 Spare blocks say of which zone they are (`claims`); those of zones that are kept are put in their places
 before anything else of these zones is read, the others are erased.
+Blocks that their maker has marked as bad (`marks`) get spares before anything is erased; a physical zone with
+one that gets none is not used. What is kept stays where it is.
 At the end a record of what was found goes to the journal, so that a power failure right after finds the same.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -46,6 +48,7 @@ from .errors import ForeignContent, JournalDamaged
 from .inspection import Inspector, Span
 from .journal import Journal, is_recorded
 from .journal_record import Record, RecordFormat, StreamEntry
+from .marks import BadBlock, Block, MarkReader
 from .pending import Pending
 from .write_pointers import PointerReader
 from .zone_info import ZoneInfo
@@ -68,7 +71,7 @@ class RecoveryReport:
 
     erased: physical zones that were not kept; records: of the journal that were read; clean: the device had
     been shut down in an orderly way; clocks: simulated, that it took; spares: spare blocks that hold pages of
-    zones that were kept; retired: zones that are out of service.
+    zones that were kept; retired: zones that are out of service; bad: blocks that their maker has marked.
     """
 
     streams: tuple[RecoveredStream, ...]
@@ -78,6 +81,7 @@ class RecoveryReport:
     clocks: int
     spares: int = 0
     retired: int = 0
+    bad: tuple[BadBlock, ...] = ()
 
     def stream(self, name: str) -> RecoveredStream:
         return next(stream for stream in self.streams if stream.name == name)
@@ -95,10 +99,18 @@ class _Found(NamedTuple):
 
 
 class Recovery:
-    """One recovery of the device behind `engine`, whose controller was enabled for it."""
+    """One recovery of the device behind `engine`, whose controller was enabled for it.
+
+    raw: lets pages be inspected as the cells hold them, or no longer. bad: what is found to be marked.
+    """
 
     def __init__(
-        self, engine: Engine, node: NodeTable, zones: dict[int, range], journal: Journal | None
+        self,
+        engine: Engine,
+        node: NodeTable,
+        zones: dict[int, range],
+        journal: Journal | None,
+        raw: Callable[[bool], None],
     ) -> None:
         self._engine = engine
         self._node = node
@@ -106,10 +118,15 @@ class Recovery:
         self._journal = journal
         self._geometry = engine.link.config.geometry
         self._inspector = Inspector(engine, node.streams[0].nsid)
-        self._claims = ClaimReader(self._inspector, self._geometry)
+        self._claims = ClaimReader(
+            self._inspector, self._geometry, MarkReader(self._inspector, self._geometry, raw)
+        )
         self._pointers = PointerReader(self._inspector, self._geometry)
         self._restored: dict[int, ZoneInfo] = {}
-        self._spares: set[tuple[int, int]] = set()  # in use: block and column
+        self._spares: set[Block] = set()  # in use for what was kept
+        self._placed: dict[Block, int] = {}  # and where they are
+        self._unused: set[int] = set()  # physical zones that nothing will be appended to
+        self.bad: tuple[BadBlock, ...] = ()
 
     def run(self) -> RecoveryReport:
         """Restore what is found, and end the recovery."""
@@ -125,9 +142,11 @@ class Recovery:
         clean = record.clean and found.last
         trusted = (lambda claim: record.pointers[claim.zone]) if clean else (lambda claim: 0)
         pointers = self._pointers.pointers(kept, trusted)
+        marked = {block for block, _ in self._claims.marked}
         for claim, pointer in pointers.items():
-            known = claim.whole or not self._geometry.spare_blocks or not record.replaced
+            known = claim.whole or not (record.replaced or claim.physical in marked)
             self._restored[claim.zone] = self._zone_info(claim, pointer, trusted(claim) if known else 0)
+        self._replace_marked({claim.physical for claim in kept})
         wear = self._wear(claims, record)
         sequence = 1 + max((*record.floors, *(claim.sequence for claim in claims)), default=-1)
         self._restore(entries, pointers, wear, record.moments, sequence)
@@ -140,8 +159,8 @@ class Recovery:
                 for stream in self._node.streams
                 if stream.nsid in entries and stream is not self._node.journal
             ),
-            self._geometry.zones - len(kept), found.read, clean, self._engine.link.clocks - start,
-            len(self._spares), len(record.retired),
+            self._geometry.zones - len(kept) - len(self._unused), found.read, clean,
+            self._engine.link.clocks - start, len(self._spares), len(record.retired), self.bad,
         )  # fmt: skip
 
     def forget(self) -> int:
@@ -152,9 +171,10 @@ class Recovery:
         """
         claims = self._claims.claims()
         sequence = 1 + max((claim.sequence for claim in claims), default=-1)
+        self._replace_marked(set())
         # Spares are erased behind all zones.
         wear = self._wear(claims, Record(0)) + [MOST_WEAR] * self._geometry.spare_blocks
-        self._release(enumerate(wear))
+        self._release((block, erases) for block, erases in enumerate(wear) if block not in self._unused)
         self._submit([self._end(sequence)])
         return sequence
 
@@ -261,22 +281,54 @@ class Recovery:
 
     def _use_spares(self, claims: Iterable[Claim]) -> None:
         """Before anything else of these zones is read: tell what lies in spares."""
-        g = self._geometry
         spares = {spare: claim for claim in claims for spare in claim.spares if spare not in self._spares}
         self._spares.update(spares)
+        self._placed.update({(claim.physical, column): block for (block, column), claim in spares.items()})
         self._submit(
-            Command(
-                Opcode.RESTORE,
-                self._node.streams[0].nsid,
-                action=RestoreAction.BLOCK,
-                physical=claim.physical,
-                channel=place.channel,
-                die=place.die,
-                plane=place.plane,
-                spare=block - g.zones,
-            )
-            for (block, column), claim in spares.items()
-            for place in (g.place(column),)
+            self._block((claim.physical, column), block) for (block, column), claim in spares.items()
+        )
+
+    def _replace_marked(self, kept: set[int]) -> None:
+        """Before anything is erased: put spares in the places of blocks that are marked.
+
+        First in zones that are kept, which will be erased one day, too. A marked spare takes its own place,
+        so that it is in use and serves for nothing else.
+        """
+        g, marked = self._geometry, self._claims.marked
+        taken = self._spares | {(block, column) for block, column in marked if block in g.spares}
+        orders = [self._block((block, column), block) for block, column in marked if block in g.spares]
+        replacements = dict(self._placed)
+        for place in sorted(marked, key=lambda place: (place[0] not in kept, place)):
+            zone, column = place
+            if zone in g.spares or place in replacements:
+                continue
+            left = (one for one in self._claims.unwritten_first(column) if (one, column) not in taken)
+            if (spare := next(left, None)) is not None:
+                replacements[place] = spare
+                taken.add((spare, column))
+                orders.append(self._block(place, spare))
+            elif zone not in kept:
+                self._unused.add(zone)
+        self._submit(orders)
+        self.bad = tuple(
+            BadBlock(where.channel, where.die, where.plane, block, replacements.get((block, column)))
+            for block, column in marked
+            for where in (g.place(column),)
+        )
+
+    def _block(self, place: Block, spare: int) -> Command:
+        """The spare of this number lies in this place of a physical zone, or of a spare."""
+        g, (physical, column) = self._geometry, place
+        where = g.place(column)
+        return Command(
+            Opcode.RESTORE,
+            self._node.streams[0].nsid,
+            action=RestoreAction.BLOCK,
+            physical=physical,
+            channel=where.channel,
+            die=where.die,
+            plane=where.plane,
+            spare=spare - g.zones,
         )
 
     def _restore(
@@ -307,7 +359,8 @@ class Recovery:
             )
             for claim, pointer in pointers.items()
         )
-        self._release((zone, wear[zone]) for zone in range(self._geometry.zones) if zone not in kept)
+        stay = kept.keys() | self._unused
+        self._release((zone, wear[zone]) for zone in range(self._geometry.zones) if zone not in stay)
         # What else is in spares would come back one day.
         self._release((block, MOST_WEAR) for block in self._claims.written_spares(self._spares))
         self._submit([self._end(sequence)])

@@ -8,6 +8,14 @@ LANE = "rtl/update_lane/test_update_lane.py"
 
 CODE = (
     Fault(
+        "raw-pages-lose-their-key",
+        "channel/read_buffer.py",
+        "decoded.eq(fill_target.from_array & ~self.raw)",
+        "decoded.eq(fill_target.from_array)",
+        "a page that is to come as its cells hold it loses its key, and may wait for ever for its verdict",
+        BUFFER,
+    ),
+    Fault(
         "parity-of-one-word-for-all",
         "ecc/encoder.py",
         "store.take_word.eq(Mux(walk.parity, walk.word + 1, 0))",

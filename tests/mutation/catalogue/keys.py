@@ -22,7 +22,7 @@ KEYS = (
     Fault(
         "key-of-what-a-die-has-made",
         "channel/read_buffer.py",
-        "Mux(fill_target.from_array, keys.key, 0)",
+        "Mux(decoded, keys.key, 0)",
         "keys.key",
         "a key is taken off copies and statistics, which never had one",
         "rtl/channel/test_read_buffer.py",

@@ -82,6 +82,7 @@ class Centre:
             "counter_select",
             "counter_sample",
             "wrong",
+            "raw",
             *(f"{name}__ready" for name in self.SINKS),
             *(f"spare_use__{part}" for part in ("valid", "payload") if GEOMETRY.spare_blocks),
         )

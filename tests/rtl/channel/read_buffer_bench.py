@@ -57,7 +57,7 @@ class Bench:
         self.to_copy: list[int] = []
         self.filled: list[int] = []  # clocks of the last beat of each page
         self.clock = 0
-        for name in ("fill_valid", "fill_data", "copy_valid", "copy_data"):
+        for name in ("fill_valid", "fill_data", "copy_valid", "copy_data", "raw"):
             getattr(dut, name).value = 0
         self.stored: list[int] = []  # pages from an array, in their order
         for run in (self._count, self._bus, self._copier):
@@ -105,6 +105,16 @@ class Bench:
             self.stored.append(number)
             self._fill(number)
             self.add(number, page)
+
+    def read_raw(self, number: int) -> None:
+        """A page from an array that is neither corrected nor without its key, whatever is wrong in it."""
+        page = self.on_bus[number] = random.randbytes(CONFIG.bus_page_bytes)
+        identity = page[GEOMETRY.page_bytes : GEOMETRY.identified_page_bytes]
+        self.identities[number] = int.from_bytes(identity, "little")
+        self.levels[number] = random.randint(0, CONFIG.read_levels)
+        self.stored.append(number)
+        self._fill(number)
+        self.add(number, page)
 
     def source(self, number: int, level: int) -> int:
         g = GEOMETRY
@@ -257,6 +267,26 @@ async def wrong_bits_are_corrected(dut, busy, ready):
         else:
             random.choice((bench.take, bench.hit))(number)
     await bench.check(14)
+
+
+@cocotb.test()
+@cocotb.parametrize(ready=[1, 0.3])
+async def raw_pages_come_as_they_are(dut, ready):
+    """Nothing is corrected, counted or read again, and afterwards all is as before."""
+    bench = Bench(dut, ready=ready)
+    await start(dut)
+    count = 3 * CONFIG.read_pages
+    for number in range(count):
+        bench.read(number)
+    await bench.check(count)
+    dut.raw.value = 1
+    for number in range(count, 2 * count):
+        bench.read_raw(number)
+    await bench.check(2 * count)
+    dut.raw.value = 0
+    for number in range(2 * count, 3 * count):
+        bench.read(number)
+    await bench.check(3 * count)
 
 
 @cocotb.test(skip=CONFIG.read_levels == 0)

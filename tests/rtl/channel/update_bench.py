@@ -77,7 +77,15 @@ class Bench:
 
     async def start(self) -> None:
         dut = self.dut
-        inputs = ["data_valid", "data", "counter_select", "counter_sample", "nand__dqs_i", "nand__dq_i"]
+        inputs = [
+            "data_valid",
+            "data",
+            "counter_select",
+            "counter_sample",
+            "raw",
+            "nand__dqs_i",
+            "nand__dq_i",
+        ]
         inputs += ["nand__rb_n", "erased__ready", "programmed__ready", "read_head__ready"]
         inputs += [f"{name}__{pin}" for name in ("flush", "erase") for pin in ("valid", "payload")]
         await start(dut, within=1_000_000, **dict.fromkeys(inputs, 0))

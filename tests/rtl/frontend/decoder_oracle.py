@@ -167,7 +167,7 @@ class Oracle(NamedTuple):
                 )
                 if channel >= g.channels or die >= g.dies or plane >= g.planes or spare >= g.spare_blocks:
                     return True
-                return physical >= g.zones
+                return physical >= g.blocks
             return action not in (RESTORE_STREAM, RESTORE_END)
         if opcode == SEND:
             return action not in (1, 2, 3, 4)

@@ -42,6 +42,8 @@ class ReadBuffer(wiring.Component):
     With a randomizer the key of a page from an array is taken off on its way into the buffer. What is wrong
     in it stays where it is: the corrector listens to the bus, and corrects what is in the buffer.
 
+    While `raw` pages from an array are offered as they come: with their key, and not corrected.
+
     The memory has registers around it, because its ways are long.
 
     Latency: a page is offered 6 clocks after its last beat, 9 after that of its parity if it has no errors;
@@ -59,6 +61,7 @@ class ReadBuffer(wiring.Component):
     copy_valid : In(1), copy_data : In
     read_head : Out(stream(ReadHead))  a complete page; up to two are accepted ahead of their words
     read_data : Out(stream)            page_beats words for each accepted head, in their order
+    raw : In(1)                        changes while no page is filled or here
     counts : Out(CorrectionCounts)
     retries : Out(stream(PageRetry)), settled : Out(1)   with `read_levels`; a page from an array is offered
     """
@@ -77,6 +80,7 @@ class ReadBuffer(wiring.Component):
             "copy_data": In(word_bits),
             "read_head": Out(stream.Signature(ReadHead(config))),
             "read_data": Out(stream.Signature(word_bits)),
+            "raw": In(1),
             "counts": Out(CorrectionCounts(config)),
             **({
                 "retries": Out(stream.Signature(PageRetry(config))),
@@ -103,7 +107,9 @@ class ReadBuffer(wiring.Component):
         filling, fill_number, fill_target = Signal(), Signal(number_bits), Signal(FillTarget(config))
         copying, copy_number, copy_target = Signal(), Signal(number_bits), Signal(PageTarget(config))
         copy_next = Signal()  # after a fill it is the copies' turn
-        filled, copied = Signal(), Signal()
+        filled, copied, offered = Signal(), Signal(), Signal()
+        decoded = Signal()  # the page that is filled has a key and a code, as far as there are any
+        m.d.comb += decoded.eq(fill_target.from_array & ~self.raw)
         may_fill = Signal(init=1)
         fills = self.fill.valid & self.fill.ready
         m.d.comb += [
@@ -148,6 +154,7 @@ class ReadBuffer(wiring.Component):
             walk.valid.eq(packer.chunk_valid),
             walk.chunk.eq(packer.chunk),
             filled.eq(walk.ends),
+            offered.eq(filled if config.code is None else Mux(self.raw, walk.identified, filled & ~decoded)),
             copied.eq(self.copy_valid & last_copy_word),
         ]
         with m.If(self.copy_valid):
@@ -165,10 +172,10 @@ class ReadBuffer(wiring.Component):
                 write.en.eq(walk.of_data << walk.number),
             ]
         m.d.comb += [
-            complete.input.valid.eq(filled | copied),
-            complete.input.payload.number.eq(Mux(filled, fill_number, copy_number)),
+            complete.input.valid.eq(offered | copied),
+            complete.input.payload.number.eq(Mux(offered, fill_number, copy_number)),
             *(
-                complete.input.payload.target[name].eq(Mux(filled, fill_target[name], copy_target[name]))
+                complete.input.payload.target[name].eq(Mux(offered, fill_target[name], copy_target[name]))
                 for name in PageTarget(config).members
             ),
             complete.input.payload.identity.eq(walk.identity),
@@ -181,7 +188,7 @@ class ReadBuffer(wiring.Component):
                 keys.row.eq(fill_target.source.row),
                 keys.plane.eq(fill_target.source.plane),
                 keys.advance.eq(packer.packs),
-                packer.key.eq(Mux(fill_target.from_array, keys.key, 0)),
+                packer.key.eq(Mux(decoded, keys.key, 0)),
             ]
 
         m.submodules.sender = sender = PageSender(config)
@@ -199,10 +206,9 @@ class ReadBuffer(wiring.Component):
             return m
 
         m.submodules.corrector = corrector = PageCorrector(config, config.code)
-        decoded = fill_target.from_array
         m.d.comb += [
             may_fill.eq(corrector.room),
-            corrector.begins.eq(fills & self.fill.payload.from_array),
+            corrector.begins.eq(fills & self.fill.payload.from_array & ~self.raw),
             corrector.valid.eq(self.fill_valid & decoded),
             corrector.beat.eq(self.fill_data),
             corrector.pages.valid.eq(walk.identified & decoded),
@@ -217,7 +223,7 @@ class ReadBuffer(wiring.Component):
         ]
         corrected = corrector.corrected
         again = Signal()  # it is read again
-        with m.If(~copied & ~(filled & ~decoded) & ~again):
+        with m.If(~copied & ~offered & ~again):
             m.d.comb += [
                 complete.input.valid.eq(corrected.valid),
                 *(
@@ -227,7 +233,8 @@ class ReadBuffer(wiring.Component):
                 corrected.ready.eq(1),
             ]
         if config.read_levels:
-            self._retry(m, corrected, again, free, sender)
+            settled = self._retry(m, corrected, again, free, sender)
+            m.d.comb += self.settled.eq(Mux(self.raw, offered, settled))
         m.d.comb += [
             sender.others_want.eq(corrector.wants_read),
             corrector.reads.eq(sender.others_read),
@@ -245,8 +252,10 @@ class ReadBuffer(wiring.Component):
             ]
         return m
 
-    def _retry(self, m: Module, corrected, again: Signal, free: FreePages, sender: PageSender) -> None:
+    def _retry(self, m: Module, corrected, again: Signal, free: FreePages, sender: PageSender) -> Signal:
+        """What is read again; the pulse with which a page is corrected, or given up."""
         page, retry = corrected.payload, self.retries.payload
+        settled = Signal()
         returning, returned = Signal(), Signal.like(page.number)  # its buffer, when the sender returns none
         m.d.comb += [
             again.eq(page.failed & (page.source.level != self.config.read_levels)),
@@ -255,8 +264,8 @@ class ReadBuffer(wiring.Component):
             retry.source.level.eq(page.source.level + 1),
             retry.tag.eq(page.target.tag),
             retry.page.eq(page.target.page),
-            self.settled.eq(corrected.valid & corrected.ready & ~again),
-            self.counts.pages_rescued.eq(self.settled & ~page.failed & (page.source.level != 0)),
+            settled.eq(corrected.valid & corrected.ready & ~again),
+            self.counts.pages_rescued.eq(settled & ~page.failed & (page.source.level != 0)),
         ]
         with m.If(again):
             m.d.comb += corrected.ready.eq(self.retries.ready & ~returning)
@@ -267,3 +276,4 @@ class ReadBuffer(wiring.Component):
             m.d.sync += returning.eq(0)
         with m.If(returning & ~sender.returns):
             m.d.comb += [free.returns.eq(1), free.returned.eq(returned)]
+        return settled

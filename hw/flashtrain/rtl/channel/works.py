@@ -35,7 +35,7 @@ class ChannelWorks(wiring.Component):
     -------
     pages, data_valid, data, programmed, flush, flushed : see `WriteBuffer`
     reads : In(stream(ReadPage))
-    read_head, read_data : see `ReadBuffer`
+    read_head, read_data, raw : see `ReadBuffer`
     erase : In(stream(EraseRequest))   of every die; what the write buffer holds of the zone is discarded
     erased : Out(stream(EraseResult))
     spare_use : In(stream(SpareUse))   of one die, in recovery; if there are spare blocks
@@ -58,6 +58,7 @@ class ChannelWorks(wiring.Component):
             "reads": In(stream.Signature(ReadPage(config))),
             "read_head": Out(stream.Signature(ReadHead(config))),
             "read_data": Out(stream.Signature(bits)),
+            "raw": In(1),
             "erase": In(stream.Signature(EraseRequest(config))),
             "erased": Out(stream.Signature(EraseResult())),
             **({"spare_use": In(stream.Signature(SpareUse(config)))} if config.geometry.spare_blocks else {}),
@@ -114,6 +115,7 @@ class ChannelWorks(wiring.Component):
         m.d.comb += [
             read_buffer.fill_valid.eq(bus.fill_valid),
             read_buffer.fill_data.eq(bus.fill_data),
+            read_buffer.raw.eq(self.raw),
             write_buffer.home_of.eq(bus.home_of),
             bus.home.eq(write_buffer.home),
         ]

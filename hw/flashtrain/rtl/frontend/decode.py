@@ -303,7 +303,7 @@ class Decoder(wiring.Component):
             return ~one_of(action, *known) | names_physical & (parsed.physical >= g.zones)
 
         s = Submission
-        no_block = (parsed.physical >= g.zones) | (
+        no_block = (parsed.physical >= g.blocks) | (
             parsed.generation[s.spare.within(s.generation)] >= g.spare_blocks
         )
         for which, limit in ((s.channel, g.channels), (s.die, g.dies), (s.plane, g.planes)):

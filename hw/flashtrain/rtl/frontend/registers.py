@@ -58,7 +58,7 @@ class RegisterFile(wiring.Component):
     Members
     -------
     bus : In(Axi4LiteSignature)
-    enable, factory, recover : Out(1)         CONTROL
+    enable, factory, recover, raw : Out(1)    CONTROL
     memory_bytes : Out(48)                    size of the tensor buffer
     sq_base, sq_size, cq_base, cq_size : Out.array(PORTS)
     sq_tail, cq_head : Out(16).array(PORTS)   doorbells
@@ -84,6 +84,7 @@ class RegisterFile(wiring.Component):
             "enable": Out(1),
             "factory": Out(1),
             "recover": Out(1),
+            "raw": Out(1),
             "memory_bytes": Out(MEMORY_BITS),
             "sq_base": Out(config.address_bits).array(PORTS),
             "sq_size": Out(16).array(PORTS),
@@ -151,7 +152,7 @@ class RegisterFile(wiring.Component):
         registers.reads.update({address: Const(value, 32) for address, value in values.items()})
 
     def _control(self, m: Module, registers: RegisterMap, bad_doorbell, pending):
-        registers.setting(Register.CONTROL, Cat(self.enable, self.factory, self.recover), ALWAYS)
+        registers.setting(Register.CONTROL, Cat(self.enable, self.factory, self.recover, self.raw), ALWAYS)
         registers.wide_setting(Register.MEMORY_LOW, Register.MEMORY_HIGH, self.memory_bytes, ~self.enable)
 
         bits = {

@@ -14,6 +14,7 @@
 //   - a sense of a page that was not programmed since its block was erased (reads FFh), if the block was programmed or
 //     erased since the last reset: what else is in it nobody can know without looking
 //   - a read beside of what is being programmed or erased, or while another runs
+//   - a program or an erase of a block that is marked as bad from the factory (done all the same; Verilator only)
 // What the commands of a multi-plane operation share (its page) or must not share (a plane) is one value on this port:
 // the checker on the pins looks at that.
 //
@@ -265,6 +266,8 @@ module flashtrain_array #(
             verdict = flashtrain_array_fails(channel, die, op, p, block, page);
             if (verdict == 1) to_fail[p] = 1;
             if (verdict == 2) hangs = 1;
+            if (verdict == 3)
+              refuse($sformatf("%0s of plane %0d block %0d, which its maker has marked as bad", op_name(op), p, block));
 `endif
           end
         end

@@ -4,6 +4,7 @@
 // One system per process or loaded library: the functions that array.sv calls have no other context.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -37,6 +38,9 @@ struct Flip {
     uint16_t channel, die, plane, block;
     uint32_t page, sense, bit;
 };
+
+// Blocks that their maker has marked as bad: channel, die, plane, block.
+std::set<std::array<int, 4>> marked;
 
 // An operation that was cut short, on one plane.
 struct CutShort {
@@ -199,12 +203,18 @@ void flashtrain_array_read(void* store, int plane, int word, uint32_t* data) {
     }
 }
 
+<<<<<<< HEAD
 // Whether an operation fails on a plane (1), or never ends (2). Operations are ArrayOp's; a program or sense has opened
 // its page.
+=======
+// Whether an operation fails on a plane (1), or never ends (2), or must not be done at all (3), since it is a program or
+// an erase of a block that its maker has marked as bad. Operations are ArrayOp's; a program has opened its page.
+>>>>>>> marks
 int flashtrain_array_fails(int channel, int die, int op, int plane, int block, int page) {
     if (model && model_hangs(stores[{channel, die}], op, plane, block, page)) hanging.insert({channel, die});
     if (hanging.count({channel, die})) return 2;
     if (op != kProgram && op != kErase) return 0;
+    if (marked.count({channel, die, plane, block})) return 3;
     for (const Fault& fault : faults) {
         if (fault.channel == channel && fault.die == die && fault.plane == plane && fault.block == block) return 1;
     }
@@ -225,7 +235,19 @@ void flashtrain_array_add_fault(int channel, int die, int plane, int block) {
     faults.push_back({channel, die, plane, block});
 }
 
+<<<<<<< HEAD
 // From now on no operation of this die's array ends, except by a reset or a loss of power.
+=======
+// The maker has marked this block as bad, in a page that holds these bytes. It works as others do, which nobody must try.
+void flashtrain_array_mark(int channel, int die, int plane, int block, int page, const uint8_t* bytes, uint32_t count) {
+    Page& cells = stores[{channel, die}].block(plane, block).page(page);
+    cells.bytes.reset(new uint8_t[count]);
+    std::memcpy(cells.bytes.get(), bytes, count);
+    marked.insert({channel, die, plane, block});
+}
+
+// From now on no operation of this die's array ends, except by a reset.
+>>>>>>> marks
 void flashtrain_array_hang(int channel, int die) { hanging.insert({channel, die}); }
 
 void flashtrain_array_clear_faults() {
@@ -308,6 +330,7 @@ uint64_t flashtrain_array_bytes() {
 // All arrays are as from the factory; only while no simulation uses them.
 void flashtrain_array_forget() {
     stores.clear();
+    marked.clear();
     now = 0;
 }
 }

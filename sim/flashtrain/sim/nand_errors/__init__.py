@@ -3,10 +3,12 @@ die hangs.
 
 `model` says how often, from wear, age and reads, and `presets` has sets of parameters; `draws` says which,
 the same as `nand/array_errors.h` does for the arrays of the RTL Link (:meth:`RtlLink.set_errors`). `cut` is
-what programs and erases leave that are cut short, with a model and without.
+what programs and erases leave that are cut short, with a model and without. `factory` says which blocks are
+bad from the beginning.
 """
 
 from .cut import cut_erase, cut_program
+<<<<<<< HEAD
 from .draws import (
     PagePlace,
     erase_fails,
@@ -17,6 +19,10 @@ from .draws import (
     torn,
     wrong_bits,
 )
+=======
+from .draws import PagePlace, erase_fails, program_fails, torn, wrong_bits
+from .factory import FactoryMark, as_spares_last, factory_marks
+>>>>>>> marks
 from .model import Ageing, ErrorModel, Wear
 from .presets import SLC, even
 from .record import CUT_RECORD, FLIP_RECORD, ModelRecord, model_record
@@ -27,14 +33,17 @@ __all__ = [
     "SLC",
     "Ageing",
     "ErrorModel",
+    "FactoryMark",
     "ModelRecord",
     "PagePlace",
     "Wear",
+    "as_spares_last",
     "cut_erase",
     "cut_program",
     "erase_fails",
     "erase_hangs",
     "even",
+    "factory_marks",
     "model_record",
     "program_fails",
     "program_hangs",

@@ -46,9 +46,9 @@ class Spoilt(FlashtrainError):
 class Tally:
     """What was done. wrong_bits: that senses returned; corrected: of them by the channels, the others by the
     dies or in pages nobody fetched; worst_pages: with 8 wrong bits or more; rescued: pages that were right at
-    another read level; days: by which data aged; broken: blocks; replaced: blocks by spares; repeated: page
-    sets that were programmed again on them; failures: of programs and erases; hung: dies that the channels
-    have given up; ended: runs that these have ended."""
+    another read level; days: by which data aged; marked: blocks that were bad from the factory; broken:
+    blocks; replaced: blocks by spares; repeated: page sets that were programmed again on them; failures: of
+    programs and erases; hung: dies that the channels have given up; ended: runs that these have ended."""
 
     runs: int = 0
     ended: int = 0
@@ -59,6 +59,7 @@ class Tally:
     pages: int = 0
     worst_pages: int = 0
     rescued: int = 0
+    marked: int = 0
     broken: int = 0
     failures: int = 0
     replaced: int = 0
@@ -116,6 +117,8 @@ class Campaign:
             conditions = conditions.hanging(random)
         data = digits()
         link = RtlLink(self.config, MEMORY_PAGES * self.config.geometry.page_bytes)
+        for mark in conditions.marked:
+            link.mark_block(*mark)
         # Volatile data are kept for days, too: what is tried is the code, not whether they are refused.
         with link, open_device(link=link, node=UPDATE_NODE.refusing_nothing) as device:
             link.set_errors(conditions.errors)
@@ -155,6 +158,7 @@ class Campaign:
                 pages=sum(value for count in counts for name, value in count.items() if _CORRECTED in name),
                 worst_pages=sum(count["PAGES_CORRECTED_8"] + count["PAGES_CORRECTED_16"] for count in counts),
                 rescued=sum(count["PAGES_RESCUED"] for count in counts),
+                marked=len(conditions.marked),
                 broken=len(conditions.broken),
                 failures=sum(count["FAILURES"] for count in counts),
                 replaced=sum(count["BLOCKS_REPLACED"] for count in counts),

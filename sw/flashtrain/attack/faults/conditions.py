@@ -5,7 +5,15 @@ from random import Random
 from typing import NamedTuple
 
 from flashtrain.host.optimizer_state import ATTEMPTS
-from flashtrain.sim.nand_errors import SLC, ErrorModel, Wear, even
+from flashtrain.sim.nand_errors import (
+    SLC,
+    ErrorModel,
+    FactoryMark,
+    Wear,
+    as_spares_last,
+    even,
+    factory_marks,
+)
 from flashtrain.spec import Geometry
 
 DAYS = 365.0
@@ -29,23 +37,27 @@ class BrokenBlock(NamedTuple):
 
 @dataclass(frozen=True)
 class Conditions:
-    """errors: of the cells; days: that pass after each iteration; broken: zones' own blocks or spares."""
+    """errors: of the cells; days: that pass after each iteration; broken: zones' own blocks or spares;
+    marked: those that are bad from the factory."""
 
     errors: ErrorModel
     days: float
     broken: tuple[BrokenBlock, ...] = ()
+    marked: tuple[FactoryMark, ...] = ()
 
     @classmethod
     def random(cls, random: Random, iterations: int, geometry: Geometry) -> "Conditions":
         """Half the runs: worn cells whose data age, up to the end of their class of retention. Half: errors
-        at a steady rate. In both blocks break: not more than a plane has spares, wherever they lie, and fewer
-        than an update has attempts.
+        at a steady rate. In both blocks are bad from the factory, and break: not more than a plane has
+        spares, and fewer break than an update has attempts.
         """
         seed = random.randrange(1 << 64)
         broken = _broken_blocks(random, iterations, geometry)
+        places = [(block.channel, block.die, block.plane) for block in broken]
+        marked = tuple(as_spares_last(geometry, factory_marks(geometry, seed), places))
         if random.random() < 0.5:
             rate = LEAST_EVEN * (MOST_EVEN / LEAST_EVEN) ** random.random()
-            return cls(even(rate, seed), 0.0, broken)
+            return cls(even(rate, seed), 0.0, broken, marked)
         errors = replace(
             SLC,
             seed=seed,
@@ -53,7 +65,7 @@ class Conditions:
             program_failure=Wear(),
             erase_failure=Wear(),
         )
-        return cls(errors, random.random() * DAYS / iterations, broken)
+        return cls(errors, random.random() * DAYS / iterations, broken, marked)
 
     def hanging(self, random: Random) -> "Conditions":
         """The same, and operations hang, each with their die from then on."""

@@ -7,9 +7,10 @@ import traceback
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from random import Random
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol, runtime_checkable
 
 from flashtrain.host import Device, LinkFactory, open_device
+from flashtrain.sim.nand_errors import as_spares_last, factory_marks
 from flashtrain.spec import FlashtrainError, FmsConfig
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.training.data import digits
@@ -84,8 +85,15 @@ class Campaign:
         return _Run(self, Tally(runs=run), 0, lambda tally: None).cut_at(clock)
 
 
+@runtime_checkable
+class _Marked(Protocol):
+    """A Link whose blocks can be bad from the factory."""
+
+    def mark_block(self, channel: int, die: int, plane: int, block: int, page: int, whole: bool) -> None: ...
+
+
 class _Run:
-    """One training run of a campaign."""
+    """One training run of a campaign, on a device whose blocks are not all good if it has spares."""
 
     def __init__(
         self, campaign: Campaign, tally: Tally, cuts: int, progress: Callable[[Tally], None]
@@ -97,7 +105,12 @@ class _Run:
         self._data = digits()
         self._expected = Expected(self._course, self._data)
         total = MEMORY_PAGES * campaign.config.geometry.page_bytes
-        self._link = FailingLink(campaign.link(campaign.config, total))
+        inner = campaign.link(campaign.config, total)
+        g = campaign.config.geometry
+        if g.spare_blocks and isinstance(inner, _Marked):
+            for mark in as_spares_last(g, factory_marks(g, f"{campaign.seed}/{self._number}"), []):
+                inner.mark_block(*mark)
+        self._link = FailingLink(inner)
         self._judges: list[_Judge] = []
         self._hot = 0  # until this clock a page that is to last may be torn
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.spec import FlashtrainError, FmsConfig, NodeTable
-from flashtrain.spec.registers import Register
+from flashtrain.spec.registers import Control, Register
 from flashtrain.spec.streams import SINGLE_NODE, Retention
 
 from ..device import STATE_STREAMS, Device, open_device
@@ -54,10 +54,10 @@ def compare_links(
 
     Completion order is free: statuses, results, ports and all data in the tensor buffer are compared after
     each batch, in which both ports have commands in flight. recovering: from when both devices, with nothing
-    in their flash, were enabled to be recovered. :class:`Mismatch` tells the first difference; with the same
-    seed it comes again.
+    in their flash, were enabled to be recovered; pages are inspected raw, too. :class:`Mismatch` tells the
+    first difference; with the same seed it comes again.
     """
-    random = Random(seed)
+    random, raw = Random(seed), Random(f"{seed}/raw")
     most = 2 * _QUEUE_ENTRIES
     piece_bytes = RandomCommands.piece_blocks(config) * config.geometry.page_bytes
     statuses: dict[str, int] = {}
@@ -86,6 +86,10 @@ def compare_links(
                 now = (now + random.choice(_SECONDS)) % (1 << 32)
                 for link in (link_a, link_b):
                     link.write_register(Register.TIME, now)
+            if recovering:
+                how = Control.ENABLE | Control.RECOVER | raw.choice([Control(0), Control.RAW])
+                for link in (link_a, link_b):
+                    link.write_register(Register.CONTROL, how)
             batch = source.batch(min(commands - done, random.randint(1, most)))
             data = np.frombuffer(random.randbytes(len(sides[0].arena)), np.uint8)
             answers = [side.run(batch, data) for side in sides]

@@ -111,7 +111,7 @@ class Checker:
                 return request.physical < g.blocks
             case RestoreAction.BLOCK:
                 return (
-                    request.physical < g.zones
+                    request.physical < g.blocks
                     and request.channel < g.channels
                     and request.die < g.dies
                     and request.plane < g.planes

@@ -36,7 +36,7 @@ class Executor:
     """All streams, from when the controller is enabled: empty. `counters` has those that need no time.
 
     recover: keep what `flash` holds, and take only what `recovering` allows until all is restored; now: what
-    time it is, in seconds.
+    time it is, in seconds; raw: whether pages are inspected as the cells hold them.
     """
 
     def __init__(
@@ -48,9 +48,11 @@ class Executor:
         flash: Flash | None = None,
         recover: bool = False,
         now: Callable[[], int] = lambda: 0,
+        raw: Callable[[], bool] = lambda: False,
     ) -> None:
         self._config = config
         self.recovering = recover
+        self._raw = raw
         self.physical = PhysicalZones(
             Flash(config.geometry, config.randomizer) if flash is None else flash, keep=recover
         )
@@ -59,7 +61,8 @@ class Executor:
         page_bytes = config.geometry.page_bytes
         self._contents = {
             nsid: StreamContent(
-                StreamZones(config, stream, now), Storage(page_bytes, nsid, stream.first, self.physical)
+                StreamZones(config, stream, now, lambda: self.physical.exhausted),
+                Storage(page_bytes, nsid, stream.first, self.physical),
             )
             for nsid, stream in streams.items()
         }
@@ -148,7 +151,7 @@ class Executor:
             return Status.ZONE_BOUNDARY_ERROR
         for number, target in enumerate(self._pages(request)):
             block = self.physical.block_of(zone, offset + number)
-            target[:] = self.physical.flash.inspect(block, offset + number)
+            target[:] = self.physical.flash.inspect(block, offset + number, self._raw())
         return Status.SUCCESS
 
     def _restore(self, request: Request, content: StreamContent) -> Status:

@@ -4,6 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.spec import FmsConfig, Port
+from flashtrain.spec.bad_blocks import marked_pages
+from flashtrain.spec.errors import require
 from flashtrain.spec.geometry import Place
 from flashtrain.spec.registers import (
     CHANNEL_COUNTER_BASE,
@@ -52,7 +54,7 @@ class FunctionalLink(Link):
         self._bad_doorbell = False
         self._fatal = False
         self._queues: dict[Port, PortQueues] = {}
-        self._flash = Flash(config.geometry, config.randomizer)
+        self._flash = Flash(config.geometry, config.randomizer, config.code is not None)
         self._executor = Executor(config, {}, self._memory, 0)
         self._latched = 0
         self._seconds = 0.0
@@ -99,6 +101,17 @@ class FunctionalLink(Link):
         """From now on erases of this block fail, and leave what it holds."""
         column = self._config.geometry.lba(Place(0, 0, die, plane, channel))
         self._flash.bad.add((block, column))
+
+    def mark_block(
+        self, channel: int, die: int, plane: int, block: int, page: int = 0, whole: bool = True
+    ) -> None:
+        """This block is bad from the factory: marked in its first or last page, in all of that or in a byte.
+
+        Its program or erase is a :class:`MarkedBlockTouched`. To be called before anything is in the flash.
+        """
+        g = self._config.geometry
+        require(page in marked_pages(g.pages), "page", page, f"one of {marked_pages(g.pages)}")
+        self._flash.marked[block, g.lba(Place(0, 0, die, plane, channel))] = page, whole
 
     def close(self) -> None:
         self._closed = True
@@ -186,7 +199,7 @@ class FunctionalLink(Link):
         recover = Control.RECOVER in self._control
         self._executor = Executor(
             self._config, streams, self._memory, memory_bytes, self._flash, recover,
-            now=lambda: self._registers[Register.TIME],
+            now=lambda: self._registers[Register.TIME], raw=lambda: Control.RAW in self._control,
         )  # fmt: skip
         self._queues = {port: PortQueues(port, self._registers, self._memory) for port in Port}
         self._fatal = not all(queues.inside_memory for queues in self._queues.values())

@@ -25,8 +25,12 @@ class PhysicalZones:
         for block in () if keep else g.spares:
             self._erase_spares(block)
 
+    @property
+    def exhausted(self) -> bool:
+        return not self._free
+
     def take(self) -> int:
-        """The least worn of the free zones. There are as many physical zones as logical ones."""
+        """The least worn of the free zones."""
         zone = min(self._free, key=lambda zone: (self.wear[zone], zone))
         self._free.remove(zone)
         self.sequence += 1
@@ -56,7 +60,7 @@ class PhysicalZones:
         return self.flash.zones[self.block_of(zone, offset)].page(offset)
 
     def program(self, zone: int, offset: int, page: Page) -> None:
-        self.flash.zones[self.block_of(zone, offset)].program(offset, page)
+        self.flash.program(self.block_of(zone, offset), offset, page)
 
     def block_of(self, zone: int, offset: int) -> int:
         """The block, which is that of a zone or a spare, that a page of a zone lies in."""
@@ -66,12 +70,9 @@ class PhysicalZones:
 
     def _erase(self, zone: int) -> bool:
         """Whether all of it could be erased, with the help of spares."""
-        failed = self.flash.erase(zone)
-        for (of, column), block in list(self._replaced.items()):
-            if of == zone:
-                failed.discard(column)
-                if not self.flash.erase_block(block, column):
-                    failed.add(column)
+        spares = {column: block for (of, column), block in self._replaced.items() if of == zone}
+        failed = self.flash.erase(zone, but=set(spares))
+        failed |= {column for column, block in spares.items() if not self.flash.erase_block(block, column)}
         return all(self._replace(zone, column) for column in sorted(failed))
 
     def _replace(self, zone: int, column: int) -> bool:
@@ -86,5 +87,7 @@ class PhysicalZones:
     def _erase_spares(self, block: int) -> None:
         """Those of this number that are not in use; one that fails never will be."""
         for column in range(self._geometry.superpage):
-            if (block, column) not in self._in_use and not self.flash.erase_block(block, column):
+            if (block, column) in self._in_use:
+                continue
+            if not self.flash.erase_block(self.block_of(block, column), column):
                 self._in_use.add((block, column))

@@ -38,10 +38,17 @@ class Zone:
 class StreamZones:
     """All zones of a stream. Methods give the status; whatever is not success has changed nothing.
 
-    now: seconds, by register TIME.
+    now: seconds, by register TIME; exhausted: whether there is no physical zone for another one.
     """
 
-    def __init__(self, config: FmsConfig, settings: StreamSettings, now: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        config: FmsConfig,
+        settings: StreamSettings,
+        now: Callable[[], int],
+        exhausted: Callable[[], bool],
+    ) -> None:
+        self._exhausted = exhausted
         self._config = config
         self._settings = settings
         self._now = now
@@ -52,8 +59,7 @@ class StreamZones:
         zone = self.zones[index]
         if status := self._refuses(zone, offset is None or offset == zone.written, blocks):
             return status
-        self._take(zone, blocks)
-        return Status.SUCCESS
+        return self._take(zone, blocks)
 
     def update(self, index: int, rows: int, source: Zone, source_expired: bool) -> Status:
         """Take `rows` of tiles on all channels, made from as many at the same place of `source`."""
@@ -67,8 +73,7 @@ class StreamZones:
             return Status.UNWRITTEN_BLOCK
         if source_expired:
             return Status.DATA_EXPIRED
-        self._take(zone, blocks)
-        return Status.SUCCESS
+        return self._take(zone, blocks)
 
     def _refuses(self, zone: Zone, well_placed: bool, blocks: int) -> Status:
         """Why `zone` does not take `blocks` more, or success."""
@@ -80,14 +85,17 @@ class StreamZones:
             return Status.ZONE_BOUNDARY_ERROR
         return self._resources_to_open(zone)
 
-    def _take(self, zone: Zone, blocks: int) -> None:
+    def _take(self, zone: Zone, blocks: int) -> Status:
         if not zone.written:
+            if self._exhausted():
+                return Status.INTERNAL_ERROR
             zone.time = self._now()
         zone.written += blocks
         if zone.written == self._config.geometry.zone_capacity:
             zone.state = ZoneState.FULL
         elif zone.state is not ZoneState.EXPLICITLY_OPEN:
             zone.state = ZoneState.IMPLICITLY_OPEN
+        return Status.SUCCESS
 
     def read(self, index: int, offset: int, blocks: int) -> Status:
         zone = self.zones[index]

@@ -124,9 +124,9 @@ def _check_fields(opcode: Opcode, entry: int, around: Surroundings) -> None:
             if action == RestoreAction.ZONE:
                 known = s.restored_state.get(entry) in (ZoneState.CLOSED, ZoneState.FULL)
                 demand(known, invalid, "5: restored_state is CLOSED or FULL")
-            if action in (RestoreAction.ZONE, RestoreAction.BLOCK):
+            if action == RestoreAction.ZONE:
                 demand(s.physical.get(entry) < g.zones, invalid, "5: physical is a zone of the device")
-            if action == RestoreAction.PHYSICAL:
+            if action in (RestoreAction.PHYSICAL, RestoreAction.BLOCK):
                 demand(s.physical.get(entry) < g.blocks, invalid, "5: physical is a zone, or spares")
             if action == RestoreAction.BLOCK:
                 place = (s.channel.get(entry), s.die.get(entry), s.plane.get(entry), s.spare.get(entry))
