@@ -301,7 +301,7 @@ class DeviceStream:
             extents = join((_extent_written(flight) for flight in flights), self.zone_size)
             return StoredArray(self.nsid, extents, array.shape, array.dtype)
 
-        return Pending(self._engine, flights, self.name, stored, self._look_for_retired)
+        return Pending(self._engine, flights, self.name, stored, on_error=self._look_for_retired)
 
     def _elsewhere(self, append: Command, refused: CompletionEntry) -> Command | None:
         """The same append to another zone, if its own was retired meanwhile, and one has the room.

@@ -203,13 +203,8 @@ void flashtrain_array_read(void* store, int plane, int word, uint32_t* data) {
     }
 }
 
-<<<<<<< HEAD
-// Whether an operation fails on a plane (1), or never ends (2). Operations are ArrayOp's; a program or sense has opened
-// its page.
-=======
 // Whether an operation fails on a plane (1), or never ends (2), or must not be done at all (3), since it is a program or
-// an erase of a block that its maker has marked as bad. Operations are ArrayOp's; a program has opened its page.
->>>>>>> marks
+// an erase of a block that its maker has marked as bad. Operations are ArrayOp's; a program or sense has opened its page.
 int flashtrain_array_fails(int channel, int die, int op, int plane, int block, int page) {
     if (model && model_hangs(stores[{channel, die}], op, plane, block, page)) hanging.insert({channel, die});
     if (hanging.count({channel, die})) return 2;
@@ -235,9 +230,6 @@ void flashtrain_array_add_fault(int channel, int die, int plane, int block) {
     faults.push_back({channel, die, plane, block});
 }
 
-<<<<<<< HEAD
-// From now on no operation of this die's array ends, except by a reset or a loss of power.
-=======
 // The maker has marked this block as bad, in a page that holds these bytes. It works as others do, which nobody must try.
 void flashtrain_array_mark(int channel, int die, int plane, int block, int page, const uint8_t* bytes, uint32_t count) {
     Page& cells = stores[{channel, die}].block(plane, block).page(page);
@@ -246,8 +238,7 @@ void flashtrain_array_mark(int channel, int die, int plane, int block, int page,
     marked.insert({channel, die, plane, block});
 }
 
-// From now on no operation of this die's array ends, except by a reset.
->>>>>>> marks
+// From now on no operation of this die's array ends, except by a reset or a loss of power.
 void flashtrain_array_hang(int channel, int die) { hanging.insert({channel, die}); }
 
 void flashtrain_array_clear_faults() {

@@ -8,7 +8,6 @@ bad from the beginning.
 """
 
 from .cut import cut_erase, cut_program
-<<<<<<< HEAD
 from .draws import (
     PagePlace,
     erase_fails,
@@ -19,10 +18,7 @@ from .draws import (
     torn,
     wrong_bits,
 )
-=======
-from .draws import PagePlace, erase_fails, program_fails, torn, wrong_bits
 from .factory import FactoryMark, as_spares_last, factory_marks
->>>>>>> marks
 from .model import Ageing, ErrorModel, Wear
 from .presets import SLC, even
 from .record import CUT_RECORD, FLIP_RECORD, ModelRecord, model_record
