@@ -4,10 +4,10 @@ import pytest
 
 from flashtrain.host import raw_entry
 from flashtrain.host.command_errors import AccessDenied, CommandError, ZoneFull, command_error
-from flashtrain.host.entries import Command, parse_completion
+from flashtrain.host.entries import Command, CompletionEntry, defined_result, parse_completion
 from flashtrain.host.stored import Extent, join
 from flashtrain.host.zone_info import ZoneInfo, parse_report
-from flashtrain.spec import Opcode, Port, Status, ZoneState
+from flashtrain.spec import Opcode, Port, Status, ZoneState, preset
 
 
 def words(entry: bytes) -> list[int]:
@@ -77,3 +77,14 @@ def test_reports_are_read_as_far_as_they_go():
 def test_joining_extents():
     extents = [Extent(4, 2), Extent(6, 2), Extent(8, 1), Extent(12, 1), Extent(13, 3)]
     assert join(extents, 8) == ((4, 4), (8, 1), (12, 4))
+
+
+def test_what_commands_decide_of_a_result():
+    """Not what a successful read of a device with a code had to correct; all else."""
+    tiny, coded = preset("tiny"), preset("tiny_ecc")
+    told = CompletionEntry(cid=1, status=Status.SUCCESS, result=0x1_0305, sq_head=0, port=1)
+    lost = told._replace(status=Status.UNRECOVERED_READ_ERROR)
+    assert defined_result(Opcode.READ, told, coded) == 0x1_0000
+    assert defined_result(Opcode.READ, told, tiny) == told.result
+    assert defined_result(Opcode.READ, lost, coded) == told.result
+    assert defined_result(Opcode.INSPECT, told, coded) == told.result

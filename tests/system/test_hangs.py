@@ -111,16 +111,17 @@ def test_an_update_that_hangs(link):
         assert offline(device) == [0, 1]
 
 
-def hanging(link: RtlLink, seed: int, probability: float) -> ErrorModel:
-    """Operations hang, but none of the first two rows of any block."""
+def hanging(link: RtlLink, seed: int, block: int) -> ErrorModel:
+    """Operations hang: programs of a later row of the zone on this block, and none of its first two rows."""
     erases = link.erase_counts()
     for attempt in range(1000):
-        model = ErrorModel(seed=1000 * seed + attempt, hang=Wear(probability, exponent=0.0))
-        if not any(
-            program_hangs(model, PagePlace(*block, row, int(erases[block])))
-            for block in np.ndindex(erases.shape)
-            for row in range(2)
-        ):
+        model = ErrorModel(seed=1000 * seed + attempt, hang=Wear(0.06, exponent=0.0))
+        rows = {
+            row
+            for *place, row in np.ndindex(G.channels, G.dies, G.planes, G.pages)
+            if program_hangs(model, PagePlace(*place, block, row, int(erases[(*place, block)])))
+        }
+        if rows and min(rows) >= 2:
             return model
     raise AssertionError("no such seed")
 
@@ -153,11 +154,12 @@ def test_the_model_hangs_a_die_at_the_program_that_its_twin_names(link, seed):
     with open_device(link=link, node=NO_JOURNAL) as device:
         link.run(ERASED)
         before = link.erase_counts()
-        model = hanging(link, seed, 0.03)
-        link.set_errors(model)
         stream = device.stream("trained", Port.CORE)
-        stored, hung = {}, b""
-        for page in content(4 * G.zone_capacity):
+        first, *pages = content(G.zone_capacity)
+        stored, hung = {first.tobytes(): stream.append(first)}, b""
+        model = hanging(link, seed, programmed(link)[first.tobytes()].block)
+        link.set_errors(model)
+        for page in pages:
             try:
                 stored[page.tobytes()] = stream.append(page)
             except MediaError as error:
@@ -167,7 +169,7 @@ def test_the_model_hangs_a_die_at_the_program_that_its_twin_names(link, seed):
         cells = programmed(link)
         lost = cells.pop(hung)
         assert program_hangs(model, lost)
-        assert len(stored) > G.channels and stored.keys() == cells.keys()
+        assert len(stored) >= 2 * G.channels * G.planes and stored.keys() == cells.keys()
         assert not any(program_hangs(model, place) for place in cells.values())
         assert (link.erase_counts() == before).all()
         assert offline(device) == [int(channel == lost.channel) for channel in range(G.channels)]

@@ -69,7 +69,7 @@ class PageCorrector(wiring.Component):
     begins : In(1)                       does
     valid : In(1), beat : In(16)         its beats, parity included
     pages : In(stream(FilledPage))       it, when its identity has come; always taken
-    corrected : Out(stream(FilledPage))
+    corrected : Out(stream(FilledPage))  with the effort that it took
     counts : Out(CorrectionCounts)       but for those of retries
     wants_read, reads, word, wants_write, writes, address, number, chunk   see `MemoryPatch`
     """
