@@ -7,21 +7,28 @@ them from the start, the others later: their programs fail, and the power in the
 `pytest tests/power --long 500` makes so many.
 """
 
+from contextlib import suppress
 from itertools import product
 from random import Random
 
+import numpy as np
 import pytest
 from workload import ACTIONS, Workload
 
 from flashtrain.attack.powercut.failing_link import FailingLink, PowerFailed
-from flashtrain.host import open_device
+from flashtrain.host import TensorGroup, open_device
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.spec import FmsConfig, preset
+from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.streams import UPDATE_NODE
+from flashtrain.training.optimizers import SGD
 
 CUTS = 25
 CLOCKS_OF_WORK = 150_000  # at most, between two failures: some ten actions
 CLOCKS_OF_RECOVERY = 120_000  # which is what one takes
+CUTS_OF_RENEWAL = 8
+CLOCKS_OF_RENEWAL = 40_000  # at most
+GROUP = TensorGroup(OptimizerCode.SGD, ((700,),))
 
 
 def bad_blocks(config: FmsConfig, random: Random) -> list[tuple[int, int, int, int]]:
@@ -74,3 +81,30 @@ def test_power_failures_at_random_clocks(name: str, seed: int, request: pytest.F
     assert bool(in_spares) == bool(preset(name).geometry.spare_blocks)
     if cuts > CUTS:
         assert set(work.done) >= ACTIONS
+
+
+def test_power_failures_during_renewals_of_state(seed: int) -> None:
+    """From its beginning to past its end: the state is the old one or the renewed one, and is updated."""
+    random, sgd = np.random.default_rng(seed), SGD(0.5)
+    w, gradient = (random.standard_normal(700).astype(np.float32) for _ in range(2))
+    found = []
+    rtl = RtlLink(preset("tiny_ecc"), 1 << 18)
+    with FailingLink(rtl) as link, open_device(link=link, node=UPDATE_NODE) as device:
+        state = device.optimizer_state([GROUP])
+        state.initialise([[w]])
+        for cut in range(CUTS_OF_RENEWAL):
+            old = state.current.stream
+            link.time = link.clocks + (cut + 1) * CLOCKS_OF_RENEWAL // CUTS_OF_RENEWAL
+            with suppress(PowerFailed):
+                state.renew()
+            link.time = None
+            link.power_cycle()
+            device.recover()
+            state = device.optimizer_state([GROUP], recovered=True)
+            found.append(state.current.stream == old)
+            assert state.current.updates == cut and not state.pinned
+            assert state.read(Input.W)[0][0].tobytes() == w.tobytes()
+            state.update([[gradient]], [sgd.constants(cut + 1)])
+            state.commit()
+            w, _ = sgd.step(w, gradient, {}, cut + 1)
+    assert set(found) == {True, False}, "some were cut before the journal's record, some after it"
