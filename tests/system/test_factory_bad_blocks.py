@@ -17,7 +17,7 @@ from flashtrain.sim.nand_errors import FactoryMark, even, factory_marks
 from flashtrain.sim.nand_errors.factory import mark_content
 from flashtrain.sim.rtl_link import ProtocolViolation, RtlLink
 from flashtrain.spec import Opcode, Port, Status, preset
-from flashtrain.spec.bad_blocks import FACTORY_SHARE, is_mark, marked_pages
+from flashtrain.spec.bad_blocks import FACTORY_SHARE, marked_pages
 from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.registers import Control, Register
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
@@ -272,7 +272,7 @@ def test_what_both_links_show_of_a_page(raw_of):
                             pages[how, zone, offset] = inspected(raw, zone, offset)
                 seen.append(pages)
                 size = PageIdentity.BYTES
-                marked = [place[1:] for place, page in pages.items() if place[0] and is_mark(page[-size:])]
+                marked = [place[1:] for place, page in pages.items() if place[0] and not page[-size]]
                 assert marked == [(2, 1), (7, 2)]
     assert seen[0] == seen[1]
 

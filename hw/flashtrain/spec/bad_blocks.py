@@ -1,22 +1,29 @@
 """Blocks that are bad from the factory, and how their makers mark them.
 
 ONFI 5.1, "Factory Defect Mapping": the first byte behind the data of the first or the last page of such a
-block is 00h; that of all others is FFh. The rest of the page is erased, or the maker has written it all. Such
-a block is neither erased nor programmed, ever: it may seem to work, and the mark, which is nowhere else,
-would be gone.
+block is 00h; that of all others is FFh. The rest of the page is erased; or its maker has tried to write zeros
+everywhere, of which as many are there as the bad block took. Such a block is neither erased nor programmed,
+ever: it may seem to work, and the mark, which is nowhere else, would be gone.
 
 What is looked at are the bytes in the place of an identity (`spec.identity`), as the cells hold them: with
-no key, and not corrected. It is a mark if the first byte is 00h and the others are all FFh or all 00h, but
-for some wrong bits. A page of ours that was torn while it was programmed or erased does not look so: half of
-its bits are zeros, or were.
+no key, and not corrected. It is a mark if the first byte is 00h, but for a wrong bit, and the others are not
+what a page of ours leaves that was cut short while it was programmed or erased. Such a page has too few
+zeros, and never one too many: so it is none of ours if `LEAST_ZEROS` of the bits that are ones in every page
+of ours in this place are zeros. Nor is it if next to nothing else is written, or nothing else is not: it
+takes luck beyond measure to lose no bit of the first byte and nearly all of the others.
 """
+
+from .geometry import Geometry, Place
+from .identity import PageIdentity
+from .randomizer import identity_key
 
 MARK = 0x00
 """The first byte."""
 MOST_WRONG_BITS = 1
 """In that byte."""
+LEAST_ZEROS = 2
 MOST_WRONG_OTHERS = 4
-"""In the other bytes, which are 120 bits."""
+"""Of the other bytes, which are 120 bits."""
 
 FACTORY_SHARE = 0.02
 """Of the blocks, that are bad at most. Data sheets guarantee as many good ones as leave this: 2,008 of 2,048
@@ -28,8 +35,26 @@ def marked_pages(pages: int) -> tuple[int, int]:
     return 0, pages - 1
 
 
-def is_mark(record: bytes) -> bool:
-    """Whether these bytes in the place of an identity are a mark."""
+def ones_of_ours(geometry: Geometry, place: Place, randomizer: bool) -> int:
+    """Bits that are ones in the cells of the identity of every page in this place."""
+    p = PageIdentity
+    known = {
+        p.row: place.row,
+        p.channel: place.channel,
+        p.die: place.die,
+        p.plane: place.plane,
+        p.version: p.VERSION,
+    }
+    key = identity_key(geometry, place.row, place.plane) if randomizer else b""
+    mask = sum(field.put((1 << field.width) - 1) for field in known)
+    value = sum(field.put(number) for field, number in known.items())
+    return (value ^ int.from_bytes(key, "little")) & mask
+
+
+def is_mark(record: bytes, ours: int) -> bool:
+    """Whether these bytes in the place of an identity are a mark. ours: see `ones_of_ours`."""
     ones = int.from_bytes(record[1:], "little").bit_count()
     zeros = 8 * len(record[1:]) - ones
-    return (record[0] ^ MARK).bit_count() <= MOST_WRONG_BITS and min(zeros, ones) <= MOST_WRONG_OTHERS
+    others = (ours & ~int.from_bytes(record, "little")).bit_count() >= LEAST_ZEROS
+    uniform = min(zeros, ones) <= MOST_WRONG_OTHERS
+    return (record[0] ^ MARK).bit_count() <= MOST_WRONG_BITS and (others or uniform)

@@ -62,8 +62,17 @@ def word_key(row: int, plane: int, word: int) -> int:
 
 def page_key(geometry: Geometry, row: int, plane: int) -> bytes:
     """The key of the data and the identity of a page."""
-    keys = [word_key(row, plane, word) for word in range(key_words(geometry))]
-    keys[plain_word(geometry)] &= ~PLAIN_BITS
+    return _key(geometry, row, plane, range(key_words(geometry)))
+
+
+def identity_key(geometry: Geometry, row: int, plane: int) -> bytes:
+    """The end of it, that of the identity."""
+    return _key(geometry, row, plane, range(geometry.page_bytes // WORD_BYTES, key_words(geometry)))
+
+
+def _key(geometry: Geometry, row: int, plane: int, words: range) -> bytes:
+    plain = {plain_word(geometry): PLAIN_BITS}
+    keys = (word_key(row, plane, word) & ~plain.get(word, 0) for word in words)
     return b"".join(key.to_bytes(WORD_BYTES, "little") for key in keys)
 
 

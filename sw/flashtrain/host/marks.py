@@ -10,8 +10,8 @@ them: a code would take the eight zeros of the smallest mark for wrong bits of a
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from flashtrain.spec import Geometry
-from flashtrain.spec.bad_blocks import is_mark, marked_pages
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.bad_blocks import is_mark, marked_pages, ones_of_ours
 
 from .inspection import Inspector, Span
 
@@ -36,18 +36,24 @@ class BadBlock(NamedTuple):
 class MarkReader:
     """Finds marks. `raw` lets pages be inspected as the cells hold them, or no longer."""
 
-    def __init__(self, inspector: Inspector, geometry: Geometry, raw: Callable[[bool], None]) -> None:
+    def __init__(self, inspector: Inspector, config: FmsConfig, raw: Callable[[bool], None]) -> None:
         self._inspector = inspector
-        self._geometry = geometry
+        self._geometry = config.geometry
+        self._randomizer = config.randomizer
         self._raw = raw
 
     def marked(self, silent: Iterable[Block]) -> list[Block]:
         """Those of these blocks that are bad. silent: all in whose first page no identity was found."""
         g, silent = self._geometry, sorted(silent)
         numbers = sorted({block for block, _ in silent})
-        rows = [
-            Span(block, row * g.superpage, g.superpage) for block in numbers for row in marked_pages(g.pages)
-        ]
+        starts = [row * g.superpage for row in marked_pages(g.pages)]
+        rows = [Span(block, start, g.superpage) for block in numbers for start in starts]
+        ours = {
+            start: [
+                ones_of_ours(g, g.place(start + column), self._randomizer) for column in range(g.superpage)
+            ]
+            for start in starts
+        }
         self._raw(True)
         records = self._inspector.records(rows)
         self._raw(False)
@@ -55,7 +61,7 @@ class MarkReader:
             (span.physical, column)
             for span, bytes_of in records
             for column in range(g.superpage)
-            if is_mark(bytes_of[column].tobytes())
+            if is_mark(bytes_of[column].tobytes(), ours[span.offset][column])
         }
         return [block for block in silent if block in looks_marked and not self._has_identity(block)]
 

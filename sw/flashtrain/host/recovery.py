@@ -118,9 +118,8 @@ class Recovery:
         self._journal = journal
         self._geometry = engine.link.config.geometry
         self._inspector = Inspector(engine, node.streams[0].nsid)
-        self._claims = ClaimReader(
-            self._inspector, self._geometry, MarkReader(self._inspector, self._geometry, raw)
-        )
+        marks = MarkReader(self._inspector, engine.link.config, raw)
+        self._claims = ClaimReader(self._inspector, self._geometry, marks)
         self._pointers = PointerReader(self._inspector, self._geometry)
         self._restored: dict[int, ZoneInfo] = {}
         self._spares: set[Block] = set()  # in use for what was kept

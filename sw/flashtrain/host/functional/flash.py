@@ -117,6 +117,8 @@ class Flash:
         else:
             whole = np.frombuffer(page.data, np.uint8).copy()
             whole[identity] = np.frombuffer(self._record(page, offset), np.uint8)
+            if page.owner is None and raw:
+                whole[identity] = key[identity] ^ _ERASED
         return whole ^ key if raw else whole
 
     def _key(self, row: int, plane: int) -> NDArray[np.uint8]:
