@@ -12,6 +12,7 @@ from typing import Any, NoReturn, Protocol, runtime_checkable
 from flashtrain.host import Device, LinkFactory, open_device
 from flashtrain.sim.nand_errors import as_spares_last, factory_marks
 from flashtrain.spec import FlashtrainError, FmsConfig
+from flashtrain.spec.bad_blocks import FACTORY_SHARE
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.training.data import digits
 from flashtrain.training.flash_training import train_through_flash
@@ -28,6 +29,8 @@ SLIGHTLY = 16
 """Zeros that a page lacks at most that looks nearly whole."""
 
 
+BAD_SHARE = 4 * FACTORY_SHARE
+"""Of the blocks of a device with spares, so that even a small one has bad ones."""
 LASTING = (StreamRole.INPUTS, StreamRole.TRAINED)
 """Streams that are appended to and outlast a loss of power."""
 
@@ -108,7 +111,7 @@ class _Run:
         inner = campaign.link(campaign.config, total)
         g = campaign.config.geometry
         if g.spare_blocks and isinstance(inner, _Marked):
-            for mark in as_spares_last(g, factory_marks(g, f"{campaign.seed}/{self._number}"), []):
+            for mark in as_spares_last(g, factory_marks(g, f"{campaign.seed}/{self._number}", BAD_SHARE), []):
                 inner.mark_block(*mark)
         self._link = FailingLink(inner)
         self._judges: list[_Judge] = []
