@@ -256,7 +256,9 @@ def test_erases_fail_where_the_twin_says(link, device):
     assert len(failed) == failures > 0
 
 
-def test_the_example_of_the_page_runs():
+def test_the_examples_of_the_page_run():
     page = (Path(__file__).parents[2] / "docs" / "errors.md").read_text()
-    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    exec(example, {})
+    examples = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len(examples) == 2
+    for example in examples:
+        exec(example, {})
