@@ -75,10 +75,10 @@ def run(command: Sequence[object], log: Path, name: str) -> None:
 
 @contextmanager
 def progress(what: str) -> Iterator[None]:
-    """Say on stderr what takes long, and how long it took."""
-    print(f"flashtrain: {what} ...", end="", file=sys.stderr, flush=True)
+    """Say on stderr what takes long, and how long it took, in whole lines: others may build at the same time."""
+    print(f"flashtrain: {what} ...", file=sys.stderr, flush=True)
     start = time.monotonic()
     try:
         yield
     finally:
-        print(f" {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+        print(f"flashtrain: {what}: {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
