@@ -75,7 +75,7 @@ def run(command: Sequence[object], log: Path, name: str) -> None:
 
 @contextmanager
 def progress(what: str) -> Iterator[None]:
-    """Say on stderr what takes long, and how long it took, in whole lines: others may build at the same time."""
+    """Say on stderr what takes long, and how long it took; in whole lines, for others may build meanwhile."""
     print(f"flashtrain: {what} ...", file=sys.stderr, flush=True)
     start = time.monotonic()
     try:

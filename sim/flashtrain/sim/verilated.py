@@ -14,6 +14,7 @@ by content, so that a second start takes a fraction of a second.
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -49,6 +50,9 @@ from flashtrain.sim.cxx import (
     runtime_object,
     runtime_options,
 )
+
+SECONDS_BETWEEN_LINES = 10.0
+"""On stderr, of how far a build is."""
 
 _VERILATOR_OPTIONS = (
     *("--cc", "--build", "-Wno-fatal"),
@@ -134,10 +138,13 @@ def verilate_all(sources: Sequence[ModelSource], name: str, build_dir: Path = BU
     if missing:
         count = "" if len(missing) == 1 else f", {len(missing)} models,"
         with progress(f"compiling {name}{count} with Verilator and {Path(compiler).name} (done once)"):
+            said = time.monotonic()
             with ThreadPoolExecutor(os.cpu_count()) as pool:
-                for _ in pool.map(_ModelBuild.run, missing):
-                    if len(missing) > 1:
-                        print(".", end="", file=sys.stderr, flush=True)
+                for number, _ in enumerate(pool.map(_ModelBuild.run, missing), 1):
+                    if time.monotonic() - said >= SECONDS_BETWEEN_LINES:
+                        said = time.monotonic()
+                        text = f"flashtrain: {number} of {len(missing)} models compiled"
+                        print(text, file=sys.stderr, flush=True)
     return [build.model for build in builds]
 
 
