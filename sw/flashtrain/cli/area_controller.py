@@ -61,7 +61,7 @@ def parts() -> list[Part]:
     engines.append(
         Part(
             "protected_4",
-            "the same of 4 dies, protected",
+            "channel engine, 4 dies, protected",
             partial(ChannelEngine, protected(config(4, 4))),
         )
     )
