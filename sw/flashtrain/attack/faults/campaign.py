@@ -121,6 +121,7 @@ class Campaign:
             link.mark_block(*mark)
         # Volatile data are kept for days, too: what is tried is the code, not whether they are refused.
         with link, open_device(link=link, node=UPDATE_NODE.refusing_nothing) as device:
+            before = device.channel_counters()  # marks were taken for pages with wrong bits
             link.set_errors(conditions.errors)
 
             def after(iteration: int) -> None:
@@ -147,7 +148,10 @@ class Campaign:
                 raise Spoilt(number, f"losses {losses}, not {reference.losses}; {conditions}")
             if log is not None and (difference := first_difference(log, reference)):
                 raise Spoilt(number, f"{difference}; {conditions}")
-            counts = device.channel_counters()
+            counts = [
+                {name: value - old[name] for name, value in count.items()}
+                for count, old in zip(device.channel_counters(), before, strict=True)
+            ]
             return Tally(
                 runs=1,
                 ended=int(log is None),
