@@ -92,9 +92,7 @@ class ErasedAndOnce(Theorem):
         self.assume(m, ~release.valid | ((release.payload < count) & owned.bit_select(release.payload, 1)))
         self.assume(m, ~erased.valid | erasing)
         for stream in (release, restored, erased):
-            waited, item = Signal(), Signal.like(Value.cast(stream.payload))
-            m.d.sync += [waited.eq(stream.valid & ~stream.ready), item.eq(Value.cast(stream.payload))]
-            self.assume(m, ~waited | (stream.valid & (item == Value.cast(stream.payload))))
+            self.keeps_offers(m, stream)
         # Who has a zone does not release it while it is being restored.
         self.assume(m, ~(release.valid & restored.valid) | (release.payload != restored.payload.zone))
         self.lemma(m, began | ~design.ready)

@@ -25,15 +25,15 @@ import pytest
 from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data
 
-from flashtrain.rtl.channel.die_watch import Work
 from flashtrain.rtl.channel.failed_sets import ProgrammedSet
 from flashtrain.rtl.channel.mover import Mover
 from flashtrain.rtl.channel.programmer import Programmer
+from flashtrain.sim.formal.bus_and_watch import BusAndWatch
 from flashtrain.sim.formal.inside import Inside
 from flashtrain.sim.formal.planted import planted
 from flashtrain.sim.formal.prove import prove, reach, refute
 from flashtrain.sim.formal.theorem import Theorem
-from flashtrain.spec.nand import BusOp, DieStatus
+from flashtrain.spec.nand import BusOp
 from flashtrain.spec.presets import TINY
 
 CONFIG = replace(TINY, name="proof", geometry=replace(TINY.geometry, blocks=12, spare_blocks=4))
@@ -55,37 +55,17 @@ class HandedOver(Theorem):
     def state(self, m: Module, inside: Inside) -> None:
         design = self.design
         sets, results, failed = design.sets, design.results, design.failed
-        bus, watch = design.bus, design.watch
         owed = data.StructLayout(
             {"owed": 1, "set": ProgrammedSet(design.config), "fails": 1, "judged": 1}
         )  # `fails` is what will become of it
         older, newer = Signal(owed), Signal(owed)
 
-        waited, item = Signal(), Signal.like(Value.cast(sets.payload))
-        m.d.sync += [waited.eq(sets.valid & ~sets.ready), item.eq(Value.cast(sets.payload))]
-        self.assume(m, ~waited | (sets.valid & (item == Value.cast(sets.payload))))
+        self.keeps_offers(m, sets)
         begun = Signal()  # the mover needs a clock at least
         m.d.sync += begun.eq(failed.valid)
         self.assume(m, ~failed.ready | begun)
-        on_bus, asked, last_asked = Signal(), Signal(), Signal()
-        self.assume(m, ~design.bus_done | on_bus)
-        self.assume(m, ~watch.over | asked)
-        with m.If(bus.valid & bus.ready):
-            m.d.sync += on_bus.eq(1)
-        with m.Elif(design.bus_done):
-            m.d.sync += on_bus.eq(0)
-        with m.If(watch.begin):
-            m.d.sync += [asked.eq(1), last_asked.eq(watch.work == Work.LAST_PROGRAM)]
-        with m.Elif(watch.over):
-            m.d.sync += asked.eq(0)
-        fail = (design.bus_status & DieStatus.FAIL.value) != 0
-        failc = (design.bus_status & DieStatus.FAILC.value) != 0
-        with m.If(watch.over & last_asked):
-            self.assume(m, fail == newer.fails)
-            m.d.sync += newer.judged.eq(1)
-        with m.If(watch.over & ~last_asked & older.owed):
-            self.assume(m, failc == older.fails)
-            m.d.sync += older.judged.eq(1)
+        promises = BusAndWatch(self, m)
+        promises.tell_truth(older, newer)
 
         answered, passed_on = results.valid & results.ready, failed.valid & failed.ready
         with m.If(answered):
@@ -155,9 +135,9 @@ class HandedOver(Theorem):
         self.lemma(m, ~hands_over | (newer.owed & newer.judged & ~in_array & (held == older.owed)))
         self.lemma(m, ~hands_over | held | newer.fails)
         self.lemma(m, ~begun | ~when("HAND_OVER"))
-        self.lemma(m, asked == when("CACHED", "ENDING"))
-        self.lemma(m, ~asked | (last_asked == when("ENDING")))
-        self.lemma(m, on_bus == when("NAMING", "LOADING"))
+        self.lemma(m, promises.asked == when("CACHED", "ENDING"))
+        self.lemma(m, ~promises.asked | (promises.last_asked == when("ENDING")))
+        self.lemma(m, promises.on_bus == when("NAMING", "LOADING"))
 
 
 class StoredElsewhere(Theorem):
@@ -172,26 +152,15 @@ class StoredElsewhere(Theorem):
         plane = self.some(m, g.plane_bits, "plane")
 
         # The surroundings.
-        waited, item = Signal(), Signal.like(Value.cast(failed.payload))
-        m.d.sync += [waited.eq(failed.valid & ~failed.ready), item.eq(Value.cast(failed.payload))]
-        self.assume(m, ~waited | (failed.valid & (item == Value.cast(failed.payload))))
+        self.keeps_offers(m, failed)
         with m.If(failed.valid):
             self.assume(m, (first.slot != second.slot) & (first.zone < g.zones) & (second.zone < g.zones))
             self.assume(m, (first.zone != second.zone) | (first.row < second.row))
-        on_bus, asked = Signal(), Signal()
+        promises = BusAndWatch(self, m)
         sent = Signal.like(bus.payload)  # what the bus was asked last
-        self.assume(m, ~design.bus_done | on_bus)
-        self.assume(m, ~watch.over | asked)
         with m.If(bus.valid & bus.ready):
-            m.d.sync += [on_bus.eq(1), sent.eq(bus.payload)]
-        with m.Elif(design.bus_done):
-            m.d.sync += on_bus.eq(0)
-        with m.If(watch.begin):
-            m.d.sync += asked.eq(1)
-        with m.Elif(watch.over):
-            m.d.sync += asked.eq(0)
-        fail = (design.bus_status & DieStatus.FAIL.value) != 0
-        failc = (design.bus_status & DieStatus.FAILC.value) != 0
+            m.d.sync += sent.eq(bus.payload)
+        fail, failc = promises.fail, promises.failc
         # What has become of the plane's pages in the two programs; of a lone set FAIL tells.
         fails = Signal(2)
         with m.If(~failed.valid | failed.ready):
@@ -290,8 +259,9 @@ class StoredElsewhere(Theorem):
         self.lemma(m, ~known | (failed_first == fails[0]))
         self.lemma(m, ~(known & both) | (failed_second == fails[1]))
         self.lemma(m, told == (inside.ongoing("PLANE_KNOWN", fsm="mover") & mine))
-        self.lemma(m, on_bus == inside.ongoing(*OPERATIONS, fsm="mover"))
-        self.lemma(m, asked == inside.ongoing("ERASING", "SENSING", "COPYING", "PROGRAMMING", fsm="mover"))
+        self.lemma(m, promises.on_bus == inside.ongoing(*OPERATIONS, fsm="mover"))
+        waits = inside.ongoing("ERASING", "SENSING", "COPYING", "PROGRAMMING", fsm="mover")
+        self.lemma(m, promises.asked == waits)
         first_done = ends | (works & (is_second | (at > plane)))
         second_done = ends | (works & is_second & (at > plane))
         self.lemma(m, ~first_done | ~needs(0) | lost[0] | stored[0])

@@ -24,15 +24,14 @@ from dataclasses import replace
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 
-from flashtrain.rtl.channel.die_watch import Work
 from flashtrain.rtl.channel.page_sets import PageSets, SetState
 from flashtrain.rtl.channel.program_results import ProgramResults
 from flashtrain.rtl.channel.programmer import Programmer
+from flashtrain.sim.formal.bus_and_watch import BusAndWatch
 from flashtrain.sim.formal.inside import Inside
 from flashtrain.sim.formal.planted import planted
 from flashtrain.sim.formal.prove import prove, reach, refute
 from flashtrain.sim.formal.theorem import Theorem
-from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.presets import TINY
 
 CONFIG = replace(TINY, name="proof", geometry=replace(TINY.geometry, dies=2))
@@ -45,35 +44,16 @@ OWED = data.StructLayout({"owed": 1, "slot": 2, "fails": 1, "judged": 1})
 class JudgedByItsOwn(Theorem):
     def state(self, m: Module, inside: Inside) -> None:
         design = self.design
-        sets, results, bus, watch = design.sets, design.results, design.bus, design.watch
+        sets, results = design.sets, design.results
         older, newer = Signal(OWED), Signal(OWED)
         answered = results.valid & results.ready
         oldest = Signal(OWED)
         m.d.comb += Value.cast(oldest).eq(Mux(older.owed, Value.cast(older), Value.cast(newer)))
 
         # The surroundings.
-        waited, item = Signal(), Signal.like(Value.cast(sets.payload))
-        m.d.sync += [waited.eq(sets.valid & ~sets.ready), item.eq(Value.cast(sets.payload))]
-        self.assume(m, ~waited | (sets.valid & (item == Value.cast(sets.payload))))
-        on_bus, asked, last_asked = Signal(), Signal(), Signal()
-        self.assume(m, ~design.bus_done | on_bus)
-        self.assume(m, ~watch.over | asked)
-        with m.If(bus.valid & bus.ready):
-            m.d.sync += on_bus.eq(1)
-        with m.Elif(design.bus_done):
-            m.d.sync += on_bus.eq(0)
-        with m.If(watch.begin):
-            m.d.sync += [asked.eq(1), last_asked.eq(watch.work == Work.LAST_PROGRAM)]
-        with m.Elif(watch.over):
-            m.d.sync += asked.eq(0)
-        fail = (design.bus_status & DieStatus.FAIL.value) != 0
-        failc = (design.bus_status & DieStatus.FAILC.value) != 0
-        with m.If(watch.over & last_asked):
-            self.assume(m, fail == newer.fails)
-            m.d.sync += newer.judged.eq(1)
-        with m.If(watch.over & ~last_asked & older.owed):
-            self.assume(m, failc == older.fails)
-            m.d.sync += older.judged.eq(1)
+        self.keeps_offers(m, sets)
+        promises = BusAndWatch(self, m)
+        promises.tell_truth(older, newer)
 
         with m.If(answered):
             with m.If(older.owed):
@@ -116,9 +96,9 @@ class JudgedByItsOwn(Theorem):
         self.lemma(m, cached | taken)
         self.lemma(m, ~when("JUDGE_BEFORE") | ~in_array | (older.judged & (inside["failed"] == older.fails)))
         self.lemma(m, ~when("JUDGE_LAST") | (newer.judged & (inside["failed"] == newer.fails)))
-        self.lemma(m, asked == when("CACHED", "ENDING"))
-        self.lemma(m, ~asked | (last_asked == when("ENDING")))
-        self.lemma(m, on_bus == when("NAMING", "LOADING"))
+        self.lemma(m, promises.asked == when("CACHED", "ENDING"))
+        self.lemma(m, ~promises.asked | (promises.last_asked == when("ENDING")))
+        self.lemma(m, promises.on_bus == when("NAMING", "LOADING"))
 
 
 class EndedOnce(Theorem):

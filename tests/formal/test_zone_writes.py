@@ -39,9 +39,7 @@ class OnceAndInOrder(Theorem):
         watched = self.some(m, g.zone_bits, "watched")
         ours = commands.valid & (command.zone == watched)
 
-        waited, item = Signal(), Signal.like(Value.cast(command))
-        m.d.sync += [waited.eq(commands.valid & ~commands.ready), item.eq(Value.cast(command))]
-        self.assume(m, ~waited | (commands.valid & (item == Value.cast(command))))
+        self.keeps_offers(m, commands)
         self.assume(m, ~design.recover)
         self.assume(m, ~design.retired.valid | design.ready)
         self.assume(m, (command.blocks != 0) & (command.blocks <= design.config.max_blocks))

@@ -83,6 +83,13 @@ class Theorem(Elaboratable):
         """What the surroundings of the design promise."""
         m.d.comb += Assume(condition, None, src_loc_at=1)
 
+    def keeps_offers(self, m: Module, stream) -> None:
+        """The surroundings promise that what they offer on `stream` stays until it is taken."""
+        payload = Value.cast(stream.payload)
+        waited, item = Signal(), Signal.like(payload)
+        m.d.sync += [waited.eq(stream.valid & ~stream.ready), item.eq(payload)]
+        self.assume(m, ~waited | (stream.valid & (item == payload)))
+
     def claim(self, m: Module, condition) -> None:
         """Part of what the theorem says."""
         if self._goal is not Goal.WITNESS:
