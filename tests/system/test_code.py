@@ -1,7 +1,6 @@
 """A device whose configuration has a code: its flash holds code words, and they come back as written."""
 
 from collections.abc import Iterator
-from itertools import product
 
 import numpy as np
 import pytest
@@ -25,14 +24,6 @@ def link() -> Iterator[RtlLink]:
         yield opened
 
 
-def programmed(link: RtlLink) -> Iterator[tuple[int, int, bytes]]:
-    """Row, plane and bytes of pages, as they are stored."""
-    g = GEOMETRY
-    for place in product(*map(range, (g.channels, g.dies, g.planes, g.blocks, g.pages))):
-        if page := link.raw_page(*place):
-            yield place[4], place[2], page
-
-
 def test_what_is_appended_is_read_back(link, device, seed):
     random = np.random.default_rng(seed)
     stream = device.stream("trained")
@@ -44,10 +35,10 @@ def test_what_is_appended_is_read_back(link, device, seed):
 
     assert CONFIG.code is not None
     codec = PageCodec(CONFIG.code)
-    pages = list(programmed(link))
+    pages = link.raw_pages()
     assert len(pages) >= sum(-(-array.nbytes // GEOMETRY.page_bytes) for array in arrays)
-    for row, plane, page in pages:
-        assert is_identity(without_key(GEOMETRY, page, row, plane)[GEOMETRY.page_bytes :])
+    for place, page in pages.items():
+        assert is_identity(without_key(GEOMETRY, page, place.page, place.plane)[GEOMETRY.page_bytes :])
         read = np.frombuffer(page[: CONFIG.bus_page_bytes], np.uint8).copy()
         assert all(verdict.clean for verdict in codec.decode(read))
     for counters in device.channel_counters():

@@ -52,13 +52,7 @@ def content(blocks: int, seed: int = 5) -> np.ndarray:
 
 def held(link: RtlLink) -> dict[bytes, PagePlace]:
     """Where each page's data lie, with the erases of the block."""
-    erases = link.erase_counts()
-    found = {}
-    for place in PLACES:
-        page = link.raw_page(*place[:5])
-        if page is not None:
-            found[page[:PAGE]] = place._replace(erases=int(erases[place[:4]]))
-    return found
+    return {page[:PAGE]: place for place, page in link.raw_pages().items()}
 
 
 class Sense(NamedTuple):

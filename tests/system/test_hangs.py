@@ -128,13 +128,7 @@ def hanging(link: RtlLink, seed: int, block: int) -> ErrorModel:
 
 def programmed(link: RtlLink) -> dict[bytes, PagePlace]:
     """Where each page's data lie, with the erases of the block."""
-    erases = link.erase_counts()
-    found = {}
-    for place in np.ndindex(G.channels, G.dies, G.planes, G.blocks, G.pages):
-        page = link.raw_page(*place)
-        if page is not None:
-            found[page[:PAGE]] = PagePlace(*place, int(erases[place[:4]]))
-    return found
+    return {page[:PAGE]: place for place, page in link.raw_pages().items()}
 
 
 def cut_short(link: RtlLink) -> list[tuple[bool, PagePlace]]:

@@ -9,7 +9,7 @@ import pytest
 
 from flashtrain.host import Device, FunctionalLink, StoredArray, open_device
 from flashtrain.numerics.page_randomizer import without_key
-from flashtrain.sim.nand_errors import Ageing, ErrorModel, PagePlace, wrong_bits
+from flashtrain.sim.nand_errors import Ageing, ErrorModel, read_of
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.spec import Completion, Opcode
 from flashtrain.spec.presets import TINY_ECC
@@ -19,7 +19,6 @@ CONFIG = TINY_ECC
 G = CONFIG.geometry
 BLOCKS = CONFIG.max_blocks
 DAY = 86_400
-LEVELS = range(CONFIG.read_levels + 1)
 FRESH = ErrorModel(fresh=7e-4, transient=0.0)
 """Three wrong bits in a page, the same at each sense."""
 RETENTION = ErrorModel(retention=Ageing(1.1e-2, wear_exponent=0.0, exponent=1.0), transient=0.0)
@@ -51,29 +50,14 @@ class Told:
     lost: list[bool]
 
 
-def foretell(
-    link: RtlLink, model: ErrorModel, written: np.ndarray, days: float = 0.0, sense: int = 0
-) -> Told:
+def foretell(link: RtlLink, model: ErrorModel, written: np.ndarray, days: float = 0.0) -> Told:
     """What reads of pages of that age tell."""
-    assert CONFIG.code is not None
-    erases = link.erase_counts()
-    found: dict[bytes, tuple[int, int, bool]] = {}
-    for place in np.ndindex(G.channels, G.dies, G.planes, G.blocks, G.pages):
-        held = link.raw_page(*place)
-        if held is None:
-            continue
-        told = (0, 0, True)
-        for level in LEVELS:
-            at = PagePlace(*place, int(erases[place[:4]]))
-            rate = model.bit_error_rate(at.erases, days=days, level=level)
-            bits = wrong_bits(model, at, 8 * G.raw_page_bytes, 0, rate)
-            wrong = int(np.count_nonzero(bits < 8 * CONFIG.bus_page_bytes))
-            if wrong <= CONFIG.code.strength:
-                told = (wrong, level, False)
-                break
-        found[without_key(G, held, place[4], place[2])[: G.page_bytes]] = told
-    corrected, retries, lost = zip(*(found[page.tobytes()] for page in written), strict=True)
-    return Told([*corrected], [*retries], [*lost])
+    found = {
+        without_key(G, held, place.page, place.plane)[: G.page_bytes]: read_of(CONFIG, model, place, days)
+        for place, held in link.raw_pages().items()
+    }
+    reads = [found[page.tobytes()] for page in written]
+    return Told([r.wrong for r in reads], [r.retries for r in reads], [r.lost for r in reads])
 
 
 def check(device: Device, stored: StoredArray, told: Told) -> None:

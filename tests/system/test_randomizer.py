@@ -1,7 +1,6 @@
 """A device with a randomizer: whatever is written, cells hold what looks random, and it comes back."""
 
 from collections.abc import Iterator
-from itertools import product
 
 import numpy as np
 import pytest
@@ -32,8 +31,7 @@ Place = tuple[int, int, int, int, int]
 
 def stored(link: RtlLink) -> dict[Place, bytes]:
     """What the cells hold of each page that was programmed, by channel, die, plane, block and row."""
-    c, d, p, b, r = map(range, (G.channels, G.dies, G.planes, G.blocks, G.pages))
-    return {place: page for place in product(c, d, p, b, r) if (page := link.raw_page(*place))}
+    return {place[:5]: page for place, page in link.raw_pages().items()}
 
 
 def data_of(pages: dict[Place, bytes]) -> dict[Place, bytes]:

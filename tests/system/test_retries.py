@@ -10,7 +10,7 @@ import pytest
 from flashtrain.host import Device, StateLost, TensorGroup, open_device
 from flashtrain.host.command_errors import MediaError
 from flashtrain.numerics.page_randomizer import without_key
-from flashtrain.sim.nand_errors import Ageing, ErrorModel, PagePlace, wrong_bits
+from flashtrain.sim.nand_errors import Ageing, ErrorModel, PagePlace, PageRead, read_of, wrong_bits
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.spec import Opcode, Status
 from flashtrain.spec.optimizer import Input, OptimizerCode
@@ -23,7 +23,6 @@ G = CONFIG.geometry
 PAGE = G.page_bytes
 BLOCKS = CONFIG.max_blocks
 DAY = 86_400
-LEVELS = range(CONFIG.read_levels + 1)
 RETENTION = ErrorModel(retention=Ageing(1.1e-2, wear_exponent=0.0, exponent=1.0), transient=0.0)
 """A page that is a day old has 48 wrong bits, 6 at the lowest level; 9 can be corrected. Never others."""
 
@@ -47,51 +46,37 @@ def content(blocks: int, seed: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Prophecy:
-    """What becomes of each page of the flash, by its data: how many levels are tried, and if one helps."""
+    """What becomes of each page of the flash, by its data."""
 
     model: ErrorModel
-    tried: dict[bytes, int]
-    saved: dict[bytes, bool]
+    reads: dict[bytes, PageRead]
 
-    def all_saved(self, pages: np.ndarray) -> bool:
-        return all(self.saved[page.tobytes()] for page in pages)
+    def of(self, page: np.ndarray) -> PageRead:
+        return self.reads[page.tobytes()]
 
     def retries(self, pages: np.ndarray) -> int:
-        return sum(self.tried[page.tobytes()] for page in pages)
+        return sum(self.of(page).retries for page in pages)
 
     def rescued(self, pages: np.ndarray) -> int:
-        return sum(self.saved[page.tobytes()] and self.tried[page.tobytes()] > 0 for page in pages)
+        return sum(not self.of(page).lost and self.of(page).retries > 0 for page in pages)
+
+
+def data_of(held: bytes, place: PagePlace) -> bytes:
+    return without_key(G, held, place.page, place.plane)[:PAGE]
 
 
 def foretell(link: RtlLink, seed: int) -> Prophecy:
     """For pages that are a day old."""
     model = replace(RETENTION, seed=seed)
-    assert CONFIG.code is not None
-    erases = link.erase_counts()
-    tried, saved = {}, {}
-    places = np.ndindex(G.channels, G.dies, G.planes, G.blocks, G.pages)
-    for channel, die, plane, block, page in places:
-        held = link.raw_page(channel, die, plane, block, page)
-        if held is None:
-            continue
-        place = PagePlace(channel, die, plane, block, page, int(erases[channel, die, plane, block]))
-        wrong = []
-        for level in LEVELS:
-            rate = model.bit_error_rate(place.erases, days=1.0, level=level)
-            bits = wrong_bits(model, place, 8 * G.raw_page_bytes, 0, rate)
-            wrong.append(np.count_nonzero(bits < 8 * CONFIG.bus_page_bytes))
-        good = [level for level in LEVELS if wrong[level] <= CONFIG.code.strength]
-        data = without_key(G, held, page, plane)[:PAGE]
-        tried[data] = good[0] if good else LEVELS[-1]
-        saved[data] = bool(good)
-    return Prophecy(model, tried, saved)
+    pages = link.raw_pages().items()
+    return Prophecy(model, {data_of(held, at): read_of(CONFIG, model, at, days=1.0) for at, held in pages})
 
 
 def foretell_losses(link: RtlLink, seed: int, least: int, most: int) -> Prophecy:
     """With a seed at which so many pages are lost at every level."""
     for attempt in range(200):
         told = foretell(link, 1000 * seed + attempt)
-        if least <= sum(not saved for saved in told.saved.values()) <= most:
+        if least <= sum(read.lost for read in told.reads.values()) <= most:
             return told
     raise AssertionError("no such seed")
 
@@ -116,9 +101,9 @@ def test_exactly_the_pages_that_no_level_saves_are_lost(link, device, raw_of, se
     assert status == Status.UNRECOVERED_READ_ERROR
     for number, page in enumerate(written):
         found = raw.data[number * PAGE : (number + 1) * PAGE]
-        assert np.array_equal(found, page if told.saved[page.tobytes()] else np.full(PAGE, 0xA5, np.uint8))
+        assert np.array_equal(found, np.full(PAGE, 0xA5, np.uint8) if told.of(page).lost else page)
     retries, rescued = told.retries(written), told.rescued(written)
-    lost = sum(not told.saved[page.tobytes()] for page in written)
+    lost = sum(told.of(page).lost for page in written)
     assert retries > 0 and rescued > 0
     assert (count(device, "PAGES_RETRIED"), count(device, "PAGES_RESCUED")) == (retries, rescued)
     assert count(device, "WORDS_UNCORRECTABLE") == retries + lost
@@ -126,12 +111,12 @@ def test_exactly_the_pages_that_no_level_saves_are_lost(link, device, raw_of, se
     # Each read begins at level 0 again: it takes as many attempts as before.
     for number, page in enumerate(written):
         before = count(device, "PAGES_RETRIED")
-        if told.saved[page.tobytes()]:
-            assert np.array_equal(stream.read_blocks(first + number, 1), page)
-        else:
+        if told.of(page).lost:
             with pytest.raises(MediaError, match="UNRECOVERED_READ_ERROR"):
                 stream.read_blocks(first + number, 1)
-        assert count(device, "PAGES_RETRIED") - before == told.tried[page.tobytes()]
+        else:
+            assert np.array_equal(stream.read_blocks(first + number, 1), page)
+        assert count(device, "PAGES_RETRIED") - before == told.of(page).retries
 
 
 def test_new_pages_are_read_at_the_first_level(link, device, seed):
@@ -145,13 +130,10 @@ def test_new_pages_are_read_at_the_first_level(link, device, seed):
     stream.flush()
     # One bit in three pages; at the last level some three in each.
     model = replace(RETENTION, seed=seed, fresh=8e-5)
-    erases = link.erase_counts()
-    expected = {}
-    for place in np.ndindex(G.channels, G.dies, G.planes, G.blocks, G.pages):
-        held = link.raw_page(*place)
-        if held is not None:
-            bits = wrong_bits(model, PagePlace(*place, int(erases[place[:4]])), 8 * G.raw_page_bytes, 0, 8e-5)
-            expected[without_key(G, held, place[4], place[2])[:PAGE]] = bits.tolist()
+    expected = {
+        data_of(held, place): wrong_bits(model, place, 8 * G.raw_page_bytes, 0, 8e-5).tolist()
+        for place, held in link.raw_pages().items()
+    }
     link.set_errors(model, keep=True)
     for number in range(8):
         with suppress(MediaError):

@@ -8,6 +8,7 @@ import pytest
 from flashtrain.host import TensorGroup, open_device
 from flashtrain.host.command_errors import MediaError
 from flashtrain.numerics import copy_of, norm, statistics
+from flashtrain.sim.nand_errors import PagePlace
 from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.spec import preset
 from flashtrain.spec.identity import PageIdentity, is_identity
@@ -231,7 +232,7 @@ def test_a_pinned_generation_is_a_checkpoint(update_device, seed):
 class Page(NamedTuple):
     """Where a page lies, and what its identity says."""
 
-    place: tuple[int, int, int, int, int]  # channel, die, plane, block, page
+    place: PagePlace
     stream: int
     zone: int
     content: bytes
@@ -241,12 +242,11 @@ def pages_of(link: RtlLink) -> list[Page]:
     """All pages with an identity."""
     g, p = link.config.geometry, PageIdentity
     found = []
-    for place in np.ndindex(g.channels, g.dies, g.planes, g.blocks, g.pages):
-        content = link.raw_page(*place)
-        record = content[g.page_bytes : g.identified_page_bytes] if content else b""
-        if record and is_identity(record):
+    for place, content in link.raw_pages().items():
+        record = content[g.page_bytes : g.identified_page_bytes]
+        if is_identity(record):
             fields = int.from_bytes(record, "little")
-            found.append(Page(place, p.stream.get(fields), p.zone.get(fields), content or b""))
+            found.append(Page(place, p.stream.get(fields), p.zone.get(fields), content))
     return found
 
 
@@ -264,17 +264,17 @@ def test_a_page_of_another_zone(seed):
         second = max(page.zone for page in ours)
         # Of the row that both zones have: only the zone, its number in the stream, tells them apart.
         right = next(page for page in ours if page.zone == second)
-        channel, die, plane, _, number = right.place
+        channel, die, plane, _, number, _ = right.place
         wrong = next(
             page for page in ours
             if page.zone == second - 1 and (*page.place[:3], page.place[4]) == (channel, die, plane, number)
         )  # fmt: skip
-        link.put_raw_page(*right.place, wrong.content)
+        link.put_raw_page(*right.place[:5], wrong.content)
         gradients = reference.gradients()
         with pytest.raises(MediaError):
             state.update([gradients], [reference.constants(1)])
         assert state.current.updates == 0
-        link.put_raw_page(*right.place, right.content)
+        link.put_raw_page(*right.place[:5], right.content)
         check(state, [reference])
         copies = state.update([gradients], [reference.constants(1)])
         reference.step(gradients, 1)

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from flashtrain.host.errors import DeviceHang, RegisterError
 from flashtrain.host.link import AFTER_POWER_CYCLE, Link
 from flashtrain.sim.library import build_library
-from flashtrain.sim.nand_errors import CUT_RECORD, FLIP_RECORD, ErrorModel, model_record
+from flashtrain.sim.nand_errors import CUT_RECORD, FLIP_RECORD, ErrorModel, PagePlace, model_record
 from flashtrain.sim.nand_errors.factory import mark_content
 from flashtrain.sim.nand_errors.model import LEVELS
 from flashtrain.spec import FlashtrainError, FmsConfig
@@ -172,6 +173,14 @@ class RtlLink(Link):
         content = ctypes.create_string_buffer(self._config.geometry.raw_page_bytes)
         kept = self._library.flashtrain_array_page(channel, die, plane, block, page, content)
         return content.raw if kept else None
+
+    def raw_pages(self) -> dict[PagePlace, bytes]:
+        """`raw_page` of all pages that were programmed since their block was erased, by their places."""
+        g = self._config.geometry
+        erases = self.erase_counts()
+        places = product(range(g.channels), range(g.dies), range(g.planes), range(g.blocks), range(g.pages))
+        pages = ((place, self.raw_page(*place)) for place in places)
+        return {PagePlace(*place, int(erases[place[:4]])): page for place, page in pages if page is not None}
 
     def put_raw_page(self, channel: int, die: int, plane: int, block: int, page: int, content: bytes) -> None:
         """From now on the cells of a page hold this instead; it was programmed since its block was erased."""

@@ -4,7 +4,7 @@ die hangs.
 `model` says how often, from wear, age and reads, and `presets` has sets of parameters; `draws` says which,
 the same as `nand/array_errors.h` does for the arrays of the RTL Link (:meth:`RtlLink.set_errors`). `cut` is
 what programs and erases leave that are cut short, with a model and without. `factory` says which blocks are
-bad from the beginning.
+bad from the beginning, and `reads` what reads make of it all.
 """
 
 from .cut import cut_erase, cut_program
@@ -21,6 +21,7 @@ from .draws import (
 from .factory import FactoryMark, as_spares_last, factory_marks
 from .model import Ageing, ErrorModel, Wear
 from .presets import SLC, even
+from .reads import PageRead, read_of
 from .record import CUT_RECORD, FLIP_RECORD, ModelRecord, model_record
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "FactoryMark",
     "ModelRecord",
     "PagePlace",
+    "PageRead",
     "Wear",
     "as_spares_last",
     "cut_erase",
@@ -43,6 +45,7 @@ __all__ = [
     "model_record",
     "program_fails",
     "program_hangs",
+    "read_of",
     "sense_hangs",
     "torn",
     "wrong_bits",

@@ -8,9 +8,6 @@ from flashtrain.spec import Geometry
 from flashtrain.spec.bad_blocks import FACTORY_SHARE, MARK, marked_pages
 from flashtrain.spec.errors import require
 
-Place = tuple[int, int, int]
-"""Channel, die and plane."""
-
 
 class FactoryMark(NamedTuple):
     """A bad block, and its mark: in this page of it, all over the page or only where it has to be."""
@@ -39,8 +36,13 @@ def factory_marks(geometry: Geometry, seed: int | str, share: float = FACTORY_SH
     ]  # fmt: skip
 
 
-def as_spares_last(geometry: Geometry, marks: list[FactoryMark], bad: list[Place]) -> list[FactoryMark]:
-    """As many of the marks as leave a spare for each zone's block that is marked or in a place of `bad`."""
+def as_spares_last(
+    geometry: Geometry, marks: list[FactoryMark], bad: list[tuple[int, int, int]]
+) -> list[FactoryMark]:
+    """As many of the marks as leave a spare for each zone's block that is marked or in a place of `bad`.
+
+    bad: channel, die and plane of blocks that have no mark.
+    """
     left = Counter({place: -bad.count(place) for place in bad})
     kept = []
     for one in marks:
