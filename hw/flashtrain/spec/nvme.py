@@ -172,6 +172,10 @@ class ZoneState(IntEnum):
     OFFLINE = 0xF
 
 
+RETIRED = (ZoneState.READ_ONLY, ZoneState.OFFLINE)
+"""States of a zone that never takes data again."""
+
+
 class Status(IntEnum):
     """Status code type in bits 10:8, status code in bits 7:0 (Base figures 94 to 99, ZNS figure 24)."""
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from flashtrain.spec import Geometry, ZoneState
 from flashtrain.spec.identity import GENERATION_LIMIT, PageIdentity
+from flashtrain.spec.nvme import RETIRED
 from flashtrain.spec.registers import MAX_STREAMS
 
 from .allocation_times import LIMIT, Moment
@@ -20,7 +21,6 @@ _STREAM = struct.Struct("<III")
 _COPY = struct.Struct("<HH")
 _MOMENT = struct.Struct("<II")
 _NEVER = Moment((1 << 32) - 1, 0)
-_RETIRED = (ZoneState.READ_ONLY, ZoneState.OFFLINE)  # a bit of each zone for either
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class RecordFormat:
         self._map_bytes = -(-self._zones // 8)
         self._nbytes = (
             _HEAD.size + MAX_STREAMS * _STREAM.size + 3 * 4 * self._zones + _COPY.size + LIMIT * _MOMENT.size
-            + len(_RETIRED) * self._map_bytes
+            + len(RETIRED) * self._map_bytes
         )  # fmt: skip
 
     @property
@@ -114,7 +114,7 @@ class RecordFormat:
         body += _COPY.pack(copy.zone, copy.spare)
         for moment in (*record.moments, *(_NEVER,) * (LIMIT - len(record.moments))):
             body += _MOMENT.pack(*moment)
-        for state in _RETIRED:
+        for state in RETIRED:
             zones = sum(1 << zone for zone, retired in record.retired.items() if retired is state)
             body += zones.to_bytes(self._map_bytes, "little")
         data = _MAGIC + struct.pack("<I", crc32(body)) + body
@@ -145,7 +145,7 @@ class RecordFormat:
         moments = tuple(moment for moment in stored if moment != _NEVER)
         at += LIMIT * _MOMENT.size
         retired = {}
-        for i, state in enumerate(_RETIRED):
+        for i, state in enumerate(RETIRED):
             start = at + i * self._map_bytes
             zones = int.from_bytes(data[start : start + self._map_bytes], "little")
             retired |= {zone: state for zone in range(self._zones) if zones >> zone & 1}

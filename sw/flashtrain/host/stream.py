@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.spec import Access, FlashtrainError, Opcode, Port, Status, Stream, ZoneAction, ZoneState
+from flashtrain.spec.nvme import RETIRED
 
 from .arrays import as_bytes, blocks_of, check_target, contiguous, storable
 from .command_errors import CommandError
@@ -18,7 +19,7 @@ from .errors import ArrayError, BufferFull
 from .page_health import PageHealth, page_health
 from .pending import Pending
 from .stored import Extent, StoredArray, join
-from .stream_space import RETIRED, StreamSpace
+from .stream_space import StreamSpace
 from .tensor_buffer import Region
 from .zone_info import ZoneInfo, parse_report, report_bytes
 

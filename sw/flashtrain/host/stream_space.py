@@ -3,6 +3,7 @@
 from enum import IntEnum
 
 from flashtrain.spec import ZoneState
+from flashtrain.spec.nvme import RETIRED
 
 from .errors import StreamFull
 from .stored import Extent
@@ -24,7 +25,6 @@ _RANKS = {
     ZoneState.CLOSED: _Rank.CLOSED,
     ZoneState.EMPTY: _Rank.EMPTY,
 }
-RETIRED = (ZoneState.READ_ONLY, ZoneState.OFFLINE)
 
 
 class StreamSpace:

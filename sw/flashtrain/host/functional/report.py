@@ -1,9 +1,9 @@
 """Zone reports as bytes."""
 
 from flashtrain.spec import Geometry, ZoneState
-from flashtrain.spec.nvme import ReportHeader, ZoneDescriptor
+from flashtrain.spec.nvme import RETIRED, ReportHeader, ZoneDescriptor
 
-from .zones import RETIRED, StreamZones, Zone
+from .zones import StreamZones, Zone
 
 
 def zone_report(stream: StreamZones, first: int, room: int, partial: bool, geometry: Geometry) -> bytes:

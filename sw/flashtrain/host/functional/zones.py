@@ -4,13 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from flashtrain.spec import FmsConfig, Status, ZoneAction, ZoneState
-from flashtrain.spec.nvme import ZoneDescriptor
+from flashtrain.spec.nvme import RETIRED, ZoneDescriptor
 
 from .streams import StreamSettings
 
 OPEN = frozenset({ZoneState.IMPLICITLY_OPEN, ZoneState.EXPLICITLY_OPEN})
 ACTIVE = OPEN | {ZoneState.CLOSED}
-RETIRED = frozenset({ZoneState.READ_ONLY, ZoneState.OFFLINE})
 
 _REFUSES_DATA = {
     ZoneState.READ_ONLY: Status.ZONE_IS_READ_ONLY,
