@@ -25,8 +25,6 @@ from .conditions import Conditions
 MEMORY_PAGES = 512
 RUNS_PER_PROCESS = 25
 """A device's library stays in memory until the process ends."""
-LOSSES = (MediaError,)
-"""What a die that hangs may end a run with."""
 _CORRECTED = "PAGES_CORRECTED_"
 
 
@@ -77,7 +75,7 @@ class Campaign:
     """Training runs of `iterations` on devices of `config`, which has a code; `jobs` at a time.
 
     hangs: dies may hang. Everything lies on all dies, so such a run may end before its time: with an error
-    that is one of `LOSSES` and names the stream, and until then with the losses of plain NumPy.
+    that names the stream (`MediaError`), and until then with the losses of plain NumPy.
     """
 
     config: FmsConfig
@@ -139,7 +137,7 @@ class Campaign:
                     on_iteration=after,
                 ).log  # fmt: skip
             except FlashtrainError as error:
-                if not (isinstance(error, LOSSES) and _hung(device)):
+                if not (isinstance(error, MediaError) and _hung(device)):
                     raise Spoilt(number, f"{type(error).__name__}: {error}; {conditions}") from error
             reference = train_reference(
                 course.network, data, course.optimizer, course.batch, course.iterations, course.seed
