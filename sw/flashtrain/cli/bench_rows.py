@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 
@@ -20,12 +21,15 @@ from .links import LINKS, announced
 LINK = "rtl"
 
 
-class RowFailed(FlashtrainError):
-    """A benchmark could not be carried out."""
+@dataclass(frozen=True)
+class RowFailed:
+    """The row's benchmark could not be carried out."""
 
-    def __init__(self, row: Row, why: str) -> None:
-        super().__init__(f"{row.benchmark} on {row.preset}: {why}")
-        self.row = row
+    row: Row
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.row.benchmark} on {self.row.preset}: {self.why}"
 
 
 def results_of(
@@ -45,23 +49,18 @@ def results_of(
         with ProcessPoolExecutor(min(jobs, len(beside)), get_context("spawn")) as pool:
             numbers = {pool.submit(attempt, rows[number]): number for number in beside}
             for future in as_completed(numbers):
-                yield numbers[future], _judged(rows[numbers[future]], future.result())
+                yield numbers[future], future.result()
     for number in alone:
-        yield number, _judged(rows[number], attempt(rows[number]))
+        yield number, attempt(rows[number])
 
 
-def _judged(row: Row, outcome: Result | str) -> Result | RowFailed:
-    return RowFailed(row, outcome) if isinstance(outcome, str) else outcome
-
-
-def _attempt(row: Row, quick: bool, as_json: bool) -> Result | str:
-    """The row's result, or why there is none."""
+def _attempt(row: Row, quick: bool, as_json: bool) -> Result | RowFailed:
     console = Console(as_json)
     console.step(f"{row.benchmark} on {row.preset}")
     try:
         return measure(row, quick, console)
     except FlashtrainError as error:
-        return str(error)
+        return RowFailed(row, str(error))
 
 
 def measure(row: Row, quick: bool, console: Console) -> Result:
