@@ -57,7 +57,8 @@ def foretell(link: RtlLink, model: ErrorModel, written: np.ndarray, days: float 
         for place, held in link.raw_pages().items()
     }
     reads = [found[page.tobytes()] for page in written]
-    return Told([r.wrong for r in reads], [r.retries for r in reads], [r.lost for r in reads])
+    retries = [0 if read.lost else read.retries for read in reads]
+    return Told([read.wrong for read in reads], retries, [read.lost for read in reads])
 
 
 def check(device: Device, stored: StoredArray, told: Told) -> None:
