@@ -116,7 +116,7 @@ class EndedOnce(Theorem):
                 m.d.sync += [owed.eq(1), slot.eq(result.payload.slot), failed.eq(result.payload.failed)]
         self.witness(m, design.ended & design.failed)
 
-        reporting = inside.ongoing("BEGIN", "REPORT", "END", fsm="program_results")
+        reporting = inside.ongoing("BEGIN", "REPORT", "LAST", "END", fsm="program_results")
         self.lemma(m, inside.legal(fsm="program_results"))
         self.lemma(m, owed == reporting)
         self.lemma(m, ~owed | ((design.slot == slot) & (inside["failed"] == failed)))
@@ -175,10 +175,16 @@ class FreedByItsResult(Theorem):
         self.lemma(m, ~gives.any() | (inside["given"].slot == changed))
         for die, offer in enumerate(design.sets):
             self.lemma(m, ~gives[die] | ~offer.valid)
+            blocked = inside["blocked"][die] | ~inside.ongoing("OFFER", fsm=machine)
+            self.lemma(m, ~gives[die] | blocked)
+            # An offer is seen a clock late, but not before the walk has seen that it was made.
+            self.lemma(m, ~offer.valid | inside["offered"][die] | blocked | ~inside["visiting"])
         self.lemma(m, ~given_out | inside.ongoing("OFFER", "IDLE", fsm=machine))
         picks = inside.ongoing("PLACE", "MAKE_PLACE", fsm=machine)
         some = inside["found_free"] | inside["found_open"]
         self.lemma(m, ~(picks & some) | ((found < count) & ~at(handed_out, found)))
+        accepts = inside.ongoing("ACCEPT", fsm=machine)
+        self.lemma(m, ~accepts | ((changed < count) & ~at(handed_out, changed)))
         opens = inside.ongoing("OPEN_SET", "EVICT_OLDEST", fsm=machine)
         self.lemma(m, ~opens | ((visit < count) & ~at(handed_out, visit)))
         standing = [order["slots"][index] for index in slots]

@@ -85,7 +85,7 @@ def test_bus_operations():
     assert values(BusOp) == {
         "RESET": 0,
         "STATUS": 1,
-        "STATUS_PLANE": 2,
+        "STATUS_PLANE": 23,
         "READ_MORE": 3,
         "READ_LAST": 4,
         "CACHE_READ_LAST": 5,
@@ -111,7 +111,7 @@ def test_bus_operations():
         "SELECT_BESIDE": 19,
         "BESIDE_END": 17,
         "PROGRAM_PAGE": 18,
-        "BESIDE_RENEW": 23,
+        "BESIDE_RENEW": 2,
         "SET_READ_LEVEL": 29,
         "COPYBACK_READ": 30,
         "COPYBACK_PROGRAM": 31,

@@ -3,7 +3,8 @@
 from functools import reduce
 from operator import xor
 
-from amaranth import Cat, Const, Value
+from amaranth import Cat, Value
+from amaranth.hdl import ValueLike
 from amaranth.lib import data
 
 from flashtrain.spec.identity import PageIdentity, identity_checksum
@@ -21,11 +22,23 @@ class Record(data.StructLayout):
         super().__init__({name: field.width for name, field in _FIELDS.items()})
 
 
-def checksum(record: Value) -> Value:
+def checksum(record: ValueLike) -> Value:
     """The CRC that a record with these fields must have. Combinational, an XOR of some 60 bits at most."""
+    of_low, of_high = checksum_halves(record)
+    return of_low ^ of_high
+
+
+def checksum_halves(record: ValueLike) -> tuple[Value, Value]:
+    """Two values whose XOR is the CRC, each an XOR of some 30 bits at most: for a register between."""
     body = Value.cast(record)[:_BODY_BITS]
-    bits = [reduce(xor, (body[index] for index in taps)) for taps in _TAPS]
-    return Cat(bit ^ Const(_OF_ZEROS >> number & 1, 1) for number, bit in enumerate(bits))
+    half = _BODY_BITS // 2
+    low = Cat(_sum(body, [index for index in taps if index < half]) for taps in _TAPS)
+    high = Cat(_sum(body, [index for index in taps if index >= half]) for taps in _TAPS)
+    return low ^ _OF_ZEROS, high
+
+
+def _sum(body: Value, taps: list[int]) -> Value:
+    return reduce(xor, (body[index] for index in taps))
 
 
 def _crc(body: int) -> int:

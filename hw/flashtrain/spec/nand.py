@@ -131,13 +131,13 @@ class BusOp(IntEnum):
     """Operations of the bus engine, each performed whole before another may use the bus.
 
     The upper bits say what the arbiter has to know of it: values from 24 on move a page, 24 and 25 one that
-    was named before, 28 one from the die; 20 to 22 select one, other than beside. 29 to 31 move no page, but
-    take their turn as if they did.
+    was named before, 28 one from the die; 20 to 22 select one, other than beside. 29 to 31 move no page, and
+    23 selects none, but they take their turn as if they did.
     """
 
     RESET = 0
     STATUS = 1  # of the die; over all planes of the last operation
-    STATUS_PLANE = 2
+    STATUS_PLANE = 23
     READ_MORE = 3  # queue one plane of a multi-plane read
     READ_LAST = 4  # the last plane: sense
     CACHE_READ_LAST = 5  # the last plane: sense while the page sensed before is output
@@ -163,7 +163,7 @@ class BusOp(IntEnum):
     SELECT_BESIDE = 19  # choose the plane of a data output; the data may follow after tCCS
     BESIDE_END = 17  # all that is wanted has been output
     PROGRAM_PAGE = 18  # name the page of a plane to be programmed; its data may follow after tADL
-    BESIDE_RENEW = 23  # BESIDE_END and BESIDE_NEXT
+    BESIDE_RENEW = 2  # BESIDE_END and BESIDE_NEXT
     SET_READ_LEVEL = 29  # of what is sensed from now on
     COPYBACK_READ = 30  # sense one page, to be programmed elsewhere on its plane
     COPYBACK_PROGRAM = 31  # program it there

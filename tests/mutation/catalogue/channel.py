@@ -100,8 +100,8 @@ CHANNEL = (
     Fault(
         "read-lost-before-a-full-queue",
         "channel/read_intake.py",
-        "with m.If(queue.input.ready):",
-        "with m.If(queue.input.valid):",
+        "with m.If((page.die == die) & room[die]):",
+        "with m.If(page.die == die):",
         "a read for a die whose queue is full is dropped",
         INTAKE,
     ),

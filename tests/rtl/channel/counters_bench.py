@@ -19,7 +19,7 @@ EVENTS = EventCounts(CONFIG)
 
 async def read(dut, number: int) -> int:
     dut.select.value = number
-    for _ in range(3):
+    for _ in range(4):
         await RisingEdge(dut.clk)
     return int(dut.value.value)
 
@@ -43,7 +43,7 @@ async def counts_everything(dut):
         if counter is not ChannelCounter.BUS_IDLE:
             assert await read(dut, counter.value) == expected[counter], counter.name
     idle = await read(dut, ChannelCounter.BUS_IDLE.value)
-    assert await read(dut, ChannelCounter.BUS_IDLE.value) == idle + 3
+    assert await read(dut, ChannelCounter.BUS_IDLE.value) == idle + 4
     assert await read(dut, 31) == 0
 
     await read(dut, ChannelCounter.BUS_COMMAND.value)

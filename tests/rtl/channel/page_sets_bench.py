@@ -218,7 +218,7 @@ async def accepts_in_time(dut):
     bench = Bench(dut)
     await bench.reset()
     pages = [bench.write_on(0, False) for _ in range(2)]
-    for page, limit in zip(pages, (CONFIG.write_sets + 5, 4), strict=True):
+    for page, limit in zip(pages, (CONFIG.write_sets + 6, 5), strict=True):
         await bench.offer_page(page)
         clock = (await bench.compare())["pages"]
         assert clock == limit, f"page accepted after {clock} clocks"

@@ -13,11 +13,11 @@ PAGE_OPS = tuple(op for op in BusOp if op >= BusOp.PROGRAM_MORE)
 """Operations that move a page and so hold the bus for long, and few that are taken for such; the others are
 short."""
 
-SELECTS = (BusOp.SELECT, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS)
-"""The selections for which a page does not wait."""
+SELECTS = (BusOp.SELECT, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS, BusOp.STATUS_PLANE)
+"""The selections for which a page does not wait, and one that is taken for such."""
 
 MOVES_PAGE, TAKES_PAGE, TAKES_NAMED_PAGE, GIVES_PAGE = "11---", "110--", "1100-", "11100"
-SELECTS_PAGE = "1010-", "10110"
+SELECTS_PAGE = "101--"
 """What the upper bits of an operation tell of it (`BusOp`)."""
 
 
@@ -63,7 +63,7 @@ class BusArbiter(wiring.Component):
         needs_room = Signal(self.dies)
         selects = Signal(self.dies)
         m.d.comb += [
-            selects.eq(Cat(op.matches(*SELECTS_PAGE) for op in self.ops)),
+            selects.eq(Cat(op.matches(SELECTS_PAGE) for op in self.ops)),
             moves_page.eq(Cat(op.matches(MOVES_PAGE) for op in self.ops)),
             needs_room.eq(Cat(op.matches(GIVES_PAGE) for op in self.ops)),
         ]

@@ -48,17 +48,20 @@ _COPYBACK = (BusOp.COPYBACK_READ, BusOp.COPYBACK_PROGRAM)
 class BusSpeller(wiring.Component):
     """Gives the byte of each cycle, and what follows it. Combinational.
 
+    The command of a cycle but the first is told in the cycle before, and is to be kept until then.
     DATA_OUT has no cycles and is not asked for.
 
     Members
     -------
     op : In(BusOp)
     step : In(Step)
+    command : In(8)   what `next_command` was; of the first cycle anything
     row : In(24)      the row address (`Geometry.row_address`)
     byte : Out(8)     of this cycle
     address : Out(1)  it is an address
     after : Out(After)
     next_step : Out(Step)   if `after` is CYCLE
+    next_command : Out(8)   of the next cycle, whenever it comes; 0 if that has an address
 
     Parameters
     ----------
@@ -72,11 +75,13 @@ class BusSpeller(wiring.Component):
         super().__init__({
             "op": In(BusOp),
             "step": In(Step),
+            "command": In(8),
             "row": In(24),
             "byte": Out(8),
             "address": Out(1),
             "after": Out(After),
             "next_step": Out(Step),
+            "next_command": Out(8),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -87,6 +92,8 @@ class BusSpeller(wiring.Component):
                 if there_is and (self.features or sequence.data is not DataPhase.FEATURE):
                     with m.Case(op):
                         self._commands(m, sequence)
+        with m.If(self.step != Step.FIRST):
+            m.d.comb += self.byte.eq(self.command)
         with m.Switch(self.step):
             for step, low in ((Step.ROW_LOW, 0), (Step.ROW_MIDDLE, 8), (Step.ROW_HIGH, 16)):
                 with m.Case(step):
@@ -95,7 +102,7 @@ class BusSpeller(wiring.Component):
         return m
 
     def _commands(self, m: Module, sequence):
-        """Command bytes and order of one operation; address bytes override the former."""
+        """Command bytes and order of one operation."""
         order = [Step.FIRST]
         if sequence.address is AddressCycles.FEATURE:
             order += [Step.COLUMN_LOW]
@@ -112,9 +119,11 @@ class BusSpeller(wiring.Component):
         commands = {Step.FIRST: sequence.first, Step.SECOND: sequence.second, Step.THIRD: sequence.third}
         if sequence.data is DataPhase.FEATURE:
             commands[Step.COLUMN_LOW] = Feature.READ_LEVEL
+        if sequence.first is not None:
+            m.d.comb += self.byte.eq(sequence.first)
         with m.Switch(self.step):
             for step, (after, next_step) in follows.items():
                 with m.Case(step):
                     m.d.comb += [self.after.eq(after), self.next_step.eq(next_step)]
-                    if commands.get(step) is not None:
-                        m.d.comb += self.byte.eq(commands[step])
+                    if commands.get(next_step) is not None:
+                        m.d.comb += self.next_command.eq(commands[next_step])

@@ -13,6 +13,7 @@ from .page_corrector import CorrectionCounts
 
 COUNTER_BITS = 48  # five days of clocks at 600 MHz
 SELECT_BITS = bits_for(len(ChannelCounter))
+_GROUP_BITS = 2
 _OF_DIES = tuple(
     counter.name.lower()
     for counter in ChannelCounter
@@ -34,7 +35,7 @@ class ChannelCounters(wiring.Component):
 
     Events that a configuration does not have cost nothing.
 
-    Latency: an event is counted 2 clocks later; 2 clocks from `select` and `sample` to `value`.
+    Latency: an event is counted 2 clocks later; 3 clocks from `select` and `sample` to `value`.
 
     Members
     -------
@@ -70,12 +71,25 @@ class ChannelCounters(wiring.Component):
             with m.If(events[name] != 0):
                 m.d.sync += count.eq(count + events[name])
 
+        # One of each group, then one of these.
         selected, sampled = Signal(SELECT_BITS), Signal()
-        m.d.sync += [selected.eq(self.select), sampled.eq(self.sample)]
-        with m.If(sampled):
+        group, chosen = Signal(SELECT_BITS - _GROUP_BITS), Signal()
+        m.d.sync += [
+            selected.eq(self.select),
+            sampled.eq(self.sample),
+            group.eq(selected[_GROUP_BITS:]),
+            chosen.eq(sampled),
+        ]
+        with m.If(chosen):
             m.d.sync += self.value.eq(0)
-            with m.Switch(selected):
-                for counter, count in counts.items():
-                    with m.Case(counter.value):
-                        m.d.sync += self.value.eq(count)
+        for first in range(0, len(ChannelCounter), 1 << _GROUP_BITS):
+            of_group = Signal(COUNTER_BITS, name=f"of_group_{first}")
+            with m.If(sampled):
+                m.d.sync += of_group.eq(0)
+                with m.Switch(selected[:_GROUP_BITS]):
+                    for number in range(first, min(first + (1 << _GROUP_BITS), len(ChannelCounter))):
+                        with m.Case(number - first):
+                            m.d.sync += of_group.eq(counts[ChannelCounter(number)])
+            with m.If(chosen & (group == first >> _GROUP_BITS)):
+                m.d.sync += self.value.eq(of_group)
         return m

@@ -163,7 +163,7 @@ class DieAgent(wiring.Component):
         connect(m, reader.bus, share.reader)
         connect(m, updater.updated, flipped(self.updated))
         connect(m, flipped(self.reads), reader.reads)
-        at_work = [unit.turn.busy | unit.turn.wants for unit in units]
+        at_work = [self.results.valid, *(unit.turn.busy | unit.turn.wants for unit in units)]
         if mover is not None:
             m.submodules.replacer = replacer = BlockReplacer(self.config)
             forward(m, replacer, self, ("erase", "erased", "restored"))
@@ -188,11 +188,14 @@ class DieAgent(wiring.Component):
         if mover is not None:
             result = Mux(mover.results.valid, mover.results.payload, result)
             reporting.append(mover)
-        m.d.comb += [
-            self.results.valid.eq(reduce(or_, (unit.results.valid for unit in reporting))),
-            self.results.payload.eq(result),
-            *(unit.results.ready.eq(self.results.ready) for unit in reporting),
-        ]
+        m.d.comb += [unit.results.ready.eq(~self.results.valid) for unit in reporting]
+        with m.If(~self.results.valid):
+            m.d.sync += [
+                self.results.valid.eq(reduce(or_, (unit.results.valid for unit in reporting))),
+                self.results.payload.eq(result),
+            ]
+        with m.Elif(self.results.ready):
+            m.d.sync += self.results.valid.eq(0)
         for unit, turn in zip(units, turns.units, strict=True):
             connect(m, unit.turn, turn)
         if mover is not None:
@@ -226,18 +229,19 @@ class DieAgent(wiring.Component):
 
         # The turn of a host lasts as long as its guest reads, which may just have begun when the host has
         # ended.
-        beside = Signal()
+        beside, delays, array_works = Signal(), Signal(), Signal()
+        m.d.sync += [delays.eq(watch.delayed), array_works.eq(~watch.port.due)]
         for unit in hosts:
             with m.If(turns.turn[units.index(unit)]):
                 m.d.sync += beside.eq(unit.turn.busy)
             m.d.comb += turns.units[units.index(unit)].busy.eq(unit.turn.busy | beside | reader.reads_beside)
         m.d.comb += [
             reader.beside.eq(beside),
-            reader.array_works.eq(~watch.port.due),
-            reader.delays.eq(watch.delayed),
+            reader.array_works.eq(array_works),
+            reader.delays.eq(delays),
             reader.yields.eq(yields),
             reader.bus_done.eq(share.reader_done),
-            reader.bus_status.eq(status),
+            reader.bus_status.eq(self.bus_status),
             share.keeps.eq(reader.keeps | programmer.keeps),
             share.hurries.eq(reader.hurries & ~watch.ask),
             share.bus_done.eq(self.bus_done),
@@ -246,7 +250,7 @@ class DieAgent(wiring.Component):
         # Bus and watch are with the unit whose turn it is; the watch asks only while the unit does not.
         m.d.comb += [
             watch.bus_done.eq(share.unit_done),
-            watch.bus_status.eq(status),
+            watch.bus_status.eq(self.bus_status),
             watch.asked.eq(share.unit.ready),
             watch.suspended.eq(reader.suspends),
             watch.held.eq(reader.holds),

@@ -161,7 +161,9 @@ class DieWatch(wiring.Component):
 
     A die that `late_polls` polls have found busy, one after the other, is lost.
 
-    What the user says is acted on a clock later, and timers that it starts are told so much less.
+    What the user says is acted on a clock later, and the end of a pause is told a clock late; timers are told
+    so much less.
+    What is asked of a status is known a clock after it comes, with the end of its operation.
 
     Latency: 1 clock from a timer's end to the request of a poll.
 
@@ -173,7 +175,8 @@ class DieWatch(wiring.Component):
     held : In(1)       it has the data registers
     delayed : Out(1)   for all that can be told without asking, a program waits for them
     ask : Out(1), asked : In(1)   requests a STATUS operation, until it is accepted
-    bus_done : In(1), bus_status : In(8)   the operation is over, and a clock later `over` may tell of it
+    bus_status : In(8), bus_done : In(1)   the operation is over, its status came a clock ago; a clock later
+                       `over` may tell of it
     lost : Out(1)      pulse, with the poll that gives the die up and each further one that finds it busy
     """
 
@@ -208,31 +211,37 @@ class DieWatch(wiring.Component):
         def start(timer, length: int) -> None:
             m.d.comb += [timer.start.eq(1), timer.clocks.eq(max(length, 1))]
 
-        suspensions = Signal(4)  # not yet in the prediction
+        suspensions, some = Signal(4), Signal()  # not yet in the prediction; there are some
         works = Signal()
         put_off = Signal()
         m.d.comb += [
-            put_off.eq(~array.running & (suspensions != 0)),
-            works.eq(array.running | (suspensions != 0)),
+            put_off.eq(~array.running & some),
+            works.eq(array.running | some),
         ]
         with m.If(put_off):
             start(array, sum(map(clocks, SUSPENSION)) - 1)
-        with m.If(self.suspended & works & ~suspensions.all()):
-            m.d.sync += suspensions.eq(suspensions + ~put_off)
+        suspended = Signal()  # a clock late
+        m.d.sync += suspended.eq(self.suspended)
+        with m.If(suspended & works & ~suspensions.all()):
+            m.d.sync += [suspensions.eq(suspensions + ~put_off), some.eq(1)]
         with m.Elif(put_off):
-            m.d.sync += suspensions.eq(suspensions - 1)
+            m.d.sync += [suspensions.eq(suspensions - 1), some.eq(suspensions != 1)]
 
         # From the user, whose state is a long way off.
-        begun, begun_work, pause = Signal(), Signal(Work), Signal(Pause)
-        m.d.sync += [begun.eq(self.port.begin), begun_work.eq(self.port.work), pause.eq(self.port.pause)]
-        m.d.comb += [
-            self.port.due.eq(~works),
-            self.port.paused.eq(short.running | (pause != Pause.NONE)),
+        begun, begun_work = Signal(), Signal(Work)
+        pause, pauses = Signal(Pause), Signal()  # pauses: one begins
+        m.d.sync += [
+            begun.eq(self.port.begin),
+            begun_work.eq(self.port.work),
+            pause.eq(self.port.pause),
+            pauses.eq(self.port.pause != Pause.NONE),
+            self.port.paused.eq((self.port.pause != Pause.NONE) | pauses | short.running),
         ]
+        m.d.comb += self.port.due.eq(~works)
         with m.Switch(pause):
             for kind, names in _PAUSES.items():
                 with m.Case(kind):
-                    start(short, sum(map(clocks, names)) - 1)
+                    start(short, sum(map(clocks, names)) - 2)
 
         work = Signal(Work)
         late = Signal()
@@ -240,7 +249,7 @@ class DieWatch(wiring.Component):
         with m.Switch(work):
             for kind, plan in plans.items():
                 with m.Case(kind):
-                    m.d.comb += ready.eq((self.bus_status & plan.until.value) != 0)
+                    m.d.sync += ready.eq((self.bus_status & plan.until.value) != 0)
 
         def start_queued(kinds) -> None:
             with m.Switch(work):

@@ -38,14 +38,15 @@ class PageSerializer(wiring.Component):
     """Reads pages from a memory of wide words and turns them into beats, the low bytes first; the page's
     identity follows its data, and if it goes to a die only the identity of the source.
 
-    A chunk is asked for when there is a place for it. The memory's output holds the word while its chunks are
-    taken. Others may use the read port in three clocks of four; when they have, the word is read again.
+    A chunk is asked for when there is a place for it, those behind the data as if they were in the memory,
+    too. Its output holds the word while its chunks are taken. Others may use the read port in three clocks of
+    four; when they have, the word is read again.
 
     Latency: 5 clocks from a page to its first beat. Throughput: one beat per clock within a page.
 
     Members
     -------
-    pages : In(stream(BufferPage))
+    pages : In(stream(BufferPage))   when all beats of the one before have been taken
     page : Out(BufferPage)         the page at work
     identity, source, plain : In   its record, `SourceIdentity`, and whether that follows; 2 clocks later
     beats : Out(stream(16))
@@ -88,11 +89,12 @@ class PageSerializer(wiring.Component):
         store = Signal(data.ArrayLayout(chunks.bits, size))
         reserved, count = Signal(range(size + 1)), Signal(range(size + 1))
         newest, beat = Signal(range(size)), Signal(range(size * chunks.beats))
-        comes, adds, chunk_ends = Signal(), Signal(), Signal()  # a chunk, one of what is behind the data
+        adds, chunk_ends = Signal(), Signal()  # a chunk of what is behind the data is asked for
         m.d.comb += [
             self.pages.ready.eq(~active & ~ending),
             self.page.eq(page),
             asks.eq(active & (reserved != size)),
+            adds.eq(ending & (reserved != size)),
             self.read.eq(asks & ~holds),
             self.others_read.eq(self.others_want & ~asks),
             self.address.eq(Cat(word, page.plane, page.slot)),
@@ -101,10 +103,7 @@ class PageSerializer(wiring.Component):
             self.beats.payload.eq(store.as_value().word_select(beat, BEAT_BITS)),
             chunk_ends.eq(self.beats.valid & self.beats.ready & beat[: exact_log2(chunks.beats)].all()),
         ]
-        m.d.sync += [
-            reserved.eq(reserved + (asks | adds) - chunk_ends),
-            count.eq(count + comes - chunk_ends),
-        ]
+        m.d.sync += reserved.eq(reserved + (asks | adds) - chunk_ends)
         with m.If(self.pages.valid & self.pages.ready):
             m.d.sync += [active.eq(1), page.eq(self.pages.payload)]
         with m.If(asks):
@@ -114,31 +113,31 @@ class PageSerializer(wiring.Component):
         with m.Elif(self.others_read):
             m.d.sync += holds.eq(0)
 
-        under_way = []
-        asked, asked_index = asks, index
-        for clock in range(1, READ_CLOCKS + 1):
-            before = asked, asked_index
-            asked, asked_index = Signal(name=f"asked_{clock}"), Signal.like(index, name=f"index_{clock}")
-            m.d.sync += [asked.eq(before[0]), asked_index.eq(before[1])]
-            under_way.append(asked)
-        # What is behind is at hand: it follows when the last of the data has come.
-        m.d.comb += [
-            adds.eq(ending & ~Cat(under_way).any() & (reserved != size)),
-            comes.eq(asked | adds),
-        ]
-        with m.If(comes):
-            m.d.sync += newest.eq(newest + 1)
-            with m.Switch(asked_index):
-                for number in range(chunks.count):
-                    with m.Case(number):
-                        m.d.sync += store[newest].eq(self.word[chunks.bits * number :][: chunks.bits])
         with m.If(adds):
-            m.d.sync += [
-                store[newest].eq(behind.word_select(of_behind, chunks.bits)),
-                of_behind.eq(of_behind + 1),
-            ]
+            m.d.sync += of_behind.eq(of_behind + 1)
             with m.If(of_behind == last_behind):
                 m.d.sync += [of_behind.eq(0), ending.eq(0)]
+
+        comes, is_behind, number = asks | adds, adds, index
+        for clock in range(1, READ_CLOCKS + 1):
+            before = comes, is_behind, number
+            comes, is_behind = Signal(name=f"comes_{clock}"), Signal(name=f"is_behind_{clock}")
+            number = Signal.like(index, name=f"number_{clock}")
+            m.d.sync += [late.eq(one) for late, one in zip((comes, is_behind, number), before, strict=True)]
+        chosen, added = of_behind, Signal(chunks.bits)
+        for clock in range(1, READ_CLOCKS):
+            chosen, sooner = Signal.like(of_behind, name=f"behind_{clock}"), chosen
+            m.d.sync += chosen.eq(sooner)
+        m.d.sync += added.eq(behind.word_select(chosen, chunks.bits))
+        m.d.sync += count.eq(count + comes - chunk_ends)
+        with m.If(comes):
+            m.d.sync += newest.eq(newest + 1)
+            with m.Switch(number):
+                for index_of in range(chunks.count):
+                    with m.Case(index_of):
+                        m.d.sync += store[newest].eq(self.word[chunks.bits * index_of :][: chunks.bits])
+            with m.If(is_behind):
+                m.d.sync += store[newest].eq(added)
         with m.If(self.beats.valid & self.beats.ready):
             m.d.sync += beat.eq(beat + 1)
         return m

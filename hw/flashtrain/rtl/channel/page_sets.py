@@ -48,8 +48,8 @@ class PageSets(wiring.Component):
 
     Only sets of DATA hold what can be read, and are discarded or closed for others' sake.
 
-    Latency: a page is accepted 4 clocks after it is offered if its set is the youngest, after
-    `write_sets` + 5 if it opens a set; a lookup is answered within `write_sets` + 3. What goes before adds
+    Latency: a page is accepted 5 clocks after it is offered if its set is the youngest, after
+    `write_sets` + 6 if it opens a set; a lookup is answered within `write_sets` + 3. What goes before adds
     its own walk.
 
     Members
@@ -104,7 +104,6 @@ class PageSets(wiring.Component):
         states = Signal(data.ArrayLayout(SetState, count))
         pinned, pinned_slot = Signal(), Signal.like(slot)
         m.d.comb += [
-            self.slot.eq(slot),
             self.hit_slot.eq(slot),
             walk.last.eq(page.plane),
             walk.record.first.eq(page.plane),
@@ -129,6 +128,8 @@ class PageSets(wiring.Component):
         is_open, is_closed = state_next == SetState.OPEN, state_next == SetState.CLOSED
         is_used = state_next != SetState.FREE
         m.d.comb += state_next.eq(states[coming.slot])
+        offered = Signal(g.dies)  # a set is, a clock ago
+        m.d.sync += offered.eq(Cat(one.valid for one in self.sets))
         over, over_slot = Signal(), Signal.like(slot)  # a program, a clock ago
         m.d.sync += [over.eq(self.ended), over_slot.eq(self.ended_slot)]
         with m.If(over & (over_slot == coming.slot)):
@@ -136,7 +137,12 @@ class PageSets(wiring.Component):
         m.d.sync += [
             state.eq(state_next),
             whole.eq(coming.filled > coming.last),
-            is_offered.eq(Cat(one.valid & (one.payload.slot == coming.slot) for one in self.sets).any()),
+            is_offered.eq(
+                Cat(
+                    is_one & (one.payload.slot == coming.slot)
+                    for is_one, one in zip(offered, self.sets, strict=True)
+                ).any()
+            ),
             usable.eq(~is_used & ~(pinned & (pinned_slot == coming.slot))),
             evictable.eq(is_open & is_data),
             joins.eq(is_open & (coming.record.kind == page.kind) & _same_row(coming.record, page)),
@@ -164,6 +170,7 @@ class PageSets(wiring.Component):
             given.last.eq(walk.visit.last),
             *(given[field].eq(record[field]) for field in HANDED_ON),
         ]
+        m.d.comb += self.slot.eq(changed_slot)
 
         def change_to(new_state: SetState) -> None:
             m.d.sync += [changes.eq(1), changed_to.eq(new_state)]
@@ -181,11 +188,12 @@ class PageSets(wiring.Component):
         blocked = Signal(g.dies)  # an older closed set of the die goes first
         waiting, flushing = Signal(count), Signal()
         kept = Signal()  # the walk met a set that cannot be discarded yet
+        discards = Signal()  # something is to be, a clock ago
         asking = (
             self.pages.valid & room,
             self.lookup.valid,
             self.flush.valid & ~flushing,
-            self.discard.valid,
+            discards,
         )
         m.d.comb += [turn.requests.eq(Cat(asking)), walk.picked.eq(candidate)]
 
@@ -211,12 +219,12 @@ class PageSets(wiring.Component):
                 # From the youngest, which is the page's own set most of the time.
                 m.d.comb += walk.backwards.eq(1)
                 with m.If(visiting & joins):
-                    m.d.comb += [walk.extend.eq(1), self.pages.ready.eq(1)]
+                    m.d.comb += walk.extend.eq(1)
                     with m.If(closing):
                         m.d.comb += walk.renew.eq(1)
                         m.d.sync += unsettled.eq(1)
                         change_to(SetState.CLOSED)
-                    m.next = "IDLE"
+                    m.next = "ACCEPT"
                 with m.Elif(visiting):
                     with m.If(usable):
                         m.d.sync += [candidate.eq(slot), found_free.eq(1)]
@@ -235,11 +243,16 @@ class PageSets(wiring.Component):
                     m.next = "IDLE"
 
             with m.State("OPEN_SET"):
-                m.d.comb += [walk.open.eq(1), walk.renew.eq(1), self.pages.ready.eq(1)]
+                m.d.comb += [walk.open.eq(1), walk.renew.eq(1)]
                 change_to(SetState.OPEN)
                 with m.If(closing):
                     m.d.sync += unsettled.eq(1)
                     change_to(SetState.CLOSED)
+                m.next = "ACCEPT"
+
+            with m.State("ACCEPT"):
+                m.d.comb += self.pages.ready.eq(1)
+                m.d.sync += [room.eq(1), evicted.eq(0)]
                 m.next = "IDLE"
 
             with m.State("EVICT_OLDEST"):
@@ -260,10 +273,10 @@ class PageSets(wiring.Component):
                     m.next = "IDLE"
 
             with m.State("OFFER"):
-                for die, offer in enumerate(self.sets):
+                for die in range(g.dies):
                     with m.If(visiting & goes_to[die]):
                         m.d.sync += blocked[die].eq(1)
-                        with m.If(whole & ~blocked[die] & ~offer.valid):
+                        with m.If(whole & ~blocked[die] & ~offered[die]):
                             m.d.sync += gives[die].eq(1)
                             change_to(SetState.HANDED_OUT)
                 with m.If(visiting & walk.ends):
@@ -293,13 +306,17 @@ class PageSets(wiring.Component):
                     m.next = "DISCARDED"
 
             with m.State("DISCARDED"):
-                m.d.comb += self.discard.ready.eq(~kept)
                 m.next = "IDLE"
+                with m.If(~kept):
+                    m.next = "ACCEPT_DISCARD"
+
+            with m.State("ACCEPT_DISCARD"):
+                m.d.comb += self.discard.ready.eq(1)
+                m.next = "IDLE"
+        m.d.sync += discards.eq(self.discard.valid & ~self.discard.ready)
         m.d.comb += walk.going.eq(~fsm.ongoing("IDLE"))
 
         # What happens beside the walk; it comes last because it outweighs what the walk does meanwhile.
-        with m.If(self.pages.valid & self.pages.ready):
-            m.d.sync += [room.eq(1), evicted.eq(0)]
         with m.If(self.unpin):
             m.d.sync += [pinned.eq(0), room.eq(1)]
         with m.If(self.arrived):

@@ -24,8 +24,8 @@ class ProgramResults(wiring.Component):
 
     Tiles are reported when there is no page set to report.
 
-    Latency: 2 clocks from a result to its first event, one more for each die before it in turn. Throughput:
-    one page per clock, and 3 clocks per set; a tile in 3 clocks.
+    Latency: 3 clocks from a result to its first event, one more for each die before it in turn. Throughput:
+    one page per clock, and 4 clocks per set; a tile in 3 clocks.
 
     Members
     -------
@@ -69,14 +69,19 @@ class ProgramResults(wiring.Component):
         write, read = notes.write_port(), notes.read_port(domain="comb")
         plane, last, failed = Signal(g.plane_bits), Signal(g.plane_bits), Signal()
         m.submodules.tiles = tiles = RoundRobin(g.dies)
-        chosen, event = Signal(g.dies), Signal(PageEvent(config))  # of a tile
+        chosen = Signal(g.dies)  # of the tiles
+        event, told = Signal(PageEvent(config)), Signal()  # the latest; it is told, or needs not be
+        shown, notify = Signal(), Signal()  # a page is there, and somebody waits for it
+        moves = Signal()
         m.d.comb += [
             write.addr.eq(Cat(self.announced_page.plane, self.announced_page.slot)),
             write.data.eq(self.note),
             write.en.eq(self.announced),
             read.addr.eq(Cat(plane, self.slot)),
-            self.programmed.payload.tag.eq(read.data.tag),
-            self.programmed.payload.failed.eq(failed),
+            self.programmed.payload.eq(event),
+            told.eq(~notify | self.programmed.ready),
+            self.page_ended.eq(shown & told),
+            moves.eq(~shown | told),
             tiles.requests.eq(Cat(tile.valid for tile in self.updated)),
         ]
 
@@ -101,10 +106,21 @@ class ProgramResults(wiring.Component):
                 m.next = "REPORT"
 
             with m.State("REPORT"):
-                with m.If(self.page_ended):
-                    m.d.sync += plane.eq(plane + 1)
+                with m.If(moves):
+                    m.d.sync += [
+                        shown.eq(1),
+                        notify.eq(read.data.notify),
+                        event.tag.eq(read.data.tag),
+                        event.failed.eq(failed),
+                        plane.eq(plane + 1),
+                    ]
                     with m.If(plane == last):
-                        m.next = "END"
+                        m.next = "LAST"
+
+            with m.State("LAST"):
+                with m.If(told):
+                    m.d.sync += shown.eq(0)
+                    m.next = "END"
 
             with m.State("END"):
                 m.d.comb += self.ended.eq(1)
@@ -118,13 +134,10 @@ class ProgramResults(wiring.Component):
                 m.next = "REPORT_TILE"
 
             with m.State("REPORT_TILE"):
-                m.d.comb += self.programmed.payload.eq(event)
                 with m.If(self.programmed.ready):
                     m.next = "WAIT"
-        reporting = fsm.ongoing("REPORT")
         m.d.comb += [
-            self.programmed.valid.eq((reporting & read.data.notify) | fsm.ongoing("REPORT_TILE")),
-            self.page_ended.eq(reporting & (~read.data.notify | self.programmed.ready)),
+            self.programmed.valid.eq((shown & notify) | fsm.ongoing("REPORT_TILE")),
             self.failed.eq(self.ended & failed),
             self.busy.eq(~fsm.ongoing("WAIT")),
         ]

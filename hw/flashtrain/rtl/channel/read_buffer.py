@@ -112,14 +112,22 @@ class ReadBuffer(wiring.Component):
         m.d.comb += decoded.eq(fill_target.from_array & ~self.raw)
         may_fill = Signal(init=1)
         fills = self.fill.valid & self.fill.ready
+        hits = self.hits.valid & self.hits.ready
+        # The free buffer is one's a clock before it is taken, and stays so while nobody takes it.
+        for_copy, for_fill = Signal(), Signal()
+        there, copy_waits = Signal(), Signal()
         m.d.comb += [
-            self.fill.ready.eq(
-                free.output.valid & may_fill & ~filling & ~(copy_next & self.hits.valid & ~copying)
-            ),
-            self.copy.valid.eq(free.output.valid & ~copying & ~fills & self.hits.valid),
+            self.fill.ready.eq(for_fill),
+            self.copy.valid.eq(for_copy),
             self.copy.payload.eq(self.hits.payload.place),
-            self.hits.ready.eq(free.output.valid & ~copying & ~fills & self.copy.ready),
-            free.output.ready.eq(fills | (self.hits.valid & self.hits.ready)),
+            self.hits.ready.eq(for_copy & self.copy.ready),
+            free.output.ready.eq(fills | hits),
+            there.eq(free.output.valid & ~fills & ~hits),
+            copy_waits.eq(self.hits.valid & (~copying | copied) & (copy_next | ~self.fill.valid)),
+        ]
+        m.d.sync += [
+            for_copy.eq(there & copy_waits),
+            for_fill.eq(there & ~copy_waits & may_fill & (~filling | filled)),
         ]
         with m.If(fills):
             m.d.sync += [
@@ -130,7 +138,7 @@ class ReadBuffer(wiring.Component):
             ]
         with m.Elif(filled):
             m.d.sync += filling.eq(0)
-        with m.If(self.hits.valid & self.hits.ready):
+        with m.If(hits):
             m.d.sync += [
                 copying.eq(1),
                 copy_number.eq(free.output.payload),
@@ -145,7 +153,7 @@ class ReadBuffer(wiring.Component):
         m.submodules.walk = walk = ChunkWalk(config)
         others_write = Signal()  # they want to
         # Said while it is asked for: what need not look at it rests while pages come from the bus.
-        copies = copying | (self.hits.valid & self.hits.ready)
+        copies = copying | hits
         m.d.sync += self.copy_room.eq(copies & ~packer.completes & ~others_write)
         copy_word, last_copy_word = Signal(range(config.page_beats)), Signal()
         m.d.comb += [

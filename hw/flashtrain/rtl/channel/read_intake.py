@@ -48,12 +48,16 @@ class ReadIntake(wiring.Component):
         page, slot = Signal(ReadPage(self.config)), Signal.like(self.hit_slot)
 
         queues = []
+        room = Signal(self.config.geometry.dies)  # in a queue, a clock ago: nobody has filled it since
         for die, reads in enumerate(self.reads):
             m.submodules[f"queue{die}"] = queue = Queue(DieRead(self.config), self.config.read_queue)
             connect(m, queue.output, flipped(reads))
             for field in queue.layout.members:
                 m.d.comb += queue.input.payload[field].eq(page[field])
-            m.d.sync += self.backlog[die].eq(queue.level >= self.config.read_queue // 2)
+            m.d.sync += [
+                self.backlog[die].eq(queue.level >= self.config.read_queue // 2),
+                room[die].eq(queue.input.ready),
+            ]
             queues.append(queue)
         for field in ("zone", "row", "die", "plane"):
             m.d.comb += self.lookup.payload[field].eq(page[field])
@@ -88,10 +92,9 @@ class ReadIntake(wiring.Component):
 
             with m.State("MISS"):
                 for die, queue in enumerate(queues):
-                    with m.If(page.die == die):
+                    with m.If((page.die == die) & room[die]):
                         m.d.comb += queue.input.valid.eq(1)
-                        with m.If(queue.input.ready):
-                            m.next = "NEXT_PAGE"
+                        m.next = "NEXT_PAGE"
         queued = Signal()
         m.d.comb += [
             queued.eq(sum(reads.valid for reads in self.reads) != 0),

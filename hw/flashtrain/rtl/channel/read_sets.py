@@ -22,7 +22,8 @@ class ReadSets(wiring.Component):
     The user takes the next set, steps through it to sense it (`step`, or all at once, `sense_all`), and later
     removes its reads one by one (`remove`). While it steps, no reads are accepted.
 
-    `read` and `last` are right from the second clock on after `take`, `step` or `remove`.
+    `read` and `last` are right from the second clock on after `take`, `step` or `remove`; `emptied`, after
+    `remove` or `mark`.
 
     Latency: a read can be taken 2 clocks after it is accepted, one more than it takes to see that the next
     one is of another set. Throughput: one read in 3 clocks.
@@ -42,6 +43,7 @@ class ReadSets(wiring.Component):
     mark : In(1)         what is sensed up to here (before this clock) is what is output next
     emptied : Out(1)     nothing that was marked is left
     sensed : Out(1)      something is sensed and not marked
+    of_statistics : Out(1)   the read to be sensed is one of statistics; right when `read` would be
     output : In(1)       `read` shows the read to be output, otherwise the one to be sensed
     read : Out(DieRead)
     """
@@ -64,6 +66,7 @@ class ReadSets(wiring.Component):
             "mark": In(1),
             "emptied": Out(1),
             "sensed": Out(1),
+            "of_statistics": Out(1),
             "output": In(1),
             "read": Out(DieRead(config)),
         })  # fmt: skip
@@ -92,8 +95,8 @@ class ReadSets(wiring.Component):
             to_output.addr.eq(removed),
             to_sense.addr.eq(sensed),
             self.read.eq(Mux(self.output, to_output.data, to_sense.data)),
-            self.emptied.eq(removed == marked),
             self.sensed.eq(marked != sensed),
+            self.of_statistics.eq(to_sense.data.statistics),
         ]
 
         head = self.reads.payload
@@ -144,6 +147,7 @@ class ReadSets(wiring.Component):
             extends.eq(same_kind & (head.zone == zone) & (head.row == row) & (head.plane > plane)),
             full.eq((written ^ removed) == depth),
             unsensed.eq(sensed != written),
+            self.emptied.eq(removed == marked),
             row_after.eq((head.zone == zone) & (head.row == following)),
         ]
         with m.If(accepted):

@@ -38,6 +38,8 @@ class Reader(wiring.Component):
     The reader asks the die itself whether it is ready, when its timer says that it should be. A die that
     `late_polls` such polls have found busy, one after the other, is lost.
 
+    `bus_status` comes a clock before `bus_done`; `bus.ready` only while `bus.valid`.
+
     Throughput: see `DieAgent`.
 
     Members, beside those of `bus_ports`
@@ -94,17 +96,18 @@ class Reader(wiring.Component):
         renews = Signal()  # its end is the beginning of the next
         naming = Signal()  # some of its pages have been named
         sequential = Signal()  # the next set is the next row of the blocks that the die knows
-        statistics = Signal()  # the read that `sets` shows
+        statistics = Signal()  # the read to be sensed
         there = Signal()  # so says the status
         request = self.bus.payload
         m.d.comb += [
-            statistics.eq(sets.read.statistics),
+            statistics.eq(sets.of_statistics),
             self.turn.wants.eq(
                 (sets.waiting & (~self.beside | statistics)) | (self.reads.valid & ~self.beside)
             ),
-            there.eq((self.bus_status & Mux(beside, DieStatus.BESIDE.value, DieStatus.RDY.value)) != 0),
             *(request[field].eq(sets.read[field]) for field in ("zone", "row", "plane", "tag", "page")),
         ]
+        wanted = Mux(beside, DieStatus.BESIDE.value, DieStatus.RDY.value)
+        m.d.sync += there.eq((self.bus_status & wanted) != 0)
         waits = wait_clocks(self.config.timing)
 
         def wait(what: ReadWait) -> None:
@@ -162,7 +165,7 @@ class Reader(wiring.Component):
                     m.d.comb += request.op.eq(Mux(sets.last, BusOp.CACHE_READ_LAST, BusOp.READ_MORE))
                 with m.Else():
                     m.d.comb += request.op.eq(Mux(sets.last, BusOp.READ_LAST, BusOp.READ_MORE))
-                with m.If(self.bus.valid & self.bus.ready):
+                with m.If(self.bus.ready):
                     m.next = "NAMING"
 
             with m.State("NAMING"):
@@ -179,7 +182,7 @@ class Reader(wiring.Component):
 
             with m.State("WAIT"):
                 m.d.comb += [self.bus.valid.eq(~self.timer.running), request.op.eq(BusOp.STATUS)]
-                with m.If(self.bus.valid & self.bus.ready):
+                with m.If(self.bus.ready):
                     m.next = "ASKING"
 
             with m.State("ASKING"):
@@ -256,7 +259,7 @@ class Reader(wiring.Component):
 
             with m.State("SELECT"):
                 m.d.comb += [sets.output.eq(1), self.bus.valid.eq(1), request.op.eq(BusOp.SELECT)]
-                with m.If(statistics):
+                with m.If(sets.read.statistics):
                     m.d.comb += request.op.eq(BusOp.SELECT_STATISTICS)
                 with m.Elif(beside):
                     m.d.comb += request.op.eq(BusOp.SELECT_BESIDE)
@@ -275,9 +278,9 @@ class Reader(wiring.Component):
                     sets.output.eq(1),
                     self.bus.valid.eq(~self.timer.running),
                     request.op.eq(BusOp.DATA_OUT),
-                    request.from_array.eq(~statistics),
+                    request.from_array.eq(~sets.read.statistics),
                 ]
-                with m.If(self.bus.valid & self.bus.ready):
+                with m.If(self.bus.ready):
                     m.d.comb += sets.remove.eq(1)
                     m.next = "OUTPUTTING"
 

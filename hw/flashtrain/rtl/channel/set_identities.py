@@ -9,7 +9,7 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.identity import PageIdentity
 
-from ..identity import RECORD_BITS, Record, checksum
+from ..identity import RECORD_BITS, Record, checksum_halves
 from ..layouts import BufferPage, PageKind, WritePage, ZoneIdentity
 
 _KEPT = ("stream", "updated", "zone", "row", "channel", "die", "generation", "sequence", "wear")
@@ -68,7 +68,8 @@ class SetIdentities(wiring.Component):
             write.data.source.eq(page.source_identity),
             read.addr.eq(self.of.slot),
         ]
-        kept, body, whole = Signal(common_layout), Signal(Record()), Signal(Record())
+        kept, body = Signal(common_layout), Signal(Record())
+        halves = [Signal(PageIdentity.crc.width, name=f"crc_half_{number}") for number in range(2)]
         m.d.sync += kept.eq(read.data)
         m.d.comb += [
             *(body[name].eq(kept[name]) for name in _KEPT),
@@ -76,9 +77,9 @@ class SetIdentities(wiring.Component):
             body.version.eq(PageIdentity.VERSION),
             self.plain.eq(kept.plain),
             self.source.eq(kept.source),
-            whole.eq(Cat(body.as_value()[: PageIdentity.crc.low], checksum(body.as_value()))),
+            self.record.eq(Cat(body.as_value()[: PageIdentity.crc.low], halves[0] ^ halves[1])),
         ]
-        m.d.sync += self.record.eq(whole)
+        m.d.sync += [half.eq(sum_of) for half, sum_of in zip(halves, checksum_halves(body), strict=True)]
         if self.config.randomizer:
             m.d.comb += self.row.eq(kept.row)
         return m
