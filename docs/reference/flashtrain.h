@@ -311,14 +311,14 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 /* Operations of the bus engine, each performed whole before another may use the bus. */
 #define FLASHTRAIN_BUS_OP_RESET 0x00
 #define FLASHTRAIN_BUS_OP_STATUS 0x01 /* of the die; over all planes of the last operation */
-#define FLASHTRAIN_BUS_OP_STATUS_PLANE 0x02
+#define FLASHTRAIN_BUS_OP_STATUS_PLANE 0x17
 #define FLASHTRAIN_BUS_OP_READ_MORE 0x03 /* queue one plane of a multi-plane read */
 #define FLASHTRAIN_BUS_OP_READ_LAST 0x04 /* the last plane: sense */
 #define FLASHTRAIN_BUS_OP_CACHE_READ_LAST 0x05 /* the last plane: sense while the page sensed before is output */
 #define FLASHTRAIN_BUS_OP_CACHE_READ_NEXT 0x06 /* sense the next page row of the same planes while this one is output */
 #define FLASHTRAIN_BUS_OP_CACHE_READ_END 0x07 /* hand the sensed page to the output without another sense */
 #define FLASHTRAIN_BUS_OP_SELECT 0x14 /* choose the plane of a data output; the data may follow after tCCS */
-#define FLASHTRAIN_BUS_OP_DATA_OUT 0x1c
+#define FLASHTRAIN_BUS_OP_DATA_OUT 0x3c
 #define FLASHTRAIN_BUS_OP_PROGRAM_MORE 0x18 /* the data of a named page of a multi-plane program */
 #define FLASHTRAIN_BUS_OP_PROGRAM_LAST 0x19 /* those of the last plane: program, and take the next page set meanwhile */
 #define FLASHTRAIN_BUS_OP_ERASE_MORE 0x08
@@ -337,7 +337,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_BUS_OP_SELECT_BESIDE 0x13 /* choose the plane of a data output; the data may follow after tCCS */
 #define FLASHTRAIN_BUS_OP_BESIDE_END 0x11 /* all that is wanted has been output */
 #define FLASHTRAIN_BUS_OP_PROGRAM_PAGE 0x12 /* name the page of a plane to be programmed; its data may follow after tADL */
-#define FLASHTRAIN_BUS_OP_BESIDE_RENEW 0x17 /* BESIDE_END and BESIDE_NEXT */
+#define FLASHTRAIN_BUS_OP_BESIDE_RENEW 0x02 /* BESIDE_END and BESIDE_NEXT */
 #define FLASHTRAIN_BUS_OP_SET_READ_LEVEL 0x1d /* of what is sensed from now on */
 #define FLASHTRAIN_BUS_OP_COPYBACK_READ 0x1e /* sense one page, to be programmed elsewhere on its plane */
 #define FLASHTRAIN_BUS_OP_COPYBACK_PROGRAM 0x1f /* program it there */

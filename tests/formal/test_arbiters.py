@@ -137,7 +137,7 @@ class TurnsFair(NobodyStarves):
         design, count = self.design, len(self.design.runs)
         who = self.someone(m, count)
         rotation = inside.part("rotation")
-        wants, others_want = inside["wants"], inside["others"]
+        requests, others_want = inside["requests"], inside["others"]
         before, changes = Signal(count, init=1), Signal()
         m.d.sync += before.eq(design.turn)
         m.d.comb += changes.eq(inside["moves"])
@@ -165,8 +165,10 @@ class TurnsFair(NobodyStarves):
         self.claim(m, (Cat(unit.go for unit in design.units) & ~design.turn) == 0)
 
         own = rotation.unit.chosen.bit_select(who, 1)
-        others = self.patience(m, count - 1, (wants & ~design.turn).bit_select(who, 1), changes, own)
+        others = self.patience(m, count - 1, (requests & ~design.turn).bit_select(who, 1), changes, own)
         self.lemma(m, thermometer(rotation))
+        # After a change of turns the requests are of the turn before: then nobody leaves.
+        self.lemma(m, ~inside["leave"] | ((requests & design.turn) == 0))
         has_turn = design.turn.bit_select(who, 1)
         self.lemma(
             m, Mux(has_turn, others == 0, others + ones(ahead_of(who, rotation) & ~design.turn) < count - 1)

@@ -92,7 +92,7 @@ def test_bus_operations():
         "CACHE_READ_NEXT": 6,
         "CACHE_READ_END": 7,
         "SELECT": 20,
-        "DATA_OUT": 28,
+        "DATA_OUT": 60,
         "PROGRAM_MORE": 24,
         "PROGRAM_LAST": 25,
         "ERASE_MORE": 8,
@@ -120,8 +120,10 @@ def test_bus_operations():
 
 def test_upper_bits_of_bus_operations():
     for op in BusOp:
-        assert (24 <= op <= 29) == (SEQUENCES[op].data in (DataPhase.IN, DataPhase.OUT, DataPhase.FEATURE))
-        assert (op == 28) == (SEQUENCES[op].data is DataPhase.OUT)
+        assert (op == 60 or 24 <= op <= 29) == (
+            SEQUENCES[op].data in (DataPhase.IN, DataPhase.OUT, DataPhase.FEATURE)
+        )
+        assert (op == 60) == (op >= 32) == (SEQUENCES[op].data is DataPhase.OUT)
         assert (op in (24, 25)) == (SEQUENCES[op].data is DataPhase.IN and SEQUENCES[op].first is None)
         assert (20 <= op < 23) == (op.name.startswith("SELECT") and op is not BusOp.SELECT_BESIDE)
 

@@ -131,7 +131,7 @@ class BusOp(IntEnum):
     """Operations of the bus engine, each performed whole before another may use the bus.
 
     The upper bits say what the arbiter has to know of it: values from 24 on move a page, 24 and 25 one that
-    was named before, 28 one from the die; 20 to 22 select one, other than beside. 29 to 31 move no page, and
+    was named before, 60 one from the die; 20 to 22 select one, other than beside. 29 to 31 move no page, and
     23 selects none, but they take their turn as if they did.
     """
 
@@ -144,7 +144,7 @@ class BusOp(IntEnum):
     CACHE_READ_NEXT = 6  # sense the next page row of the same planes while this one is output
     CACHE_READ_END = 7  # hand the sensed page to the output without another sense
     SELECT = 20  # choose the plane of a data output; the data may follow after tCCS
-    DATA_OUT = 28
+    DATA_OUT = 60
     PROGRAM_MORE = 24  # the data of a named page of a multi-plane program
     PROGRAM_LAST = 25  # those of the last plane: program, and take the next page set meanwhile
     ERASE_MORE = 8

@@ -53,8 +53,8 @@ TALKING = (
     Fault(
         "next-row-of-another-zone",
         "channel/read_sets.py",
-        "row_after.eq((head.zone == zone) & (head.row == following))",
-        "row_after.eq(head.row == following)",
+        "row_after.eq(same_zone & follows)",
+        "row_after.eq(follows)",
         "a cache read goes on to the next row of a block that was not asked for",
         AGENT,
     ),
@@ -69,7 +69,7 @@ TALKING = (
     Fault(
         "no-pause-between-two",
         "channel/die_share.py",
-        "with m.If(others & (apart == 0)):",
+        "with m.If(others & ~near):",
         "with m.If(others):",
         "a die is asked within tWB of an operation that makes it busy",
         AGENT,

@@ -16,8 +16,8 @@ short."""
 SELECTS = (BusOp.SELECT, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS, BusOp.STATUS_PLANE)
 """The selections for which a page does not wait, and one that is taken for such."""
 
-MOVES_PAGE, TAKES_PAGE, TAKES_NAMED_PAGE, GIVES_PAGE = "11---", "110--", "1100-", "11100"
-SELECTS_PAGE = "101--"
+MOVES_PAGE, TAKES_PAGE, TAKES_NAMED_PAGE, GIVES_PAGE = "-11---", "0110--", "01100-", "1-----"
+SELECTS_PAGE = "0101--"
 """What the upper bits of an operation tell of it (`BusOp`)."""
 
 

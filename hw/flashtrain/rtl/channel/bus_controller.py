@@ -142,12 +142,8 @@ class BusController(wiring.Component):
                 self.done[number].eq(over & (die == number)),
             ]
         # These are asked at a cycle's end, and known from its second clock on.
-        after, next_step, next_command = Signal(After), Signal(Step), Signal(8)
-        m.d.sync += [
-            after.eq(speller.after),
-            next_step.eq(speller.next_step),
-            next_command.eq(speller.next_command),
-        ]
+        after, next_step = Signal(After), Signal(Step)
+        m.d.sync += [after.eq(speller.after), next_step.eq(speller.next_step)]
         with m.If(self.fetch.ready):
             m.d.sync += self.fetch.valid.eq(0)
 
@@ -177,7 +173,7 @@ class BusController(wiring.Component):
             m.d.sync += [left.eq(left - 1), ended.eq(left == 1)]
 
         def spell(new_step) -> None:
-            m.d.sync += [step.eq(new_step), speller.command.eq(next_command)]
+            m.d.sync += step.eq(new_step)
             stay(twc, "CYCLE")
 
         def finish() -> None:

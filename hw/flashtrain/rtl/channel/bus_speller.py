@@ -1,8 +1,10 @@
 """How a bus operation is spelled in command and address cycles (`flashtrain.spec.nand.SEQUENCES`)."""
 
+from functools import reduce
 from itertools import pairwise
+from operator import or_
 
-from amaranth import Module
+from amaranth import Module, Mux, Signal
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -42,26 +44,27 @@ _AFTER_LAST_CYCLE = {
 }
 
 
+_COMMANDS = (Step.FIRST, Step.COLUMN_LOW, Step.SECOND, Step.THIRD)
+"""Steps that have a command, or the address of a feature."""
+
 _COPYBACK = (BusOp.COPYBACK_READ, BusOp.COPYBACK_PROGRAM)
 
 
 class BusSpeller(wiring.Component):
-    """Gives the byte of each cycle, and what follows it. Combinational.
+    """Gives the byte of each cycle, and what follows it.
 
-    The command of a cycle but the first is told in the cycle before, and is to be kept until then.
+    Combinational, but for commands after the first: these come a clock after their operation.
     DATA_OUT has no cycles and is not asked for.
 
     Members
     -------
     op : In(BusOp)
     step : In(Step)
-    command : In(8)   what `next_command` was; of the first cycle anything
     row : In(24)      the row address (`Geometry.row_address`)
     byte : Out(8)     of this cycle
     address : Out(1)  it is an address
     after : Out(After)
     next_step : Out(Step)   if `after` is CYCLE
-    next_command : Out(8)   of the next cycle, whenever it comes; 0 if that has an address
 
     Parameters
     ----------
@@ -75,33 +78,36 @@ class BusSpeller(wiring.Component):
         super().__init__({
             "op": In(BusOp),
             "step": In(Step),
-            "command": In(8),
             "row": In(24),
             "byte": Out(8),
             "address": Out(1),
             "after": Out(After),
             "next_step": Out(Step),
-            "next_command": Out(8),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
+        commands = {step: Signal(8, name=step.name.lower()) for step in _COMMANDS}
+        row_byte = Signal(8)
         with m.Switch(self.op):
             for op, sequence in SEQUENCES.items():
                 there_is = self.copyback or op not in _COPYBACK
                 if there_is and (self.features or sequence.data is not DataPhase.FEATURE):
                     with m.Case(op):
-                        self._commands(m, sequence)
-        with m.If(self.step != Step.FIRST):
-            m.d.comb += self.byte.eq(self.command)
+                        self._commands(m, sequence, commands)
         with m.Switch(self.step):
             for step, low in ((Step.ROW_LOW, 0), (Step.ROW_MIDDLE, 8), (Step.ROW_HIGH, 16)):
                 with m.Case(step):
-                    m.d.comb += self.byte.eq(self.row[low : low + 8])
-        m.d.comb += self.address.eq((self.step.as_value() >= 1) & (self.step.as_value() <= 5))
+                    m.d.comb += row_byte.eq(self.row[low : low + 8])
+        m.d.comb += [
+            self.byte.eq(
+                reduce(or_, (Mux(self.step == step, byte, 0) for step, byte in commands.items()), row_byte)
+            ),
+            self.address.eq((self.step.as_value() >= 1) & (self.step.as_value() <= 5)),
+        ]
         return m
 
-    def _commands(self, m: Module, sequence):
+    def _commands(self, m: Module, sequence, commands: dict[Step, Signal]):
         """Command bytes and order of one operation."""
         order = [Step.FIRST]
         if sequence.address is AddressCycles.FEATURE:
@@ -116,14 +122,13 @@ class BusSpeller(wiring.Component):
         follows = {step: (After.CYCLE, following) for step, following in pairwise(order)}
         follows[order[-1]] = (_AFTER_LAST_CYCLE.get(sequence.data, After.END), Step.THIRD)
         follows[Step.THIRD] = (After.END, Step.FIRST)
-        commands = {Step.FIRST: sequence.first, Step.SECOND: sequence.second, Step.THIRD: sequence.third}
+        bytes_of = {Step.FIRST: sequence.first, Step.SECOND: sequence.second, Step.THIRD: sequence.third}
         if sequence.data is DataPhase.FEATURE:
-            commands[Step.COLUMN_LOW] = Feature.READ_LEVEL
-        if sequence.first is not None:
-            m.d.comb += self.byte.eq(sequence.first)
+            bytes_of[Step.COLUMN_LOW] = Feature.READ_LEVEL
+        for step, byte in commands.items():
+            domain = m.d.comb if step is Step.FIRST else m.d.sync
+            domain += byte.eq(bytes_of.get(step) or 0)
         with m.Switch(self.step):
             for step, (after, next_step) in follows.items():
                 with m.Case(step):
                     m.d.comb += [self.after.eq(after), self.next_step.eq(next_step)]
-                    if commands.get(next_step) is not None:
-                        m.d.comb += self.next_command.eq(commands[next_step])

@@ -44,12 +44,13 @@ class ChunkWalk(wiring.Component):
         chunks, code = Chunks(self.config), self.config.code
         last_chunk = self.number == chunks.count - 1
         ending, of_identity = Signal(), Signal(range(RECORD_BITS // chunks.bits))
+        last_of_identity = Signal()  # is to come
         begun = Signal(RECORD_BITS)
         in_parity = Signal()
         m.d.comb += [
             self.of_data.eq(self.valid & ~ending & ~in_parity),
             self.identity.eq(Cat(begun[chunks.bits :], self.chunk)),
-            self.identified.eq(self.valid & ending & of_identity.all()),
+            self.identified.eq(self.valid & last_of_identity),
         ]
         with m.If(self.of_data):
             m.d.sync += self.number.eq(Mux(last_chunk, 0, self.number + 1))
@@ -59,7 +60,8 @@ class ChunkWalk(wiring.Component):
             m.d.sync += [
                 begun.eq(self.identity),
                 of_identity.eq(of_identity + 1),
-                ending.eq(~of_identity.all()),
+                last_of_identity.eq(of_identity == RECORD_BITS // chunks.bits - 2),
+                ending.eq(~last_of_identity),
             ]
         if code is None:
             m.d.comb += self.ends.eq(self.identified)

@@ -207,12 +207,14 @@ class DieAgent(wiring.Component):
         # The status comes with the end of the operation, and again with `over` of the watch.
         status, watched_status = Signal(8), Signal(8)
         m.d.sync += [status.eq(self.bus_status), watched_status.eq(status)]
+        array_works = Signal()  # a clock ago
+        m.d.sync += array_works.eq(~watch.port.due)
         for unit in watched:
             m.d.comb += [
                 unit.bus_status.eq(watched_status),
                 unit.bus_done.eq(share.unit_done),
                 unit.watch.over.eq(watch.port.over),
-                unit.watch.due.eq(watch.port.due),
+                unit.watch.due.eq(~array_works),
                 unit.watch.asking.eq(watch.port.asking),
                 unit.watch.paused.eq(watch.port.paused),
             ]
@@ -229,8 +231,8 @@ class DieAgent(wiring.Component):
 
         # The turn of a host lasts as long as its guest reads, which may just have begun when the host has
         # ended.
-        beside, delays, array_works = Signal(), Signal(), Signal()
-        m.d.sync += [delays.eq(watch.delayed), array_works.eq(~watch.port.due)]
+        beside, delays = Signal(), Signal()
+        m.d.sync += delays.eq(watch.delayed)
         for unit in hosts:
             with m.If(turns.turn[units.index(unit)]):
                 m.d.sync += beside.eq(unit.turn.busy)
@@ -263,8 +265,9 @@ class DieAgent(wiring.Component):
 
         m.d.comb += [
             Value.cast(share.unit.payload).eq(from_owner(lambda unit: unit.bus.payload)),
-            share.unit.valid.eq(from_owner(lambda unit: unit.bus.valid) | watch.ask),
-            *(unit.bus.ready.eq(owns[unit] & share.unit.ready & ~watch.ask) for unit in watched),
+            # Nobody asks without the die.
+            share.unit.valid.eq(Cat(unit.bus.valid for unit in watched).any() | watch.ask),
+            *(unit.bus.ready.eq(share.unit.ready & ~watch.ask) for unit in watched),
             watch.port.begin.eq(from_owner(lambda unit: unit.watch.begin)),
             Value.cast(watch.port.work).eq(from_owner(lambda unit: unit.watch.work)),
             Value.cast(watch.port.pause).eq(from_owner(lambda unit: unit.watch.pause)),

@@ -45,6 +45,7 @@ class DieShare(wiring.Component):
         m = Module()
         twb = self.config.timing.clocks("twb")
         apart = Signal(range(twb + 1))  # clocks until the other may have its turn
+        near = Signal()  # there are some
         reads = Signal()  # whose operation it is, or was
         mine, others, unit_wants = Signal(), Signal(), Signal()
         unit_payload = Signal.like(self.unit.payload)  # a clock late: it comes a long way
@@ -55,11 +56,11 @@ class DieShare(wiring.Component):
             others.eq(Mux(reads, unit_wants, self.reader.valid) & ~self.keeps),
             self.bus.payload.eq(Mux(reads, self.reader.payload, unit_payload)),
         ]
-        with m.If(apart != 0):
-            m.d.sync += apart.eq(apart - 1)
+        with m.If(near):
+            m.d.sync += [apart.eq(apart - 1), near.eq(apart != 1)]
         with m.FSM(name="share"):
             with m.State("CHOOSE"):
-                with m.If(others & (apart == 0)):
+                with m.If(others & ~near):
                     m.d.sync += reads.eq(~reads)
                     m.next = "OFFER"
                 with m.Elif(mine & ~others):
@@ -73,7 +74,7 @@ class DieShare(wiring.Component):
                 with m.If(self.bus.ready):
                     m.next = "OPERATION"
             with m.State("OPERATION"):
-                m.d.sync += apart.eq(twb)
+                m.d.sync += [apart.eq(twb), near.eq(twb != 0)]
                 with m.If(self.unit_done | self.reader_done):
                     m.next = "CHOOSE"
         m.d.sync += [

@@ -38,9 +38,9 @@ class PageSerializer(wiring.Component):
     """Reads pages from a memory of wide words and turns them into beats, the low bytes first; the page's
     identity follows its data, and if it goes to a die only the identity of the source.
 
-    A chunk is asked for when there is a place for it, those behind the data as if they were in the memory,
-    too. Its output holds the word while its chunks are taken. Others may use the read port in three clocks of
-    four; when they have, the word is read again.
+    A chunk is asked for when there is a place for it. The memory's output holds the word while its chunks are
+    taken. Others may use the read port in three clocks of four; when they have, the word is read again. What
+    is behind the data does not go through the store of chunks: the memory's words come a long way to it.
 
     Latency: 5 clocks from a page to its first beat. Throughput: one beat per clock within a page.
 
@@ -82,28 +82,31 @@ class PageSerializer(wiring.Component):
         last_chunk = index == chunks.count - 1
         ending = Signal()  # the data have been asked for
         behind = Cat(self.identity, self.source)
-        of_behind = Signal(range(len(behind) // chunks.bits))  # chunk of that
-        last_behind = Signal.like(of_behind)
+        behind_beats = Signal(range(len(behind) // BEAT_BITS + 1))  # how many of that there are
+        tail, tail_there, tail_begins = Signal(BEAT_BITS), Signal(), Signal()  # the next of them
+        loaded, loads = Signal.like(behind_beats), Signal()  # as many have been there, that one too; the next
+        in_tail = Signal()  # the data have gone
         asks = Signal()  # for a chunk of the word
         holds = Signal()  # the memory's output is the word, or will be
         store = Signal(data.ArrayLayout(chunks.bits, size))
         reserved, count = Signal(range(size + 1)), Signal(range(size + 1))
         newest, beat = Signal(range(size)), Signal(range(size * chunks.beats))
-        adds, chunk_ends = Signal(), Signal()  # a chunk of what is behind the data is asked for
+        chunk_ends = Signal()
         m.d.comb += [
             self.pages.ready.eq(~active & ~ending),
             self.page.eq(page),
             asks.eq(active & (reserved != size)),
-            adds.eq(ending & (reserved != size)),
             self.read.eq(asks & ~holds),
             self.others_read.eq(self.others_want & ~asks),
             self.address.eq(Cat(word, page.plane, page.slot)),
-            last_behind.eq(Mux(self.plain, len(behind) // chunks.bits - 1, RECORD_BITS // chunks.bits - 1)),
-            self.beats.valid.eq(count != 0),
-            self.beats.payload.eq(store.as_value().word_select(beat, BEAT_BITS)),
-            chunk_ends.eq(self.beats.valid & self.beats.ready & beat[: exact_log2(chunks.beats)].all()),
+            behind_beats.eq(Mux(self.plain, len(behind) // BEAT_BITS, RECORD_BITS // BEAT_BITS)),
+            self.beats.valid.eq((count != 0) | in_tail),
+            self.beats.payload.eq(Mux(in_tail, tail, store.as_value().word_select(beat, BEAT_BITS))),
+            chunk_ends.eq((count != 0) & self.beats.ready & beat[: exact_log2(chunks.beats)].all()),
+            tail_begins.eq(ending & chunk_ends & (reserved == 1)),
+            loads.eq((ending & ~tail_there) | (in_tail & self.beats.ready)),
         ]
-        m.d.sync += reserved.eq(reserved + (asks | adds) - chunk_ends)
+        m.d.sync += reserved.eq(reserved + asks - chunk_ends)
         with m.If(self.pages.valid & self.pages.ready):
             m.d.sync += [active.eq(1), page.eq(self.pages.payload)]
         with m.If(asks):
@@ -113,33 +116,29 @@ class PageSerializer(wiring.Component):
         with m.Elif(self.others_read):
             m.d.sync += holds.eq(0)
 
-        with m.If(adds):
-            m.d.sync += of_behind.eq(of_behind + 1)
-            with m.If(of_behind == last_behind):
-                m.d.sync += [of_behind.eq(0), ending.eq(0)]
-
-        comes, is_behind, number = asks | adds, adds, index
+        asked, number = asks, index
         for clock in range(1, READ_CLOCKS + 1):
-            before = comes, is_behind, number
-            comes, is_behind = Signal(name=f"comes_{clock}"), Signal(name=f"is_behind_{clock}")
-            number = Signal.like(index, name=f"number_{clock}")
-            m.d.sync += [late.eq(one) for late, one in zip((comes, is_behind, number), before, strict=True)]
-        chosen, added = of_behind, Signal(chunks.bits)
-        for clock in range(1, READ_CLOCKS):
-            chosen, sooner = Signal.like(of_behind, name=f"behind_{clock}"), chosen
-            m.d.sync += chosen.eq(sooner)
-        m.d.sync += added.eq(behind.word_select(chosen, chunks.bits))
-        m.d.sync += count.eq(count + comes - chunk_ends)
-        with m.If(comes):
+            before = asked, number
+            asked, number = Signal(name=f"asked_{clock}"), Signal.like(index, name=f"index_{clock}")
+            m.d.sync += [asked.eq(before[0]), number.eq(before[1])]
+        m.d.sync += count.eq(count + asked - chunk_ends)
+        with m.If(asked):
             m.d.sync += newest.eq(newest + 1)
             with m.Switch(number):
-                for index_of in range(chunks.count):
-                    with m.Case(index_of):
-                        m.d.sync += store[newest].eq(self.word[chunks.bits * index_of :][: chunks.bits])
-            with m.If(is_behind):
-                m.d.sync += store[newest].eq(added)
-        with m.If(self.beats.valid & self.beats.ready):
+                for chunk in range(chunks.count):
+                    with m.Case(chunk):
+                        m.d.sync += store[newest].eq(self.word[chunks.bits * chunk :][: chunks.bits])
+        with m.If((count != 0) & self.beats.ready):
             m.d.sync += beat.eq(beat + 1)
+
+        with m.If(loads):
+            m.d.sync += [
+                tail.eq(behind.word_select(loaded, BEAT_BITS)), tail_there.eq(1), loaded.eq(loaded + 1)
+            ]  # fmt: skip
+        with m.If(tail_begins):
+            m.d.sync += in_tail.eq(1)
+        with m.If(in_tail & self.beats.ready & (loaded == behind_beats)):
+            m.d.sync += [in_tail.eq(0), tail_there.eq(0), loaded.eq(0), ending.eq(0)]
         return m
 
 

@@ -112,13 +112,15 @@ class ReadSets(wiring.Component):
         next_row = Signal()
         compared = Signal()  # the read that waits with the newest one, and found that
         extends, row_after = Signal(), Signal()  # it is of the same row, a higher plane; of the next row
+        same_zone, same_row, follows, above = Signal(), Signal(), Signal(), Signal()
         unsensed = Signal()
         stepping = Signal()
         lonely = Signal(range(self.patience + 1))  # clocks until no further read is waited for
+        alone = Signal(init=1)  # there are none
         m.d.comb += [
             same_kind.eq(~head.statistics & ~statistics),
             stepping.eq(~self.waiting & unsensed),
-            self.none.eq(~self.waiting & ~self.reads.valid & (lonely == 0)),
+            self.none.eq(~self.waiting & ~self.reads.valid & alone),
         ]
         # A read that is accepted in the next clock keeps the set from being complete then, and the reverse.
         m.d.sync += [
@@ -139,17 +141,20 @@ class ReadSets(wiring.Component):
                     full
                     | statistics
                     | (plane == g.planes - 1)
-                    | Mux(self.reads.valid, compared & ~extends, lonely == 0)
+                    | Mux(self.reads.valid, compared & ~extends, alone)
                 )
             ),
             self.sequential.eq(next_row & (planes == planes_before)),
             compared.eq(self.reads.valid & ~accepted),
-            extends.eq(same_kind & (head.zone == zone) & (head.row == row) & (head.plane > plane)),
+            same_zone.eq(head.zone == zone),
+            same_row.eq(head.row == row),
+            follows.eq(head.row == following),
+            above.eq(same_kind & (head.plane > plane)),
             full.eq((written ^ removed) == depth),
             unsensed.eq(sensed != written),
             self.emptied.eq(removed == marked),
-            row_after.eq((head.zone == zone) & (head.row == following)),
         ]
+        m.d.comb += [extends.eq(same_zone & same_row & above), row_after.eq(same_zone & follows)]
         with m.If(accepted):
             m.d.sync += [
                 written.eq(written + 1),
@@ -162,14 +167,15 @@ class ReadSets(wiring.Component):
                 self.several.eq(self.waiting),
                 planes.eq(Mux(self.waiting, planes, 0) | (1 << head.plane)),
                 lonely.eq(self.patience),
+                alone.eq(self.patience == 0),
             ]
             with m.If(~self.waiting):
                 m.d.sync += [
                     next_row.eq(same_kind & row_after),
                     planes_before.eq(planes),
                 ]
-        with m.Elif(lonely != 0):
-            m.d.sync += lonely.eq(lonely - 1)
+        with m.Elif(~alone):
+            m.d.sync += [lonely.eq(lonely - 1), alone.eq(lonely == 1)]
 
         m.d.sync += self.last.eq(after_sensed == written)
         with m.If(self.take):

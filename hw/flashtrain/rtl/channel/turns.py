@@ -42,15 +42,16 @@ class Turns(wiring.Component):
         m.submodules.rotation = rotation = RoundRobin(len(self.runs))
         turn = Signal(len(self.runs), init=1)
         begun = Signal(range(max(self.runs) + 1))
-        wants = Signal(len(self.runs))  # a clock late, as `leave` is
+        requests = Signal(len(self.runs))  # of those whose turn it is not; a clock late, as `leave` is
         others = Signal()
         leave = Signal()  # the unit begins no more; a clock late, to keep the way to the units short
         busy, run_over, wants_more = Signal(), Signal(), Signal()  # the unit
         moves = Signal()
-        started = Signal()  # a clock late, too
+        started, starters = Signal(), Signal(len(self.runs))  # a clock late, too
         m.d.comb += [
-            rotation.requests.eq(wants & ~turn),
-            others.eq(rotation.requests.any()),
+            rotation.requests.eq(requests),
+            others.eq(requests.any()),
+            started.eq(starters.any()),
             self.turn.eq(turn),
             busy.eq((turn & Cat(unit.busy for unit in self.units)).any()),
             wants_more.eq((turn & Cat(unit.wants for unit in self.units)).any()),
@@ -59,9 +60,9 @@ class Turns(wiring.Component):
             rotation.advance.eq(moves),
         ]
         m.d.sync += [
-            wants.eq(Cat(unit.wants for unit in self.units)),
+            requests.eq(Cat(unit.wants for unit in self.units) & ~turn),
             leave.eq(others & (run_over | ~(busy | wants_more))),
-            started.eq((turn & Cat(unit.started for unit in self.units)).any()),
+            starters.eq(turn & Cat(unit.started for unit in self.units)),
         ]
         for number, unit in enumerate(self.units):
             m.d.comb += unit.go.eq(turn[number] & ~leave)

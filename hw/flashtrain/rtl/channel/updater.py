@@ -81,6 +81,7 @@ class Updater(wiring.Component):
         loaded = Signal()
         slot, copies = Signal.like(page_set.slot), Signal.like(page_set.copies)  # of the newest tile
         last_page = Signal.like(page_set.last)
+        at_last = Signal()  # the page that is loaded is the set's last; right when it has been loaded
         failed = Signal()
         m.d.comb += [
             self.turn.wants.eq(self.sets.valid),
@@ -95,6 +96,7 @@ class Updater(wiring.Component):
             self.watch.last_page.eq(last_page),
         ]
 
+        m.d.sync += at_last.eq(plane == page_set.last)
         operation = partial(bus_operation, m, self)
 
         def load() -> None:
@@ -144,7 +146,7 @@ class Updater(wiring.Component):
                 with m.If(self.bus_done):
                     m.d.sync += plane.eq(plane + 1)
                     m.next = "LOAD"
-                    with m.If(plane == page_set.last):
+                    with m.If(at_last):
                         m.d.sync += plane.eq(0)
                         with m.If(page_set.kind == PageKind.CONSTANTS):
                             accept()
