@@ -164,7 +164,7 @@ class Centre:
         self.dut.counter_sample.value = 1
         for counter in ChannelCounter:
             self.dut.counter_select.value = counter.value
-            for _ in range(3):
+            for _ in range(4):
                 await RisingEdge(self.dut.clk)
             values[counter.name] = int(self.dut.counter_value.value)
         return values
