@@ -54,7 +54,7 @@ def test_next_states_become_assignments():
     text = with_next_states_at_the_clock(exported())
     assert text.count("always_comb") == 1, "what assigns several parts at once stays"
     assert text.split("always_comb")[0].count("<=") == 1, "and the register that takes it"
-    assert text.split("  always_ff @(posedge clk)\n    if (rst) begin\n")[1].count("if (rst)") == 0
+    assert text.split("  always_ff @(posedge clk) begin\n")[-1].count("if (rst)") == 1
 
 
 def test_a_next_state_that_is_read_stays():
@@ -80,8 +80,9 @@ class Steps(wiring.Component):
 
 def test_readers_stand_before_what_they_read():
     text = with_next_states_at_the_clock(export_design(Steps(), "steps").files["steps.sv"])
-    running = text.split("end else begin")[1]
+    running, reset = text.split("  always_ff @(posedge clk) begin\n")[-1].split("if (rst)")
     assert re.findall(r"^    (\w+) +<=", running, re.MULTILINE) == ["third", "second", "first_one"]
+    assert reset.count("<=") == 3, "which comes last"
 
 
 @pytest.fixture(scope="module")

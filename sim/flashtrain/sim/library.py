@@ -152,7 +152,8 @@ _HEADER = (
 def header_of_models(
     models: dict[str, Model], facts: dict[str, ModelFacts], unheard: set[tuple[str, str]]
 ) -> Iterator[str]:
-    """How each model is moved, and the ranges of its state that tell whether it is still (`sleep.h`).
+    """How each model is moved, the ranges of its state that tell whether it is still (`sleep.h`), and those
+    of its outputs (`parts.h`).
 
     `unheard`: ports of modules that do not.
     """
@@ -177,6 +178,11 @@ def header_of_models(
             yield f"        memories.push_back(FLASHTRAIN_MEMBER({root}, {omitted}));"
         yield f"        return without(sizeof({root}), std::move(memories));"
         yield "    }();"
+        yield "};"
+        yield "template <>"
+        yield f"struct flashtrain::Outputs<{root}> {{"
+        words = [f"FLASHTRAIN_SPAN({root}, {word[0]}, {word[-1]})" for word in facts[name].words]
+        yield f"    static constexpr std::array<Range, {len(words)}> words{{{{{', '.join(words)}}}}};"
         yield "};"
 
 

@@ -2,7 +2,9 @@
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from flashtrain.rtl.tools import ToolError
 from flashtrain.sim.build_cache import build_once
@@ -11,15 +13,27 @@ from flashtrain.sim.verilated import Model
 _LARGE = 64
 """Rows from which on a memory is large."""
 
+_WORD = 8
+"""Bytes of the longest word of outputs."""
+
+_OUTPUT_BYTES = {"8": 1, "16": 2, "": 4, "64": 8}
+_OUTPUTS = re.compile(r"(?: +VL_OUT(?:8|16|64|)\(\w+,.*\);\n)+")
+_OUTPUT = re.compile(r"VL_OUT(?P<kind>\d*)\((?P<name>\w+),")
+
 
 @dataclass(frozen=True)
 class ModelFacts:
     """`memories` are the large ones; `clocked` says whether there are registers; `follows_inputs` holds every
-    name that the logic between inputs and registers or outputs reads or writes."""
+    name that the logic between inputs and registers or outputs reads or writes.
+
+    `words`: outputs that are side by side in the state, in as many bytes as an integer has; wide outputs are
+    in none of them.
+    """
 
     memories: tuple[str, ...]
     clocked: bool
     follows_inputs: frozenset[str]
+    words: tuple[tuple[str, ...], ...]
 
     @property
     def has_input_logic(self) -> bool:
@@ -45,13 +59,33 @@ def model_facts(model: Model, *, one_clock: bool = True) -> ModelFacts:
             "those of a struct that reads its own fields, see UNOPTFLAT in its build.log"
         )
     return ModelFacts(
-        tuple(content["memories"]), bool(content["triggers"]), frozenset(content["follows_inputs"])
+        tuple(content["memories"]),
+        bool(content["triggers"]),
+        frozenset(content["follows_inputs"]),
+        tuple(_words_of_outputs(_header(model))),
     )
+
+
+def _header(model: Model) -> str:
+    return (model.folder / f"{model.prefix}___024root.h").read_text()
+
+
+def _words_of_outputs(header: str) -> Iterator[tuple[str, ...]]:
+    for lines in _OUTPUTS.findall(header):
+        found = [(match["name"], _OUTPUT_BYTES[match["kind"]]) for match in _OUTPUT.finditer(lines)]
+        for size, outputs in groupby(found, key=lambda output: output[1]):
+            names = [name for name, _size in outputs]
+            count = _WORD // size
+            while names:
+                while count > len(names):
+                    count //= 2
+                yield tuple(names[:count])
+                del names[:count]
 
 
 def _read(model: Model) -> dict[str, list[str]]:
     text = "".join(p.read_text() for p in sorted(model.folder.glob(f"{model.prefix}___024root__*.cpp")))
-    header = (model.folder / f"{model.prefix}___024root.h").read_text()
+    header = _header(model)
     rows_of_memories = re.findall(r"VlUnpacked<.*, (\d+)> (\w+);", header)
     return {
         "memories": [name for rows, name in rows_of_memories if int(rows) > _LARGE],

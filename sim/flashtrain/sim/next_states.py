@@ -5,7 +5,8 @@ and evaluates it after each edge and again whenever an input has changed, though
 next edge. As assignments to the register itself it costs no state and is evaluated once, and a register that
 keeps its value costs a test.
 
-Who reads a register stands before who writes it, as far as that is possible: then Verilator needs no copy.
+Who reads a register stands before who writes it, as far as that is possible, and the reset is last: then
+Verilator needs no copy.
 """
 
 import re
@@ -64,8 +65,8 @@ def _merged(module: str) -> str:
     module = _REGISTER.sub(lambda match: "" if match["next"] in merged else match[0], module)
     processes = "".join(f"  always_ff @(posedge clk) begin\n{body}  end\n" for body in plain)
     if resets:
-        processes += "  always_ff @(posedge clk)\n    if (rst) begin\n" + "".join(resets)
-        processes += "    end else begin\n" + "".join(_readers_first(running, module)) + "    end\n"
+        processes += "  always_ff @(posedge clk) begin\n" + "".join(_readers_first(running, module))
+        processes += "    if (rst) begin\n" + "".join(resets) + "    end\n  end\n"
     return module.removesuffix("endmodule\n") + processes + "endmodule\n"
 
 

@@ -22,8 +22,7 @@ def prefix_of(part: Part) -> str:
 class PartsClass:
     """The text of class `name`, which holds many instances of the component.
 
-    `restless` parts never sleep; `silent` inputs of the whole wake nobody; `settle` does not report changes
-    of its `polled` outputs.
+    `restless` parts never sleep; `silent` inputs of the whole wake nobody; its `polled` outputs are no news.
     """
 
     def __init__(
@@ -54,18 +53,16 @@ class PartsClass:
         name, parts = self._name, self._cut.parts
         clocked = [part for part in parts if self._facts[part.module].clocked and not part.gated]
         initialisers = ", ".join(f"{part.name}{{context, count}}" for part in parts)
-        answering = [part.name for part in self._answering()]
         yield f"class {name} {{"
         yield "  public:"
         yield f"    {name}(VerilatedContext& context, int count) : {initialisers} {{}}"
-        yield "    // All parts follow their inputs. The instances of which what they drive may have changed."
+        yield "    // All parts follow their inputs. Instances that drive anything new since the last time."
         yield "    uint64_t settle() {"
-        yield f"        const uint64_t changed = {_any(answering, 'moved', 'dirty')};"
-        yield f"        while ({_any([part.name for part in parts], 'dirty')}) {{"
+        yield f"        while ({_any(parts, 'dirty')}) {{"
         for part in parts:
             yield from (f"            {line}" for line in self._settle(part))
         yield "        }"
-        yield f"        return changed | {_any(answering, 'awake')};"
+        yield "        return std::exchange(news_, 0);"
         yield "    }"
         yield "    // The clock of these instances rises; settled before."
         yield "    void edge(uint64_t clock, uint64_t instances = ~uint64_t{0}) {"
@@ -75,13 +72,12 @@ class PartsClass:
             moved = f"flashtrain::Each({part.name}.moved)"
             yield f"        for (const int i : {moved}) carry_from_{part.name}(i);"
         yield "    }"
-        yield "    // The instances of which what comes from registers may have changed at the last edge."
-        yield f"    uint64_t moved() const {{ return {_any(answering, 'moved')}; }}"
         yield "    template <typename Action>"
         yield "    void for_each_model(Action action) {"
         for part in parts:
             yield f"        {part.name}.for_each_model(action);"
             yield f"        {part.name}.wake_all({'true' if part in clocked else 'false'});"
+        yield f"        news_ = {parts[0].name}.moved;"
         yield "    }"
         yield from (line for wire in self._cut.wires if not wire.part for line in self._input(wire))
         yield from (line for wire in self._cut.wires if wire.part for line in self._outputs(wire))
@@ -89,25 +85,11 @@ class PartsClass:
         yield "  private:"
         for part in parts:
             yield f"    void carry_from_{part.name}(int i) {{"
-            yield from (f"        {line}" for line in self._carry(part, following=False))
+            yield from (f"        {line}" for line in self._carry(part))
             yield "    }"
-            yield f"    void carry_following_{part.name}(int i) {{"
-            yield from (f"        {line}" for line in self._carry(part, following=True))
-            yield "    }"
+        yield "    uint64_t news_ = 0;"
         yield from (f"    flashtrain::Part<{prefix_of(part)}> {part.name};" for part in parts)
         yield "};"
-
-    def _answering(self) -> list[Part]:
-        """Parts that drive outputs of the whole."""
-        return [
-            part
-            for part in self._cut.parts
-            if any(
-                wire.part == part.name and not to and port not in self._polled
-                for wire in self._cut.wires
-                for to, port in wire.to
-            )
-        ]
 
     def _settle(self, part: Part) -> Iterator[str]:
         name = part.name
@@ -119,7 +101,7 @@ class PartsClass:
         elif self._facts[part.module].has_input_logic:
             yield f"for (const int i : flashtrain::Each({name}.wake_dirty())) {{"
             yield f"    flashtrain::settle({name}[i]);"
-            yield f"    carry_following_{name}(i);"
+            yield f"    carry_from_{name}(i);"
             yield "}"
         else:
             yield f"{name}.wake_dirty();"
@@ -131,19 +113,25 @@ class PartsClass:
         if name not in self._restless:
             yield f"{name}.rest(clock);"
 
-    def _carry(self, part: Part, *, following: bool) -> Iterator[str]:
-        """To the parts that a part drives: all of it, or only what follows its inputs."""
-        follows = self._facts[part.module].follows_inputs
-        wires = [
-            wire
-            for wire in self._cut.wires
-            if wire.part == part.name and (not following or member(wire.port) in follows)
-        ]
+    def _carry(self, part: Part) -> Iterator[str]:
+        """To the parts that a part drives, and what the whole drives."""
+        wires = {member(wire.port): wire for wire in self._cut.wires if wire.part == part.name}
+        words = self._facts[part.module].words
+        for number, word in enumerate(words):
+            lines = list(self._carry_wires(part, [wires.pop(port) for port in word if port in wires]))
+            if lines:
+                yield f"if ({part.name}.news<{number}>(i)) {{"
+                yield from (f"    {line}" for line in lines)
+                yield "}"
+        yield from self._carry_wires(part, list(wires.values()))
+
+    def _carry_wires(self, part: Part, wires: list[Wire]) -> Iterator[str]:
         carried: dict[str, list[tuple[str, str]]] = {}
         for wire in wires:
             for to, port in wire.to:
-                if to:
-                    carried.setdefault(to, []).append((port, wire.port))
+                carried.setdefault(to, []).append((port, wire.port))
+        if any(port not in self._polled for port, _from in carried.pop("", [])):
+            yield "news_ |= uint64_t{1} << i;"
         for to, ports in sorted(carried.items()):
             yield "{"
             yield f"    const auto& from = {part.name}[i];"
@@ -182,6 +170,6 @@ class PartsClass:
                 yield f"    const auto& {port}(int i = 0) const {{ return {source}; }}"
 
 
-def _any(parts: Iterable[str], *masks: str) -> str:
-    """The instances of which one of these masks of one of these parts has the bit."""
-    return " | ".join(f"{part}.{mask}" for part in parts for mask in masks) or "uint64_t{0}"
+def _any(parts: Iterable[Part], mask: str) -> str:
+    """The instances of which the mask of one of these parts has the bit."""
+    return " | ".join(f"{part.name}.{mask}" for part in parts) or "uint64_t{0}"

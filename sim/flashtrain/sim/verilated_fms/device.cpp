@@ -88,11 +88,11 @@ class Device {
     // One clock. What the hub sends comes from its registers, so the channels can have it before the edge; of what a
     // channel sends, only the answer to a request depends on it within the clock.
     void clock() {
-        const bool hub_moved = hub_.moved();
-        if (hub_moved) broadcast();
+        const bool hub_speaks = std::exchange(hub_news_, false);
+        if (hub_speaks) broadcast();
         for (auto& group : groups_) {
             exchange_with_dies(*group);
-            const uint64_t told = hub_moved ? to_engines(*group) : 0;
+            const uint64_t told = hub_speaks ? to_engines(*group) : 0;
             for (const int i : Each{group->engines.settle() | told}) {
                 from_channel[group->first + i](group->engines, i, hub_);
             }
@@ -100,7 +100,7 @@ class Device {
                 for (int i = 0; i < group->count; ++i) counter[group->first + i](group->engines, i, hub_);
             }
         }
-        hub_.settle();
+        settle_hub();
 
         queue_reader_.sample(clocks_);
         queue_writer_.sample(clocks_);
@@ -116,7 +116,7 @@ class Device {
         ++clocks_;
         memory_.budget.clock();
         drive_tensor_buffer();
-        hub_.settle();
+        settle_hub();
     }
 
     Stop run(uint64_t most) {
@@ -138,7 +138,7 @@ class Device {
         record(clocks_, clocks_, REGISTER_WRITTEN, 0, 0, address);
         CData awvalid = 1, wvalid = 1;
         for (int i = 0; i < kRegisterClocks; ++i) {
-            hub_.settle();
+            settle_hub();
             const bool aw = awvalid & hub_.registers__awready();
             const bool w = wvalid & hub_.registers__wready();
             const bool b = hub_.registers__bvalid();
@@ -160,7 +160,7 @@ class Device {
         hub_.registers__rready(CData{1});
         CData arvalid = 1;
         for (int i = 0; i < kRegisterClocks; ++i) {
-            hub_.settle();
+            settle_hub();
             const bool ar = arvalid & hub_.registers__arready();
             const bool r = hub_.registers__rvalid();
             const bool error = hub_.registers__rresp() & 2;
@@ -212,6 +212,8 @@ class Device {
         std::array<uint32_t, kGroup> told{};  // by the hub, as `told` has it
         std::array<std::unique_ptr<Dies>, kDies> dies;
     };
+
+    void settle_hub() { hub_news_ |= hub_.settle() != 0; }
 
     // What comes from the hub to the channels before the edge. Those for which it says anything, or something else.
     uint64_t to_engines(Group& group) {
@@ -350,6 +352,7 @@ class Device {
 
     VerilatedContext context_;
     Hub hub_{context_, 1};
+    bool hub_news_ = false;  // for the channels
     std::vector<std::unique_ptr<Group>> groups_;
     Memory memory_;
     AxiReader<Of<decltype(hub_.queue__araddr())>, Of<decltype(hub_.queue__wdata())>> queue_reader_{

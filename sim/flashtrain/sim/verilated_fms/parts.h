@@ -6,12 +6,17 @@
 // are carried until nothing changes any more, which is soon: there are no combinational loops. A part with a gated
 // clock sees that clock as an input.
 //
+// Most of what a part puts out stays as it was: it is compared in words of several outputs each (*news*), and only the
+// wires of a word that is new are looked at.
+//
 // The same part of all instances is moved before the next part, so that its code is fetched once.
 
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -77,6 +82,14 @@ class Part {
         dirty = moved = all_;
         awake = clocked ? all_ : 0;
         looked_at_ = 0;
+        for (int i : Each{all_}) forget(i, Numbers{});
+    }
+
+    // Whether this word of outputs is not what it was when asked last.
+    template <std::size_t number>
+    bool news(int i) {
+        const auto now = word<number>(i);
+        return std::exchange(said_[i][number], now) != now;
     }
 
     // An input has changed: one that some logic follows within the clock, or one that only registers see.
@@ -107,6 +120,26 @@ class Part {
     uint64_t dirty = 0, awake = 0, moved = 0;
 
   private:
+    static constexpr auto& kWords = Outputs<Root>::words;
+    using Numbers = std::make_index_sequence<kWords.size()>;
+
+    template <std::size_t number>
+    auto word(int i) const {
+        constexpr std::size_t bytes = kWords[number].bytes;
+        static_assert(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
+        using Short = std::conditional_t<bytes == 1, uint8_t, uint16_t>;
+        using Long = std::conditional_t<bytes == 4, uint32_t, uint64_t>;
+        std::conditional_t<bytes <= 2, Short, Long> value;
+        std::memcpy(&value, reinterpret_cast<const char*>(roots_[i]) + kWords[number].offset, bytes);
+        return value;
+    }
+
+    // All that it puts out is news.
+    template <std::size_t... numbers>
+    void forget(int i, std::index_sequence<numbers...>) {
+        ((said_[i][numbers] = ~uint64_t{word<numbers>(i)}), ...);
+    }
+
     void wake(uint64_t instances) {
         awake |= instances;
         looked_at_ &= ~instances;
@@ -115,6 +148,7 @@ class Part {
     uint64_t all_;
     uint64_t looked_at_ = 0;  // their state is compared at each edge
     std::array<Root*, kMostInstances> roots_{};
+    std::array<std::array<uint64_t, kWords.size()>, kMostInstances> said_{};
     std::vector<std::unique_ptr<Model>> models_;
     std::array<Stillness<Root>, kMostInstances> stillness_;
 };

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -24,6 +25,10 @@ struct Range {
 
 #define FLASHTRAIN_MEMBER(Root, name) \
     flashtrain::Range { offsetof(Root, name), sizeof(Root::name) }
+
+// From one member to another behind it.
+#define FLASHTRAIN_SPAN(Root, first, last) \
+    flashtrain::Range { offsetof(Root, first), offsetof(Root, last) + sizeof(Root::last) - offsetof(Root, first) }
 
 // What is left of so many bytes without these ranges.
 inline std::vector<Range> without(std::size_t bytes, std::vector<Range> omitted) {
@@ -41,6 +46,10 @@ inline std::vector<Range> without(std::size_t bytes, std::vector<Range> omitted)
 // `ranges`: a model's state without its large memories; generated.
 template <typename Root>
 struct State;
+
+// `words`: a model's outputs, several in one integer; generated.
+template <typename Root>
+struct Outputs;
 
 constexpr uint64_t kShortestInterval = 8;
 
