@@ -18,9 +18,13 @@ from amaranth.lib.wiring import Out
 from flashtrain.rtl.arbiter import StreamMerge
 from flashtrain.rtl.axi_guard import AxiGuard
 from flashtrain.rtl.channel.block_table import BlockTable
+from flashtrain.rtl.channel.bus_arbiter import BusArbiter
 from flashtrain.rtl.channel.bus_controller import BusController
+from flashtrain.rtl.channel.bus_rest import BusRest
+from flashtrain.rtl.channel.bus_speller import BusSpeller
 from flashtrain.rtl.channel.clockwork import ChannelClockwork
 from flashtrain.rtl.channel.die_agent import DieAgent
+from flashtrain.rtl.channel.free_pages import FreePages
 from flashtrain.rtl.channel.gearbox import PageSerializer
 from flashtrain.rtl.channel.page_sender import PageSender
 from flashtrain.rtl.channel.page_sets import PageSets
@@ -67,16 +71,22 @@ _HUB_PARTS = (
 )  # fmt: skip
 _HUB_OPTIONS = {"restless": ("clockwork",)}
 _CHANNEL_PARTS = (
-    PageSets, SetIdentities, ProgramResults, PageSerializer, ReadIntake, ReadBuffer, PageSender,
-    BusController, BlockTable, EraseBroadcast, DieAgent, ChannelClockwork, PinChecker,
+    PageSets, SetIdentities, ProgramResults, PageSerializer, ReadIntake, ReadBuffer, FreePages,
+    PageSender, BusController, BusArbiter, BusRest, BusSpeller, BlockTable, EraseBroadcast, DieAgent,
+    ChannelClockwork, PinChecker,
 )  # fmt: skip
 _CHANNEL_OPTIONS = {
     "restless": ("engine_clockwork",),
     "silent": ("cycle",),
     # What the hub does not look at is no news for it.
-    "polled": ("counter_value", "violations", *(f"nand__{name}" for name in (*SHARED_PINS, "ce_n"))),
+    "polled": ("counter_value", "violations"),
+    "reports": {"pins": tuple(f"nand__{name}" for name in (*SHARED_PINS, "ce_n"))},
 }
-_DIE_OPTIONS = {"restless": (REST, "logic")}
+_DIE_OPTIONS = {
+    "restless": (REST, "logic"),
+    "polled": ("violations",),
+    "reports": {"rest": ("resting", "wake")},
+}
 _DIE_PARTS = (Updater, UpdateUnit, TileDecoder, TileEncoder)
 
 

@@ -22,7 +22,8 @@ def prefix_of(part: Part) -> str:
 class PartsClass:
     """The text of class `name`, which holds many instances of the component.
 
-    `restless` parts never sleep; `silent` inputs of the whole wake nobody; its `polled` outputs are no news.
+    `restless` parts never sleep; `silent` inputs of the whole wake nobody; its `polled` outputs are no news,
+    and those of `reports`, by name, are other news.
     """
 
     def __init__(
@@ -34,10 +35,17 @@ class PartsClass:
         restless: tuple[str, ...] = (),
         silent: tuple[str, ...] = (),
         polled: tuple[str, ...] = (),
+        reports: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
         self._name, self._cut, self._facts = name, cut, facts
-        self._restless, self._silent, self._polled = restless, silent, polled
+        self._restless, self._silent = restless, silent
+        self._reports = {port: report for report, ports in (reports or {}).items() for port in ports}
+        self._reports |= dict.fromkeys(polled, "")
         self._parts = {part.name: part for part in cut.parts}
+
+    @property
+    def _kinds_of_news(self) -> list[str]:
+        return ["news", *sorted(set(self._reports.values()) - {""})]
 
     @property
     def unheard(self) -> set[tuple[str, str]]:
@@ -64,6 +72,8 @@ class PartsClass:
         yield "        }"
         yield "        return std::exchange(news_, 0);"
         yield "    }"
+        for report in self._kinds_of_news[1:]:
+            yield f"    uint64_t new_{report}() {{ return std::exchange({report}_, 0); }}"
         yield "    // The clock of these instances rises; settled before."
         yield "    void edge(uint64_t clock, uint64_t instances = ~uint64_t{0}) {"
         for part in clocked:
@@ -77,7 +87,7 @@ class PartsClass:
         for part in parts:
             yield f"        {part.name}.for_each_model(action);"
             yield f"        {part.name}.wake_all({'true' if part in clocked else 'false'});"
-        yield f"        news_ = {parts[0].name}.moved;"
+        yield from (f"        {news}_ = {parts[0].name}.moved;" for news in self._kinds_of_news)
         yield "    }"
         yield from (line for wire in self._cut.wires if not wire.part for line in self._input(wire))
         yield from (line for wire in self._cut.wires if wire.part for line in self._outputs(wire))
@@ -87,7 +97,7 @@ class PartsClass:
             yield f"    void carry_from_{part.name}(int i) {{"
             yield from (f"        {line}" for line in self._carry(part))
             yield "    }"
-        yield "    uint64_t news_ = 0;"
+        yield from (f"    uint64_t {news}_ = 0;" for news in self._kinds_of_news)
         yield from (f"    flashtrain::Part<{prefix_of(part)}> {part.name};" for part in parts)
         yield "};"
 
@@ -130,8 +140,8 @@ class PartsClass:
         for wire in wires:
             for to, port in wire.to:
                 carried.setdefault(to, []).append((port, wire.port))
-        if any(port not in self._polled for port, _from in carried.pop("", [])):
-            yield "news_ |= uint64_t{1} << i;"
+        for news in sorted({self._reports.get(port, "news") for port, _from in carried.pop("", [])} - {""}):
+            yield f"{news}_ |= uint64_t{{1}} << i;"
         for to, ports in sorted(carried.items()):
             yield "{"
             yield f"    const auto& from = {part.name}[i];"

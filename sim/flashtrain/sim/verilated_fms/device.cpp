@@ -67,7 +67,7 @@ class Device {
     void power_cycle() {
         for (auto& group : groups_) {
             for (auto& dies : group->dies) {
-                dies->selected.fill(clocks_);  // none rests
+                dies->linger(dies->all, clocks_);  // none rests
                 // Those that did have not been told the time, and what they work on is cut short now.
                 for (int i = 0; i < group->count; ++i) dies->model.cycle(clocks_, i);
                 dies->model.settle();
@@ -184,14 +184,56 @@ class Device {
 
     // The dies of one number of all channels of a group.
     struct Dies {
-        Dies(VerilatedContext& context, int count) : model{context, count}, awake{~uint64_t{0} >> (64 - count)} {}
+        Dies(VerilatedContext& context, int count) : model{context, count}, all{~uint64_t{0} >> (64 - count)} {}
+
+        // What a die says of its rest; it says the same while it is left alone.
+        void hear(int i) {
+            const uint64_t bit = uint64_t{1} << i;
+            resting = model.resting(i) ? resting | bit : resting & ~bit;
+            wake[i] = model.wake(i);
+            next_wake = 0;  // to be found out
+        }
+
+        void select(bool on, int i, uint64_t clock) {
+            const uint64_t bit = uint64_t{1} << i;
+            if (!on && selected & bit) linger(bit, clock - 1);
+            selected = on ? selected | bit : selected & ~bit;
+        }
+
+        // These have been selected until this clock.
+        void linger(uint64_t instances, uint64_t clock) {
+            lingering |= instances;
+            for (const int i : Each{instances}) lingers[i] = clock + kClocksToRest;
+        }
+
+        // Those that see the next edge.
+        void choose(uint64_t clock) {
+            for (const int i : Each{lingering}) {
+                if (clock >= lingers[i]) lingering &= ~(uint64_t{1} << i);
+            }
+            if (clock >= next_wake) {
+                due = 0;
+                next_wake = ~uint64_t{0};
+                for (const int i : Each{all}) {
+                    due |= uint64_t{clock >= wake[i]} << i;
+                    if (wake[i] > clock) next_wake = std::min(next_wake, wake[i]);
+                }
+            }
+            awake = selected | lingering | (all & ~resting) | due;
+        }
+
         Die model;
-        uint64_t awake;
-        std::array<uint64_t, kGroup> selected{};  // the last clock with CE_n low
-        // What the model says; it says the same while it is left alone.
+        uint64_t all;
+        uint64_t awake = 0;
+        uint64_t news = 0;  // they drive something new
+        uint64_t unseen = 0;  // their pins have moved since they were awake
+        uint64_t selected = 0;  // CE_n is low
+        uint64_t lingering = 0;  // it was not long ago, and they are awake until `lingers`
+        std::array<uint64_t, kGroup> lingers{};
+        uint64_t resting = 0;
         std::array<uint64_t, kGroup> wake{};
-        std::array<SData, kGroup> dq_i{};
-        std::array<CData, kGroup> dqs_i{}, rb_n{}, resting{};
+        uint64_t due = 0;  // they are to be awake
+        uint64_t next_wake = 0;  // until then no other is
     };
 
     // Channels that are moved together.
@@ -280,39 +322,36 @@ class Device {
     // change.
     void exchange_with_dies(Group& group) {
         Channel& engines = group.engines;
-        std::array<CData, kGroup> dqs_i{}, rb_n{};
-        std::array<SData, kGroup> dq_i{};
+        const uint64_t pins = engines.new_pins();
+        uint64_t answered = 0;
         for (int d = 0; d < kDies; ++d) {
             Dies& dies = *group.dies[d];
-            dies.model.settle();
-            for (const int i : Each{dies.awake}) {
-                dies.dqs_i[i] = dies.model.pins__dqs_i(i);
-                dies.dq_i[i] = dies.model.pins__dq_i(i);
-                dies.rb_n[i] = dies.model.pins__rb_n(i);
-                dies.resting[i] = dies.model.resting(i);
-                dies.wake[i] = dies.model.wake(i);
-            }
-            dies.awake = 0;
-            for (int i = 0; i < group.count; ++i) {
-                dqs_i[i] |= dies.dqs_i[i];
-                dq_i[i] |= dies.dq_i[i];
-                rb_n[i] |= dies.rb_n[i] << d;
-                const bool ce = ~engines.nand__ce_n(i) >> d & 1;
-                if (ce) dies.selected[i] = clocks_;
-                const bool awake = clocks_ - dies.selected[i] < kClocksToRest || !dies.resting[i] ||
-                                   clocks_ >= dies.wake[i];
-                if (!awake) continue;
-                dies.awake |= uint64_t{1} << i;
+            const uint64_t news = std::exchange(dies.news, 0) | dies.model.settle();
+            answered |= news;
+            for (const int i : Each{dies.model.new_rest()}) dies.hear(i);
+            for (const int i : Each{pins}) dies.select(~engines.nand__ce_n(i) >> d & 1, i, clocks_);
+            dies.unseen |= pins;
+            dies.choose(clocks_);
+            for (const int i : Each{dies.awake & dies.unseen}) {
                 to_die(engines, dies.model, i);
-                dies.model.pins__ce_n(static_cast<CData>(!ce), i);
-                dies.model.cycle(clocks_, i);
+                dies.model.pins__ce_n(static_cast<CData>(engines.nand__ce_n(i) >> d & 1), i);
             }
-            dies.model.settle();
+            dies.unseen &= ~dies.awake;
+            for (const int i : Each{dies.awake}) dies.model.cycle(clocks_, i);
+            dies.news |= dies.model.settle();
         }
-        for (int i = 0; i < group.count; ++i) {
-            engines.nand__dqs_i(dqs_i[i], i);
-            engines.nand__dq_i(dq_i[i], i);
-            engines.nand__rb_n(rb_n[i], i);
+        for (const int i : Each{answered}) {
+            CData dqs_i = 0, rb_n = 0;
+            SData dq_i = 0;
+            for (int d = 0; d < kDies; ++d) {
+                const Die& die = group.dies[d]->model;
+                dqs_i |= die.pins__dqs_i(i);
+                dq_i |= die.pins__dq_i(i);
+                rb_n |= die.pins__rb_n(i) << d;
+            }
+            engines.nand__dqs_i(dqs_i, i);
+            engines.nand__dq_i(dq_i, i);
+            engines.nand__rb_n(rb_n, i);
         }
     }
 

@@ -89,7 +89,9 @@ class Part {
     template <std::size_t number>
     bool news(int i) {
         const auto now = word<number>(i);
-        return std::exchange(said_[i][number], now) != now;
+        if (said_[i][number] == now) return false;
+        said_[i][number] = now;
+        return true;
     }
 
     // An input has changed: one that some logic follows within the clock, or one that only registers see.
