@@ -111,6 +111,7 @@ def library(tmp_path_factory) -> ctypes.CDLL:
     generated = PartsClass("Parts", parts, facts)
     text = "\n".join(generated.lines())
     assert ".stir(" in text and ".soil(" in text, "inputs of both kinds"
+    assert ".news<0>(" in text, "outputs in words"
     headers = {
         "models.h": "\n".join(header_of_models(models, facts, set())),
         "cut.h": f'#include "models.h"\n#include "parts.h"\n{text}\n',

@@ -62,7 +62,7 @@ def model_facts(model: Model, *, one_clock: bool = True) -> ModelFacts:
         tuple(content["memories"]),
         bool(content["triggers"]),
         frozenset(content["follows_inputs"]),
-        tuple(_words_of_outputs(_header(model))),
+        tuple(words_of_outputs(_header(model))),
     )
 
 
@@ -70,7 +70,8 @@ def _header(model: Model) -> str:
     return (model.folder / f"{model.prefix}___024root.h").read_text()
 
 
-def _words_of_outputs(header: str) -> Iterator[tuple[str, ...]]:
+def words_of_outputs(header: str) -> Iterator[tuple[str, ...]]:
+    """The words of `ModelFacts`, in the header of a model's state."""
     for lines in _OUTPUTS.findall(header):
         found = [(match["name"], _OUTPUT_BYTES[match["kind"]]) for match in _OUTPUT.finditer(lines)]
         for size, outputs in groupby(found, key=lambda output: output[1]):

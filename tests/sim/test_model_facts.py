@@ -1,0 +1,35 @@
+"""Outputs of a model in words, as the header of its state has them side by side."""
+
+from flashtrain.sim.model_facts import words_of_outputs
+
+HEADER = """\
+    struct {
+        VL_IN8(clk,0,0);
+        VL_OUT8(a,0,0);
+        VL_OUT8(b,1,0);
+        VL_OUT8(c,7,0);
+        VL_OUT16(d,15,0);
+        CData/*0:0*/ inside;
+        VL_OUT8(e,0,0);
+    };
+    struct {
+        VL_OUT8(f,0,0);
+        VL_OUT(g,31,0);
+        VL_OUTW(wide,127,0,4);
+        VL_OUT64(h,63,0);
+    };
+"""
+
+
+def test_a_word_is_as_long_as_an_integer():
+    found = list(words_of_outputs(HEADER))
+    assert found[:3] == [("a", "b"), ("c",), ("d",)], "of one size each, and not of three bytes"
+
+
+def test_what_is_between_ends_a_word():
+    assert list(words_of_outputs(HEADER))[3:] == [("e",), ("f",), ("g",), ("h",)], "wide ones are in none"
+
+
+def test_a_word_has_eight_bytes_at_most():
+    lines = "".join(f"        VL_OUT16(s{number},15,0);\n" for number in range(7))
+    assert list(words_of_outputs(lines)) == [("s0", "s1", "s2", "s3"), ("s4", "s5"), ("s6",)]
