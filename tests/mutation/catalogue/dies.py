@@ -49,6 +49,14 @@ DIES = (
         OPERATIONS,
     ),
     Fault(
+        "registers-rest-after-an-exchange",
+        "die/page_registers.py",
+        ", array_half == cache_half]",
+        "]",
+        "with their clock stopped, page registers give the array words of the wrong half",
+        "rtl/die/test_page_registers.py",
+    ),
+    Fault(
         "pages-named-for-ever",
         "die/beside.py",
         "[self.start.eq(1), self.holds.eq(1), named.eq(0)]",

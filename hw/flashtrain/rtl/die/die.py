@@ -1,45 +1,35 @@
 """A NAND die's logic, from the pins to the array."""
 
-from amaranth import Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib import data, enum, wiring
+from amaranth import Module, Mux
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.rtl.nand_bus import NandBus
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.errors import require
-from flashtrain.spec.nand import DieCommand as C
-from flashtrain.spec.nand import DieStatus
 
-from .array_port import ArrayPort, row_layout
-from .decoder import CommandDecoder
-from .identity import Identity
+from .array_port import ArrayPort
+from .control import CommandControl, Transfer
 from .page_registers import PageRegisters
-from .pin_lanes import PinLanes
+from .pin_lanes import LANE_BYTES, PinLanes
 from .read_level import ReadLevel
 from .sequencer import Sequencer
 from .tile_randomizer import TileRandomizer
 from .updater import Updater
 
 
-class Transfer(enum.Enum):
-    """What the data lines carry."""
-
-    NOTHING = 0
-    PAGE_IN = 1
-    PAGE_OUT = 2
-    STATUS = 3
-    PLANE_STATUS = 4
-    ID = 5
-    CONSTANTS_IN = 6
-    GRADIENT_IN = 7
-    COPY_OUT = 8
-    STATISTICS = 9
-    BESIDE_OUT = 10
-    FEATURE_IN = 11
-
-
 class Die(wiring.Component):
-    """Logic of one die. It is the same for every die of a system; what differs is the array on its port.
+    """Logic of one die. It is the same for every die of a system; what differs is the array on its port::
+
+        commands, addresses ──▶ control ──▶ sequencer ◀──▶ array
+                                   │            │            ▲
+                                   ▼            ▼            ▼
+        data ◀─────────────────▶ lanes ◀─▶ page registers ◀──▶
+                                   │            ▲
+                                   └─▶ updater ◀┘
+
+    At each beat of a page lanes move, page registers once for each lane that is written or word that is read,
+    and the others rest.
 
     Commands are those of `spec.nand` without GET FEATURES (EEh) and parameter page (ECh). Protocol is taken
     on trust: what ONFI forbids has no defined effect.
@@ -86,30 +76,26 @@ class Die(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         pins = self.pins
-        m.submodules.decoder = decoder = CommandDecoder(
-            copyback=self.config.geometry.spare_blocks > 0, features=self.config.read_levels > 0
-        )
+        m.submodules.control = control = CommandControl(self.config)
         m.submodules.sequencer = sequencer = Sequencer(self.config)
-        m.submodules.identity = identity = Identity()
         m.submodules.lanes = lanes = PinLanes(self.config)
         m.submodules.registers = registers = PageRegisters(self.config)
         m.submodules.updater = updater = Updater(self.config)
 
-        selected = Signal()
+        for name in ("ce_n", "we", "cle", "ale", "dq_o"):
+            m.d.comb += getattr(control, name).eq(getattr(pins, name))
+        for name in ("command", "byte", "address", "first", "row", "copies"):
+            m.d.comb += getattr(sequencer, name).eq(getattr(control, name))
+        for name in ("ready", "array_ready", "beside", "failed", "failed_before", "within_update"):
+            m.d.comb += getattr(control, name).eq(getattr(sequencer, name))
+        for name in ("seek", "seek_plane", "new_plane", "column"):
+            m.d.comb += getattr(lanes, name).eq(getattr(control, name))
+        for name in ("load", "update", "header_begin", "statistics_begin"):
+            m.d.comb += getattr(updater, name).eq(getattr(control, name))
         m.d.comb += [
-            selected.eq(~pins.ce_n),
-            decoder.command_cycle.eq(selected & pins.we & pins.cle),
-            decoder.address_cycle.eq(selected & pins.we & pins.ale),
-            decoder.byte.eq(pins.dq_o[:8]),
-            identity.address.eq(pins.dq_o[:8]),
-            decoder.ready.eq(sequencer.ready),
-            decoder.within_update.eq(sequencer.within_update),
-            sequencer.command.eq(decoder.command),
-            sequencer.byte.eq(pins.dq_o[:8]),
-            sequencer.address.eq(decoder.address),
-            sequencer.first.eq(decoder.first),
-            sequencer.row.eq(decoder.row),
-            sequencer.copies.eq(decoder.copies),
+            updater.clear.eq(control.clear_statistics),
+            registers.clear.eq(control.clear),
+            registers.column.eq(control.column),
             pins.rb_n.eq(sequencer.ready),
             sequencer.update_busy.eq(updater.busy),
             sequencer.update_damaged.eq(updater.damaged),
@@ -135,28 +121,22 @@ class Die(wiring.Component):
         if self.config.code:
             connect(m, updater.code, registers.code)
 
-        transfer = Signal(Transfer)
+        word_lanes = self.config.die_word_bytes // LANE_BYTES
+        selected = ~pins.ce_n
+        transfer = control.transfer
         if self.config.read_levels:
             m.submodules.read_level = read_level = ReadLevel(self.config)
-            named = decoder.address & (decoder.first == C.SET_FEATURES)
-            with m.If(named):
-                m.d.sync += transfer.eq(Transfer.FEATURE_IN)
             m.d.comb += [
-                read_level.begin.eq(named),
+                read_level.begin.eq(control.feature),
                 read_level.beat.eq(selected & pins.dqs_o & (transfer == Transfer.FEATURE_IN)),
                 read_level.byte.eq(pins.dq_o[:8]),
                 read_level.clear.eq(sequencer.array.abort),
                 sequencer.feature.eq(read_level.taken),
                 self.array.level.eq(read_level.level),
             ]
-        row = data.View(row_layout(self.config), decoder.row[: row_layout(self.config).size])
-        status_plane = Signal.like(row.plane, reset_less=True)
         m.d.comb += [
             registers.swap.eq(sequencer.swap),
-            registers.column.eq(decoder.column),
-            lanes.new_plane.eq(row.plane),
-            lanes.column.eq(decoder.column),
-            lanes.fetch.eq(sequencer.handed_over),
+            lanes.fetch.eq(sequencer.handed_over | control.fetch),
             lanes.byte_pair_in.eq(pins.dq_o),
             updater.start.eq(sequencer.update),
             updater.abort.eq(sequencer.array.abort),
@@ -166,10 +146,17 @@ class Die(wiring.Component):
             registers.lane_in.eq(lanes.lane_in),
             registers.put.eq(lanes.put & (transfer == Transfer.PAGE_IN)),
             updater.put.eq(lanes.put & (transfer == Transfer.GRADIENT_IN)),
-            registers.ask.eq(lanes.ask & (transfer != Transfer.COPY_OUT)),
+            registers.ask.eq(lanes.ask & (transfer != Transfer.COPY_OUT) & (lanes.lane % word_lanes == 0)),
             registers.beside.eq(transfer == Transfer.BESIDE_OUT),
             updater.ask.eq(lanes.ask & (transfer == Transfer.COPY_OUT)),
-            lanes.lane_out.eq(Mux(transfer == Transfer.COPY_OUT, updater.lane_out, registers.lane_out)),
+            # Lanes are one further than what was asked for.
+            lanes.lane_out.eq(
+                Mux(
+                    transfer == Transfer.COPY_OUT,
+                    updater.lane_out,
+                    registers.word_out.word_select((lanes.lane - 1) % word_lanes, 8 * LANE_BYTES),
+                )
+            ),
         ]
         # What only passes by on the pins does not reach the updater: there nothing moves without need.
         with m.If((transfer == Transfer.GRADIENT_IN) | (transfer == Transfer.COPY_OUT)):
@@ -185,61 +172,6 @@ class Die(wiring.Component):
                 m.d.comb += lanes.beat_in.eq(1)
             with m.Case(Transfer.CONSTANTS_IN):
                 m.d.comb += updater.header_beat.eq(1)
-        with m.If(decoder.command), m.Switch(pins.dq_o[:8]):
-            with m.Case(C.READ_STATUS):
-                m.d.sync += transfer.eq(Transfer.STATUS)
-            with m.Case(C.READ_CACHE, C.READ_CACHE_END):
-                m.d.comb += [lanes.seek.eq(1), lanes.column.eq(0)]
-                m.d.sync += transfer.eq(Transfer.PAGE_OUT)
-            with m.Case(C.CHANGE_READ_COLUMN_CONFIRM):
-                m.d.comb += lanes.fetch.eq(1)
-                m.d.sync += transfer.eq(Transfer.PAGE_OUT)
-            with m.Case(C.READ, C.READ_CONFIRM, C.READ_MULTI_PLANE):
-                m.d.sync += transfer.eq(Transfer.PAGE_OUT)
-            with m.Case(C.LOAD_CONSTANTS):
-                m.d.comb += updater.header_begin.eq(1)
-                m.d.sync += transfer.eq(Transfer.CONSTANTS_IN)
-            with m.Case(C.READ_COPY_CONFIRM):
-                m.d.comb += lanes.fetch.eq(1)
-                m.d.sync += transfer.eq(Transfer.COPY_OUT)
-            with m.Case(C.READ_STATISTICS_CONFIRM):
-                m.d.comb += updater.statistics_begin.eq(1)
-                m.d.sync += transfer.eq(Transfer.STATISTICS)
-            with m.Default():
-                m.d.sync += transfer.eq(Transfer.NOTHING)
-        m.d.comb += [
-            updater.clear.eq(decoder.command & (pins.dq_o[:8] == C.LOAD_CONSTANTS_CONFIRM)),
-            updater.update.eq(decoder.command & (pins.dq_o[:8] == C.UPDATE)),
-        ]
-        with m.If(decoder.address), m.Switch(decoder.first):
-            with m.Case(C.READ, C.CHANGE_READ_COLUMN_ENHANCED):
-                m.d.comb += [lanes.seek.eq(1), lanes.seek_plane.eq(1)]
-            with m.Case(C.CHANGE_READ_COLUMN):
-                m.d.comb += lanes.seek.eq(1)
-            with m.Case(C.READ_COPY):
-                m.d.comb += [lanes.seek.eq(1), lanes.seek_plane.eq(1), lanes.column.eq(0)]
-            with m.Case(C.SELECT_BESIDE):
-                m.d.comb += [
-                    lanes.seek.eq(1),
-                    lanes.seek_plane.eq(1),
-                    lanes.column.eq(0),
-                    lanes.fetch.eq(1),
-                ]
-                m.d.sync += transfer.eq(Transfer.BESIDE_OUT)
-            with m.Case(C.LOAD_GRADIENT):
-                m.d.comb += [lanes.seek.eq(1), lanes.seek_plane.eq(1), lanes.column.eq(0), updater.load.eq(1)]
-                m.d.sync += transfer.eq(Transfer.GRADIENT_IN)
-            with m.Case(C.PROGRAM):
-                m.d.comb += [lanes.seek.eq(1), lanes.seek_plane.eq(1), registers.clear.eq(1)]
-                m.d.sync += transfer.eq(Transfer.PAGE_IN)
-            with m.Case(C.CHANGE_WRITE_COLUMN):
-                m.d.comb += lanes.seek.eq(1)
-                m.d.sync += transfer.eq(Transfer.PAGE_IN)
-            with m.Case(C.READ_STATUS_ENHANCED):
-                m.d.sync += [transfer.eq(Transfer.PLANE_STATUS), status_plane.eq(row.plane)]
-            with m.Case(C.READ_ID):
-                m.d.comb += identity.begin.eq(1)
-                m.d.sync += transfer.eq(Transfer.ID)
 
         m.d.sync += [pins.dqs_i.eq(0), pins.dq_i.eq(0)]
         with m.If(selected & pins.re):
@@ -251,32 +183,7 @@ class Die(wiring.Component):
                 with m.Case(Transfer.STATISTICS):
                     m.d.comb += updater.statistics_next.eq(1)
                     m.d.sync += pins.dq_i.eq(updater.byte_pair_out)
-                with m.Case(Transfer.STATUS):
-                    m.d.sync += pins.dq_i.eq(
-                        status_byte(sequencer, sequencer.failed.any(), sequencer.failed_before.any())
-                    )
-                with m.Case(Transfer.PLANE_STATUS):
-                    m.d.sync += pins.dq_i.eq(
-                        status_byte(
-                            sequencer,
-                            sequencer.failed.bit_select(status_plane, 1),
-                            sequencer.failed_before.bit_select(status_plane, 1),
-                        )
-                    )
-                with m.Case(Transfer.ID):
-                    m.d.comb += identity.next.eq(1)
-                    m.d.sync += pins.dq_i.eq(identity.byte)
+                with m.Default():
+                    m.d.comb += control.next.eq(transfer == Transfer.ID)
+                    m.d.sync += pins.dq_i.eq(control.answer)
         return m
-
-
-def status_byte(sequencer: Sequencer, failed, failed_before):
-    """The status byte with the given FAIL and FAILC."""
-    bits: dict[int, Value] = {
-        DieStatus.FAIL: failed,
-        DieStatus.FAILC: failed_before,
-        DieStatus.BESIDE: sequencer.beside,
-        DieStatus.ARDY: sequencer.array_ready,
-        DieStatus.RDY: sequencer.ready,
-        DieStatus.WP_N: Const(1, 1),
-    }
-    return Cat(bits.get(1 << bit, Const(0, 1)) for bit in range(8))

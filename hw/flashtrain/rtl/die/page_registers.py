@@ -1,6 +1,6 @@
 """The cache and data registers of all planes."""
 
-from amaranth import Module, Mux, Signal
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -32,8 +32,12 @@ class PageRegisters(wiring.Component):
     clear : In(1)      fills the cache register of the plane at which the pins are from the next clock on with
                        FFh, a word per clock, from `column`, a multiple of the word, on and around
     beside : In(1)     what the pins read are the data registers
-    plane, lane, put, lane_in, ask, lane_out    from and to the pins: see `PinLanes`
+    plane, lane, put, lane_in    from the pins: see `PinLanes`
+    ask : In(1)        the word with that lane is wanted
+    word_out : Out     it, from the next clock on until the next is asked for
     resting : Out(1)   nothing changes before one of the above
+    moves : Out(1)     something changes with the end of this clock: without it the clock could stand still
+    tile_came, identity_came : Out(1)   the operand of `tile`, or what `identities` found, was asked for
     words              to and from the array: see `ArrayWords`
     tile               to and from the update unit: see `TileWords`
     identities         of a tile's pages: see `IdentityLanes`
@@ -54,8 +58,11 @@ class PageRegisters(wiring.Component):
             "put": In(1),
             "lane_in": In(8 * LANE_BYTES),
             "ask": In(1),
-            "lane_out": Out(8 * LANE_BYTES),
+            "word_out": Out(8 * config.die_word_bytes),
             "resting": Out(1),
+            "moves": Out(1),
+            "tile_came": Out(1),
+            "identity_came": Out(1),
             "words": Out(ArrayWords(config)),
             "tile": In(TileWords(config)),
             "identities": In(IdentityLanes(config)),
@@ -134,31 +141,30 @@ class PageRegisters(wiring.Component):
 
         # From the cache registers to the pins, to the update unit or as code words; from the data registers
         # to the array or the pins.
-        ask = Signal()
         ask_address, array_address = Signal(range(depth)), Signal(range(depth))
         item = Signal(range(items), reset_less=True)
         pins_half, tile_half, array_half = (
             Signal(name=name, reset_less=True) for name in ("pins_half", "tile_half", "array_half")
         )
         m.d.comb += [
-            ask.eq(self.ask & (self.lane % lanes == 0)),
             ask_address.eq(address(self.plane, self.lane // lanes)),
             array_address.eq(address(self.words.plane, self.words.word)),
-            tile.read_ready.eq(tile.read & ~(ask & ~self.beside)),
+            tile.read_ready.eq(tile.read & ~(self.ask & ~self.beside)),
         ]
         m.d.sync += array_half.eq(~cache_half)
-        with m.If(ask):
+        with m.If(self.ask):
             m.d.sync += pins_half.eq(cache_half ^ self.beside)
+        m.d.sync += [self.tile_came.eq(tile.read_ready), self.identity_came.eq(identities.read_ready)]
         with m.If(tile.read_ready):
             m.d.sync += [item.eq(tile.read_index % items), tile_half.eq(cache_half)]
 
         asks, asked_at = Signal(), Signal(range(depth))
         m.d.comb += [
-            asks.eq((ask & ~self.beside) | tile.read | identities.read),
+            asks.eq((self.ask & ~self.beside) | tile.read | identities.read),
             asked_at.eq(address(identities.plane, (page_lanes + identities.lane) // lanes)),
-            identities.read_ready.eq(identities.read & ~tile.read & ~(ask & ~self.beside)),
+            identities.read_ready.eq(identities.read & ~tile.read & ~(self.ask & ~self.beside)),
         ]
-        with m.If(ask & ~self.beside):
+        with m.If(self.ask & ~self.beside):
             m.d.comb += asked_at.eq(ask_address)
         with m.Elif(tile.read):
             m.d.comb += asked_at.eq(tile_address(tile.read_index))
@@ -194,13 +200,13 @@ class PageRegisters(wiring.Component):
                     write.en.eq(self.words.put.replicate(len(enable))),
                     write.addr.eq(array_address),
                     write.data.eq(self.words.to_register),
-                    read.en.eq(self.words.take | (ask & self.beside)),
+                    read.en.eq(self.words.take | (self.ask & self.beside)),
                     read.addr.eq(Mux(self.words.take, array_address, ask_address)),
                 ]
-        pins_word = Mux(pins_half, contents[1], contents[0])
         tile_word = Mux(tile_half, contents[1], contents[0])
         identity_word = Mux(cache_half, contents[1], contents[0])
         m.d.comb += [
+            self.word_out.eq(Mux(pins_half, contents[1], contents[0])),
             self.words.from_register.eq(Mux(array_half, contents[1], contents[0])),
             tile.operand.eq(tile_word.word_select(item, 8 * WORD_BYTES)),
             identities.found.eq(identity_word.word_select(identity_lane, 8 * LANE_BYTES)),
@@ -209,12 +215,14 @@ class PageRegisters(wiring.Component):
             with m.If(code_comes):
                 code_word = Mux(cache_half, contents[1], contents[0])
                 m.d.comb += self.code.found.eq(code_word.word_select(code_lane, 8 * LANE_BYTES))
-        with m.Switch(self.lane % lanes):
-            for index in range(lanes):
-                with m.Case((index + 1) % lanes):  # one further than what was asked for
-                    m.d.comb += self.lane_out.eq(pins_word.word_select(index, 8 * LANE_BYTES))
-
-        m.d.comb += self.resting.eq(clears_left == 0)
+        wanted = [self.swap, self.clear, self.put, self.ask, self.words.take, self.words.put]
+        wanted += [tile.read, tile.write, identities.read, identities.write]
+        wanted += [self.code.read, self.code.write, code_comes] if self.config.code else []
+        came = [self.tile_came, self.identity_came, array_half == cache_half]
+        m.d.comb += [
+            self.resting.eq(clears_left == 0),
+            self.moves.eq(Cat(~self.resting, wanted, came).any()),
+        ]
         with m.If(self.clear):
             m.d.sync += [
                 clears_left.eq(page_words),

@@ -1,0 +1,34 @@
+"""Page registers beside others that stand still whenever they may: anything at any time."""
+
+import random
+
+import cocotb
+from cocotb.triggers import RisingEdge
+
+from flashtrain.sim.bench.streams import start
+from flashtrain.sim.bench_parameters import bench_parameters
+
+WIDTHS: dict[str, int] = bench_parameters()["widths"]
+CLOCKS = 5000
+
+
+def some_inputs(often: float) -> int:
+    """What is wanted comes as often as that; what goes with it always."""
+    packed, at = 0, 0
+    for width in WIDTHS.values():
+        packed |= (random.getrandbits(width) if width > 1 else int(random.random() < often)) << at
+        at += width
+    return packed
+
+
+@cocotb.test()
+async def nothing_is_missed(dut):
+    await start(dut, inputs=0)
+    seen = set()
+    for clock in range(CLOCKS):
+        dut.inputs.value = some_inputs((0.01, 0.1, 0.5)[clock // 200 % 3])
+        await RisingEdge(dut.clk)
+        seen.add(str(dut.outputs.value))
+    assert len(seen) > CLOCKS / 10, "they work"
+    assert int(dut.rested.value) > CLOCKS / 10, "they rest"
+    assert int(dut.differences.value) == 0
