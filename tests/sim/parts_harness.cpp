@@ -15,7 +15,7 @@ struct Inputs {
     uint8_t term, go, open, take;
 };
 struct Outputs {
-    uint8_t passed, total;
+    uint8_t passed, total, kept, rung;
 };
 
 // For each clock what goes to all instances, and what comes from them.
@@ -37,19 +37,23 @@ extern "C" void run(const Inputs* inputs, Outputs* in_parts, Outputs* whole, siz
             parts.go(now.go, i);
             parts.open(now.open, i);
             parts.take(now.take, i);
+            parts.cycle(static_cast<uint32_t>(clock), i);
+            if (clock >= parts.wake(i)) parts.rouse(i);
             Vwhole& model = *models[i];
             model.rst = clock % 2000 == 0;
             model.term = now.term;
             model.go = now.go;
             model.open = now.open;
             model.take = now.take;
+            model.cycle = static_cast<uint32_t>(clock);
             model.clk = 0;
             model.eval();
         }
         parts.settle();
         for (int i = 0; i < kInstances; ++i) {
-            in_parts[clock * kInstances + i] = {parts.passed(i), parts.total(i)};
-            whole[clock * kInstances + i] = {models[i]->passed, models[i]->total};
+            in_parts[clock * kInstances + i] = {parts.passed(i), parts.total(i), parts.kept(i), parts.rung(i)};
+            const Vwhole& model = *models[i];
+            whole[clock * kInstances + i] = {model.passed, model.total, model.kept, model.rung};
             models[i]->clk = 1;
             models[i]->eval();
         }

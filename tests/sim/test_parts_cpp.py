@@ -41,12 +41,55 @@ class Gate(wiring.Component):
     value: In(8)
     open: In(1)
     passed: Out(8)
+    opened: Out(1)
 
     def elaborate(self, platform):
         m = Module()
         held = Signal(8)
+        m.d.comb += self.opened.eq(self.open & self.value[0])
         m.d.comb += self.passed.eq(Mux(self.open, self.value, held))
         m.d.sync += held.eq(self.passed)
+        return m
+
+
+class Store(wiring.Component):
+    """Keeps a value, and a clock later its complement; it says itself when something changes."""
+
+    value: In(8)
+    put: In(1)
+    kept: Out(8)
+    moves: Out(1)
+
+    def elaborate(self, platform):
+        m = Module()
+        fresh = Signal()
+        m.d.comb += self.moves.eq(self.put | fresh)
+        m.d.sync += fresh.eq(self.put)
+        with m.If(fresh):
+            m.d.sync += self.kept.eq(~self.kept)
+        with m.If(self.put):
+            m.d.sync += self.kept.eq(self.value)
+        return m
+
+
+class Timer(wiring.Component):
+    """Counts how often its time is over; in between it needs no clock."""
+
+    cycle: In(32)
+    go: In(1)
+    wake: Out(32)
+    count: Out(8)
+
+    def elaborate(self, platform):
+        m = Module()
+        runs = Signal()
+        ends = Signal(32)
+        m.d.comb += self.wake.eq(Mux(runs, ends, -1))
+        with m.If(runs):
+            with m.If(self.cycle == ends):
+                m.d.sync += [runs.eq(0), self.count.eq(self.count + 1)]
+        with m.Elif(self.go):
+            m.d.sync += [runs.eq(1), ends.eq(self.cycle + 37)]
         return m
 
 
@@ -73,14 +116,20 @@ class Chain(wiring.Component):
     go: In(1)
     open: In(1)
     take: In(1)
+    cycle: In(32)
     passed: Out(8)
     total: Out(8)
+    kept: Out(8)
+    wake: Out(32)
+    rung: Out(8)
 
     def elaborate(self, platform):
         m = Module()
         m.submodules.first = first = Pair()
         m.submodules.gate = gate = Gate()
         m.submodules.last = last = Pair()
+        m.submodules.store = store = Store()
+        m.submodules.timer = timer = Timer()
         taken = Signal()
         m.d.sync += taken.eq(self.take & gate.passed[0])
         m.d.comb += [
@@ -92,6 +141,13 @@ class Chain(wiring.Component):
             last.go.eq(taken),
             self.passed.eq(gate.passed),
             self.total.eq(last.total),
+            store.value.eq(gate.passed),
+            store.put.eq(gate.opened),
+            self.kept.eq(store.kept),
+            timer.cycle.eq(self.cycle),
+            timer.go.eq(taken),
+            self.wake.eq(timer.wake),
+            self.rung.eq(timer.count),
         ]
         return m
 
@@ -99,7 +155,8 @@ class Chain(wiring.Component):
 @pytest.fixture(scope="module")
 def library(tmp_path_factory) -> ctypes.CDLL:
     folder = tmp_path_factory.mktemp("parts")
-    parts, modules = cut(Chain(), (Gate, Pair), "chain")
+    enables = {"store": "moves"}
+    parts, modules = cut(Chain(), (Gate, Pair, Store, Timer), "chain", kept=enables.items())
     (folder / "whole.sv").write_text(export_design(Chain(), "whole").files["whole.sv"])
     for module in modules:
         (folder / f"{module.name}.sv").write_text(with_next_states_at_the_clock(module.text))
@@ -108,12 +165,13 @@ def library(tmp_path_factory) -> ctypes.CDLL:
     sources = [ModelSource([folder / f"{name}.sv"], name, prefix) for name, prefix in prefixes.items()]
     models = dict(zip(prefixes, verilate_all(sources, "the parts of a chain", folder), strict=True))
     facts = {name: model_facts(model) for name, model in models.items()}
-    generated = PartsClass("Parts", parts, facts)
+    guards = {("store", "value"): ("put",)}
+    generated = PartsClass("Parts", parts, facts, silent=("cycle",), enables=enables, guards=guards)
     text = "\n".join(generated.lines())
     assert ".stir(" in text and ".soil(" in text, "inputs of both kinds"
     assert ".news<0>(" in text, "outputs in words"
     headers = {
-        "models.h": "\n".join(header_of_models(models, facts, set())),
+        "models.h": "\n".join(header_of_models(models, facts, generated.unheard)),
         "cut.h": f'#include "models.h"\n#include "parts.h"\n{text}\n',
     }
     for name, content in headers.items():
@@ -136,8 +194,9 @@ def stimuli(rng: np.random.Generator) -> np.ndarray:
 
 def test_parts_are_the_whole(library, seed):
     inputs = stimuli(np.random.default_rng(seed))
-    in_parts, whole = (np.zeros((CLOCKS, INSTANCES, 2), np.uint8) for _ in range(2))
+    in_parts, whole = (np.zeros((CLOCKS, INSTANCES, 4), np.uint8) for _ in range(2))
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (inputs, in_parts, whole)]
     library.run(*pointers, ctypes.c_size_t(CLOCKS))
     assert len(np.unique(whole[..., 1])) == 256, "it moves"
+    assert all(len(np.unique(whole[..., output])) > 10 for output in (2, 3)), "so do the others"
     np.testing.assert_array_equal(in_parts, whole)

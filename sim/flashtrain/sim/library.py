@@ -33,6 +33,9 @@ from flashtrain.rtl.channel.read_buffer import ReadBuffer
 from flashtrain.rtl.channel.read_intake import ReadIntake
 from flashtrain.rtl.channel.set_identities import SetIdentities
 from flashtrain.rtl.channel_ports import ChannelPorts
+from flashtrain.rtl.die.control import CommandControl
+from flashtrain.rtl.die.page_registers import PageRegisters
+from flashtrain.rtl.die.sequencer import Sequencer
 from flashtrain.rtl.die.tile_decoder import TileDecoder
 from flashtrain.rtl.die.tile_encoder import TileEncoder
 from flashtrain.rtl.die.update import UpdateUnit
@@ -59,7 +62,7 @@ from flashtrain.sim.model_facts import ModelFacts, model_facts
 from flashtrain.sim.nand import SHARED_PINS, VERILATOR_SOURCES, DieUnit
 from flashtrain.sim.nand.pin_checker import PinChecker
 from flashtrain.sim.next_states import with_next_states_at_the_clock
-from flashtrain.sim.parts import REST, Cut, cut
+from flashtrain.sim.parts import Cut, cut
 from flashtrain.sim.parts_cpp import PartsClass, prefix_of
 from flashtrain.sim.verilated import Model, ModelSource, build_shared_library, exported, verilate_all
 from flashtrain.spec import FmsConfig
@@ -83,11 +86,24 @@ _CHANNEL_OPTIONS = {
     "reports": {"pins": tuple(f"nand__{name}" for name in (*SHARED_PINS, "ce_n"))},
 }
 _DIE_OPTIONS = {
-    "restless": (REST, "logic"),
+    "restless": ("logic",),
+    "silent": ("cycle",),
     "polled": ("violations",),
     "reports": {"rest": ("resting", "wake")},
+    "enables": {"logic_registers": "moves"},
+    # Data count only together with these.
+    "guards": {
+        ("logic_control", "dq_o"): ("we",),
+        ("logic_registers", "tile__operand"): ("tile_came",),
+        ("logic_registers", "identities__found"): ("identity_came",),
+        ("logic_registers", "lane"): ("put", "ask"),
+        ("logic_registers", "lane_in"): ("put",),
+        ("logic_registers", "words__to_register"): ("words__put",),
+        ("logic_registers", "tile__result"): ("tile__write",),
+        ("logic_registers", "identities__content"): ("identities__write",),
+    },
 }
-_DIE_PARTS = (Updater, UpdateUnit, TileDecoder, TileEncoder)
+_DIE_PARTS = (CommandControl, Sequencer, PageRegisters, Updater, UpdateUnit, TileDecoder, TileEncoder)
 
 
 def build_library(config: FmsConfig) -> Path:
@@ -105,7 +121,12 @@ def build_library(config: FmsConfig) -> Path:
         ("Channel", lambda: ChannelUnit(config), _CHANNEL_PARTS, _CHANNEL_OPTIONS),
         ("Die", lambda: DieUnit(config), _DIE_PARTS, _DIE_OPTIONS),
     ):
-        whole, folder = _cut_sources(unit, parts, name.lower(), repr(config))
+        guards = options.get("guards", {}).items()
+        kept = (
+            *options.get("enables", {}).items(),
+            *((part, name) for (part, _), names in guards for name in names),
+        )
+        whole, folder = _cut_sources(unit, parts, name.lower(), kept, repr(config))
         cuts.append((name, whole, options))
         for part in whole.parts:
             if part.module not in sources:
@@ -127,7 +148,9 @@ def build_library(config: FmsConfig) -> Path:
 
     folder = Path(__file__).parent / "verilated_fms"
     cpp = [path for path in VERILATOR_SOURCES if path.suffix in (".cpp", ".h")]
-    names = ("device.cpp", "arena.cpp", "axi_memory.h", "carry.h", "step.h", "sleep.h", "parts.h")
+    names = (
+        "device.cpp", "arena.cpp", "axi_memory.h", "carry.h", "step.h", "sleep.h", "parts.h",
+    )  # fmt: skip
     cpp += [folder / name for name in names]
     cpp.append(_generated("models.h", header_of_models(models, facts, unheard)))
     cpp.append(_generated("system.h", [*_HEADER, *classes, *_exchange(config)]))
@@ -135,12 +158,16 @@ def build_library(config: FmsConfig) -> Path:
 
 
 def _cut_sources(
-    unit: Callable[[], wiring.Component], parts: tuple[type, ...], name: str, configuration: str
+    unit: Callable[[], wiring.Component],
+    parts: tuple[type, ...],
+    name: str,
+    kept: tuple[tuple[str, str], ...],
+    configuration: str,
 ) -> tuple[Cut, Path]:
     """The cut of a component, and the folder with a file for each part."""
 
     def write(folder: Path) -> None:
-        whole, modules = cut(unit(), parts, name)
+        whole, modules = cut(unit(), parts, name, kept)
         for module in modules:
             text = with_next_states_at_the_clock(module.text)
             (folder / f"{module.name}.sv").write_text(text)

@@ -147,10 +147,13 @@ class _Surgeon:
         return signal
 
 
-def cut(top: wiring.Component, classes: tuple[type, ...], name: str) -> tuple[Cut, list[ExportedModule]]:
+def cut(
+    top: wiring.Component, classes: tuple[type, ...], name: str, kept: Iterable[tuple[str, str]] = ()
+) -> tuple[Cut, list[ExportedModule]]:
     """Cut `top` at its submodules of these classes; returns the cut and the module of each part.
 
-    Modules of equal text are one, with the name of the first. Raises `CutError`.
+    Modules of equal text are one, with the name of the first. Outputs in `kept`, by part and name, are there
+    even if they lead nowhere. Raises `CutError`.
     """
     surgeon = _Surgeon(classes)
     whole = Fragment.get(top, None)
@@ -203,6 +206,10 @@ def cut(top: wiring.Component, classes: tuple[type, ...], name: str) -> tuple[Cu
             join(surgeon.source(piece.clock.rst), piece.name, "rst")
         elif piece.reset is not None:
             join(surgeon.source(piece.reset), piece.name, "rst")
+    for piece in parts:
+        for signal, port in list(piece.names.items()):
+            if (piece.name, port) in kept and owners.get(signal) is piece:
+                piece.port(signal, PortDirection.Output)
     for port, flow, value in leaf_ports(top):
         if flow == wiring.Out:
             join(surgeon.source(value), "", port)

@@ -22,8 +22,10 @@ def prefix_of(part: Part) -> str:
 class PartsClass:
     """The text of class `name`, which holds many instances of the component.
 
-    `restless` parts never sleep; `silent` inputs of the whole wake nobody; its `polled` outputs are no news,
-    and those of `reports`, by name, are other news.
+    `restless` parts never sleep; `silent` inputs of the whole wake nobody, until `rouse`; its `polled`
+    outputs are no news, and those of `reports`, by name, are other news. Of a part in `enables` the port that
+    is named says whether an edge changes anything. A port in `guards`, by part and name, counts only while
+    one of others of its part is high, which come from where it comes from. So does an output, with outputs.
     """
 
     def __init__(
@@ -36,11 +38,14 @@ class PartsClass:
         silent: tuple[str, ...] = (),
         polled: tuple[str, ...] = (),
         reports: Mapping[str, tuple[str, ...]] | None = None,
+        enables: Mapping[str, str] | None = None,
+        guards: Mapping[tuple[str, str], tuple[str, ...]] | None = None,
     ) -> None:
         self._name, self._cut, self._facts = name, cut, facts
         self._restless, self._silent = restless, silent
         self._reports = {port: report for report, ports in (reports or {}).items() for port in ports}
         self._reports |= dict.fromkeys(polled, "")
+        self._enables, self._guards = enables or {}, guards or {}
         self._parts = {part.name: part for part in cut.parts}
 
     @property
@@ -90,6 +95,11 @@ class PartsClass:
         yield from (f"        {news}_ = {parts[0].name}.moved;" for news in self._kinds_of_news)
         yield "    }"
         yield from (line for wire in self._cut.wires if not wire.part for line in self._input(wire))
+        heard = sorted({part for wire in self._cut.wires if wire.port in self._silent for part, _ in wire.to})
+        yield "    // What silent inputs say is heard now."
+        yield "    void rouse([[maybe_unused]] int i) {"
+        yield from (f"        {part}.soil(i, true);" for part in heard)
+        yield "    }"
         yield from (line for wire in self._cut.wires if wire.part for line in self._outputs(wire))
         yield ""
         yield "  private:"
@@ -108,6 +118,12 @@ class PartsClass:
             yield f"    {name}.model(i).eval();"
             yield f"    carry_from_{name}(i);"
             yield "}"
+        elif name in self._enables:
+            yield f"for (const int i : flashtrain::Each({name}.follow())) {{"
+            yield f"    flashtrain::settle({name}[i]);"
+            yield f"    {self._heed(name)}"
+            yield f"    carry_from_{name}(i);"
+            yield "}"
         elif self._facts[part.module].has_input_logic:
             yield f"for (const int i : flashtrain::Each({name}.wake_dirty())) {{"
             yield f"    flashtrain::settle({name}[i]);"
@@ -119,20 +135,35 @@ class PartsClass:
     def _edge(self, part: Part) -> Iterator[str]:
         name = part.name
         yield f"{name}.moved = {name}.awake & instances;"
+        if name in self._enables:
+            yield f"for (const int i : flashtrain::Each({name}.moved)) {{"
+            yield f"    flashtrain::rising_edge({name}[i]);"
+            yield f"    {self._heed(name)}"
+            yield "}"
+            return
         yield f"for (const int i : flashtrain::Each({name}.moved)) flashtrain::rising_edge({name}[i]);"
         if name not in self._restless:
             yield f"{name}.rest(clock);"
 
+    def _heed(self, name: str) -> str:
+        return f"{name}.heed(i, {name}[i].rst | {name}[i].{member(self._enables[name])});"
+
     def _carry(self, part: Part) -> Iterator[str]:
         """To the parts that a part drives, and what the whole drives."""
         wires = {member(wire.port): wire for wire in self._cut.wires if wire.part == part.name}
-        words = self._facts[part.module].words
-        for number, word in enumerate(words):
-            lines = list(self._carry_wires(part, [wires.pop(port) for port in word if port in wires]))
+        guarded = {
+            port
+            for port, wire in wires.items()
+            if not self._guards.keys().isdisjoint([(part.name, wire.port), *wire.to])
+        }
+        for number, word in enumerate(self._facts[part.module].words):
+            there = [port for port in word if port in wires and port not in guarded]
+            lines = list(self._carry_wires(part, [wires.pop(port) for port in there]))
             if lines:
                 yield f"if ({part.name}.news<{number}>(i)) {{"
                 yield from (f"    {line}" for line in lines)
                 yield "}"
+        # Wide ones; and guarded ones, which may be new since they counted last.
         yield from self._carry_wires(part, list(wires.values()))
 
     def _carry_wires(self, part: Part, wires: list[Wire]) -> Iterator[str]:
@@ -146,20 +177,33 @@ class PartsClass:
             yield "{"
             yield f"    const auto& from = {part.name}[i];"
             yield f"    auto& to = {to}[i];"
+            ports.sort(key=lambda wire: (to, wire[0]) in self._guards)
             kinds = {port: self._consequence(to, port) for port, _from in ports}
-            for kind in sorted(set(kinds.values())):
+            for kind in sorted(set(kinds.values()) - {""}):
                 yield f"    bool {kind} = false;"
             for port, source in ports:
                 values = f"to.{member(port)}, from.{member(source)}"
-                yield f"    {kinds[port]} |= flashtrain::carry({values});"
-            for kind in sorted(set(kinds.values())):
+                test = self._test("to", to, port) or self._test("from", part.name, source)
+                heard = f"{kinds[port]} |= " if kinds[port] else ""
+                yield f"    {test}{heard}flashtrain::carry({values});"
+            for kind in sorted(set(kinds.values()) - {""}):
                 yield f"    {to}.{kind}(i, {kind});"
             yield "}"
 
+    def _test(self, model: str, part: str, port: str) -> str:
+        guards = self._guards.get((part, port), ())
+        return f"if ({' | '.join(f'{model}.{member(guard)}' for guard in guards)}) " if guards else ""
+
     def _consequence(self, part: str, port: str) -> str:
-        """What a change of this input means: what its registers take at the edge needs no settling before."""
+        """What a change of this input means.
+
+        What registers take at the edge needs no settling before, and means nothing to a part that says itself
+        when there is such an edge.
+        """
         facts = self._facts[self._parts[part].module]
         sampled = facts.clocked and not self._parts[part].gated and member(port) not in facts.follows_inputs
+        if sampled and part in self._enables:
+            return ""
         return "stir" if sampled else "soil"
 
     def _input(self, wire: Wire) -> Iterator[str]:
@@ -167,10 +211,12 @@ class PartsClass:
         yield f"    void {wire.port}([[maybe_unused]] const Value& value, [[maybe_unused]] int i = 0) {{"
         for to, port in wire.to:
             target = f"{to}[i].{member(port)}"
+            test = self._test(f"{to}[i]", to, port)
             if wire.port in self._silent:
                 yield f"        {target} = value;"
             else:
-                yield f"        {to}.{self._consequence(to, port)}(i, flashtrain::carry({target}, value));"
+                heard = self._consequence(to, port)
+                yield f"        {test}{to}.{heard}(i, flashtrain::carry({target}, value));"
         yield "    }"
 
     def _outputs(self, wire: Wire) -> Iterator[str]:

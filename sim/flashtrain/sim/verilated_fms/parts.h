@@ -98,6 +98,9 @@ class Part {
     void soil(int i, bool changed) { dirty |= uint64_t{changed} << i; }
     void stir(int i, bool changed) { wake(uint64_t{changed} << i); }
 
+    // One that says itself whether the next edge changes anything.
+    void heed(int i, bool moves) { awake = (awake & ~(uint64_t{1} << i)) | uint64_t{moves} << i; }
+
     // Those that were dirty.
     uint64_t follow() { return std::exchange(dirty, 0); }
     uint64_t wake_dirty() {
