@@ -45,7 +45,7 @@ def model_facts(model: Model, *, one_clock: bool = True) -> ModelFacts:
 
     Raises `ToolError` if with `one_clock` anything but the clock sets it in motion: `step.h` would miss that.
     """
-    folder = model.folder.with_name("facts")
+    folder = model.folder.with_name("model_facts")
     path = folder / "facts.json"
 
     def write() -> None:
@@ -62,12 +62,8 @@ def model_facts(model: Model, *, one_clock: bool = True) -> ModelFacts:
         tuple(content["memories"]),
         bool(content["triggers"]),
         frozenset(content["follows_inputs"]),
-        tuple(words_of_outputs(_header(model))),
+        tuple(map(tuple, content["words"])),
     )
-
-
-def _header(model: Model) -> str:
-    return (model.folder / f"{model.prefix}___024root.h").read_text()
 
 
 def words_of_outputs(header: str) -> Iterator[tuple[str, ...]]:
@@ -84,11 +80,12 @@ def words_of_outputs(header: str) -> Iterator[tuple[str, ...]]:
                 del names[:count]
 
 
-def _read(model: Model) -> dict[str, list[str]]:
+def _read(model: Model) -> dict[str, list]:
     text = "".join(p.read_text() for p in sorted(model.folder.glob(f"{model.prefix}___024root__*.cpp")))
-    header = _header(model)
+    header = (model.folder / f"{model.prefix}___024root.h").read_text()
     rows_of_memories = re.findall(r"VlUnpacked<.*, (\d+)> (\w+);", header)
     return {
+        "words": list(words_of_outputs(header)),
         "memories": [name for rows, name in rows_of_memories if int(rows) > _LARGE],
         "follows_inputs": sorted(_named_in_input_logic(model.prefix, text)),
         "triggers": sorted(set(re.findall(r"(\w+)ULL & vlSelfRef\.__VnbaTriggered", text))),

@@ -216,7 +216,8 @@ class PartsClass:
                 yield f"        {target} = value;"
             else:
                 heard = self._consequence(to, port)
-                yield f"        {test}{to}.{heard}(i, flashtrain::carry({target}, value));"
+                carried = f"flashtrain::carry({target}, value)"
+                yield f"        {test}{f'{to}.{heard}(i, {carried})' if heard else carried};"
         yield "    }"
 
     def _outputs(self, wire: Wire) -> Iterator[str]:

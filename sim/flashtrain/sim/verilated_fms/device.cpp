@@ -322,24 +322,10 @@ class Device {
     // change.
     void exchange_with_dies(Group& group) {
         Channel& engines = group.engines;
-        const uint64_t pins = engines.new_pins();
         uint64_t answered = 0;
-        for (int d = 0; d < kDies; ++d) {
-            Dies& dies = *group.dies[d];
-            const uint64_t news = std::exchange(dies.news, 0) | dies.model.settle();
-            answered |= news;
-            for (const int i : Each{dies.model.new_rest()}) dies.hear(i);
-            for (const int i : Each{pins}) dies.select(~engines.nand__ce_n(i) >> d & 1, i, clocks_);
-            dies.unseen |= pins;
-            dies.choose(clocks_);
-            for (const int i : Each{dies.awake & dies.unseen}) {
-                to_die(engines, dies.model, i);
-                dies.model.pins__ce_n(static_cast<CData>(engines.nand__ce_n(i) >> d & 1), i);
-            }
-            dies.unseen &= ~dies.awake;
-            for (const int i : Each{dies.awake}) dies.model.cycle(clocks_, i);
-            for (const int i : Each{dies.due}) dies.model.rouse(i);
-            dies.news |= dies.model.settle();
+        for (auto& dies : group.dies) {
+            answered |= std::exchange(dies->news, 0) | dies->model.settle();
+            for (const int i : Each{dies->model.new_rest()}) dies->hear(i);
         }
         for (const int i : Each{answered}) {
             CData dqs_i = 0, rb_n = 0;
@@ -353,6 +339,22 @@ class Device {
             engines.nand__dqs_i(dqs_i, i);
             engines.nand__dq_i(dq_i, i);
             engines.nand__rb_n(rb_n, i);
+        }
+        const uint64_t pins = engines.new_pins();
+        for (int d = 0; d < kDies; ++d) {
+            Dies& dies = *group.dies[d];
+            const auto ce_n = [&](int i) { return static_cast<CData>(engines.nand__ce_n(i) >> d & 1); };
+            for (const int i : Each{pins}) dies.select(!ce_n(i), i, clocks_);
+            dies.unseen |= pins;
+            dies.choose(clocks_);
+            for (const int i : Each{dies.awake & dies.unseen}) {
+                to_die(engines, dies.model, i);
+                dies.model.pins__ce_n(ce_n(i), i);
+            }
+            dies.unseen &= ~dies.awake;
+            for (const int i : Each{dies.awake}) dies.model.cycle(clocks_, i);
+            for (const int i : Each{dies.due}) dies.model.rouse(i);
+            dies.news |= dies.model.settle();
         }
     }
 
