@@ -1,6 +1,7 @@
-"""Ports of a component that are those of a component inside it."""
+"""Ports of a component that are those of a component inside it, or follow those of another."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from amaranth import Module
 from amaranth.lib import wiring
@@ -20,3 +21,8 @@ def forward(m: Module, inside: wiring.Component, outside: wiring.Component, name
                 m.d.comb += ours.eq(theirs)
             else:
                 m.d.comb += theirs.eq(ours)
+
+
+def follow(m: Module, target: wiring.Component, source: Any, names: Iterable[str]) -> None:
+    """These ports of `target` follow those of the same names of `source`: a component, or an interface."""
+    m.d.comb += [getattr(target, name).eq(getattr(source, name)) for name in names]

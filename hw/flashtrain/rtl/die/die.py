@@ -4,6 +4,7 @@ from amaranth import Module, Mux
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from flashtrain.rtl.forward import follow
 from flashtrain.rtl.nand_bus import NandBus
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.errors import require
@@ -82,16 +83,16 @@ class Die(wiring.Component):
         m.submodules.registers = registers = PageRegisters(self.config)
         m.submodules.updater = updater = Updater(self.config)
 
-        for name in ("ce_n", "we", "cle", "ale", "dq_o"):
-            m.d.comb += getattr(control, name).eq(getattr(pins, name))
-        for name in ("command", "byte", "address", "first", "row", "copies"):
-            m.d.comb += getattr(sequencer, name).eq(getattr(control, name))
-        for name in ("ready", "array_ready", "beside", "failed", "failed_before", "within_update"):
-            m.d.comb += getattr(control, name).eq(getattr(sequencer, name))
-        for name in ("seek", "seek_plane", "new_plane", "column"):
-            m.d.comb += getattr(lanes, name).eq(getattr(control, name))
-        for name in ("load", "update", "header_begin", "statistics_begin"):
-            m.d.comb += getattr(updater, name).eq(getattr(control, name))
+        follow(m, control, pins, ("ce_n", "we", "cle", "ale", "dq_o"))
+        follow(m, sequencer, control, ("command", "byte", "address", "first", "row", "copies"))
+        follow(
+            m,
+            control,
+            sequencer,
+            ("ready", "array_ready", "beside", "failed", "failed_before", "within_update"),
+        )
+        follow(m, lanes, control, ("seek", "seek_plane", "new_plane", "column"))
+        follow(m, updater, control, ("load", "update", "header_begin", "statistics_begin"))
         m.d.comb += [
             updater.clear.eq(control.clear_statistics),
             registers.clear.eq(control.clear),

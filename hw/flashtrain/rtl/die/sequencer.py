@@ -5,6 +5,7 @@ from amaranth.hdl import ValueLike
 from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
 
+from flashtrain.rtl.forward import follow
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import DieCommand as C
 
@@ -96,11 +97,8 @@ class Sequencer(wiring.Component):
         g, timing = self.config.geometry, self.config.timing
         array = self.array
         m.submodules.beside = beside = ReadBeside(self.config)
+        follow(m, beside, self, ("command", "byte", "address", "first", "row"))
         m.d.comb += [
-            *(
-                getattr(beside, name).eq(getattr(self, name))
-                for name in ("command", "byte", "address", "first", "row")
-            ),
             beside.sensing.eq(array.sensing),
             self.beside.eq(beside.done),
         ]

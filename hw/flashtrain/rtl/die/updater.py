@@ -4,6 +4,7 @@ from amaranth import ClockDomain, DomainRenamer, Module, Mux, ResetInserter, Res
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from flashtrain.rtl.forward import follow
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat
 from flashtrain.spec.update import WORD_BYTES
@@ -109,19 +110,14 @@ class Updater(wiring.Component):
             identity.lane_in.eq(self.lane_in),
             identity.update.eq(self.update),
         ]
-        for name in ("load", "update", "plane", "lane", "put", "lane_in", "ask"):
-            m.d.comb += getattr(gradients, name).eq(getattr(self, name))
+        follow(m, gradients, self, ("load", "update", "plane", "lane", "put", "lane_in", "ask"))
         reset = Signal()
         m.d.sync += reset.eq(self.clear | self.abort)
         m.d.comb += [domain.clk.eq(walker.clock), domain.rst.eq(ResetSignal() | reset), unit.enable.eq(1)]
-        for name in ("restart", "valid", "w", "m", "v", "gradient"):
-            m.d.comb += getattr(unit, name).eq(getattr(walker, name))
-        for name in ("ready", "done", "new_w", "new_m", "new_v", "copy"):
-            m.d.comb += getattr(walker, name).eq(getattr(unit, name))
-        for name in ("code", "gradient_format", "copy_format"):
-            m.d.comb += getattr(unit, name).eq(getattr(header, name))
-        for name in ("nans", "infinities", "largest", "square"):
-            m.d.comb += getattr(statistics, name).eq(getattr(unit, name))
+        follow(m, unit, walker, ("restart", "valid", "w", "m", "v", "gradient"))
+        follow(m, walker, unit, ("ready", "done", "new_w", "new_m", "new_v", "copy"))
+        follow(m, unit, header, ("code", "gradient_format", "copy_format"))
+        follow(m, statistics, unit, ("nans", "infinities", "largest", "square"))
         m.d.comb += [
             unit.constants.eq(header.constants),
             header.begin.eq(self.header_begin),
