@@ -57,8 +57,10 @@ def verilator_environment() -> dict[str, str]:
     if shutil.which("ccache"):
         environment["OBJCACHE"] = "ccache"
         # Headers are new in each build, and the folder that it happens in must not matter.
-        environment["CCACHE_SLOPPINESS"] = "time_macros,include_file_mtime,include_file_ctime"
+        environment["CCACHE_SLOPPINESS"] = "time_macros,include_file_mtime,include_file_ctime,pch_defines"
         environment["CCACHE_NOHASHDIR"] = "1"
+        # A precompiled header is what the `.sum` file beside it says.
+        environment["CCACHE_PCH_EXTSUM"] = "1"
     return environment
 
 

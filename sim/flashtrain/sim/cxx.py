@@ -1,6 +1,7 @@
 """The C++ compiler, and Verilator's own library, which is compiled once for all that is verilated."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -31,12 +32,12 @@ def compiler_version(compiler: str) -> str:
     return subprocess.run([compiler, "--version"], text=True, capture_output=True).stdout
 
 
-def runtime_options(traced: bool) -> tuple[str, ...]:
+def runtime_options(traced: bool, optimization: str = "-O3") -> tuple[str, ...]:
     """Options for everything that includes Verilator's headers. `traced`: models write VCD files."""
     include = verilator_root() / "include"
     unused = ("COVERAGE", "SC", "TIMING", "TRACE_FST", "TRACE_SAIF")
     return (
-        "-O3",
+        optimization,
         *CXX_OPTIONS,
         *(f"-I{path}" for path in (include, include / "vltstd")),
         "-DVERILATOR=1",
@@ -47,21 +48,47 @@ def runtime_options(traced: bool) -> tuple[str, ...]:
 
 def runtime_object(name: str, traced: bool = False) -> Path:
     """The object file of `name`.cpp of Verilator's own library; compiled once."""
-    compiler = cxx_compiler()
     options = runtime_options(traced)
-    # Where Verilator is installed makes no difference.
-    flags = [option for option in options if not option.startswith("-I")]
-    key = content_key(name, compiler_version(compiler), json.dumps(tool_versions()), *flags)
-    folder = (BUILD / "lib" / f"{name}-{key}").resolve()
+    folder = _runtime_folder(name, options)
     compiled = folder / f"{name}.o"
 
     def build() -> None:
         source = verilator_root() / "include" / f"{name}.cpp"
         with progress(f"compiling Verilator's {name}.cpp (done once)"):
-            run([compiler, *options, "-c", source, "-o", compiled], folder / "build.log", name)
+            run([cxx_compiler(), *options, "-c", source, "-o", compiled], folder / "build.log", name)
 
     build_once(folder, build)
     return compiled
+
+
+def precompiled_header(options: Sequence[str], folder_of_use: Path) -> str:
+    """An option that includes Verilator's header first, in a compiler that is run in this folder.
+
+    To read that header takes longer than to compile most models. So it is compiled once with these options;
+    a compiler with the same ones takes that, and with others reads the text.
+    """
+    folder = _runtime_folder("verilated_header", options)
+    header = folder / "verilated_header.h"
+    compiled = header.with_name(f"{header.name}.gch")
+
+    def build() -> None:
+        header.write_text('#include "verilated.h"\n')
+        # For ccache: what is compiled is new with each time that it is.
+        compiled.with_name(f"{compiled.name}.sum").write_text(folder.name)
+        words = [cxx_compiler(), *options, "-x", "c++-header", header, "-o", compiled]
+        run(words, folder / "build.log", header.name)
+
+    build_once(folder, build)
+    # The same for every clone, for ccache.
+    return f"-include {os.path.relpath(header, folder_of_use.resolve())}"
+
+
+def _runtime_folder(name: str, options: Sequence[str]) -> Path:
+    """Where a part of Verilator's library goes that is compiled with these options."""
+    # Where Verilator is installed makes no difference.
+    flags = [option for option in options if not option.startswith("-I")]
+    key = content_key(name, compiler_version(cxx_compiler()), json.dumps(tool_versions()), *flags)
+    return (BUILD / "lib" / f"{name}-{key}").resolve()
 
 
 def run(command: Sequence[object], log: Path, name: str) -> None:

@@ -49,10 +49,17 @@ from flashtrain.rtl.tools import (
 )
 from flashtrain.sim.bench_parameters import VARIABLE
 from flashtrain.sim.build_cache import BUILD, build_once, content_key, files_key, read_sources, write_sources
-from flashtrain.sim.cxx import runtime_object
+from flashtrain.sim.cxx import (
+    CXX_OPTIONS,
+    compiler_version,
+    cxx_compiler,
+    precompiled_header,
+    runtime_object,
+    runtime_options,
+)
 from flashtrain.spec.errors import FlashtrainError
 
-_MAKE_OPTIONS = (*VERILATOR_MAKE_OPTIONS, "OPT_FAST=-O1")
+_OPTIMIZATION = "-O1"
 """A bench runs for seconds: more optimisation takes longer than it saves."""
 
 
@@ -134,9 +141,7 @@ def run_bench(
         runner = _Verilator(bench.parent, visible)
     else:
         runner = _Icarus(bench.parent)
-    version = content_key(
-        json.dumps(tool_versions()), runner.simulator_version(), str(waves), " ".join(_MAKE_OPTIONS)
-    )
+    version = content_key(json.dumps(tool_versions()), runner.simulator_version(), str(waves))
     folder = (build_dir / f"{toplevel}-{simulator.value}-{content_key(files_key(files), version)}").resolve()
     build_once(folder, lambda: _build(runner, files, toplevel, folder, waves))
 
@@ -240,7 +245,7 @@ class _Verilator(cocotb_runner.Verilator):
         self._visible = visible
 
     def simulator_version(self) -> str:
-        return "in tool_versions"
+        return " ".join((compiler_version(cxx_compiler()), _OPTIMIZATION, *VERILATOR_MAKE_OPTIONS))
 
     def _simulator_in_path_build_only(self) -> None:
         self.executable = str(verilator_binary())
@@ -260,13 +265,16 @@ class _Verilator(cocotb_runner.Verilator):
         verilate, make = super()._build_command()
         verilate.remove("--public-flat-rw")
         waived = [f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS]
+        verilate += ["-Wno-fatal", *waived, "-CFLAGS", " ".join(CXX_OPTIONS)]
+        make += [*VERILATOR_MAKE_OPTIONS, f"OPT_FAST={_OPTIMIZATION}", f"OPT_SLOW={_OPTIMIZATION}"]
+        make += [f"CXX={cxx_compiler()}", f"LINK={cxx_compiler()}"]
         # With waves the makefile compiles what they need by itself.
-        objects = [] if self.waves else [str(runtime_object(name)) for name in _RUNTIME]
-        runtime = ["VM_GLOBAL_FAST=", f"USER_LDLIBS={' '.join(objects)}"] if objects else []
-        return [
-            [*verilate, "-Wno-fatal", *waived, str(public)],
-            [*make, *_MAKE_OPTIONS, *runtime],
-        ]
+        if not self.waves:
+            options = runtime_options(False, _OPTIMIZATION)
+            verilate += ["-CFLAGS", precompiled_header(options, Path(self.build_dir))]
+            objects = " ".join(str(runtime_object(name)) for name in _RUNTIME)
+            make += ["VM_GLOBAL_FAST=", f"USER_LDLIBS={objects}"]
+        return [[*verilate, str(public)], make]
 
 
 def _let_import_from(folder: Path, environment: dict[str, str]) -> None:

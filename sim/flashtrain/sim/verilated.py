@@ -45,6 +45,7 @@ from flashtrain.sim.cxx import (
     CXX_OPTIONS,
     compiler_version,
     cxx_compiler,
+    precompiled_header,
     progress,
     run,
     runtime_object,
@@ -173,7 +174,9 @@ class _ModelBuild:
 
     def _build(self) -> None:
         top = self._source.top
+        header = precompiled_header(runtime_options(self._source.trace), self.model.folder)
         command = [verilator_binary(), *self._options, "--Mdir", self.model.folder, "--top-module", top]
+        command += ["-CFLAGS", header]
         # The model alone: Verilator's own library is compiled once for all.
         targets = [f"lib{self.model.prefix}.a"]
         command += [word for option in (*self._make_options, *targets) for word in ("-MAKEFLAGS", option)]
@@ -203,7 +206,9 @@ def build_shared_library(
         linked = ["-shared", "-Wl,-Bsymbolic", "-o", library, *compiled, *archives, *runtime, "-latomic"]
         includes = [f"-I{path}" for path in folders]
         with progress(f"linking {name}"):
-            run([compiler, *runtime_options(traced), *includes, *linked], folder / "build.log", name)
+            options = runtime_options(traced)
+            first = precompiled_header(options, Path()).split()
+            run([compiler, *options, *first, *includes, *linked], folder / "build.log", name)
 
     build_once(folder, build)
     return library
