@@ -18,10 +18,10 @@ from .progress import pages_programmed, run_until
 STORED = "trained"
 """Read by the host, written by the core."""
 STORED_ROWS = 8
-READS = 600
+READS = 2400
 QUICK_READS = 60
 LEAST_READS = 20
-CLOCKS = 3_000_000
+CLOCKS = 15_000_000
 QUICK_CLOCKS = 1_500_000
 """After so many no further reads are waited for."""
 STEP = 50
