@@ -152,8 +152,9 @@ class Chain(wiring.Component):
         return m
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory) -> ctypes.CDLL:
+@pytest.fixture(scope="module", params=[(), (Gate, Pair, Timer)], ids=["now_and_then", "at_once"])
+def library(request, tmp_path_factory) -> ctypes.CDLL:
+    """Parts that are looked at now and then, and parts that are at each edge."""
     folder = tmp_path_factory.mktemp("parts")
     enables = {"store": "moves"}
     parts, modules = cut(Chain(), (Gate, Pair, Store, Timer), "chain", kept=enables.items())
@@ -166,8 +167,11 @@ def library(tmp_path_factory) -> ctypes.CDLL:
     models = dict(zip(prefixes, verilate_all(sources, "the parts of a chain", folder), strict=True))
     facts = {name: model_facts(model) for name, model in models.items()}
     guards = {("store", "value"): ("put",)}
-    generated = PartsClass("Parts", parts, facts, silent=("cycle",), enables=enables, guards=guards)
+    generated = PartsClass(
+        "Parts", parts, facts, prompt=request.param, silent=("cycle",), enables=enables, guards=guards
+    )
     text = "\n".join(generated.lines())
+    assert text.count(".rest_at_once(") == (4 if request.param else 0)
     assert ".stir(" in text and ".soil(" in text, "inputs of both kinds"
     assert ".news<0>(" in text, "outputs in words"
     headers = {

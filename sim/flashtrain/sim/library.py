@@ -23,6 +23,7 @@ from flashtrain.rtl.channel.bus_controller import BusController
 from flashtrain.rtl.channel.bus_rest import BusRest
 from flashtrain.rtl.channel.bus_speller import BusSpeller
 from flashtrain.rtl.channel.clockwork import ChannelClockwork
+from flashtrain.rtl.channel.countdown import Countdown
 from flashtrain.rtl.channel.die_agent import DieAgent
 from flashtrain.rtl.channel.free_pages import FreePages
 from flashtrain.rtl.channel.gearbox import PageSerializer
@@ -76,10 +77,14 @@ _HUB_OPTIONS = {"restless": ("clockwork",)}
 _CHANNEL_PARTS = (
     PageSets, SetIdentities, ProgramResults, PageSerializer, ReadIntake, ReadBuffer, FreePages,
     PageSender, BusController, BusArbiter, BusRest, BusSpeller, BlockTable, EraseBroadcast, DieAgent,
-    ChannelClockwork, PinChecker,
+    Countdown, ChannelClockwork, PinChecker,
+)  # fmt: skip
+_CHANNEL_PROMPT = (
+    DieAgent, Countdown, SetIdentities, ProgramResults, ReadIntake, BusArbiter, BusSpeller, BusRest,
 )  # fmt: skip
 _CHANNEL_OPTIONS = {
     "restless": ("engine_clockwork",),
+    "prompt": _CHANNEL_PROMPT,
     "silent": ("cycle",),
     # What the hub does not look at is no news for it.
     "polled": ("counter_value", "violations"),
@@ -87,6 +92,7 @@ _CHANNEL_OPTIONS = {
 }
 _DIE_OPTIONS = {
     "restless": ("logic",),
+    "prompt": (Sequencer, CommandControl),
     "silent": ("cycle",),
     "polled": ("violations",),
     "reports": {"rest": ("resting", "wake")},

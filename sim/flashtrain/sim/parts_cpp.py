@@ -22,10 +22,11 @@ def prefix_of(part: Part) -> str:
 class PartsClass:
     """The text of class `name`, which holds many instances of the component.
 
-    `restless` parts never sleep; `silent` inputs of the whole wake nobody, until `rouse`; its `polled`
-    outputs are no news, and those of `reports`, by name, are other news. Of a part in `enables` the port that
-    is named says whether an edge changes anything. A port in `guards`, by part and name, counts only while
-    one of others of its part is high, which come from where it comes from. So does an output, with outputs.
+    `restless` parts never sleep. Those of components in `prompt` are looked at after each edge, if they have
+    no large memories. `silent` inputs of the whole wake nobody, until `rouse`; its `polled` outputs are no
+    news, and those of `reports`, by name, are other news. Of a part in `enables` the port that is named says
+    whether an edge changes anything. A port in `guards`, by part and name, counts only while one of others of
+    its part is high, which come from where it comes from. So does an output, with outputs.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class PartsClass:
         facts: Mapping[str, ModelFacts],
         *,
         restless: tuple[str, ...] = (),
+        prompt: tuple[type, ...] = (),
         silent: tuple[str, ...] = (),
         polled: tuple[str, ...] = (),
         reports: Mapping[str, tuple[str, ...]] | None = None,
@@ -43,6 +45,12 @@ class PartsClass:
     ) -> None:
         self._name, self._cut, self._facts = name, cut, facts
         self._restless, self._silent = restless, silent
+        kinds = {kind.__name__.lower() for kind in prompt}
+        self._prompt = {
+            part.name
+            for part in cut.parts
+            if part.module.split("_")[1] in kinds and not facts[part.module].memories
+        }
         self._reports = {port: report for report, ports in (reports or {}).items() for port in ports}
         self._reports |= dict.fromkeys(polled, "")
         self._enables, self._guards = enables or {}, guards or {}
@@ -142,7 +150,9 @@ class PartsClass:
             yield "}"
             return
         yield f"for (const int i : flashtrain::Each({name}.moved)) flashtrain::rising_edge({name}[i]);"
-        if name not in self._restless:
+        if name in self._prompt:
+            yield f"{name}.rest_at_once();"
+        elif name not in self._restless:
             yield f"{name}.rest(clock);"
 
     def _heed(self, name: str) -> str:

@@ -69,7 +69,7 @@ TALKING = (
     Fault(
         "no-pause-between-two",
         "channel/die_share.py",
-        "with m.If(others & ~near):",
+        "with m.If(others & ~apart.running):",
         "with m.If(others):",
         "a die is asked within tWB of an operation that makes it busy",
         AGENT,

@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.spec import FmsConfig
 
 from ..layouts import BusRequest
+from .countdown import Countdown
 
 
 class DieShare(wiring.Component):
@@ -44,8 +45,7 @@ class DieShare(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         twb = self.config.timing.clocks("twb")
-        apart = Signal(range(twb + 1))  # clocks until the other may have its turn
-        near = Signal()  # there are some
+        m.submodules.apart = apart = Countdown(twb)  # until the other may have its turn
         reads = Signal()  # whose operation it is, or was
         mine, others, unit_wants = Signal(), Signal(), Signal()
         unit_payload = Signal.like(self.unit.payload)  # a clock late: it comes a long way
@@ -56,11 +56,9 @@ class DieShare(wiring.Component):
             others.eq(Mux(reads, unit_wants, self.reader.valid) & ~self.keeps),
             self.bus.payload.eq(Mux(reads, self.reader.payload, unit_payload)),
         ]
-        with m.If(near):
-            m.d.sync += [apart.eq(apart - 1), near.eq(apart != 1)]
         with m.FSM(name="share"):
             with m.State("CHOOSE"):
-                with m.If(others & ~near):
+                with m.If(others & ~apart.running):
                     m.d.sync += reads.eq(~reads)
                     m.next = "OFFER"
                 with m.Elif(mine & ~others):
@@ -74,7 +72,7 @@ class DieShare(wiring.Component):
                 with m.If(self.bus.ready):
                     m.next = "OPERATION"
             with m.State("OPERATION"):
-                m.d.sync += [apart.eq(twb), near.eq(twb != 0)]
+                m.d.comb += apart.held.eq(1)
                 with m.If(self.unit_done | self.reader_done):
                     m.next = "CHOOSE"
         m.d.sync += [

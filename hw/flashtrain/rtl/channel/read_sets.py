@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.spec import FmsConfig
 
 from ..layouts import DieRead
+from .countdown import Countdown
 
 
 class ReadSets(wiring.Component):
@@ -115,9 +116,11 @@ class ReadSets(wiring.Component):
         same_zone, same_row, follows, above = Signal(), Signal(), Signal(), Signal()
         unsensed = Signal()
         stepping = Signal()
-        lonely = Signal(range(self.patience + 1))  # clocks until no further read is waited for
-        alone = Signal(init=1)  # there are none
+        m.submodules.company = company = Countdown(self.patience)  # while a further read is waited for
+        alone = Signal()
         m.d.comb += [
+            company.held.eq(accepted),
+            alone.eq(~company.running),
             same_kind.eq(~head.statistics & ~statistics),
             stepping.eq(~self.waiting & unsensed),
             self.none.eq(~self.waiting & ~self.reads.valid & alone),
@@ -166,16 +169,12 @@ class ReadSets(wiring.Component):
                 self.waiting.eq(1),
                 self.several.eq(self.waiting),
                 planes.eq(Mux(self.waiting, planes, 0) | (1 << head.plane)),
-                lonely.eq(self.patience),
-                alone.eq(self.patience == 0),
             ]
             with m.If(~self.waiting):
                 m.d.sync += [
                     next_row.eq(same_kind & row_after),
                     planes_before.eq(planes),
                 ]
-        with m.Elif(~alone):
-            m.d.sync += [lonely.eq(lonely - 1), alone.eq(lonely == 1)]
 
         m.d.sync += self.last.eq(after_sensed == written)
         with m.If(self.take):

@@ -82,7 +82,10 @@ class Part {
         dirty = moved = all_;
         awake = clocked ? all_ : 0;
         looked_at_ = 0;
-        for (int i : Each{all_}) forget(i, Numbers{});
+        for (int i : Each{all_}) {
+            forget(i, Numbers{});
+            stillness_[i].forget();
+        }
     }
 
     // Whether this word of outputs is not what it was when asked last.
@@ -120,6 +123,11 @@ class Part {
                 case Look::STILL: awake &= ~bit; break;
             }
         }
+    }
+
+    // The same for one whose edge costs more than to compare its state after each.
+    void rest_at_once() {
+        for (const int i : Each{moved}) awake &= ~(uint64_t{stillness_[i].rests(*roots_[i])} << i);
     }
 
     uint64_t dirty = 0, awake = 0, moved = 0;

@@ -79,6 +79,18 @@ class Stillness {
         return Look::STILL;
     }
 
+    // For a model without large memories, after each of its edges: whether this one has changed nothing. Then those to
+    // come do not, either.
+    bool rests(const Root& root) {
+        if (!kept_.empty() && *at(root, restless_) == glance_ && same(root)) return true;
+        keep(root);
+        glance_ = *at(root, restless_);
+        return false;
+    }
+
+    // What was kept is no longer what the last edge has left.
+    void forget() { kept_.clear(); }
+
   private:
     // Clocks from one look to the next: more for what keeps moving.
     static constexpr uint64_t kLongestInterval = 64;
@@ -106,9 +118,13 @@ class Stillness {
     }
 
     void keep(const Root& root) {
-        kept_.clear();
+        std::size_t bytes = 0;
+        for (const Range& range : State<Root>::ranges) bytes += range.bytes;
+        kept_.resize(bytes);
+        char* kept = kept_.data();
         for (const Range& range : State<Root>::ranges) {
-            kept_.insert(kept_.end(), at(root, range.offset), at(root, range.offset) + range.bytes);
+            std::memcpy(kept, at(root, range.offset), range.bytes);
+            kept += range.bytes;
         }
     }
 
