@@ -1,6 +1,6 @@
-"""Outputs of a model in words, as the header of its state has them side by side."""
+"""Outputs of a model in words, as the header of its state has them side by side; and what an edge calls."""
 
-from flashtrain.sim.model_facts import words_of_outputs
+from flashtrain.sim.model_facts import functions_at_the_edge, words_of_outputs
 
 HEADER = """\
     struct {
@@ -33,3 +33,27 @@ def test_what_is_between_ends_a_word():
 def test_a_word_has_eight_bytes_at_most():
     lines = "".join(f"        VL_OUT16(s{number},15,0);\n" for number in range(7))
     assert list(words_of_outputs(lines)) == [("s0", "s1", "s2", "s3"), ("s4", "s5"), ("s6",)]
+
+
+EDGE = """\
+void Vm___024root___eval_nba(Vm___024root* vlSelf) {
+    auto& vlSelfRef = std::ref(*vlSelf).get();
+    // Body
+    if ((1ULL & vlSelfRef.__VnbaTriggered
+         [0U])) {
+        Vm___024root___nba_sequent__TOP__0(vlSelf);
+        Vm___024root___nba_sequent__TOP__1(vlSelf);
+    }
+}
+"""
+
+
+def test_an_edge_calls_functions():
+    calls = ["Vm___024root___nba_sequent__TOP__0", "Vm___024root___nba_sequent__TOP__1"]
+    assert functions_at_the_edge("Vm", EDGE) == calls
+
+
+def test_an_edge_that_does_more_is_left_alone():
+    more = EDGE.replace("TOP__1(vlSelf);\n", "TOP__1(vlSelf);\n        vlSelfRef.a = 1U;\n")
+    assert functions_at_the_edge("Vm", more) == []
+    assert functions_at_the_edge("Vm", EDGE.replace("// Body", "// Body\n    vlSelfRef.a = 1U;")) == []

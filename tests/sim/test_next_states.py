@@ -1,20 +1,14 @@
 """Next states at the clock of their registers: the text, and that it behaves as before."""
 
-import ctypes
 import re
-from pathlib import Path
 
 import numpy as np
-import pytest
 from amaranth import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.export import export_design
 from flashtrain.sim.next_states import with_next_states_at_the_clock
-from flashtrain.sim.verilated import build_shared_library, verilate
-
-HARNESS = Path(__file__).with_name("next_states_harness.cpp")
 
 
 class Mixture(wiring.Component):
@@ -85,27 +79,9 @@ def test_readers_stand_before_what_they_read():
     assert reset.count("<=") == 3, "which comes last"
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """Runs a text with random terms; returns what it has put out."""
-    folder = tmp_path_factory.mktemp("next_states")
-
-    def behaviour(text: str, terms: np.ndarray) -> np.ndarray:
-        path = folder / f"{len(text)}" / "mixture.sv"
-        path.parent.mkdir()
-        path.write_text(text)
-        model = verilate([path], "mixture", "Vmixture", folder)
-        library = ctypes.CDLL(str(build_shared_library([model], [HARNESS], "mixture", folder)))
-        totals = np.zeros(len(terms), np.uint64)
-        library.run(terms.ctypes.data_as(ctypes.c_void_p), totals.ctypes.data_as(ctypes.c_void_p), len(terms))
-        return totals
-
-    return behaviour
-
-
-def test_behaves_as_before(run, seed):
+def test_behaves_as_before(behaviour, seed):
     terms = np.random.default_rng(seed).integers(0, 1 << 32, 2000, np.uint32)
     text = exported()
-    before, after = run(text, terms), run(with_next_states_at_the_clock(text), terms)
+    before, after = behaviour(text, terms), behaviour(with_next_states_at_the_clock(text), terms)
     assert len(set(before)) > 1000
     np.testing.assert_array_equal(after, before)

@@ -59,12 +59,14 @@ from flashtrain.rtl.zones.report import ZoneReport
 from flashtrain.sim.build_cache import BUILD, build_once, content_key
 from flashtrain.sim.channel_unit import ChannelUnit
 from flashtrain.sim.hub_unit import HubUnit
+from flashtrain.sim.memories_in_place import with_memories_in_place
 from flashtrain.sim.model_facts import ModelFacts, model_facts
 from flashtrain.sim.nand import SHARED_PINS, VERILATOR_SOURCES, DieUnit
 from flashtrain.sim.nand.pin_checker import PinChecker
 from flashtrain.sim.next_states import with_next_states_at_the_clock
 from flashtrain.sim.parts import Cut, cut
 from flashtrain.sim.parts_cpp import PartsClass, prefix_of
+from flashtrain.sim.registers_as_outputs import with_registers_as_outputs
 from flashtrain.sim.verilated import Model, ModelSource, build_shared_library, exported, verilate_all
 from flashtrain.spec import FmsConfig
 
@@ -89,9 +91,9 @@ _CHANNEL_OPTIONS = {
     # What the hub does not look at is no news for it.
     "polled": ("counter_value", "violations"),
     "reports": {"pins": tuple(f"nand__{name}" for name in (*SHARED_PINS, "ce_n"))},
+    "guards": {("engine_works_read_buffer_sender", "pages__payload"): ("pages__valid",)},
 }
 _DIE_OPTIONS = {
-    "restless": ("logic",),
     "prompt": (Sequencer, CommandControl),
     "silent": ("cycle",),
     "polled": ("violations",),
@@ -161,6 +163,11 @@ def build_library(config: FmsConfig) -> Path:
     return build_shared_library(list(models.values()), cpp, "flashtrain_device")
 
 
+def for_verilator(text: str) -> str:
+    """The same modules, written so that Verilator makes less of them."""
+    return with_memories_in_place(with_next_states_at_the_clock(with_registers_as_outputs(text)))
+
+
 def _cut_sources(
     unit: Callable[[], wiring.Component],
     parts: tuple[type, ...],
@@ -173,8 +180,7 @@ def _cut_sources(
     def write(folder: Path) -> None:
         whole, modules = cut(unit(), parts, name, kept)
         for module in modules:
-            text = with_next_states_at_the_clock(module.text)
-            (folder / f"{module.name}.sv").write_text(text)
+            (folder / f"{module.name}.sv").write_text(for_verilator(module.text))
         whole.save(folder / "cut.json")
 
     folder = exported(write, name, configuration)
@@ -208,7 +214,9 @@ def header_of_models(
         yield f'#include "{root}.h"'
         if facts[name].has_input_logic:
             yield f"FLASHTRAIN_SETTLE({model.prefix})"
-        if facts[name].clocked:
+        if facts[name].at_the_edge:
+            yield from _rising_edge(root, facts[name].at_the_edge)
+        elif facts[name].clocked:
             yield f"FLASHTRAIN_EDGE({model.prefix})"
         yield "template <>"
         yield f"struct flashtrain::State<{root}> {{"
@@ -225,6 +233,12 @@ def header_of_models(
         words = [f"FLASHTRAIN_SPAN({root}, {word[0]}, {word[-1]})" for word in facts[name].words]
         yield f"    static constexpr std::array<Range, {len(words)}> words{{{{{', '.join(words)}}}}};"
         yield "};"
+
+
+def _rising_edge(root: str, functions: tuple[str, ...]) -> Iterator[str]:
+    yield from (f"void {function}({root}*);" for function in functions)
+    calls = " ".join(f"{function}(&root);" for function in functions)
+    yield f"namespace flashtrain {{ inline void rising_edge({root}& root) {{ {calls} }} }}"
 
 
 def _generated(name: str, lines: Iterable[str]) -> Path:

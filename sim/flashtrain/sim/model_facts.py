@@ -28,12 +28,15 @@ class ModelFacts:
 
     `words`: outputs that are side by side in the state, in as many bytes as an integer has; wide outputs are
     in none of them.
+
+    `at_the_edge`: the functions that a rising edge calls, in this order; empty if it does more than that.
     """
 
     memories: tuple[str, ...]
     clocked: bool
     follows_inputs: frozenset[str]
     words: tuple[tuple[str, ...], ...]
+    at_the_edge: tuple[str, ...]
 
     @property
     def has_input_logic(self) -> bool:
@@ -45,7 +48,7 @@ def model_facts(model: Model, *, one_clock: bool = True) -> ModelFacts:
 
     Raises `ToolError` if with `one_clock` anything but the clock sets it in motion: `step.h` would miss that.
     """
-    folder = model.folder.with_name("model_facts")
+    folder = model.folder.with_name("facts_of_model")
     path = folder / "facts.json"
 
     def write() -> None:
@@ -63,6 +66,7 @@ def model_facts(model: Model, *, one_clock: bool = True) -> ModelFacts:
         bool(content["triggers"]),
         frozenset(content["follows_inputs"]),
         tuple(map(tuple, content["words"])),
+        tuple(content["at_the_edge"]),
     )
 
 
@@ -88,8 +92,22 @@ def _read(model: Model) -> dict[str, list]:
         "words": list(words_of_outputs(header)),
         "memories": [name for rows, name in rows_of_memories if int(rows) > _LARGE],
         "follows_inputs": sorted(_named_in_input_logic(model.prefix, text)),
+        "at_the_edge": functions_at_the_edge(model.prefix, text),
         "triggers": sorted(set(re.findall(r"(\w+)ULL & vlSelfRef\.__VnbaTriggered", text))),
     }
+
+
+def functions_at_the_edge(prefix: str, text: str) -> list[str]:
+    """The functions of `ModelFacts`, in the text of a model with one clock."""
+    function = f"{prefix}___024root___"
+    triggered = r"    if \(\(1ULL & vlSelfRef\.__VnbaTriggered\s*\[0U\]\)\) \{\n"
+    found = re.search(
+        rf"^void {function}eval_nba\({prefix}___024root\* vlSelf\) \{{\n(?: .*\n)*?    // Body\n{triggered}"
+        rf"((?:        {function}\w+\(vlSelf\);\n)+)    \}}\n\}}\n",
+        text,
+        re.MULTILINE,
+    )
+    return re.findall(r"(\w+)\(", found[1]) if found else []
 
 
 def _named_in_input_logic(prefix: str, text: str) -> set[str]:

@@ -174,11 +174,12 @@ class ReadBuffer(wiring.Component):
                 last_copy_word.eq(copy_word == config.page_beats - 2),
             ]
         with m.Else():
-            m.d.sync += [
-                write.addr.eq(Cat(walk.word, fill_number)),
-                write.data.eq(packer.chunk.replicate(chunks.count)),
-                write.en.eq(walk.of_data << walk.number),
-            ]
+            m.d.sync += write.en.eq(walk.of_data << walk.number)
+            with m.If(walk.of_data):
+                m.d.sync += [
+                    write.addr.eq(Cat(walk.word, fill_number)),
+                    write.data.eq(packer.chunk.replicate(chunks.count)),
+                ]
         m.d.comb += [
             complete.input.valid.eq(offered | copied),
             complete.input.payload.number.eq(Mux(offered, fill_number, copy_number)),

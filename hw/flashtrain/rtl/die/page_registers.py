@@ -208,9 +208,15 @@ class PageRegisters(wiring.Component):
         m.d.comb += [
             self.word_out.eq(Mux(pins_half, contents[1], contents[0])),
             self.words.from_register.eq(Mux(array_half, contents[1], contents[0])),
-            tile.operand.eq(tile_word.word_select(item, 8 * WORD_BYTES)),
-            identities.found.eq(identity_word.word_select(identity_lane, 8 * LANE_BYTES)),
         ]
+        with m.Switch(item):
+            for number in range(items):
+                with m.Case(number):
+                    m.d.comb += tile.operand.eq(tile_word.word_select(number, 8 * WORD_BYTES))
+        with m.Switch(identity_lane):
+            for number in range(lanes):
+                with m.Case(number):
+                    m.d.comb += identities.found.eq(identity_word.word_select(number, 8 * LANE_BYTES))
         if self.config.code:
             with m.If(code_comes):
                 code_word = Mux(cache_half, contents[1], contents[0])
