@@ -106,7 +106,7 @@ class WriteBuffer(wiring.Component):
         placed = Signal()
         has_gradients = self.pages.payload.kind == PageKind.GRADIENTS
         m.d.comb += [
-            placed.eq(self.pages.valid & self.pages.ready),
+            placed.eq(self.pages.ready),  # only while there is one
             results.announced.eq(placed),
             results.announced_page.slot.eq(sets.slot),
             results.announced_page.plane.eq(self.pages.payload.plane),
@@ -206,14 +206,15 @@ class WriteBuffer(wiring.Component):
             serializer.plain.eq(identities.plain),
         ]
         copying, copied, copy_beat = Signal(), Signal(page_layout), Signal(range(config.page_beats))
-        copy_reads = Signal()
+        copy_reads, copy_ends = Signal(), Signal()
         m.d.comb += [
             serializer.others_want.eq(copying & self.copy_room),
             copy_reads.eq(serializer.others_read),
             serializer.word.eq(self.copy_data),
             self.copy.ready.eq(~copying),
-            sets.unpin.eq(copy_reads & copy_beat.all()),
+            copy_ends.eq(copy_reads & copy_beat.all()),
         ]
+        m.d.sync += sets.unpin.eq(copy_ends)
         copy_asked, copy_there = Signal(), Signal()
         fetched = Signal(8 * config.data_bytes, reset_less=True)  # a block memory has such a register
         m.d.comb += self.copy_data.eq(fetched)
@@ -231,6 +232,6 @@ class WriteBuffer(wiring.Component):
             m.d.sync += [copying.eq(1), copied.eq(self.copy.payload)]
         with m.If(copy_reads):
             m.d.sync += copy_beat.eq(copy_beat + 1)
-        with m.If(sets.unpin):
+        with m.If(copy_ends):
             m.d.sync += copying.eq(0)
         return m
