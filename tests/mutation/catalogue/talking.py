@@ -61,7 +61,7 @@ TALKING = (
     Fault(
         "selection-broken-up",
         "channel/die_share.py",
-        "Mux(reads, unit_wants, self.reader.valid) & ~self.keeps",
+        "Mux(reads, unit_wants, self.reader.valid) & ~keeps",
         "Mux(reads, unit_wants, self.reader.valid)",
         "another operation comes between the selection of a page and its data",
         AGENT,

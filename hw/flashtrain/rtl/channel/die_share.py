@@ -24,7 +24,7 @@ class DieShare(wiring.Component):
     -------
     unit, reader : In(stream(BusRequest))
     unit_done, reader_done : Out(1)   the operation is over
-    keeps : In(1)     the next one must be of the same
+    keeps : In(1)     the next one must be of the same; said 2 clocks before the operation is over
     hurries : In(1)   the reader's goes first
     bus : Out(stream(BusRequest)), bus_done : In(1)   while one is under way
     """
@@ -49,11 +49,12 @@ class DieShare(wiring.Component):
         reads = Signal()  # whose operation it is, or was
         mine, others, unit_wants = Signal(), Signal(), Signal()
         unit_payload = Signal.like(self.unit.payload)  # a clock late: it comes a long way
-        m.d.sync += unit_payload.eq(self.unit.payload)
+        keeps = Signal()  # a clock late, too: it is known as soon as an operation begins
+        m.d.sync += [unit_payload.eq(self.unit.payload), keeps.eq(self.keeps)]
         m.d.comb += [
-            unit_wants.eq(self.unit.valid & ~(self.hurries & self.reader.valid & ~self.keeps)),
+            unit_wants.eq(self.unit.valid & ~(self.hurries & self.reader.valid & ~keeps)),
             mine.eq(Mux(reads, self.reader.valid, unit_wants)),
-            others.eq(Mux(reads, unit_wants, self.reader.valid) & ~self.keeps),
+            others.eq(Mux(reads, unit_wants, self.reader.valid) & ~keeps),
             self.bus.payload.eq(Mux(reads, self.reader.payload, unit_payload)),
         ]
         with m.FSM(name="share"):
