@@ -130,7 +130,9 @@ class Reader(wiring.Component):
             with m.Else():
                 wait(ReadWait.SENSE)
 
-        may_begin = self.beside & sets.complete & ~statistics & ~(sets.several & self.yields)
+        goes_later = Signal()  # the next set; right when it is complete
+        m.d.sync += goes_later.eq(sets.several & self.yields)
+        may_begin = self.beside & sets.complete & ~statistics & ~goes_later
         # When the array may be idle the watch is to see it so, between the end of a set and the next sense.
         may_renew = may_begin & sequential & self.array_works
         known = Signal()  # it does: nothing has been moved since they were named
