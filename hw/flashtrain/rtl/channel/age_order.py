@@ -40,7 +40,11 @@ class AgeOrder(wiring.Component):
         is_renewed, moves = Signal(self.count), Signal(self.count)
         for index in range(self.count):
             m.d.comb += is_renewed[index].eq(slots[index] == self.renewed)
-            m.d.comb += moves[index].eq(self.renew & is_renewed[: index + 1].any())
+            # Each number is in the list once: the shorter half tells.
+            in_front = is_renewed[: index + 1].any()
+            if index >= self.count // 2:
+                in_front = ~is_renewed[index + 1 :].any()
+            m.d.comb += moves[index].eq(self.renew & in_front)
         for index in range(self.count - 1):
             with m.If(moves[index]):
                 m.d.sync += slots[index].eq(slots[index + 1])
