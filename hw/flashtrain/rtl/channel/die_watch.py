@@ -208,8 +208,12 @@ class DieWatch(wiring.Component):
 
         array, short = self.array, self.short
 
+        def tell(timer, length: int) -> None:
+            m.d.comb += timer.clocks.eq(max(length, 1))
+
         def start(timer, length: int) -> None:
-            m.d.comb += [timer.start.eq(1), timer.clocks.eq(max(length, 1))]
+            tell(timer, length)
+            m.d.comb += timer.start.eq(1)
 
         suspensions, some = Signal(4), Signal()  # not yet in the prediction; there are some
         works = Signal()
@@ -238,6 +242,7 @@ class DieWatch(wiring.Component):
             self.port.paused.eq((self.port.pause != Pause.NONE) | pauses | short.running),
         ]
         m.d.comb += self.port.due.eq(~works)
+        # How long is told before it is known whether. Nothing else of the short timer begins with a pause.
         with m.Switch(pause):
             for kind, names in _PAUSES.items():
                 with m.Case(kind):
@@ -268,13 +273,15 @@ class DieWatch(wiring.Component):
         m.d.sync += self.port.over.eq(0)
         with m.FSM(name="watch") as fsm:
             with m.State("QUIET"):
+                with m.If(~pauses):
+                    tell(short, cache_busy - 1)
                 with m.If(begun):
                     m.d.sync += [work.eq(begun_work), late.eq(0)]
                     with m.Switch(begun_work):
                         for kind, plan in plans.items():
                             with m.Case(kind):
                                 if plan.queued and kind not in _UPDATES:
-                                    start(short, cache_busy - 1)
+                                    m.d.comb += short.start.eq(1)
                                 elif plan.array and not plan.queued:
                                     start(array, twb + array_times[kind] - 1)
                     m.next = "ARRAY_WORKS"
@@ -295,6 +302,10 @@ class DieWatch(wiring.Component):
                 with m.If(self.asked):
                     m.next = "ANSWER"
             with m.State("ANSWER"):
+                with m.Switch(work):
+                    for kind, interval in intervals.items():
+                        with m.Case(kind):
+                            tell(short, interval)
                 with m.If(self.bus_done & ready):
                     m.d.sync += self.port.over.eq(1)
                     m.d.comb += patience.rewarded.eq(1)
@@ -304,12 +315,8 @@ class DieWatch(wiring.Component):
                             for_the_tile(array, lambda unit: clocks("tprog") - unit)
                     m.next = "QUIET"
                 with m.Elif(self.bus_done):
-                    m.d.comb += patience.tried.eq(1)
+                    m.d.comb += [patience.tried.eq(1), short.start.eq(1)]
                     m.d.sync += late.eq(1)
-                    with m.Switch(work):
-                        for kind, interval in intervals.items():
-                            with m.Case(kind):
-                                start(short, interval)
                     m.next = "NOT_YET"
         m.d.comb += self.port.asking.eq(fsm.ongoing("ASK") | fsm.ongoing("ANSWER"))
         return m
