@@ -136,7 +136,14 @@ class BusController(wiring.Component):
             m.d.comb += source[name].eq(die if name == "die" else request[name])
         with m.If(self.fill_valid):
             m.d.sync += [owed.eq(owed - 1), owes.eq(owed != 1)]
+        # Of each request: it is known before the bus is granted.
+        gives, takes, takes_named = (Signal(dies, name=name) for name in ("gives", "takes", "takes_named"))
         for number, item in enumerate(self.requests):
+            m.d.sync += [
+                gives[number].eq(item.payload.op.matches(GIVES_PAGE)),
+                takes[number].eq(item.payload.op.matches(TAKES_PAGE)),
+                takes_named[number].eq(item.payload.op.matches(TAKES_NAMED_PAGE)),
+            ]
             m.d.comb += [
                 arbiter.ops[number].eq(item.payload.op),
                 self.done[number].eq(over & (die == number)),
@@ -197,14 +204,14 @@ class BusController(wiring.Component):
                         with m.Case(number):
                             m.d.comb += item.ready.eq(1)
                             m.d.sync += [request.eq(item.payload), offline.eq(self.offline[number])]
-                            with m.If(item.payload.op.matches(GIVES_PAGE)):
+                            with m.If(gives[number]):
                                 m.next = "ANNOUNCE"
                             with m.Elif(self.offline[number]):
                                 m.d.sync += self.status.eq(_FAILED)
                                 m.next = "PRETEND"
-                            with m.Elif(item.payload.op.matches(TAKES_NAMED_PAGE)):
+                            with m.Elif(takes_named[number]):
                                 stay(page_clocks, "DATA_IN")
-                            with m.If(item.payload.op.matches(TAKES_PAGE) & ~self.offline[number]):
+                            with m.If(takes[number] & ~self.offline[number]):
                                 m.d.sync += self.fetch.valid.eq(1)
 
             with m.State("PRETEND"):
