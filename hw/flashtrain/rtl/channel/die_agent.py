@@ -181,7 +181,8 @@ class DieAgent(wiring.Component):
             programmer.sets.valid.eq(self.sets.valid & is_data),
             updater.sets.payload.eq(self.sets.payload),
             updater.sets.valid.eq(self.sets.valid & ~is_data),
-            self.sets.ready.eq(Mux(is_data, programmer.sets.ready, updater.sets.ready)),
+            # Only the one who has it takes it.
+            self.sets.ready.eq(programmer.sets.ready | updater.sets.ready),
         ]
         result = Mux(programmer.results.valid, programmer.results.payload, updater.results.payload)
         reporting = [programmer, updater]
@@ -265,13 +266,13 @@ class DieAgent(wiring.Component):
 
         m.d.comb += [
             Value.cast(share.unit.payload).eq(from_owner(lambda unit: unit.bus.payload)),
-            # Nobody asks without the die.
+            # Nobody asks, begins, pauses or holds without the die.
             share.unit.valid.eq(Cat(unit.bus.valid for unit in watched).any() | watch.ask),
             *(unit.bus.ready.eq(share.unit.ready & ~watch.ask) for unit in watched),
-            watch.port.begin.eq(from_owner(lambda unit: unit.watch.begin)),
+            watch.port.begin.eq(Cat(unit.watch.begin for unit in watched).any()),
             Value.cast(watch.port.work).eq(from_owner(lambda unit: unit.watch.work)),
-            Value.cast(watch.port.pause).eq(from_owner(lambda unit: unit.watch.pause)),
-            watch.port.hold.eq(from_owner(lambda unit: unit.watch.hold)),
+            Value.cast(watch.port.pause).eq(reduce(or_, (Value.cast(unit.watch.pause) for unit in watched))),
+            watch.port.hold.eq(Cat(unit.watch.hold for unit in watched).any()),
         ]
         with m.If(watch.ask):
             m.d.comb += share.unit.payload.op.eq(BusOp.STATUS)
