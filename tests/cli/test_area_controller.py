@@ -26,7 +26,12 @@ def measured(monkeypatch):
 
     clocks = {"mhz": 151.0}
     monkeypatch.setattr(synthesis, "synthesise", synthesise)
-    monkeypatch.setattr(synthesis, "place", lambda *_, clock_mhz: Placement(5_000, clocks["mhz"]))
+
+    def place(component, name, clock_mhz, seeds):
+        tried = {1: clocks["mhz"] - 20, 2: clocks["mhz"]} if seeds > 1 else {1: clocks["mhz"]}
+        return Placement(5_000, clocks["mhz"], len(tried), tried)
+
+    monkeypatch.setattr(synthesis, "place", place)
     monkeypatch.setattr(synthesis, "synthesis_tools", lambda: {"yosys": "Yosys 0", "nextpnr": "nextpnr 0"})
     return clocks
 
@@ -38,6 +43,13 @@ def test_every_part_is_measured(measured, capsys):
     assert list(found["parts"]) == [*engines, "centre_4", "centre_8"]
     assert found["parts"]["channel_4"]["lut6"] == 1404  # the tables of memories are among them
     assert found["parts"]["channel_4"]["clock_mhz"] == 151.0
+    assert found["parts"]["channel_4"]["clock_mhz_by_seed"] == {"1": 131.0, "2": 151.0}
+
+
+def test_clocks_of_all_seeds_are_told(measured, capsys):
+    assert main(["area", "controller"]) == 0
+    told = "channel engine, 4 dies: 131.0 with seed 1, 151.0 with seed 2; asked: 150 MHz"
+    assert told in capsys.readouterr().out
 
 
 def test_the_cost_of_a_die_is_a_row(measured, capsys):

@@ -9,6 +9,10 @@ from flashtrain.sim import synthesis
 from flashtrain.sim.synthesis import Area, Placement
 
 
+def _place(component, name, clock_mhz, seeds):
+    return Placement(5_000, clock_mhz + 1, 1, {1: clock_mhz + 1})
+
+
 @pytest.fixture(autouse=True)
 def measured(monkeypatch):
     """Tools that find 100 LUT6 for each bit that a search looks at, and 10 elsewhere."""
@@ -19,7 +23,7 @@ def measured(monkeypatch):
         return Area(lut=lut, carry=0, lut_memory=1, registers=7, multipliers=0, block_memory=0, memory_lut=4)
 
     monkeypatch.setattr(synthesis, "synthesise", synthesise)
-    monkeypatch.setattr(synthesis, "place", lambda *_, clock_mhz: Placement(5_000, clock_mhz + 1))
+    monkeypatch.setattr(synthesis, "place", _place)
     monkeypatch.setattr(synthesis, "synthesis_tools", lambda: {"yosys": "Yosys 0", "nextpnr": "nextpnr 0"})
 
 

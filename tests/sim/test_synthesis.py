@@ -7,7 +7,7 @@ from flashtrain.rtl.die.update.delay import DelayChain
 from flashtrain.rtl.float.multiply import Multiply
 from flashtrain.rtl.tools import ToolError
 from flashtrain.sim import synthesis
-from flashtrain.sim.synthesis import Area, Target, place, synthesise
+from flashtrain.sim.synthesis import Area, Placement, Target, place, synthesise
 
 
 @pytest.fixture
@@ -50,6 +50,23 @@ def test_multiplier(tools):
     placed = place(Multiply(stages=2), "multiply", clock_mhz=50)
     assert placed.cells > ecp5.lut
     assert 20 < placed.clock_mhz < 400
+    assert (placed.seed, placed.tried) == (1, {1: placed.clock_mhz})
+
+
+@pytest.mark.parametrize(
+    ("seeds", "wanted", "seed", "tried"),
+    [
+        (1, 150, 1, [140]),
+        (4, 150, 3, [140, 130, 152]),
+        (2, 150, 1, [140, 130]),
+        (4, 160, 4, [140, 130, 152, 153]),
+    ],
+)
+def test_seeds_are_tried_until_one_is_fast_enough(tools, monkeypatch, seeds, wanted, seed, tried):
+    clocks = [140, 130, 152, 153]
+    monkeypatch.setattr(synthesis, "_place_once", lambda *of: (1_000 + of[-1], clocks[of[-1] - 1]))
+    placed = place(DelayChain(32, [3]), "chain", clock_mhz=wanted, seeds=seeds)
+    assert placed == Placement(1_000 + seed, clocks[seed - 1], seed, dict(enumerate(tried, 1)))
 
 
 def test_missing_tools_have_a_name(monkeypatch):

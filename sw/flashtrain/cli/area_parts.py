@@ -22,6 +22,7 @@ class Part:
     key: str
     title: str
     build: "Callable[[], wiring.Component]"  # anew each time, so that none is left without a use
+    seeds: int = 1  # of the placer, to try until the clock is reached
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,12 @@ class Measured:
         return f"{self.placement.clock_mhz:.1f} MHz" if self.placement else "-"
 
     @property
+    def seeds(self) -> str:
+        """The clocks of all seeds that were tried."""
+        tried = self.placement.tried if self.placement else {}
+        return ", ".join(f"{clock:.1f} with seed {seed}" for seed, clock in tried.items())
+
+    @property
     def cells(self) -> str:
         return f"{self.placement.cells:,}" if self.placement else "-"
 
@@ -51,6 +58,7 @@ class Measured:
             "ecp5": asdict(self.ecp5),
             "ecp5_cells": self.placement and self.placement.cells,
             "clock_mhz": self.placement and self.placement.clock_mhz,
+            "clock_mhz_by_seed": self.placement and {**self.placement.tried},
         }
 
 
@@ -65,6 +73,6 @@ def measure(parts: Iterable[Part], clock: bool, console: Console) -> dict[str, M
         placement = None
         if clock:
             console.step(f"placing and routing the {part.title}")
-            placement = place(part.build(), part.key, clock_mhz=WANTED_MHZ)
+            placement = place(part.build(), part.key, clock_mhz=WANTED_MHZ, seeds=part.seeds)
         measured[part.key] = Measured(part.title, ecp5, lut6, placement)
     return measured
