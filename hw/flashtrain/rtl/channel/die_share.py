@@ -1,6 +1,6 @@
 """Two who talk to the same die."""
 
-from amaranth import Module, Signal, Value
+from amaranth import Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -15,10 +15,9 @@ class DieShare(wiring.Component):
 
     If both want one they take turns, unless the reader's hurries. Between an operation of one and that of the
     other the die is left alone for tWB, because the first may have made it busy; each looks after that itself
-    between its own. The request under way is in registers until the bus takes it, which cuts the way from the
-    units' states to the arbiter.
+    between its own.
 
-    Latency: 2 clocks, and tWB if it is the other's turn; 1 clock from the end of an operation to its owner.
+    Latency: 1 clock, and tWB if it is the other's turn; 1 clock from the end of an operation to its owner.
     The other die has the bus meanwhile.
 
     Members
@@ -27,7 +26,7 @@ class DieShare(wiring.Component):
     unit_done, reader_done : Out(1)   the operation is over
     keeps : In(1)     the next one must be of the same; said 2 clocks before the operation is over
     hurries : In(1)   the reader's goes first
-    bus : Out(stream(BusRequest)), bus_done : In(1)   the operation under way, until the bus has done it
+    bus : Out(stream(BusRequest)), bus_done : In(1)   while one is under way
     """
 
     def __init__(self, config: FmsConfig):
@@ -48,39 +47,33 @@ class DieShare(wiring.Component):
         twb = self.config.timing.clocks("twb")
         m.submodules.apart = apart = Countdown(twb)  # until the other may have its turn
         reads = Signal()  # whose operation it is, or was
-        unit, reader = self.unit.valid, self.reader.valid
+        mine, others, unit_wants = Signal(), Signal(), Signal()
         unit_payload = Signal.like(self.unit.payload)  # a clock late: it comes a long way
         keeps = Signal()  # a clock late, too: it is known as soon as an operation begins
         m.d.sync += [unit_payload.eq(self.unit.payload), keeps.eq(self.keeps)]
-        unit_goes, reader_goes = Signal(), Signal()
-        with m.If(reads):
-            other = unit & ~keeps & ~(reader & self.hurries)
-            m.d.comb += [unit_goes.eq(other & ~apart.running), reader_goes.eq(reader & ~other)]
-        with m.Else():
-            other = reader & ~keeps
-            m.d.comb += [unit_goes.eq(unit & ~other), reader_goes.eq(other & ~apart.running)]
-
-        def accept(source: stream.Interface, payload: Value) -> None:
-            m.d.comb += source.ready.eq(1)
-            m.d.sync += [self.bus.payload.eq(payload), self.bus.valid.eq(1)]
-            m.next = "OPERATION"
-
+        m.d.comb += [
+            unit_wants.eq(self.unit.valid & ~(self.hurries & self.reader.valid & ~keeps)),
+            mine.eq(Mux(reads, self.reader.valid, unit_wants)),
+            others.eq(Mux(reads, unit_wants, self.reader.valid) & ~keeps),
+            self.bus.payload.eq(Mux(reads, self.reader.payload, unit_payload)),
+        ]
         with m.FSM(name="share"):
             with m.State("CHOOSE"):
-                with m.If(unit_goes):
-                    m.next = "ACCEPT_UNIT"
-                with m.Elif(reader_goes):
-                    m.next = "ACCEPT_READER"
-            with m.State("ACCEPT_UNIT"):
-                accept(self.unit, unit_payload)
-                m.d.sync += reads.eq(0)
-            with m.State("ACCEPT_READER"):
-                accept(self.reader, self.reader.payload)
-                m.d.sync += reads.eq(1)
+                with m.If(others & ~apart.running):
+                    m.d.sync += reads.eq(~reads)
+                    m.next = "OFFER"
+                with m.Elif(mine & ~others):
+                    m.next = "OFFER"
+            with m.State("OFFER"):
+                m.d.comb += [
+                    self.bus.valid.eq(1),
+                    self.unit.ready.eq(self.bus.ready & ~reads),
+                    self.reader.ready.eq(self.bus.ready & reads),
+                ]
+                with m.If(self.bus.ready):
+                    m.next = "OPERATION"
             with m.State("OPERATION"):
                 m.d.comb += apart.held.eq(1)
-                with m.If(self.bus.ready):
-                    m.d.sync += self.bus.valid.eq(0)
                 with m.If(self.unit_done | self.reader_done):
                     m.next = "CHOOSE"
         m.d.sync += [

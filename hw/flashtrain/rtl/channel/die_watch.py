@@ -263,11 +263,11 @@ class DieWatch(wiring.Component):
                         with m.Case(kind):
                             start(array, array_times[kind] - 1)
 
-        def for_the_tile(say: Callable, timer, length: Callable[[int], int]) -> None:
+        def for_the_tile(timer, length: Callable[[int], int]) -> None:
             with m.Switch(self.port.last_page):
                 for number, unit in enumerate(unit_clocks(self.config)):
                     with m.Case(number):
-                        say(timer, length(unit))
+                        start(timer, length(unit))
 
         others = [kind for kind in plans if kind not in _UPDATES]
         m.d.sync += self.port.over.eq(0)
@@ -286,12 +286,10 @@ class DieWatch(wiring.Component):
                                     start(array, twb + array_times[kind] - 1)
                     m.next = "ARRAY_WORKS"
             with m.State("ARRAY_WORKS"):
-                with m.If(~pauses):
-                    for_the_tile(tell, short, lambda unit: clocks("tr") + unit)
                 with m.If(~works):
                     start_queued(plans)
                     with m.If((work == Work.FIRST_UPDATE) | (work == Work.UPDATE)):
-                        m.d.comb += short.start.eq(1)
+                        for_the_tile(short, lambda unit: clocks("tr") + unit)
                     m.next = "NOT_YET"
             with m.State("NOT_YET"):
                 with m.If(~short.running & self.held):
@@ -314,7 +312,7 @@ class DieWatch(wiring.Component):
                     with m.If(late):
                         start_queued(others)
                         with m.If(work == Work.UPDATE):
-                            for_the_tile(start, array, lambda unit: clocks("tprog") - unit)
+                            for_the_tile(array, lambda unit: clocks("tprog") - unit)
                     m.next = "QUIET"
                 with m.Elif(self.bus_done):
                     m.d.comb += [patience.tried.eq(1), short.start.eq(1)]

@@ -34,7 +34,7 @@ class ReadSets(wiring.Component):
     reads : In(stream(DieRead))
     waiting : Out(1)     there is a next set or the beginning of one
     none : Out(1)        there is not, and none has come lately
-    complete : Out(1)    the next set may be taken, in this clock or the next: in these it does not grow
+    complete : Out(1)    the next set may be taken; it does not grow in this clock
     several : Out(1)     it has more than one read
     sequential : Out(1)  it is the row after that of the set before, of the same zone and planes
     take, sense_all : In(1)   take it; with `sense_all` it is also sensed
@@ -134,7 +134,6 @@ class ReadSets(wiring.Component):
                 & ~stepping
                 & (~self.waiting | extends)
                 & ~self.complete
-                & ~self.take
                 & ~accepted
             ),
             self.complete.eq(

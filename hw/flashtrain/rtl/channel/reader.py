@@ -132,21 +132,13 @@ class Reader(wiring.Component):
 
         goes_later = Signal()  # the next set; right when it is complete
         m.d.sync += goes_later.eq(sets.several & self.yields)
-        # A clock late.
-        sensible, renewable = Signal(), Signal()
+        may_begin = self.beside & sets.complete & ~statistics & ~goes_later
         # When the array may be idle the watch is to see it so, between the end of a set and the next sense.
-        m.d.sync += [
-            sensible.eq(sets.complete & ~statistics & ~goes_later),
-            renewable.eq(
-                sets.complete & ~statistics & ~goes_later & sets.sequential & self.beside & self.array_works
-            ),
-        ]
-        may_begin, may_renew = self.beside & sensible, renewable
-        known = Signal()  # the die knows the blocks: nothing has been moved since they were named
+        may_renew = may_begin & sequential & self.array_works
+        known = Signal()  # it does: nothing has been moved since they were named
         m.d.comb += sequential.eq(sets.sequential)
         if self.config.geometry.spare_blocks:
             m.d.comb += sequential.eq(sets.sequential & known)
-            may_renew = renewable & known
         with m.FSM(name="reader") as fsm:
             with m.State("NOTHING"):
                 m.d.sync += cached.eq(0)
