@@ -81,3 +81,8 @@ def test_a_tool_that_fails_says_what_it_said(tools, monkeypatch):
     monkeypatch.setattr(synthesis, "_DEVICE", ("--no-such-device",))
     with pytest.raises(ToolError, match=r"(?s)nextpnr-ecp5 failed: .*log ends with.*no-such-device"):
         place(DelayChain(32, [3]), "chain", clock_mhz=100)
+
+
+def test_a_tool_that_says_nothing(tools, monkeypatch, tmp_path):
+    with pytest.raises(ToolError, match=r"false failed: .*log is empty: the tool ended without a word"):
+        synthesis._run(["false"], tmp_path, "result")

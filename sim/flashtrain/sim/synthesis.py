@@ -177,9 +177,9 @@ def _run(command: Sequence[str], folder: Path, result: str) -> None:
         done = subprocess.run(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
     # And they report success when a tool that they call has failed.
     if done.returncode or not (folder / result).exists():
-        raise ToolError(
-            f"{command[0]} failed: {folder / 'log'} ends with\n{(folder / 'log').read_text()[-1000:]}"
-        )
+        said = (folder / "log").read_text()[-1000:]
+        what = f"ends with\n{said}" if said else "is empty: the tool ended without a word"
+        raise ToolError(f"{command[0]} failed: {folder / 'log'} {what}")
 
 
 def _yosys() -> list[str]:
