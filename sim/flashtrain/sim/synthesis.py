@@ -113,14 +113,13 @@ def place(component: wiring.Component, name: str, clock_mhz: float, *, seeds: in
     netlist = json.loads(mapped.read_text())
     absorb_registers(netlist["modules"][name])
     text = json.dumps(netlist)
-    cells, tried = 0, dict[int, float]()
-    best = 1
-    while len(tried) < seeds and tried.get(best, 0) < clock_mhz:
-        seed = len(tried) + 1
-        found, tried[seed] = _place_once(text, name, clock_mhz, seed)
-        if tried[seed] >= tried[best]:
-            cells, best = found, seed
-    return Placement(cells, tried[best], best, tried)
+    found: dict[int, tuple[int, float]] = {}
+    for seed in range(1, seeds + 1):
+        found[seed] = _place_once(text, name, clock_mhz, seed)
+        if found[seed][1] >= clock_mhz:
+            break
+    best = max(found, key=lambda seed: found[seed][1])
+    return Placement(*found[best], best, {seed: clock for seed, (_, clock) in found.items()})
 
 
 def _place_once(text: str, name: str, clock_mhz: float, seed: int) -> tuple[int, float]:

@@ -85,9 +85,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     tools = synthesis_tools()
     measured = measure(parts(), options.clock, console)
+    engine = measured["channel_4"]
     console.say(_table(measured))
-    if measured["channel_4"].placement:
-        console.say(f"channel engine, 4 dies: {measured['channel_4'].seeds}; asked: {WANTED_MHZ:.0f} MHz")
+    if engine.placement:
+        console.say(f"{engine.title}: {engine.seeds}; asked: {WANTED_MHZ:.0f} MHz")
     console.say("by " + ", ".join(tools.values()))
     console.document(
         {
@@ -98,7 +99,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
             "tools": tools,
         }
     )
-    engine = measured["channel_4"]
     too_slow = engine.placement is not None and engine.placement.clock_mhz < WANTED_MHZ
     return int(too_slow or engine.all_lut6 >= ALLOWED_LUT6)
 
