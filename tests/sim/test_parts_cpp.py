@@ -14,7 +14,7 @@ from flashtrain.rtl.export import export_design
 from flashtrain.sim.library import header_of_models
 from flashtrain.sim.model_facts import model_facts
 from flashtrain.sim.next_states import with_next_states_at_the_clock
-from flashtrain.sim.parts import cut
+from flashtrain.sim.parts import Apart, cut
 from flashtrain.sim.parts_cpp import PartsClass, prefix_of
 from flashtrain.sim.verilated import ModelSource, build_shared_library, verilate, verilate_all
 
@@ -152,12 +152,20 @@ class Chain(wiring.Component):
         return m
 
 
-@pytest.fixture(scope="module", params=[(), (Gate, Pair, Timer)], ids=["now_and_then", "at_once"])
+APART = (Apart(Gate, "held", ("held", "opened")), Apart(Pair, "second", ("total",), ("other",)))
+
+
+@pytest.fixture(
+    scope="module",
+    params=[((), ()), ((Gate, Pair, Timer), ()), ((Gate, Timer, *APART), APART)],
+    ids=["now_and_then", "at_once", "apart"],
+)
 def library(request, tmp_path_factory) -> ctypes.CDLL:
-    """Parts that are looked at now and then, and parts that are at each edge."""
+    """Parts that are looked at now and then, parts that are at each edge, and such of which some is apart."""
     folder = tmp_path_factory.mktemp("parts")
     enables = {"store": "moves"}
-    parts, modules = cut(Chain(), (Gate, Pair, Store, Timer), "chain", kept=enables.items())
+    prompt, aparts = request.param
+    parts, modules = cut(Chain(), (Gate, Pair, Store, Timer), "chain", enables.items(), aparts)
     (folder / "whole.sv").write_text(export_design(Chain(), "whole").files["whole.sv"])
     for module in modules:
         (folder / f"{module.name}.sv").write_text(with_next_states_at_the_clock(module.text))
@@ -168,10 +176,10 @@ def library(request, tmp_path_factory) -> ctypes.CDLL:
     facts = {name: model_facts(model) for name, model in models.items()}
     guards = {("store", "value"): ("put",)}
     generated = PartsClass(
-        "Parts", parts, facts, prompt=request.param, silent=("cycle",), enables=enables, guards=guards
+        "Parts", parts, facts, prompt=prompt, silent=("cycle",), enables=enables, guards=guards
     )
     text = "\n".join(generated.lines())
-    assert text.count(".rest_at_once(") == (4 if request.param else 0)
+    assert text.count(".rest_at_once(") == (4 if prompt else 0)
     assert ".stir(" in text and ".soil(" in text, "inputs of both kinds"
     assert ".news<0>(" in text, "outputs in words"
     headers = {

@@ -22,8 +22,8 @@ from flashtrain.rtl.channel.bus_arbiter import BusArbiter
 from flashtrain.rtl.channel.bus_controller import BusController
 from flashtrain.rtl.channel.bus_rest import BusRest
 from flashtrain.rtl.channel.bus_speller import BusSpeller
-from flashtrain.rtl.channel.clockwork import ChannelClockwork
 from flashtrain.rtl.channel.countdown import Countdown
+from flashtrain.rtl.channel.counters import ChannelCounters
 from flashtrain.rtl.channel.die_agent import DieAgent
 from flashtrain.rtl.channel.free_pages import FreePages
 from flashtrain.rtl.channel.gearbox import PageSerializer
@@ -33,6 +33,7 @@ from flashtrain.rtl.channel.program_results import ProgramResults
 from flashtrain.rtl.channel.read_buffer import ReadBuffer
 from flashtrain.rtl.channel.read_intake import ReadIntake
 from flashtrain.rtl.channel.set_identities import SetIdentities
+from flashtrain.rtl.channel.timer import Timer
 from flashtrain.rtl.channel_ports import ChannelPorts
 from flashtrain.rtl.die.control import CommandControl
 from flashtrain.rtl.die.page_registers import PageRegisters
@@ -64,7 +65,7 @@ from flashtrain.sim.model_facts import ModelFacts, model_facts
 from flashtrain.sim.nand import SHARED_PINS, VERILATOR_SOURCES, DieUnit
 from flashtrain.sim.nand.pin_checker import PinChecker
 from flashtrain.sim.next_states import with_next_states_at_the_clock
-from flashtrain.sim.parts import Cut, cut
+from flashtrain.sim.parts import Apart, Cut, cut
 from flashtrain.sim.parts_cpp import PartsClass, prefix_of
 from flashtrain.sim.registers_as_outputs import with_registers_as_outputs
 from flashtrain.sim.verilated import Model, ModelSource, build_shared_library, exported, verilate_all
@@ -79,19 +80,39 @@ _HUB_OPTIONS = {"restless": ("clockwork",)}
 _CHANNEL_PARTS = (
     PageSets, SetIdentities, ProgramResults, PageSerializer, ReadIntake, ReadBuffer, FreePages,
     PageSender, BusController, BusArbiter, BusRest, BusSpeller, BlockTable, EraseBroadcast, DieAgent,
-    Countdown, ChannelClockwork, PinChecker,
+    Countdown, ChannelCounters, Timer, PinChecker,
 )  # fmt: skip
+# What stays as it is while a page passes, of what moves with each of its beats.
+_BUS_OPERATION = Apart(BusController, "operation", (
+    "bus_state", "over", "die", "request", "offline", "step", "next_step", "gives", "takes", "takes_named",
+    "valid", "ops__*", "room", "granted", "sent", "op", "row", "lookup__place", "fetch__payload",
+    "fetch__valid", "beats__ready", "fill__payload", "fill__valid", "invented", "requests__*__ready",
+    "done__*",
+))  # fmt: skip
+_BUS_PINS = Apart(BusController, "pins", (
+    "selected", "cle", "ale", "we", "dqs", "re", "dq", "nand__*", "activity",
+))  # fmt: skip
+# And what moves with each beat, of what moves once for a page.
+_READ_BEATS = Apart(
+    ReadBuffer, "beats", ("copy_room", "write__addr", "write__data", "write__en"),
+    ("packer", "walk", "memory", "keys", "corrector"),
+)  # fmt: skip
+_CHANNEL_APARTS = (_BUS_OPERATION, _BUS_PINS, _READ_BEATS)
 _CHANNEL_PROMPT = (
-    DieAgent, Countdown, SetIdentities, ProgramResults, ReadIntake, BusArbiter, BusSpeller, BusRest,
+    DieAgent, Countdown, SetIdentities, ProgramResults, ReadIntake, BusArbiter, BusSpeller, BusRest, Timer,
+    _BUS_OPERATION, _BUS_PINS, ReadBuffer,
 )  # fmt: skip
 _CHANNEL_OPTIONS = {
-    "restless": ("engine_clockwork",),
+    "restless": ("engine_clockwork_counters",),
     "prompt": _CHANNEL_PROMPT,
     "silent": ("cycle",),
     # What the hub does not look at is no news for it.
     "polled": ("counter_value", "violations"),
     "reports": {"pins": tuple(f"nand__{name}" for name in (*SHARED_PINS, "ce_n"))},
-    "guards": {("engine_works_read_buffer_sender", "pages__payload"): ("pages__valid",)},
+    "guards": {
+        ("engine_works_read_buffer_sender", "pages__payload"): ("pages__valid",),
+        ("engine_works_read_buffer_beats", "identity"): ("identified", "ends"),
+    },
 }
 _DIE_OPTIONS = {
     "prompt": (Sequencer, CommandControl),
@@ -124,17 +145,17 @@ def build_library(config: FmsConfig) -> Path:
     cuts: list[tuple[str, Cut, Mapping[str, Any]]] = []
     sources: dict[str, ModelSource] = {}
     one_clock: dict[str, bool] = {}
-    for name, unit, parts, options in (
-        ("Hub", lambda: HubUnit(config), _HUB_PARTS, _HUB_OPTIONS),
-        ("Channel", lambda: ChannelUnit(config), _CHANNEL_PARTS, _CHANNEL_OPTIONS),
-        ("Die", lambda: DieUnit(config), _DIE_PARTS, _DIE_OPTIONS),
+    for name, unit, parts, aparts, options in (
+        ("Hub", lambda: HubUnit(config), _HUB_PARTS, (), _HUB_OPTIONS),
+        ("Channel", lambda: ChannelUnit(config), _CHANNEL_PARTS, _CHANNEL_APARTS, _CHANNEL_OPTIONS),
+        ("Die", lambda: DieUnit(config), _DIE_PARTS, (), _DIE_OPTIONS),
     ):
         guards = options.get("guards", {}).items()
         kept = (
             *options.get("enables", {}).items(),
             *((part, name) for (part, _), names in guards for name in names),
         )
-        whole, folder = _cut_sources(unit, parts, name.lower(), kept, repr(config))
+        whole, folder = _cut_sources(unit, parts, aparts, name.lower(), kept, repr(config))
         cuts.append((name, whole, options))
         for part in whole.parts:
             if part.module not in sources:
@@ -171,6 +192,7 @@ def for_verilator(text: str) -> str:
 def _cut_sources(
     unit: Callable[[], wiring.Component],
     parts: tuple[type, ...],
+    aparts: tuple[Apart, ...],
     name: str,
     kept: tuple[tuple[str, str], ...],
     configuration: str,
@@ -178,7 +200,7 @@ def _cut_sources(
     """The cut of a component, and the folder with a file for each part."""
 
     def write(folder: Path) -> None:
-        whole, modules = cut(unit(), parts, name, kept)
+        whole, modules = cut(unit(), parts, name, kept, aparts)
         for module in modules:
             (folder / f"{module.name}.sv").write_text(for_verilator(module.text))
         whole.save(folder / "cut.json")

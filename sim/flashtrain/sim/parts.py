@@ -3,18 +3,21 @@
 Simulators evaluate a whole model at every edge. Cut at the right places, most of a design is still at most
 edges, and a part is left alone while nothing comes (`parts.h`). The parts are submodules of chosen classes
 and every `SharedModule`; what is left of the component, the logic around them, is one more part, the *rest*.
-Wires that only join two ports lead from part to part.
+Of a part some signals may be set *apart*, as one of their own: what seldom moves need not be evaluated with
+what always does. Wires that only join two ports lead from part to part.
 """
 
+import fnmatch
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from amaranth.hdl import ClockDomain, ClockSignal, Fragment, Instance, ResetSignal, Signal, Value
-from amaranth.hdl._ast import Assign, SignalDict, SignalSet
+from amaranth.hdl._ast import Assign, SignalDict, SignalSet, Statement, Switch
 from amaranth.hdl._ir import PortDirection
 from amaranth.hdl._mem import MemoryInstance
 from amaranth.hdl._xfrm import DomainLowerer
@@ -66,6 +69,28 @@ class Cut:
         return cls(tuple(Part(**part) for part in content["parts"]), tuple(wires))
 
 
+@dataclass(frozen=True)
+class Apart:
+    """What parts of a class leave to a part beside each of them: signals that they drive, by patterns of
+    their names, and submodules if they have them.
+    """
+
+    component: type
+    name: str
+    signals: tuple[str, ...]
+    submodules: tuple[str, ...] = ()
+
+
+def kind_of(part: type | Apart) -> str:
+    """The name of a kind of parts, which the names of their modules end with."""
+    return part.__name__.lower() if isinstance(part, type) else kind_of(part.component) + part.name
+
+
+def bare_name(port: str) -> str:
+    """The name of the signal of a port that a part has only because of the cut."""
+    return re.sub(r"\Aport\d+__", "", port)
+
+
 @dataclass
 class _Piece:
     """A part in the making: its logic, names of signals as ports, and what its surroundings gave it."""
@@ -92,8 +117,8 @@ class _Piece:
 class _Surgeon:
     """Takes the parts out of an elaborated design, and keeps what joins ports."""
 
-    def __init__(self, classes: tuple[type, ...]) -> None:
-        self._classes = classes
+    def __init__(self, classes: tuple[type, ...], aparts: tuple[Apart, ...]) -> None:
+        self._classes, self._aparts = classes, aparts
         self.parts: list[_Piece] = []
         self.joins = SignalDict()  # signal: the signal that it follows
 
@@ -136,8 +161,14 @@ class _Surgeon:
         clock: ClockDomain | None,
         reset: Signal | None,
     ) -> None:
-        module = type(component).__name__.lower()
-        self.parts.append(_Piece("_".join(path), module, fragment, _port_names(component), clock, reset))
+        def add(name: str, kind: type | Apart, logic: Fragment) -> None:
+            self.parts.append(_Piece(name, kind_of(kind), logic, _port_names(component), clock, reset))
+
+        name = "_".join(path)
+        for apart in self._aparts:
+            if isinstance(component, apart.component):
+                add(f"{name}_{apart.name}", apart, _taken_from(fragment, apart))
+        add(name, type(component), fragment)
 
     def source(self, signal: Value) -> Signal:
         """The signal that this one follows in the end."""
@@ -148,14 +179,18 @@ class _Surgeon:
 
 
 def cut(
-    top: wiring.Component, classes: tuple[type, ...], name: str, kept: Iterable[tuple[str, str]] = ()
+    top: wiring.Component,
+    classes: tuple[type, ...],
+    name: str,
+    kept: Iterable[tuple[str, str]] = (),
+    aparts: tuple[Apart, ...] = (),
 ) -> tuple[Cut, list[ExportedModule]]:
     """Cut `top` at its submodules of these classes; returns the cut and the module of each part.
 
     Modules of equal text are one, with the name of the first. Outputs in `kept`, by part and name, are there
     even if they lead nowhere. Raises `CutError`.
     """
-    surgeon = _Surgeon(classes)
+    surgeon = _Surgeon(classes, aparts)
     whole = Fragment.get(top, None)
     surgeon.operate(whole, (), None)
     # A gated clock comes last: its part samples what all others have come to.
@@ -219,7 +254,8 @@ def cut(
         exported = _export(piece, f"{name}_{piece.module}")
         text = exported.text
         if text not in modules:
-            taken = sum(other.name.startswith(exported.name) for other in modules.values())
+            numbered = re.compile(rf"{exported.name}(_\d+)?")
+            taken = sum(numbered.fullmatch(other.name) is not None for other in modules.values())
             modules[text] = _renamed(exported, f"{exported.name}_{taken}") if taken else exported
         found.append(Part(piece.name, modules[text].name, gated=piece.clock is not None))
     wired = tuple(Wire(part, port, tuple(to)) for (part, port), to in wires.items())
@@ -237,6 +273,52 @@ def _renamed(module: ExportedModule, name: str) -> ExportedModule:
 
 def _port_names(component: wiring.Component) -> SignalDict:
     return SignalDict([(value, port) for port, _flow, value in leaf_ports(component)])
+
+
+def _taken_from(fragment: Fragment, apart: Apart) -> Fragment:
+    """What is apart, which `fragment` has no more."""
+    taken = Fragment()
+    missing = set(apart.signals)
+    statements, fragment.statements = fragment.statements, {}
+    for domain, whole in statements.items():
+        names = {signal.name for statement in whole for signal in statement._lhs_signals()}
+        found = {pattern: fnmatch.filter(names, pattern) for pattern in apart.signals}
+        missing -= {pattern for pattern, matching in found.items() if matching}
+        theirs, others = _divided(whole, {name for matching in found.values() for name in matching})
+        for piece, kept in ((taken, theirs), (fragment, others)):
+            if kept:
+                piece.add_statements(domain, kept)
+    for child, name, where in list(fragment.subfragments):
+        if name in apart.submodules:
+            fragment.subfragments.remove((child, name, where))
+            taken.add_subfragment(child, name, src_loc=where)
+    if missing:
+        raise CutError(f"{apart.component.__name__} does not drive {', '.join(sorted(missing))}")
+    return taken
+
+
+def _divided(
+    statements: Iterable[Statement], names: Container[str]
+) -> tuple[list[Statement], list[Statement]]:
+    """The statements in so far as they drive signals of these names, and in so far as they do not."""
+    theirs: list[Statement] = []
+    others: list[Statement] = []
+    for statement in statements:
+        if isinstance(statement, Switch):
+            divided = [_divided(inner, names) for _patterns, inner, _where in statement.cases]
+            for number, side in enumerate((theirs, others)):
+                inner: Any = [
+                    (patterns, halves[number], where)
+                    for (patterns, _, where), halves in zip(statement.cases, divided, strict=True)
+                ]
+                if any(found for _patterns, found, _where in inner):
+                    side.append(Switch(statement.test, inner, src_loc=statement.src_loc))
+            continue
+        driven = {signal.name in names for signal in statement._lhs_signals()}
+        if driven == {True, False}:
+            raise CutError(f"not all that one statement drives is apart: {statement!r}")
+        (theirs if True in driven else others).append(statement)
+    return theirs, others
 
 
 def _own_domain(part: Fragment, around: Fragment) -> ClockDomain | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from flashtrain.sim.model_facts import ModelFacts
-from flashtrain.sim.parts import Cut, Part, Wire
+from flashtrain.sim.parts import Apart, Cut, Part, Wire, bare_name, kind_of
 
 _C_FUNCTIONS = ("abort",)
 """Names of ports that Verilator changes because C has functions of these names."""
@@ -26,7 +26,8 @@ class PartsClass:
     no large memories. `silent` inputs of the whole wake nobody, until `rouse`; its `polled` outputs are no
     news, and those of `reports`, by name, are other news. Of a part in `enables` the port that is named says
     whether an edge changes anything. A port in `guards`, by part and name, counts only while one of others of
-    its part is high, which come from where it comes from. So does an output, with outputs.
+    its part is high, which come from where it comes from. So does an output, with outputs. Ports of guards
+    are named with or without what the cut has put before the names of their signals.
     """
 
     def __init__(
@@ -36,7 +37,7 @@ class PartsClass:
         facts: Mapping[str, ModelFacts],
         *,
         restless: tuple[str, ...] = (),
-        prompt: tuple[type, ...] = (),
+        prompt: tuple[type | Apart, ...] = (),
         silent: tuple[str, ...] = (),
         polled: tuple[str, ...] = (),
         reports: Mapping[str, tuple[str, ...]] | None = None,
@@ -45,7 +46,7 @@ class PartsClass:
     ) -> None:
         self._name, self._cut, self._facts = name, cut, facts
         self._restless, self._silent = restless, silent
-        kinds = {kind.__name__.lower() for kind in prompt}
+        kinds = {kind_of(part) for part in prompt}
         self._prompt = {
             part.name
             for part in cut.parts
@@ -53,8 +54,24 @@ class PartsClass:
         }
         self._reports = {port: report for report, ports in (reports or {}).items() for port in ports}
         self._reports |= dict.fromkeys(polled, "")
-        self._enables, self._guards = enables or {}, guards or {}
+        self._enables, self._guards = enables or {}, self._found(guards or {})
         self._parts = {part.name: part for part in cut.parts}
+
+    def _found(
+        self, guards: Mapping[tuple[str, str], tuple[str, ...]]
+    ) -> dict[tuple[str, str], tuple[str, ...]]:
+        """The same with the ports that there are, by their own names."""
+        ends = {end for wire in self._cut.wires for end in ((wire.part, wire.port), *wire.to)}
+        names: dict[tuple[str, str], list[str]] = {}
+        for part, port in sorted(ends):
+            for name in {port, bare_name(port)}:
+                names.setdefault((part, name), []).append(port)
+        found: dict[tuple[str, str], tuple[str, ...]] = {}
+        for (part, name), others in guards.items():
+            there = tuple(port for other in others for port in names.get((part, other), []))
+            # What leads nowhere is not among them.
+            found |= {(part, port): there or others for port in names.get((part, name), [])}
+        return found
 
     @property
     def _kinds_of_news(self) -> list[str]:

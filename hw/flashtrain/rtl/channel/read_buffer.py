@@ -99,7 +99,8 @@ class ReadBuffer(wiring.Component):
             init=[],
             attrs=NEVER_COLLIDES,
         )
-        write, read = memory.write_port(granularity=chunks.bits), memory.read_port()
+        write = memory.write_port(granularity=chunks.bits)
+        read = memory.read_port()
         m.submodules.free = free = FreePages(config.read_pages)
         m.submodules.complete = complete = Queue(CompletePage(config), config.read_pages)
 
