@@ -76,7 +76,11 @@ _HUB_PARTS = (
     StreamMerge, ZoneManager, ZoneAllocator, ZoneReport, EraseBroadcast, Announcer, PageFetcher,
     ReadSplitter, ReadReturner, HubClockwork,
 )  # fmt: skip
-_HUB_OPTIONS = {"restless": ("clockwork",)}
+_HUB_OPTIONS = {
+    "restless": ("clockwork",),
+    # What channels do not look at is no news for them.
+    "polled": ("queue__*", "data__*", "registers__*", "irq"),
+}
 _CHANNEL_PARTS = (
     PageSets, SetIdentities, ProgramResults, PageSerializer, ReadIntake, ReadBuffer, FreePages,
     PageSender, BusController, BusArbiter, BusRest, BusSpeller, BlockTable, EraseBroadcast, DieAgent,
@@ -97,14 +101,19 @@ _READ_BEATS = Apart(
     ReadBuffer, "beats", ("copy_room", "write__addr", "write__data", "write__en"),
     ("packer", "walk", "memory", "keys", "corrector"),
 )  # fmt: skip
-_CHANNEL_APARTS = (_BUS_OPERATION, _BUS_PINS, _READ_BEATS)
+# And what is counted now and then, of what is in each clock.
+_EVENTS = Apart(ChannelCounters, "events", (
+    "events", "programs", "pages_*", "senses", "buffer_hits", "erases", "failures", "dies_offline",
+))  # fmt: skip
+_CHANNEL_APARTS = (_BUS_OPERATION, _BUS_PINS, _READ_BEATS, _EVENTS)
 _CHANNEL_PROMPT = (
-    DieAgent, Countdown, SetIdentities, ProgramResults, ReadIntake, BusArbiter, BusSpeller, BusRest, Timer,
-    _BUS_OPERATION, _BUS_PINS, ReadBuffer,
+    DieAgent, Countdown, SetIdentities, ProgramResults, ReadIntake, BusArbiter, BusSpeller, BusRest,
+    _BUS_OPERATION, _BUS_PINS, ReadBuffer, _EVENTS,
 )  # fmt: skip
 _CHANNEL_OPTIONS = {
     "restless": ("engine_clockwork_counters",),
     "prompt": _CHANNEL_PROMPT,
+    "busy": {Timer: "port__running"},
     "silent": ("cycle",),
     # What the hub does not look at is no news for it.
     "polled": ("counter_value", "violations"),
@@ -112,10 +121,14 @@ _CHANNEL_OPTIONS = {
     "guards": {
         ("engine_works_read_buffer_sender", "pages__payload"): ("pages__valid",),
         ("engine_works_read_buffer_beats", "identity"): ("identified", "ends"),
+        ("checker", "dq_o"): ("we", "dqs_o"),
+        ("checker", "dq_i"): ("hears",),
     },
 }
+_SEQUENCE_TIMER = Apart(Sequencer, "timer", ("timer", "counting"))
 _DIE_OPTIONS = {
     "prompt": (Sequencer, CommandControl),
+    "busy": {_SEQUENCE_TIMER: "counting"},
     "silent": ("cycle",),
     "polled": ("violations",),
     "reports": {"rest": ("resting", "wake")},
@@ -148,7 +161,7 @@ def build_library(config: FmsConfig) -> Path:
     for name, unit, parts, aparts, options in (
         ("Hub", lambda: HubUnit(config), _HUB_PARTS, (), _HUB_OPTIONS),
         ("Channel", lambda: ChannelUnit(config), _CHANNEL_PARTS, _CHANNEL_APARTS, _CHANNEL_OPTIONS),
-        ("Die", lambda: DieUnit(config), _DIE_PARTS, (), _DIE_OPTIONS),
+        ("Die", lambda: DieUnit(config), _DIE_PARTS, (_SEQUENCE_TIMER,), _DIE_OPTIONS),
     ):
         guards = options.get("guards", {}).items()
         kept = (

@@ -86,6 +86,11 @@ def kind_of(part: type | Apart) -> str:
     return part.__name__.lower() if isinstance(part, type) else kind_of(part.component) + part.name
 
 
+def kind_of_module(name: str) -> str:
+    """`kind_of` the parts that have this module."""
+    return name.split("_")[1]
+
+
 def bare_name(port: str) -> str:
     """The name of the signal of a port that a part has only because of the cut."""
     return re.sub(r"\Aport\d+__", "", port)

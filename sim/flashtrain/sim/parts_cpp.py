@@ -1,9 +1,10 @@
 """A cut component as a C++ class over the models of its parts (`parts.h` says how it works)."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 
 from flashtrain.sim.model_facts import ModelFacts
-from flashtrain.sim.parts import Apart, Cut, Part, Wire, bare_name, kind_of
+from flashtrain.sim.parts import Apart, Cut, Part, Wire, bare_name, kind_of, kind_of_module
 
 _C_FUNCTIONS = ("abort",)
 """Names of ports that Verilator changes because C has functions of these names."""
@@ -23,11 +24,13 @@ class PartsClass:
     """The text of class `name`, which holds many instances of the component.
 
     `restless` parts never sleep. Those of components in `prompt` are looked at after each edge, if they have
-    no large memories. `silent` inputs of the whole wake nobody, until `rouse`; its `polled` outputs are no
-    news, and those of `reports`, by name, are other news. Of a part in `enables` the port that is named says
-    whether an edge changes anything. A port in `guards`, by part and name, counts only while one of others of
-    its part is high, which come from where it comes from. So does an output, with outputs. Ports of guards
-    are named with or without what the cut has put before the names of their signals.
+    no large memories. Of those in `busy` an output is named: if it is low after an edge, nothing changes
+    before an input does. `silent` inputs of the whole wake nobody, until `rouse`; its `polled` outputs, by
+    patterns of their names, are no news, and those of `reports`, by name, are other news. Of a part in
+    `enables` the port that is named says whether an edge changes anything. A port in `guards`, by part and
+    name, counts only while one of others of its part is high, which come from where it comes from. So does an
+    output, with outputs. Ports of guards are named with or without what the cut has put before the names of
+    their signals.
     """
 
     def __init__(
@@ -38,6 +41,7 @@ class PartsClass:
         *,
         restless: tuple[str, ...] = (),
         prompt: tuple[type | Apart, ...] = (),
+        busy: Mapping[type | Apart, str] | None = None,
         silent: tuple[str, ...] = (),
         polled: tuple[str, ...] = (),
         reports: Mapping[str, tuple[str, ...]] | None = None,
@@ -47,15 +51,25 @@ class PartsClass:
         self._name, self._cut, self._facts = name, cut, facts
         self._restless, self._silent = restless, silent
         kinds = {kind_of(part) for part in prompt}
+        outputs = {kind_of(part): output for part, output in (busy or {}).items()}
         self._prompt = {
             part.name
             for part in cut.parts
-            if part.module.split("_")[1] in kinds and not facts[part.module].memories
+            if kind_of_module(part.module) in kinds and not facts[part.module].memories
         }
         self._reports = {port: report for report, ports in (reports or {}).items() for port in ports}
-        self._reports |= dict.fromkeys(polled, "")
+        for wire in cut.wires:
+            for part, port in wire.to:
+                if not part and any(fnmatchcase(port, pattern) for pattern in polled):
+                    self._reports[port] = ""
         self._enables, self._guards = enables or {}, self._found(guards or {})
         self._parts = {part.name: part for part in cut.parts}
+        self._busy = {
+            wire.part: wire.port
+            for wire in cut.wires
+            if wire.part
+            and bare_name(wire.port) == outputs.get(kind_of_module(self._parts[wire.part].module))
+        }
 
     def _found(
         self, guards: Mapping[tuple[str, str], tuple[str, ...]]
@@ -160,7 +174,7 @@ class PartsClass:
     def _edge(self, part: Part) -> Iterator[str]:
         name = part.name
         yield f"{name}.moved = {name}.awake & instances;"
-        if name in self._enables:
+        if name in self._enables or name in self._busy:
             yield f"for (const int i : flashtrain::Each({name}.moved)) {{"
             yield f"    flashtrain::rising_edge({name}[i]);"
             yield f"    {self._heed(name)}"
@@ -173,6 +187,8 @@ class PartsClass:
             yield f"{name}.rest(clock);"
 
     def _heed(self, name: str) -> str:
+        if name in self._busy:
+            return f"{name}.heed(i, {name}[i].{member(self._busy[name])});"
         return f"{name}.heed(i, {name}[i].rst | {name}[i].{member(self._enables[name])});"
 
     def _carry(self, part: Part) -> Iterator[str]:

@@ -150,7 +150,9 @@ class Sequencer(wiring.Component):
         shorts = ("tdbsy", "tcbsy", "trst", *(("tfeat",) if self.config.read_levels else ()))
         longest = max(map(timing.clocks, shorts))
         timer = Signal(range(longest + 1))
-        with m.If(timer != 0):
+        counting = Signal()
+        m.d.comb += counting.eq(timer != 0)
+        with m.If(counting):
             m.d.sync += timer.eq(timer - 1)
 
         copyback = (C.COPYBACK_READ_CONFIRM,) if g.spare_blocks else ()
@@ -204,7 +206,7 @@ class Sequencer(wiring.Component):
                     with m.If(self.feature):
                         m.d.sync += [state.eq(State.SHORT_BUSY), timer.eq(timing.clocks("tfeat") - 1)]
             with m.Case(State.SHORT_BUSY):
-                with m.If(timer == 0):
+                with m.If(~counting):
                     m.d.sync += state.eq(State.READY)
             with m.Case(State.WAIT_FOR_ARRAY):
                 with m.If(~array.busy & ~beside.holds):
@@ -282,7 +284,7 @@ class Sequencer(wiring.Component):
                 updates & ~self.ready & (op == ArrayOp.SENSE) & (state != State.SHORT_BUSY)
             ),
             self.resting.eq(
-                (timer == 0)
+                ~counting
                 & ~self.handed_over
                 & ~beside.start
                 & (self.ready | (array.busy & (state != State.SHORT_BUSY) & (state != State.UPDATING)))

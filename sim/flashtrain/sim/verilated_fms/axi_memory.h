@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -195,7 +196,9 @@ class AxiWriter {
         const uint8_t* from = port_bytes(wdata_);
         uint8_t* to = memory_.bytes + address;
         bool all = true;
-        for (unsigned byte = 0; byte < kWidth; byte += 4) all &= (port_bytes(wstrb_)[byte / 8] >> (byte % 8) & 15) == 15;
+        for (unsigned first = 0; first < kWidth; first += 8) {
+            all &= port_bytes(wstrb_)[first / 8] == (1 << std::min(kWidth, 8u)) - 1;
+        }
         if (all) {
             std::memcpy(to, from, kWidth);
             return;

@@ -18,7 +18,14 @@ bool carry(Value& to, const Value& from) {
 }
 template <std::size_t words>
 bool carry(VlWide<words>& to, const VlWide<words>& from) {
-    if (std::memcmp(&to, &from, sizeof to) == 0) return false;
+    if constexpr (words <= 16) {
+        // Less than to call a function.
+        EData difference = 0;
+        for (std::size_t i = 0; i < words; ++i) difference |= to[i] ^ from[i];
+        if (difference == 0) return false;
+    } else if (std::memcmp(&to, &from, sizeof to) == 0) {
+        return false;
+    }
     to = from;
     return true;
 }

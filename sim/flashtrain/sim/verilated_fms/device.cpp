@@ -187,11 +187,12 @@ class Device {
         Dies(VerilatedContext& context, int count) : model{context, count}, all{~uint64_t{0} >> (64 - count)} {}
 
         // What a die says of its rest; it says the same while it is left alone.
-        void hear(int i) {
+        void hear(int i, uint64_t clock) {
             const uint64_t bit = uint64_t{1} << i;
             resting = model.resting(i) ? resting | bit : resting & ~bit;
             wake[i] = model.wake(i);
-            next_wake = 0;  // to be found out
+            due = clock >= wake[i] ? due | bit : due & ~bit;
+            if (wake[i] > clock) next_wake = std::min(next_wake, wake[i]);
         }
 
         void select(bool on, int i, uint64_t clock) {
@@ -233,7 +234,7 @@ class Device {
         uint64_t resting = 0;
         std::array<uint64_t, kGroup> wake{};
         uint64_t due = 0;  // they are to be awake
-        uint64_t next_wake = 0;  // until then no other is
+        uint64_t next_wake = 0;  // until then no other is, or one that has said another time since
     };
 
     // Channels that are moved together.
@@ -325,7 +326,7 @@ class Device {
         uint64_t answered = 0;
         for (auto& dies : group.dies) {
             answered |= std::exchange(dies->news, 0) | dies->model.settle();
-            for (const int i : Each{dies->model.new_rest()}) dies->hear(i);
+            for (const int i : Each{dies->model.new_rest()}) dies->hear(i, clocks_);
         }
         for (const int i : Each{answered}) {
             CData dqs_i = 0, rb_n = 0;

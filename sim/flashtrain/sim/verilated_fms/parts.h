@@ -98,8 +98,12 @@ class Part {
     }
 
     // An input has changed: one that some logic follows within the clock, or one that only registers see.
-    void soil(int i, bool changed) { dirty |= uint64_t{changed} << i; }
-    void stir(int i, bool changed) { wake(uint64_t{changed} << i); }
+    void soil(int i, bool changed) {
+        if (changed) dirty |= uint64_t{1} << i;
+    }
+    void stir(int i, bool changed) {
+        if (changed) wake(uint64_t{1} << i);
+    }
 
     // One that says itself whether the next edge changes anything.
     void heed(int i, bool moves) { awake = (awake & ~(uint64_t{1} << i)) | uint64_t{moves} << i; }
