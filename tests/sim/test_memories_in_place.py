@@ -71,7 +71,8 @@ def test_what_registers_see_is_one_process():
     assert process == process_of("narrow")
     last_read = max(process.index(f"<= {memory}[") for memory in ("wide", "narrow"))
     writes = [match.start() for match in re.finditer(r"^ +(wide|narrow)\[.* = ", process, re.MULTILINE)]
-    assert len(writes) == 5 and last_read < min(writes), "which reads first"
+    assert len(writes) == 6 and last_read < min(writes), "which reads first"
+    assert re.search(r"if \(& \S+ \)\n +wide\[\S+ ?\] = \S+ ;\n", process), "a word at once"
     assert with_memories_in_place(exported()).count("shown[") == 3, "what is seen within the clock stays"
     assert "shown[" not in process
 

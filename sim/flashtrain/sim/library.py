@@ -262,6 +262,8 @@ def header_of_models(
             yield f"        memories.push_back(FLASHTRAIN_MEMBER({root}, {omitted}));"
         yield f"        return without(sizeof({root}), std::move(memories));"
         yield "    }();"
+        # One says it of logic, and not of a chain of memories.
+        yield f"    static constexpr int equal_edges = {4 if facts[name].memories else 1};"
         yield "};"
         yield "template <>"
         yield f"struct flashtrain::Outputs<{root}> {{"

@@ -2,14 +2,17 @@
 
 Exported text has a process for each port of a memory. Verilator then keeps until all processes have run what
 is written, and where, for each write enable. In one process that reads first, words are written at once; and
-addresses and data that nothing else looks at are worked out there, where something is enabled.
+addresses and data that nothing else looks at are worked out there, where something is enabled. A word of
+which every piece is enabled is written whole.
 """
 
 import re
 from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
 
 _MODULE = re.compile(r"^module .*?^endmodule\n", re.MULTILINE | re.DOTALL)
-_MEMORY = re.compile(r"^  reg (?:\[[^]]*\] )?(?P<name>\S+) \[\d+:0\];\n", re.MULTILINE)
+_MEMORY = re.compile(r"^  reg (?:\[(?P<last>\d+):0\] )?(?P<name>\S+) \[\d+:0\];\n", re.MULTILINE)
 _PROCESS = re.compile(r"^  always_ff @\(posedge clk\) begin\n(?P<body>.*?)^  end\n", re.MULTILINE | re.DOTALL)
 _INDEX = r"(?:[^][]|\[[^]]*\])+"
 _ENABLE = r"(?P<enable>\\\S+|[A-Za-z_]\w*) ?(?:\[\d+\])?"
@@ -17,8 +20,10 @@ _READ = re.compile(
     rf"    if \({_ENABLE}\) begin\n      \S+ +<= (?P<memory>[^\s[]+) ?\[{_INDEX}\];\n    end\n"
 )
 _WRITE = re.compile(
-    rf"    if \({_ENABLE}\)\n      (?P<memory>[^\s[]+) ?\[{_INDEX}\](?: ?\[[^]]*\])? <= [^;]*;\n"
+    rf"    if \({_ENABLE}\)\n"
+    rf"      (?P<word>(?P<memory>[^\s[]+) ?\[{_INDEX}\])(?: ?\[(?P<piece>[^]]*)\])? <= (?P<data>[^;]*);\n"
 )
+_PIECE = re.compile(r"(?P<name>\S+) ?\[(?P<piece>\d+:\d+)\]\Z")
 _PLACE = "  // memories\n"
 _NAME = re.compile(r"\\\S+|\b[A-Za-z_]\w*")
 _PORT = re.compile(r"^  (?:input|output) (?:\[[^]]*\] )?(?P<name>\S+) ?;\n", re.MULTILINE)
@@ -63,9 +68,33 @@ def _merged(module: str) -> str:
     read = [port for memory in here for port in reads[memory]]
     body = logic.only_for(read, "".join(port[0] for port in read))
     write = [port for memory in here for port in writes[memory]]
-    body += logic.only_for(write, "".join(port[0].replace(" <= ", " = ", 1) for port in write))
+    widths = {match["name"]: int(match["last"] or 0) + 1 for match in _MEMORY.finditer(module)}
+    ports = groupby(write, lambda port: (port["enable"], port["word"]))
+    body += logic.only_for(write, "".join(_written(list(port), widths) for _key, port in ports))
     process = f"  always_ff @(posedge clk) begin\n{body}  end\n"
     return logic.rest.replace(_PLACE, process, 1)
+
+
+def _written(port: list[re.Match[str]], widths: dict[str, int]) -> str:
+    """What one port writes, at once."""
+    text = "".join(piece[0].replace(" <= ", " = ", 1) for piece in port)
+    data = [_PIECE.match(piece["data"]) for piece in port]
+    names = {piece and piece["name"] for piece in data}
+    whole = list(_pieces(len(port), widths[port[0]["memory"]]))
+    if len(port) == 1 or [piece["piece"] for piece in port] != whole or len(names) != 1:
+        return text
+    if [piece and piece["piece"] for piece in data] != whole:
+        return text
+    (name,), enable = names, port[0]["enable"]
+    return (
+        f"    if (& {enable} )\n      {port[0]['word']} = {name} ;\n"
+        f"    else if (| {enable} ) begin\n{text}    end\n"
+    )
+
+
+def _pieces(count: int, width: int) -> Iterator[str]:
+    for first in range(0, width, width // count):
+        yield f"{first + width // count - 1}:{first}"
 
 
 class _Logic:

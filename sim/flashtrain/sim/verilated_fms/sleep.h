@@ -43,7 +43,8 @@ inline std::vector<Range> without(std::size_t bytes, std::vector<Range> omitted)
     return left;
 }
 
-// `ranges`: a model's state without its large memories; generated.
+// `ranges`: a model's state without its large memories; `equal_edges`: so many that leave it as it was say that it is
+// still. Generated.
 template <typename Root>
 struct State;
 
@@ -74,7 +75,7 @@ class Stillness {
         } else if (!same(root)) {
             return moves();
         }
-        if (++equal_ <= kEqualEdges) return Look::AGAIN;
+        if (++equal_ <= State<Root>::equal_edges) return Look::AGAIN;
         interval_ = kShortestInterval;
         return Look::STILL;
     }
@@ -94,7 +95,6 @@ class Stillness {
   private:
     // Clocks from one look to the next: more for what keeps moving.
     static constexpr uint64_t kLongestInterval = 64;
-    static constexpr int kEqualEdges = 4;
 
     static const char* at(const Root& root, std::size_t offset) { return reinterpret_cast<const char*>(&root) + offset; }
 
