@@ -17,6 +17,7 @@ from amaranth.lib.wiring import Out
 
 from flashtrain.rtl.arbiter import StreamMerge
 from flashtrain.rtl.axi_guard import AxiGuard
+from flashtrain.rtl.centre import Centre
 from flashtrain.rtl.channel.block_table import BlockTable
 from flashtrain.rtl.channel.bus_arbiter import BusArbiter
 from flashtrain.rtl.channel.bus_controller import BusController
@@ -74,8 +75,14 @@ from flashtrain.spec import FmsConfig
 _HUB_PARTS = (
     RegisterFile, SubmissionFetch, Decoder, CommandTracker, CompletionWriter, WriteMux, AxiGuard,
     StreamMerge, ZoneManager, ZoneAllocator, ZoneReport, EraseBroadcast, Announcer, PageFetcher,
-    ReadSplitter, ReadReturner, HubClockwork,
+    ReadSplitter, ReadReturner, HubClockwork, Centre,
 )  # fmt: skip
+# What comes from the channels, a piece of each, now and then.
+_HUB_APARTS = (
+    Apart(Centre, "events", (), ("programmed_slice_*",)),
+    Apart(Centre, "heads", (), ("head_slice_*",)),
+    Apart(ReadReturner, "choice", ("requests", "advance", "chosen__*", "heads__*__ready"), ("turn",)),
+)
 _HUB_OPTIONS = {
     "restless": ("clockwork",),
     # What channels do not look at is no news for them.
@@ -159,7 +166,7 @@ def build_library(config: FmsConfig) -> Path:
     sources: dict[str, ModelSource] = {}
     one_clock: dict[str, bool] = {}
     for name, unit, parts, aparts, options in (
-        ("Hub", lambda: HubUnit(config), _HUB_PARTS, (), _HUB_OPTIONS),
+        ("Hub", lambda: HubUnit(config), _HUB_PARTS, _HUB_APARTS, _HUB_OPTIONS),
         ("Channel", lambda: ChannelUnit(config), _CHANNEL_PARTS, _CHANNEL_APARTS, _CHANNEL_OPTIONS),
         ("Die", lambda: DieUnit(config), _DIE_PARTS, (_SEQUENCE_TIMER,), _DIE_OPTIONS),
     ):

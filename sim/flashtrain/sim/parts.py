@@ -71,8 +71,8 @@ class Cut:
 
 @dataclass(frozen=True)
 class Apart:
-    """What parts of a class leave to a part beside each of them: signals that they drive, by patterns of
-    their names, and submodules if they have them.
+    """What parts of a class leave to a part beside each of them: signals that they drive, and submodules
+    if they have them, by patterns of their names.
     """
 
     component: type
@@ -294,7 +294,7 @@ def _taken_from(fragment: Fragment, apart: Apart) -> Fragment:
             if kept:
                 piece.add_statements(domain, kept)
     for child, name, where in list(fragment.subfragments):
-        if name in apart.submodules:
+        if any(fnmatch.fnmatchcase(name or "", pattern) for pattern in apart.submodules):
             fragment.subfragments.remove((child, name, where))
             taken.add_subfragment(child, name, src_loc=where)
     if missing:
