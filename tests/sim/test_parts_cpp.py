@@ -1,11 +1,12 @@
 """A component in parts behaves clock by clock as in one piece, whoever sleeps."""
 
 import ctypes
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from amaranth import Module, Mux, Signal
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -93,6 +94,23 @@ class Timer(wiring.Component):
         return m
 
 
+class Countdown(wiring.Component):
+    """Says when it has come to its end."""
+
+    go: In(1)
+    left: Out(7)
+    running: Out(1)
+
+    def elaborate(self, platform):
+        m = Module()
+        m.d.comb += self.running.eq(self.left != 0)
+        with m.If(self.go):
+            m.d.sync += self.left.eq(5)
+        with m.Elif(self.running):
+            m.d.sync += self.left.eq(self.left - 1)
+        return m
+
+
 class Pair(wiring.Component):
     """Two accumulators behind the same wires, which branch inside; only registers see some of them."""
 
@@ -130,6 +148,7 @@ class Chain(wiring.Component):
         m.submodules.last = last = Pair()
         m.submodules.store = store = Store()
         m.submodules.timer = timer = Timer()
+        m.submodules.countdown = countdown = Countdown()
         taken = Signal()
         m.d.sync += taken.eq(self.take & gate.passed[0])
         m.d.comb += [
@@ -147,7 +166,8 @@ class Chain(wiring.Component):
             timer.cycle.eq(self.cycle),
             timer.go.eq(taken),
             self.wake.eq(timer.wake),
-            self.rung.eq(timer.count),
+            countdown.go.eq(taken),
+            self.rung.eq(timer.count ^ Cat(countdown.left, countdown.running)),
         ]
         return m
 
@@ -165,7 +185,7 @@ def library(request, tmp_path_factory) -> ctypes.CDLL:
     folder = tmp_path_factory.mktemp("parts")
     enables = {"store": "moves"}
     prompt, aparts = request.param
-    parts, modules = cut(Chain(), (Gate, Pair, Store, Timer), "chain", enables.items(), aparts)
+    parts, modules = cut(Chain(), (Gate, Pair, Store, Timer, Countdown), "chain", enables.items(), aparts)
     (folder / "whole.sv").write_text(export_design(Chain(), "whole").files["whole.sv"])
     for module in modules:
         (folder / f"{module.name}.sv").write_text(with_next_states_at_the_clock(module.text))
@@ -176,12 +196,14 @@ def library(request, tmp_path_factory) -> ctypes.CDLL:
     facts = {name: model_facts(model) for name, model in models.items()}
     guards = {("store", "value"): ("put",)}
     generated = PartsClass(
-        "Parts", parts, facts, prompt=prompt, silent=("cycle",), enables=enables, guards=guards
-    )
+        "Parts", parts, facts, prompt=prompt, busy={Countdown: "running"}, silent=("cycle",),
+        enables=enables, guards=guards,
+    )  # fmt: skip
     text = "\n".join(generated.lines())
     assert text.count(".rest_at_once(") == (4 if prompt else 0)
     assert ".stir(" in text and ".soil(" in text, "inputs of both kinds"
     assert ".news<0>(" in text, "outputs in words"
+    assert len(re.findall(r"countdown\.heed\(i, countdown\[i\]\.\w*running\)", text)) == 1
     headers = {
         "models.h": "\n".join(header_of_models(models, facts, generated.unheard)),
         "cut.h": f'#include "models.h"\n#include "parts.h"\n{text}\n',
