@@ -1,13 +1,17 @@
 # amaranth: UnusedElaboratable=no
 """Area and clock of small designs whose cells can be counted by hand."""
 
+import re
+
 import pytest
 
+from flashtrain.rtl.channel.age_order import AgeOrder
 from flashtrain.rtl.die.update.delay import DelayChain
+from flashtrain.rtl.export import to_rtlil
 from flashtrain.rtl.float.multiply import Multiply
 from flashtrain.rtl.tools import ToolError
 from flashtrain.sim import synthesis
-from flashtrain.sim.synthesis import Area, Placement, Target, place, synthesise
+from flashtrain.sim.synthesis import Area, Placement, Target, _without_brackets, place, synthesise
 
 
 @pytest.fixture
@@ -67,6 +71,14 @@ def test_seeds_are_tried_until_one_is_fast_enough(tools, monkeypatch, seeds, wan
     monkeypatch.setattr(synthesis, "_place_once", lambda *of: (1_000 + of[-1], clocks[of[-1] - 1]))
     placed = place(DelayChain(32, [3]), "chain", clock_mhz=wanted, seeds=seeds)
     assert placed == Placement(1_000 + seed, clocks[seed - 1], seed, dict(enumerate(tried, 1)))
+
+
+def test_parts_of_a_wire_have_names_of_their_own():
+    """Yosys' name of bit 3 of `slots` is that of a part of it in Amaranth."""
+    text = to_rtlil(AgeOrder(8), "order")
+    assert r"\slots[3]" in text
+    assert r"\slots__3 " in _without_brackets(text)
+    assert not re.search(r"\\\S+\[\d", _without_brackets(text))
 
 
 def test_missing_tools_have_a_name(monkeypatch):

@@ -8,6 +8,7 @@ Results are kept in build/synthesis as long as text and tools stay the same.
 """
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -37,6 +38,8 @@ _MEMORY_LUTS = {
     "RAM32X1D": 2, "RAM64X1D": 2, "RAM128X1D": 4, "RAM32M": 4, "RAM64M": 4, "SRL16E": 1, "SRLC32E": 1,
 }  # fmt: skip
 """Look-up tables of 6 inputs in a memory cell of Xilinx 7."""
+
+_YOSYS_LOG = "yosys.log"
 
 _STATES = "setattr -unset init w:*_state"
 """State machines begin with a reset, so Yosys may code them anew; it does not if they begin before."""
@@ -159,15 +162,24 @@ def _mapped(text: str, name: str, target: Target) -> Path:
             "tee -q -o area.json stat -json",
         ]
     )
+    text = _without_brackets(text)
     key = content_key(text, script, _version(command))
     folder = (BUILD / "synthesis" / f"{name}-{target.name.lower()}-{key}").resolve()
 
     def build() -> None:
         (folder / f"{name}.il").write_text(text)
-        _run([*command, "-q", "-p", script], folder, "area.json")
+        _run([*command, "-q", "-l", _YOSYS_LOG, "-p", script], folder, "area.json")
 
     build_once(folder, build)
     return folder
+
+
+def _without_brackets(text: str) -> str:
+    """RTLIL in which no wire is called what Yosys calls a bit of another: `a[3]`, a part of Amaranth's `a`.
+
+    It takes one for the other when it puts what ABC has mapped into its place.
+    """
+    return re.sub(r"\\\S+", lambda name: re.sub(r"\[(\d+)\]", r"__\1", name[0]), text)
 
 
 def _run(command: Sequence[str], folder: Path, result: str) -> None:
@@ -176,9 +188,12 @@ def _run(command: Sequence[str], folder: Path, result: str) -> None:
         done = subprocess.run(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
     # And they report success when a tool that they call has failed.
     if done.returncode or not (folder / result).exists():
-        said = (folder / "log").read_text()[-1000:]
+        # What Yosys says once it has called ABC is in its own log only.
+        own = folder / _YOSYS_LOG
+        log = own if own.exists() else folder / "log"
+        said = log.read_text()[-1000:]
         what = f"ends with\n{said}" if said else "is empty: the tool ended without a word"
-        raise ToolError(f"{command[0]} failed: {folder / 'log'} {what}")
+        raise ToolError(f"{command[0]} failed: {log} {what}")
 
 
 def _yosys() -> list[str]:
