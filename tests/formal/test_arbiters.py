@@ -8,8 +8,9 @@ gives up and comes back begins to wait anew.
   chosen whenever anybody requests.
 - `StreamMerge` (3 inputs): items of others.
 - `BusArbiter` (3 dies): grants of others in the same class, while the die is eligible at each of them. The
-  grant goes to a die that has a request, does not rest, and has room for its page; and a request that is
-  eligible is granted at once when no short one has the right to go before it. Nothing is said of how often
+  grant goes to a die that a clock before had a request, did not rest, and had room for its page; and a
+  request that is eligible is granted a clock later when no short one has the right to go before it. Assumes
+  that nothing is granted in the clock after a grant. Nothing is said of how often
   short operations come: that pages pass them is for the agents, whose polls a timer paces.
 - `Turns` (3 units, runs of 2, 1 and 1): turns of others, while the unit wants the die; and in a turn that
   others wait for from its beginning, a unit begins `run` times at most. The turn is one unit's, and not taken
@@ -23,13 +24,12 @@ import pytest
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 
 from flashtrain.rtl.arbiter import RoundRobin, StreamMerge
-from flashtrain.rtl.channel.bus_arbiter import PAGE_OPS, SELECTS, BusArbiter
+from flashtrain.rtl.channel.bus_arbiter import BusArbiter
 from flashtrain.rtl.channel.turns import Turns
 from flashtrain.sim.formal.inside import Inside
 from flashtrain.sim.formal.planted import planted
 from flashtrain.sim.formal.prove import prove, reach, refute
 from flashtrain.sim.formal.theorem import Theorem
-from flashtrain.spec.nand import BusOp
 
 BEGINNINGS_APART = 4  # clocks
 
@@ -39,16 +39,16 @@ def ones(bits: Value) -> Value:
     return sum(bits[index] for index in range(len(bits)))
 
 
-def ahead_of(who: Value, rotation: Inside) -> Value:
-    """Whom a `RoundRobin` prefers to `who`."""
-    above, count = rotation["above"], rotation.unit.count
+def ahead_of(who: Value, above: Value) -> Value:
+    """Whom an arbiter prefers to `who` when those `above` come first."""
+    count = len(above)
     below_who = Cat(who > index for index in range(count))
     return Mux(above.bit_select(who, 1), above & below_who, above | below_who)
 
 
-def thermometer(rotation: Inside) -> Value:
+def thermometer(above: Value) -> Value:
     """Whether `above` has the form it always has: all bits from one on."""
-    above, count = rotation["above"], rotation.unit.count
+    count = len(above)
     return above.matches(*(((1 << count) - 1) >> low << low for low in range(1, count + 1)))
 
 
@@ -84,8 +84,8 @@ class RoundRobinFair(NobodyStarves):
         self.claim(m, ones(design.chosen) == design.requests.any())
         self.claim(m, ~design.requests.any() | (design.chosen == 1 << design.index))
         others = self.patience(m, count, design.requests.bit_select(who, 1), design.advance, own)
-        self.lemma(m, thermometer(inside))
-        self.lemma(m, others + ones(ahead_of(who, inside)) < count)
+        self.lemma(m, thermometer(inside["above"]))
+        self.lemma(m, others + ones(ahead_of(who, inside["above"])) < count)
 
 
 class StreamMergeFair(NobodyStarves):
@@ -95,41 +95,57 @@ class StreamMergeFair(NobodyStarves):
         waits = Cat(source.valid for source in inputs).bit_select(who, 1)
         taken = Cat(source.valid & source.ready for source in inputs)
         others = self.patience(m, count, waits, taken.any(), taken.bit_select(who, 1))
-        self.lemma(m, thermometer(inside.part("turn")))
-        self.lemma(m, others + ones(ahead_of(who, inside.part("turn"))) < count)
+        self.lemma(m, thermometer(inside.part("turn")["above"]))
+        self.lemma(m, others + ones(ahead_of(who, inside.part("turn")["above"])) < count)
 
 
 class BusArbiterFair(NobodyStarves):
     def state(self, m: Module, inside: Inside) -> None:
         design, count = self.design, self.design.dies
         who = self.someone(m, count)
-        moves_page = Cat(op.matches(*PAGE_OPS) for op in design.ops)
-        no_room = Cat((op == BusOp.DATA_OUT) & ~design.room for op in design.ops)
-        select = Cat(op.matches(*SELECTS) for op in design.ops)
-        for op in design.ops:
-            self.assume(m, op.matches(*BusOp))
-        eligible = Signal(count)
-        m.d.comb += eligible.eq(design.valid & ~design.resting & ~no_room)
-        goes_first = (design.valid & ~moves_page & ~(select & design.resting)).any()
-        one_hot = Signal(count)
+        for kind in design.kinds:
+            self.assume(m, ~kind.gives_page | kind.moves_page)
+            self.assume(m, ~(kind.selects & kind.moves_page))
+        # All that a grant is for was so a clock ago.
+        valid, moves_page, eligible, resting_select = (
+            Signal(count, name=name) for name in ("valid", "moves_page", "eligible", "resting_select")
+        )
+        no_room = Cat(kind.gives_page & ~design.room for kind in design.kinds)
+        m.d.sync += [
+            valid.eq(design.valid),
+            moves_page.eq(Cat(kind.moves_page for kind in design.kinds)),
+            eligible.eq(design.valid & ~design.resting & ~no_room),
+            resting_select.eq(Cat(kind.selects for kind in design.kinds) & design.resting),
+        ]
+        goes_first = (valid & ~moves_page & ~resting_select).any()
+        one_hot, granted_before = Signal(count), Signal()
         m.d.comb += one_hot.eq(1 << design.die)
-        self.assume(m, ~design.granted | design.grant)
+        m.d.sync += granted_before.eq(design.granted)
+        self.assume(m, ~design.granted | (design.grant & ~granted_before))
 
         self.claim(m, ~design.grant | (one_hot & eligible).any())
         self.claim(m, ~design.grant | ~goes_first | ~(one_hot & moves_page).any())
         self.claim(m, design.grant | goes_first | ~eligible.any())
         self.claim(m, design.grant | ~(eligible & ~moves_page).any())
+        self.lemma(m, ~design.grant | (inside["winner"] == one_hot))
+        self.lemma(m, inside["is_short"] == goes_first)
 
         own = design.granted & one_hot.bit_select(who, 1)
         for name, kind in (("short", ~moves_page), ("page", moves_page)):
             candidates = Signal(count, name=f"{name}_candidates")
             m.d.comb += candidates.eq(eligible & kind)
             granted = design.granted & (one_hot & kind).any()
-            waits = (design.valid & kind).bit_select(who, 1) & (~granted | candidates.bit_select(who, 1))
-            rotation = inside.part(f"{name}_turn")
+            waits = (valid & kind).bit_select(who, 1) & (~granted | candidates.bit_select(who, 1))
+            above = inside[f"{name}_above"]
             others = self.patience(m, count, waits, granted, own)
-            self.lemma(m, thermometer(rotation))
-            self.lemma(m, others + ones(ahead_of(who, rotation)) < count)
+            ahead = ahead_of(who, above)
+            chosen = design.grant & (one_hot & kind).any() & ~granted_before
+            self.lemma(m, thermometer(above))
+            self.lemma(m, others + ones(ahead) < count)
+            self.lemma(
+                m,
+                ~chosen | ~candidates.bit_select(who, 1) | (one_hot & (ahead | (1 << who))).any(),
+            )
 
 
 class TurnsFair(NobodyStarves):
@@ -166,12 +182,17 @@ class TurnsFair(NobodyStarves):
 
         own = rotation.unit.chosen.bit_select(who, 1)
         others = self.patience(m, count - 1, (requests & ~design.turn).bit_select(who, 1), changes, own)
-        self.lemma(m, thermometer(rotation))
+        self.lemma(m, thermometer(rotation["above"]))
         # After a change of turns the requests are of the turn before: then nobody leaves.
         self.lemma(m, ~inside["leave"] | ((requests & design.turn) == 0))
         has_turn = design.turn.bit_select(who, 1)
         self.lemma(
-            m, Mux(has_turn, others == 0, others + ones(ahead_of(who, rotation) & ~design.turn) < count - 1)
+            m,
+            Mux(
+                has_turn,
+                others == 0,
+                others + ones(ahead_of(who, rotation["above"]) & ~design.turn) < count - 1,
+            ),
         )
         after_turn = Cat(design.turn[:number].any() for number in range(count))
         self.lemma(m, (rotation["above"] == after_turn) | (design.turn == 1) & (rotation["above"] == 0))
@@ -208,7 +229,7 @@ def test_is_served_after_all_others(unit: str) -> None:
 
 
 def test_lowest_always_first() -> None:
-    faulty = planted(RoundRobin, ("favoured.eq(self.requests & above)", "favoured.eq(self.requests)"))
+    faulty = planted(RoundRobin, ("favoured = requests & above", "favoured = requests"))
     refute(RoundRobinFair(faulty(4)), depth=12)
 
 
@@ -219,9 +240,7 @@ def test_turn_moves_without_an_item() -> None:
 
 
 def test_page_turn_moves_with_short_ones() -> None:
-    faulty = planted(
-        BusArbiter, ("page_turn.advance.eq(self.granted & ~any_short)", "page_turn.advance.eq(self.granted)")
-    )
+    faulty = planted(BusArbiter, ("self.granted & ~is_short", "self.granted"))
     refute(BusArbiterFair(faulty(3)), depth=12)
 
 

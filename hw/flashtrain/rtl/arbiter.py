@@ -12,6 +12,17 @@ def lowest(requests):
     return Cat(bit & ~requests[:index].any() for index, bit in enumerate(requests))
 
 
+def in_turn(requests, above):
+    """One-hot: the lowest of `requests` that is `above` the last winner, or else the lowest."""
+    favoured = requests & above
+    return Mux(favoured.any(), lowest(favoured), lowest(requests))
+
+
+def behind(winner):
+    """Those above a one-hot `winner`, who come first in the next turn."""
+    return Cat(winner[:index].any() for index in range(len(winner)))
+
+
 def encode(one_hot, width: int):
     """The number, `width` bits, of the set bit of `one_hot`; 0 if there is none."""
     number = Const(0, width)
@@ -41,14 +52,11 @@ class RoundRobin(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        # Requesters above the last winner come first.
         above = Signal(self.count)
-        favoured = Signal(self.count)
-        m.d.comb += favoured.eq(self.requests & above)
-        m.d.comb += self.chosen.eq(Mux(favoured.any(), lowest(favoured), lowest(self.requests)))
+        m.d.comb += self.chosen.eq(in_turn(self.requests, above))
         m.d.comb += self.index.eq(encode(self.chosen, len(self.index)))
         with m.If(self.advance):
-            m.d.sync += above.eq(Cat(self.chosen[:index].any() for index in range(self.count)))
+            m.d.sync += above.eq(behind(self.chosen))
         return m
 
 

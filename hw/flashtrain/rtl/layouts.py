@@ -393,8 +393,19 @@ class SpareUse(data.StructLayout):
         })  # fmt: skip
 
 
+class BusKind(data.StructLayout):
+    """What the arbiter has to know of a bus operation.
+
+    `moves_page` holds the bus for long; of those, `gives_page` needs room for the page. `selects` is one for
+    which a page does not wait. Some that are short take their turn as if they were of another kind (`BusOp`).
+    """
+
+    def __init__(self):
+        super().__init__({"moves_page": 1, "gives_page": 1, "selects": 1})
+
+
 class BusRequest(data.StructLayout):
-    """An operation that a die's agent asks of the bus controller."""
+    """An operation that a die's agent asks of the bus controller. The agent's units leave `kind` open."""
 
     def __init__(self, config: FmsConfig):
         g = config.geometry
@@ -409,6 +420,7 @@ class BusRequest(data.StructLayout):
             "tag": config.tag_bits,  # otherwise: whose page it is
             "page": config.page_address_bits,  # and where it goes
             **_level(config),  # that is set, or at which a page of DATA_OUT was read
+            "kind": BusKind(),
         })  # fmt: skip
 
 

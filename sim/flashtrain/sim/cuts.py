@@ -72,8 +72,8 @@ CHANNEL_PARTS = (
 )  # fmt: skip
 # What stays as it is while a page passes, of what moves with each of its beats.
 _BUS_OPERATION = Apart(BusController, "operation", (
-    "bus_state", "over", "die", "request", "offline", "step", "next_step", "gives", "takes", "takes_named",
-    "valid", "ops__*", "room", "granted", "sent", "op", "row", "lookup__place", "fetch__payload",
+    "bus_state", "over", "die", "request", "offline", "step", "next_step", "takes", "takes_named",
+    "valid", "kinds__*", "room", "granted", "sent", "op", "row", "lookup__place", "fetch__payload",
     "fetch__valid", "beats__ready", "fill__payload", "fill__valid", "invented", "requests__*__ready",
     "done__*",
 ))  # fmt: skip

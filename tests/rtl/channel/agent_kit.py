@@ -7,6 +7,7 @@ import cocotb
 from channel_kit import EVERY_CONFIG
 from cocotb.triggers import RisingEdge
 from die_model import COPY, STATISTICS, ArrayWork, DieModel
+from nand_kit import bus_kind
 from patient_streams import PatientSink, PatientSource, clock_now, until, wait
 from spare_configs import IMPATIENT_WITH_SPARES, SPARE_CONFIGS
 
@@ -220,6 +221,7 @@ class Bench:
             await until(dut, dut.bus__valid)
             request = self._request()
             op = BusOp(request["op"])
+            assert request["kind"] == bus_kind(op)
             await wait(dut, random.randint(0, self.delay))
             dut.bus__ready.value = 1
             await RisingEdge(dut.clk)

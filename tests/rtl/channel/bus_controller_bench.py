@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import cocotb
 from cocotb.triggers import RisingEdge, ValueChange
-from nand_kit import CONFIGS
+from nand_kit import CONFIGS, bus_kind
 from patient_streams import PatientSource, clock_now, until, wait
 from pin_monitor import (
     GIVES_STATUS,
@@ -106,7 +106,7 @@ class Bench:
             "op": op, "zone": random.randrange(GEOMETRY.zones), "row": random.randrange(GEOMETRY.pages),
             "plane": random.randrange(GEOMETRY.planes), "slot": random.randrange(CONFIG.write_sets),
             "tag": random.randrange(CONFIG.commands), "page": random.getrandbits(CONFIG.page_address_bits),
-            "home": random.getrandbits(1), **fields,
+            "home": random.getrandbits(1), "kind": bus_kind(op), **fields,
         }  # fmt: skip
         if CONFIG.read_levels:
             chosen["level"] = random.randint(0, CONFIG.read_levels)
@@ -122,7 +122,7 @@ class Bench:
         """One operation that nobody expects on the pins: clocks from its start to its end, and the status."""
         self.unseen += 1
         started = clock_now()
-        self.requests[die].send(pack(BusRequest(CONFIG), op=op))
+        self.requests[die].send(pack(BusRequest(CONFIG), op=op, kind=bus_kind(op)))
         await until(self.dut, getattr(self.dut, f"done__{die}"))
         return clock_now() - started, int(self.dut.status.value)
 

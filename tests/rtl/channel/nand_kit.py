@@ -2,7 +2,10 @@
 
 from dataclasses import replace
 
+from flashtrain.rtl.layouts import BusKind
+from flashtrain.sim.bench.streams import pack
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.nand import BusOp
 from flashtrain.spec.presets import BEHEMOTH, BEHEMOTH_WIDE, SMALL, SMALL_ECC, TINY, TINY_ECC
 
 # One channel does not know how many there are; fewer blocks make the block table's sweep short.
@@ -21,3 +24,16 @@ CONFIGS: dict[str, FmsConfig] = {
     "four_dies": FOUR_DIES,
     "four_tiny_dies": FOUR_TINY_DIES,
 }
+
+_MOVE_PAGE = {
+    BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST, BusOp.LOAD_CONSTANTS, BusOp.LOAD_GRADIENT, BusOp.DATA_OUT,
+    BusOp.SET_READ_LEVEL, BusOp.COPYBACK_READ, BusOp.COPYBACK_PROGRAM,
+}  # fmt: skip
+_SELECT = {BusOp.SELECT, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS, BusOp.STATUS_PLANE}
+
+
+def bus_kind(op: BusOp) -> int:
+    """The bits of `BusKind` that belong to an operation. Some are taken for others (`BusOp`)."""
+    return pack(
+        BusKind(), moves_page=op in _MOVE_PAGE, gives_page=op is BusOp.DATA_OUT, selects=op in _SELECT
+    )

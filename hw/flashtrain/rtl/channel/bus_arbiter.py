@@ -1,24 +1,22 @@
 """Which die gets the bus next."""
 
-from amaranth import Cat, Module, Mux, Signal
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec.geometry import bits_for
-from flashtrain.spec.nand import BusOp
 
-from ..arbiter import RoundRobin
+from ..arbiter import behind, encode, in_turn
+from ..layouts import BusKind
 
-PAGE_OPS = tuple(op for op in BusOp if op >= BusOp.PROGRAM_MORE)
-"""Operations that move a page and so hold the bus for long, and few that are taken for such; the others are
-short."""
 
-SELECTS = (BusOp.SELECT, BusOp.SELECT_COPY, BusOp.SELECT_STATISTICS, BusOp.STATUS_PLANE)
-"""The selections for which a page does not wait, and one that is taken for such."""
-
-MOVES_PAGE, TAKES_PAGE, TAKES_NAMED_PAGE, GIVES_PAGE = "-11---", "0110--", "01100-", "1-----"
-SELECTS_PAGE = "0101--"
-"""What the upper bits of an operation tell of it (`BusOp`)."""
+def kind_of(op: Value) -> dict[str, Value]:
+    """The members of `BusKind`: what the upper bits of an operation tell of it (`BusOp`)."""
+    return {
+        "moves_page": op.matches("-11---"),
+        "gives_page": op.matches("1-----"),
+        "selects": op.matches("0101--"),
+    }
 
 
 class BusArbiter(wiring.Component):
@@ -29,12 +27,13 @@ class BusArbiter(wiring.Component):
     after the pages of two dies hide more of each other's tCCS than a SELECT before each page. SELECT_BESIDE
     is so much shorter that the reverse is true.
 
-    Combinational, but for the turns.
+    Latency: 1 clock from a request to its grant. Nothing may be granted in the clock after a grant, and what
+    has been granted must be gone in the clock before the next one.
 
     Members
     -------
     valid : In(dies)      a die has a request
-    ops : In(BusOp).array(dies)   and this is it
+    kinds : In(BusKind).array(dies)   of this kind
     resting : In(dies)    dies that may not be addressed now
     room : In(1)          there is room for a page from a die
     grant : Out(1)        somebody may start
@@ -46,7 +45,7 @@ class BusArbiter(wiring.Component):
         self.dies = dies
         super().__init__({
             "valid": In(dies),
-            "ops": In(BusOp).array(dies),
+            "kinds": In(BusKind()).array(dies),
             "resting": In(dies),
             "room": In(1),
             "grant": Out(1),
@@ -56,27 +55,36 @@ class BusArbiter(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.short_turn = short_turn = RoundRobin(self.dies)
-        m.submodules.page_turn = page_turn = RoundRobin(self.dies)
-
-        moves_page = Signal(self.dies)
-        needs_room = Signal(self.dies)
-        selects = Signal(self.dies)
-        m.d.comb += [
-            selects.eq(Cat(op.matches(SELECTS_PAGE) for op in self.ops)),
-            moves_page.eq(Cat(op.matches(MOVES_PAGE) for op in self.ops)),
-            needs_room.eq(Cat(op.matches(GIVES_PAGE) for op in self.ops)),
-        ]
+        moves_page, needs_room, selects = (
+            Cat(kind[name] for kind in self.kinds) for name in ("moves_page", "gives_page", "selects")
+        )
         short = Signal(self.dies)
         any_short = Signal()
+        short_ready, page_ready = Signal(self.dies), Signal(self.dies)
+        # Those above the last winner of their class come first.
+        short_above, page_above = Signal(self.dies), Signal(self.dies)
+        short_choice, page_choice, choice = (
+            Signal(self.dies, name=name) for name in ("short_choice", "page_choice", "choice")
+        )
+        waits_for_room = needs_room & ~self.room.replicate(self.dies)
         m.d.comb += [
             short.eq(self.valid & ~moves_page),
             any_short.eq((short & ~(selects & self.resting)).any()),
-            short_turn.requests.eq(short & ~self.resting),
-            page_turn.requests.eq(self.valid & moves_page & ~self.resting & ~Mux(self.room, 0, needs_room)),
-            self.grant.eq(Mux(any_short, short_turn.requests.any(), page_turn.requests.any())),
-            self.die.eq(Mux(any_short, short_turn.index, page_turn.index)),
-            short_turn.advance.eq(self.granted & any_short),
-            page_turn.advance.eq(self.granted & ~any_short),
+            short_ready.eq(short & ~self.resting),
+            page_ready.eq(self.valid & moves_page & ~self.resting & ~waits_for_room),
+            short_choice.eq(in_turn(short_ready, short_above)),
+            page_choice.eq(in_turn(page_ready, page_above)),
+            choice.eq(Mux(any_short, short_choice, page_choice)),
         ]
+        winner, is_short = Signal(self.dies), Signal()
+        m.d.sync += [
+            winner.eq(choice),
+            is_short.eq(any_short),
+            self.grant.eq(Mux(any_short, short_ready.any(), page_ready.any())),
+            self.die.eq(encode(choice, len(self.die))),
+        ]
+        with m.If(self.granted & is_short):
+            m.d.sync += short_above.eq(behind(winner))
+        with m.If(self.granted & ~is_short):
+            m.d.sync += page_above.eq(behind(winner))
         return m

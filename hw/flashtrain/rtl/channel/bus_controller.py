@@ -11,12 +11,15 @@ from flashtrain.spec.registers import ChannelCounter
 from ..layouts import BufferPage, BusRequest, FillTarget, PageSource, PageTarget
 from ..nand_bus import NandBus
 from .block_table import BlockLookup
-from .bus_arbiter import GIVES_PAGE, TAKES_NAMED_PAGE, TAKES_PAGE, BusArbiter
+from .bus_arbiter import BusArbiter
 from .bus_rest import BusRest
 from .bus_speller import After, BusSpeller, Step
 
 ANSWER_CLOCKS = 64
 """From a die's being asked for a status to its answer, at most: four times tDQSRE of ONFI 5.1."""
+
+_TAKES_PAGE, _TAKES_NAMED_PAGE = "0110--", "01100-"
+"""What the upper bits of an operation tell of it (`BusOp`)."""
 
 _READY = DieStatus.RDY | DieStatus.ARDY | DieStatus.BESIDE
 _FAILED = (_READY | DieStatus.FAIL | DieStatus.FAILC).value
@@ -49,8 +52,8 @@ class BusController(wiring.Component):
     status says ready and failed, pages go nowhere, and those that come are zeros, without an identity. If a
     die does not answer, a status says busy and the rest of a page is zeros.
 
-    Latency: 2 clocks from a request to its first cycle, and so 2 between operations; one more to the pins and
-    one from them. For a die that is offline an operation takes 2 clocks, and a page as long as any.
+    Latency: 3 clocks from a request to its first cycle, 2 between operations that wait; one more to the pins
+    and one from them. For a die that is offline an operation takes 2 clocks, and a page as long as any.
     Throughput: two bytes per clock within a page.
 
     Members
@@ -97,7 +100,7 @@ class BusController(wiring.Component):
         loaded_clocks = self.config.loaded_page_bytes // 2
 
         m.submodules.arbiter = arbiter = BusArbiter(dies)
-        m.submodules.rest = rest = BusRest(timing, dies, sent_clocks=2, grant_clocks=3)
+        m.submodules.rest = rest = BusRest(timing, dies, sent_clocks=2, grant_clocks=4)
         m.submodules.speller = speller = BusSpeller(
             copyback=self.config.geometry.spare_blocks > 0, features=self.config.read_levels > 0
         )
@@ -137,15 +140,14 @@ class BusController(wiring.Component):
         with m.If(self.fill_valid):
             m.d.sync += [owed.eq(owed - 1), owes.eq(owed != 1)]
         # Of each request: it is known before the bus is granted.
-        gives, takes, takes_named = (Signal(dies, name=name) for name in ("gives", "takes", "takes_named"))
+        takes, takes_named = Signal(dies), Signal(dies)
         for number, item in enumerate(self.requests):
             m.d.sync += [
-                gives[number].eq(item.payload.op.matches(GIVES_PAGE)),
-                takes[number].eq(item.payload.op.matches(TAKES_PAGE)),
-                takes_named[number].eq(item.payload.op.matches(TAKES_NAMED_PAGE)),
+                takes[number].eq(item.payload.op.matches(_TAKES_PAGE)),
+                takes_named[number].eq(item.payload.op.matches(_TAKES_NAMED_PAGE)),
             ]
             m.d.comb += [
-                arbiter.ops[number].eq(item.payload.op),
+                arbiter.kinds[number].eq(item.payload.kind),
                 self.done[number].eq(over & (die == number)),
             ]
         # These are asked at a cycle's end, and known from its second clock on.
@@ -161,6 +163,7 @@ class BusController(wiring.Component):
             Signal(name=name) for name in ("selected", "cle", "ale", "we", "dqs", "re")
         )
         dq = Signal(16)
+        m.d.comb += dq.eq(self.beats.payload)  # looked at in DATA_IN only
         m.d.sync += [
             self.nand.ce_n.eq(Cat(~(selected & (die == number)) for number in range(dies))),
             self.nand.cle.eq(cle),
@@ -204,7 +207,7 @@ class BusController(wiring.Component):
                         with m.Case(number):
                             m.d.comb += item.ready.eq(1)
                             m.d.sync += [request.eq(item.payload), offline.eq(self.offline[number])]
-                            with m.If(gives[number]):
+                            with m.If(item.payload.kind.gives_page):
                                 m.next = "ANNOUNCE"
                             with m.Elif(self.offline[number]):
                                 m.d.sync += self.status.eq(_FAILED)
@@ -250,7 +253,7 @@ class BusController(wiring.Component):
             # Each of them at both edges of DQS; the first is the level.
             if self.config.read_levels:
                 with m.State("PARAMETERS"):
-                    m.d.comb += [self.activity.eq(BusActivity.COMMAND), selected.eq(1), dqs.eq(1)]
+                    m.d.comb += [self.activity.eq(BusActivity.COMMAND), selected.eq(1), dqs.eq(1), dq.eq(0)]
                     with m.If(left == FEATURE_PARAMETERS - 1):
                         m.d.comb += [dq[:8].eq(request.level), dq[8:].eq(request.level)]
                     count()
@@ -262,7 +265,6 @@ class BusController(wiring.Component):
                     self.activity.eq(BusActivity.WAIT),
                     selected.eq(1),
                     dqs.eq(self.beats.valid),
-                    dq.eq(self.beats.payload),
                     self.beats.ready.eq(1),
                 ]
                 with m.If(self.beats.valid):
@@ -318,8 +320,13 @@ class BusController(wiring.Component):
                 with m.If(~dqs_i & owes):
                     m.next = "FILL_UP"
                 with m.Elif(~dqs_i):
-                    m.d.comb += rest.sent.eq(1)
-                    finish()
+                    m.d.comb += [rest.sent.eq(1), over.eq(1)]
+                    m.next = "SENT"
+
+            # The arbiter hears of the rest.
+            with m.State("SENT"):
+                m.d.comb += self.activity.eq(BusActivity.WAIT)
+                m.next = "CHOOSE"
 
             with m.State("FILL_UP"):
                 m.d.comb += [self.activity.eq(BusActivity.WAIT), invented.eq(1), self.fill_valid.eq(owes)]

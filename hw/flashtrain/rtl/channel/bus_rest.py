@@ -21,7 +21,8 @@ class BusRest(wiring.Component):
     Parameters
     ----------
     sent_clocks : clocks from the last beat on the pins to `sent`
-    grant_clocks : clocks from a grant to the first cycle on the pins, which the rest may overlap
+    grant_clocks : clocks from a choice of the arbiter to the first cycle on the pins, which the rest may
+        overlap
     """
 
     def __init__(self, timing: NandTiming, dies: int, *, sent_clocks: int, grant_clocks: int):

@@ -1,12 +1,13 @@
 """Two who talk to the same die."""
 
-from amaranth import Module, Mux, Signal
+from amaranth import Module, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec import FmsConfig
 
 from ..layouts import BusRequest
+from .bus_arbiter import kind_of
 from .countdown import Countdown
 
 
@@ -15,9 +16,10 @@ class DieShare(wiring.Component):
 
     If both want one they take turns, unless the reader's hurries. Between an operation of one and that of the
     other the die is left alone for tWB, because the first may have made it busy; each looks after that itself
-    between its own.
+    between its own. The request under way is in registers until the bus takes it, which cuts the way from the
+    units' states to the arbiter.
 
-    Latency: 1 clock, and tWB if it is the other's turn; 1 clock from the end of an operation to its owner.
+    Latency: 3 clocks, and tWB if it is the other's turn; 1 clock from the end of an operation to its owner.
     The other die has the bus meanwhile.
 
     Members
@@ -26,7 +28,7 @@ class DieShare(wiring.Component):
     unit_done, reader_done : Out(1)   the operation is over
     keeps : In(1)     the next one must be of the same; said 2 clocks before the operation is over
     hurries : In(1)   the reader's goes first
-    bus : Out(stream(BusRequest)), bus_done : In(1)   while one is under way
+    bus : Out(stream(BusRequest)), bus_done : In(1)   the operation under way, until the bus has done it
     """
 
     def __init__(self, config: FmsConfig):
@@ -47,33 +49,50 @@ class DieShare(wiring.Component):
         twb = self.config.timing.clocks("twb")
         m.submodules.apart = apart = Countdown(twb)  # until the other may have its turn
         reads = Signal()  # whose operation it is, or was
-        mine, others, unit_wants = Signal(), Signal(), Signal()
-        unit_payload = Signal.like(self.unit.payload)  # a clock late: it comes a long way
-        keeps = Signal()  # a clock late, too: it is known as soon as an operation begins
-        m.d.sync += [unit_payload.eq(self.unit.payload), keeps.eq(self.keeps)]
-        m.d.comb += [
-            unit_wants.eq(self.unit.valid & ~(self.hurries & self.reader.valid & ~keeps)),
-            mine.eq(Mux(reads, self.reader.valid, unit_wants)),
-            others.eq(Mux(reads, unit_wants, self.reader.valid) & ~keeps),
-            self.bus.payload.eq(Mux(reads, self.reader.payload, unit_payload)),
+        # All a clock late: they come a long way, and whoever asks goes on to ask.
+        unit, reader, keeps, hurries = Signal(), Signal(), Signal(), Signal()
+        unit_payload = Signal.like(self.unit.payload)
+        reader_payload = Signal.like(self.reader.payload)  # but for the operation it comes from registers
+        reader_op = Signal.like(self.reader.payload.op)
+        m.d.sync += [
+            unit.eq(self.unit.valid),
+            reader.eq(self.reader.valid),
+            keeps.eq(self.keeps),
+            hurries.eq(self.hurries),
+            unit_payload.eq(self.unit.payload),
+            reader_op.eq(self.reader.payload.op),
         ]
+        m.d.comb += [reader_payload.eq(self.reader.payload), reader_payload.op.eq(reader_op)]
+        unit_goes, reader_goes = Signal(), Signal()
+        with m.If(reads):
+            other = unit & ~keeps & ~(reader & hurries)
+            m.d.comb += [unit_goes.eq(other & ~apart.running), reader_goes.eq(reader & ~other)]
+        with m.Else():
+            other = reader & ~keeps
+            m.d.comb += [unit_goes.eq(unit & ~other), reader_goes.eq(other & ~apart.running)]
+
+        def accept(source: stream.Interface, payload: Value) -> None:
+            m.d.comb += source.ready.eq(1)
+            m.d.sync += [self.bus.payload.eq(payload), self.bus.valid.eq(1)]
+            m.d.sync += [self.bus.payload.kind[name].eq(bit) for name, bit in kind_of(payload.op).items()]
+            m.next = "OPERATION"
+
         with m.FSM(name="share"):
             with m.State("CHOOSE"):
-                with m.If(others & ~apart.running):
-                    m.d.sync += reads.eq(~reads)
-                    m.next = "OFFER"
-                with m.Elif(mine & ~others):
-                    m.next = "OFFER"
-            with m.State("OFFER"):
-                m.d.comb += [
-                    self.bus.valid.eq(1),
-                    self.unit.ready.eq(self.bus.ready & ~reads),
-                    self.reader.ready.eq(self.bus.ready & reads),
-                ]
-                with m.If(self.bus.ready):
-                    m.next = "OPERATION"
+                with m.If(unit_goes):
+                    m.next = "ACCEPT_UNIT"
+                with m.Elif(reader_goes):
+                    m.next = "ACCEPT_READER"
+            with m.State("ACCEPT_UNIT"):
+                accept(self.unit, unit_payload)
+                m.d.sync += reads.eq(0)
+            with m.State("ACCEPT_READER"):
+                accept(self.reader, reader_payload)
+                m.d.sync += reads.eq(1)
             with m.State("OPERATION"):
                 m.d.comb += apart.held.eq(1)
+                with m.If(self.bus.ready):
+                    m.d.sync += self.bus.valid.eq(0)
                 with m.If(self.unit_done | self.reader_done):
                     m.next = "CHOOSE"
         m.d.sync += [

@@ -19,7 +19,6 @@ from .page_corrector import CorrectionCounts
 from .read_buffer import ReadBuffer
 from .read_intake import ReadIntake
 from .read_retry import ReadRetry
-from .request_slice import RequestSlice
 from .write_buffer import WriteBuffer
 
 
@@ -149,12 +148,9 @@ class ChannelWorks(wiring.Component):
             m.d.comb += agent.backlog.eq(intake.backlog[number])
             connect(m, eraser.erase[number], agent.erase)
             connect(m, agent.erased, eraser.erased[number])
-            m.submodules[f"request_{number}"] = request = RequestSlice(config)
-            connect(m, agent.bus, request.agent)
-            connect(m, request.bus, bus.requests[number])
+            connect(m, agent.bus, bus.requests[number])
             connect(m, agent.timers, flipped(self.timers[number]))
             m.d.comb += [
-                request.bus_done.eq(bus.done[number]),
                 agent.bus_done.eq(bus.done[number]),
                 agent.bus_status.eq(bus.status),
             ]
