@@ -3,6 +3,7 @@
 from fault import Fault
 
 AGENT = "rtl/channel/test_die_agent.py"
+MOVES = "rtl/channel/test_moves.py"
 UPDATES = "rtl/channel/test_updater.py"
 BUS = "rtl/channel/test_bus_controller.py"
 TIMER = "rtl/channel/test_timer.py"
@@ -61,18 +62,26 @@ TALKING = (
     Fault(
         "selection-broken-up",
         "channel/die_share.py",
-        "Mux(reads, unit_wants, self.reader.valid) & ~keeps",
-        "Mux(reads, unit_wants, self.reader.valid)",
+        "other = unit & ~keeps & ~(reader & hurries)",
+        "other = unit & ~(reader & hurries)",
         "another operation comes between the selection of a page and its data",
         AGENT,
     ),
     Fault(
         "no-pause-between-two",
         "channel/die_share.py",
-        "with m.If(others & ~apart.running):",
-        "with m.If(others):",
+        "[unit_goes.eq(other & ~apart.running), reader_goes.eq(reader & ~other)]",
+        "[unit_goes.eq(other), reader_goes.eq(reader & ~other)]",
         "a die is asked within tWB of an operation that makes it busy",
         AGENT,
+    ),
+    Fault(
+        "set-grows-while-it-is-taken",
+        "channel/read_sets.py",
+        "& ~self.complete\n                & ~complete_before",
+        "& ~self.complete",
+        "a read that comes in the clock in which a set is taken is sensed with it",
+        MOVES,
     ),
     Fault(
         "tile-judged-by-fail",
@@ -149,8 +158,8 @@ TALKING = (
     Fault(
         "timer-one-clock-short",
         "channel/timer.py",
-        "with m.Elif(left == 1):",
-        "with m.Elif(left == 2):",
+        "self.port.running & (left != 1)",
+        "self.port.running & (left != 2)",
         "every pause ends a clock early",
         TIMER,
         quick=True,

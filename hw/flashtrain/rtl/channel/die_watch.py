@@ -242,12 +242,6 @@ class DieWatch(wiring.Component):
             self.port.paused.eq((self.port.pause != Pause.NONE) | pauses | short.running),
         ]
         m.d.comb += self.port.due.eq(~works)
-        # How long is told before it is known whether. Nothing else of the short timer begins with a pause.
-        with m.Switch(pause):
-            for kind, names in _PAUSES.items():
-                with m.Case(kind):
-                    start(short, sum(map(clocks, names)) - 2)
-
         work = Signal(Work)
         late = Signal()
         ready = Signal()
@@ -263,18 +257,17 @@ class DieWatch(wiring.Component):
                         with m.Case(kind):
                             start(array, array_times[kind] - 1)
 
-        def for_the_tile(timer, length: Callable[[int], int]) -> None:
+        def for_the_tile(say: Callable, timer, length: Callable[[int], int]) -> None:
             with m.Switch(self.port.last_page):
                 for number, unit in enumerate(unit_clocks(self.config)):
                     with m.Case(number):
-                        start(timer, length(unit))
+                        say(timer, length(unit))
 
         others = [kind for kind in plans if kind not in _UPDATES]
         m.d.sync += self.port.over.eq(0)
         with m.FSM(name="watch") as fsm:
             with m.State("QUIET"):
-                with m.If(~pauses):
-                    tell(short, cache_busy - 1)
+                tell(short, cache_busy - 1)
                 with m.If(begun):
                     m.d.sync += [work.eq(begun_work), late.eq(0)]
                     with m.Switch(begun_work):
@@ -286,10 +279,11 @@ class DieWatch(wiring.Component):
                                     start(array, twb + array_times[kind] - 1)
                     m.next = "ARRAY_WORKS"
             with m.State("ARRAY_WORKS"):
+                for_the_tile(tell, short, lambda unit: clocks("tr") + unit)
                 with m.If(~works):
                     start_queued(plans)
                     with m.If((work == Work.FIRST_UPDATE) | (work == Work.UPDATE)):
-                        for_the_tile(short, lambda unit: clocks("tr") + unit)
+                        m.d.comb += short.start.eq(1)
                     m.next = "NOT_YET"
             with m.State("NOT_YET"):
                 with m.If(~short.running & self.held):
@@ -312,11 +306,16 @@ class DieWatch(wiring.Component):
                     with m.If(late):
                         start_queued(others)
                         with m.If(work == Work.UPDATE):
-                            for_the_tile(array, lambda unit: clocks("tprog") - unit)
+                            for_the_tile(start, array, lambda unit: clocks("tprog") - unit)
                     m.next = "QUIET"
                 with m.Elif(self.bus_done):
                     m.d.comb += [patience.tried.eq(1), short.start.eq(1)]
                     m.d.sync += late.eq(1)
                     m.next = "NOT_YET"
+        # Nothing else of the short timer begins with a pause.
+        with m.Switch(pause):
+            for kind, names in _PAUSES.items():
+                with m.Case(kind):
+                    start(short, sum(map(clocks, names)) - 2)
         m.d.comb += self.port.asking.eq(fsm.ongoing("ASK") | fsm.ongoing("ANSWER"))
         return m

@@ -127,11 +127,15 @@ class PageSets(wiring.Component):
         is_data = coming.record.kind == PageKind.DATA
         is_open, is_closed = state_next == SetState.OPEN, state_next == SetState.CLOSED
         is_used = state_next != SetState.FREE
-        m.d.comb += state_next.eq(states[coming.slot])
         offered = Signal(g.dies)  # a set is, a clock ago
         m.d.sync += offered.eq(Cat(one.valid for one in self.sets))
         over, over_slot = Signal(), Signal.like(slot)  # a program, a clock ago
         m.d.sync += [over.eq(self.ended), over_slot.eq(self.ended_slot)]
+        state_coming = Signal(SetState)  # nothing but the end of a program changes it before its visit
+        m.d.sync += state_coming.eq(states[walk.following])
+        with m.If(over & (over_slot == walk.following)):
+            m.d.sync += state_coming.eq(SetState.FREE)
+        m.d.comb += state_next.eq(state_coming)
         with m.If(over & (over_slot == coming.slot)):
             m.d.comb += state_next.eq(SetState.FREE)
         m.d.sync += [

@@ -18,7 +18,7 @@ class ReadIntake(wiring.Component):
 
     A full queue or a copy under way holds up the pages behind it. Statistics are not looked up.
 
-    Latency: 1 clock and the lookup, 2 more through a die's queue. Throughput: a page per lookup and 2 clocks.
+    Latency: 1 clock and the lookup, 3 more through a die's queue. Throughput: a page per lookup and 2 clocks.
 
     Members
     -------
@@ -47,7 +47,7 @@ class ReadIntake(wiring.Component):
         m = Module()
         page, slot = Signal(ReadPage(self.config)), Signal.like(self.hit_slot)
 
-        queues = []
+        enters = Signal(self.config.geometry.dies)  # the page was missed a clock ago
         room = Signal(self.config.geometry.dies)  # in a queue, a clock ago: nobody has filled it since
         for die, reads in enumerate(self.reads):
             m.submodules[f"queue{die}"] = queue = Queue(DieRead(self.config), self.config.read_queue)
@@ -56,9 +56,10 @@ class ReadIntake(wiring.Component):
                 m.d.comb += queue.input.payload[field].eq(page[field])
             m.d.sync += [
                 self.backlog[die].eq(queue.level >= self.config.read_queue // 2),
-                room[die].eq(queue.input.ready),
+                room[die].eq(queue.input.ready & ~enters[die]),
+                enters[die].eq(0),
             ]
-            queues.append(queue)
+            m.d.comb += queue.input.valid.eq(enters[die])
         for field in ("zone", "row", "die", "plane"):
             m.d.comb += self.lookup.payload[field].eq(page[field])
         m.d.comb += [
@@ -91,13 +92,13 @@ class ReadIntake(wiring.Component):
                     m.next = "NEXT_PAGE"
 
             with m.State("MISS"):
-                for die, queue in enumerate(queues):
+                for die in range(self.config.geometry.dies):
                     with m.If((page.die == die) & room[die]):
-                        m.d.comb += queue.input.valid.eq(1)
+                        m.d.sync += enters[die].eq(1)
                         m.next = "NEXT_PAGE"
         queued = Signal()
         m.d.comb += [
-            queued.eq(sum(reads.valid for reads in self.reads) != 0),
+            queued.eq((sum(reads.valid for reads in self.reads) != 0) | enters.any()),
             self.busy.eq(queued | ~fsm.ongoing("NEXT_PAGE")),
         ]
         return m

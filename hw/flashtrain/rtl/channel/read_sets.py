@@ -27,17 +27,18 @@ class ReadSets(wiring.Component):
     `remove` or `mark`.
 
     Latency: a read can be taken 2 clocks after it is accepted, one more than it takes to see that the next
-    one is of another set. Throughput: one read in 3 clocks.
+    one is of another set. Throughput: one read in 4 clocks.
 
     Members
     -------
     reads : In(stream(DieRead))
     waiting : Out(1)     there is a next set or the beginning of one
     none : Out(1)        there is not, and none has come lately
-    complete : Out(1)    the next set may be taken; it does not grow in this clock
+    complete : Out(1)    the next set may be taken, in this clock or the next: in these it does not grow;
+                         wrong in the clock after `take`
     several : Out(1)     it has more than one read
     sequential : Out(1)  it is the row after that of the set before, of the same zone and planes
-    take, sense_all : In(1)   take it; with `sense_all` it is also sensed
+    take, sense_all : In(1)   take it; with `sense_all` it is also sensed, a clock later
     step : In(1)         the read at the sense position is sensed
     last : Out(1)        that is the last of the set
     remove : In(1)       the read at the output position is done with
@@ -83,13 +84,13 @@ class ReadSets(wiring.Component):
         )
         full = Signal()
         after_sensed = Signal.like(sensed)
-        accepted = Signal()
+        accepts, accepted = Signal(), Signal()  # the read that waits; it goes a clock later
         m.submodules.store = store = Memory(shape=DieRead(self.config), depth=depth, init=[])
         write = store.write_port()
         to_output, to_sense = store.read_port(), store.read_port()
         m.d.comb += [
             after_sensed.eq(sensed + 1),
-            accepted.eq(self.reads.valid & self.reads.ready),
+            accepted.eq(self.reads.valid & accepts),
             write.addr.eq(written),
             write.data.eq(self.reads.payload),
             write.en.eq(accepted),
@@ -125,20 +126,23 @@ class ReadSets(wiring.Component):
             stepping.eq(~self.waiting & unsensed),
             self.none.eq(~self.waiting & ~self.reads.valid & alone),
         ]
+        complete_before = Signal()  # the next set was complete a clock ago, and may be taken for that
         # A read that is accepted in the next clock keeps the set from being complete then, and the reverse.
         m.d.sync += [
-            self.reads.ready.eq(
+            self.reads.ready.eq(accepted),
+            accepts.eq(
                 self.reads.valid
                 & compared
                 & ~full
                 & ~stepping
                 & (~self.waiting | extends)
                 & ~self.complete
+                & ~complete_before
                 & ~accepted
             ),
+            complete_before.eq(self.complete),
             self.complete.eq(
                 self.waiting
-                & ~self.take
                 & ~accepted
                 & (
                     full
@@ -148,7 +152,7 @@ class ReadSets(wiring.Component):
                 )
             ),
             self.sequential.eq(next_row & (planes == planes_before)),
-            compared.eq(self.reads.valid & ~accepted),
+            compared.eq(self.reads.valid & ~accepted & ~self.reads.ready),
             same_zone.eq(head.zone == zone),
             same_row.eq(head.row == row),
             follows.eq(head.row == following),
@@ -179,7 +183,9 @@ class ReadSets(wiring.Component):
         m.d.sync += self.last.eq(after_sensed == written)
         with m.If(self.take):
             m.d.sync += self.waiting.eq(0)
-        with m.If(self.sense_all):
+        sense_all = Signal()  # a clock late: the set does not grow before it is sensed
+        m.d.sync += sense_all.eq(self.sense_all)
+        with m.If(sense_all):
             m.d.sync += sensed.eq(written)
         with m.If(self.step):
             m.d.sync += sensed.eq(after_sensed)

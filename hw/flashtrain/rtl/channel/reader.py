@@ -132,13 +132,21 @@ class Reader(wiring.Component):
 
         goes_later = Signal()  # the next set; right when it is complete
         m.d.sync += goes_later.eq(sets.several & self.yields)
-        may_begin = self.beside & sets.complete & ~statistics & ~goes_later
+        # A clock late.
+        sensible, renewable = Signal(), Signal()
         # When the array may be idle the watch is to see it so, between the end of a set and the next sense.
-        may_renew = may_begin & sequential & self.array_works
-        known = Signal()  # it does: nothing has been moved since they were named
+        m.d.sync += [
+            sensible.eq(sets.complete & ~statistics & ~goes_later),
+            renewable.eq(
+                sets.complete & ~statistics & ~goes_later & sets.sequential & self.beside & self.array_works
+            ),
+        ]
+        may_begin, may_renew = self.beside & sensible, renewable
+        known = Signal()  # the die knows the blocks: nothing has been moved since they were named
         m.d.comb += sequential.eq(sets.sequential)
         if self.config.geometry.spare_blocks:
             m.d.comb += sequential.eq(sets.sequential & known)
+            may_renew = renewable & known
         with m.FSM(name="reader") as fsm:
             with m.State("NOTHING"):
                 m.d.sync += cached.eq(0)
@@ -148,7 +156,7 @@ class Reader(wiring.Component):
                     m.next = "NAME_PAGE"
                     with m.If(statistics):
                         m.d.comb += sets.sense_all.eq(1)
-                        m.next = "SENSED"
+                        m.next = "STATISTICS"
                 with m.Elif(may_begin):
                     m.d.comb += sets.take.eq(1)
                     m.d.sync += beside.eq(1)
@@ -199,6 +207,10 @@ class Reader(wiring.Component):
                         m.next = "SENSED"
                     with m.Elif(cached):
                         m.next = "SELECT"
+
+            # They need no sense.
+            with m.State("STATISTICS"):
+                m.next = "SENSED"
 
             with m.State("SENSED"):
                 m.d.comb += sets.mark.eq(1)

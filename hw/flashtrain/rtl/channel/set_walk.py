@@ -55,6 +55,7 @@ class SetWalk(wiring.Component):
     -------
     going : In(1)           while it is low no walk is under way
     backwards : In(1)       from the youngest slot, otherwise from the oldest
+    following : Out         the slot of the visit after that
     coming : Out(Visit)     the next one
     visiting : Out(1)       `visit` is one
     ends : Out(1)           with it: the last one
@@ -73,6 +74,7 @@ class SetWalk(wiring.Component):
         super().__init__({
             "going": In(1),
             "backwards": In(1),
+            "following": Out(slot_bits),
             "coming": Out(Visit(config)),
             "visiting": Out(1),
             "ends": Out(1),
@@ -138,6 +140,7 @@ class SetWalk(wiring.Component):
         m.d.comb += [
             order.position.eq(position),
             order.other_position.eq(from_end),
+            self.following.eq(slot),
             slot.eq(Mux(self.backwards, youngest, oldest)),
             record.addr.eq(slot),
             last.addr.eq(slot),

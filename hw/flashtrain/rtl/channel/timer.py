@@ -39,8 +39,5 @@ class Timer(wiring.Component):
         m.d.sync += [started.eq(self.port.start), clocks.eq(self.port.clocks)]
         with m.If(self.port.running):
             m.d.sync += after_this.eq(left - 1)
-        with m.If(self.port.start):
-            m.d.sync += self.port.running.eq(1)
-        with m.Elif(left == 1):
-            m.d.sync += self.port.running.eq(0)
+        m.d.sync += self.port.running.eq(self.port.start | self.port.running & (left != 1))
         return m

@@ -70,6 +70,8 @@ class Updater(wiring.Component):
         config = self.config
         page_set, request = self.sets.payload, self.bus.payload
         has_gradients = self.sets.valid & (page_set.kind == PageKind.GRADIENTS)
+        gradients_wait = Signal()  # a clock late
+        m.d.sync += gradients_wait.eq(has_gradients & ~self.sets.ready)
         plane = Signal(config.geometry.plane_bits)  # or number of a page
         last_plane = plane == config.geometry.planes - 1
 
@@ -149,13 +151,17 @@ class Updater(wiring.Component):
                     with m.If(at_last):
                         m.d.sync += plane.eq(0)
                         with m.If(page_set.kind == PageKind.CONSTANTS):
-                            accept()
-                            m.next = "FREE"
+                            m.next = "CONSTANTS_LOADED"
                         with m.Elif(computing):
                             m.d.sync += loaded.eq(1)
                             m.next = "DIE_WORKS"
                         with m.Else():
                             m.next = "NAME_SOURCE"
+
+            with m.State("CONSTANTS_LOADED"):
+                m.d.comb += self.watch.hold.eq(1)
+                accept()
+                m.next = "FREE"
 
             def name_target() -> None:
                 m.next = "NAME_TARGET"
@@ -189,7 +195,7 @@ class Updater(wiring.Component):
                     judge(DieStatus.FAILC)
                     m.d.sync += computing.eq(0)
                     m.next = "TELL_BEFORE"
-                with m.Elif(self.turn.go & has_gradients & ~loaded & ~self.watch.asking):
+                with m.Elif(self.turn.go & gradients_wait & ~loaded & ~self.watch.asking):
                     m.d.comb += self.watch.hold.eq(1)
                     load()
 
