@@ -140,7 +140,7 @@ class BusController(wiring.Component):
         with m.If(self.fill_valid):
             m.d.sync += [owed.eq(owed - 1), owes.eq(owed != 1)]
         # Of each request: it is known before the bus is granted.
-        takes, takes_named = Signal(dies), Signal(dies)
+        takes, takes_named = (Signal(dies, name=name) for name in ("takes", "takes_named"))
         for number, item in enumerate(self.requests):
             m.d.sync += [
                 takes[number].eq(item.payload.op.matches(_TAKES_PAGE)),
