@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from flashtrain.sim.build_cache import BUILD
+
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
@@ -65,7 +67,10 @@ def test_a_bench(tmp_path):
         assert name is not None
         (tmp_path / name[1]).write_text(block)
     (tmp_path / "conftest.py").write_text((ROOT / "tests" / "conftest.py").read_text())
-    # A build of its own that is thrown away.
+    # A build of its own that is thrown away, but for Verilator's library, which is the same in all.
+    (BUILD / "lib").mkdir(parents=True, exist_ok=True)
+    (tmp_path / BUILD).mkdir()
+    (tmp_path / BUILD / "lib").symlink_to((BUILD / "lib").resolve())
     environment = {**os.environ, "PYTEST_ADDOPTS": "-p no:cacheprovider"}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-rA", tmp_path],
