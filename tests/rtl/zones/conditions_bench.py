@@ -9,12 +9,12 @@ from itertools import product
 
 import cocotb
 from cocotb.triggers import Timer
-from zone_kit import pack
 from zone_twin import ACTIVE, CLOSED, OPEN, AgeRule, Outcome, Request, Zone, ZoneTwin
 
 from flashtrain.rtl.layouts import Command, Operation
 from flashtrain.rtl.zones.conditions import ZoneCondition, ZonesInUse
 from flashtrain.rtl.zones.generations import StreamCondition
+from flashtrain.sim.bench.streams import pack, unpack
 from flashtrain.spec import Status, ZoneAction, ZoneState, preset
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
@@ -23,6 +23,7 @@ CONFIG = preset("tiny")
 CAPACITY, SIZE = CONFIG.geometry.zone_capacity, CONFIG.geometry.zone_size
 ROW = CONFIG.geometry.channels * CONFIG.geometry.planes
 COMMAND, CONDITION, IN_USE = Command(CONFIG), ZoneCondition(CONFIG), ZonesInUse(CONFIG)
+STREAM = StreamCondition()
 SOURCE = 1  # a stream of one zone, the last
 
 
@@ -128,10 +129,10 @@ async def all_of_them(dut):
             for pins, stream in ((dut.stream, 0), (dut.source, SOURCE)):
                 names = ("uncommitted", "pinned", "restored")
                 flags = {name: int(stream in getattr(twin, name)) for name in names}
-                pins.value = pack(StreamCondition(), **flags)
+                pins.value = pack(STREAM, **flags)
             dut.command.value = pack(
                 COMMAND,
-                operation=request.operation,
+                operation=request.operation.value,
                 offset=request.offset,
                 blocks=request.blocks,
                 action=int(request.action),
@@ -147,8 +148,8 @@ async def all_of_them(dut):
             seen.add((request.operation, request.action, request.select_all, before.state, outcome.status))
             if outcome.status is not Status.SUCCESS or request.operation is Operation.GENERATION:
                 continue
-            now = IN_USE.from_bits(int(dut.in_use_after.value))
-            assert (now.open, now.active) == in_use(twin), where
+            now = unpack(IN_USE, int(dut.in_use_after.value))
+            assert (now["open"], now["active"]) == in_use(twin), where
             if request.operation is Operation.RESET or (
                 request.select_all and request.action == ZoneAction.RESET
             ):
@@ -156,8 +157,8 @@ async def all_of_them(dut):
             if request.select_all and not int(dut.selected.value):
                 assert (after.state, after.pointer) == (before.state, before.pointer), where
                 continue
-            zone_after = CONDITION.from_bits(int(dut.zone_after.value))
-            assert (zone_after.state, zone_after.pointer) == (after.state, after.pointer), where
+            zone_after = unpack(CONDITION, int(dut.zone_after.value))
+            assert (zone_after["state"], zone_after["pointer"]) == (after.state, after.pointer), where
     statuses = {status for *_, status in seen}
     expected = {
         Status.SUCCESS, Status.ZONE_BOUNDARY_ERROR, Status.ZONE_IS_FULL, Status.ZONE_IS_READ_ONLY,
