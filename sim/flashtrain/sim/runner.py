@@ -59,7 +59,7 @@ from flashtrain.sim.cxx import (
 )
 from flashtrain.spec.errors import FlashtrainError
 
-_OPTIMIZATION = "-O1"
+_OPTIMIZATION = "-Og"
 """A bench runs for seconds: more optimisation takes longer than it saves."""
 
 
