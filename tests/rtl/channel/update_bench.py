@@ -63,6 +63,7 @@ class Bench:
         self.data = StreamSink(dut, "read_data", busy)
         self.announced: deque[list[int]] = deque()  # words of pages
         self.owed: deque[list[int]] = deque()
+        self.sends = False
         self.to_load: list[deque[Tile]] = [deque() for _ in DIES]
         self.to_update: list[deque[Tile]] = [deque() for _ in DIES]
         self.updated: list[list[Tile]] = [[] for _ in DIES]
@@ -196,16 +197,21 @@ class Bench:
 
     async def _clock(self) -> None:
         """In every clock: the hub's data, a beat to a die, what it answers to `re`."""
+        clk, dqs_o, dq_o, re, dqs_i, dq_i = (
+            getattr(self.dut, name)
+            for name in ("clk", "nand__dqs_o", "nand__dq_o", "nand__re", "nand__dqs_i", "nand__dq_i")
+        )
         sent = 0
         while True:
-            await RisingEdge(self.dut.clk)
+            await RisingEdge(clk)
             self._send_data()
-            if self.dut.nand__dqs_o.value == 1:
-                self.beats_in.append(int(self.dut.nand__dq_o.value))
-            asks = self.dut.nand__re.value == 1
-            self.dut.nand__dqs_i.value = int(asks)
+            if dqs_o.value == 1:
+                self.beats_in.append(int(dq_o.value))
+            asks = re.value == 1
+            if asks != (sent > 0):  # the simulator is called for nothing if it stays
+                dqs_i.value = int(asks)
             if asks:
-                self.dut.nand__dq_i.value = self._answer(sent)
+                dq_i.value = self._answer(sent)
             sent = sent + 1 if asks else 0
 
     def _send_data(self) -> None:
@@ -213,7 +219,9 @@ class Bench:
         if dut.pages__valid.value == 1 and dut.pages__ready.value == 1:
             self.owed.append(self.announced.popleft())
         sends = bool(self.owed) and random.random() < self.busy
-        dut.data_valid.value = int(sends)
+        if sends != self.sends:
+            dut.data_valid.value = int(sends)
+            self.sends = sends
         if sends:
             dut.data.value = self.owed[0].pop(0)
             if not self.owed[0]:
