@@ -21,7 +21,7 @@ class Pins:
         self.known = 0  # violations so far
 
     async def start(self) -> None:
-        Clock(self.dut.clk, 2, "ns").start()
+        Clock(self.dut.clk, 2, "ns", impl="gpi").start()
         self.dut.rst.value = 1
         await self.clock()
         await self.clock()

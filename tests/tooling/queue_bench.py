@@ -20,7 +20,7 @@ async def start(dut) -> None:
     dut.w__payload.value = 0
     dut.r__ready.value = 0
     dut.rst.value = 1
-    Clock(dut.clk, PERIOD_NS, "ns").start()
+    Clock(dut.clk, PERIOD_NS, "ns", impl="gpi").start()
     for _ in range(2):
         await RisingEdge(dut.clk)
     dut.rst.value = 0

@@ -12,7 +12,7 @@ async def start(dut) -> None:
         getattr(dut, f"steps__{index}").value = 0
     dut.clear_last.value = 0
     dut.rst.value = 1
-    Clock(dut.clk, 2, "ns").start()
+    Clock(dut.clk, 2, "ns", impl="gpi").start()
     await RisingEdge(dut.clk)
     await RisingEdge(dut.clk)
     dut.rst.value = 0

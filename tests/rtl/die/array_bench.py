@@ -27,7 +27,7 @@ class Array:
             pin.value = 0
         dut.channel.value, dut.die.value, dut.cycle.value = 7, 3, 0
         dut.rst.value = 1
-        Clock(dut.clk, 2, "ns").start()
+        Clock(dut.clk, 2, "ns", impl="gpi").start()
         cocotb.start_soon(self._count())
         await ClockCycles(dut.clk, 2)
         dut.rst.value = 0

@@ -38,7 +38,7 @@ class NandDriver:
 
     async def start(self) -> None:
         """Drive every pin and reset the design."""
-        Clock(self.dut.clk, PERIOD_NS, "ns").start()
+        Clock(self.dut.clk, PERIOD_NS, "ns", impl="gpi").start()
         await self.power_cycle()
         self.deselect()
         self.forgive()

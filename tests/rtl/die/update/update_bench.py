@@ -28,7 +28,7 @@ async def results_and_statistics(dut):
     for name in OPERANDS:
         getattr(dut, name).value = UNKNOWN
     dut.rst.value = 1
-    Clock(dut.clk, 10, "ns").start()
+    Clock(dut.clk, 10, "ns", impl="gpi").start()
     await FallingEdge(dut.clk)
     await FallingEdge(dut.clk)
     dut.rst.value = 0
