@@ -14,6 +14,7 @@ from flashtrain.rtl.nand_bus import NandBus
 from flashtrain.sim.nand import ICARUS_SOURCES, VERILATOR_SOURCES, DieUnit, NandChannel
 from flashtrain.sim.runner import Simulator, run_bench
 from flashtrain.sim.trace import Kind
+from flashtrain.sim.verilated import exported_sources
 from flashtrain.spec import FmsConfig
 
 HERE = Path(__file__).parent
@@ -59,13 +60,22 @@ def models(simulator: Simulator) -> list[Path]:
     return list(ICARUS_SOURCES)
 
 
+def exported_bench(name: str) -> list[Path]:
+    """Elaborated once for all tests with this configuration: it takes seconds."""
+
+    def make() -> NandBench:
+        return NandBench(NandChannel(config_named(name), bad_block=BAD_BLOCK, bad_planes=BAD_PLANES))
+
+    configuration = repr((config_named(name), BAD_BLOCK, BAD_PLANES, Path(__file__).read_text()))
+    return exported_sources(make, "nand_bench", configuration)
+
+
 @pytest.fixture
-def run(simulator, seed, tmp_path):
+def run(simulator, seed):
     """Runs a bench on a configuration."""
 
     def run(bench: str, name: str, **options):
-        top = NandBench(NandChannel(config_named(name), bad_block=BAD_BLOCK, bad_planes=BAD_PLANES))
-        files = [*export_design(top, "nand_bench").write(tmp_path), *models(simulator)]
+        files = [*exported_bench(name), *models(simulator)]
         parameters = {"config": name, "verilator": simulator is Simulator.VERILATOR}
         return run_bench(
             files,
