@@ -28,7 +28,7 @@ async def clocks(dut, count: int) -> None:
 async def reset(dut) -> None:
     """Start the clock, hold the reset for a few clocks, and leave it. Inputs are to be driven before."""
     dut.rst.value = 1
-    Clock(dut.clk, PERIOD_NS, "ns").start()
+    Clock(dut.clk, PERIOD_NS, "ns", impl="gpi").start()
     await clocks(dut, 3)
     dut.rst.value = 0
 
