@@ -39,7 +39,9 @@ async def start(dut, within: int = 300_000, **inputs: int) -> None:
     for name, value in inputs.items():
         getattr(dut, name).value = value
     dut.rst.value = 1
-    Clock(dut.clk, PERIOD_NS, "ns").start()
+    # The clock's first edge would not wait until the pins have what is written here.
+    await Timer(PERIOD_NS, "ns")
+    Clock(dut.clk, PERIOD_NS, "ns", impl="gpi").start()
     for _ in range(3):
         await RisingEdge(dut.clk)
     dut.rst.value = 0
