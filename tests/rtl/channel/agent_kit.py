@@ -31,8 +31,7 @@ CONFIG = {**EVERY_CONFIG, **WITH_SPARES}[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 CLOCKS = CONFIG.timing.clocks
 PAGE_CLOCKS = CONFIG.bus_page_bytes // 2
-BUS_REQUEST = {str(name): (field.offset, (1 << field.width) - 1) for name, field in BusRequest(CONFIG)}
-"""Where the fields are: `unpack` takes a millisecond, for it has to look at all members of enumerations."""
+BUS_REQUEST = BusRequest(CONFIG)
 PULSES = ("programmed", "page_programmed", "sensed", "page_output", "ended", "failure")
 PROGRAMS = (BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST)
 UPDATES = (BusOp.UPDATE_SOURCE, BusOp.UPDATE_MORE, BusOp.UPDATE_LAST)
@@ -261,8 +260,7 @@ class Bench:
         return status
 
     def _request(self) -> dict[str, int]:
-        bits = int(self.dut.bus__payload.value)
-        return {name: bits >> offset & mask for name, (offset, mask) in BUS_REQUEST.items()}
+        return unpack(BUS_REQUEST, int(self.dut.bus__payload.value))
 
     def _length(self, op: BusOp) -> int:
         """Clocks from acceptance to done; the bus begins 1 to 3 clocks after it accepts."""

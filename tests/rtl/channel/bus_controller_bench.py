@@ -30,6 +30,7 @@ from flashtrain.spec.nand import BusOp
 CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
 DIES = range(GEOMETRY.dies)
+BUS_REQUEST, BLOCK_PLACE = BusRequest(CONFIG), BlockPlace(CONFIG)
 BEATS, LOADED_BEATS = CONFIG.bus_page_bytes // 2, CONFIG.loaded_page_bytes // 2
 TWC, TADL, TWHR, TRHW, TCHZ = (CONFIG.timing.clocks(name) for name in ("twc", "tadl", "twhr", "trhw", "tchz"))
 CYCLES = {
@@ -112,7 +113,7 @@ class Bench:
             chosen["level"] = random.randint(0, CONFIG.read_levels)
         chosen["from_array"] = 0 if chosen["home"] else random.getrandbits(1)
         self.expected[die].append(chosen)
-        self.requests[die].send(pack(BusRequest(CONFIG), **chosen))
+        self.requests[die].send(pack(BUS_REQUEST, **chosen))
 
     def take_offline(self, die: int) -> None:
         self.offline.add(die)
@@ -122,7 +123,7 @@ class Bench:
         """One operation that nobody expects on the pins: clocks from its start to its end, and the status."""
         self.unseen += 1
         started = clock_now()
-        self.requests[die].send(pack(BusRequest(CONFIG), op=op, kind=bus_kind(op)))
+        self.requests[die].send(pack(BUS_REQUEST, op=op, kind=bus_kind(op)))
         await until(self.dut, getattr(self.dut, f"done__{die}"))
         return clock_now() - started, int(self.dut.status.value)
 
@@ -202,7 +203,7 @@ class Bench:
         """The block table: a random block for each place, one clock after it is named."""
         while True:
             await RisingEdge(self.dut.clk)
-            place = unpack(BlockPlace(CONFIG), int(self.dut.lookup__place.value))
+            place = unpack(BLOCK_PLACE, int(self.dut.lookup__place.value))
             key = place["zone"], place["die"], place["plane"]
             block = self.blocks.setdefault(key, random.randrange(GEOMETRY.blocks))
             self.dut.lookup__block.value = block
@@ -233,7 +234,7 @@ class Bench:
                 self.filled.append(int(dut.fill_data.value))
             for die in DIES:
                 if getattr(dut, f"requests__{die}__ready").value == 1:
-                    taken = unpack(BusRequest(CONFIG), int(getattr(dut, f"requests__{die}__payload").value))
+                    taken = unpack(BUS_REQUEST, int(getattr(dut, f"requests__{die}__payload").value))
                     granted = BusOp(taken["op"])
             if len(self.fetch.items) > fetched:
                 fetched += 1

@@ -24,6 +24,7 @@ from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec import Opcode, Status, preset
 
 CONFIG = preset(bench_parameters()["preset"])
+COMMAND, ENTRY = Command(CONFIG), EntryLayout()
 ENTRIES = bench_parameters()["entries"]
 DECODER_STATUSES = {
     Status.SUCCESS, Status.INVALID_OPCODE, Status.INVALID_FIELD, Status.INVALID_NAMESPACE,
@@ -51,10 +52,10 @@ class Bench:
             )  # fmt: skip
 
     def send(self, port: int, entry: Entry, error: int = 0) -> None:
-        self.entries.send(pack(EntryLayout(), port=port, error=error, bytes=entry.bits))
+        self.entries.send(pack(ENTRY, port=port, error=error, bytes=entry.bits))
 
     async def command(self, number: int) -> dict[str, int]:
-        return unpack(Command(CONFIG), (await self.commands.wait_for(number + 1))[number])
+        return unpack(COMMAND, (await self.commands.wait_for(number + 1))[number])
 
 
 def check(oracle: Oracle, port: int, entry: Entry, command: dict[str, int]) -> Status:
@@ -85,7 +86,7 @@ async def every_entry_gets_the_status_of_its_first_fault(dut, busy):
             bench.send(port, entry)
         await bench.commands.wait_for(done + len(sent))
         for port, entry in sent:
-            command = unpack(Command(CONFIG), bench.commands.items[done])
+            command = unpack(COMMAND, bench.commands.items[done])
             opcode = entry.opcode if entry.opcode in OPCODES else None
             seen[opcode, check(oracle, port, entry, command)] += 1
             done += 1

@@ -19,6 +19,7 @@ CONFIG = replace(CONFIG, read_queue=8, geometry=replace(CONFIG.geometry, **bench
 GEOMETRY = CONFIG.geometry
 CHANNELS = range(GEOMETRY.channels)
 BEAT_BITS = 8 * CONFIG.data_bytes
+BURST, BEAT = burst_layout(CONFIG.address_bits), write_beat_layout(BEAT_BITS)
 
 
 def word(zone: int, row: int, die: int, plane: int, channel: int, beat: int) -> int:
@@ -99,13 +100,13 @@ class Bench:
         while True:
             await RisingEdge(self.dut.clk)
             while served < len(self.bursts.items):
-                burst = unpack(burst_layout(CONFIG.address_bits), self.bursts.items[served])
+                burst = unpack(BURST, self.bursts.items[served])
                 end = beats + burst["length"] + 1
                 if len(self.written.items) < end:
                     break
                 served += 1
                 for index in range(beats, end):
-                    beat = unpack(write_beat_layout(BEAT_BITS), self.written.items[index])
+                    beat = unpack(BEAT, self.written.items[index])
                     assert beat["last"] == (index == end - 1)
                     if not beat["masked"]:
                         self.memory[burst["address"] + (index - beats) * CONFIG.data_bytes] = beat["data"]

@@ -18,6 +18,7 @@ CONFIG = replace(CONFIG, read_queue=8, geometry=replace(CONFIG.geometry, **bench
 GEOMETRY = CONFIG.geometry
 CHANNELS = range(GEOMETRY.channels)
 BEAT_BITS = 8 * CONFIG.data_bytes
+BURST, BEAT = burst_layout(CONFIG.address_bits), read_beat_layout(BEAT_BITS)
 
 
 def word(page: int, beat: int) -> int:
@@ -50,14 +51,14 @@ class Bench:
         while True:
             await RisingEdge(self.dut.clk)
             while served < len(self.bursts.items):
-                burst = unpack(burst_layout(CONFIG.address_bits), self.bursts.items[served])
+                burst = unpack(BURST, self.bursts.items[served])
                 served += 1
                 for _ in range(self.latency):
                     await RisingEdge(self.dut.clk)
                 page, offset = divmod(burst["address"], GEOMETRY.page_bytes)
                 for beat in range(burst["length"] + 1):
-                    self.beats.send(pack(read_beat_layout(BEAT_BITS), last=beat == burst["length"],
-                                         data=word(page, offset // CONFIG.data_bytes + beat)))  # fmt: skip
+                    value = word(page, offset // CONFIG.data_bytes + beat)
+                    self.beats.send(pack(BEAT, last=beat == burst["length"], data=value))
 
     async def _watch_data(self) -> None:
         while True:
@@ -241,12 +242,11 @@ async def an_error_of_the_tensor_buffer_fails_its_page(dut):
     job = {**random_job(), "blocks": 2, "offset": 0}
     bench.jobs.send(pack(WriteJob(CONFIG), **job))
     await bench.bursts.wait_for(2)
-    layout = read_beat_layout(BEAT_BITS)
     wrong = random.randrange(CONFIG.page_beats)
     for page in range(2):
         for beat in range(CONFIG.page_beats):
             bench.beats.send(
-                pack(layout, last=beat == CONFIG.page_beats - 1, error=page == 0 and beat == wrong)
+                pack(BEAT, last=beat == CONFIG.page_beats - 1, error=page == 0 and beat == wrong)
             )
     events = [unpack(PageEvent(CONFIG), e) for e in await bench.arrived.wait_for(2)]
     assert [event["failed"] for event in events] == [1, 0]

@@ -17,17 +17,29 @@ PERIOD_NS = 2
 def pack(layout: data.Layout, **fields: int) -> int:
     """The bits of a struct; fields that are not given are 0, and one that does not fit is an error."""
     bits = 0
+    places = _places(layout)
     for name, value in fields.items():
-        field = layout[name]
-        if value >> field.width:
-            raise ValueError(f"{name}={value} does not fit {field.width} bits")
-        bits |= value << field.offset
+        offset, width = places[name]
+        if value >> width:
+            raise ValueError(f"{name}={value} does not fit {width} bits")
+        bits |= value << offset
     return bits
 
 
 def unpack(layout: data.Layout, bits: int) -> dict[str, int]:
     """The fields of a struct."""
-    return {str(name): bits >> field.offset & (1 << field.width) - 1 for name, field in layout}
+    return {name: bits >> offset & (1 << width) - 1 for name, (offset, width) in _places(layout).items()}
+
+
+def _places(layout: data.Layout) -> dict[str, tuple[int, int]]:
+    """Offset and width of each field. Kept with the layout: Amaranth works out the widths anew each time.
+
+    To make a layout takes longer still. What packs or unpacks in every clock makes it once.
+    """
+    kept = vars(layout)
+    if "_places" not in kept:
+        kept["_places"] = {str(name): (field.offset, field.width) for name, field in layout}
+    return kept["_places"]
 
 
 async def start(dut, within: int = 300_000, **inputs: int) -> None:
