@@ -55,9 +55,9 @@ def runtime_options(traced: bool, optimization: str = "-O3") -> tuple[str, ...]:
     )
 
 
-def runtime_object(name: str, traced: bool = False) -> Path:
+def runtime_object(name: str, traced: bool = False, optimization: str = "-O3") -> Path:
     """The object file of `name`.cpp of Verilator's own library; compiled once."""
-    options = runtime_options(traced)
+    options = runtime_options(traced, optimization)
     folder = _runtime_folder(name, options)
     compiled = folder / f"{name}.o"
 

@@ -63,8 +63,8 @@ _OPTIMIZATION = "-Og"
 """A bench runs for seconds: more optimisation takes longer than it saves."""
 
 
-_RUNTIME = ("verilated", "verilated_dpi", "verilated_vpi", "verilated_threads")
-"""What a makefile of a bench would compile for each anew."""
+_RUNTIME = {"verilated": "-O3", "verilated_dpi": "-Og", "verilated_vpi": "-Og", "verilated_threads": "-O3"}
+"""What a makefile of a bench would compile for each anew. Other models need what is at -O3, too."""
 
 
 class Simulator(Enum):
@@ -272,7 +272,8 @@ class _Verilator(cocotb_runner.Verilator):
         if not self.waves:
             options = runtime_options(False, _OPTIMIZATION)
             verilate += ["-CFLAGS", precompiled_header(options, Path(self.build_dir))]
-            objects = " ".join(str(runtime_object(name)) for name in _RUNTIME)
+            parts = [runtime_object(name, optimization=level) for name, level in _RUNTIME.items()]
+            objects = " ".join(map(str, parts))
             make += ["VM_GLOBAL_FAST=", f"USER_LDLIBS={objects}"]
         return [[*verilate, str(public)], make]
 
