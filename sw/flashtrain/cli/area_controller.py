@@ -12,7 +12,7 @@ from .console import Console, table
 ALLOWED_LUT6 = 6_000
 """What an engine of four dies may take."""
 
-SEEDS = 8
+SEEDS = 16
 """Of the placer, for the engine of four dies, which is to reach a clock."""
 
 
