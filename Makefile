@@ -2,19 +2,19 @@
 PYTHON ?= python3
 BIN    := .venv/bin
 
-.PHONY: run test mutate bench verilog synth lint format help
+.PHONY: run test mutate bench verilog synth docs lint format help
 .DEFAULT_GOAL := help
 
 run: .venv/run.stamp ## train a network whose tensors live in the simulated flash
 	$(BIN)/flashtrain train
 
-bench: .venv/run.stamp ## measure the RTL against its bounds; writes build/bench/results.json
-	$(BIN)/flashtrain bench
+bench: .venv/run.stamp ## measure the RTL against its bounds; QUICK=1: on small, in a few minutes
+	$(BIN)/flashtrain bench $(if $(QUICK),--quick)
 
 verilog: .venv/run.stamp ## write lint-clean SystemVerilog with its manifest
 	$(BIN)/flashtrain verilog --preset small
 
-synth: .venv/synth.stamp ## area and clock of channel engines and the centre in an FPGA
+synth: .venv/synth.stamp ## area and clock of channel engines and the front end in an FPGA
 	$(BIN)/flashtrain area controller
 
 test: .venv/test.stamp ## lint, then all tests on every installed simulator
@@ -23,6 +23,9 @@ test: .venv/test.stamp ## lint, then all tests on every installed simulator
 
 mutate: .venv/test.stamp ## plant every fault of tests/mutation in the RTL: the other tests must find each
 	$(BIN)/pytest tests/mutation --long 1 --numprocesses auto --dist worksteal
+
+docs: .venv/docs.stamp ## build the site from docs/ into build/docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d build/doctrees docs build/docs
 
 lint: .venv/test.stamp ## ruff (rules and format) and pyright
 	$(BIN)/ruff check
@@ -44,6 +47,10 @@ help: ## this list
 .venv/test.stamp: .venv/run.stamp
 	sh sim/setup.sh test $(PYTHON)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test,dev]'
+	@touch $@
+
+.venv/docs.stamp: .venv/run.stamp
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@
 
 .venv/synth.stamp: .venv/run.stamp

@@ -1,6 +1,6 @@
 """Arrays in flash: append, read back, supersede, reset.
 
-Run it with `python examples/append_and_read.py [functional|rtl]`. What it prints is in append_and_read.txt.
+Run it with `python examples/append_and_read.py [functional|rtl]`. append_and_read.txt has its output.
 """
 
 import sys
@@ -16,7 +16,7 @@ link = LINKS[sys.argv[1] if len(sys.argv) > 1 else "functional"].factory
 with open_device("small", link) as device:
     activations = device.stream("activations", Port.CORE)
 
-    # Any array; the device chooses where it lies, and the handle remembers.
+    # Any array; the device chooses its place, and the handle refers to it.
     images = np.random.default_rng(0).random((128, 8, 8), np.float32)
     stored = activations.append(images)
     print(f"{stored.nbytes:,} bytes in {stored.blocks} blocks from block {stored.lba} on")
@@ -26,7 +26,7 @@ with open_device("small", link) as device:
     pieces = [activations.append_async(images[i : i + 16]) for i in range(0, 128, 16)]
     print("blocks:", [piece.lba for piece in device.wait(pieces)])
 
-    # Nothing is overwritten, and nobody does what the table of streams does not allow.
+    # Nothing is overwritten, and the table of streams limits each port.
     try:
         device.stream("activations", Port.HOST).append(images)
     except CommandError as error:

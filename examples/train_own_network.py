@@ -1,6 +1,6 @@
 """A network of one's own, trained with every tensor in flash.
 
-Run it with `python examples/train_own_network.py [functional|rtl]`; train_own_network.txt has what it prints.
+Run it with `python examples/train_own_network.py [functional|rtl]`; train_own_network.txt has its output.
 """
 
 import sys
@@ -42,7 +42,7 @@ arguments = {
 }
 
 reference = train_reference(**arguments)
-# The streams of this node hold optimizer state, too, which the dies update.
+# This node has streams for optimizer state, which the dies update.
 with open_device("small", link, UPDATE_NODE) as device:
     result = train_through_flash(**arguments, storage=DeviceStorage.on(device))
 print(training_report(network, arguments["data"].test, result, reference).text())

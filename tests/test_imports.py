@@ -1,6 +1,7 @@
 """Imports run one way.
 
-spec <- rtl;  spec <- numerics <- host <- training <- perf;  all of these <- sim <- attack <- cli.
+spec <- rtl;  spec <- numerics <- host <- training <- perf;  all of these <- sim <- stress <- cli.
+The roots follow: hw <- sw <- sim.
 """
 
 import ast
@@ -10,7 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PORTIONS = [ROOT / portion / "flashtrain" for portion in ("hw", "sim", "sw")]
+ROOTS = ("hw", "sw", "sim")
+PORTIONS = [ROOT / root / "flashtrain" for root in ROOTS]
 
 ALLOWED = {
     "spec": set(),
@@ -20,19 +22,16 @@ ALLOWED = {
     "training": {"spec", "numerics", "host"},
     "perf": {"spec", "numerics", "host", "training"},
     "sim": {"spec", "rtl", "numerics", "host", "training", "perf"},
-    "attack": {"spec", "numerics", "host", "training", "sim"},
-    "cli": {"spec", "rtl", "numerics", "host", "training", "perf", "sim", "attack"},
+    "stress": {"spec", "numerics", "host", "training", "sim"},
+    "cli": {"spec", "rtl", "numerics", "host", "training", "perf", "sim", "stress"},
 }
 """What each package may import, beside itself."""
 
 MODULES = sorted(path for portion in PORTIONS for path in portion.rglob("*.py"))
 
 
-def imported_packages(source: str, module: str) -> Iterator[tuple[int, str]]:
-    """Each (line, package) where `source`, the text of `module`, imports from `flashtrain.<package>`.
-
-    Imports inside functions count, and so do relative ones.
-    """
+def _imports(source: str, module: str) -> Iterator[tuple[int, str]]:
+    """Each (line, dotted name) that `source`, the text of `module`, imports; `a.b` for `from a import b`."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -45,9 +44,23 @@ def imported_packages(source: str, module: str) -> Iterator[tuple[int, str]]:
         else:
             continue
         for name in names:
-            parts = name.split(".")
-            if parts[0] == "flashtrain":
-                yield node.lineno, parts[1] if len(parts) > 1 else ""
+            yield node.lineno, name
+
+
+def imported_names(source: str, module: str) -> set[str]:
+    """The dotted names that `source`, the text of `module`, imports anywhere."""
+    return {name for _, name in _imports(source, module)}
+
+
+def imported_packages(source: str, module: str) -> Iterator[tuple[int, str]]:
+    """Each (line, package) where `source`, the text of `module`, imports from `flashtrain.<package>`.
+
+    Imports inside functions count, and so do relative ones.
+    """
+    for line, name in _imports(source, module):
+        parts = name.split(".")
+        if parts[0] == "flashtrain":
+            yield line, parts[1] if len(parts) > 1 else ""
 
 
 def module_name(path: Path) -> str:
@@ -75,13 +88,81 @@ def test_import_rule(path):
         )
 
 
+def test_roots_import_one_way():
+    """No package is allowed to import one of a later root."""
+    root_of = {
+        folder.name: ROOTS.index(root)
+        for root in ROOTS
+        for folder in (ROOT / root / "flashtrain").iterdir()
+        if folder.is_dir() and folder.name != "__pycache__"
+    }
+    assert set(root_of) == set(ALLOWED)
+    for package, imports in ALLOWED.items():
+        for imported in imports:
+            assert root_of[imported] <= root_of[package], f"{package} lies below {imported}"
+
+
+def imported_modules(source: str, module: str, known: set[str]) -> set[str]:
+    """The modules among `known` that `source`, the text of `module`, imports anywhere.
+
+    Imports for type checkers and inside functions count. A package is named by its `__init__`.
+    """
+    found = set()
+    for name in imported_names(source, module):
+        while name:
+            if match := {name, f"{name}.__init__"} & known:
+                found |= match - {module}
+                break
+            name = name.rpartition(".")[0]
+    return found
+
+
+def cycle_in(imports: dict[str, set[str]]) -> list[str]:
+    """Modules of which each imports the next one, and the last the first; empty without a cycle."""
+    finished: set[str] = set()
+
+    def search(module: str, path: list[str]) -> list[str]:
+        if module in path:
+            return path[path.index(module) :]
+        if module in finished:
+            return []
+        for imported in sorted(imports[module]):
+            if cycle := search(imported, [*path, module]):
+                return cycle
+        finished.add(module)
+        return []
+
+    return next((cycle for module in sorted(imports) if (cycle := search(module, []))), [])
+
+
+def test_no_modules_import_each_other():
+    known = {module_name(path) for path in MODULES}
+    imports = {
+        module_name(path): imported_modules(path.read_text(), module_name(path), known) for path in MODULES
+    }
+    assert sum(map(len, imports.values())) > len(MODULES)
+    assert cycle_in(imports) == []
+
+
+def test_a_cycle_is_found():
+    source = "if TYPE_CHECKING:\n    from .stream import DeviceStream"
+    known = {"flashtrain.host.stream", "flashtrain.host.journal", "flashtrain.host.__init__"}
+    imports = {module: set() for module in known}
+    imports["flashtrain.host.journal"] = imported_modules(source, "flashtrain.host.journal", known)
+    assert cycle_in(imports) == []
+    imports["flashtrain.host.stream"] = imported_modules(
+        "def late():\n    from flashtrain.host import journal", "flashtrain.host.stream", known
+    )
+    assert sorted(cycle_in(imports)) == ["flashtrain.host.journal", "flashtrain.host.stream"]
+
+
 @pytest.mark.parametrize(
     ("statement", "package"),
     [
-        ("import flashtrain.rtl.export", "rtl"),
+        ("import flashtrain.rtl.export.systemverilog", "rtl"),
         ("from flashtrain.rtl import export", "rtl"),
         ("from flashtrain import rtl", "rtl"),
-        ("def late():\n    from flashtrain.rtl.export import lint", "rtl"),
+        ("def late():\n    from flashtrain.rtl.export.systemverilog import lint", "rtl"),
         ("from ..rtl import export", "rtl"),
         ("from . import driver", "host"),
         ("from .driver import Driver", "host"),

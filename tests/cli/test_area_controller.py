@@ -6,8 +6,8 @@ import pytest
 
 from flashtrain.cli.area_parts import WANTED_MHZ
 from flashtrain.cli.main import main
-from flashtrain.sim import synthesis
-from flashtrain.sim.synthesis import Area, Placement
+from flashtrain.sim.synthesis import synthesis
+from flashtrain.sim.synthesis.synthesis import Area, Placement
 from flashtrain.spec import preset
 
 
@@ -32,7 +32,9 @@ def measured(monkeypatch):
         return Placement(5_000, clocks["mhz"], len(tried), tried)
 
     monkeypatch.setattr(synthesis, "place", place)
-    monkeypatch.setattr(synthesis, "synthesis_tools", lambda: {"yosys": "Yosys 0", "nextpnr": "nextpnr 0"})
+    monkeypatch.setattr(
+        synthesis, "synthesis_tools", lambda placing: {"yosys": "Yosys 0", "nextpnr": "nextpnr 0"}
+    )
     return clocks
 
 
@@ -40,7 +42,7 @@ def test_every_part_is_measured(measured, capsys):
     assert main(["area", "controller", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     engines = ["channel_2", "channel_4", "channel_8", "protected_4"]
-    assert list(found["parts"]) == [*engines, "centre_4", "centre_8"]
+    assert list(found["parts"]) == [*engines, "front_end_4", "front_end_8"]
     assert found["parts"]["channel_4"]["lut6"] == 1404  # the tables of memories are among them
     assert found["parts"]["channel_4"]["clock_mhz"] == 151.0
     assert found["parts"]["channel_4"]["clock_mhz_by_seed"] == {"1": 131.0, "2": 151.0}

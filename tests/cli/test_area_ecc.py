@@ -5,8 +5,8 @@ import json
 import pytest
 
 from flashtrain.cli.main import main
-from flashtrain.sim import synthesis
-from flashtrain.sim.synthesis import Area, Placement
+from flashtrain.sim.synthesis import synthesis
+from flashtrain.sim.synthesis.synthesis import Area, Placement
 
 
 def _place(component, name, clock_mhz, seeds):
@@ -24,7 +24,9 @@ def measured(monkeypatch):
 
     monkeypatch.setattr(synthesis, "synthesise", synthesise)
     monkeypatch.setattr(synthesis, "place", _place)
-    monkeypatch.setattr(synthesis, "synthesis_tools", lambda: {"yosys": "Yosys 0", "nextpnr": "nextpnr 0"})
+    monkeypatch.setattr(
+        synthesis, "synthesis_tools", lambda placing: {"yosys": "Yosys 0", "nextpnr": "nextpnr 0"}
+    )
 
 
 def test_every_unit_is_measured(capsys):

@@ -7,6 +7,7 @@ import pytest
 from flashtrain.cli import main as cli
 from flashtrain.host.functional.checks import Checker
 from flashtrain.spec import PRESETS
+from flashtrain.stress.fuzz import Fuzz, Tally
 
 RUN = ("fuzz", "--commands", "300", "--seed", "4")
 
@@ -65,3 +66,11 @@ def test_a_broken_device_as_one_document(broken_device, capsys):
     assert cli.main((*RUN, "--json")) == 1
     document = json.loads(capsys.readouterr().out)
     assert document["right"] is False and "ACCESS_DENIED" in document["found"]
+
+
+def test_a_campaign_that_judged_nothing_fails(monkeypatch, capsys):
+    """All its commands were in batches that could not be judged."""
+    monkeypatch.setattr(Fuzz, "run", lambda *_: Tally(commands=20, unjudged=20))
+    assert cli.main((*RUN, "--json")) == 1
+    output = capsys.readouterr()
+    assert "NOTHING JUDGED" in output.err and json.loads(output.out)["judged"] == 0

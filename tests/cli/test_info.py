@@ -1,10 +1,11 @@
-"""`flashtrain info`: numbers of the presets, and memories counted in the design."""
+"""`flashtrain info`: numbers of a configuration, memories counted in the design, and files to start from."""
 
 import json
 
 import pytest
 
 from flashtrain.cli.main import main
+from flashtrain.spec import PRESETS, load_config
 
 
 def info(capsys, *arguments):
@@ -47,3 +48,59 @@ def test_streams_of_a_node(capsys):
     document = info(capsys, "--node", "weight")
     assert [stream["name"] for stream in document["streams"]] == ["weights", "trained", "journal"]
     assert sum(stream["zones"] for stream in document["streams"]) == 32
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A file with one channel in the place of two."""
+    path = tmp_path / "single_channel.toml"
+    path.write_text('base = "tiny_ecc"\nread_pages = 4\nmax_blocks = 12\n[geometry]\nchannels = 1\n')
+    return path
+
+
+def test_a_configuration_of_a_file(file, capsys):
+    assert main(["info", "--config", str(file)]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("single_channel: 1 channels x 1 dies x 2 planes x 18 blocks")
+    assert "3 page sets and 4 pages to read per channel" in text
+    assert "9 bits in each KiB, 3 further read levels; a randomizer" in text
+
+    document = info(capsys, "--config", str(file))
+    assert document["configuration"] == "single_channel"
+    assert document["geometry"]["channels"] == 1
+    assert document["sizes"]["read_pages"] == 4
+    assert document["timing_cycles"]["tprog"] == 2400
+    assert (
+        sum(memory["bytes"] for memory in document["memories"] if memory["holds_pages"]) == (3 * 2 + 4) * 512
+    )
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_written_file_is_the_preset(preset, tmp_path, capsys):
+    assert main(["info", "--preset", preset, "--write"]) == 0
+    written = tmp_path / "written.toml"
+    written.write_text(capsys.readouterr().out)
+    assert load_config(written) == PRESETS[preset]
+
+
+def test_a_written_file_of_a_file(file, tmp_path, capsys):
+    assert main(["info", "--config", str(file), "--write"]) == 0
+    written = tmp_path / "written.toml"
+    written.write_text(capsys.readouterr().out)
+    assert load_config(written) == load_config(file)
+
+
+def test_a_mistake_in_a_file_is_one_line(file, capsys):
+    file.write_text('base = "tiny"\n[geometry]\nchannels = 3\n')
+    assert main(["info", "--config", str(file)]) == 2
+    error = capsys.readouterr().err
+    assert error == f"flashtrain info: {file}: geometry.channels is 3; expected a power of two from 1 to 64\n"
+    assert main(["info", "--config", "nowhere.toml"]) == 2
+    assert capsys.readouterr().err == "flashtrain info: nowhere.toml: No such file or directory\n"
+
+
+def test_a_preset_and_a_file_exclude_each_other(file, capsys):
+    with pytest.raises(SystemExit) as leaving:
+        main(["info", "--preset", "tiny", "--config", str(file)])
+    assert leaving.value.code == 2
+    assert "argument --config: not allowed with argument --preset" in capsys.readouterr().err

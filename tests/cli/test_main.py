@@ -1,10 +1,12 @@
 """The command as a user meets it: help, mistakes, interruption."""
 
+import errno
 import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import pytest
 
@@ -50,6 +52,15 @@ MISTAKES = [
     (("sequence",), "flashtrain sequence: the following arguments are required: ACTION"),
     (("sequence", "show", "missing.json"), "missing.json: cannot be read: No such file or directory"),
     (("sequence", "generate", "no/such/folder.json"), "no/such/folder.json: cannot be written"),
+    (("bench", "--preset", "tiny_ecc"), "no benchmark of the table is on 'tiny_ecc'"),
+    (
+        ("train", "--seed", "-1", "--link", "functional"),
+        "--seed: expected an integer of at least 0, got '-1'",
+    ),
+    (("fuzz", "--seed", "-1"), "--seed: expected an integer of at least 0, got '-1'"),
+    (("train", "--link", "functional", "--compare-places"), "it needs --link rtl and --update die"),
+    (("train", "--link", "functional", "--output", "/proc"), "flashtrain train: /proc: "),
+    (("faults", "--preset", "tiny"), "argument --preset: invalid choice: 'tiny' (choose from 'tiny_ecc'"),
     (("bench", "warp_speed"), "no benchmark 'warp_speed'; expected some of append_erased, append_sustained"),
 ]
 
@@ -79,6 +90,7 @@ def test_a_folder_that_cannot_be_made(capsys, tmp_path):
 
 
 COMMAND = [sys.executable, "-m", "flashtrain.cli.main"]
+SHORT = ["train", "--link", "functional", "--iterations", "2", "--batch", "8"]
 
 
 def test_interrupted(tmp_path):
@@ -104,16 +116,78 @@ def test_interrupted(tmp_path):
     assert "Traceback" not in errors
 
 
-def test_a_reader_that_has_enough(tmp_path):
-    file = tmp_path / "mlp.json"
-    assert run("sequence", "generate", str(file)) == 0
+@contextmanager
+def closed_pipe():
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "w") as closed:
+        yield closed
+
+
+def test_a_reader_that_has_enough(tmp_path):
+    """`train | head -1`: the training continues, and writes its files."""
+    with closed_pipe() as stdout:
         done = subprocess.run(
-            [*COMMAND, "sequence", "show", "--steps", file], stdout=closed, stderr=subprocess.PIPE, text=True
+            [*COMMAND, *SHORT, "--output", tmp_path], stdout=stdout, stderr=subprocess.PIPE, text=True
         )
+    assert done.returncode == 0 and "Traceback" not in done.stderr and "Broken" not in done.stderr
+    assert {"loss.png", "summary.json"} <= {file.name for file in tmp_path.iterdir()}
+
+
+def test_a_reader_that_has_enough_of_the_help():
+    with closed_pipe() as stdout:
+        done = subprocess.run([*COMMAND, "--help"], stdout=stdout, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("arguments", [["info", "--preset", "tiny"], ["--help"]])
+def test_a_full_disk_behind_stdout(arguments):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].endswith("standard output: No space left on device")
+    assert "Traceback" not in done.stderr and "Exception" not in done.stderr
+
+
+def test_errors_without_a_file(monkeypatch, capsys):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("flashtrain.cli.info.controller_memories", full)
+    assert run("info", "--preset", "tiny") == 2
+    assert capsys.readouterr().err.splitlines()[-1] == "flashtrain info: No space left on device"
+
+
+def test_interrupted_while_importing():
+    """Ctrl-C comes while NumPy is imported, which takes most of the start."""
+    script = (
+        "import sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'numpy': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "from flashtrain.cli.main import main\n"
+        "sys.exit(main(['info']))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "flashtrain: interrupted\n")
+
+
+def test_terminated(monkeypatch, capsys):
+    """SIGTERM unwinds the command, so that its temporary folders are removed."""
+    cleaned = []
+
+    def wait(*_):
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            cleaned.append(True)
+
+    monkeypatch.setattr("flashtrain.cli.info.controller_memories", wait)
+    before = signal.getsignal(signal.SIGTERM)
+    assert run("info", "--preset", "tiny") == 143
+    assert capsys.readouterr().err.splitlines()[-1] == "flashtrain info: terminated"
+    assert cleaned and signal.getsignal(signal.SIGTERM) == before
 
 
 def test_module_and_script_are_the_same(capsys):
@@ -125,7 +199,7 @@ def test_module_and_script_are_the_same(capsys):
 def test_help_comes_at_once():
     """Nothing heavy is imported before it is needed."""
     script = (
-        "import sys; from flashtrain.cli import main; "
+        "import sys; from flashtrain.cli import dispatch; "
         "print([m for m in ('sklearn', 'matplotlib', 'amaranth') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -6,7 +6,7 @@ import pytest
 
 from flashtrain.cli.main import main
 from flashtrain.training.recipes import RECIPES
-from flashtrain.training.sequence import UpdatePlace, load_sequence, training_sequence
+from flashtrain.training.sequence import UpdatePlace, load_sequence, save_sequence, training_sequence
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_show_for_machines(file, capsys):
     capsys.readouterr()
     assert main(["sequence", "show", str(file), "--preset", "tiny", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["preset"] == "tiny"
+    assert document["configuration"] == "tiny"
     assert document["phases"]["iteration"]["inputs"]["appended_bytes"] == 16 * 64 * 4 + 16
     # Blocks of 512 bytes: eight for the images, one for the labels.
     assert document["phases"]["iteration"]["inputs"]["stored_bytes"] == 9 * 512
@@ -73,3 +73,15 @@ def test_what_a_reader_sees_of_a_replay(tmp_path, capsys):
         lines = capsys.readouterr().out.splitlines()
         assert lines[2].endswith(f"read, all {words}")
         assert lines[3].startswith("updates on the dies: 2, 0 skipped") == (place == "die")
+
+
+def test_replay_checks_the_fit_before_it_builds_anything(tmp_path, capsys, monkeypatch):
+    def build_library(config):
+        raise AssertionError("the library is built")
+
+    monkeypatch.setattr("flashtrain.sim.link.rtl_link.build_library", build_library)
+    path = tmp_path / "large.json"
+    save_sequence(training_sequence(RECIPES["mlp"].network, 1000, RECIPES["mlp"].optimizer), path)
+    assert main(["sequence", "replay", str(path), "--preset", "tiny", "--link", "rtl"]) == 2
+    error = capsys.readouterr().err
+    assert "mlp with batch 1000 does not fit on 'tiny': stream 'state_a' has room for 12 rows" in error

@@ -89,3 +89,13 @@ def test_a_wrong_update_of_the_last_step_is_noticed(tmp_path, capsys, monkeypatc
     monkeypatch.setattr(StateStore, "update", dishonest)
     assert main([*SHORT, "--output", str(tmp_path)]) == 1
     assert "DIFFERENT: trained weights output.weight" in capsys.readouterr().out
+
+
+def test_one_iteration_has_no_curve(tmp_path, capsys):
+    """Nor is that of an earlier run left beside the new results."""
+    for iterations, figures in (("2", ["loss.png"]), ("1", [])):
+        arguments = ["--iterations", iterations, "--batch", "8", "--output", str(tmp_path), "--json"]
+        assert main(["train", "--link", "functional", *arguments]) == 0
+        files = json.loads(capsys.readouterr().out)["files"]
+        assert [tmp_path / name for name in figures] == list(tmp_path.glob("*.png"))
+        assert files == [str(tmp_path / name) for name in figures]

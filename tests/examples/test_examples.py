@@ -2,13 +2,14 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from flashtrain.sim.build_cache import BUILD
+from flashtrain.sim.verilator.build_cache import BUILD
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -52,6 +53,22 @@ def test_another_configuration(tmp_path):
     (tmp_path / "script.py").write_text(block)
     run_in(tmp_path, "script.py")
     assert (tmp_path / "build" / "eight" / "flashtrain_channel.sv").exists()
+
+
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
+def test_the_export_on_icarus(tmp_path):
+    page = (ROOT / "docs" / "verilog.md").read_text()
+    (bench,) = re.findall(r"```verilog\n// bench.sv\n(.*?)```", page, re.DOTALL)
+    (commands,) = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
+    (output,) = re.findall(r"and then\n\n```\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "bench.sv").write_text(bench)
+    # Its lint is that of tests/cli/test_verilog.py.
+    commands = commands.replace(
+        "flashtrain verilog", f"{sys.executable} -m flashtrain.cli.main verilog --no-lint"
+    )
+    done = subprocess.run(["sh", "-ec", commands], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith(output)
 
 
 def test_readme(tmp_path):

@@ -15,7 +15,7 @@ from enum import Enum
 
 from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
 
-from flashtrain.rtl.frontend.decode import Decoder
+from flashtrain.rtl.host_if.decode import Decoder
 from flashtrain.rtl.layouts import OPERATION_OF, Entry, Operation
 from flashtrain.sim.formal.inside import Inside
 from flashtrain.sim.formal.planted import planted

@@ -102,21 +102,21 @@ class ErasedAndOnce(Theorem):
         """What the allocator's table says is true."""
         design, count = self.design, self.design.config.geometry.zones
         following = design.next
-        candidate, looked, looking = inside["erasing_candidate"], inside["looked"], inside["looking"]
+        candidate, scanned, scanning = inside["erasing_candidate"], inside["scanned"], inside["scanning"]
         best_erased, best_dirty = inside["best_erased"], inside["best_dirty"]
         seen = Value.cast(inside["state"].data)
         states = [Value.cast(inside.word(m, "states", zone)) for zone in range(count)]
         filling = inside.ongoing("FILL")
         recovery = inside.ongoing("RECOVER", "RESTORE")
-        choosing = inside.ongoing("LOOK", "CHOOSE_NEXT", "CHOOSE_ERASE")
+        choosing = inside.ongoing("SCAN", "CHOOSE_NEXT", "CHOOSE_ERASE")
         cursor = inside["cursor"]
 
         self.lemma(m, inside.legal())
         self.lemma(m, design.ready == ~filling)
         self.lemma(m, cursor <= count)
         self.lemma(m, ~filling | (cursor < count))
-        self.lemma(m, ~(filling | recovery) | ~(following.valid | inside["erasing"] | looking))
-        self.lemma(m, ~looking | ((looked < count) & choosing))
+        self.lemma(m, ~(filling | recovery) | ~(following.valid | inside["erasing"] | scanning))
+        self.lemma(m, ~scanning | ((scanned < count) & choosing))
         self.lemma(m, inside["erasing"] == (erasing | design.erase.valid))
         self.lemma(m, ~(erasing & design.erase.valid))
         self.lemma(m, ~erasing | (erasing_zone == candidate.zone))
@@ -143,11 +143,11 @@ class ErasedAndOnce(Theorem):
                 m, ~recovery | (state == PhysicalState.USED.value) | (state == PhysicalState.DIRTY.value)
             )
             for kind, best, until in (
-                (PhysicalState.ERASED, best_erased, inside.ongoing("LOOK", "CHOOSE_NEXT")),
+                (PhysicalState.ERASED, best_erased, inside.ongoing("SCAN", "CHOOSE_NEXT")),
                 (PhysicalState.DIRTY, best_dirty, choosing),
             ):
                 is_kind = state == kind.value
-                self.lemma(m, ~(looking & (looked == zone) & (seen == kind.value)) | is_kind)
+                self.lemma(m, ~(scanning & (scanned == zone) & (seen == kind.value)) | is_kind)
                 stays = until & best.found & (best.zone == zone)
                 self.lemma(m, ~stays | is_kind)
             with m.If(inside.ongoing("RESTORE") & (design.restored.payload.zone == zone)):

@@ -8,14 +8,14 @@ gives up and comes back begins to wait anew.
   chosen whenever anybody requests.
 - `StreamMerge` (3 inputs): items of others.
 - `BusArbiter` (3 dies): grants of others in the same class, while the die is eligible at each of them. The
-  grant goes to a die that a clock before had a request, did not rest, and had room for its page; and a
+  grant goes to a die that a clock before had a request, was not blocked, and had room for its page; and a
   request that is eligible is granted a clock later when no short one has the right to go before it. Assumes
   that nothing is granted in the clock after a grant. Nothing is said of how often
   short operations come: that pages pass them is for the agents, whose polls a timer paces.
-- `Turns` (3 units, runs of 2, 1 and 1): turns of others, while the unit wants the die; and in a turn that
-  others wait for from its beginning, a unit begins `run` times at most. The turn is one unit's, and not taken
-  from one that is busy. Assumes that a unit begins only when it has the turn, may (`go`) and wants to, and 4
-  clocks or more after the last beginning. That a unit ends what it has begun is for the unit.
+- `UnitScheduler` (3 units, runs of 2, 1 and 1): owners of the die other than the unit, while it requests the
+  die. An owner begins `run` times at most while others wait from its first cycle on. One unit is the owner,
+  and stays it while it is busy. Assumes that a unit begins only as the owner with a grant and a request, and
+  4 cycles or more after its last beginning. The end of its work is the unit's responsibility.
 
 Unbounded, by induction; the lemmas say how far off the requester's turn is.
 """
@@ -23,9 +23,9 @@ Unbounded, by induction; the lemmas say how far off the requester's turn is.
 import pytest
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 
-from flashtrain.rtl.arbiter import RoundRobin, StreamMerge
-from flashtrain.rtl.channel.bus_arbiter import BusArbiter
-from flashtrain.rtl.channel.turns import Turns
+from flashtrain.rtl.channel.bus.bus_arbiter import BusArbiter
+from flashtrain.rtl.channel.die_agent.unit_scheduler import UnitScheduler
+from flashtrain.rtl.lib.streams import RoundRobin, StreamMerge
 from flashtrain.sim.formal.inside import Inside
 from flashtrain.sim.formal.planted import planted
 from flashtrain.sim.formal.prove import prove, reach, refute
@@ -61,7 +61,7 @@ class NobodyStarves(Theorem):
         self.assume(m, who < count)
         return who
 
-    def patience(self, m: Module, count: int, waits, taken, own) -> Signal:
+    def passes(self, m: Module, count: int, waits, taken, own) -> Signal:
         """How many others were taken while `who` waits: the claim is about this."""
         others = Signal(range(count + 1))
         with m.If(~waits | (taken & own)):
@@ -83,7 +83,7 @@ class RoundRobinFair(NobodyStarves):
         self.claim(m, (design.chosen & ~design.requests) == 0)
         self.claim(m, ones(design.chosen) == design.requests.any())
         self.claim(m, ~design.requests.any() | (design.chosen == 1 << design.index))
-        others = self.patience(m, count, design.requests.bit_select(who, 1), design.advance, own)
+        others = self.passes(m, count, design.requests.bit_select(who, 1), design.advance, own)
         self.lemma(m, thermometer(inside["above"]))
         self.lemma(m, others + ones(ahead_of(who, inside["above"])) < count)
 
@@ -94,7 +94,7 @@ class StreamMergeFair(NobodyStarves):
         who = self.someone(m, count)
         waits = Cat(source.valid for source in inputs).bit_select(who, 1)
         taken = Cat(source.valid & source.ready for source in inputs)
-        others = self.patience(m, count, waits, taken.any(), taken.bit_select(who, 1))
+        others = self.passes(m, count, waits, taken.any(), taken.bit_select(who, 1))
         self.lemma(m, thermometer(inside.part("turn")["above"]))
         self.lemma(m, others + ones(ahead_of(who, inside.part("turn")["above"])) < count)
 
@@ -107,17 +107,17 @@ class BusArbiterFair(NobodyStarves):
             self.assume(m, ~kind.gives_page | kind.moves_page)
             self.assume(m, ~(kind.selects & kind.moves_page))
         # All that a grant is for was so a clock ago.
-        valid, moves_page, eligible, resting_select = (
-            Signal(count, name=name) for name in ("valid", "moves_page", "eligible", "resting_select")
+        valid, moves_page, eligible, blocked_select = (
+            Signal(count, name=name) for name in ("valid", "moves_page", "eligible", "blocked_select")
         )
         no_room = Cat(kind.gives_page & ~design.room for kind in design.kinds)
         m.d.sync += [
             valid.eq(design.valid),
             moves_page.eq(Cat(kind.moves_page for kind in design.kinds)),
-            eligible.eq(design.valid & ~design.resting & ~no_room),
-            resting_select.eq(Cat(kind.selects for kind in design.kinds) & design.resting),
+            eligible.eq(design.valid & ~design.blocked & ~no_room),
+            blocked_select.eq(Cat(kind.selects for kind in design.kinds) & design.blocked),
         ]
-        goes_first = (valid & ~moves_page & ~resting_select).any()
+        goes_first = (valid & ~moves_page & ~blocked_select).any()
         one_hot, granted_before = Signal(count), Signal()
         m.d.comb += one_hot.eq(1 << design.die)
         m.d.sync += granted_before.eq(design.granted)
@@ -137,7 +137,7 @@ class BusArbiterFair(NobodyStarves):
             granted = design.granted & (one_hot & kind).any()
             waits = (valid & kind).bit_select(who, 1) & (~granted | candidates.bit_select(who, 1))
             above = inside[f"{name}_above"]
-            others = self.patience(m, count, waits, granted, own)
+            others = self.passes(m, count, waits, granted, own)
             ahead = ahead_of(who, above)
             chosen = design.grant & (one_hot & kind).any() & ~granted_before
             self.lemma(m, thermometer(above))
@@ -148,21 +148,21 @@ class BusArbiterFair(NobodyStarves):
             )
 
 
-class TurnsFair(NobodyStarves):
+class SchedulerFair(NobodyStarves):
     def state(self, m: Module, inside: Inside) -> None:
         design, count = self.design, len(self.design.runs)
         who = self.someone(m, count)
         rotation = inside.part("rotation")
         requests, others_want = inside["requests"], inside["others"]
         before, changes = Signal(count, init=1), Signal()
-        m.d.sync += before.eq(design.turn)
-        m.d.comb += changes.eq(inside["moves"])
+        m.d.sync += before.eq(design.owner)
+        m.d.comb += changes.eq(inside["switch"])
 
         # What the units promise.
         begins = Signal()
         since = Signal(range(BEGINNINGS_APART), init=BEGINNINGS_APART - 1)
         for number, unit in enumerate(design.units):
-            self.assume(m, ~unit.started | (design.turn[number] & unit.go & unit.wants))
+            self.assume(m, ~unit.started | (design.owner[number] & unit.grant & unit.request))
             with m.If(unit.started):
                 m.d.comb += begins.eq(1)
         self.assume(m, ~begins | (since == BEGINNINGS_APART - 1))
@@ -173,31 +173,31 @@ class TurnsFair(NobodyStarves):
 
         working, current = Signal(), Signal(count)
         m.d.sync += [
-            working.eq((design.turn & Cat(unit.busy for unit in design.units)).any()),
-            current.eq(design.turn),
+            working.eq((design.owner & Cat(unit.busy for unit in design.units)).any()),
+            current.eq(design.owner),
         ]
-        self.claim(m, ~working | (design.turn == current))
-        self.claim(m, ones(design.turn) == 1)
-        self.claim(m, (Cat(unit.go for unit in design.units) & ~design.turn) == 0)
+        self.claim(m, ~working | (design.owner == current))
+        self.claim(m, ones(design.owner) == 1)
+        self.claim(m, (Cat(unit.grant for unit in design.units) & ~design.owner) == 0)
 
         own = rotation.unit.chosen.bit_select(who, 1)
-        others = self.patience(m, count - 1, (requests & ~design.turn).bit_select(who, 1), changes, own)
+        others = self.passes(m, count - 1, (requests & ~design.owner).bit_select(who, 1), changes, own)
         self.lemma(m, thermometer(rotation["above"]))
-        # After a change of turns the requests are of the turn before: then nobody leaves.
-        self.lemma(m, ~inside["leave"] | ((requests & design.turn) == 0))
-        has_turn = design.turn.bit_select(who, 1)
+        # After a change of owner the requests are a cycle old: then no owner stops.
+        self.lemma(m, ~inside["stop"] | ((requests & design.owner) == 0))
+        is_owner = design.owner.bit_select(who, 1)
         self.lemma(
             m,
             Mux(
-                has_turn,
+                is_owner,
                 others == 0,
-                others + ones(ahead_of(who, rotation["above"]) & ~design.turn) < count - 1,
+                others + ones(ahead_of(who, rotation["above"]) & ~design.owner) < count - 1,
             ),
         )
-        after_turn = Cat(design.turn[:number].any() for number in range(count))
-        self.lemma(m, (rotation["above"] == after_turn) | (design.turn == 1) & (rotation["above"] == 0))
+        after_owner = Cat(design.owner[:number].any() for number in range(count))
+        self.lemma(m, (rotation["above"] == after_owner) | (design.owner == 1) & (rotation["above"] == 0))
 
-        run = sum(Mux(design.turn[number], length, 0) for number, length in enumerate(design.runs))
+        run = sum(Mux(design.owner[number], length, 0) for number, length in enumerate(design.runs))
         begun, pressed = Signal(range(max(design.runs) + 3)), Signal()
         m.d.sync += pressed.eq((pressed & others_want) | changes)
         with m.If(changes):
@@ -205,16 +205,16 @@ class TurnsFair(NobodyStarves):
         with m.Elif(begins & pressed):
             m.d.sync += begun.eq(begun + 1)
         self.claim(m, ~pressed | (begun <= run))
-        self.lemma(m, ~pressed | (inside["begun"] + inside["started"] >= begun))
+        self.lemma(m, ~pressed | (inside["count"] + inside["started"] >= begun))
         self.lemma(m, ~inside["started"] | (since == 0))
-        self.lemma(m, ~pressed | (since < 2) | (inside["begun"] < run) | inside["leave"])
+        self.lemma(m, ~pressed | (since < 2) | (inside["count"] < run) | inside["stop"])
 
 
 CASES = {
     "round_robin": lambda: RoundRobinFair(RoundRobin(4)),
     "merge": lambda: StreamMergeFair(StreamMerge(1, 3)),
     "bus": lambda: BusArbiterFair(BusArbiter(3)),
-    "turns": lambda: TurnsFair(Turns((2, 1, 1))),
+    "scheduler": lambda: SchedulerFair(UnitScheduler((2, 1, 1))),
 }
 
 
@@ -244,7 +244,7 @@ def test_page_turn_moves_with_short_ones() -> None:
     refute(BusArbiterFair(faulty(3)), depth=12)
 
 
-def test_unit_keeps_its_turn() -> None:
-    """Who has the turn begins once more than its run."""
-    faulty = planted(Turns, ("Cat(begun >= run for", "Cat(begun > run for"))
-    refute(TurnsFair(faulty((2, 1, 1))), depth=24)
+def test_owner_begins_too_often() -> None:
+    """The owner begins once more than its run."""
+    faulty = planted(UnitScheduler, ("Cat(count >= run for", "Cat(count > run for"))
+    refute(SchedulerFair(faulty((2, 1, 1))), depth=24)

@@ -22,8 +22,8 @@ from dataclasses import replace
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 
-from flashtrain.rtl.frontend.completion import CompletionWriter
-from flashtrain.rtl.frontend.tracker import CommandTracker
+from flashtrain.rtl.host_if.command_tracker import CommandTracker
+from flashtrain.rtl.host_if.completion import CompletionWriter
 from flashtrain.rtl.layouts import Answer, Opening, Operation
 from flashtrain.sim.formal.inside import Inside
 from flashtrain.sim.formal.places import queue_lemmas, queue_places
@@ -139,8 +139,8 @@ class OneAnswer(Theorem):
         """The command whose last event is in the second stage is the one that is over."""
         last, tag = inside["last"], inside["event"].tag
         self.lemma(m, over == Mux(last, 1 << tag, 0))
-        self.lemma(m, inside["answer_gone"] == answer_taken)
-        self.lemma(m, inside["retired_gone"] == retired_taken)
+        self.lemma(m, inside["answer_sent"] == answer_taken)
+        self.lemma(m, inside["retired_sent"] == retired_taken)
         self.lemma(m, ~(answer_taken & retired_taken) & (last | ~(answer_taken | retired_taken)))
         self.lemma(m, inside["in_flight"] == sum(opened[number] for number in TAGS))
 
@@ -166,11 +166,11 @@ class OneEntry(Theorem):
     def state(self, m: Module, inside: Inside) -> None:
         design, axi = self.design, self.design.axi
         held, item = Signal(), Signal(Answer())
-        burst_gone, beats = Signal(), Signal(range(3))
+        burst_sent, beats = Signal(), Signal(range(3))
         enters = [source.valid & source.ready for source in design.answers]
         burst, beat = axi.aw.valid & axi.aw.ready, axi.w.valid & axi.w.ready
-        finished = held & (burst_gone | burst) & ((beats == 2) | ((beats == 1) & beat))
-        m.d.sync += [burst_gone.eq((burst_gone | burst) & ~finished), beats.eq(beats + beat)]
+        finished = held & (burst_sent | burst) & ((beats == 2) | ((beats == 1) & beat))
+        m.d.sync += [burst_sent.eq((burst_sent | burst) & ~finished), beats.eq(beats + beat)]
         with m.If(finished):
             m.d.sync += [held.eq(0), beats.eq(0)]
         for source, now in zip(design.answers, enters, strict=True):
@@ -178,7 +178,7 @@ class OneEntry(Theorem):
                 self.claim(m, ~held | finished)
                 m.d.sync += [held.eq(1), item.eq(source.payload)]
         self.claim(m, sum(enters) <= 1)
-        self.claim(m, ~axi.aw.valid | (held & ~burst_gone))
+        self.claim(m, ~axi.aw.valid | (held & ~burst_sent))
         self.claim(m, ~axi.aw.valid | (axi.aw.payload.length == 1))
         self.claim(m, axi.w.valid == (held & (beats != 2)))
         with m.If(axi.w.valid):
@@ -197,11 +197,11 @@ class OneEntry(Theorem):
         merged = inside.part("merge").unit.output
         self.lemma(m, merged.valid == held)
         self.lemma(m, ~held | (Value.cast(merged.payload) == Value.cast(item)))
-        self.lemma(m, inside["burst_gone"] == burst_gone)
-        self.lemma(m, inside["beats_gone"] == (beats == 2))
+        self.lemma(m, inside["burst_sent"] == burst_sent)
+        self.lemma(m, inside["beats_sent"] == (beats == 2))
         self.lemma(m, inside["second"] == (beats == 1))
-        self.lemma(m, held | ((beats == 0) & ~burst_gone))
-        self.lemma(m, (beats < 3) & ~(burst_gone & (beats == 2)))
+        self.lemma(m, held | ((beats == 0) & ~burst_sent))
+        self.lemma(m, (beats < 3) & ~(burst_sent & (beats == 2)))
 
 
 def test_one_answer() -> None:
@@ -227,7 +227,7 @@ def test_bus_error_taken_for_a_program() -> None:
 
 def test_answered_again_while_retirement_waits() -> None:
     faulty = planted(
-        CommandTracker, ("self.answers.valid.eq(last & ~answer_gone)", "self.answers.valid.eq(last)")
+        CommandTracker, ("self.answers.valid.eq(last & ~answer_sent)", "self.answers.valid.eq(last)")
     )
     refute(OneAnswer(faulty(CONFIG)), depth=12)
 
@@ -240,10 +240,10 @@ def test_entries_are_written() -> None:
     reach(OneEntry(CompletionWriter(CONFIG, 2)), depth=12)
 
 
-def test_answer_gone_with_the_burst() -> None:
+def test_answer_sent_with_the_burst() -> None:
     """The answer is let go when the burst is, whatever beats are left."""
     change = (
-        "done.eq(answer.valid & (burst_gone | burst_goes) & (beats_gone | beat_goes & second))",
-        "done.eq(answer.valid & (burst_gone | burst_goes) & (beats_gone | beat_goes))",
+        "done.eq(answer.valid & (burst_sent | burst_sends) & (beats_sent | beat_sends & second))",
+        "done.eq(answer.valid & (burst_sent | burst_sends) & (beats_sent | beat_sends))",
     )
     refute(OneEntry(planted(CompletionWriter, change)(CONFIG, 2)), depth=12)

@@ -25,10 +25,9 @@ import pytest
 from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data
 
-from flashtrain.rtl.channel.failed_sets import ProgrammedSet
-from flashtrain.rtl.channel.mover import Mover
-from flashtrain.rtl.channel.programmer import Programmer
-from flashtrain.sim.formal.bus_and_watch import BusAndWatch
+from flashtrain.rtl.channel.die_agent.mover import Mover
+from flashtrain.rtl.channel.die_agent.programmer import ProgrammedSet, Programmer
+from flashtrain.sim.formal.bus_and_poller import BusAndPoller
 from flashtrain.sim.formal.inside import Inside
 from flashtrain.sim.formal.planted import planted
 from flashtrain.sim.formal.prove import prove, reach, refute
@@ -64,7 +63,7 @@ class HandedOver(Theorem):
         begun = Signal()  # the mover needs a clock at least
         m.d.sync += begun.eq(failed.valid)
         self.assume(m, ~failed.ready | begun)
-        promises = BusAndWatch(self, m)
+        promises = BusAndPoller(self, m)
         promises.tell_truth(older, newer)
 
         answered, passed_on = results.valid & results.ready, failed.valid & failed.ready
@@ -112,12 +111,12 @@ class HandedOver(Theorem):
 
         in_array, held, slot = inside["in_array"], inside["held"], inside["slot"]
         current, before = inside["current"], inside["before"]
-        loads = when("NAME_PAGE", "NAMING", "LOAD", "LOADING")
-        cached = when("CACHED", "JUDGE_BEFORE")
-        works = when("ARRAY_WORKS", "ENDING", "JUDGE_LAST")
-        hands_over = when("HAND_OVER", "MOVER_WORKS")
+        loads = when("PAGE_ADDRESS", "PAGE_ADDRESS_SENT", "LOAD", "LOAD_SENT")
+        cached = when("WAIT_READY", "JUDGE_BEFORE")
+        works = when("ARRAY_BUSY", "WAIT_LAST", "JUDGE_LAST")
+        hands_over = when("HAND_OVER", "MOVER_BUSY")
         self.lemma(m, inside.legal(fsm="programmer"))
-        self.lemma(m, ~when("EMPTY") | ~(older.owed | newer.owed | in_array | held))
+        self.lemma(m, ~when("IDLE") | ~(older.owed | newer.owed | in_array | held))
         self.lemma(m, ~loads | (sets.valid & ~older.owed & ~held & (newer.owed == in_array) & taken))
         self.lemma(m, ~(loads & in_array) | ((slot == newer.set.slot) & ~unlike(current, newer.set)))
         self.lemma(m, ~cached | (sets.valid & newer.owed & ~newer.judged & (older.owed == in_array) & ~taken))
@@ -135,9 +134,9 @@ class HandedOver(Theorem):
         self.lemma(m, ~hands_over | (newer.owed & newer.judged & ~in_array & (held == older.owed)))
         self.lemma(m, ~hands_over | held | newer.fails)
         self.lemma(m, ~begun | ~when("HAND_OVER"))
-        self.lemma(m, promises.asked == when("CACHED", "ENDING"))
-        self.lemma(m, ~promises.asked | (promises.last_asked == when("ENDING")))
-        self.lemma(m, promises.on_bus == when("NAMING", "LOADING"))
+        self.lemma(m, promises.asked == when("WAIT_READY", "WAIT_LAST"))
+        self.lemma(m, ~promises.asked | (promises.last_asked == when("WAIT_LAST")))
+        self.lemma(m, promises.on_bus == when("PAGE_ADDRESS_SENT", "LOAD_SENT"))
 
 
 class StoredElsewhere(Theorem):
@@ -147,7 +146,7 @@ class StoredElsewhere(Theorem):
         design = self.design
         g = design.config.geometry
         failed, results, change = design.failed, design.results, design.change
-        bus, watch = design.bus, design.watch
+        bus, poller = design.bus, design.poller
         first, second, both = failed.payload.first, failed.payload.second, failed.payload.both
         plane = self.some(m, g.plane_bits, "plane")
 
@@ -156,7 +155,7 @@ class StoredElsewhere(Theorem):
         with m.If(failed.valid):
             self.assume(m, (first.slot != second.slot) & (first.zone < g.zones) & (second.zone < g.zones))
             self.assume(m, (first.zone != second.zone) | (first.row < second.row))
-        promises = BusAndWatch(self, m)
+        promises = BusAndPoller(self, m)
         sent = Signal.like(bus.payload)  # what the bus was asked last
         with m.If(bus.valid & bus.ready):
             m.d.sync += sent.eq(bus.payload)
@@ -175,7 +174,7 @@ class StoredElsewhere(Theorem):
         self.assume(m, ~spare_taken | (design.taken.spare < g.spare_blocks))
 
         # What has happened on the plane.
-        passed = watch.over & ~fail
+        passed = poller.ready & ~fail
         here = sent.plane == plane
 
         def of_set(one) -> Value:
@@ -191,7 +190,7 @@ class StoredElsewhere(Theorem):
             m.d.sync += stands.eq(1)
         with m.If(passed & here & (sent.op == BusOp.ERASE_LAST)):
             m.d.sync += [copied.eq(0), spare_zone.eq(sent.zone)]
-        with m.If(watch.over & here & (sent.op == BusOp.COPYBACK_READ)):  # which cannot fail
+        with m.If(poller.ready & here & (sent.op == BusOp.COPYBACK_READ)):  # which cannot fail
             m.d.sync += [senses.eq(sent.row), sensed_zone.eq(sent.zone)]
         copy = passed & here & (sent.op == BusOp.COPYBACK_PROGRAM) & (senses == sent.row)
         with m.If(copy & (sent.zone == spare_zone) & (sent.row == copied)):
@@ -243,7 +242,7 @@ class StoredElsewhere(Theorem):
             inside[name].bit_select(plane, 1) for name in ("failed_first", "failed_second", "moved")
         )
         moving, spare, row, lost = (inside[name] for name in ("moving", "spare", "row", "lost"))
-        asks, nothing, ends = when("ASK_PLANE", "PLANE_KNOWN"), when("NOTHING"), when("RESULT")
+        asks, nothing, ends = when("PLANE_STATUS", "JUDGE_PLANE"), when("IDLE"), when("RESULT")
         works = ~(asks | nothing | ends)
         mine = at == plane
         to_spare = g.zones + spare
@@ -258,7 +257,7 @@ class StoredElsewhere(Theorem):
         known = works | ends | (asks & (at > plane))
         self.lemma(m, ~known | (failed_first == fails[0]))
         self.lemma(m, ~(known & both) | (failed_second == fails[1]))
-        self.lemma(m, told == (inside.ongoing("PLANE_KNOWN", fsm="mover") & mine))
+        self.lemma(m, told == (inside.ongoing("JUDGE_PLANE", fsm="mover") & mine))
         self.lemma(m, promises.on_bus == inside.ongoing(*OPERATIONS, fsm="mover"))
         waits = inside.ongoing("ERASING", "SENSING", "COPYING", "PROGRAMMING", fsm="mover")
         self.lemma(m, promises.asked == waits)
@@ -275,7 +274,7 @@ class StoredElsewhere(Theorem):
             (("ERASE_SENT", "ERASING"), BusOp.ERASE_LAST, to_spare, None),
             (("COPY_FROM_SENT", "SENSING"), BusOp.COPYBACK_READ, one.zone, row),
             (("COPY_TO_SENT", "COPYING"), BusOp.COPYBACK_PROGRAM, to_spare, row),
-            (("NAME_PAGE_SENT",), BusOp.PROGRAM_PAGE, Mux(moving, to_spare, one.zone), one.row),
+            (("PAGE_ADDRESS_SENT",), BusOp.PROGRAM_PAGE, Mux(moving, to_spare, one.zone), one.row),
             (("LOAD_SENT", "PROGRAMMING", "CHANGE_TABLE"), BusOp.PROGRAM_LAST,
              Mux(moving, to_spare, one.zone), one.row),
         ):  # fmt: skip
@@ -284,12 +283,12 @@ class StoredElsewhere(Theorem):
             if of_row is not None:
                 self.lemma(m, ~there | (sent.row == of_row))
             self.lemma(m, ~there | (sent.slot == one.slot))
-        self.lemma(m, ~inside.ongoing("ASK_PLANE_SENT", fsm="mover")
+        self.lemma(m, ~inside.ongoing("PLANE_STATUS_SENT", fsm="mover")
                    | ((sent.op == BusOp.STATUS_PLANE) & (sent.plane == at)))  # fmt: skip
 
         erases = when("ERASE", "ERASING")
         copies = when("NEXT_PAGE", "COPY_FROM", "SENSING", "COPY_TO", "COPYING")
-        programs_page = when("NAME_PAGE", "LOAD", "PROGRAMMING")
+        programs_page = when("PAGE_ADDRESS", "LOAD", "PROGRAMMING")
         changes = when("CHANGE_TABLE")
         asks_spare = when("TAKE_SPARE")
         again = is_second & same_zone & stored[0]
@@ -310,7 +309,7 @@ class StoredElsewhere(Theorem):
 
 
 OPERATIONS = [
-    f"{state}_SENT" for state in ("ASK_PLANE", "ERASE", "COPY_FROM", "COPY_TO", "NAME_PAGE", "LOAD")
+    f"{state}_SENT" for state in ("PLANE_STATUS", "ERASE", "COPY_FROM", "COPY_TO", "PAGE_ADDRESS", "LOAD")
 ]
 """States in which the bus is at work for the mover."""
 
@@ -325,7 +324,7 @@ def test_sets_are_handed_over() -> None:
 
 def test_failure_is_forgotten() -> None:
     """The set behind a failed one passes, and only its own status counts."""
-    change = ("hands_over = (held | failed) & spares", "hands_over = failed & spares")
+    change = ("hands_over = (s.held | s.failed) & self._spares", "hands_over = s.failed & self._spares")
     refute(HandedOver(planted(Programmer, change)(ONE_PLANE)), depth=18)
 
 
@@ -340,10 +339,10 @@ def test_sets_are_stored() -> None:
 def test_table_changes_at_once() -> None:
     """A program on the spare that has failed counts as one that has passed."""
     change = (
-        """                with m.If(has_failed_now):
-                    next_spare()
-                with m.Elif(moving):""",
-        """                with m.If(moving):""",
+        """            with m.If(self._status_failed()):
+                self._next_spare(m)
+            with m.Elif(s.moving):""",
+        """            with m.If(s.moving):""",
     )
     refute(StoredElsewhere(planted(Mover, change)(SMALLEST)), depth=18)
 
@@ -351,5 +350,5 @@ def test_table_changes_at_once() -> None:
 @pytest.mark.long
 def test_later_set_stays_behind() -> None:
     """Pages of the second set are left on the block that the first has moved from."""
-    change = ("moved.bit_select(plane, 1)),", "0),")
+    change = ("s.moved.bit_select(plane, 1)", "0")
     refute(StoredElsewhere(planted(Mover, change)(SMALLEST)), depth=26)

@@ -24,10 +24,10 @@ from dataclasses import replace
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 
-from flashtrain.rtl.channel.page_sets import PageSets, SetState
-from flashtrain.rtl.channel.program_results import ProgramResults
-from flashtrain.rtl.channel.programmer import Programmer
-from flashtrain.sim.formal.bus_and_watch import BusAndWatch
+from flashtrain.rtl.channel.die_agent.programmer import Programmer
+from flashtrain.rtl.channel.write_buffer.page_sets import PageSets, SetState
+from flashtrain.rtl.channel.write_buffer.program_results import ProgramResults
+from flashtrain.sim.formal.bus_and_poller import BusAndPoller
 from flashtrain.sim.formal.inside import Inside
 from flashtrain.sim.formal.planted import planted
 from flashtrain.sim.formal.prove import prove, reach, refute
@@ -52,7 +52,7 @@ class JudgedByItsOwn(Theorem):
 
         # The surroundings.
         self.keeps_offers(m, sets)
-        promises = BusAndWatch(self, m)
+        promises = BusAndPoller(self, m)
         promises.tell_truth(older, newer)
 
         with m.If(answered):
@@ -83,11 +83,11 @@ class JudgedByItsOwn(Theorem):
             return inside.ongoing(*states, fsm="programmer")
 
         in_array, slot = inside["in_array"], inside["slot"]
-        loads = when("NAME_PAGE", "NAMING", "LOAD", "LOADING")
-        works = when("ARRAY_WORKS", "ENDING", "JUDGE_LAST")
-        cached = when("CACHED", "JUDGE_BEFORE")
+        loads = when("PAGE_ADDRESS", "PAGE_ADDRESS_SENT", "LOAD", "LOAD_SENT")
+        works = when("ARRAY_BUSY", "WAIT_LAST", "JUDGE_LAST")
+        cached = when("WAIT_READY", "JUDGE_BEFORE")
         self.lemma(m, inside.legal(fsm="programmer"))
-        self.lemma(m, ~when("EMPTY") | ~(older.owed | newer.owed | in_array))
+        self.lemma(m, ~when("IDLE") | ~(older.owed | newer.owed | in_array))
         self.lemma(m, ~loads | (sets.valid & ~older.owed & (newer.owed == in_array) & taken))
         self.lemma(m, ~loads | ~in_array | (slot == newer.slot))
         self.lemma(m, ~cached | (sets.valid & newer.owed & ~newer.judged & (older.owed == in_array) & ~taken))
@@ -96,9 +96,9 @@ class JudgedByItsOwn(Theorem):
         self.lemma(m, cached | taken)
         self.lemma(m, ~when("JUDGE_BEFORE") | ~in_array | (older.judged & (inside["failed"] == older.fails)))
         self.lemma(m, ~when("JUDGE_LAST") | (newer.judged & (inside["failed"] == newer.fails)))
-        self.lemma(m, promises.asked == when("CACHED", "ENDING"))
-        self.lemma(m, ~promises.asked | (promises.last_asked == when("ENDING")))
-        self.lemma(m, promises.on_bus == when("NAMING", "LOADING"))
+        self.lemma(m, promises.asked == when("WAIT_READY", "WAIT_LAST"))
+        self.lemma(m, ~promises.asked | (promises.last_asked == when("WAIT_LAST")))
+        self.lemma(m, promises.on_bus == when("PAGE_ADDRESS_SENT", "LOAD_SENT"))
 
 
 class EndedOnce(Theorem):
@@ -108,13 +108,13 @@ class EndedOnce(Theorem):
         takes = Cat(result.valid & result.ready for result in design.results)
         self.claim(m, sum(takes) <= 1)
         with m.If(design.ended):
-            self.claim(m, owed & (design.slot == slot) & (design.failed == failed))
+            self.claim(m, owed & (design.slot == slot) & (inside["failed"] == failed))
             m.d.sync += owed.eq(0)
         for result in design.results:
             with m.If(result.valid & result.ready):
                 self.claim(m, ~owed)
                 m.d.sync += [owed.eq(1), slot.eq(result.payload.slot), failed.eq(result.payload.failed)]
-        self.witness(m, design.ended & design.failed)
+        self.witness(m, design.ended & inside["failed"])
 
         reporting = inside.ongoing("BEGIN", "REPORT", "LAST", "END", fsm="program_results")
         self.lemma(m, inside.legal(fsm="program_results"))
@@ -128,7 +128,7 @@ class FreedByItsResult(Theorem):
         count = design.config.write_sets
         slots = range(count)
         held = Signal(count)  # with an agent
-        states = [Value.cast(inside["states"][slot]) for slot in slots]
+        states = [Value.cast(inside["sets"].states[slot]) for slot in slots]
 
         def at(bits: Value, slot) -> Value:
             return bits.bit_select(slot, 1)
@@ -147,46 +147,47 @@ class FreedByItsResult(Theorem):
 
         handed_out = Signal(count)
         offered = [Cat(offer.valid & (offer.payload.slot == slot) for offer in design.sets) for slot in slots]
-        visit, found = inside.part("walk").unit.visit.slot, inside["candidate"]
+        scan, sets, entry = inside.part("scan"), inside["sets"], inside["entry"]
+        visited, found = scan.unit.entry.slot, sets.candidate
         machine = "page_sets"
-        order = inside.part("walk").part("order")
+        order = scan.part("order")
         self.lemma(m, inside.legal(fsm=machine))
         for slot in slots:
             out = states[slot] == SetState.HANDED_OUT.value
             m.d.comb += handed_out[slot].eq(out)
-            ending = inside["over"] & (inside["over_slot"] == slot)
+            ending = sets.freed & (sets.freed_slot == slot)
             self.lemma(m, out == (held[slot] | offered[slot].any() | ending))
-            offers = sum(offered[slot][die] for die in range(len(design.sets)))
-            self.lemma(m, offers + held[slot] + ending <= 1)
-        walks = inside.ongoing("PLACE", "LOOKUP", "OFFER", "FLUSH", "DISCARD", fsm=machine)
-        seen = Value.cast(inside["state"]) == SetState.HANDED_OUT.value
-        self.lemma(m, ~(walks & inside["visiting"]) | ~at(handed_out, visit) | seen)
-        # What was seen of the visited slot, and what becomes of it a clock later.
-        state = Value.cast(inside["state"])
-        for flag in ("joins", "evictable"):
-            self.lemma(m, ~inside[flag] | (state == SetState.OPEN.value))
-        self.lemma(m, ~inside["usable"] | (state == SetState.FREE.value))
-        self.lemma(m, ~inside["goes_to"].any() | (state == SetState.CLOSED.value))
-        changes, changed, gives = inside["changes"], inside["changed_slot"], inside["gives"]
-        given_out = changes & (Value.cast(inside["changed_to"]) == SetState.HANDED_OUT.value)
+            times = sum(offered[slot][die] for die in range(len(design.sets)))
+            self.lemma(m, times + held[slot] + ending <= 1)
+        scans = inside.ongoing("PLACE", "LOOKUP", "OFFER", "FLUSH", "DISCARD", fsm=machine)
+        seen = Value.cast(entry.state) == SetState.HANDED_OUT.value
+        self.lemma(m, ~(scans & scan.unit.valid) | ~at(handed_out, visited) | seen)
+        # The comparisons of the entry, and its change of state a cycle later.
+        state = Value.cast(entry.state)
+        for flag in (entry.joins, entry.evictable):
+            self.lemma(m, ~flag | (state == SetState.OPEN.value))
+        self.lemma(m, ~entry.usable | (state == SetState.FREE.value))
+        self.lemma(m, ~entry.closed_of_die.any() | (state == SetState.CLOSED.value))
+        changes, changed, offers = sets.changes, sets.changed_slot, sets.offers
+        given_out = changes & (Value.cast(sets.changed_to) == SetState.HANDED_OUT.value)
         self.lemma(m, ~changes | ((changed < count) & ~at(handed_out, changed)))
-        self.lemma(m, ~(changes & walks & inside["visiting"]) | (changed != visit))
-        self.lemma(m, gives.any() == given_out)
-        self.lemma(m, ~gives.any() | (inside["given"].slot == changed))
+        self.lemma(m, ~(changes & scans & scan.unit.valid) | (changed != visited))
+        self.lemma(m, offers.any() == given_out)
+        self.lemma(m, ~offers.any() | (sets.offered_set.slot == changed))
         for die, offer in enumerate(design.sets):
-            self.lemma(m, ~gives[die] | ~offer.valid)
-            blocked = inside["blocked"][die] | ~inside.ongoing("OFFER", fsm=machine)
-            self.lemma(m, ~gives[die] | blocked)
-            # An offer is seen a clock late, but not before the walk has seen that it was made.
-            self.lemma(m, ~offer.valid | inside["offered"][die] | blocked | ~inside["visiting"])
+            self.lemma(m, ~offers[die] | ~offer.valid)
+            blocked = sets.blocked[die] | ~inside.ongoing("OFFER", fsm=machine)
+            self.lemma(m, ~offers[die] | blocked)
+            # An offer shows a cycle late, but the scan has met the set that was offered.
+            self.lemma(m, ~offer.valid | sets.offered[die] | blocked | ~scan.unit.valid)
         self.lemma(m, ~given_out | inside.ongoing("OFFER", "IDLE", fsm=machine))
         picks = inside.ongoing("PLACE", "MAKE_PLACE", fsm=machine)
-        some = inside["found_free"] | inside["found_open"]
+        some = sets.found_free | sets.found_open
         self.lemma(m, ~(picks & some) | ((found < count) & ~at(handed_out, found)))
         accepts = inside.ongoing("ACCEPT", fsm=machine)
         self.lemma(m, ~accepts | ((changed < count) & ~at(handed_out, changed)))
         opens = inside.ongoing("OPEN_SET", "EVICT_OLDEST", fsm=machine)
-        self.lemma(m, ~opens | ((visit < count) & ~at(handed_out, visit)))
+        self.lemma(m, ~opens | ((visited < count) & ~at(handed_out, visited)))
         standing = [order["slots"][index] for index in slots]
         for index, slot in enumerate(standing):
             self.lemma(m, slot < count)
@@ -205,7 +206,7 @@ def test_sets_follow_one_another() -> None:
 def test_result_at_its_own_start() -> None:
     """A set is answered when the array takes it: with the status of the one before."""
     change = (
-        "m.d.comb += self.results.valid.eq(in_array & ~hands_over)",
+        "m.d.comb += self.results.valid.eq(s.in_array & ~hands_over)",
         "m.d.comb += self.results.valid.eq(1)",
     )
     refute(JudgedByItsOwn(planted(Programmer, change)(CONFIG)), depth=16)
@@ -243,5 +244,5 @@ def test_slots_are_freed() -> None:
 
 def test_set_stays_closed() -> None:
     """A set that was handed out is still CLOSED in the table: it is handed out again."""
-    change = ("change_to(SetState.HANDED_OUT)", "change_to(SetState.CLOSED)")
+    change = ("change_to(m, SetState.HANDED_OUT)", "change_to(m, SetState.CLOSED)")
     refute(FreedByItsResult(planted(PageSets, change)(TWO_SLOTS)), depth=26)

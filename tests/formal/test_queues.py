@@ -14,9 +14,7 @@ from operator import or_
 import pytest
 from amaranth.hdl import Cat, Module, Mux, Signal
 
-from flashtrain.rtl.arbiter import StreamMerge
-from flashtrain.rtl.queue import Queue
-from flashtrain.rtl.register_slice import RegisterSlice
+from flashtrain.rtl.lib.streams import Queue, RegisterSlice, StreamMerge
 from flashtrain.sim.formal.places import Place, queue_lemmas, queue_places
 from flashtrain.sim.formal.planted import planted
 from flashtrain.sim.formal.prove import prove, reach, refute

@@ -82,21 +82,21 @@ class OnceAndInOrder(Theorem):
         self.lemma(m, ~stored.mapped | (stored.placement.zone == physical))
         self.lemma(m, stored.pointer <= g.zone_capacity)
         self.lemma(m, end <= g.zone_capacity)
-        place = inside["place"]
+        place = inside["registers"].place
         self.lemma(m, ~pending | ((place.offset == end) & (place.placement.zone == physical)))
         read = table["stored"]
         looks = inside.ongoing("DECIDE") & ours
-        walks = inside.ongoing("WALK") & (inside["walk"].zone == watched)
-        loops = inside.ongoing("LOOP_CHANGE") & (inside["loop_zone"] == watched)
-        faulty = inside["faulty"]
-        stores = faulty.stores & (faulty.zone == watched)
-        self.lemma(m, ~(looks | walks | loops | stores) | (Value.cast(read) == Value.cast(stored)))
-        self.lemma(m, ~inside.ongoing("RETIRE") | faulty.stores)
-        self.lemma(m, ~faulty.stores | inside.ongoing("RETIRE", "OPEN", "SEND"))
-        self.lemma(m, ~(faulty.waits & faulty.stores))
-        self.lemma(m, ~(faulty.waits | faulty.stores) | design.ready)
+        scans = inside.ongoing("RECLAIM") & (inside.part("reclaim").unit.zone == watched)
+        loops = inside.ongoing("LOOP_CHANGE") & (inside["registers"].loop_zone == watched)
+        retirement = inside.part("retirement").unit
+        stores = retirement.store & (retirement.zone == watched)
+        self.lemma(m, ~(looks | scans | loops | stores) | (Value.cast(read) == Value.cast(stored)))
+        self.lemma(m, ~inside.ongoing("RETIRE") | retirement.store)
+        self.lemma(m, ~retirement.store | inside.ongoing("RETIRE", "OPEN", "SEND"))
+        self.lemma(m, ~(retirement.pending & retirement.store))
+        self.lemma(m, ~(retirement.pending | retirement.store) | design.ready)
         self.lemma(m, ~inside.ongoing("DECIDE", "OPEN", "SEND") | commands.valid)
-        self.lemma(m, inside.ongoing("LOOK") | design.ready)
+        self.lemma(m, inside.ongoing("IDLE") | design.ready)
         self.lemma(m, design.ready | ~stored.mapped)
         self.lemma(m, ~design.recovering)
 
@@ -111,11 +111,11 @@ def test_zones_are_written() -> None:
 
 def test_pointer_stays() -> None:
     """The write pointer is stored as it was: the next append gets the same LBAs."""
-    change = ("stored.pointer.eq(conditions.zone_after.pointer)", "stored.pointer.eq(entry.pointer)")
+    change = ("stored.pointer.eq(zone_after.pointer)", "stored.pointer.eq(entry.pointer)")
     refute(OnceAndInOrder(planted(ZoneManager, change)(CONFIG)), depth=16)
 
 
 def test_mapping_forgotten() -> None:
     """A zone that is written again takes another physical zone, where its pointer points nowhere."""
-    change = ("takes_zone = kind.is_append & ~entry.mapped", "takes_zone = kind.is_append")
+    change = ("allocates_zone = kinds.is_append & ~table.entry.mapped", "allocates_zone = kinds.is_append")
     refute(OnceAndInOrder(planted(ZoneManager, change)(CONFIG)), depth=16)

@@ -2,7 +2,7 @@
 
 import random
 
-from flashtrain.host.allocation_times import LIMIT, Moment, noted, time_of
+from flashtrain.host.recovery.allocation_times import LIMIT, Moment, noted, time_of
 
 
 def test_an_allocation_is_as_old_as_the_last_moment_before_it():

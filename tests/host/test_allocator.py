@@ -2,7 +2,7 @@
 
 from random import Random
 
-from flashtrain.host.allocator import BlockAllocator
+from flashtrain.host.memory.tensor_buffer import BlockAllocator
 
 
 def test_first_fit_and_joining():

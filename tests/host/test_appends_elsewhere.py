@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from flashtrain.host import open_device
-from flashtrain.host.command_errors import MediaError, ZoneOffline, ZoneReadOnly
 from flashtrain.host.functional.zones import StreamZones
+from flashtrain.host.queues.command_errors import MediaError, ZoneOffline, ZoneReadOnly
 from flashtrain.spec import Status, ZoneState
 from flashtrain.spec.presets import TINY
 

@@ -1,8 +1,12 @@
 """The driver: what it refuses, what it says, and how it copes with a small tensor buffer or an odd device."""
 
+from concurrent.futures import ThreadPoolExecutor
+from time import sleep
+
 import numpy as np
 import pytest
 
+from flashtrain import host
 from flashtrain.host import (
     ArrayError,
     BufferFull,
@@ -12,12 +16,14 @@ from flashtrain.host import (
     Extent,
     FunctionalLink,
     StoredArray,
+    errors,
     open_device,
 )
-from flashtrain.host.command_errors import AccessDenied
+from flashtrain.host.queues import command_errors
+from flashtrain.host.queues.command_errors import AccessDenied
 from flashtrain.spec import ConfigError, Port, ZoneState, preset
 from flashtrain.spec.registers import Register, State
-from flashtrain.spec.streams import ACTIVATION_NODE, SINGLE_NODE
+from flashtrain.spec.streams import ACTIVATION_NODE, SINGLE_NODE, UPDATE_NODE
 
 TINY = preset("tiny")
 
@@ -200,8 +206,8 @@ def test_a_device_that_never_gets_ready():
     class Lazy(FunctionalLink):
         waited = 0
 
-        def run(self, clocks):
-            Lazy.waited += clocks
+        def run(self, cycles):
+            Lazy.waited += cycles
 
         def read_register(self, address):
             return 0 if address == Register.STATE else super().read_register(address)
@@ -242,7 +248,7 @@ def test_a_failure_that_nobody_looks_at_does_not_lead_astray(device, stream):
 
 
 def test_handles():
-    stored = StoredArray(2, (Extent(8, 2), Extent(32, 1)), (3, 5), np.dtype(np.float32))
+    stored = StoredArray("tiny #1", 2, 0, (Extent(8, 2), Extent(32, 1)), (3, 5), np.dtype(np.float32))
     assert (stored.lba, stored.nbytes) == (8, 60)
 
 
@@ -263,6 +269,55 @@ def test_what_the_device_says(device, stream):
     channels = device.channel_counters()
     assert len(channels) == 2 and channels[0]["PROGRAMS"] == 0
     assert device.zone_wear() == [0] * 16
-    assert device.clocks == 0
+    assert device.cycles == 0
     assert "tiny" in repr(device) and "activations" in repr(stream)
     assert sum(device.stream(s.name).zones for s in SINGLE_NODE.streams) == 16
+
+
+def test_links_and_nodes_by_name():
+    with open_device("tiny", "functional", "update") as device:
+        assert isinstance(device.link, FunctionalLink) and device.node is UPDATE_NODE
+    for arguments, message in (
+        (("tiny", "colour"), r"no Link is called 'colour'; there are functional.*"),
+        (("tiny", 3), "link is 3; expected an open Link, a Link's class or its name"),
+        (("tiny", FunctionalLink, "colour"), "node is 'colour'; expected a NodeTable, or one of activation"),
+        (("tiny", FunctionalLink, None), "node is None; expected a NodeTable, or one of"),
+        ((3,), "preset is 3; expected a name, an FmsConfig or None"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            open_device(*arguments)
+
+
+def test_every_exception_is_exported():
+    for module in (errors, command_errors):
+        own = [
+            value for value in vars(module).values() if getattr(value, "__module__", "") == module.__name__
+        ]
+        exceptions = [one for one in own if isinstance(one, type) and issubclass(one, Exception)]
+        assert len(exceptions) > 15
+        for exception in exceptions:
+            assert getattr(host, exception.__name__) is exception
+            assert exception.__name__ in host.__all__
+
+
+def test_threads_take_turns():
+    class Slow(FunctionalLink):
+        """Notes whether a second thread comes in while one is inside."""
+
+        inside = overlaps = 0
+
+        def write_register(self, address, value):
+            self.overlaps += self.inside
+            self.inside += 1
+            sleep(1e-4)
+            super().write_register(address, value)
+            self.inside -= 1
+
+    with Slow(TINY) as link, open_device(link=link, factory=True) as device, ThreadPoolExecutor(2) as pool:
+
+        def use(name):
+            stream, data = device.stream(name), np.full(20, len(name))
+            return all(np.array_equal(stream.read(stream.append(data)), data) for _ in range(20))
+
+        assert list(pool.map(use, ("activations", "weights"), timeout=60)) == [True, True]
+        assert link.overlaps == 0

@@ -3,10 +3,10 @@
 import pytest
 
 from flashtrain.host import raw_entry
-from flashtrain.host.command_errors import AccessDenied, CommandError, ZoneFull, command_error
-from flashtrain.host.entries import Command, CompletionEntry, defined_result, parse_completion
-from flashtrain.host.stored import Extent, join
-from flashtrain.host.zone_info import ZoneInfo, parse_report
+from flashtrain.host.queues.command_errors import AccessDenied, CommandError, ZoneFull, command_error
+from flashtrain.host.queues.entries import Command, CompletionEntry, defined_result, parse_completion
+from flashtrain.host.streams.stored import Extent, join
+from flashtrain.host.streams.zone_info import ZoneInfo, parse_report
 from flashtrain.spec import Opcode, Port, Status, ZoneState, preset
 
 

@@ -70,7 +70,7 @@ def test_streams_that_are_not_valid(link, zones, attributes):
         for address, value in settings:
             link.write_register(address, value)
         link.write_register(Register.CONTROL, Control.ENABLE)
-        device._engine.enabled = True
+        device._dispatcher.enabled = True
         flush = raw_entry(opcode=Opcode.FLUSH, nsid=7)
         assert device.submit_raw(Port.CORE, flush).status == Status.INVALID_NAMESPACE
 

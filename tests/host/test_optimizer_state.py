@@ -19,15 +19,15 @@ from flashtrain.host import (
     UpdatePending,
     open_device,
 )
-from flashtrain.host.command_errors import (
+from flashtrain.host.functional.zones import StreamZones
+from flashtrain.host.queues.command_errors import (
     AccessDenied,
     MediaError,
     StreamPinned,
     StreamUncommitted,
     ZoneOffline,
 )
-from flashtrain.host.functional.zones import StreamZones
-from flashtrain.host.optimizer_state import ATTEMPTS
+from flashtrain.host.state.optimizer_state import ATTEMPTS
 from flashtrain.spec import ConfigError, NodeTable, Persistency, Port, Status, ZoneState
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.streams import UPDATE_NODE

@@ -20,7 +20,9 @@ from flashtrain.host import (
     open_device,
     raw_entry,
 )
-from flashtrain.host.command_errors import (
+from flashtrain.host.functional.flash import Page
+from flashtrain.host.functional.zones import StreamZones
+from flashtrain.host.queues.command_errors import (
     CommandError,
     InvalidZoneTransition,
     MediaError,
@@ -28,9 +30,7 @@ from flashtrain.host.command_errors import (
     UnwrittenBlock,
     ZoneReadOnly,
 )
-from flashtrain.host.functional.flash import Page
-from flashtrain.host.functional.zones import StreamZones
-from flashtrain.host.journal_record import Record, RecordFormat, StreamEntry
+from flashtrain.host.recovery.journal_record import Record, RecordFormat, StreamEntry
 from flashtrain.spec import (
     ConfigError,
     Geometry,
@@ -115,7 +115,7 @@ def test_what_is_kept(device):
     assert (report.stream("inputs").zones, report.stream("inputs").blocks) == (2, 31)
     assert (report.stream("trained").zones, report.stream("trained").blocks) == (1, 3)
     assert [stream.name for stream in report.streams] == ["inputs", "trained", "state_a", "state_b"]
-    assert (report.erased, report.records, report.clean, report.clocks) == (13, 0, False, 0)
+    assert (report.erased, report.records, report.clean, report.cycles) == (13, 0, False, 0)
     assert np.array_equal(device.stream("inputs").read(kept[0][1]), blocks(30))
     assert np.array_equal(device.stream("inputs").read(kept[2][1]), blocks(1))
     assert np.array_equal(core.read(kept[1][1]), before[0])

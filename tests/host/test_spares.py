@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flashtrain.host import FunctionalLink, open_device
-from flashtrain.host.command_errors import MediaError
+from flashtrain.host.queues.command_errors import MediaError
 from flashtrain.spec import Port, ZoneState, preset
 from flashtrain.spec.streams import UPDATE_NODE
 

@@ -17,9 +17,9 @@ from flashtrain.host import (
     UpdatePending,
     open_device,
 )
-from flashtrain.host.command_errors import MediaError, ZoneReadOnly
 from flashtrain.host.functional.executor import Executor
-from flashtrain.host.optimizer_state import ATTEMPTS
+from flashtrain.host.queues.command_errors import MediaError, ZoneReadOnly
+from flashtrain.host.state.optimizer_state import ATTEMPTS
 from flashtrain.spec import NodeTable, Opcode, Persistency, Port, Status, ZoneState
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.presets import TINY

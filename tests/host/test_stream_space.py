@@ -3,7 +3,7 @@
 import pytest
 
 from flashtrain.host import StreamFull, ZoneInfo
-from flashtrain.host.stream_space import StreamSpace
+from flashtrain.host.streams.stream_space import StreamSpace
 from flashtrain.spec import ZoneState
 
 

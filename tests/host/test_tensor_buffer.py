@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from flashtrain.host import ArrayError, BufferFull
-from flashtrain.host.tensor_buffer import TensorBuffer
+from flashtrain.host.memory.tensor_buffer import TensorBuffer
 
 BLOCK = 512
 

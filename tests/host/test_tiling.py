@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flashtrain.host import ArrayError, TensorMismatch
-from flashtrain.host.tiling import GRADIENT_DTYPES, TileLayout, join_tensors, split_tensors
+from flashtrain.host.state.tiling import GRADIENT_DTYPES, TileLayout, join_tensors, split_tensors
 from flashtrain.spec import PRESETS
 from flashtrain.spec.geometry import Place
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode

@@ -1,13 +1,8 @@
-"""Lets the tests here import what lies beside them, and shows what became of the faults."""
-
-import sys
-from pathlib import Path
+"""Prints the table of planted faults."""
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from trial import ROW
+from tests.mutation.trial import ROW
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,9 +1,10 @@
 """Faults planted in the RTL, each of which the ordinary tests must find."""
 
 import pytest
-from catalogue import FAULTS
-from fault import ROOT, Fault
-from trial import ROW, Outcome, try_fault, try_nothing
+
+from tests.mutation.catalogue import FAULTS
+from tests.mutation.fault import ROOT, Fault
+from tests.mutation.trial import ROW, Outcome, try_fault, try_nothing
 
 PLANTED = [
     pytest.param(fault, id=fault.name, marks=() if fault.quick else pytest.mark.long) for fault in FAULTS

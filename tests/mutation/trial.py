@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
-from fault import ROOT, Fault
+from tests.mutation.fault import ROOT, Fault
 
 ROW = "mutation"
 """Property of a test whose value is a row of the table of faults."""
@@ -55,9 +55,11 @@ class Verdict:
 def stages(fault: Fault) -> list[Stage]:
     """The tests of the unit on the simulator that needs no compiler, all of them, those of the part, those of
     the controller, those of the system."""
-    part = str(Path("rtl", *Path(fault.file).parent.parts))
+    part = Path("rtl", *Path(fault.file).parent.parts)
+    while not (ROOT / "tests" / part).is_dir():
+        part = part.parent
     own = [Stage(fault.tests, "icarus", 900), Stage(fault.tests, "", 1800)]
-    wider = [Stage(paths, "", 3600) for paths in (part, "rtl/fms", "system")]
+    wider = [Stage(paths, "", 3600) for paths in (str(part), "rtl/controller", "system")]
     return own + [stage for stage in wider if stage.paths not in ("rtl", fault.tests)]
 
 

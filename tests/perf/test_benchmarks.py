@@ -27,11 +27,11 @@ from flashtrain.perf.update_lanes import ControllerLanes, UpdatedTile
 from flashtrain.perf.update_places import HostLink
 from flashtrain.perf.use_recorder import UseRecorder
 from flashtrain.perf.wear import wear_spread
-from flashtrain.sim.rtl_link import RtlLink
-from flashtrain.sim.trace_array import ArrayTrace, DeviceTraceWindow
-from flashtrain.sim.trace_milestones import TraceRecorder
-from flashtrain.sim.trace_window import NoTrace
-from flashtrain.sim.update_lane import update_lanes
+from flashtrain.sim.link.rtl_link import RtlLink
+from flashtrain.sim.trace.array import ArrayTrace, DeviceTraceWindow
+from flashtrain.sim.trace.milestones import TraceRecorder
+from flashtrain.sim.trace.window import NoTrace
+from flashtrain.sim.update_lane.update_lane import update_lanes
 from flashtrain.spec import preset
 from flashtrain.spec.streams import UPDATE_NODE
 
@@ -65,7 +65,7 @@ def test_read_sequential_is_below_the_channel_bound():
 def test_append_latency_is_the_sum_of_its_stages():
     with tiny() as device:
         measured = append_latency(device, TraceRecorder(device.link), quick=True)
-    total, stages = measured.note.split(" clocks: ")
+    total, stages = measured.note.split(" cycles: ")
     clocks = [int(stage.rsplit(" ", 1)[1]) for stage in stages.split(", ") if stage[-1].isdigit()]
     assert len(clocks) == len(STAGES) == len(Milestone) - 1
     assert sum(clocks) == int(total)
@@ -179,7 +179,7 @@ def test_update_in_the_controller():
     assert list(found.elsewhere) == [both, one] and len(lanes) == 2
     # To the clock what tests/rtl/update_lane expects of a tile, beside the first.
     clocks, parameters = 2902, ADAM.tile(TINY).parameters
-    assert all(f"takes {clocks:,} clocks for" in run.computing for run in found.elsewhere.values())
+    assert all(f"takes {clocks:,} cycles for" in run.computing for run in found.elsewhere.values())
     limit = parameters * TINY.timing.clock_hz / clocks
     # The slope is that of 4 programs on each die, which come in pairs: the lane itself never waits.
     assert 0.85 < found.elsewhere[one].parameters_per_second / limit <= 1.01
@@ -214,8 +214,8 @@ def test_update_energy():
 
 
 def test_a_device_that_does_not_go_on():
-    with tiny() as device, pytest.raises(BenchmarkError, match="is 0 after 2000 clocks; expected 1"):
-        run_until(device, lambda _: 0, 1, step=100, patience=2000)
+    with tiny() as device, pytest.raises(BenchmarkError, match="is 0 after 2000 cycles; expected 1"):
+        run_until(device, lambda _: 0, 1, step=100, most_cycles=2000)
 
 
 def test_a_link_without_a_trace():
@@ -229,10 +229,10 @@ def test_the_command(tmp_path, capsys):
     assert main(["bench", *names, "--preset", "tiny", "--quick", "--output", str(file)]) == 0
     results = json.loads(file.read_text())
     assert [result["name"] for result in results] == names
-    assert all((result["preset"], result["link"]) == ("tiny", "rtl") for result in results)
+    assert all((result["configuration"], result["link"]) == ("tiny", "rtl") for result in results)
     assert set(results[0]) == {
-        "name", "preset", "link", "value", "unit", "bound", "share", "asked", "met", "clocks", "seconds",
-        "bytes", "note", "use",
+        "name", "configuration", "link", "value", "unit", "bound", "share", "asked", "met", "cycles",
+        "seconds", "bytes", "note", "use",
     }  # fmt: skip
     text = capsys.readouterr().out
     assert "append_latency" in text and "decode, check, reserve" in text
@@ -267,11 +267,11 @@ def test_wear_spread():
 def test_the_quick_table(tmp_path, request):
     """In short runs without the rows for which alone a device would be built."""
     file, long = tmp_path / "results.json", request.config.getoption("--long")
-    rows = [row for row in QUICK_TABLE if long or row.preset in ("small", "tiny")]
+    rows = [row for row in QUICK_TABLE if long or row.configuration in ("small", "tiny")]
     names = dict.fromkeys(row.benchmark for row in rows)
     code = main(["bench", "--quick", *names, "--output", str(file)])
     results = json.loads(file.read_text())
-    assert [Row(result["name"], result["preset"]) for result in results] == rows
+    assert [Row(result["name"], result["configuration"]) for result in results] == rows
     above = {r["name"] for r in results if r["share"] is not None and r["share"] > 1 + 1e-9}
     assert not above and code == 0
 
@@ -279,7 +279,7 @@ def test_the_quick_table(tmp_path, request):
 def test_a_value_above_its_bound_is_exit_code_1(tmp_path, capsys, monkeypatch):
     from flashtrain.perf import commands
 
-    monkeypatch.setattr(commands, "MOST_CLOCKS", 4)
+    monkeypatch.setattr(commands, "MOST_CYCLES", 4)
     file = tmp_path / "results.json"
     assert main(["bench", "command_interval", "--preset", "tiny", "--quick", "--output", str(file)]) == 1
     assert "command_interval on tiny: " in capsys.readouterr().err
@@ -293,15 +293,15 @@ def test_the_rows_of_the_table():
         "ocowfc_single_page", "ocowfc_cached", "metadata_bytes", "buffer_bytes", "simulation_speed",
     ]  # fmt: skip
     assert [row.benchmark for row in TABLE[: len(full_scale)]] == full_scale
-    presets = dict.fromkeys(row.preset for row in TABLE)
+    presets = dict.fromkeys(row.configuration for row in TABLE)
     assert list(presets) == ["behemoth", "behemoth_wide", "ocowfc", "small", "tiny"]
-    assert [row.benchmark for row in TABLE if row.preset == "small"] == [
+    assert [row.benchmark for row in TABLE if row.configuration == "small"] == [
         "append_erased", "read_sequential", "append_latency", "command_interval", "simulation_speed",
         "update_adam", "update_adam_bf16", "update_momentum", "update_sgd",
         "update_speedup_host", "update_speedup_controller", "update_energy_ratio", "recovery_time",
     ]  # fmt: skip
     assert {row.benchmark for row in TABLE} == {row.benchmark for row in QUICK_TABLE} == set(BENCHMARKS)
-    assert not {row.preset for row in QUICK_TABLE} & {"behemoth", "behemoth_wide"}
+    assert not {row.configuration for row in QUICK_TABLE} & {"behemoth", "behemoth_wide"}
 
 
 def test_rows_that_are_asked_for():
@@ -310,6 +310,6 @@ def test_rows_that_are_asked_for():
         Row("append_erased", preset) for preset in ("behemoth", "behemoth_wide", "small")
     ]
     assert rows_for(["mixed_1_1"], "tiny", quick=False) == [Row("mixed_1_1", "tiny")]
-    assert {row.preset for row in rows_for([], "ocowfc", quick=True)} == {"ocowfc"}
+    assert {row.configuration for row in rows_for([], "ocowfc", quick=True)} == {"ocowfc"}
     with pytest.raises(UnknownBenchmark, match="no benchmark 'appends'; expected some of append_erased, "):
         rows_for(["appends"], None, quick=False)

@@ -4,11 +4,11 @@ import pytest
 
 from flashtrain.perf.array_work import ArrayKind, ArrayWork
 from flashtrain.perf.die_time import (
+    BUS_IDLE,
     COMMANDS,
     DATA_IN,
     DATA_OUT,
     OTHER_DIE,
-    RESTS,
     BusKind,
     BusWork,
     DeviceTrace,
@@ -44,14 +44,14 @@ def test_each_clock_of_an_array_has_a_name():
     shares = array_shares(DeviceTrace(arrays, buses), begin=100, dies=2)
     assert shares == pytest.approx({
         "programs": 0.1, "senses": 0.1, "erases": 0.1,
-        DATA_IN: 0.05, DATA_OUT: 0.1, OTHER_DIE: 0.15, COMMANDS: 0.02, RESTS: 0.38,
+        DATA_IN: 0.05, DATA_OUT: 0.1, OTHER_DIE: 0.15, COMMANDS: 0.02, BUS_IDLE: 0.38,
     })  # fmt: skip
 
 
 def test_arrays_share_the_time():
     arrays = [array(ArrayKind.PROGRAM, 0, 100, die=0), array(ArrayKind.PROGRAM, 75, 100, die=1)]
     shares = array_shares(DeviceTrace(arrays, []), begin=0, dies=2)
-    assert shares["programs"] == 0.625 and shares[RESTS] == 0.375
+    assert shares["programs"] == 0.625 and shares[BUS_IDLE] == 0.375
 
 
 def test_of_nothing():

@@ -28,16 +28,16 @@ def test_bound(value, bound, share, within):
 
 def test_document():
     assert result(1.0, 2.0).document() == {
-        "name": "name", "preset": "small", "link": "rtl", "value": 1.0, "unit": "GB/s", "bound": 2.0,
-        "share": 0.5, "asked": "", "met": None, "clocks": 1000, "seconds": 1.5, "bytes": 4096,
+        "name": "name", "configuration": "small", "link": "rtl", "value": 1.0, "unit": "GB/s", "bound": 2.0,
+        "share": 0.5, "asked": "", "met": None, "cycles": 1000, "seconds": 1.5, "bytes": 4096,
         "note": "a note", "use": None,
     }  # fmt: skip
 
 
-def snapshot(centre: dict[Counter, int], channels: dict[ChannelCounter, int]) -> Snapshot:
+def snapshot(front_end: dict[Counter, int], channels: dict[ChannelCounter, int]) -> Snapshot:
     return Snapshot(
         SMALL,
-        {counter.name: centre.get(counter, 0) for counter in Counter},
+        {counter.name: front_end.get(counter, 0) for counter in Counter},
         {counter.name: channels.get(counter, 0) for counter in ChannelCounter},
     )
 

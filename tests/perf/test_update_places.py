@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flashtrain.host.tiling import TileLayout
+from flashtrain.host.state.tiling import TileLayout
 from flashtrain.perf.update_lanes import ControllerLanes, UpdatedTile
 from flashtrain.perf.update_places import ChunkWork, HostLink
 from flashtrain.spec import ConfigError, preset

@@ -58,7 +58,7 @@ def test_strengths_of_presets_follow():
     tiny = PRESETS["tiny"].geometry
     assert needed_strength(tiny.identified_page_bytes) == 10
     with pytest.raises(
-        ConfigError, match=r"code.strength is 10; expected parity that fits 16 spare bytes, not 24"
+        ConfigError, match=r"config.code_strength is 10; expected parity that fits 16 spare bytes, not 24"
     ):
         PageCode.of(tiny, 10)
 

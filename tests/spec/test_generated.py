@@ -10,7 +10,8 @@ import pytest
 
 from flashtrain.spec import Completion, Opcode, Port, Status, Submission, ZoneState, registers
 from flashtrain.spec.comments import comments
-from flashtrain.spec.generate import FOLDER, generated
+from flashtrain.spec.configuration_page import page_with_tables
+from flashtrain.spec.generate import CONFIGURATION_PAGE, FOLDER, generated
 from flashtrain.spec.header import header
 from flashtrain.spec.optimizer import AdamConstant, CopyFormat, OptimizerCode
 from flashtrain.spec.registers import Counter, PortRegister, State, StreamRegister
@@ -23,6 +24,12 @@ ROOT = Path(__file__).parent.parent.parent
 def test_file_is_up_to_date(name):
     committed = (ROOT / FOLDER / name).read_text()
     assert committed == generated()[name], f"{name} is stale: run `python -m flashtrain.spec.generate`"
+
+
+def test_tables_of_configurations_are_up_to_date():
+    page = (ROOT / CONFIGURATION_PAGE).read_text()
+    assert page_with_tables(page) == page, "tables are stale: run `python -m flashtrain.spec.generate`"
+    assert page.count("\n| `") > 60
 
 
 class Fruit(IntEnum):

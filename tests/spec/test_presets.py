@@ -151,7 +151,7 @@ def test_unknown_preset():
 
 
 def test_parity_has_to_fit():
-    with pytest.raises(ConfigError, match=r"code\.strength"):
+    with pytest.raises(ConfigError, match=r"config\.code_strength"):
         replace(preset("tiny"), code_strength=10)
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from flashtrain.host import CompletionEntry, Device, FunctionalLink, Link, LinkFactory, open_device, raw_entry
-from flashtrain.host.entries import parse_completion
-from flashtrain.sim.rtl_link import RtlLink
+from flashtrain.host.queues.entries import parse_completion
+from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec import FmsConfig, Opcode, Port, Status, preset
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
 

@@ -8,7 +8,7 @@ import pytest
 from flashtrain.host import open_device
 from flashtrain.numerics.page_codec import PageCodec
 from flashtrain.numerics.page_randomizer import without_key
-from flashtrain.sim.rtl_link import RtlLink
+from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec.identity import is_identity
 from flashtrain.spec.presets import TINY_ECC
 from flashtrain.spec.streams import UPDATE_NODE

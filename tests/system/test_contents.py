@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flashtrain.host import StreamFull
-from flashtrain.host.command_errors import AccessDenied, InvalidWrite, UnwrittenBlock
+from flashtrain.host.queues.command_errors import AccessDenied, InvalidWrite, UnwrittenBlock
 from flashtrain.spec import Port
 
 

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from flashtrain.host import Device, StreamFull, TensorGroup, open_device
-from flashtrain.host.command_errors import MediaError
-from flashtrain.sim.nand_errors import (
+from flashtrain.host.queues.command_errors import MediaError
+from flashtrain.sim.link.rtl_link import RtlLink
+from flashtrain.sim.nand.errors import (
     Ageing,
     ErrorModel,
     PagePlace,
@@ -23,7 +24,6 @@ from flashtrain.sim.nand_errors import (
     program_fails,
     wrong_bits,
 )
-from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.spec import NodeTable, Port, ZoneState, preset
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.registers import ChannelCounter, StreamRegister, stream_register
@@ -105,7 +105,7 @@ def test_a_model_without_errors_changes_nothing():
             link.pass_time(1e9)
             back = stream.read(stored)
             assert not link.flipped_bits().any() and link.take_flips().size == 0
-            return back.tobytes(), link.clocks
+            return back.tobytes(), link.cycles
 
     assert run(None) == run(ErrorModel()) == run(even(0.0, seed=9))
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from flashtrain.host import BadBlock, Device, FunctionalLink, open_device
-from flashtrain.host.command_errors import CommandError
 from flashtrain.host.functional.flash import MarkedBlockTouched
-from flashtrain.host.marks import MarkReader
-from flashtrain.sim.nand_errors import FactoryMark, even, factory_marks
-from flashtrain.sim.nand_errors.factory import mark_content
-from flashtrain.sim.rtl_link import ProtocolViolation, RtlLink
+from flashtrain.host.queues.command_errors import CommandError
+from flashtrain.host.recovery.marks import MarkReader
+from flashtrain.sim.link.rtl_link import ProtocolViolation, RtlLink
+from flashtrain.sim.nand.errors import FactoryMark, even, factory_marks
+from flashtrain.sim.nand.errors.factory import mark_content
 from flashtrain.spec import Opcode, Port, Status, preset
 from flashtrain.spec.bad_blocks import FACTORY_SHARE, marked_pages
 from flashtrain.spec.identity import PageIdentity

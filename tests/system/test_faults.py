@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from flashtrain.attack.faults import Campaign, Spoilt
-from flashtrain.attack.faults.conditions import Conditions
 from flashtrain.cli.main import main
-from flashtrain.sim.nand_errors import Wear, even
+from flashtrain.sim.nand.errors import Wear, even
 from flashtrain.spec import ConfigError, preset
+from flashtrain.stress.faults import Campaign, Spoilt, Tally
+from flashtrain.stress.faults.conditions import Conditions
 
 TINY = preset("tiny")
 CODED = preset("tiny_ecc")
@@ -18,7 +18,7 @@ CODED = preset("tiny_ecc")
 def test_training_on_cells_that_forget(
     seed: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("flashtrain.attack.faults.campaign.RUNS_PER_PROCESS", 1)  # so there are two batches
+    monkeypatch.setattr("flashtrain.stress.faults.campaign.RUNS_PER_PROCESS", 1)  # so there are two batches
     runs = request.config.getoption("--long") or 3
     tally = Campaign(CODED, seed, iterations=3).run(runs)
     print(tally)
@@ -54,6 +54,26 @@ def test_without_a_lost_die_no_error_is_excused(monkeypatch: pytest.MonkeyPatch)
         Campaign(CODED, 1, iterations=3, hangs=True).run_once(3)
 
 
+@pytest.mark.parametrize("tally", [Tally(runs=2, losses=8), Tally(runs=2, wrong_bits=7, ended=2)])
+def test_runs_that_tried_nothing_fail(
+    tally: Tally, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """No fault occurred, or all runs ended before their first loss."""
+    monkeypatch.setattr(Campaign, "run", lambda *_: tally)
+    assert main(["faults", "--runs", "2", "--json"]) == 1
+    output = capsys.readouterr()
+    assert "NOTHING TRIED" in output.err and json.loads(output.out)["judged"] is False
+
+
+def test_what_a_reader_sees(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setattr(Campaign, "run", lambda *_: Tally(runs=2, losses=16, wrong_bits=1234, corrected=7))
+    assert main(["faults", "--runs", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith("all the same as plain NumPy to the last bit")
+    assert lines[1] == "wrong bits      1,234 sensed; the channels corrected 7 of them, in 0 pages"
+    assert all(len(line) <= 110 for line in lines)
+
+
 def test_a_device_without_a_code():
     with pytest.raises(ConfigError, match="code_strength"):
         Campaign(TINY, 1)
@@ -62,7 +82,7 @@ def test_a_device_without_a_code():
 def test_command(capsys: pytest.CaptureFixture[str]):
     assert main(["faults", "--runs", "1", "--iterations", "2", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["runs"] == 1 and document["spoilt"] is None and document["clocks"] > 100_000
+    assert document["runs"] == 1 and document["spoilt"] is None and document["cycles"] > 100_000
 
 
 def test_a_spoilt_run_can_be_seen_again(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):

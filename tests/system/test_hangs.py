@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from flashtrain.host import Device, StreamFull, TensorGroup, open_device
-from flashtrain.host.command_errors import MediaError
-from flashtrain.sim.nand_errors import (
+from flashtrain.host.queues.command_errors import MediaError
+from flashtrain.sim.link.rtl_link import RtlLink
+from flashtrain.sim.nand.errors import (
     CUT_RECORD,
     ErrorModel,
     PagePlace,
@@ -16,7 +17,6 @@ from flashtrain.sim.nand_errors import (
     program_hangs,
     sense_hangs,
 )
-from flashtrain.sim.rtl_link import RtlLink
 from flashtrain.spec import NodeTable, Port, Status, ZoneState, preset
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
 from flashtrain.spec.registers import ChannelCounter

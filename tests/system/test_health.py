@@ -9,8 +9,8 @@ import pytest
 
 from flashtrain.host import Device, FunctionalLink, StoredArray, open_device
 from flashtrain.numerics.page_randomizer import without_key
-from flashtrain.sim.nand_errors import Ageing, ErrorModel, read_of
-from flashtrain.sim.rtl_link import RtlLink
+from flashtrain.sim.link.rtl_link import RtlLink
+from flashtrain.sim.nand.errors import Ageing, ErrorModel, read_of
 from flashtrain.spec import Completion, Opcode
 from flashtrain.spec.presets import TINY_ECC
 from flashtrain.spec.streams import SINGLE_NODE

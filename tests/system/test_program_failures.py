@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from flashtrain.host import Device, open_device
-from flashtrain.host.command_errors import MediaError
+from flashtrain.host.queues.command_errors import MediaError
 from flashtrain.numerics.page_randomizer import without_key
-from flashtrain.sim.nand_errors import ErrorModel, Wear
-from flashtrain.sim.rtl_link import RtlLink
+from flashtrain.sim.link.rtl_link import RtlLink
+from flashtrain.sim.nand.errors import ErrorModel, Wear
 from flashtrain.spec import Opcode, Status, ZoneState, preset
 from flashtrain.spec.streams import SINGLE_NODE
 
@@ -161,9 +161,9 @@ def test_moves_take_nothing_but_time(link, device, seed):
     written = content(numbers, G.superpage * rows)
     stream.append(written)
     break_blocks_of(link, written, rows)
-    before, array = link.clocks, content(numbers, G.superpage)
+    before, array = link.cycles, content(numbers, G.superpage)
     stored = stream.append(array)
-    clocks = link.clocks - before
+    clocks = link.cycles - before
     assert G.planes * move_clocks(rows) < clocks < 1.5 * G.planes * move_clocks(rows) + 20_000
     assert np.array_equal(stream.read(stored), array)
     assert total(device, "SETS_REPEATED") == G.channels * G.dies

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flashtrain.host import open_device
-from flashtrain.host.queue_pair import QueuePair
+from flashtrain.host.queues.queue_pair import QueuePair
 from flashtrain.spec import Completion, Opcode, Port, Status
 from flashtrain.spec.registers import Register, cq_head_doorbell, sq_tail_doorbell
 

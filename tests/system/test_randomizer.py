@@ -8,7 +8,7 @@ import pytest
 from flashtrain.host import TensorGroup, open_device
 from flashtrain.numerics import copy_of
 from flashtrain.numerics.page_randomizer import without_key
-from flashtrain.sim.rtl_link import RtlLink
+from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
 from flashtrain.spec.presets import TINY_ECC
 from flashtrain.spec.streams import UPDATE_NODE

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from flashtrain.host import Device, Link, TensorGroup, open_device
-from flashtrain.host.command_errors import MediaError
+from flashtrain.host.queues.command_errors import MediaError
 from flashtrain.spec import Port, ZoneState
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.streams import UPDATE_NODE

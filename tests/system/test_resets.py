@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flashtrain.host import DeviceClosed, RegisterError, open_device
-from flashtrain.host.command_errors import UnwrittenBlock, ZoneOffline
+from flashtrain.host.queues.command_errors import UnwrittenBlock, ZoneOffline
 from flashtrain.spec import Port, ZoneState
 from flashtrain.spec.registers import Register, State, StreamRegister, sq_tail_doorbell, stream_register
 
@@ -22,7 +22,7 @@ def test_a_stream_reset_empties_that_stream_only(device, link):
         stream.reset()
         assert generation(link, stream) == expected
         with pytest.raises(UnwrittenBlock):
-            stream.read(stored)
+            stream.read_blocks(stored.lba, 1)
         assert {zone.state for zone in stream.report()} == {ZoneState.EMPTY}
     assert np.array_equal(other.read(kept), np.arange(5))
     assert generation(link, other) == 0
@@ -68,9 +68,9 @@ def test_zone_reset_forgets_its_data_only(device, config):
     stream.reset_zone(0)
     assert (stream.read(b) == 2).all()
     with pytest.raises(UnwrittenBlock):
-        stream.read(a)
+        stream.read_blocks(a.lba, 1)
     stream.write(0, np.full(page, 3, np.uint8))
-    assert (stream.read(a) == 3).all()
+    assert (stream.read_blocks(a.lba, 1) == 3).all()
 
 
 def test_zones_are_used_again_and_again(device, config):
@@ -121,7 +121,7 @@ def test_format_erases(device):
     device.format()
     assert {zone.state for zone in stream.report()} == {ZoneState.EMPTY}
     with pytest.raises(UnwrittenBlock):
-        stream.read(stored)
+        stream.read_blocks(stored.lba, 1)
     assert np.array_equal(stream.read(stream.append(np.ones(10))), np.ones(10))
 
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from flashtrain.attack.powercut.failing_link import FailingLink, PowerFailed
 from flashtrain.host import DataExpired, Device, FunctionalLink, Link, OldZone, open_device
-from flashtrain.host.command_errors import MediaError
-from flashtrain.sim.nand_errors import Ageing, ErrorModel
-from flashtrain.sim.rtl_link import RtlLink
+from flashtrain.host.queues.command_errors import MediaError
+from flashtrain.sim.link.rtl_link import RtlLink
+from flashtrain.sim.nand.errors import Ageing, ErrorModel
 from flashtrain.spec import NodeTable, Opcode, Port, Status, ZoneState, preset
 from flashtrain.spec.registers import Register
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE, Expired, Retention
+from flashtrain.stress.powercut.failing_link import FailingLink, PowerFailed
 
 MINUTES, DAYS, YEARS = (which.limit for which in Retention)
 TINY = preset("tiny")
@@ -163,12 +163,12 @@ def test_the_power_fails_during_a_refresh(random, part):
         empty = empty_zones(device, "inputs")
         rtl.pass_time(YEARS)
         quarter = 30_000  # it takes some 118,000 clocks, and so does a recovery
-        link.time = rtl.clocks + quarter * part + int(random.integers(quarter))
+        link.time = rtl.cycles + quarter * part + int(random.integers(quarter))
         with suppress(PowerFailed):
             device.refresh()
         for span in (120_000, None):
             link.power_cycle()
-            link.time = None if span is None else rtl.clocks + int(random.integers(span))
+            link.time = None if span is None else rtl.cycles + int(random.integers(span))
             with suppress(PowerFailed):
                 device = open_device(link=link, node=WIDE, recover=True)
         for one, part_of in zip(stored, data, strict=True):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from flashtrain.host import Device, StateLost, TensorGroup, open_device
-from flashtrain.host.command_errors import MediaError
+from flashtrain.host.queues.command_errors import MediaError
 from flashtrain.numerics.page_randomizer import without_key
-from flashtrain.sim.nand_errors import Ageing, ErrorModel, PagePlace, PageRead, read_of, wrong_bits
-from flashtrain.sim.rtl_link import RtlLink
+from flashtrain.sim.link.rtl_link import RtlLink
+from flashtrain.sim.nand.errors import Ageing, ErrorModel, PagePlace, PageRead, read_of, wrong_bits
 from flashtrain.spec import Opcode, Status
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.presets import TINY_ECC

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from flashtrain.host import Device, FunctionalLink, open_device
-from flashtrain.host.command_errors import CommandError
 from flashtrain.host.conformance import compare_links
-from flashtrain.sim.nand_errors import ErrorModel, Wear
-from flashtrain.sim.rtl_link import RtlLink
+from flashtrain.host.queues.command_errors import CommandError
+from flashtrain.sim.link.rtl_link import RtlLink
+from flashtrain.sim.nand.errors import ErrorModel, Wear
 from flashtrain.spec import Opcode, Port, Status, preset
 from flashtrain.spec.identity import PageIdentity, RestoreAction, is_identity
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from flashtrain.attack.powercut.under_way import Below, judge_below
 from flashtrain.host import Device, StoredArray, open_device
-from flashtrain.sim.rtl_link import RtlLink
-from flashtrain.sim.trace import Kind
+from flashtrain.sim.link.rtl_link import RtlLink
+from flashtrain.sim.trace.trace import Kind
 from flashtrain.spec import preset
 from flashtrain.spec.streams import UPDATE_NODE
+from flashtrain.stress.powercut.under_way import Below, judge_below
 
 LEFT = (0.001, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.6)
 """Of the time of a program when the power fails."""
@@ -24,7 +24,7 @@ class Cutter:
         self._random = np.random.default_rng(seed)
         self._append_one()
         link.set_tracing(True)
-        begun = link.clocks
+        begun = link.cycles
         self._stream.append(self._array())
         records = link.take_trace()
         self._takes = int(records["end"][records["kind"] == Kind.PROGRAM].min()) - begun

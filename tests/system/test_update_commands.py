@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flashtrain.host import open_device
-from flashtrain.host.state_stream import TileStep, parse_statistics
+from flashtrain.host.state.state_stream import TileStep, parse_statistics
 from flashtrain.numerics import statistics
 from flashtrain.spec import (
     Access,

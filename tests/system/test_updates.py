@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from flashtrain.host import TensorGroup, open_device
-from flashtrain.host.command_errors import MediaError
+from flashtrain.host.queues.command_errors import MediaError
 from flashtrain.numerics import copy_of, norm, statistics
-from flashtrain.sim.nand_errors import PagePlace
-from flashtrain.sim.rtl_link import RtlLink
+from flashtrain.sim.link.rtl_link import RtlLink
+from flashtrain.sim.nand.errors import PagePlace
 from flashtrain.spec import preset
 from flashtrain.spec.identity import PageIdentity, is_identity
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input, OptimizerCode

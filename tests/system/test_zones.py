@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flashtrain.host import CommandError, open_device
-from flashtrain.host.command_errors import (
+from flashtrain.host.queues.command_errors import (
     InvalidZoneTransition,
     LbaOutOfRange,
     TooManyZones,

@@ -14,7 +14,7 @@ from flashtrain.host import (
 )
 from flashtrain.numerics import HyperparameterError, copy_of, gradient_values
 from flashtrain.numerics.float32 import to_bfloat16
-from flashtrain.spec import preset
+from flashtrain.spec import ConfigError, preset
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.training.errors import ParameterError
@@ -364,3 +364,154 @@ def test_training_goes_on_after_a_loss_of_power(random):
                 flash = FlashOptimizer(parameters, optimizer, device, recovered=True)
                 for parameter, w in zip(parameters, reference.w, strict=True):
                     assert parameter.data.tobytes() == w.tobytes()
+
+
+@pytest.mark.parametrize("copy", CopyFormat, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("steps", [0, 2])
+def test_a_resumed_run_has_the_same_bits(device, random, copy, steps):
+    """The gradients follow from the parameters' data, as in a training."""
+
+    def train(flash, weights, count):
+        for _ in range(count):
+            flash.step([np.tanh(F(3) * w).astype(F) for w in weights])
+
+    weights = tensors(random)
+    flash = FlashOptimizer(weights, AdamW(0.01), device, copy_format=copy)
+    train(flash, weights, steps)
+    saved, held = flash.state_dict(), [w.copy() for w in weights]
+    train(flash, weights, 3)
+    expected = flash.weights()
+    with open_device("tiny", node=UPDATE_NODE) as other:
+        again = [np.zeros_like(w) for w in weights]
+        second = FlashOptimizer(again, AdamW(0.01), other, copy_format=copy)
+        second.load_state_dict(saved)
+        same(again, held)
+        train(second, again, 3)
+        same(again, weights)
+        same(second.weights(), expected)
+
+
+@pytest.mark.parametrize("copy", CopyFormat, ids=lambda kind: kind.name)
+def test_a_recovered_run_has_the_same_bits(random, copy):
+    with FunctionalLink(preset("tiny")) as link:
+        weights = tensors(random)
+        with open_device(link=link, node=UPDATE_NODE) as device:
+            FlashOptimizer(weights, Momentum(), device, copy_format=copy).step(tensors(random))
+            link.power_cycle()
+        again = [np.zeros_like(w) for w in weights]
+        with open_device(link=link, node=UPDATE_NODE, recover=True) as device:
+            FlashOptimizer(again, Momentum(), device, copy_format=copy, recovered=True)
+        same(again, weights)
+
+
+@pytest.mark.parametrize("step", [2.0, F(2), np.array(2.0, F), np.int64(2), 2])
+def test_steps_that_equal_an_integer_are_taken(device, random, step):
+    weights = tensors(random)
+    flash = FlashOptimizer(weights, Adam(), device)
+    saved = flash.state_dict()
+    for own in saved["state"].values():
+        own["step"] = step
+    flash.load_state_dict(saved)
+    assert flash.steps == 2 and isinstance(flash.steps, int)
+
+
+def put_step(*steps):
+    def change(saved):
+        for own, step in zip(saved["state"].values(), steps, strict=True):
+            own["step"] = step
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (put_step(2.5, 2.5, 2.5), "step of parameter 0 is 2.5; expected an integer from 0 to 4294967295"),
+        (put_step(1, -1, 1), "step of parameter 1 is -1; expected an integer"),
+        (put_step(1, 1, "1"), "step of parameter 2 is '1'; expected an integer"),
+        (put_step(1 << 32, 1, 1), "step of parameter 0 is 4294967296; expected an integer"),
+        (put_step(np.ones(2), 1, 1), r"step of parameter 0 is array\(\[1., 1.\]\); expected an integer"),
+        (put_step(float("nan"), 1, 1), "step of parameter 0 is nan; expected an integer"),
+        (put_step(1, 1, 2), "step of parameter 2 is 2; expected 1, as of parameter 0"),
+        (lambda saved: saved.pop("state"), "'state' of the state dictionary is missing; expected"),
+        (lambda saved: saved.update(state=[]), "'state' of the state dictionary is a list"),
+        (lambda saved: saved.update(param_groups=None), "'param_groups' of the state dictionary is a None"),
+        (lambda saved: saved.update(param_groups=[3]), "group 0 of the state dictionary has no 'params'"),
+        (lambda saved: saved["state"].update({1: 4}), "state of parameter 1 is a int; expected a dictionary"),
+        (lambda saved: saved["state"][0].update(w=None), "tensor 0 of W of group 0 is None; expected"),
+    ],
+)
+def test_a_state_that_is_refused_changes_nothing(device, random, change, message):
+    weights = tensors(random)
+    flash = FlashOptimizer(weights, Adam(), device)
+    flash.step(tensors(random))
+    saved, held, before = flash.state_dict(), [w.copy() for w in weights], device.counters()["APPENDS"]
+    change(saved)
+    with pytest.raises((ParameterError, TensorMismatch), match=message):
+        flash.load_state_dict(saved)
+    assert device.counters()["APPENDS"] == before
+    same(weights, held)
+    same(flash.weights(), held)
+    for given in (None, [], "state"):
+        with pytest.raises(ParameterError, match=f"is a {type(given).__name__}; expected a dictionary"):
+            flash.load_state_dict(given)
+    assert flash.steps == 1
+
+
+def test_parameters_that_cannot_take_new_weights(device, random):
+    parameters = [Parameter(w) for w in tensors(random)]
+    flash = FlashOptimizer(parameters, SGD(), device)
+    saved, before = flash.state_dict(), flash.weights()
+    g = tensors(random)
+    parameters[1].data.flags.writeable = False
+    for attempt in (lambda: flash.step(g), lambda: flash.update(g), lambda: flash.load_state_dict(saved)):
+        with pytest.raises(ParameterError, match="parameter 1 is read-only now; expected a writable array"):
+            attempt()
+    parameters[1].data.flags.writeable = True
+    flash.update(g)
+    parameters[2].data.flags.writeable = False
+    with pytest.raises(ParameterError, match="parameter 2 is read-only now"):
+        flash.commit()
+    flash.skip()
+    parameters[2].data = np.zeros(612, F)
+    with pytest.raises(ParameterError, match=r"parameter 2 is float32\[612\] now; expected float32\[613\]"):
+        flash.step(g)
+    assert flash.steps == 0
+    same(flash.weights(), before)
+
+
+def test_parameters_that_share_memory(device, random):
+    whole = np.zeros((10, 10), F)
+    for views, pair in (
+        ((whole, whole[2]), (0, 1)),
+        ((np.zeros(3, F), whole[:6], whole[5:]), (1, 2)),
+        ((whole[::2], whole.T[4:7]), (0, 1)),
+    ):
+        with pytest.raises(ParameterError, match="parameters {} and {} share memory".format(*pair)):
+            FlashOptimizer(views, SGD(), device)
+    same_element = np.lib.stride_tricks.as_strided(whole, (5, 3), (0, 4))
+    with pytest.raises(ParameterError, match="elements of parameter 0 share memory; expected a copy"):
+        FlashOptimizer([same_element], SGD(), device)
+    # Interleaved, but apart.
+    views = [whole[:, :4], whole[:, 4:], np.zeros(4, F)]
+    g = [np.asarray(random.standard_normal(view.shape), F) for view in views]
+    FlashOptimizer(views, SGD(0.5), device).step(g)
+    same([np.ascontiguousarray(view) for view in views], [F(-0.5) * one for one in g])
+
+
+def test_the_default_node_says_what_it_lacks():
+    with (
+        open_device("tiny") as device,
+        pytest.raises(ConfigError, match=r"node 'single' has no stream 'state_a' .*node=.update"),
+    ):
+        FlashOptimizer([np.zeros(3, F)], SGD(), device)
+
+
+def test_float64_says_how_to_convert(device, random):
+    with pytest.raises(ParameterError, match=r"parameter is float64; .*: .astype\(np.float32\) conv"):
+        FlashOptimizer([np.zeros(3)], SGD(), device)
+    flash = FlashOptimizer([np.zeros(3, F)], SGD(), device)
+    with pytest.raises(TensorMismatch, match=r"gradients of group 0 is float64.*: .astype\(np.float32\)"):
+        flash.step([np.zeros(3)])
+    with pytest.raises(HyperparameterError, match="max_norm is '1'"):
+        flash.step([np.zeros(3, F)], max_norm="1")

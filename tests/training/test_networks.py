@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flashtrain.training.data import digits
-from flashtrain.training.errors import DataError, ShapeError
+from flashtrain.training.errors import DataError, SeedError, ShapeError
 from flashtrain.training.layers import Linear, ReLU
 from flashtrain.training.networks import NETWORKS, Network, mlp
 from flashtrain.training.optimizers import Adam
@@ -112,3 +112,10 @@ def test_batch_sizes_out_of_range_are_refused(data, batch):
 def test_a_split_without_test_examples_is_refused():
     with pytest.raises(DataError, match="test share"):
         digits(test_share=0.0)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "1", None, True])
+def test_seeds_that_are_refused(seed):
+    for use in (mlp().initialise, lambda one: digits().batches(4, one), digits):
+        with pytest.raises(SeedError, match=f"seed is {seed!r}; expected an integer, 0 or more"):
+            use(seed)

@@ -65,10 +65,10 @@ def test_report_of_updates_by_the_core(small, data):
 
 
 def test_rate_of_updates():
-    """8 dies, tiles of 1,000 parameters in 100 clocks: at most 80 parameters per clock."""
+    """8 dies, tiles of 1,000 parameters in 100 cycles: at most 80 parameters per clock."""
     updates = UpdateTraffic(
-        clock_hz=1e6, dies=8, tile_parameters=1000, tile_clocks=100, updates=2, skips=1, parameters=8000,
-        tiles=8, gradient_bytes=32000, clocks=400,
+        clock_hz=1e6, dies=8, tile_parameters=1000, tile_cycles=100, updates=2, skips=1, parameters=8000,
+        tiles=8, gradient_bytes=32000, cycles=400,
     )  # fmt: skip
     assert (updates.rate, updates.bound, updates.share) == (20e6, 80e6, 0.25)
     assert update_lines(updates) == [

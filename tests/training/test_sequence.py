@@ -9,7 +9,7 @@ from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.training.arrays import ArraySpec
 from flashtrain.training.errors import SequenceError
 from flashtrain.training.layers import ReLU
-from flashtrain.training.networks import NETWORKS, Network, mlp
+from flashtrain.training.networks import NETWORKS, Network, convnet, mlp
 from flashtrain.training.optimizers import OPTIMIZERS, SGD, Adam
 from flashtrain.training.sequence import (
     Append,
@@ -219,6 +219,34 @@ GIVE_Y = Compute(Operation.FORWARD, "a", gives=("y",))
 def test_unsound_sequences_are_refused(steps, message):
     with pytest.raises(SequenceError, match=message):
         TrainingSequence("n", "o", 1, (X, Y), (), tuple(steps), ())
+
+
+@pytest.mark.parametrize("network", [mlp, convnet])
+@pytest.mark.parametrize("place", UpdatePlace)
+def test_data_cannot_bypass_the_flash(network, place):
+    """Without a read from host to core, or back, a sequence is refused at the step that needs it."""
+    sequence = training_sequence(network(), 8, Adam(), place)
+    for phase, name, port, step in (
+        ("iteration", "input/images", Port.CORE, "forward"),
+        ("iteration", "input/labels", Port.CORE, "loss"),
+        ("epilogue", "trained/output", Port.HOST, "collect"),
+    ):
+        steps = [one for one in getattr(sequence, phase) if one != Read(name, port)]
+        takers = [isinstance(one, Compute) and one.operation == step and name in one.takes for one in steps]
+        index = takers.index(True)
+        owner = "host" if port is Port.CORE else "core"
+        with pytest.raises(
+            SequenceError,
+            match=rf"^{phase}\[{index}\]: uses {name}, which only the {owner} has in memory; "
+            f"expected a read of it by the {port.name.lower()} port before$",
+        ):
+            replace(sequence, **{phase: tuple(steps)})
+
+
+def test_a_new_batch_has_to_be_read_anew():
+    load = (LOAD_X, Append("x", Port.HOST), Read("x", Port.CORE))
+    with pytest.raises(SequenceError, match=r"iteration\[1\]: uses x, which only the host has in memory"):
+        TrainingSequence("n", "o", 1, (X,), load, (LOAD_X, Compute(Operation.LOSS, "", ("x",))), ())
 
 
 W = TensorInfo("w", StreamRole.STATE, ArraySpec((4,)))

@@ -101,6 +101,15 @@ def change(path, value):
         ),
         (change(["iteration", 25, "constants"], ""), 'iteration[25].constants: expected a name, got ""'),
         (change(["iteration", 25, "gradients"], ...), "iteration[25].gradients: missing"),
+        (
+            change(["tensors", 0, "shape"], [10**20, 10**30]),
+            "tensors[0]: shape (100000000000000000000, 1000000000000000000000000000000)"
+            " has more than the 1099511627776 bytes of the largest tensor",
+        ),
+        (
+            change(["tensors", 0, "shape"], [1] * 65),
+            "tensors[0]: a shape has 65 dimensions; expected at most 64",
+        ),
         (change(["iteration", 1, "size"], 1), "iteration[1].size: unknown; expected only step, tensor, port"),
     ],
 )

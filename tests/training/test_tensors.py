@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from flashtrain.host import StreamFull
-from flashtrain.host.command_errors import AccessDenied
+from flashtrain.host.queues.command_errors import AccessDenied
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.training.arrays import ArraySpec

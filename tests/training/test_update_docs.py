@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from flashtrain import host, numerics
-from flashtrain.host import command_errors
+from flashtrain.host.queues import command_errors
 from flashtrain.training import errors
 
 PAGE = (Path(__file__).parents[2] / "docs" / "on-die-update.md").read_text()

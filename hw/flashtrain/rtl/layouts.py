@@ -1,14 +1,29 @@
 """Every struct that crosses from one block of the controller to another, in the order of the data's way.
 
-Zones are numbered twice: a *logical* zone is a zone of a stream (device-wide number: first zone of the stream
-plus index), a *physical* zone is where its blocks are. Blocks beyond the zone manager know physical zones
-only.
+Fields that several structs have:
+
+    ================ ================================================================================
+    zone             a *logical* zone from the decoder to the zone manager: a zone of a stream, with a
+                     device-wide number. A *physical* zone beyond it: the number of the zone's blocks.
+                     Only reads and erases name spare blocks, whose numbers follow those of the zones
+    offset           a logical block within its zone
+    die, plane       within the channel, within the die
+    row              the page within its block, as in `spec.identity`
+    buffer_block     an address in the tensor buffer, in logical blocks
+    slot             a page set's place in the write buffer
+    tag              a command in flight, from its opening to its answer
+    stream           its number, NSID - 1
+    sequence         the number of an allocation of a physical zone
+    generation       the number of resets of a stream
+    kind             the treatment of a page set (`PageKind`)
+    identity         the record that a page carries, or the part of it that a zone's pages share
+    ================ ================================================================================
 """
 
 from amaranth.lib import data, enum
 
 from flashtrain.spec import FmsConfig
-from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.geometry import LBA_BITS, bits_for
 from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.nand import BusOp
 from flashtrain.spec.nvme import Completion, Opcode
@@ -17,9 +32,9 @@ from .identity import RECORD_BITS
 
 
 class Operation(enum.Enum, shape=4):
-    """What a decoded command asks for."""
+    """The operation of a decoded command."""
 
-    INVALID = 0  # its status says why
+    INVALID = 0  # its status has the reason
     FLUSH = 1
     WRITE = 2
     READ = 3
@@ -55,7 +70,6 @@ OPERATION_OF = {
 
 STATUS_BITS = 11
 STREAM_BITS = 3  # NSID - 1
-LBA_BITS = 32  # of a namespace, as carried inside
 TIME_BITS = 32  # seconds
 
 
@@ -69,7 +83,7 @@ def event_bits(config: FmsConfig) -> int:
 
 
 class ZoneIdentity(data.StructLayout):
-    """What the pages of a zone have in common in their identity (`spec.identity`); as `SourceIdentity`."""
+    """The common part of the identities of a zone's pages (`spec.identity`), as `SourceIdentity`."""
 
     def __init__(self):
         p = PageIdentity
@@ -89,7 +103,7 @@ class StreamTable(data.StructLayout):
             "valid": 1,
             "non_volatile": 1,
             "retention": 2,  # Retention
-            "refuses": 1,  # data that are past it
+            "refuses": 1,  # reads of expired data fail
             "host": 2,  # Access bits
             "core": 2,
             "first": config.geometry.zone_bits,  # its first logical zone
@@ -98,14 +112,14 @@ class StreamTable(data.StructLayout):
 
 
 class Entry(data.StructLayout):
-    """A submission entry. `error`: the tensor buffer answered with an error; `bytes` mean nothing."""
+    """A submission entry. `error`: the tensor buffer answered with an error; `bytes` are invalid."""
 
     def __init__(self):
         super().__init__({"port": 1, "error": 1, "bytes": 512})
 
 
 class Command(data.StructLayout):
-    """A decoded command: decoder to zone manager. Checks 1 to 7 of `spec.nvme` are made: `status`."""
+    """A decoded command: decoder to zone manager. `status` is that of checks 1 to 7 of `spec.nvme`."""
 
     def __init__(self, config: FmsConfig):
         g = config.geometry
@@ -115,12 +129,12 @@ class Command(data.StructLayout):
             "port": 1,
             "cid": 16,
             "stream": STREAM_BITS,
-            "zone": g.zone_bits,  # logical, device-wide
+            "zone": g.zone_bits,  # logical
             "index": g.zone_bits,  # of the zone within its stream
             "offset": g.zone_size_bits,  # of the first block within its zone; restored zone: of the last one
             "blocks": config.count_bits,
-            "page": config.page_address_bits,  # tensor-buffer address in logical blocks
-            "address": config.address_bits,  # the same in bytes, for reports
+            "buffer_block": config.page_address_bits,
+            "address": config.address_bits,  # of a report, in bytes
             "descriptors": g.zone_bits + 1,  # room of a report, at most the stream's zones
             "partial": 1,
             "action": 8,
@@ -131,7 +145,7 @@ class Command(data.StructLayout):
             "rows": config.count_bits,  # of tiles
             "last_page": g.plane_bits,  # of a tile's gradients
             "copies": g.plane_bits + 1,  # pages of a tile
-            "events": event_bits(config),  # that the update has
+            "events": event_bits(config),  # of the update
             # Recovery:
             "physical": g.block_bits,  # the zone that is inspected or restored; past the zones: spares
             "restored_state": 4,
@@ -143,7 +157,7 @@ class Command(data.StructLayout):
 
 
 class PageKind(enum.Enum, shape=2):
-    """What a channel does with the pages of a set."""
+    """A channel's treatment of the pages of a set."""
 
     DATA = 0  # programs them
     GRADIENTS = 1  # loads them into the die, and updates a tile with them (`spec.update`)
@@ -164,11 +178,11 @@ class WriteJob(data.StructLayout):
             "zone": g.zone_bits,  # physical
             "offset": g.zone_size_bits,
             "blocks": config.count_bits,
-            "page": config.page_address_bits,
-            "last_page": g.plane_bits,  # of a page set: after it the next die's begins
+            "buffer_block": config.page_address_bits,
+            "last_page": g.plane_bits,  # of a page set; the next die's set follows it
             "source": g.zone_bits,  # GRADIENTS: physical
             "copies": g.plane_bits + 1,  # GRADIENTS: pages of each tile that are replaced
-            "source_identity": ZoneIdentity(),  # GRADIENTS: that the pages of the source must have
+            "source_identity": ZoneIdentity(),  # GRADIENTS: required of the pages of the source
             "identity": ZoneIdentity(),
             "wear": PageIdentity.wear.width,  # of the physical zone
         })  # fmt: skip
@@ -180,7 +194,7 @@ SEQUENCE_BITS = 32
 class ReadJob(data.StructLayout):
     """A checked read: zone manager to read pipeline. `statistics`: `blocks` pages, one of each die.
 
-    `inspect`: the pages come as they are, their identity in the place of their last bytes.
+    `inspect`: the pages are not checked, and their identity replaces their last bytes.
     """
 
     def __init__(self, config: FmsConfig):
@@ -191,10 +205,10 @@ class ReadJob(data.StructLayout):
             "zone": g.block_bits,  # physical
             "offset": g.zone_size_bits,
             "blocks": config.count_bits,
-            "page": config.page_address_bits,
-            "after": SEQUENCE_BITS,  # number of write jobs that must have been issued to the channels before
+            "buffer_block": config.page_address_bits,
+            "after": SEQUENCE_BITS,  # write jobs that must be issued before
             "inspect": 1,
-            "identity": ZoneIdentity(),  # that the pages must have
+            "identity": ZoneIdentity(),  # required of the pages
         })  # fmt: skip
 
 
@@ -208,7 +222,7 @@ class Opening(data.StructLayout):
             "cid": 16,
             "stream": STREAM_BITS,
             "source": STREAM_BITS,  # of an update
-            "zone": config.geometry.zone_bits,  # logical; of commands of no zone anything
+            "zone": config.geometry.zone_bits,  # logical; invalid for commands of no zone
             "operation": Operation,
             # Events until it is complete, at least 1. Of a page of a non-volatile append there are two: its
             # arrival in SRAM, which the tensor buffer can fail, and its program.
@@ -218,15 +232,17 @@ class Opening(data.StructLayout):
 
 
 class PageEvent(data.StructLayout):
-    """One page of a command is done: pipelines and channels to tracker."""
+    """An event of a command: pipelines and channels to tracker."""
 
     def __init__(self, config: FmsConfig):
         super().__init__({"tag": config.tag_bits, "failed": 1})
 
 
 class ReadEffort(data.StructLayout):
-    """What it took to have a page right: wrong bits, as many as a completion can tell, and further reads.
-    Nothing without a code."""
+    """The effort of a page: corrected bits, up to the most that a completion can carry, and further reads.
+
+    Empty without a code.
+    """
 
     def __init__(self, config: FmsConfig):
         code = config.code
@@ -247,9 +263,9 @@ class ReturnedPage(data.StructLayout):
 
 
 class Retired(data.StructLayout):
-    """A command left the tracker: tracker to zone manager, which counts a stream's commands in flight.
+    """A command has left the tracker: tracker to zone manager, which counts a stream's commands in flight.
 
-    `program_failed`: of something that it programs; `zone` is where, if the command is of a zone.
+    `program_failed`: one of its programs failed, in `zone` if the command is of a zone.
     """
 
     def __init__(self, config: FmsConfig):
@@ -263,25 +279,23 @@ class Retired(data.StructLayout):
 
 
 class Answer(data.StructLayout):
-    """What a completion entry is made from."""
+    """The answer to a command: tracker and zone manager to completion."""
 
     def __init__(self):
         super().__init__({"port": 1, "cid": 16, "status": STATUS_BITS, "result": LBA_BITS})
 
 
 def _page_place(config: FmsConfig) -> dict:
-    """`zone` is a physical one; only reads name spare blocks, which are numbered behind them."""
     g = config.geometry
     return {"zone": g.block_bits, "row": g.row_bits, "die": g.die_bits, "plane": g.plane_bits}
 
 
 class WritePage(data.StructLayout):
-    """A page announced to a channel; its data follows in the order of the announcements.
+    """A page allocated in a channel; the data follow in the order of the allocations.
 
-    Pages of GRADIENTS are announced tile by tile, from page 0 up: zone, row and die say where the new tile
-    goes, `plane` is the number of the page, and the last page of a tile has `close`. Of each tile one event
-    is reported, whatever `notify` says. The page of CONSTANTS has `plane` 0 and `close`; zone and row mean
-    nothing.
+    Pages of GRADIENTS are allocated tile by tile, from page 0 up. Zone, row and die are the place of the new
+    tile, and `plane` is the number of the page. The last page of a tile has `close`. Each tile has one event,
+    whatever `notify` is. The page of CONSTANTS has `plane` 0 and `close`; its zone and row are invalid.
     """
 
     def __init__(self, config: FmsConfig):
@@ -294,9 +308,9 @@ class WritePage(data.StructLayout):
             "notify": 1,  # report when its program has passed or failed; of constants, when they are loaded
             "close": 1,  # no more pages for its page set: program it
             "source": g.zone_bits,  # GRADIENTS: the zone of the old tile, in the same row of the same die
-            "copies": g.plane_bits + 1,  # GRADIENTS: pages of copies of a tile, which replace its first pages
-            "page": config.page_address_bits,  # GRADIENTS: where in the tensor buffer it comes from
-            "source_identity": ZoneIdentity(),  # GRADIENTS: that the old tile must have
+            "copies": g.plane_bits + 1,  # GRADIENTS: copies of a tile, which replace its first pages
+            "buffer_block": config.page_address_bits,  # GRADIENTS: the address of the page
+            "source_identity": ZoneIdentity(),  # GRADIENTS: required of the old tile
             "identity": ZoneIdentity(),
             "wear": PageIdentity.wear.width,
             "channel": PageIdentity.channel.width,
@@ -304,29 +318,28 @@ class WritePage(data.StructLayout):
 
 
 class ReadPage(data.StructLayout):
-    """A page asked of a channel; `statistics`: those of the die's updates, whatever zone, row and plane."""
+    """A page requested of a channel. `statistics`: of the die's updates; zone, row and plane are invalid."""
 
     def __init__(self, config: FmsConfig):
         super().__init__({
             **_page_place(config),
             "statistics": 1,
             "tag": config.tag_bits,
-            "page": config.page_address_bits,
+            "buffer_block": config.page_address_bits,
         })  # fmt: skip
 
 
 class ReadHead(data.StructLayout):
-    """A page that a channel has ready for the tensor buffer; its beats follow.
+    """A page that a channel offers for the tensor buffer; its beats follow.
 
-    `from_array`: it lay in the array as a page, and came with `identity`, the bytes of its record. `failed`:
-    it has more wrong bits than error correction can correct; then the identity is zeros, which are none, and
-    the effort means nothing.
+    `from_array`: the page was read from an array, and `identity` has the bytes of its record. `failed`: it
+    has uncorrectable bit errors; then the identity is zeros, which is none, and the effort is invalid.
     """
 
     def __init__(self, config: FmsConfig):
         super().__init__({
             "tag": config.tag_bits,
-            "page": config.page_address_bits,
+            "buffer_block": config.page_address_bits,
             "failed": 1,
             "from_array": 1,
             "identity": RECORD_BITS,
@@ -335,7 +348,7 @@ class ReadHead(data.StructLayout):
 
 
 class PageSet(data.StructLayout):
-    """A page set that is complete in the write buffer: write buffer to the die's agent."""
+    """A closed page set with complete data: write buffer to the die's agent."""
 
     def __init__(self, config: FmsConfig):
         g = config.geometry
@@ -353,9 +366,9 @@ class PageSet(data.StructLayout):
 
 
 class SetResult(data.StructLayout):
-    """A page set is needed no longer: the die's agent to the write buffer, which frees the slot.
+    """The end of a page set: the die's agent to the write buffer, which frees the slot.
 
-    Of DATA the set's own status is known, CONSTANTS are loaded, of GRADIENTS the copies are on their way.
+    DATA have their own status, CONSTANTS are loaded, the copies of GRADIENTS are on their way.
     """
 
     def __init__(self, config: FmsConfig):
@@ -363,7 +376,7 @@ class SetResult(data.StructLayout):
 
 
 class DieRead(data.StructLayout):
-    """A page to be read from a die: read intake to the die's agent."""
+    """A page to be read from a die: read lookup to the die's agent."""
 
     def __init__(self, config: FmsConfig):
         place = _page_place(config)
@@ -372,13 +385,14 @@ class DieRead(data.StructLayout):
             **place,
             "statistics": 1,
             "tag": config.tag_bits,
-            "page": config.page_address_bits,
+            "buffer_block": config.page_address_bits,
         })  # fmt: skip
 
 
 class SpareUse(data.StructLayout):
-    """A place of a physical zone, and the spare of its plane, counted from 0, that lies there from now on.
-    `zone` past the zones: the place of a spare block.
+    """A remap: a place of a physical zone, and the spare block of its plane, from 0, that replaces its block.
+
+    A `zone` behind the zones is the place of a spare block.
 
     Restore unit to channels; within a channel a die's agent to the block table.
     """
@@ -394,10 +408,10 @@ class SpareUse(data.StructLayout):
 
 
 class BusKind(data.StructLayout):
-    """What the arbiter has to know of a bus operation.
+    """The class of a bus operation, for the arbiter.
 
-    `moves_page` holds the bus for long; of those, `gives_page` needs room for the page. `selects` is one for
-    which a page does not wait. Some that are short take their turn as if they were of another kind (`BusOp`).
+    `moves_page` occupies the bus for a page; of these, `gives_page` needs room in the read buffer. No page
+    waits for an operation that `selects`. Some short operations have the class of another one (`BusOp`).
     """
 
     def __init__(self):
@@ -405,7 +419,7 @@ class BusKind(data.StructLayout):
 
 
 class BusRequest(data.StructLayout):
-    """An operation that a die's agent asks of the bus controller. The agent's units leave `kind` open."""
+    """A request of a die's agent for a bus operation. The agent's units do not drive `kind`."""
 
     def __init__(self, config: FmsConfig):
         g = config.geometry
@@ -415,18 +429,20 @@ class BusRequest(data.StructLayout):
             "row": g.row_bits,
             "plane": g.plane_bits,
             "slot": (config.write_sets - 1).bit_length(),  # data in: where the page is in the write buffer
-            "home": 1,  # DATA_OUT: it goes to where the page of this slot and plane came from
-            "from_array": 1,  # DATA_OUT: of a page that lay in the array
-            "tag": config.tag_bits,  # otherwise: whose page it is
-            "page": config.page_address_bits,  # and where it goes
-            **_level(config),  # that is set, or at which a page of DATA_OUT was read
+            "origin": 1,  # DATA_OUT: to the origin of the page of this slot and plane
+            "from_array": 1,  # DATA_OUT: of a page from the array
+            "tag": config.tag_bits,  # otherwise: the target
+            "buffer_block": config.page_address_bits,
+            **_level(config),  # to be set, or of a page of DATA_OUT
             "kind": BusKind(),
         })  # fmt: skip
 
 
 class PageSource(data.StructLayout):
-    """Where in its channel's arrays a page was read, and at which level, as far as somebody needs it: a
-    retry with `read_levels`, its key with a randomizer."""
+    """The place of a page in its channel's arrays, and its read level.
+
+    A retry needs all of it, with `read_levels`; the key of a randomizer needs the row and the plane.
+    """
 
     def __init__(self, config: FmsConfig):
         place = _page_place(config)
@@ -436,13 +452,13 @@ class PageSource(data.StructLayout):
 
 
 class PageRetry(data.StructLayout):
-    """A page that is to be read again, at the level of `source`."""
+    """A page to be read again, at the level of `source`."""
 
     def __init__(self, config: FmsConfig):
         super().__init__({
             "source": PageSource(config),
             "tag": config.tag_bits,
-            "page": config.page_address_bits,
+            "buffer_block": config.page_address_bits,
         })  # fmt: skip
 
 
@@ -451,28 +467,25 @@ def _level(config: FmsConfig) -> dict:
 
 
 class BufferPage(data.StructLayout):
-    """A page in the write buffer: the bus controller asks for its beats."""
+    """A page in the write buffer: the bus controller requests its beats."""
 
     def __init__(self, config: FmsConfig):
         super().__init__({"slot": (config.write_sets - 1).bit_length(), "plane": config.geometry.plane_bits})
 
 
 class PageTarget(data.StructLayout):
-    """Whose page it is and where it goes.
-
-    `from_array`: it lay in the array, and an identity follows its data.
-    """
+    """The command and the tensor-buffer address of a page. `from_array`: an identity follows its data."""
 
     def __init__(self, config: FmsConfig):
         super().__init__(_target(config))
 
 
 class FillTarget(data.StructLayout):
-    """The same of a page from a die: the bus controller announces the page of a DATA_OUT."""
+    """The target and the source of a page from a die: bus controller to read buffer, before a DATA_OUT."""
 
     def __init__(self, config: FmsConfig):
         super().__init__({**_target(config), "source": PageSource(config)})
 
 
 def _target(config: FmsConfig) -> dict:
-    return {"tag": config.tag_bits, "page": config.page_address_bits, "from_array": 1}
+    return {"tag": config.tag_bits, "buffer_block": config.page_address_bits, "from_array": 1}

@@ -1,6 +1,7 @@
 """The contract: plain data and enums that every other part imports or generates from."""
 
 from .config import FmsConfig
+from .config_file import config_text, load_config
 from .errors import ConfigError, FlashtrainError
 from .geometry import Geometry, Place
 from .nvme import Completion, Opcode, Status, Submission, ZoneAction, ZoneState
@@ -11,5 +12,5 @@ from .timing import Duration, NandTiming
 __all__ = [
     "NODES", "PRESETS", "Access", "Completion", "ConfigError", "Duration", "FlashtrainError", "FmsConfig",
     "Geometry", "NandTiming", "NodeTable", "Opcode", "Persistency", "Place", "Port", "Status", "Stream",
-    "Submission", "ZoneAction", "ZoneState", "preset",
+    "Submission", "ZoneAction", "ZoneState", "config_text", "load_config", "preset",
 ]  # fmt: skip

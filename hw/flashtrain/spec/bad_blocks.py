@@ -2,15 +2,17 @@
 
 ONFI 5.1, "Factory Defect Mapping": the first byte behind the data of the first or the last page of such a
 block is 00h; that of all others is FFh. The rest of the page is erased; or its maker has tried to write zeros
-everywhere, of which as many are there as the bad block took. Such a block is neither erased nor programmed,
-ever: it may seem to work, and the mark, which is nowhere else, would be gone.
+everywhere, and the bad block has taken some of them. Such a block is neither erased nor programmed, ever: it
+may seem to work, and the mark, which is nowhere else, would be lost.
 
-What is looked at are the bytes in the place of an identity (`spec.identity`), as the cells hold them: with
-no key, and not corrected. It is a mark if the first byte is 00h, but for a wrong bit, and the others are not
-what a page of ours leaves that was cut short while it was programmed or erased. Such a page has too few
-zeros, and never one too many: so it is none of ours if `LEAST_ZEROS` of the bits that are ones in every page
-of ours in this place are zeros. Nor is it if next to nothing else is written, or nothing else is not: it
-takes luck beyond measure to lose no bit of the first byte and nearly all of the others.
+The mark is read from the bytes in the place of an identity (`spec.identity`), as the cells hold them: with
+no key, and not corrected. The first byte of a mark is 00h, except for a wrong bit. An *interrupted* page of
+ours, whose program or erase was cut short, may begin so, too. It has too few zeros and never one too many.
+So one of two conditions must hold of the other bytes:
+
+- `LEAST_ZEROS` of the bits that are ones in every page of ours in this place are zeros.
+- Almost all bits are ones, or almost all are zeros. An interrupted page would have to keep the eight zeros of
+  its first byte, and lose almost all of the others or almost none.
 """
 
 from .geometry import Geometry, Place

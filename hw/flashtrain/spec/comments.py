@@ -1,4 +1,4 @@
-"""What the comments of this package say about the names beside them: the text of header and reference."""
+"""Comments of this package beside the names that they explain: the text of header and reference."""
 
 import ast
 import inspect

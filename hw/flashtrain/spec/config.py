@@ -1,67 +1,62 @@
 """The configuration of a flash memory system: geometry, timing, and the sizes of the controller's parts."""
 
+import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from .ecc import PageCode
-from .errors import require, require_power_of_two, require_range
+from .ecc import LANE_BYTES, PageCode
+from .errors import require, require_range
 from .geometry import Geometry, bits_for
+from .limits import check_limits, integer, switch
 from .timing import NandTiming
 from .update import SourceIdentity
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+LOOKUP_CYCLES = 5
+"""Cycles in which a die looks up the first word of its registers; every wait before data out is longer."""
 
 
 @dataclass(frozen=True)
 class FmsConfig:
-    """Everything that hardware, driver and models are built from.
+    """Everything that hardware, driver and models are built from; see each field's limits for its meaning.
 
-    write_sets: page sets of the write buffer of a channel; read_pages: page buffers for reads of a channel;
-    read_queue: read requests (pages) queued per die; commands: commands in flight; max_blocks: logical
-    blocks of one command; max_open, max_active: zones per stream; address_bits: of the tensor buffer;
-    code_strength: bits that are corrected in a code word of a page (`spec.ecc`), 0 without error correction;
-    read_levels: how often a page that cannot be corrected is read again, each time at a level that is a step
-    lower (`spec.nand`), 0 to 7;
-    randomizer: pages are stored with a key that looks random (`spec.randomizer`);
-    die_word_bytes: width of a die's page registers; late_polls: how often a die that should be ready is
-    found busy before it is given up; update_interval: clocks of a die's update unit per
-    parameter; update_divider: bus clocks per clock of the update unit.
+    The name stands in results and in names of files.
     """
 
     name: str
     geometry: Geometry
     timing: NandTiming
-    write_sets: int
-    read_pages: int
-    read_queue: int
-    commands: int = 64
-    max_blocks: int = 1024
-    max_open: int = 8
-    max_active: int = 12
-    address_bits: int = 36
-    code_strength: int = 0
-    read_levels: int = 0
-    randomizer: bool = False
-    die_word_bytes: int = 32
-    late_polls: int = 1024
-    update_interval: int = 5
-    update_divider: int = 4
+    write_sets: int = integer(2, 16, "page sets", "write buffer of a channel")
+    read_pages: int = integer(2, 64, "pages", "read buffer of a channel", power_of_two=True)
+    read_queue: int = integer(2, 256, "pages", "read requests queued for each die", power_of_two=True)
+    commands: int = integer(4, 256, "", "commands in flight", 64, True)
+    max_blocks: int = integer(1, 65535, "pages", "logical blocks of one command", 1024)
+    max_open: int = integer(1, 255, "zones", "open zones of a stream", 8)
+    max_active: int = integer(1, 255, "zones", "active zones of a stream", 12)
+    address_bits: int = integer(20, 48, "bits", "address of the tensor buffer", 36)
+    code_strength: int = integer(
+        0, 64, "bits", "errors corrected in each KiB of a page; 0 is no error correction", 0
+    )
+    read_levels: int = integer(
+        0, 7, "", "further reads of a page that cannot be corrected, each at the next lower level", 0
+    )
+    randomizer: bool = switch("pages are stored XORed with a pseudo-random key", False)
+    die_word_bytes: int = integer(LANE_BYTES, 64, "bytes", "width of a die's page registers", 32, True)
+    late_polls: int = integer(4, 65535, "", "polls of a busy die before it is taken offline", 1024)
+    update_interval: int = integer(
+        2, 64, "cycles", "cycles of the update unit from one parameter to the next", 5
+    )
+    update_divider: int = integer(2, 16, "cycles", "bus cycles in a cycle of the update unit", 4)
 
     def __post_init__(self) -> None:
         g, t = self.geometry, self.timing
-        require_range("config.write_sets", self.write_sets, 2, 16)
-        require_power_of_two("config.read_pages", self.read_pages, 64)
-        require_range("config.read_pages", self.read_pages, 2, 64)
-        require_power_of_two("config.read_queue", self.read_queue, 256)
+        named = isinstance(self.name, str) and _NAME.fullmatch(self.name) is not None
+        require(named, "config.name", self.name, "letters, digits, '_', '-' and '.', a letter or digit first")
+        check_limits("config", self)
         require_range("config.read_queue", self.read_queue, 2 * g.planes, 256)
-        require_power_of_two("config.commands", self.commands, 256)
-        require_range("config.commands", self.commands, 4, 256)
         require_range("config.max_blocks", self.max_blocks, 1, min(g.zone_capacity, 65535))
-        require_range("config.max_open", self.max_open, 1, 255)
         require_range("config.max_active", self.max_active, self.max_open, 255)
-        require_range("config.address_bits", self.address_bits, 20, 48)
-        require_power_of_two("config.die_word_bytes", self.die_word_bytes, 64)
-        require_range("config.late_polls", self.late_polls, 4, 65535)
-        require_range("config.update_interval", self.update_interval, 1, 64)
-        require_range("config.update_divider", self.update_divider, 2, 16)
         require(
             g.raw_page_bytes % self.die_word_bytes == 0,
             "config.die_word_bytes", self.die_word_bytes, f"a divisor of a page's {g.raw_page_bytes} bytes",
@@ -69,17 +64,20 @@ class FmsConfig:
         if self.code_strength != 0:
             PageCode.of(g, self.code_strength)
         require_range("config.read_levels", self.read_levels, 0, 7 if self.code_strength else 0)
-        # All planes' registers move to or from the array while it is busy, one word per clock.
+        # All planes' registers move to or from the array while it is busy, one word per cycle.
         words = g.planes * g.raw_page_bytes // self.die_word_bytes
         for name in ("tr", "tprog", "tadv"):
             require(t.clocks(name) >= words + 8, f"timing.{name}", getattr(t, name),
-                    f"at least {words + 8} clocks to move {words} register words")  # fmt: skip
-        require(
-            g.row_bits + g.plane_bits + g.block_bits <= 24, "geometry", g, "a row address of 24 bits at most"
-        )
+                    f"{_least(words + 8, t)}, to move {words} register words")  # fmt: skip
+        for name in ("trr", "tccs", "twhr"):
+            require(t.clocks(name) > LOOKUP_CYCLES, f"timing.{name}", getattr(t, name),
+                    f"{_least(LOOKUP_CYCLES + 1, t)}, to look up a register word")  # fmt: skip
+        # The bus controller remembers one die for its turnaround.
+        require(t.clocks("trhw") <= t.clocks("twc") + t.clocks("twhr"), "timing.trhw", t.trhw,
+                "at most twc and twhr together")  # fmt: skip
 
     def for_exact_data(self) -> "FmsConfig":
-        """The same without all that is there because cells err: code, read levels and randomizer."""
+        """The same configuration without code, read levels and randomizer."""
         return replace(self, code_strength=0, read_levels=0, randomizer=False)
 
     # A page on a channel's bus.
@@ -101,7 +99,7 @@ class FmsConfig:
     # The tensor-buffer side.
     @property
     def data_bytes(self) -> int:
-        """Width of the data port: as many bytes per clock as all channels together."""
+        """Width of the data port: as many bytes per cycle as all channels together."""
         return 2 * self.geometry.channels
 
     @property
@@ -147,7 +145,7 @@ class FmsConfig:
 
     @property
     def net_channel_bytes_per_second(self) -> float:
-        """What of it parity leaves; without a code the raw bandwidth."""
+        """The same without the share of parity."""
         return self.channel_bytes_per_second * self.geometry.identified_page_bytes / self.bus_page_bytes
 
     @property
@@ -156,3 +154,7 @@ class FmsConfig:
         g = self.geometry
         seconds = self.timing.clocks("tprog") / self.timing.clock_hz
         return g.channels * g.dies * g.page_set_bytes / seconds
+
+
+def _least(cycles: int, timing: NandTiming) -> str:
+    return f"at least {1000 * cycles / timing.clock_mhz:,.1f} ns, {cycles} cycles of {timing.clock_mhz} MHz"

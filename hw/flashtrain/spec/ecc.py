@@ -1,19 +1,19 @@
 """Error correction of a page: a binary BCH code over each KiB of its data. `python -m flashtrain.spec.ecc`
 prints how strong it has to be.
 
-What is protected are the bytes of a page that cross a channel's bus: data, and the identity behind them
-(`spec.identity`). They are divided in their order into *code words* of `word_bytes`; what remains, the
+The code protects the bytes of a page that cross a channel's bus: data, and the identity behind them
+(`spec.identity`). They are divided in their order into *code words* of `word_bytes`; the remainder, the
 identity, belongs to the last one. Behind them lies the *parity* of all code words, in the same order:
 
     | word 0 | word 1 | word 2 | word 3 and identity | parity 0 | parity 1 | parity 2 | parity 3 |
 
-Parity takes a multiple of `LANE_BYTES`, so that every part begins at a lane of a die's registers. What the
-code leaves of its last lane are ones, which are protected as everything else.
+Parity takes a multiple of `LANE_BYTES`, so that every part begins at a lane of a die's registers. The unused
+bits of its last lane are ones, which are protected as everything else.
 
-A code word is a polynomial over GF(2). Its bits are those of the flash *inverted*, the first bit of a byte
-being the lowest, and the first bit of the code word its coefficient of the highest degree. It is a code word
-if x, x^3, x^5 to x^(2 strength - 1) are roots of it. Inverted, because then nothing but ones is a code word
-whatever its length: an erased page reads as clean, and one with a few zeros is corrected to ones.
+A code word is a polynomial over GF(2). Its bits are those of the flash *inverted*. The first bit of a byte
+is the lowest, and the first bit of the code word is its coefficient of the highest degree. It is a code word
+if x, x^3, x^5 to x^(2 strength - 1) are roots of it. The inversion makes all ones a code word of any length.
+So an erased page reads as clean, and one with a few zeros is corrected to ones.
 """
 
 import math
@@ -55,7 +55,7 @@ class PageCode:
     def of(cls, geometry: Geometry, strength: int) -> "PageCode":
         """The code of a page of that geometry, whose spare bytes must have room for it."""
         code = cls(geometry.identified_page_bytes, strength)
-        require(code.page_bytes <= geometry.raw_page_bytes, "code.strength", strength,
+        require(code.page_bytes <= geometry.raw_page_bytes, "config.code_strength", strength,
                 f"parity that fits {geometry.raw_page_bytes - geometry.identified_page_bytes} spare bytes, "
                 f"not {code.page_bytes - code.data_bytes}")  # fmt: skip
         return code

@@ -1,5 +1,7 @@
 """Exceptions of the contract."""
 
+from typing import TypeGuard
+
 
 class FlashtrainError(Exception):
     """Base of every exception that flashtrain raises for a user's mistake or a device's answer."""
@@ -15,16 +17,18 @@ def require(condition: bool, field: str, value: object, expected: str) -> None:
         raise ConfigError(f"{field} is {value!r}; expected {expected}")
 
 
-def require_power_of_two(field: str, value: int, most: int) -> None:
-    """Raise :class:`ConfigError` unless `value` is a power of two from 1 to `most`."""
+def require_power_of_two(field: str, value: object, least: int, most: int) -> None:
+    """Raise :class:`ConfigError` unless `value` is a power of two from `least` to `most`."""
     require(
-        isinstance(value, int) and 1 <= value <= most and value & (value - 1) == 0,
-        field, value, f"a power of two from 1 to {most}",
+        _is_integer(value) and least <= value <= most and value & (value - 1) == 0,
+        field, value, f"a power of two from {least} to {most}",
     )  # fmt: skip
 
 
-def require_range(field: str, value: int, least: int, most: int) -> None:
+def require_range(field: str, value: object, least: int, most: int) -> None:
     """Raise :class:`ConfigError` unless `value` is an integer from `least` to `most`."""
-    require(
-        isinstance(value, int) and least <= value <= most, field, value, f"an integer from {least} to {most}"
-    )
+    require(_is_integer(value) and least <= value <= most, field, value, f"an integer from {least} to {most}")
+
+
+def _is_integer(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,11 +1,14 @@
-"""Writes C header and reference page: `python -m flashtrain.spec.generate`, at the root of the tree."""
+"""Writes C header, reference page and tables of configurations: `python -m flashtrain.spec.generate`, at the
+root of the tree."""
 
 from pathlib import Path
 
+from .configuration_page import page_with_tables
 from .header import header
 from .reference import reference
 
 FOLDER = Path("docs/reference")
+CONFIGURATION_PAGE = Path("docs/configuration.md")
 
 
 def generated() -> dict[str, str]:
@@ -17,6 +20,7 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, text in generated().items():
         (FOLDER / name).write_text(text)
+    CONFIGURATION_PAGE.write_text(page_with_tables(CONFIGURATION_PAGE.read_text()))
 
 
 if __name__ == "__main__":

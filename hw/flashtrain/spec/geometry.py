@@ -2,9 +2,9 @@
 
 One logical block (LBA) is one NAND page. A *zone* is one block on every plane of every die of every channel.
 The last blocks of each plane may be *spares*, which take the place of blocks that fail.
-The LBAs of a zone go round-robin over channels first, then planes, then dies, then page rows, so that one
+The LBAs of a zone go round-robin over channels first, then planes, then dies, then pages of a block. So one
 large append fills page sets on all channels at once. As in the NVMe zoned command set, a zone's *size* is its
-capacity rounded up to a power of two, so that the address fields are plain bit slices:
+capacity rounded up to a power of two. So the address fields are plain bit slices:
 
     LBA = | zone | row | die | plane | channel |
 """
@@ -12,8 +12,14 @@ capacity rounded up to a power of two, so that the address fields are plain bit 
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .errors import require_power_of_two, require_range
+from .errors import require, require_range
 from .identity import PageIdentity
+from .limits import check_limits, integer
+
+ROW_ADDRESS_BITS = 24
+"""ONFI's three row cycles."""
+LBA_BITS = 32
+"""Width of an LBA inside the controller."""
 
 
 def bits_for(count: int) -> int:
@@ -33,33 +39,32 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Geometry:
-    """Counts of everything, from the channel down to the byte.
+    """Counts of everything, from the channel down to the byte; see each field's limits for its meaning.
 
-    channels, dies (per channel), planes (per die) and page_bytes are powers of two; blocks (per plane) and
-    pages (per block) are free. spare_bytes are the bytes of a page beyond its data, of which its identity
-    takes the first (`spec.identity`). spare_blocks: the last of a plane's blocks, which no
-    zone has.
+    An LBA is cut into bit slices, so channels, dies, planes and page_bytes are powers of two. A row address
+    has `ROW_ADDRESS_BITS` and an LBA `LBA_BITS`, which bound all counts together.
     """
 
-    channels: int
-    dies: int
-    planes: int
-    blocks: int
-    pages: int
-    page_bytes: int = 4096
-    spare_bytes: int = 224
-    spare_blocks: int = 0
+    channels: int = integer(1, 64, "", "channels of the device", power_of_two=True)
+    dies: int = integer(1, 8, "", "dies of a channel", power_of_two=True)
+    planes: int = integer(1, 16, "", "planes of a die", power_of_two=True)
+    blocks: int = integer(2, 4096, "", "blocks of a plane, spare blocks included")
+    pages: int = integer(2, 4096, "", "pages of a block")
+    page_bytes: int = integer(512, 16384, "bytes", "data of a page, which is the logical block", 4096, True)
+    spare_bytes: int = integer(32, 4096, "bytes", "a page's bytes beyond its data: identity and parity", 224)
+    spare_blocks: int = integer(0, 255, "", "the last blocks of a plane, which replace blocks that fail", 0)
 
     def __post_init__(self) -> None:
-        require_power_of_two("geometry.channels", self.channels, 64)
-        require_power_of_two("geometry.dies", self.dies, 8)
-        require_power_of_two("geometry.planes", self.planes, 16)
-        require_power_of_two("geometry.page_bytes", self.page_bytes, 16384)
-        require_range("geometry.blocks", self.blocks, 2, 4096)
+        check_limits("geometry", self)
         require_range("geometry.spare_blocks", self.spare_blocks, 0, min(255, self.blocks - 2))
-        require_range("geometry.pages", self.pages, 2, 4096)
-        require_range("geometry.page_bytes", self.page_bytes, 512, 16384)
-        require_range("geometry.spare_bytes", self.spare_bytes, 32, 4096)
+        most = 1 << max(0, ROW_ADDRESS_BITS - self.row_bits - self.plane_bits)
+        require(self.blocks <= most, "geometry.blocks", self.blocks,
+                f"at most {most}: page and plane take {self.row_bits + self.plane_bits} bits of a row"
+                f" address of {ROW_ADDRESS_BITS}")  # fmt: skip
+        most = 1 << max(0, LBA_BITS - self.zone_size_bits)
+        require(self.zones <= most, "geometry.blocks", self.blocks,
+                f"at most {most} beside the spare blocks: a zone takes {self.zone_size_bits} bits of an LBA"
+                f" of {LBA_BITS}")  # fmt: skip
 
     # Widths of the fields of an LBA and of an ONFI row address.
     @property

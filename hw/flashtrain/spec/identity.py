@@ -1,14 +1,15 @@
-"""Identity of a page: what the controller writes behind its data, and what recovery rebuilds the tables from.
+"""Identity of a page: a record behind its data.
 
-It takes the first `PageIdentity.BYTES` of a page's spare bytes. A page that was read is returned only if it
-has the identity that it must have. One whose program was interrupted has none, or if it has, then the code
-says whether its data are whole (docs/recovery.md).
+The controller writes it, and recovery rebuilds the tables from it. It takes the first
+`PageIdentity.BYTES` of a page's spare bytes. A page that was read is returned only if it has the identity
+that the command asks for. A page whose program was interrupted has none; or it has one, and the code finds
+whether its data are whole (docs/recovery.md).
 
-Recovery after a loss of power is the driver's (`flashtrain.host.recovery`). With CONTROL.RECOVER the
-controller comes up with empty tables and all physical zones in use, erases nothing, and takes only INSPECT
-and RESTORE, from the host's port, until RESTORE with action END. All spare blocks are free at first: what
-they replace is told by the pages that they hold, as the rest is. Blocks that their maker has marked as bad
-(`spec.bad_blocks`) are to be replaced before END: after it zones are erased. Marks are seen while
+The driver recovers a device after a loss of power (`flashtrain.host.recovery.recovery`). With CONTROL.RECOVER
+the controller comes up with empty tables and all physical zones in use, and erases nothing. Until RESTORE
+with action END it takes only INSPECT and RESTORE, from the host's port. All spare blocks are free at first:
+the identities of their pages name the blocks that they replace. Blocks that their maker has marked as bad
+(`spec.bad_blocks`) are to be replaced before END, since zones are erased after it. Marks can be read while
 CONTROL.RAW is set.
 """
 
@@ -21,10 +22,10 @@ from .nvme import BitField
 class PageIdentity:
     """Fields of the record. `zone` is the logical zone, device-wide; `row` to `plane` are the physical place.
 
-    `sequence` numbers the allocations of physical zones: of two physical zones that claim to be the same
-    logical zone in the same generation the one with the higher sequence is meant. `wear` is how often the
-    physical zone had been erased. `updated`: written by an UPDATE, and so part of an uncommitted generation
-    unless there is a record of its commit.
+    `sequence` numbers the allocations of physical zones. Of two physical zones with the same logical zone and
+    generation the one with the higher sequence is valid. `wear` counts the erases of the physical zone.
+    `updated`: written by an UPDATE, and so part of an uncommitted generation unless there is a record of its
+    commit.
     """
 
     BYTES = 16
@@ -85,8 +86,8 @@ class RestoreAction(IntEnum):
     END: `sequence`. Of the next allocation. From here on all commands are taken.
     BLOCK: `physical`, `channel`, `die`, `plane`, `spare`. At this place of the physical zone lies the spare
         block of this number (from 0) of the same plane, instead of the zone's own. The spare is in use from
-        then on; one that must not be used is put in its own place, whose number is past the zones. Without
-        spares there is no such action.
+        then on; one that must not be used is put in its own place, whose number is past the zones. The action
+        needs spares.
     """
 
     STREAM = 1

@@ -1,31 +1,85 @@
 """Commands, status bits and bus operations of a NAND die (ONFI 5.1, section 5).
 
-A *bus operation* is what the controller's bus engine performs in one go on one die; `SEQUENCES` is its
-spelling in command, address and data cycles. Commands beyond ONFI have bytes that it leaves to the vendor:
-those of the on-die update (C0h to CCh), which `spec.update` explains, and those of a *read beside* a program
-or an erase:
+A short course of NAND memory
+-----------------------------
 
-- BCh and a row address name a page to be read, on each plane of a set; BDh senses them, or without a name the
-  next page of the same planes. They go into the data registers, whatever the cache registers hold or are
-  given.
-- A program or erase under way is suspended for that, once it has advanced for `tadv` since it began or was
-  resumed: `tsusp`, `tr`, `tres`. The die stays as ready or busy as it was; BESIDE tells that the set is
-  there.
+*Cells and pages.* A cell stores a bit as charge (an SLC cell; an MLC or TLC cell stores two or three bits). A
+program moves bits from 1 to 0, and only an erase moves them back to 1. The *page* is the smallest unit of a
+program and of a sense: a power of two of data bytes, and *spare* bytes behind them. The spare bytes have no
+special cells. Here they hold the page's identity and the parity of the code.
+
+*Blocks.* Some hundred pages form a *block*, the smallest unit of an erase. The pages of a block are
+programmed once each, in the order of their numbers. A block endures a limited number of erases, and some
+blocks are bad from the factory or fail later.
+
+*Planes.* The blocks of a die are divided among its *planes*. Each plane has page registers of its own, so all
+planes sense, program or erase at the same time. Such a *multi-plane* operation takes one page, or one block,
+of each plane, with the same page number.
+
+*Dies.* A *die*, in ONFI's words a *logical unit* (LUN), decodes commands and works alone: it is busy while
+the others of its channel go on. The dies of a *channel* share eight data lines (DQ), the strobes of commands
+(CLE) and addresses (ALE), and the data strobe (DQS). Chip enable (CE#) selects a die, and ready/busy (R/B#)
+comes back from each.
+
+*Addresses.* An address names a byte by *column* and *row*. The column, two cycles, counts bytes of a page,
+spare bytes included. The row, three cycles, names a page of the die:
+
+    row = | block | plane | page |          page lowest; see `Geometry.row_address`
+
+*Registers.* A plane has a *cache register*, which the bus reads and writes, and a *data register*, which the
+array senses into and programs from. Two registers let the bus transfer one page while the array works on
+another.
+
+*A read.* 00h, five address cycles and 30h start a sense. After tR the page is in the registers, and data out
+begins at the column. In a multi-plane read all planes but the last end with 32h in place of 30h. Then 06h to
+E0h select the plane whose page goes out. In a *cache read* 31h copies the page to the cache register and
+senses the next one meanwhile. 3Fh ends the sequence.
+
+*A program.* 80h, five address cycles and the data fill the cache register, and 10h programs them during
+tPROG. In a multi-plane program all planes but the last end with 11h, each busy for tDBSY. In a *cache
+program* 15h takes the place of 10h. The die is ready for the next page set as soon as the data registers have
+taken this one, and the array programs meanwhile. So a die can program all the time.
+
+*An erase.* 60h, three row cycles and D0h erase a block during tBERS; D1h in place of D0h adds a plane.
+
+*Status.* 70h reads the status byte of the die, 78h and a row address that of one plane. RDY: the cache
+register is free. ARDY: the array is idle. FAIL: the last operation of the array failed; valid at ARDY. FAILC:
+the one before it in a cache sequence failed; valid at RDY. So the result of a cache program comes one page
+set later, and the data stay in the controller until then.
+
+*Times.* tR takes microseconds, tPROG a hundred or more, tBERS milliseconds; a page takes some microseconds on
+the bus. Hence a channel has several dies, and its controller interleaves them: one die's data are on the bus
+while the arrays of the others work. `spec.timing` has the names and values.
+
+*Suspend.* A die may suspend a program or an erase, serve a read and resume it (tSUSP, tRES). Otherwise a read
+waits behind a program for thirty times its own duration.
+
+Commands of this project
+------------------------
+
+A *bus operation* is a unit of work of the bus controller on one die; `SEQUENCES` gives its command, address
+and data cycles. Commands beyond ONFI use bytes that ONFI leaves to the vendor. C0h to CCh belong to the
+on-die update, which `spec.update` explains. BCh to BFh belong to the *suspended read*, which runs beside a
+program or an erase:
+
+- BCh and a row address name a page, on each plane of a set. BDh senses them; without a name it senses the
+  next page of the same planes. The pages go into the data registers; the cache registers keep their content.
+- The die suspends a program or erase for the sense, once it has advanced for `tadv` since it began or was
+  resumed: `tsusp`, `tr`, `tres`. RDY and ARDY stay as they are; BESIDE reports that the set is there.
 - BEh and a row address select a page for the data out, which follows after `tccs`.
-- BFh ends it. Until then a program that waits for the array waits, because it needs the data registers.
+- BFh ends the suspended read. Until then a program that is due waits, since it needs the data registers.
 
-Those are taken while the die is ready, while it is busy with programs or erases, and within a multi-plane
-command; not while it reads otherwise or updates.
+A die accepts these commands while it is ready, while it programs or erases, and within a multi-plane command;
+not during another read or an update.
 
-A *copyback* moves a page within its plane and not over the bus, spare bytes and wrong bits included: 00h..35h
-senses it, and unless a command other than those for the status comes between, 85h with a whole address and
-10h program it there. One page at a time, with nothing changed on the way; and only if the geometry has spare
-blocks.
+A *copyback* moves a page within its plane without the bus; spare bytes and wrong bits move with it. 00h to
+35h sense the page. 85h, a whole address and 10h program it at its new place. Between them only status
+commands may come. A copyback moves one page at a time, unchanged, and needs a geometry with spare blocks.
 
-If the configuration has `read_levels`, a die has the feature READ_LEVEL (ONFI's SET FEATURES: EFh, its
-address, `tadl` later four parameters, each of them twice in a beat; busy for `tfeat`). The first parameter
-says by how many steps the level is lower at which cells are sensed from then on, the others are 0. It is set
-while the array is idle and nothing is being put together; a reset of the die and a loss of power set it to 0.
+With `read_levels` a die has the feature READ_LEVEL. ONFI's SET FEATURES sets it: EFh, its address, and after
+`tadl` four parameters, each of them twice in a beat; then the die is busy for `tfeat`. The first parameter is
+the number of steps by which the read level is lower from then on; the others are 0. The command comes while
+the array is idle and no sequence is open. A reset of the die and a loss of power set the level to 0.
 """
 
 from enum import IntEnum, IntFlag
@@ -92,7 +146,7 @@ class DieStatus(IntFlag):
 
     FAIL = 1 << 0  # the last operation of the array failed; valid while ARDY is set
     FAILC = 1 << 1  # the one before it in a cache sequence failed; valid while RDY is set
-    BESIDE = 1 << 4  # a page set that was read beside is in the data registers (ONFI: vendor specific)
+    BESIDE = 1 << 4  # the page set of a suspended read is in the data registers (ONFI: vendor specific)
     ARDY = 1 << 5  # the array is idle
     RDY = 1 << 6  # the cache register is free: the die takes commands
     WP_N = 1 << 7  # not write-protected
@@ -108,7 +162,7 @@ class AddressCycles(IntEnum):
 
 
 class DataPhase(IntEnum):
-    """What follows the address cycles on the data lines."""
+    """Data that follow the address cycles."""
 
     NONE = 0
     IN = 1  # a page from the controller, tADL after the address
@@ -128,11 +182,11 @@ class Sequence(NamedTuple):
 
 
 class BusOp(IntEnum):
-    """Operations of the bus engine, each performed whole before another may use the bus.
+    """Operations of the bus controller, each performed whole before another may use the bus.
 
-    The upper bits say what the arbiter has to know of it: values from 24 on move a page, 24 and 25 one that
-    was named before, 60 one from the die; 20 to 22 select one, other than beside. 29 to 31 move no page, and
-    23 selects none, but they take their turn as if they did.
+    The upper bits of the number say what the arbiter decides on. Values from 24 on move a page; 24 and 25
+    move one that was named before, 60 one from the die. 20 to 22 select a page, except that of a suspended
+    read. 29 to 31 move no page and 23 selects none, but the arbiter treats them alike.
     """
 
     RESET = 0
@@ -150,21 +204,21 @@ class BusOp(IntEnum):
     ERASE_MORE = 8
     ERASE_LAST = 9
     LOAD_CONSTANTS = 26
-    LOAD_GRADIENT = 27  # a page of gradients; its number is in the place of the plane
+    LOAD_GRADIENT = 27  # a page of gradients; its number takes the place of the plane
     UPDATE_SOURCE = 10  # the row that a plane senses
     UPDATE_MORE = 11  # the row that it programs
     UPDATE_LAST = 12  # the same of the last plane: update
-    UPDATE_END = 13  # program what was computed last
+    UPDATE_END = 13  # program the tile that was computed last
     SELECT_COPY = 21  # choose a page of the copies for a data output after tCCS
     SELECT_STATISTICS = 22
-    BESIDE_MORE = 14  # name one page of a set to be read beside a program or an erase
+    BESIDE_MORE = 14  # name one page of a set for a suspended read
     BESIDE_LAST = 15  # the last one: sense
     BESIDE_NEXT = 16  # sense the next page row of the same planes
     SELECT_BESIDE = 19  # choose the plane of a data output; the data may follow after tCCS
-    BESIDE_END = 17  # all that is wanted has been output
+    BESIDE_END = 17  # end of the suspended read
     PROGRAM_PAGE = 18  # name the page of a plane to be programmed; its data may follow after tADL
     BESIDE_RENEW = 2  # BESIDE_END and BESIDE_NEXT
-    SET_READ_LEVEL = 29  # of what is sensed from now on
+    SET_READ_LEVEL = 29  # of the senses from now on
     COPYBACK_READ = 30  # sense one page, to be programmed elsewhere on its plane
     COPYBACK_PROGRAM = 31  # program it there
 

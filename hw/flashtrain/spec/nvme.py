@@ -1,7 +1,7 @@
 """Commands, completions and status codes: NVMe's I/O entries with the zoned namespace command set.
 
-Numbers are those of the NVM Express Base Specification 2.0 ("Base"), the NVM Command Set Specification 1.0
-("NVM") and the Zoned Namespace Command Set Specification 1.1 ("ZNS"); opcodes from 80h are the vendor's.
+Numbers are those of three specifications: NVM Express Base 2.0 ("Base"), NVM Command Set 1.0 ("NVM") and
+Zoned Namespace Command Set 1.1 ("ZNS"). Opcodes from 80h are the vendor's.
 One logical block is one NAND page. Data pointers are a single SGL data block descriptor.
 
 Order of checks. A command is answered with the status of the *first* check that fails, on every Link:
@@ -13,17 +13,22 @@ Order of checks. A command is answered with the status of the *first* check that
 4. the port may do this to the stream (`ACCESS_DENIED`): one of read and append for reports and statistics;
    read for a read; else append, and of the source read (update) or append (commit); inspect and restore: the
    host, whatever the stream;
-5. fields (`INVALID_FIELD`): number of blocks within the transfer limit; ZSLBA of an append or update, and
-   SLBA of zone management (send unless all zones are selected, receive, retire) is the start of a zone; ZSA,
-   ZRA, generation action, restore action and reporting options known; at least 64 bytes of report; constants
-   and statistics: as many blocks as dies; update: PAGES is 1 to the planes of a die, COPIES at most PAGES,
-   ROWS at least 1, the number of blocks ROWS x channels x PAGES; update and commit: the source has as many
-   zones as the namespace; restore: where they count `restored_state` is CLOSED or FULL, `physical` is a
-   zone of the device, or of a released one or a place a spare block, and there is such a spare block in
-   such a place;
-6. data pointer: descriptor type (`SGL_TYPE_INVALID`), length equal to the blocks', or for a report to the
-   dwords' (`SGL_LENGTH_INVALID`), address a multiple of the logical block, 8 bytes for a report
-   (`SGL_GRANULARITY_INVALID`), address range inside the tensor buffer (`DATA_TRANSFER_ERROR`);
+5. fields (`INVALID_FIELD`):
+   - number of blocks within the transfer limit;
+   - ZSLBA of an append or update is the start of a zone;
+   - so is SLBA of receive, of retire, and of send unless all zones are selected;
+   - ZSA, ZRA, generation action, restore action and reporting options known; at least 64 bytes of report;
+   - constants and statistics: as many blocks as dies;
+   - update: PAGES is 1 to the planes of a die; COPIES is at most PAGES; ROWS is at least 1; the number of
+     blocks is ROWS x channels x PAGES;
+   - update and commit: the source has as many zones as the namespace;
+   - restore, where the field counts: `restored_state` is CLOSED or FULL; `physical` is a zone of the device,
+     or a spare block if it is released or put in a place; the place and its spare block exist;
+6. data pointer:
+   - descriptor type (`SGL_TYPE_INVALID`);
+   - length equal to that of the blocks, or of the dwords of a report (`SGL_LENGTH_INVALID`);
+   - address a multiple of the logical block, of 8 bytes for a report (`SGL_GRANULARITY_INVALID`);
+   - address range inside the tensor buffer (`DATA_TRANSFER_ERROR`);
 7. the zone of the first block is inside the namespace; of an inspect, the device or its spares; of a restored
    zone, it is that of the block before its write pointer (`LBA_OUT_OF_RANGE`);
 8. the stream's condition:
@@ -39,8 +44,8 @@ Order of checks. A command is answered with the status of the *first* check that
      channels x planes (`ZONE_INVALID_WRITE`); blocks fit below the capacity (`ZONE_BOUNDARY_ERROR`); an empty
      zone needs an active resource (`TOO_MANY_ACTIVE_ZONES`) and every zone not yet open an open one
      (`TOO_MANY_OPEN_ZONES`);
-   - update, of the zone of the same number of the source: offline (`ZONE_IS_OFFLINE`), written at least as
-     far as the destination will be (`UNWRITTEN_BLOCK`), not expired (`DATA_EXPIRED`);
+   - update, of the source's zone of the same number: offline (`ZONE_IS_OFFLINE`), written as far as the
+     destination will be (`UNWRITTEN_BLOCK`), not expired (`DATA_EXPIRED`);
    - read: offline (`ZONE_IS_OFFLINE`), last block in the zone, whose size counts (`ZONE_BOUNDARY_ERROR`),
      last block below the write pointer (`UNWRITTEN_BLOCK`), not expired (`DATA_EXPIRED`);
    - inspect: last block below the capacity (`ZONE_BOUNDARY_ERROR`);
@@ -50,51 +55,58 @@ Order of checks. A command is answered with the status of the *first* check that
 
 Transitions (ZNS 3.4.3.1): *close* open or closed to closed; *finish* any but read-only and offline to full,
 without resources; *open* empty, open or closed to explicitly open; *reset* any but read-only and offline to
-empty. With all zones selected, close applies to the open zones, finish to the open and closed ones, open to
-the closed ones (too few open resources for all: none changes), reset to all but read-only and offline.
-Retire makes a zone read-only or offline from any other state, but nothing leaves offline; its data stays
-readable while read-only. A stream reset is a reset with all zones selected: retired zones stay what they are.
-The result in a completion is 0 but for a successful append or update, which tell an LBA, and with error
-correction a successful READ. That tells how many bits were corrected in the page with the most of them,
-identity and parity included (`Completion.corrected`), and how often the page with the most retries was read
-again (`Completion.retries`). Of pages that are still in the write buffer both are 0.
+empty. With all zones selected, close applies to the open zones, and finish to the open and closed ones. Open
+applies to the closed ones, or to none if there are too few open resources for all; reset applies to all but
+read-only and offline. Retire makes a zone read-only or offline from any other state, but nothing leaves
+offline; its data stays readable while read-only. A stream reset is a reset with all zones selected: retired
+zones stay as they are.
 
-Failed programs. When a program of an append or write to a non-volatile stream fails for good (no spare block
-is left for it, or its die does not answer) the command completes with WRITE_FAULT, and its zone is read-only
-for all commands submitted after that completion, as if it had been retired. Commands to the zone that were
-accepted before are carried out, and commands that wait for those in flight find it read-only; blocks that
-were not programmed are lost. Three failures leave the zone as it is: of an update, which ends with
-WRITE_FAULT and can be repeated; of data that the tensor buffer refuses, likewise; and of a program of a
-volatile stream, of which neither append nor flush tells, since they do not wait for its status: the reads of
-its blocks do. When no physical zone is left for an empty zone, because too many have failed to erase, its
-appends end with INTERNAL_ERROR, and it stays empty.
+The result in a completion is the LBA of a successful append or update. With error correction that of a
+successful READ has two numbers: `Completion.corrected`, the most bits corrected in one page, identity and
+parity included; and `Completion.retries`, the most retries of one page. Pages that are still in the write
+buffer count as 0 in both. All other results are 0.
 
-Age. A zone is as old as its oldest data: as what was appended to it first since it was empty, by register
-TIME; recovery tells it of restored zones. It is *expired* from an age of `Retention.limit` of its stream on,
-if the stream refuses such data. From `Retention.due` on its report recommends a reset, unless it is retired;
-that decides nothing. Either lasts for 2^31 seconds: times count modulo 2^32, and data from the future are
-fresh, so that a clock can be set back.
+Failed programs. A program fails for good if no spare block is left for it, or if its die does not answer. An
+append or write to a non-volatile stream then completes with WRITE_FAULT. For all commands submitted after
+that completion its zone is read-only, as if it had been retired. Commands to the zone that were accepted
+before are carried out; commands that wait for those in flight find it read-only. Blocks that were not
+programmed are lost. Three failures leave the zone as it is:
+
+- of an update, which ends with WRITE_FAULT and can be repeated;
+- of data that the tensor buffer refuses, likewise;
+- of a program of a volatile stream: append and flush do not wait for its status, so only the reads of its
+  blocks report it.
+
+Too many failed erases may leave no physical zone for an empty zone. Its appends then end with INTERNAL_ERROR,
+and it stays empty.
+
+Age. A zone is as old as its oldest data: the first append since it was empty, by register TIME. The time of a
+restored zone comes with its restore command. A zone is *expired* from an age of `Retention.limit` of its
+stream on, if the stream refuses such data. From `Retention.due` on its report recommends a reset, unless it
+is retired; the recommendation has no other effect. Either lasts for 2^31 seconds: times count modulo 2^32,
+and data from the future are fresh, so that a clock can be set back.
 
 Optimizer steps on the dies (`spec.update`):
 
-- SET_CONSTANTS gives every die the page that LOAD_CONSTANTS takes, GET_STATISTICS fetches the page of
-  READ_STATISTICS: page i is that of die i / channels of channel i mod channels. They belong to the device;
-  the namespace decides only who may. Both wait until no update is under way, and later updates
-  wait for both.
-- UPDATE reads tiles of its *source* and appends the updated ones to its namespace, the *destination*: to the
-  zone of ZSLBA, at the write pointer, from the same offset of the source's zone of the same number. ROWS
-  counts the tiles of all channels side by side, so that the write pointer advances by ROWS x channels x
-  planes blocks; the result is the LBA of the first. Data: gradients, in the order of blocks with PAGES in the
-  place of planes: block i is page i / channels mod PAGES of the tile in row i / (channels x PAGES) of channel
-  i mod channels. The first COPIES pages of each tile are replaced by its copies.
+- SET_CONSTANTS gives every die the page of its LOAD_CONSTANTS, and GET_STATISTICS fetches the page of its
+  READ_STATISTICS. Page i is that of die i / channels of channel i mod channels. Constants and statistics
+  belong to the device; the namespace decides only on permissions. Both commands wait until no update is under
+  way, and later updates wait for both.
+- UPDATE reads tiles of its *source* and appends the updated ones to its namespace, the *destination*. It
+  appends to the zone of ZSLBA, at the write pointer. It reads from the same offset of the source's zone of
+  the same number. ROWS counts the tiles of all channels side by side: the write pointer advances by ROWS x
+  channels x planes blocks. The result is the LBA of the first.
+- The data of an UPDATE are gradients, in the order of blocks with PAGES in the place of planes. Block i is
+  page i / channels mod PAGES of the tile in row i / (channels x PAGES) of channel i mod channels. Copies
+  replace the first COPIES pages of each tile.
 - Constants must have been set since the controller was enabled, with formats that fit PAGES and COPIES;
   otherwise the contents of tiles, copies and statistics are undefined, and nothing else.
-- Every page of the source must be programmed, with the identity that a READ would ask for, and with error
+- Every page of the source must be programmed, with the identity that a READ would ask for. With error
   correction all its words must be correctable. An UPDATE that meets a tile with another page completes with
-  WRITE_FAULT, as one whose program has failed; the tile's copies are undefined. What it wrote in the tile's
-  place cannot be read; the source is as it was.
-- So what was appended to a volatile stream is to be flushed before, or the UPDATE may find that it is not
-  programmed yet. Whatever the source held before is never taken for it.
+  WRITE_FAULT, as one whose program has failed; the tile's copies are undefined. The tile's new place cannot
+  be read; the source is as it was.
+- So data appended to a volatile stream are to be flushed before, or the UPDATE may find that they are not
+  programmed yet. An older content of the source is never taken for them.
 - From its first update on a destination is *uncommitted*. COMMIT ends that, and resets the source unless it
   is pinned; a reset of all its zones ends it, too: that is how a step is skipped. Neither moves data.
 - PIN keeps a stream as it is until RELEASE; both succeed also when it is so already. Zone management other
@@ -102,15 +114,16 @@ Optimizer steps on the dies (`spec.update`):
 - GENERATION commands wait, as resets do, until their stream (COMMIT: and its source) has no command in
   flight; later commands to it wait behind them.
 
-Recovery (`spec.identity`). INSPECT reads as READ does, but SLBA counts blocks of the device by physical zone
-(behind the zones come the spare blocks, those of one number on all planes as a zone), nothing about the zone
-is checked, and the last 16 bytes of each block are replaced by the page's identity, as it is in the flash.
-A page that was not programmed is ones, with a randomizer its key inverted (`spec.randomizer`).
-While CONTROL.RAW is set pages come as the cells hold them, neither corrected nor without their key, and the
-last 16 bytes are the first of the spare bytes; it is to be written while no command is in flight.
+Recovery (`spec.identity`). INSPECT reads as READ does, with three differences. SLBA counts blocks of the
+device by physical zone; behind the zones come the spare blocks, those of one number on all planes as a zone.
+Nothing about the zone is checked. The page's identity, as it is in the flash, replaces the last 16 bytes of
+each block. A page that was not programmed is ones, with a randomizer its key inverted (`spec.randomizer`).
+
+CONTROL.RAW is to be written while no command is in flight. While it is set pages come as the cells hold them,
+neither corrected nor without their key. The last 16 bytes are then the first of the spare bytes.
+
 RESTORE has no data; END waits until no command is in flight. Where they mean no namespace, NSID is that of
-any that exists.
-A READ whose page has another identity than it must have completes with UNRECOVERED_READ_ERROR, and nothing of
+any that exists. A READ of a page with another identity completes with UNRECOVERED_READ_ERROR, and nothing of
 that page is written to the tensor buffer.
 """
 

@@ -3,8 +3,8 @@
 A step computes the new w, m, v of one parameter from the old ones and its gradient. A micro-program lists its
 operations in an order in which every operand is known; whoever computes the step may reorder and overlap them
 but not round differently. Every operation is one IEEE-754 binary32 operation: rounded once, to nearest even,
-with subnormals; every NaN result is the canonical one (7FC00000h). MUL is also FMA with c = -0, ADD is FMA
-with b = 1, SUB is FMA with b = 1 and c negated: one fused unit serves them all, bit for bit.
+with subnormals; every NaN result is the canonical one (7FC00000h). MUL is also FMA with c = -0; ADD is FMA
+with b = 1; SUB is FMA with b = 1 and c negated. So one fused unit serves them all, bit for bit.
 
 Around the program, and the same for all: the gradient is converted to binary32 before (exact), and the 16-bit
 copy of the new w after. Statistics are of the converted gradient, before SCALE.
@@ -101,7 +101,7 @@ Constant = SgdConstant | LinearConstant | AdamConstant
 
 
 class Input(Enum):
-    """What a program reads per parameter."""
+    """Inputs of a program, for each parameter."""
 
     W = 0  # the weight
     M = 1  # momentum, first moment

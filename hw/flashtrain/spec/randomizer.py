@@ -1,16 +1,16 @@
-"""The randomizer: what is stored is data XOR a key that looks random.
+"""The randomizer: pages are stored as data XOR a pseudo-random key.
 
 Cells of a string, and those of neighbouring word lines, disturb each other most when many of them hold the
-same. Activations behind a ReLU are zeros, weights are equal; so pages go to the arrays as data XOR a *key*,
-and come back through the same XOR. It is no cipher, and hides nothing from anybody.
+same. Activations behind a ReLU are zeros, weights are equal. So pages go to the arrays as data XOR a *key*,
+and come back through the same XOR. It is no cipher, and hides nothing.
 
-The key is one of the place in the array: row within the block, plane, and *word*, four bytes of the page.
-Not of the block, because a page may be moved to another block of its plane by the die, which knows nothing
-of keys (copyback), nor of die and channel, whose cells share nothing. Each word's key is computed from these
-numbers alone, so that words may be taken in any order and any number at a time.
+The key depends on the place in the array: page of the block, plane, and *word*, four bytes of the page. It
+does not depend on the block, because a copyback moves a page to another block of its plane without a change.
+It does not depend on die and channel, whose cells share nothing. Each word's key is computed from these
+numbers alone, so words may be taken in any order and any number at a time.
 
-Channels put keys on and take them off; a die stores and gives pages as they come, and does so itself only
-for what it updates. Gradients, constants, copies and statistics, which are in no array, have no key.
+Channels apply and remove keys. A die stores and gives pages as they come, and applies keys itself only to
+the tiles that it updates. Gradients, constants, copies and statistics are in no array and have no key.
 
 Data and the identity behind them are randomized. Parity is not: it is that of randomized data. The bits of
 `PageIdentity.version` stay as they are, so that neither ones (an erased page) nor zeros read as an identity,

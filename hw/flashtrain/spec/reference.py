@@ -214,7 +214,7 @@ def _node(node: NodeTable) -> Iterable[str]:
 
 def _presets() -> Iterable[str]:
     configs = list(PRESETS.values())
-    yield from _heading("Presets", first_paragraph(FmsConfig))
+    yield from _heading("Presets", "Each key is explained in [configuration.md](../configuration.md).")
     columns = ("", *PRESETS)
 
     def row(name: str, values: Iterable[object]) -> tuple[str, ...]:
@@ -230,13 +230,13 @@ def _presets() -> Iterable[str]:
     yield from _table(columns, geometry)
 
     sizes = [f.name for f in fields(FmsConfig) if f.name not in ("name", "geometry", "timing")]
-    yield from _heading("Sizes", (getdoc(FmsConfig) or "").partition("\n\n")[2], level=3)
+    yield from _heading("Sizes", level=3)
     yield from _table(columns, [row(name, (getattr(c, name) for c in configs)) for name in sizes])
 
     times = [f.name for f in fields(NandTiming) if f.name != "clock_mhz"]
     clocks = [row("clock_mhz", (c.timing.clock_mhz for c in configs))]
     clocks += [row(name, (c.timing.clocks(name) for c in configs)) for name in times]
-    yield from _heading("Timing in clocks", (getdoc(NandTiming) or "").partition("\n\n")[2], level=3)
+    yield from _heading("Timing in cycles", level=3)
     yield from _table(columns, clocks)
 
     bounds = [

@@ -135,7 +135,7 @@ def stream_attributes(stream: Stream) -> int:
 
 
 class Counter(IntEnum):
-    """Counters of the centre; clock counters unless said. Latencies run from a command's acceptance to its
+    """Counters of the front end, of cycles unless said. Latencies run from a command's acceptance to its
     answer."""
 
     CLOCKS = 0

@@ -3,7 +3,7 @@
 The tables of the *activation node* and of the *weight node* are Behemoth's (FAST'21, slide "Multi-stream
 support for data separation"). `SINGLE_NODE` puts both on one device; `UPDATE_NODE` has, besides, a pair of
 streams for state that is updated on the dies. Each ends with the driver's journal, which
-`flashtrain.host.recovery` needs to tell the generations of streams after a loss of power.
+`flashtrain.host.recovery.recovery` needs to tell the generations of streams after a loss of power.
 """
 
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ class Port(IntEnum):
 
 
 class Access(IntFlag):
-    """What a port may do with a stream.
+    """Permissions of a port on a stream.
 
     Appending includes write, flush, zone management send, retire, reset, and what `spec.nvme` says of
     updates. A zone report (zone management receive) is for every port that may read or append.
@@ -70,9 +70,9 @@ class Retention(IntEnum):
 
 
 class Expired(IntEnum):
-    """What becomes of data that are past their class of retention.
+    """Treatment of data that are past their class of retention.
 
-    They are still read, since who refreshes them has to read them; or reads of them are refused.
+    REFRESH: reads are served, so that the data can be appended anew. REFUSE: reads are refused.
     """
 
     REFRESH = 0
@@ -86,7 +86,7 @@ class Codec(IntEnum):
 
 
 JOURNAL = "journal"
-"""Name of the stream that the driver writes its journal to (`flashtrain.host.journal`)."""
+"""Name of the stream that the driver writes its journal to (`flashtrain.host.recovery.journal`)."""
 
 
 @dataclass(frozen=True)

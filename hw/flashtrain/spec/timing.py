@@ -4,10 +4,15 @@ Bus timings are ONFI's for NV-DDR3 (ONFI 5.1, section 4.19; the values are those
 each assumption is named). Array times are those of Behemoth's table (FAST'21).
 """
 
-from dataclasses import dataclass, fields
-from typing import NamedTuple
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
 
 from .errors import ConfigError, require, require_range
+from .limits import LIMITS, check_limits, integer
+
+MOST_CYCLES = 1_000_000
+MOST_NS = 1_000_000_000
+"""A second."""
 
 
 class Duration(NamedTuple):
@@ -27,47 +32,59 @@ def ns(value: float, cycles: int = 1) -> Duration:
 
 
 @dataclass(frozen=True)
-class NandTiming:
-    """Timing of the bus and of the array. The names are ONFI's, in lower case.
+class DurationLimits:
+    """Limits of a `Duration`: at least one cycle, and at most `MOST_NS` nanoseconds."""
 
-    Bus: twc command or address cycle; tadl last address cycle to data in; twhr command or address to data
-    out; trhw data out to the next command of the same die, tchz of another; tccs change of column (or plane)
-    to data out; twb confirm to busy; trr ready to data out. Array: tdbsy between planes of a multi-plane
-    command; tcbsy least busy time of a cache command; tr sense; tprog program; tbers erase; trst reset; tfeat
-    change of a feature. Reads beside (`spec.nand`): tsusp to suspend a program or erase; tres to resume it;
-    tadv that it advances before and between.
+    meaning: str
+    unit: str = "ns"
+
+    def check(self, name: str, value: object) -> None:
+        require(isinstance(value, Duration), name, value, "a Duration")
+        assert isinstance(value, Duration)
+        require_range(f"{name}.cycles", value.cycles, 1, MOST_CYCLES)
+        number = isinstance(value.ns, int | float) and not isinstance(value.ns, bool)
+        require(number and 0 <= value.ns <= MOST_NS, f"{name}.ns", value.ns, f"a number from 0 to {MOST_NS}")
+
+    def __str__(self) -> str:
+        return "at most 1 s"
+
+
+def duration(default: float, meaning: str) -> Any:
+    """A dataclass field with `DurationLimits`; `default` in nanoseconds."""
+    return field(default=ns(default), metadata={LIMITS: DurationLimits(meaning)})
+
+
+@dataclass(frozen=True)
+class NandTiming:
+    """Timing of the bus and of the array; see each field's limits for its meaning.
+
+    The names are ONFI's, in lower case, except tsusp, tres and tadv of suspended reads (`spec.nand`).
     """
 
-    clock_mhz: int = 600
-    twc: Duration = ns(25)
-    tadl: Duration = ns(150)
-    twhr: Duration = ns(80)
-    trhw: Duration = ns(100)
-    tchz: Duration = ns(30)
-    tccs: Duration = ns(300)
-    twb: Duration = ns(100)
-    trr: Duration = ns(20)
-    tdbsy: Duration = ns(500)
-    tcbsy: Duration = ns(3_000)
-    tr: Duration = ns(3_000)
-    tprog: Duration = ns(100_000)
-    tbers: Duration = ns(5_000_000)
-    trst: Duration = ns(5_000)
-    tfeat: Duration = ns(1_000)
-    tsusp: Duration = ns(1_000)
-    tres: Duration = ns(1_000)
-    tadv: Duration = ns(5_000)
+    clock_mhz: int = integer(1, 2000, "MHz", "clock of the bus; two bytes move in a cycle", 600)
+    # Bus.
+    twc: Duration = duration(25, "one command or address cycle")
+    tadl: Duration = duration(150, "last address cycle to data in")
+    twhr: Duration = duration(80, "command or address to data out")
+    trhw: Duration = duration(100, "data out to the next command of the same die")
+    tchz: Duration = duration(30, "data out to the next command of another die")
+    tccs: Duration = duration(300, "change of column or plane to data out")
+    twb: Duration = duration(100, "confirm to busy")
+    trr: Duration = duration(20, "ready to data out")
+    # Array.
+    tdbsy: Duration = duration(500, "busy between the planes of a multi-plane command")
+    tcbsy: Duration = duration(3_000, "least busy time of a cache command")
+    tr: Duration = duration(3_000, "sense: array to data registers")
+    tprog: Duration = duration(100_000, "program: registers to array")
+    tbers: Duration = duration(5_000_000, "erase of a block")
+    trst: Duration = duration(5_000, "reset")
+    tfeat: Duration = duration(1_000, "change of a feature")
+    tsusp: Duration = duration(1_000, "suspend of a program or erase for a read")
+    tres: Duration = duration(1_000, "resume of a suspended program or erase")
+    tadv: Duration = duration(5_000, "least progress of a program or erase between two suspends")
 
     def __post_init__(self) -> None:
-        require_range("timing.clock_mhz", self.clock_mhz, 1, 2000)
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name == "clock_mhz":
-                continue
-            if not isinstance(value, Duration):
-                raise ConfigError(f"timing.{field.name} is {value!r}; expected a Duration")
-            require(value.cycles >= 1 and value.ns >= 0, f"timing.{field.name}", value,
-                    "at least one cycle and no negative time")  # fmt: skip
+        check_limits("timing", self)
 
     def clocks(self, name: str) -> int:
         """Clock cycles of the timing called `name` (a field of this class)."""
@@ -83,5 +100,5 @@ class NandTiming:
 
     @property
     def bytes_per_second(self) -> float:
-        """Raw rate of one channel: two bytes per clock."""
+        """Raw rate of one channel: two bytes per cycle."""
         return 2 * self.clock_hz

@@ -1,9 +1,9 @@
-"""Optimizer steps on the dies: tiles, what a die is told and what it tells, and its commands.
+"""Optimizer steps on the dies: tiles, headers and statistics of a step, and the commands of a die.
 
-A *tile* is the state of some parameters on one page set of one die: w of all, then m, then v, as far as the
-optimizer has them, as binary32 words in the order of plane and byte. So all planes are programmed with state,
-and nothing of a parameter lies on another die. Words of a page set past its parameters' state stay as they
-are.
+A *tile* is the state of some parameters on one page set of one die. It holds w of all, then m, then v, as far
+as the optimizer has them: binary32 words in the order of plane and byte. So all planes are programmed with
+state, and nothing of a parameter lies on another die. Words of a page set past its parameters' state stay as
+they are.
 
 Die commands (bytes in `spec.nand`):
 
@@ -12,29 +12,28 @@ Die commands (bytes in `spec.nand`):
   an UPDATE writes undefined words and copies, and statistics are undefined.
 - LOAD_GRADIENT: a page of gradients; the plane of its address is its number. A die has two gradient buffers,
   which are loaded in turn: the first load after an UPDATE goes to the other one. Allowed while the update
-  unit works. Behind page 0 follow the identity (`spec.identity`) of plane 0 of the tile to be programmed,
-  and what is different in that of the tile to be sensed, a `SourceIdentity`.
-- UPDATE_SOURCE, UPDATE_TARGET: for each plane of the die, from plane 0 up, the row to be sensed and the row
-  to be programmed, then UPDATE_MULTI_PLANE (busy for tDBSY) or, after the last, UPDATE. The die is busy until
-  the update unit has worked on the tile: when the array is idle it senses the tile into the data registers;
-  then the registers are exchanged, the tile of the UPDATE before is programmed, and the unit works meanwhile,
-  with the gradients loaded last. The pages of the tile get the identity that came with its gradients, each
-  with its own `plane` and the CRC that goes with it; their other spare bytes stay as they are. When the die
-  is ready again FAILC is the status of the program two UPDATEs before; while RDY is set the next gradients,
-  copies, statistics and UPDATEs may follow.
-- The page that was sensed on each plane must have an identity, with the stream, zone, generation and sequence
-  of the `SourceIdentity`, with row, channel and die of the one to be programmed, and with its own plane; wear
-  and `updated` may be any. If one has not, the tile is *damaged* on its plane: it is programmed nevertheless,
-  with 16 zeros instead of each identity; its words and copies are undefined. So no page of it can be taken
-  for a good one, and the status of its program is that of one which has failed, on the planes where it is
-  damaged.
-- With a code (`spec.ecc`) the unit works on corrected words only, identities are looked at when they are
-  corrected, and every page of the tile gets the parity of what it holds then, identity included. With a word
-  that cannot be corrected a tile is damaged, too. Pages that are written or read in any other way cross the
-  pins as they are; what follows copies and statistics is no parity.
-- UPDATE_END: when the array is idle, the tile of the last UPDATE is programmed: the die is ready at once,
-  FAILC is the status of the program before, and FAIL at ARDY its own. Between the first UPDATE and the end no
-  other command is allowed but those above and below, status and reset.
+  unit works. Two records follow behind page 0: an identity (`spec.identity`), of plane 0 of the tile to be
+  programmed; and a `SourceIdentity`, of the tile to be sensed.
+- UPDATE_SOURCE, UPDATE_TARGET: the row to be sensed and the row to be programmed, for each plane of the die
+  from plane 0 up. UPDATE_MULTI_PLANE (busy for tDBSY) follows, or UPDATE after the last plane. When the array
+  is idle the die senses the tile into the data registers and exchanges the registers. Then it programs the
+  tile of the UPDATE before, and the unit works meanwhile, with the gradients loaded last. The die is busy
+  until the unit has worked on the tile. The pages of the tile get the identity that came with its gradients,
+  each with its own `plane` and the CRC that goes with it; their other spare bytes stay as they are. When the
+  die is ready again FAILC is the status of the program two UPDATEs before; while RDY is set the next
+  gradients, copies, statistics and UPDATEs may follow.
+- The page that was sensed on each plane must have an identity. Stream, zone, generation and sequence are
+  those of the `SourceIdentity`; row, channel and die those of the page to be programmed; the plane is its
+  own; wear and `updated` may be any. Otherwise the tile is *damaged* on its plane. A damaged tile is
+  programmed nevertheless, with 16 zeros instead of each identity; its words and copies are undefined. So no
+  page of it can be taken for a good one. Its program reports a failure on the planes where it is damaged.
+- With a code (`spec.ecc`) the unit works on corrected words only, and compares corrected identities. Every
+  page of the tile gets the parity of its new content, identity included. A word that cannot be corrected also
+  damages the tile. Pages that are written or read in any other way cross the pins as they are; no parity
+  follows copies and statistics.
+- UPDATE_END: when the array is idle, the tile of the last UPDATE is programmed. The die is ready at once;
+  FAILC is the status of the program before, and FAIL at ARDY its own. Between the first UPDATE and the end
+  only the commands above and below, status and reset are allowed.
 - READ_COPY: selects a page (the plane of its address) of the 16-bit copies of the last UPDATE for output
   after tCCS. Bytes past the last copy or the page are undefined.
 - READ_STATISTICS: selects the statistics for output after tCCS: an `UpdateStatistics`, then zeros.
@@ -102,7 +101,7 @@ def gradient_buffer_pages(geometry: Geometry) -> int:
 
 
 class UpdateHeader:
-    """What a die is told about an optimizer step, in the first bytes of a LOAD_CONSTANTS page."""
+    """Formats and constants of an optimizer step, in the first bytes of a LOAD_CONSTANTS page."""
 
     BYTES = 64
     code = BitField(0, 8)  # OptimizerCode
@@ -113,8 +112,9 @@ class UpdateHeader:
 
 
 class SourceIdentity:
-    """What the identities of a tile to be sensed have in common that is different in those of the tile to be
-    programmed. One that is damaged on its way fits no page.
+    """Fields that all identities of a tile to be sensed share, and that differ in the tile to be programmed.
+
+    One that is damaged on its way fits no page.
     """
 
     BYTES = 8
@@ -125,9 +125,9 @@ class SourceIdentity:
 
 
 class UpdateStatistics:
-    """What a die tells about the gradients since LOAD_CONSTANTS.
+    """Statistics of a die's gradients since LOAD_CONSTANTS.
 
-    Gradient i of each tile is counted in sum i mod PARTIAL_SUMS; see `spec.optimizer` for what is counted.
+    Gradient i of each tile counts in sum i mod PARTIAL_SUMS; `spec.optimizer` defines the statistics.
     """
 
     BYTES = 64

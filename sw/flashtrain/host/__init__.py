@@ -1,15 +1,15 @@
-"""The host's side: what a device looks like (`Link`), a driver for NumPy users, and a model without time.
+"""The host's side: the interface of a device (`Link`), a driver for NumPy users, and a model without time.
 
-with open_device("small", link=FunctionalLink) as device:
-    stream = device.stream("activations", port=Port.CORE)
-    stored = stream.append(array)
-    same = stream.read(stored)
+An append and its read::
+
+    with open_device("small", link=FunctionalLink) as device:
+        stream = device.stream("activations", port=Port.CORE)
+        stored = stream.append(array)
+        same = stream.read(stored)
 """
 
-from .command_errors import CommandError, DataExpired, StateLost
 from .controller import DeviceInfo
 from .device import Device, DevicePort, open_device
-from .entries import CompletionEntry, raw_entry
 from .errors import (
     ArrayError,
     BufferFull,
@@ -19,12 +19,15 @@ from .errors import (
     DeviceMismatch,
     ForeignContent,
     ForeignGeneration,
+    ForeignHandle,
+    ForeignPending,
     GenerationPinned,
     HostError,
     JournalDamaged,
     NothingToCommit,
     RecoveryError,
     RegisterError,
+    StaleHandle,
     StateMissing,
     StreamFull,
     TensorMismatch,
@@ -32,28 +35,52 @@ from .errors import (
     UpdatePending,
 )
 from .functional import FunctionalLink
-from .link import Link, LinkFactory
-from .marks import BadBlock
-from .optimizer_state import Generation, OptimizerState
-from .page_health import PageHealth
-from .pending import Pending
-from .recovery import RecoveredStream, RecoveryReport
-from .refresh import Obstacle, OldZone, RefreshReport
-from .state_stream import StateStream
-from .state_update import StateUpdate
-from .stored import Extent, StoredArray
-from .stream import DeviceStream
-from .tensor_group import StoredTensor, TensorGroup
-from .zone_info import ZoneInfo
+from .link import LINKS, Link, LinkFactory
+from .queues.command_errors import (
+    AccessDenied,
+    CommandError,
+    DataExpired,
+    InvalidCommand,
+    InvalidDataPointer,
+    InvalidWrite,
+    InvalidZoneTransition,
+    LbaOutOfRange,
+    MediaError,
+    StateLost,
+    StreamPinned,
+    StreamUncommitted,
+    TooManyZones,
+    UnwrittenBlock,
+    ZoneBoundaryError,
+    ZoneFull,
+    ZoneOffline,
+    ZoneReadOnly,
+)
+from .queues.entries import CompletionEntry, raw_entry
+from .queues.pending import Pending
+from .recovery.marks import BadBlock
+from .recovery.recovery import RecoveredStream, RecoveryReport
+from .state.optimizer_state import Generation, OptimizerState
+from .state.state_stream import StateStream
+from .state.state_update import StateUpdate
+from .state.tensor_group import StoredTensor, TensorGroup
+from .streams.page_health import PageHealth
+from .streams.refresh import Obstacle, OldZone, RefreshReport
+from .streams.stored import Extent, StoredArray
+from .streams.stream import DeviceStream
+from .streams.zone_info import ZoneInfo
 
 __all__ = [
-    "ArrayError", "BadBlock", "BufferFull", "CommandError", "CompletionEntry", "DataExpired", "Device",
-    "DeviceClosed", "DeviceEnabled", "DeviceHang", "DeviceInfo", "DeviceMismatch", "DevicePort",
-    "DeviceStream", "Extent", "ForeignContent", "ForeignGeneration", "FunctionalLink", "Generation",
-    "GenerationPinned", "HostError", "JournalDamaged", "Link", "LinkFactory", "NothingToCommit", "Obstacle",
-    "OldZone", "OptimizerState", "PageHealth", "Pending", "RecoveredStream", "RecoveryError",
-    "RecoveryReport", "RefreshReport", "RegisterError", "StateLost", "StateMissing", "StateStream",
-    "StateUpdate", "StoredArray", "StoredTensor", "StreamFull", "TensorGroup", "TensorMismatch",
-    "UpdateError", "UpdatePending", "ZoneInfo",
-    "open_device", "raw_entry",
+    "LINKS",
+    "AccessDenied", "ArrayError", "BadBlock", "BufferFull", "CommandError", "CompletionEntry", "DataExpired",
+    "Device", "DeviceClosed", "DeviceEnabled", "DeviceHang", "DeviceInfo", "DeviceMismatch", "DevicePort",
+    "DeviceStream", "Extent", "ForeignContent", "ForeignGeneration", "ForeignHandle", "ForeignPending",
+    "FunctionalLink", "Generation", "GenerationPinned", "HostError", "InvalidCommand", "InvalidDataPointer",
+    "InvalidWrite", "InvalidZoneTransition", "JournalDamaged", "LbaOutOfRange", "Link", "LinkFactory",
+    "MediaError", "NothingToCommit", "Obstacle", "OldZone", "OptimizerState", "PageHealth", "Pending",
+    "RecoveredStream", "RecoveryError", "RecoveryReport", "RefreshReport", "RegisterError", "StaleHandle",
+    "StateLost", "StateMissing", "StateStream", "StateUpdate", "StoredArray", "StoredTensor", "StreamFull",
+    "StreamPinned", "StreamUncommitted", "TensorGroup", "TensorMismatch", "TooManyZones", "UnwrittenBlock",
+    "UpdateError", "UpdatePending", "ZoneBoundaryError", "ZoneFull", "ZoneInfo", "ZoneOffline",
+    "ZoneReadOnly", "open_device", "raw_entry",
 ]  # fmt: skip

@@ -181,4 +181,4 @@ class Controller:
             waited += step
             step = min(2 * step, _LONGEST_POLL)
         awaited = {State.READY: "ready", State.IDLE: "idle"}[bit] if value else "disabled"
-        raise DeviceHang(f"the controller is not {awaited} after {most} clocks")
+        raise DeviceHang(f"the controller is not {awaited} after {most} cycles")

@@ -7,32 +7,43 @@ from typing import Any, Self, TypeVar
 
 from numpy.typing import DTypeLike, NDArray
 
-from flashtrain.spec import Access, FlashtrainError, FmsConfig, NodeTable, Port, Stream, Submission
+from flashtrain.spec import (
+    Access,
+    ConfigError,
+    FlashtrainError,
+    FmsConfig,
+    NodeTable,
+    Port,
+    Stream,
+    Submission,
+    ZoneState,
+)
 from flashtrain.spec import preset as named_preset
 from flashtrain.spec.errors import require, require_range
 from flashtrain.spec.registers import ChannelCounter, Control
-from flashtrain.spec.streams import SINGLE_NODE
+from flashtrain.spec.streams import NODES, SINGLE_NODE
 
-from .command_errors import CommandError
 from .controller import Controller, DeviceInfo
-from .engine import Engine
-from .entries import CompletionEntry
-from .errors import ArrayError, DeviceEnabled, DeviceMismatch
+from .errors import ArrayError, DeviceEnabled, DeviceMismatch, ForeignPending
 from .functional import FunctionalLink
-from .journal import Journal, is_recorded
-from .journal_record import Record
-from .link import Link, LinkFactory
-from .marks import BadBlock
-from .optimizer_state import OptimizerState
-from .pending import Pending
-from .queue_pair import QueuePair
-from .recovery import Recovery, RecoveryReport
-from .refresh import RefreshReport, StreamRefresh
-from .state_stream import StateStream
-from .stream import DeviceStream
-from .stream_space import StreamSpace
-from .tensor_buffer import TensorBuffer
-from .tensor_group import TensorGroup
+from .link import Link, LinkFactory, link_of
+from .memory.tensor_buffer import TensorBuffer
+from .queues.command_errors import CommandError
+from .queues.dispatcher import Dispatcher, serialised
+from .queues.entries import CompletionEntry
+from .queues.pending import Pending
+from .queues.queue_pair import QueuePair
+from .recovery.journal import Journal, is_recorded
+from .recovery.journal_record import Record
+from .recovery.marks import BadBlock
+from .recovery.recovery import Recovery, RecoveryReport
+from .state.optimizer_state import OptimizerState
+from .state.state_stream import StateStream
+from .state.tensor_group import TensorGroup
+from .streams.generations import DeviceGenerations, generations_of
+from .streams.refresh import RefreshReport, StreamRefresh
+from .streams.stream import DeviceStream
+from .streams.stream_space import StreamSpace
 
 S = TypeVar("S", bound=DeviceStream)
 
@@ -46,8 +57,8 @@ class Device:
     """A flash memory system in use. Made by :func:`open_device`.
 
     Methods wait for the device; those called `..._async` of a stream give a :class:`Pending` instead. Many
-    may be in flight; commands of one port to one stream are carried out as if in the order of the calls. Not
-    for use by several threads.
+    may be in flight; commands of one port to one stream are carried out as if in the order of the calls.
+    Several threads may use a device: a call waits until the calls of other threads have returned.
     """
 
     def __init__(self, link: Link, node: NodeTable, queue_entries: int, owns_link: bool) -> None:
@@ -65,10 +76,11 @@ class Device:
         self._zones = node.zones(geometry.zones)
         self._queues = {port: QueuePair(link, port, port * size, queue_entries) for port in Port}
         self._buffer = TensorBuffer(link.memory, len(Port) * size, geometry.page_bytes)
-        self._engine = Engine(link, self._queues, self._buffer)
+        self._dispatcher = Dispatcher(link, self._queues, self._buffer)
         self._controller = Controller(link)
         self._controller.check()
         self._journal: Journal | None = None
+        self._generations = generations_of(link)
         self._spaces = {
             stream.nsid: StreamSpace(
                 stream.name, len(self._zones[stream.nsid]), geometry.zone_size, geometry.zone_capacity
@@ -83,7 +95,7 @@ class Device:
         """What the last :meth:`recover` found."""
         if node.journal is not None:
             own = self.stream(node.journal.name, Port.HOST)
-            self._journal = Journal(self._engine, node, own, self._zones)
+            self._journal = Journal(self._dispatcher, node, own, self._zones)
 
     def __repr__(self) -> str:
         return f"<device {self.config.name!r}, node {self.node.name!r}, {type(self.link).__name__}>"
@@ -101,6 +113,7 @@ class Device:
 
     # Life.
 
+    @serialised
     def enable(self, factory: bool = False) -> None:
         """Configure and enable the controller; all streams are empty then.
 
@@ -110,10 +123,11 @@ class Device:
         left alone, and what bad blocks keep must not be taken for something new one day.
         :class:`DeviceHang` when the controller does not become ready.
         """
-        if self._engine.enabled:
+        if self._dispatcher.enabled:
             self.disable()
         for space in self._spaces.values():
             space.clear()
+        self._generations.drop_all()
         self._spares, self.bad_blocks = 0, ()
         if factory or not self.config.geometry.spare_blocks:
             self._start(Control.FACTORY if factory else Control(0))
@@ -130,6 +144,7 @@ class Device:
             if floor:
                 self._journal.write()
 
+    @serialised
     def recover(self) -> RecoveryReport:
         """Enable the controller and find what non-volatile streams held when the power failed.
 
@@ -147,26 +162,41 @@ class Device:
         self._spares, self.bad_blocks = self.recovered.spares, self.recovered.bad
         for nsid, space in self._spaces.items():
             space.learn(recovery.zones(nsid))
+        self._drop_lost(recovery)
         with suppress(CommandError):  # what cannot be read now is told at the next refresh
             self._end_refresh()
         return self.recovered
 
+    def _drop_lost(self, recovery: Recovery) -> None:
+        """Of zones that were found empty nothing is left; but for one whose content is in a spare zone."""
+        copy = None if self._journal is None else self._journal.copy
+        for nsid, zones in self._zones.items():
+            generations = self._generations.stream(nsid)
+            generations.pinned = False
+            for number, zone in enumerate(recovery.zones(nsid)):
+                in_spare = copy is not None and copy.whole and copy.zone == zones.start + number
+                if zone.state is ZoneState.EMPTY and not in_spare:
+                    generations.drop(number)
+
     def _recovery(self) -> Recovery:
         raw = self._controller.inspect_raw
-        return Recovery(self._engine, self.node, self._zones, self._journal, raw)
+        return Recovery(self._dispatcher, self.node, self._zones, self._journal, raw)
 
+    @serialised
     def begin_recovery(self) -> None:
         """The beginning of :meth:`recover`: commands of recovery, and only these, can be submitted then."""
         if self._controller.enabled:
             raise DeviceEnabled("recovery of an enabled device; expected one whose power failed, or disabled")
-        self._engine.abandon()
+        self._dispatcher.abandon()
         self._start(Control.RECOVER)
 
+    @serialised
     def disable(self) -> None:
         """Disable the controller at once; results of commands in flight raise :class:`DeviceClosed`."""
         self._controller.disable()
-        self._engine.abandon()
+        self._dispatcher.abandon()
 
+    @serialised
     def shutdown(self) -> None:
         """Wait for all commands, and disable the controller such that :meth:`recover` finds all in order.
 
@@ -182,6 +212,7 @@ class Device:
         """Erase everything: all streams are empty, all zones writable again."""
         self.enable(factory=False)
 
+    @serialised
     def refresh(self) -> RefreshReport:
         """Write zones anew whose data are old, of the streams that do not refuse such data (`refresh`).
 
@@ -207,15 +238,19 @@ class Device:
     def _stream_refresh(self, table: Stream) -> StreamRefresh:
         zones, space = self._zones[table.nsid], self._spaces[table.nsid]
 
+        # The refresh resets zones whose content it has copied: handles of it stay good.
+        unchanged = DeviceGenerations(self._generations.device)
+
         def use(port: Port) -> DeviceStream:
-            return DeviceStream(self._engine, table, port, len(zones), space)
+            return DeviceStream(self._dispatcher, table, port, len(zones), space, unchanged)
 
         return StreamRefresh(table, use, zones.start, self._journal)
 
+    @serialised
     def close(self) -> None:
         """Disable the controller, not waiting for commands in flight, and close a Link that came with it."""
         try:
-            if self._engine.enabled:
+            if self._dispatcher.enabled:
                 self.disable()
         finally:
             if self._owns_link:
@@ -226,7 +261,7 @@ class Device:
         for queue in self._queues.values():
             queue.configure()
         self._controller.enable(how)
-        self._engine.start()
+        self._dispatcher.start()
 
     def _uses_spares(self) -> bool:
         if not self.config.geometry.spare_blocks:
@@ -266,7 +301,7 @@ class Device:
         table = self.node.named(name)
         journal = None if table is self.node.journal else self._journal
         zones, space = len(self._zones[table.nsid]), self._spaces[table.nsid]
-        return kind(self._engine, table, Port(port), zones, space, journal)
+        return kind(self._dispatcher, table, Port(port), zones, space, self._generations, journal)
 
     def optimizer_state(
         self,
@@ -281,6 +316,13 @@ class Device:
         :meth:`OptimizerState.attach`. :class:`StreamFull` when the state does not fit; :class:`ConfigError`
         for streams that will not do.
         """
+        streams = list(streams)
+        known = {stream.name for stream in self.node.streams}
+        if missing := [name for name in streams if name not in known]:
+            raise ConfigError(
+                f"node {self.node.name!r} has no stream {missing[0]!r} for optimizer state; open the device "
+                'with node="update", or name two streams of equal size'
+            )
         state_streams = [self.state_stream(name, port) for name in streams]
         state = OptimizerState(self.config.geometry, state_streams, list(groups))
         if recovered:
@@ -306,22 +348,28 @@ class Device:
             raise ArrayError("the array does not lie in the tensor buffer, at the start of a block")
         return address
 
+    @serialised
     def wait(self, pendings: Iterable[Pending[Any]] | None = None) -> list[Any]:
         """Wait for these operations and give their results; without any: for all that is in flight.
 
-        The first failure is raised when all have been waited for.
+        The first failure is raised when all have been waited for. :class:`ForeignPending` for an operation
+        of another device, before anything is waited for.
         """
         if pendings is None:
-            self._engine.wait(lambda: not self._engine.in_flight)
+            self._dispatcher.wait(lambda: not self._dispatcher.in_flight)
             return []
         pendings = list(pendings)
-        self._engine.wait(lambda: all(pending.answered for pending in pendings))
+        for number, pending in enumerate(pendings):
+            if not pending.belongs_to(self._dispatcher):
+                raise ForeignPending(f"operation {number} is one of another device; expected one of {self!r}")
+        self._dispatcher.wait(lambda: all(pending.answered for pending in pendings))
         return [pending.result() for pending in pendings]
 
     def submit_raw(self, port: Port, entry: bytes | int) -> CompletionEntry:
         """Submit a 64-byte entry as it is, malformed or not, and wait for the device's answer."""
         return self.submit_raw_batch([(port, entry)])[0]
 
+    @serialised
     def submit_raw_batch(self, entries: Iterable[tuple[Port, bytes | int]]) -> list[CompletionEntry]:
         """Submit several such entries at once, by either port; the answers in the order they came."""
         raw = [(Port(port), _entry_bytes(entry)) for port, entry in entries]
@@ -329,36 +377,46 @@ class Device:
             space.forget()
         if self._journal is not None:
             self._journal.forget()
-        return self._engine.submit_raw(raw)
+        answers = self._dispatcher.submit_raw(raw)
+        succeeded = {(answer.port, answer.cid) for answer in answers if answer.ok}
+        for port, entry in raw:
+            if (port, Submission.cid.get(int.from_bytes(entry, "little"))) in succeeded:
+                self._generations.note_raw(entry, self.config.geometry.zone_size)
+        return answers
 
     # What is known about it.
 
     @property
-    def clocks(self) -> int:
-        """Simulated clocks since the Link was opened; 0 on a Link without time."""
-        return self.link.clocks
+    def cycles(self) -> int:
+        """Simulated cycles since the Link was opened; 0 on a Link without time."""
+        return self.link.cycles
 
     @property
     def buffer_free_bytes(self) -> int:
         """Bytes of the tensor buffer that nothing occupies."""
         return self._buffer.free_blocks * self.config.geometry.page_bytes
 
+    @serialised
     def info(self) -> DeviceInfo:
         """What the device says of itself in its registers."""
         return self._controller.info()
 
+    @serialised
     def counters(self) -> dict[str, int]:
         """The centre's counters by name (`flashtrain.spec.registers.Counter`)."""
         return self._controller.counters()
 
+    @serialised
     def channel_counters(self) -> list[dict[str, int]]:
         """The counters of each channel by name (`flashtrain.spec.registers.ChannelCounter`)."""
         return self._controller.channel_counters()
 
+    @serialised
     def zone_wear(self) -> list[int]:
         """How often each physical zone was erased."""
         return self._controller.zone_wear()
 
+    @serialised
     def ages(self) -> dict[str, int]:
         """How old the oldest data of each stream are, in seconds; without streams that have none."""
         now, ages = self._controller.time, {}
@@ -393,8 +451,8 @@ def _entry_bytes(entry: bytes | int) -> bytes:
 
 def open_device(
     preset: str | FmsConfig | None = None,
-    link: Link | LinkFactory = FunctionalLink,
-    node: NodeTable = SINGLE_NODE,
+    link: str | Link | LinkFactory = FunctionalLink,
+    node: str | NodeTable = SINGLE_NODE,
     memory_bytes: int = DEFAULT_MEMORY_BYTES,
     queue_entries: int = DEFAULT_QUEUE_ENTRIES,
     factory: bool | None = None,
@@ -402,17 +460,21 @@ def open_device(
 ) -> Device:
     """Open a device and enable it, with all streams empty. Use it in a `with` statement.
 
-    preset: a preset's name or a configuration; `small` when only a way to make a Link is given.
-    link: a Link that is open (its configuration and memory count; the caller closes it), or what makes one,
-        such as a Link's class (the device closes it).
-    node: the streams; memory_bytes: of the tensor buffer of a Link made here; queue_entries: of each queue;
-    factory: see :meth:`Device.enable`; by default for a Link made here, whose flash is new.
-    recover: :meth:`Device.recover` what the flash behind an open Link holds.
+    - `preset`: a preset's name or a configuration; `small` when only a way to make a Link is given.
+    - `link`: an open Link (its configuration and memory count; the caller closes it), or a factory of one,
+      such as a Link's class or its name in `LINKS` (the device closes it).
+    - `node`: the streams, or their name in `flashtrain.spec.streams.NODES`; "update" has those of an
+      optimizer whose steps happen on the dies.
+    - `memory_bytes`: the tensor buffer of a Link made here; `queue_entries`: each queue.
+    - `factory`: see :meth:`Device.enable`; by default for a Link made here, whose flash is new.
+    - `recover`: :meth:`Device.recover` the content of the flash behind an open Link.
 
-    :class:`ConfigError` for values out of range; :class:`DeviceMismatch` when the device is not what was
-    asked for.
+    :class:`ConfigError` for values out of range; :class:`DeviceMismatch` when the device has another
+    configuration.
     """
     config = named_preset(preset) if isinstance(preset, str) else preset
+    require(config is None or isinstance(config, FmsConfig), "preset", preset, "a name, an FmsConfig or None")
+    link, node = link_of(link), _node_of(node)
     if isinstance(link, Link):
         if config is not None and config != link.config:
             raise DeviceMismatch(f"the Link is to a device {link.config.name!r}; expected {config.name!r}")
@@ -433,6 +495,14 @@ def open_device(
             opened.close()
         raise
     return device
+
+
+def _node_of(node: object) -> NodeTable:
+    if isinstance(node, NodeTable):
+        return node
+    if isinstance(node, str) and node in NODES:
+        return NODES[node]
+    raise ConfigError(f"node is {node!r}; expected a NodeTable, or one of {', '.join(NODES)}")
 
 
 def _check_memory(config: FmsConfig, memory_bytes: int) -> None:

@@ -46,6 +46,18 @@ class ArrayError(HostError, ValueError):
     """An array, a dtype or a range of blocks cannot be stored, or does not match what is stored."""
 
 
+class ForeignHandle(ArrayError):
+    """A handle belongs to another device or to another stream."""
+
+
+class ForeignPending(HostError, ValueError):
+    """An operation belongs to another device."""
+
+
+class StaleHandle(ArrayError):
+    """A handle belongs to content that was reset, formatted away, or lost with the power."""
+
+
 class TensorMismatch(ArrayError):
     """Tensors do not have the number, the shapes or the dtype of those that are stored."""
 

@@ -3,12 +3,12 @@
 import time
 from abc import ABC, abstractmethod
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.spec import FmsConfig
+from flashtrain.spec import ConfigError, FmsConfig
 
 from .errors import HostError
 
@@ -48,20 +48,20 @@ class Link(ABC):
         """Write 32 bits to the register at byte `address`."""
 
     @abstractmethod
-    def wait(self, max_clocks: int | None = None) -> bool:
+    def wait(self, max_cycles: int | None = None) -> bool:
         """Let the device work until it raises its interrupt, or until nothing more can happen.
 
         True: the interrupt is raised (at once, when it was raised already). False: the device has nothing
-        left to do. :class:`DeviceHang` when after `max_clocks` (None: the Link's own limit) neither is so.
+        left to do. :class:`DeviceHang` when after `max_cycles` (None: the Link's own limit) neither is so.
         """
 
     @abstractmethod
-    def run(self, clocks: int) -> None:
-        """Let the device work for `clocks`, whatever happens; nothing to do for a Link without time."""
+    def run(self, cycles: int) -> None:
+        """Let the device work for `cycles`, whatever happens; nothing to do for a Link without time."""
 
     @property
     @abstractmethod
-    def clocks(self) -> int:
+    def cycles(self) -> int:
         """Clocks since the Link was opened; always 0 for a Link without time."""
 
     @property
@@ -94,8 +94,27 @@ class Link(ABC):
 
 
 class LinkFactory(Protocol):
-    """What makes a Link: a Link's class, or a function with these arguments."""
+    """A maker of Links: a Link's class, or a function with these arguments."""
 
     def __call__(self, config: FmsConfig, memory_bytes: int) -> Link:
         """A new device with a tensor buffer of `memory_bytes`."""
         ...
+
+
+LINKS: dict[str, LinkFactory] = {}
+"""Links by name. The module of a Link registers it: `functional` is there with `flashtrain.host`, and `rtl`
+when `flashtrain.sim.link.rtl_link` was imported."""
+
+
+def link_of(link: object) -> Link | LinkFactory:
+    """A Link, or the maker of one, from itself or from its name; :class:`ConfigError` for anything else."""
+    if isinstance(link, str):
+        if link in LINKS:
+            return LINKS[link]
+        hint = "; import flashtrain.sim.link.rtl_link to have it" if link == "rtl" else ""
+        raise ConfigError(f"no Link is called {link!r}; there are {', '.join(sorted(LINKS))}{hint}")
+    if isinstance(link, Link):
+        return link
+    if callable(link):
+        return cast(LinkFactory, link)
+    raise ConfigError(f"link is {link!r}; expected an open Link, a Link's class or its name")

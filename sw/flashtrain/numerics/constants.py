@@ -63,9 +63,13 @@ class Constants:
 
 
 def float32(name: str, value: float) -> np.float32:
-    """`value` rounded to nearest; `HyperparameterError` for NaN and for what rounds to infinity."""
-    with np.errstate(over="ignore"):
+    """`value` rounded to nearest; `HyperparameterError` for NaN and for what rounds to infinity or to 0."""
+    with np.errstate(over="ignore", under="ignore"):
         rounded = np.float32(value)
     if isnan(value) or (isfinite(value) and not np.isfinite(rounded)):
         raise HyperparameterError(f"{name} is {value!r}; expected a number within the range of float32")
+    if value != 0 and rounded == 0:
+        raise HyperparameterError(
+            f"{name} is {value!r}, which rounds to 0; expected 0 or a magnitude that float32 has"
+        )
     return rounded

@@ -1,7 +1,7 @@
-"""What IEEE-754 single-precision hardware computes and NumPy does not offer, bit for bit.
+"""IEEE-754 single-precision operations of the float units that NumPy lacks, bit for bit.
 
-NumPy's own `+ - * /` and `sqrt` on float32 arrays round once, to nearest even, as the float units do. Here is
-what is missing: the fused multiply-add, BF16, and the one NaN that the float units deliver.
+NumPy's own `+ - * /` and `sqrt` on float32 arrays round once, to nearest even, as the float units do. This
+module adds the fused multiply-add, BF16, and the one NaN that the float units deliver.
 """
 
 from typing import Any
@@ -22,10 +22,11 @@ def fma(a: Float32 | np.float32, b: Float32 | np.float32, c: Float32 | np.float3
     """``a * b + c`` rounded once, to nearest even; operands are broadcast against each other.
 
     Subnormal, infinite and zero results are those of IEEE 754; every NaN is the canonical one. The product of
-    two float32 is exact in double precision. Its sum with `c` is rounded there *to odd*, which keeps in the
-    last bit that something was cut off, so that the second rounding goes as if it were the only one (Boldo
-    and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd",
-    IEEE Transactions on Computers 57, 2008: two bits more than the result are enough, here are 29).
+    two float32 is exact in double precision. Its sum with `c` is rounded there *to odd*: the last bit keeps
+    that something was cut off. The second rounding, to float32, then gives the same result as a single one.
+    Two bits more than the result are enough for that; there are 29 here. The proof is in Boldo and Melquiond,
+    "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", IEEE
+    Transactions on Computers 57, 2008.
 
     Raises `OperandError` for operands that are not float32.
     """

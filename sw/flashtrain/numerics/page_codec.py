@@ -5,7 +5,7 @@
     page[100] ^= 0x10
     codec.decode(page)              # [Verdict(corrected=1), Verdict(), Verdict(), Verdict()]
 
-It decodes as textbooks do, with divisions, and looks at every position; the hardware does neither.
+It decodes as textbooks do: with divisions, and with a test of every position. The hardware does neither.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a code word: `corrected` bits, or None if it could not be corrected."""
+    """Result for a code word: the number of `corrected` bits, or None if it could not be corrected."""
 
     corrected: int | None = 0
 

@@ -1,4 +1,4 @@
-"""What the randomizer makes of pages of a training: `python -m flashtrain.numerics.randomizer_figure`."""
+"""The randomizer's effect on a training's pages: `python -m flashtrain.numerics.randomizer_figure`."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What an update unit counts of the gradients that pass through it."""
+"""Statistics that an update unit collects of the gradients that pass through it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _NEAR_SUBNORMAL = 2.0**-120
 
 @dataclass(frozen=True)
 class Statistics:
-    """Of gradients as they arrived, in float32 and before SCALE: their squares are those of scaled gradients.
+    """Of gradients as they arrive, in float32 and before SCALE; the squares are those of scaled gradients.
 
     `largest` is the largest magnitude, infinities included, NaNs left out, and 0 if there is nothing else.
     `squares` are the partial sums of squares: gradient i is added to sum ``i mod len(squares)``, by one fused

@@ -68,8 +68,10 @@ def update(
     given = {kind: array for kind, array in inputs.items() if array is not None}
     for kind, array in given.items():
         if array.dtype != np.float32 or array.shape != w.shape:
+            name = kind.name.lower()
+            convert = "" if array.dtype == np.float32 else f": {name}.astype(np.float32) converts it"
             raise OperandError(
-                f"{kind.name.lower()} is {array.dtype}{list(array.shape)}; expected float32{list(w.shape)}"
+                f"{name} is {array.dtype}{list(array.shape)}; expected float32{list(w.shape)}{convert}"
             )
     results = run(program, constants, given)
     new_w, new_m, new_v = (None if o is None else results[o] for o in (program.w, program.m, program.v))
@@ -85,7 +87,10 @@ def gradient_values(g: Array) -> Float32:
         return from_float16(g)
     if g.dtype == np.uint16:
         return from_bfloat16(g)
-    raise OperandError(f"g is {g.dtype}; expected float32, float16, or uint16 (BF16)")
+    raise OperandError(
+        f"the gradient g is {g.dtype}; expected float32, float16, or uint16 that holds BF16: "
+        "g.astype(np.float32) converts it"
+    )
 
 
 def gradients_in(form: GradientFormat, values: Float32) -> Array:
@@ -96,7 +101,7 @@ def gradients_in(form: GradientFormat, values: Float32) -> Array:
 
 
 def copy_of(w: Float32, copy: CopyFormat) -> NDArray[np.float16] | NDArray[np.uint16] | None:
-    """`w` in the format of the copy, rounded to nearest even; `None` where none is wanted."""
+    """`w` in the format of the copy, rounded to nearest even; `None` for `CopyFormat.NONE`."""
     if copy is CopyFormat.NONE:
         return None
     return to_float16(w) if copy is CopyFormat.FP16 else to_bfloat16(w)

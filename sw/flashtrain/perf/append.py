@@ -5,7 +5,7 @@ import numpy as np
 from flashtrain.host import Device
 from flashtrain.spec import FmsConfig, Port
 
-from .array_work import ArrayRecorder, programs_per_clock
+from .array_work import ArrayRecorder, programs_per_cycle
 from .measurement import BenchmarkError, Measurement
 from .progress import pages_programmed, run_until
 
@@ -23,7 +23,7 @@ def append_erased(device: Device, recorder: ArrayRecorder, quick: bool = False) 
     Measured on each die from the start of one program to that of another.
 
     Bound: what the arrays can program, dies x page set / tPROG, or what the buses can carry, channels x 2
-    bytes per clock; whichever is less.
+    bytes per cycle; whichever is less.
     """
     config, g = device.config, device.config.geometry
     stream = device.stream(STREAM, Port.CORE)
@@ -35,17 +35,17 @@ def append_erased(device: Device, recorder: ArrayRecorder, quick: bool = False) 
     data = device.buffer((min(config.max_blocks, pages) * g.page_bytes,), np.uint8)
     data[:] = np.random.default_rng(1).integers(0, 256, len(data), np.uint8)
     piece = len(data) // g.page_bytes
-    first_clock = device.clocks
+    first_cycle = device.cycles
     appends = [
         stream.append_async(data[: min(piece, pages - start) * g.page_bytes])
         for start in range(0, pages, piece)
     ]
     tprog = config.timing.clocks("tprog")
-    step, patience = max(20, tprog // 200), 4 * (rows + 2 * margin) * tprog
-    run_until(device, pages_programmed, margin * g.superpage, step, patience)
+    step, most_cycles = max(20, tprog // 200), 4 * (rows + 2 * margin) * tprog
+    run_until(device, pages_programmed, margin * g.superpage, step, most_cycles)
     recorder.start()
-    run_until(device, pages_programmed, (margin + rows) * g.superpage, step, patience)
-    rate = programs_per_clock(recorder.stop(), g.channels * g.dies, settle=0)
+    run_until(device, pages_programmed, (margin + rows) * g.superpage, step, most_cycles)
+    rate = programs_per_cycle(recorder.stop(), g.channels * g.dies, settle=0)
     device.wait(appends)
     value = rate * config.timing.clock_hz * g.page_set_bytes
     bound = min(config.program_bytes_per_second, config.net_channel_bytes_per_second)
@@ -54,7 +54,7 @@ def append_erased(device: Device, recorder: ArrayRecorder, quick: bool = False) 
         value=value / 1e9,
         unit="GB/s",
         bound=bound / 1e9,
-        clocks=device.clocks - first_clock,
+        cycles=device.cycles - first_cycle,
         asked=f"{ASKED:.0%} of the bound" if of_buses is None else f"{of_buses / 1e9:.0f} GB/s",
         met=value >= (ASKED * bound if of_buses is None else of_buses),
         note=f"{rows} superpages, write buffers full",

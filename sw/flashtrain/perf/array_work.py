@@ -1,4 +1,4 @@
-"""What the arrays of the dies did, and how fast the steady part of it went."""
+"""Operations of the arrays of the dies, and the rate of programs in the steady state."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ class ArrayKind(Enum):
 
 
 class ArrayWork(NamedTuple):
-    """An operation on one or more planes of a die, from clock `start` to clock `end`."""
+    """An operation on one or more planes of a die, from cycle `start` to cycle `end`."""
 
     kind: ArrayKind
     start: int
@@ -28,7 +28,7 @@ class ArrayWork(NamedTuple):
 
 
 class ArrayRecorder(Protocol):
-    """What notes the operations of all arrays while the device works."""
+    """A recorder of the operations of all arrays while the device works."""
 
     def start(self) -> None: ...
 
@@ -36,7 +36,7 @@ class ArrayRecorder(Protocol):
 
 
 def starts_of_programs(work: Iterable[ArrayWork]) -> dict[tuple[int, int], list[int]]:
-    """Of each die that programmed, by channel and die: when its programs started, in order."""
+    """Cycles at which programs started, in order, for each die that programmed, by channel and die."""
     starts: dict[tuple[int, int], list[int]] = defaultdict(list)
     for item in work:
         if item.kind is ArrayKind.PROGRAM:
@@ -44,11 +44,11 @@ def starts_of_programs(work: Iterable[ArrayWork]) -> dict[tuple[int, int], list[
     return {place: sorted(times) for place, times in starts.items()}
 
 
-def programs_per_clock(work: Iterable[ArrayWork], dies: int, settle: int) -> float:
-    """Programs of all `dies` together per clock in the steady state.
+def programs_per_cycle(work: Iterable[ArrayWork], dies: int, settle: int) -> float:
+    """Programs of all `dies` together per cycle in the steady state.
 
-    Of each die the first and the last `settle` programs do not count. Raises `BenchmarkError` if a die has
-    too few to tell.
+    The first and the last `settle` programs of each die do not count. Raises `BenchmarkError` if a die has
+    too few programs for a rate.
     """
     starts = starts_of_programs(work)
     steady = [times[settle : len(times) - settle] for times in starts.values()]
@@ -58,9 +58,9 @@ def programs_per_clock(work: Iterable[ArrayWork], dies: int, settle: int) -> flo
 
 
 def _interval(times: Sequence[int]) -> float:
-    """Clocks from one to the next: the slope of a straight line through all of them, by least squares.
+    """Cycles between two starts: the slope of a straight line through all of them, by least squares.
 
-    So it hardly matters whether a pause, for reads perhaps, comes just before the end or just after it.
+    A pause (for reads, for example) just before the end therefore has little effect on the result.
     """
     weights = [2 * number - len(times) + 1 for number in range(len(times))]
     return sum(weight * time for weight, time in zip(weights, times, strict=True)) / sum(

@@ -1,4 +1,4 @@
-"""What the arrays of the dies did all the time, and what their channel did while they did nothing."""
+"""Shares of the time of the dies' arrays: their operations, and the use of the bus while they are idle."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ class BusKind(Enum):
 
 
 class BusWork(NamedTuple):
-    """An operation on the bus of a channel for one of its dies, from clock `start` to clock `end`."""
+    """An operation on the bus of a channel for one of its dies, from cycle `start` to cycle `end`."""
 
     kind: BusKind
     start: int
@@ -31,14 +31,14 @@ class BusWork(NamedTuple):
 
 
 class DeviceTrace(NamedTuple):
-    """What all arrays and all buses did in a stretch of time. Operations that had not ended are not there."""
+    """Operations of all arrays and all buses that ended within a stretch of time."""
 
     arrays: Sequence[ArrayWork]
     buses: Sequence[BusWork]
 
 
 class DeviceTracer(Protocol):
-    """What notes the operations of arrays and buses while the device works."""
+    """A recorder of the operations of arrays and buses while the device works."""
 
     def start(self) -> None: ...
 
@@ -47,13 +47,13 @@ class DeviceTracer(Protocol):
 
 ARRAY = {ArrayKind.PROGRAM: "programs", ArrayKind.SENSE: "senses", ArrayKind.ERASE: "erases"}
 DATA_IN, DATA_OUT = "idle: its data come in", "idle: its data go out"
-OTHER_DIE, COMMANDS, RESTS = "idle: data of another die", "idle: commands, status", "idle: the bus rests"
+OTHER_DIE, COMMANDS, BUS_IDLE = "idle: data of another die", "idle: commands, status", "idle: the bus is idle"
 
 
 def array_shares(trace: DeviceTrace, begin: int, dies: int) -> dict[str, float]:
-    """Shares of the time of all arrays from clock `begin` to the end of each one's last operation.
+    """Shares of the time of all arrays from cycle `begin` to the end of each one's last operation.
 
-    While an array does nothing, the share is named for what is on the bus of its channel of `dies` dies.
+    The shares of an idle array are named after the operations on the bus of its channel of `dies` dies.
     """
     arrays: dict[tuple[int, int], list[ArrayWork]] = defaultdict(list)
     for work in trace.arrays:
@@ -61,21 +61,21 @@ def array_shares(trace: DeviceTrace, begin: int, dies: int) -> dict[str, float]:
     buses = {}
     for work in trace.buses:
         buses.setdefault(work.channel, _Bus(dies)).add(work)
-    clocks: dict[str, float] = dict.fromkeys(
-        [*ARRAY.values(), DATA_IN, DATA_OUT, OTHER_DIE, COMMANDS, RESTS], 0
+    cycles: dict[str, float] = dict.fromkeys(
+        [*ARRAY.values(), DATA_IN, DATA_OUT, OTHER_DIE, COMMANDS, BUS_IDLE], 0
     )
     for (channel, die), works in arrays.items():
         idle_from = begin
         gaps = []
         for work in sorted(works, key=lambda work: work.start):
             start = max(work.start, begin)
-            clocks[ARRAY[work.kind]] += work.end - start
+            cycles[ARRAY[work.kind]] += work.end - start
             gaps.append((idle_from, start))
             idle_from = work.end
         for text, share in buses.get(channel, _Bus(dies)).during(die, np.array(gaps)).items():
-            clocks[text] += share
-    total = sum(clocks.values())
-    return {text: count / total for text, count in clocks.items()} if total else {}
+            cycles[text] += share
+    total = sum(cycles.values())
+    return {text: count / total for text, count in cycles.items()} if total else {}
 
 
 class _Bus:
@@ -89,7 +89,7 @@ class _Bus:
         self._times[work.kind, work.die].append((work.start, work.end))
 
     def during(self, die: int, gaps: NDArray[np.int64]) -> dict[str, float]:
-        """Clocks of `gaps` (rows of start, end) by what the bus did, as seen by one of its dies."""
+        """Cycles of `gaps` (rows of start, end) by what the bus did, as seen by one of its dies."""
 
         def busy(kinds: Iterable[BusKind], dies: Iterable[int]) -> float:
             return sum(_overlap(self._times.get((kind, d), []), gaps) for kind in kinds for d in dies)
@@ -102,11 +102,11 @@ class _Bus:
             COMMANDS: busy([BusKind.COMMAND, BusKind.STATUS], range(self._dies)),
         }
         rest = float((gaps[:, 1] - gaps[:, 0]).sum()) - sum(shares.values())
-        return {**shares, RESTS: max(rest, 0.0)}
+        return {**shares, BUS_IDLE: max(rest, 0.0)}
 
 
 def _overlap(times: list[tuple[int, int]], gaps: NDArray[np.int64]) -> float:
-    """Clocks that `times`, which do not overlap each other, have in common with `gaps`."""
+    """Cycles that `times`, which do not overlap each other, have in common with `gaps`."""
     if not times:
         return 0.0
     edges = np.array(sorted(times), float)

@@ -11,18 +11,20 @@ from flashtrain.spec import FmsConfig
 
 @dataclass(frozen=True)
 class EnergyModel:
-    """What things cost, in joules.
+    """Energy of operations and transfers, in joules.
 
-    supply_volts, program_amperes, sense_amperes: of one plane at work (NAND01G-B2B datasheet, Numonyx 2008,
-        table 23, 3 V devices: typically 10 mA for program as for read); energy is current x voltage x time.
-    channel_joules_per_bit: on the NAND bus; half of C V^2 per transition, with 10 pF a line (two dies, a
-        controller and the trace), 1.2 V (NV-DDR3), a transition every other bit, and a strobe for 8 lines.
-    link_joules_per_bit: between device and host, both ends and the host's memory behind it (Horowitz,
-        "Computing's energy problem", ISSCC 2014: 1.3 to 2.6 nJ for 64 bits of DRAM, the lower end here, and
-        as much as a quarter of it for a serial link).
-    operation_joules: a binary32 multiply-add, 45 nm (Horowitz 2014: 3.7 pJ + 0.9 pJ).
-    instruction_joules: overhead of a processor for an operation (Horowitz 2014: 70 pJ for an instruction, of
-        8 lanes); nothing of the kind in an update unit.
+    - `supply_volts`, `program_amperes`, `sense_amperes`: one plane at work. The energy is current x voltage x
+      time. Source: NAND01G-B2B datasheet, Numonyx 2008, table 23, 3 V devices: typically 10 mA for a program
+      and for a read.
+    - `channel_joules_per_bit`: one bit on the NAND bus: half of C V^2 per transition. A line has 10 pF (two
+      dies, a controller and the trace) and 1.2 V (NV-DDR3). It has a transition every other bit, and 8 lines
+      share a strobe.
+    - `link_joules_per_bit`: one bit between device and host: both ends, and the host's memory behind them.
+      Source: Horowitz, "Computing's energy problem", ISSCC 2014: 1.3 to 2.6 nJ for 64 bits of DRAM. The value
+      takes the lower end, and a quarter of it for a serial link.
+    - `operation_joules`: a binary32 multiply-add in 45 nm (Horowitz 2014: 3.7 pJ + 0.9 pJ).
+    - `instruction_joules`: overhead of a processor for an operation (Horowitz 2014: 70 pJ for an instruction
+      of 8 lanes). An update unit has no such overhead.
     """
 
     supply_volts: float = 3.0
@@ -36,7 +38,7 @@ class EnergyModel:
 
 @dataclass(frozen=True)
 class Work:
-    """What was done: pages programmed and sensed, bytes moved, floating-point operations."""
+    """Work of a step: pages programmed and sensed, bytes moved, floating-point operations."""
 
     programs: int
     senses: int

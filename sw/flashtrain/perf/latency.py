@@ -15,7 +15,7 @@ from .measurement import BenchmarkError, Measurement
 
 
 class Milestone(IntEnum):
-    """What happens to a command, in order, as seen on the ports of the controller."""
+    """Milestones of a command, in order, as visible on the ports of the controller."""
 
     DOORBELL = 0
     FETCH_BEGINS = 1
@@ -42,14 +42,14 @@ REPETITIONS = 9
 
 
 class Passing(NamedTuple):
-    """A milestone, and the clock at which it was passed."""
+    """A milestone, and the cycle at which it was passed."""
 
     milestone: Milestone
-    clock: int
+    cycle: int
 
 
 class Recorder(Protocol):
-    """What notes milestones while the device works."""
+    """A recorder of milestones while the device works."""
 
     def start(self) -> None: ...
 
@@ -64,7 +64,7 @@ def append_latency(device: Device, recorder: Recorder, quick: bool = False) -> M
     config = device.config
     stream = device.stream(STREAM, Port.CORE)
     block = device.buffer((config.geometry.page_bytes,), np.uint8)
-    first_clock = device.clocks
+    first_cycle = device.cycles
     runs = []
     for _ in range(3 if quick else REPETITIONS):
         # Whatever the last one left to do is done by then.
@@ -73,23 +73,23 @@ def append_latency(device: Device, recorder: Recorder, quick: bool = False) -> M
         stream.append(block)
         runs.append(_milestones(recorder.stop()))
     total = sorted(runs, key=lambda run: run[Milestone.INTERRUPT] - run[Milestone.DOORBELL])[len(runs) // 2]
-    clocks = total[Milestone.INTERRUPT] - total[Milestone.DOORBELL]
+    cycles = total[Milestone.INTERRUPT] - total[Milestone.DOORBELL]
     stages = ", ".join(f"{STAGES[b]} {total[b] - total[a]}" for a, b in pairwise(Milestone))
     return Measurement(
-        value=clocks / config.timing.clock_mhz * 1e3,
+        value=cycles / config.timing.clock_mhz * 1e3,
         unit="ns",
-        clocks=device.clocks - first_clock,
-        note=f"{clocks} clocks: {stages}",
+        cycles=device.cycles - first_cycle,
+        note=f"{cycles} cycles: {stages}",
     )
 
 
 def _milestones(passings: Sequence[Passing]) -> dict[Milestone, int]:
-    """The clock of each: of a burst of bursts the beginning of the first and the end of the last."""
+    """The cycle of each: of a burst of bursts the beginning of the first and the end of the last."""
     found: dict[Milestone, int] = {}
     ends = (Milestone.FETCH_ENDS, Milestone.DATA_ENDS, Milestone.ANSWER_ENDS)
-    for milestone, clock in passings:
+    for milestone, cycle in passings:
         if milestone not in found or milestone in ends:
-            found[milestone] = clock
+            found[milestone] = cycle
     missing = [milestone.name for milestone in Milestone if milestone not in found]
     if missing:
         raise BenchmarkError(f"the trace of an append has no {', '.join(missing)}")

@@ -1,4 +1,4 @@
-"""What a benchmark gives."""
+"""Results of benchmarks."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -17,15 +17,16 @@ class BenchmarkError(FlashtrainError):
 
 @dataclass(frozen=True)
 class Measurement:
-    """`value` in `unit`; `bound` is what it cannot, or must not, exceed. `clocks` were simulated for it.
+    """`value` in `unit`, after `cycles` simulated cycles; `bound` is its physical or required limit.
 
-    asked: what it has to reach, in words, and met: whether it does; None where nothing is asked. use: where
-    the time went.
+    - `asked`: the required value, in words.
+    - `met`: whether the value meets the requirement; `None` without one.
+    - `use`: the use of the time.
     """
 
     value: float
     unit: str
-    clocks: int
+    cycles: int
     note: str
     bound: float | None = None
     asked: str = ""
@@ -34,7 +35,7 @@ class Measurement:
 
 
 class Cost(NamedTuple):
-    """What a measurement took: process time, and bytes moved between tensor buffer and channels."""
+    """Cost of a measurement: process time, and bytes moved between tensor buffer and channels."""
 
     seconds: float
     bytes: int
@@ -45,7 +46,7 @@ class Result:
     """A line of the table of benchmarks; see `Measurement` and `Cost`."""
 
     name: str
-    preset: str
+    configuration: str
     link: str
     value: float
     unit: str
@@ -53,18 +54,18 @@ class Result:
     share: float | None
     asked: str
     met: bool | None
-    clocks: int
+    cycles: int
     seconds: float
     bytes: int
     note: str
     use: TimeUse | None
 
     @classmethod
-    def of(cls, name: str, preset: str, link: str, cost: Cost, measured: Measurement) -> "Result":
+    def of(cls, name: str, configuration: str, link: str, cost: Cost, measured: Measurement) -> "Result":
         m = measured
         return cls(
             name=name,
-            preset=preset,
+            configuration=configuration,
             link=link,
             value=m.value,
             unit=m.unit,
@@ -72,7 +73,7 @@ class Result:
             share=None if m.bound is None else m.value / m.bound,
             asked=m.asked,
             met=m.met,
-            clocks=m.clocks,
+            cycles=m.cycles,
             seconds=cost.seconds,
             bytes=cost.bytes,
             note=m.note,

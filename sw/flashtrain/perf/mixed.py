@@ -9,7 +9,7 @@ from flashtrain.host import Device
 from flashtrain.spec import FmsConfig, Port
 
 from .append import STREAM, settling_rows
-from .array_work import ArrayRecorder, programs_per_clock
+from .array_work import ArrayRecorder, programs_per_cycle
 from .measurement import BenchmarkError, Measurement
 from .progress import pages_programmed, pages_read
 from .read import buffer_hits
@@ -38,13 +38,13 @@ class Mix:
     def bound(self, config: FmsConfig) -> float:
         """Bytes per second of both together, the less of two bounds.
 
-        Buses: all bytes and their parity cross them, 2 per clock and channel. Arrays: for each page set that
-        a die programs (tPROG) it senses `reads` others (tR each): dies x (1 + reads) x page set / (tPROG +
-        reads x tR).
+        - Buses: all bytes cross them with their parity, 2 bytes per cycle and channel.
+        - Arrays: for each page set that a die programs (tPROG), it senses `reads` others (tR each). The bound
+          is dies x (1 + reads) x page set / (tPROG + reads x tR).
         """
         g, t = config.geometry, config.timing
-        clocks = t.clocks("tprog") + self.reads * t.clocks("tr")
-        arrays = g.channels * g.dies * (1 + self.reads) * g.page_set_bytes / clocks * t.clock_hz
+        cycles = t.clocks("tprog") + self.reads * t.clocks("tr")
+        arrays = g.channels * g.dies * (1 + self.reads) * g.page_set_bytes / cycles * t.clock_hz
         return min(config.net_channel_bytes_per_second, arrays)
 
 
@@ -68,7 +68,7 @@ def mixed(device: Device, recorder: ArrayRecorder, mix: Mix, quick: bool = False
     data = device.buffer((PIECES * stored_rows, piece * g.page_bytes), np.uint8)
     data[:] = np.random.default_rng(7).integers(0, 256, data.shape, np.uint8)
     out = device.buffer(data.shape, np.uint8)
-    first_clock = device.clocks
+    first_cycle = device.cycles
     stored = device.wait([stored_stream.append_async(part) for part in data])
     stored_stream.flush()
 
@@ -76,19 +76,19 @@ def mixed(device: Device, recorder: ArrayRecorder, mix: Mix, quick: bool = False
     turns = count(0)
 
     def work_until(row: int) -> tuple[int, int]:
-        """Submit commands until so many superpages are programmed; pages read by then, and the clock."""
+        """Submit commands until so many superpages are programmed; pages read by then, and the cycle."""
         while pages_programmed(device) < programmed + row * g.superpage:
             turn = next(turns)
             stream.append_async(data[turn % len(data)])
             for number in range(turn * mix.reads, (turn + 1) * mix.reads):
                 stored_stream.read_async(stored[number % len(data)], out[number % len(data)])
-        return pages_read(device), device.clocks
+        return pages_read(device), device.cycles
 
     work_until(margin)
     recorder.start()
-    first, begin = pages_read(device), device.clocks
+    first, begin = pages_read(device), device.cycles
     last, end = work_until(margin + rows)
-    rate = programs_per_clock(recorder.stop(), g.channels * g.dies, settle=0)
+    rate = programs_per_cycle(recorder.stop(), g.channels * g.dies, settle=0)
     device.wait()
     if out.tobytes() != data.tobytes():
         raise BenchmarkError("what was read is not what was appended")
@@ -103,7 +103,7 @@ def mixed(device: Device, recorder: ArrayRecorder, mix: Mix, quick: bool = False
         value=value / 1e9,
         unit="GB/s",
         bound=bound / 1e9,
-        clocks=device.clocks - first_clock,
+        cycles=device.cycles - first_cycle,
         asked=f"{ASKED:.0%} of the bound, each side within {1 - ASKED:.0%} of its share",
         met=value >= ASKED * bound and min(fair) >= ASKED,
         note=f"appended {appended / 1e9:.3f} GB/s, {fair[0]:.1%} of its share;"

@@ -1,7 +1,7 @@
 """One channel with large pages: how much of its bus carries data while it reads.
 
-The configuration is that of a published open controller (OCOWFC, FPL'21), which fills 79.1 % of the bus with
-single-page reads over 4 dies, and 94.8 % with long cached reads.
+The configuration is that of a published open controller (OCOWFC, FPL'21). With 4 dies, that controller fills
+79.1 % of the bus with single-page reads, and 94.8 % with long cached reads.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from enum import Enum
 
 import numpy as np
 
-from flashtrain.host import Device, Extent, StoredArray
+from flashtrain.host import Device, Extent
 from flashtrain.spec import FmsConfig, Geometry, NandTiming, Port
 from flashtrain.spec.timing import Duration, ns
 
@@ -21,7 +21,7 @@ from .progress import pages_read, run_until
 OCOWFC = FmsConfig(
     name="ocowfc",
     geometry=Geometry(channels=1, dies=4, planes=1, blocks=16, pages=64, page_bytes=16384, spare_bytes=1216),
-    # 333 MT/s: a clock of 166 MHz, so coarse that a die needs more clocks of tRR to look up its first word.
+    # 333 MT/s: a clock of 166 MHz, so coarse that a die needs more cycles of tRR to look up its first word.
     timing=NandTiming(clock_mhz=166, tr=ns(50_000), trr=Duration(6, 20), tbers=ns(5_000_000 * 64 / 768)),
     write_sets=8,
     read_pages=8,
@@ -49,7 +49,7 @@ def bus_share(device: Device, recorder: ArrayRecorder, reads: Reads, quick: bool
     """Share of the bus's raw rate that reads fill, in the steady state; what comes back is checked.
 
     Single-page: commands of one page each, on the dies in turn, no two rows of a die in sequence. Cached: one
-    read of consecutive rows. Bound: the bus all the time, 2 bytes per clock; the four arrays sense 4 pages
+    read of consecutive rows. Bound: the bus all the time, 2 bytes per cycle; the four arrays sense 4 pages
     in 50 us, and the bus moves 1 in 49.3.
     """
     config, g = device.config, device.config.geometry
@@ -59,19 +59,19 @@ def bus_share(device: Device, recorder: ArrayRecorder, reads: Reads, quick: bool
     data = device.buffer((pages, g.page_bytes), np.uint8)
     data[:] = np.random.default_rng(9).integers(0, 256, data.shape, np.uint8)
     out = device.buffer(data.shape, np.uint8)
-    first_clock = device.clocks
+    first_cycle = device.cycles
     first = stream.append(data).extents[0].lba
     stream.flush()
 
     base = pages_read(device)
     for block, count in _pieces(reads, rows, g.superpage):
         target = out[block : block + count]
-        handle = StoredArray(stream.nsid, (Extent(first + block, count),), target.shape, target.dtype)
+        handle = stream.stored_at([Extent(first + block, count)], target.shape, target.dtype)
         stream.read_async(handle, target)
-    margin, patience = MARGIN_ROWS * g.superpage, 4 * pages * config.page_beats
-    start = run_until(device, pages_read, base + margin, 100, patience)
+    margin, most_cycles = MARGIN_ROWS * g.superpage, 4 * pages * config.page_beats
+    start = run_until(device, pages_read, base + margin, 100, most_cycles)
     recorder.start()
-    end = run_until(device, pages_read, base + pages - margin, 100, patience)
+    end = run_until(device, pages_read, base + pages - margin, 100, most_cycles)
     recorder.stop()
     device.wait()
     if out.tobytes() != data.tobytes():
@@ -81,11 +81,11 @@ def bus_share(device: Device, recorder: ArrayRecorder, reads: Reads, quick: bool
         value=100 * value,
         unit="% of the bus",
         bound=100,
-        clocks=device.clocks - first_clock,
+        cycles=device.cycles - first_cycle,
         asked=f"{ASKED:.0%}",
         met=value >= ASKED,
         note=f"{end.reached - start.reached} pages of {g.page_bytes >> 10} KiB in"
-        f" {end.after - start.before:,} clocks; OCOWFC: {reads.value:.1%}",
+        f" {end.after - start.before:,} cycles; OCOWFC: {reads.value:.1%}",
     )
 
 

@@ -1,4 +1,4 @@
-"""Watching a device at work: its clock at the moments at which a counter reaches a value."""
+"""Runs a device until a counter reaches a value, and records the cycle."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from .measurement import BenchmarkError
 
 
 class Moment(NamedTuple):
-    """A counter had `reached` at clock `after`, and less before clock `before`."""
+    """A counter had `reached` at cycle `after`, and less before cycle `before`."""
 
     reached: int
     before: int
@@ -48,17 +48,19 @@ def reads_done(device: Device) -> int:
 
 
 def run_until(
-    device: Device, counter: Callable[[Device], int], target: int, step: int, patience: int
+    device: Device, counter: Callable[[Device], int], target: int, step: int, most_cycles: int
 ) -> Moment:
-    """Let the device work, `step` clocks at a time, until `counter` has reached `target`.
+    """Let the device work, `step` cycles at a time, until `counter` has reached `target`.
 
-    Raises `BenchmarkError` if that takes more than `patience` clocks.
+    Raises `BenchmarkError` if that takes more than `most_cycles` cycles.
     """
-    give_up = device.clocks + patience
-    before = device.clocks
+    end = device.cycles + most_cycles
+    before = device.cycles
     while (count := counter(device)) < target:
-        if device.clocks > give_up:
-            raise BenchmarkError(f"{counter.__name__} is {count} after {patience} clocks; expected {target}")
-        before = device.clocks
+        if device.cycles > end:
+            raise BenchmarkError(
+                f"{counter.__name__} is {count} after {most_cycles} cycles; expected {target}"
+            )
+        before = device.cycles
         device.link.run(step)
-    return Moment(count, before, device.clocks)
+    return Moment(count, before, device.cycles)

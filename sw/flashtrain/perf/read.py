@@ -19,9 +19,9 @@ ASKED = 0.9
 
 
 def read_sequential(device: Device, recorder: ArrayRecorder, quick: bool = False) -> Measurement:
-    """Bytes per second into the tensor buffer, in the middle of a long read. What comes back is checked.
+    """Bytes per second into the tensor buffer, in the middle of a long read. The data is checked.
 
-    Bound: the raw rate of the buses, channels x 2 bytes per clock, but for parity if there is a code. The
+    Bound: the raw rate of the buses, channels x 2 bytes per cycle, but for parity if there is a code. The
     arrays sense far more: a page set per die in tR.
     """
     config, g = device.config, device.config.geometry
@@ -33,7 +33,7 @@ def read_sequential(device: Device, recorder: ArrayRecorder, quick: bool = False
     piece = min(config.max_blocks, pages)
     data = device.buffer((piece * g.page_bytes,), np.uint8)
     data[:] = np.random.default_rng(2).integers(0, 256, len(data), np.uint8)
-    first_clock = device.clocks
+    first_cycle = device.cycles
     lengths = [min(piece, pages - start) * g.page_bytes for start in range(0, pages, piece)]
     stored = device.wait([stream.append_async(data[:length]) for length in lengths])
     stream.flush()
@@ -43,10 +43,10 @@ def read_sequential(device: Device, recorder: ArrayRecorder, quick: bool = False
     base = pages_read(device)
     reads = [stream.read_async(handle, out) for handle, out in zip(stored, targets, strict=True)]
     margin = MARGIN_ROWS * g.superpage
-    step, patience = max(20, config.page_beats // 4), 100 * pages * config.page_beats
-    start = run_until(device, pages_read, base + margin, step, patience)
+    step, most_cycles = max(20, config.page_beats // 4), 100 * pages * config.page_beats
+    start = run_until(device, pages_read, base + margin, step, most_cycles)
     recorder.start()
-    end = run_until(device, pages_read, base + pages - margin, step, patience)
+    end = run_until(device, pages_read, base + pages - margin, step, most_cycles)
     recorder.stop()
     device.wait(reads)
     if any(out.tobytes() != data[: len(out)].tobytes() for out in targets):
@@ -59,10 +59,10 @@ def read_sequential(device: Device, recorder: ArrayRecorder, quick: bool = False
         value=value / 1e9,
         unit="GB/s",
         bound=config.net_channel_bytes_per_second / 1e9,
-        clocks=device.clocks - first_clock,
+        cycles=device.cycles - first_cycle,
         asked=f"{ASKED:.0%} of the bound",
         met=value >= ASKED * config.net_channel_bytes_per_second,
-        note=f"{end.reached - start.reached} pages in {end.after - start.before:,} clocks",
+        note=f"{end.reached - start.reached} pages in {end.after - start.before:,} cycles",
     )
 
 

@@ -10,7 +10,7 @@ from flashtrain.host import Device, DeviceStream, Extent, Pending, StoredArray
 from flashtrain.spec import FmsConfig, Port
 
 from .append import STREAM, settling_rows
-from .array_work import ArrayRecorder, programs_per_clock
+from .array_work import ArrayRecorder, programs_per_cycle
 from .measurement import BenchmarkError, Measurement
 from .mixed import PIECES
 from .progress import pages_programmed, run_until
@@ -21,11 +21,11 @@ STORED_ROWS = 8
 READS = 2400
 QUICK_READS = 60
 LEAST_READS = 20
-CLOCKS = 15_000_000
-QUICK_CLOCKS = 1_500_000
+CYCLES = 15_000_000
+QUICK_CYCLES = 1_500_000
 """After so many no further reads are waited for."""
 STEP = 50
-"""Clocks between two looks for answers: a latency is too long by less than that."""
+"""Cycles between two looks for answers: a latency is too long by less than that."""
 DIES_PER_READ = 8
 """There is a read in flight for so many dies, so that reads seldom meet."""
 
@@ -51,7 +51,7 @@ def read_latency_p99(device: Device, recorder: ArrayRecorder, quick: bool = Fals
     data = device.buffer((PIECES * stored_rows, piece * g.page_bytes), np.uint8)
     random = np.random.default_rng(8)
     data[:] = random.integers(0, 256, data.shape, np.uint8)
-    first_clock = device.clocks
+    first_cycle = device.cycles
     writer, reader = device.stream(STORED, Port.CORE), device.stream(STORED, Port.HOST)
     stored = [writer.append_async(part) for part in data]
     first_block = device.wait(stored)[0].extents[0].lba
@@ -68,22 +68,22 @@ def read_latency_p99(device: Device, recorder: ArrayRecorder, quick: bool = Fals
     reads: deque[tuple[int, int, NDArray[np.uint8], Pending[NDArray[np.uint8]]]] = deque()
     latencies: list[int] = []
     wanted = QUICK_READS if quick else READS
-    give_up = device.clocks + (QUICK_CLOCKS if quick else CLOCKS)
-    while len(latencies) < wanted and device.clocks < give_up:
+    give_up = device.cycles + (QUICK_CYCLES if quick else CYCLES)
+    while len(latencies) < wanted and device.cycles < give_up:
         feed.keep_going()
         while len(reads) < max(1, g.channels * g.dies // DIES_PER_READ):
             block = int(random.integers(len(content)))
-            handle = StoredArray(reader.nsid, (Extent(first_block + block, 1),), (g.page_bytes,), data.dtype)
+            handle = reader.stored_at([Extent(first_block + block, 1)], (g.page_bytes,), data.dtype)
             out = device.buffer((g.page_bytes,), np.uint8)
-            reads.append((device.clocks, block, out, reader.read_async(handle, out)))
+            reads.append((device.cycles, block, out, reader.read_async(handle, out)))
         device.link.run(STEP)
         for read in [read for read in reads if read[3].done]:
             begin, block, out, _pending = read
             if not np.array_equal(out, content[block]):
                 raise BenchmarkError(f"the read of block {block} gave something else")
-            latencies.append(device.clocks - begin)
+            latencies.append(device.cycles - begin)
             reads.remove(read)
-    rate = programs_per_clock(recorder.stop(), g.channels * g.dies, settle=0)
+    rate = programs_per_cycle(recorder.stop(), g.channels * g.dies, settle=0)
     if len(latencies) < LEAST_READS:
         raise BenchmarkError(f"{len(latencies)} reads were answered in time; expected {LEAST_READS} at least")
     median, high = np.percentile(latencies, [50, 99], method="higher") / t.clock_mhz
@@ -93,7 +93,7 @@ def read_latency_p99(device: Device, recorder: ArrayRecorder, quick: bool = Fals
         value=float(high),
         unit="us",
         bound=bound,
-        clocks=device.clocks - first_clock,
+        cycles=device.cycles - first_cycle,
         asked="the bound",
         met=bool(high <= bound),
         note=f"{len(latencies)} reads: p50 {median:.1f} us, p99 {high:.1f} us,"

@@ -51,7 +51,7 @@ def _sum(memories: Sequence[MemoryBytes], bound: int) -> Measurement:
         value=total,
         unit="bytes",
         bound=bound,
-        clocks=0,
+        cycles=0,
         asked="the bound",
         met=total <= bound,
         note=", ".join(parts),

@@ -46,8 +46,8 @@ def sustained_bound(config: FmsConfig) -> float:
     dies x pages x page set / (pages x tPROG + tBERS)
     """
     g, t = config.geometry, config.timing
-    clocks = g.pages * t.clocks("tprog") + t.clocks("tbers")
-    return g.channels * g.dies * g.pages * g.page_set_bytes / clocks * t.clock_hz
+    cycles = g.pages * t.clocks("tprog") + t.clocks("tbers")
+    return g.channels * g.dies * g.pages * g.page_set_bytes / cycles * t.clock_hz
 
 
 def append_sustained(device: Device, recorder: ArrayRecorder, quick: bool = False) -> Measurement:
@@ -63,14 +63,14 @@ def append_sustained(device: Device, recorder: ArrayRecorder, quick: bool = Fals
     piece = min(config.max_blocks, g.zone_capacity)
     data = device.buffer((piece * g.page_bytes,), np.uint8)
     data[:] = np.random.default_rng(6).integers(0, 256, len(data), np.uint8)
-    first_clock = device.clocks
+    first_cycle = device.cycles
 
     # A zone is erased as a whole, however little is in it: the first one need not be full.
     lead = settling_rows(config)
     lengths = [lead, *[g.pages] * zones, min(g.pages, g.pages // 4 + 2 * lead)]
     starts = list(accumulate(lengths, initial=0))
     step = max(20, t.clocks("tprog") // 20)
-    patience = 8 * sum(lengths) * t.clocks("tprog") + 8 * t.clocks("tbers")
+    most_cycles = 8 * sum(lengths) * t.clocks("tprog") + 8 * t.clocks("tbers")
 
     def submit(number: int) -> None:
         stream = streams[number % len(streams)]
@@ -79,7 +79,7 @@ def append_sustained(device: Device, recorder: ArrayRecorder, quick: bool = Fals
             stream.append_async(data[: min(piece, lengths[number] * g.superpage - first) * g.page_bytes])
 
     def work_until(row: int) -> None:
-        run_until(device, pages_programmed, row * g.superpage, step, patience)
+        run_until(device, pages_programmed, row * g.superpage, step, most_cycles)
 
     submit(0)
     submit(1)
@@ -102,7 +102,7 @@ def append_sustained(device: Device, recorder: ArrayRecorder, quick: bool = Fals
         value=value / 1e9,
         unit="GB/s",
         bound=bound / 1e9,
-        clocks=device.clocks - first_clock,
+        cycles=device.cycles - first_cycle,
         asked=f"{ASKED:.0%} of the bound",
         met=value >= ASKED * bound,
         note=f"{zones} zones of {g.pages} rows with an erase of {t.clocks('tbers') / t.clock_mhz:,.1f} us"
@@ -111,7 +111,7 @@ def append_sustained(device: Device, recorder: ArrayRecorder, quick: bool = Fals
 
 
 def zone_cycles(work: Sequence[ArrayWork], pages: int, zones: int) -> list[float]:
-    """Clocks per zone of each die, over so many zones of so many programs and as many erases.
+    """Cycles per zone of each die, over so many zones of so many programs and as many erases.
 
     :class:`BenchmarkError` for a die that erased more or less in that time.
     """

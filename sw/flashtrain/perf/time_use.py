@@ -1,14 +1,15 @@
-"""Where the time of a measurement went."""
+"""The use of the time of a measurement."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class TimeUse:
-    """Shares of the time, by what was done with it or what stood in the way.
+    """Shares of the time, by operations and by causes of stalls.
 
-    bus: of all channels' buses, together 1. array: of all dies' arrays, together 1. stalls: of the centre's
-    pipelines; they overlap each other.
+    - `bus`: shares of all channels' buses; their sum is 1.
+    - `array`: shares of all dies' arrays; their sum is 1.
+    - `stalls`: stalls of the front end's pipelines, which overlap each other.
     """
 
     bus: dict[str, float]

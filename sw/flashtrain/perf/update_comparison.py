@@ -30,8 +30,8 @@ class Comparison:
         return self.on_dies.parameters_per_second / self.elsewhere[place].parameters_per_second
 
     @property
-    def clocks(self) -> int:
-        return self.on_dies.clocks + sum(run.clocks for run in self.elsewhere.values())
+    def cycles(self) -> int:
+        return self.on_dies.cycles + sum(run.cycles for run in self.elsewhere.values())
 
 
 def compare(
@@ -62,7 +62,7 @@ def update_speedup(
     return Measurement(
         value=found.speedup(place),
         unit="times",
-        clocks=found.clocks,
+        cycles=found.cycles,
         note=f"{found.on_dies.parameters_per_second / 1e6:,.1f} M/s on the dies,"
         f" {run.parameters_per_second / 1e6:,.1f} M/s {place.where},"
         f" where dies {_shares(device.config, run)};"
@@ -82,7 +82,7 @@ def update_energy_ratio(
     return Measurement(
         value=per_parameter[1] / per_parameter[0],
         unit="times",
-        clocks=found.clocks,
+        cycles=found.cycles,
         note=f"nJ per parameter on the dies: {_nanojoules(on_dies, found.on_dies)}; {link.where}:"
         f" {_nanojoules(on_host, host)}; OptimStore: {OPTIMSTORE_ENERGY} times",
     )
@@ -128,6 +128,6 @@ def _shares(config: FmsConfig, run: UpdateRun) -> str:
     """How busy the arrays were."""
     g, t = config.geometry, config.timing
     dies = g.channels * g.dies
-    programs = run.count(ArrayKind.PROGRAM) / g.planes * t.clocks("tprog") / dies / run.clocks
-    senses = run.count(ArrayKind.SENSE) / g.planes * t.clocks("tr") / dies / run.clocks
+    programs = run.count(ArrayKind.PROGRAM) / g.planes * t.clocks("tprog") / dies / run.cycles
+    senses = run.count(ArrayKind.SENSE) / g.planes * t.clocks("tr") / dies / run.cycles
     return f"program {programs:.0%} and sense {senses:.0%} of the time"

@@ -1,4 +1,4 @@
-"""The same optimizer step with the state brought to whoever computes: the controller, or the host.
+"""The same optimizer step, computed outside of the dies: by the controller, or by the host.
 
 State is read, updated and appended chunk by chunk, with several chunks under way.
 """
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from flashtrain.host import Device, Pending, StoredArray
 from flashtrain.host.device import STATE_STREAMS
-from flashtrain.host.tiling import Pages, TileLayout
+from flashtrain.host.state.tiling import Pages, TileLayout
 
 from .array_work import ArrayRecorder
 from .measurement import BenchmarkError
@@ -19,12 +19,12 @@ from .update import Case, UpdateRun, run_step
 from .update_places import ChunkWork, Place, PlaceStep
 
 CHUNKS_UNDER_WAY = 6
-_STEP = 1000  # clocks between looks at what is done
+_STEP = 1000  # cycles between two polls of the pending commands
 
 
 @dataclass
 class _Chunk:
-    """A chunk in the tensor buffer, and the clock at which it is updated."""
+    """A chunk in the tensor buffer, and the cycle at which it is updated."""
 
     data: NDArray[np.uint8]
     ready: float = 0.0
@@ -32,7 +32,7 @@ class _Chunk:
 
 @dataclass(frozen=True)
 class ElsewhereRun(UpdateRun):
-    """A step elsewhere; `computing` says what of it was RTL, and what that allowed."""
+    """A step outside of the dies; `computing` describes the part that was RTL, and its assumptions."""
 
     computing: str
 
@@ -84,9 +84,9 @@ class _ElsewhereStep:
             if reading and reading[0][1].done:
                 chunk, pending = reading.popleft()
                 pending.result()
-                chunk.ready = place_step.update(device.clocks, self._pages(chunk.data))
+                chunk.ready = place_step.update(device.cycles, self._pages(chunk.data))
                 computing.append(chunk)
-            elif computing and computing[0].ready <= device.clocks:
+            elif computing and computing[0].ready <= device.cycles:
                 chunk = computing.popleft()
                 writing.append((chunk, self._target.append_async(chunk.data)))
             elif writing and writing[0][1].done:
@@ -98,7 +98,7 @@ class _ElsewhereStep:
                 device.link.run(_STEP)
 
     def check(self, where: str) -> None:
-        """What was stored has to be what the reference gives, in every bit."""
+        """Compare the stored state with the reference, in every bit."""
         for number, (before, after) in enumerate(zip(self._before, self._after, strict=True)):
             expected = self.work.updated(self._pages(self._source.read(before)))
             if not np.array_equal(self._pages(self._target.read(after)), expected):
@@ -113,15 +113,15 @@ class _ElsewhereStep:
 def run_elsewhere(
     device: Device, recorder: ArrayRecorder, case: Case, rows_per_die: int, place: Place
 ) -> ElsewhereRun:
-    """Store a state, do one step on it at `place`, and check what it has become.
+    """Store a state, execute one step on it at `place`, and check the result.
 
-    In the steady state every chunk that is appended makes room for one that is read: before the first and
-    after the last of those under way it is not so, and they do not count.
+    In the steady state each appended chunk makes room for one that is read. The `under_way` chunks at the
+    start and at the end are outside of the steady state and do not count.
     """
     under_way = min(CHUNKS_UNDER_WAY, rows_per_die // 3)
     step = _ElsewhereStep(device, case, rows_per_die, under_way)
     step.store()
-    place_step = place.begin(step.work, device.clocks)
+    place_step = place.begin(step.work, device.cycles)
     run = run_step(
         device, recorder, case.tile(device.config), step.parameters, under_way, lambda: step.run(place_step)
     )

@@ -7,26 +7,26 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.host.state_stream import TileStep
-from flashtrain.host.tiling import Pages
+from flashtrain.host.state.state_stream import TileStep
+from flashtrain.host.state.tiling import Pages
 from flashtrain.spec.errors import require
 
 from .update_places import ChunkWork, Place, Turns
 
 
 class UpdatedTile(NamedTuple):
-    """Bytes of a tile after the step and of the copies, and the clocks in which they came to be."""
+    """Bytes of a tile after the step and of the copies, and the cycles in which they came to be."""
 
     tile: NDArray[np.uint8]
     copies: NDArray[np.uint8]
-    clocks: int
+    cycles: int
 
 
 class UpdateLane(Protocol):
     """An update unit beside the tensor buffer, with room for a tile."""
 
     def begin(self, step: TileStep) -> int:
-        """A step begins, in so many clocks."""
+        """A step begins, in so many cycles."""
         ...
 
     def update(self, tile: NDArray[np.uint8], gradients: NDArray[np.uint8]) -> UpdatedTile:
@@ -51,23 +51,23 @@ class ControllerLanes(Place):
     def where(self) -> str:
         return "in the controller"
 
-    def begin(self, work: ChunkWork, clock: float) -> "LaneStep":
-        return LaneStep(self.lanes, work, clock)
+    def begin(self, work: ChunkWork, cycle: float) -> "LaneStep":
+        return LaneStep(self.lanes, work, cycle)
 
 
 class LaneStep:
     """A step on the lanes, to which the tiles of a chunk go in turn."""
 
-    def __init__(self, lanes: Sequence[UpdateLane], work: ChunkWork, clock: float) -> None:
+    def __init__(self, lanes: Sequence[UpdateLane], work: ChunkWork, cycle: float) -> None:
         self._lanes, self._work = lanes, work
         step = TileStep(work.layout.tile, work.constants)
         self._turns = [Turns() for _ in lanes]
         for turns, lane in zip(self._turns, lanes, strict=True):
-            turns.take(clock, lane.begin(step))
+            turns.take(cycle, lane.begin(step))
         self._gradients = work.layout.gradient_pages(work.gradients)
-        self._clocks: list[int] = []  # of each tile
+        self._cycles: list[int] = []  # of each tile
 
-    def update(self, clock: float, pages: Pages) -> float:
+    def update(self, cycle: float, pages: Pages) -> float:
         rows, _planes, channels, _bytes = pages.shape
         ends = []
         for number, (row, channel) in enumerate(np.ndindex(rows, channels)):
@@ -75,15 +75,15 @@ class LaneStep:
             tile = pages[row, :, channel]
             updated = self._lanes[lane].update(tile, self._gradients[row, :, channel])
             tile[...] = updated.tile.reshape(tile.shape)
-            self._clocks.append(updated.clocks)
-            ends.append(self._turns[lane].take(clock, updated.clocks))
+            self._cycles.append(updated.cycles)
+            ends.append(self._turns[lane].take(cycle, updated.cycles))
         return max(ends)
 
     @property
     def computing(self) -> str:
-        clocks, tile = float(np.mean(self._clocks)), self._work.layout.tile
-        rate = len(self._lanes) * tile.parameters * self._work.clock_hz / clocks
+        cycles, tile = float(np.mean(self._cycles)), self._work.layout.tile
+        rate = len(self._lanes) * tile.parameters * self._work.clock_hz / cycles
         return (
-            f"channels and {len(self._lanes)} update lanes are RTL; a lane takes {clocks:,.0f} clocks for"
+            f"channels and {len(self._lanes)} update lanes are RTL; a lane takes {cycles:,.0f} cycles for"
             f" {tile.parameters:,} parameters, {rate / 1e6:,.1f} M/s for all lanes"
         )

@@ -1,4 +1,4 @@
-"""Where an optimizer step can be computed if not on the dies: what a place is, and the host as one.
+"""Places that compute an optimizer step instead of the dies, and the host as one of them.
 
 Reads and appends, and all that crosses the channels, are those of the device.
 """
@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol
 
 from numpy.typing import NDArray
 
-from flashtrain.host.tiling import Pages, TileLayout
+from flashtrain.host.state.tiling import Pages, TileLayout
 from flashtrain.numerics import Constants, update
 from flashtrain.spec.errors import require
 from flashtrain.spec.update import WORD_BYTES
@@ -17,7 +17,7 @@ from flashtrain.spec.update import WORD_BYTES
 
 @dataclass(frozen=True)
 class ChunkWork:
-    """What a step does with each chunk of state: how its tiles lie, and what there is beside the state."""
+    """Work of a step on each chunk of state: the layout of its tiles, the constants and the gradients."""
 
     layout: TileLayout
     constants: Constants
@@ -40,18 +40,18 @@ class ChunkWork:
 class PlaceStep(Protocol):
     """A step that is computed at a place, chunk after chunk."""
 
-    def update(self, clock: float, pages: Pages) -> float:
-        """Replace the state that is in the tensor buffer at `clock`; when the new one is there."""
+    def update(self, cycle: float, pages: Pages) -> float:
+        """Update the state that is in the tensor buffer at `cycle`; the cycle at which it is updated."""
         ...
 
     @property
     def computing(self) -> str:
-        """What of it is RTL, what is not, and what that allowed, in words."""
+        """The parts that are RTL, the others, and the assumptions about them, in words."""
         ...
 
 
 class Place(ABC):
-    """Who computes a step. `optimstore` is how many times longer it takes there (OptimStore, HPCA'23)."""
+    """A place that computes a step; there it takes `optimstore` times as long (OptimStore, HPCA'23)."""
 
     optimstore: ClassVar[float]
 
@@ -61,19 +61,19 @@ class Place(ABC):
         """In words."""
 
     @abstractmethod
-    def begin(self, work: ChunkWork, clock: float) -> PlaceStep:
-        """At a clock."""
+    def begin(self, work: ChunkWork, cycle: float) -> PlaceStep:
+        """At a cycle."""
 
 
 class Turns:
-    """Whatever takes one piece after the other."""
+    """A resource that takes one piece of work after the other."""
 
     def __init__(self) -> None:
         self._free = 0.0
 
-    def take(self, clock: float, clocks: float) -> float:
-        """A piece that is there at `clock` and needs so many; when it is through."""
-        self._free = max(self._free, clock) + clocks
+    def take(self, cycle: float, cycles: float) -> float:
+        """Add a piece that arrives at `cycle` and takes `cycles`; the cycle at which it is finished."""
+        self._free = max(self._free, cycle) + cycles
         return self._free
 
 
@@ -98,7 +98,7 @@ class HostLink(Place):
     def where(self) -> str:
         return f"on the host, over a link of {self.bytes_per_second / 1e9:g} GB/s"
 
-    def begin(self, work: ChunkWork, clock: float) -> "HostStep":
+    def begin(self, work: ChunkWork, cycle: float) -> "HostStep":
         return HostStep(self, work)
 
 
@@ -109,15 +109,15 @@ class HostStep:
         self._link, self._work = link, work
         self._there, self._host, self._back = Turns(), Turns(), Turns()
 
-    def update(self, clock: float, pages: Pages) -> float:
+    def update(self, cycle: float, pages: Pages) -> float:
         pages[...] = self._work.updated(pages)
         link, clock_hz = self._link, self._work.clock_hz
-        latency, clocks_per_byte = link.latency_seconds * clock_hz, clock_hz / link.bytes_per_second
-        sent = (pages.nbytes + self._work.gradients.nbytes) * clocks_per_byte
-        arrived = self._there.take(clock, sent) + latency
-        clocks = self._work.layout.parameters / link.parameters_per_second * clock_hz
-        computed = self._host.take(arrived, clocks)
-        return self._back.take(computed, pages.nbytes * clocks_per_byte) + latency
+        latency, cycles_per_byte = link.latency_seconds * clock_hz, clock_hz / link.bytes_per_second
+        sent = (pages.nbytes + self._work.gradients.nbytes) * cycles_per_byte
+        arrived = self._there.take(cycle, sent) + latency
+        cycles = self._work.layout.parameters / link.parameters_per_second * clock_hz
+        computed = self._host.take(arrived, cycles)
+        return self._back.take(computed, pages.nbytes * cycles_per_byte) + latency
 
     @property
     def computing(self) -> str:

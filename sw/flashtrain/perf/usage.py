@@ -1,4 +1,4 @@
-"""What a device did between two moments: from its counters to bandwidths, shares and causes of stalls."""
+"""Use of a device between two moments: bandwidths, shares and causes of stalls, from its counters."""
 
 from dataclasses import dataclass
 
@@ -22,41 +22,41 @@ BUS = {
     ChannelCounter.BUS_WAIT: "waits within operations",
     ChannelCounter.BUS_IDLE: "idle",
 }
-"""What a channel's bus does with its clocks."""
+"""The counters of the uses of a channel's bus, and what each means."""
 
 
 @dataclass(frozen=True)
 class Usage:
     """Differences of all counters; those of the channels are summed.
 
-    `centre` and `channels` have the names of `Counter` and `ChannelCounter`.
+    `front_end` and `channels` have the names of `Counter` and `ChannelCounter`.
     """
 
     config: FmsConfig
-    centre: dict[str, int]
+    front_end: dict[str, int]
     channels: dict[str, int]
 
     @property
-    def clocks(self) -> int:
-        return self.centre[Counter.CLOCKS.name]
+    def cycles(self) -> int:
+        return self.front_end[Counter.CLOCKS.name]
 
     @property
     def seconds(self) -> float:
         """Simulated time."""
-        return self.clocks / self.config.timing.clock_hz
+        return self.cycles / self.config.timing.clock_hz
 
     @property
     def appended_bytes(self) -> int:
-        return self.centre[Counter.PAGES_APPENDED.name] * self.config.geometry.page_bytes
+        return self.front_end[Counter.PAGES_APPENDED.name] * self.config.geometry.page_bytes
 
     @property
     def read_bytes(self) -> int:
-        return self.centre[Counter.PAGES_READ.name] * self.config.geometry.page_bytes
+        return self.front_end[Counter.PAGES_READ.name] * self.config.geometry.page_bytes
 
     @property
     def write_amplification(self) -> float | None:
         """Pages programmed per page appended; below 1 when data are dropped before they leave the buffer."""
-        appended = self.centre[Counter.PAGES_APPENDED.name]
+        appended = self.front_end[Counter.PAGES_APPENDED.name]
         return self.channels[ChannelCounter.PAGES_PROGRAMMED.name] / appended if appended else None
 
     @property
@@ -72,17 +72,19 @@ class Usage:
     @property
     def buffer_hit_share(self) -> float | None:
         """Pages read that came from a write buffer, as a share of all pages read."""
-        read = self.centre[Counter.PAGES_READ.name]
+        read = self.front_end[Counter.PAGES_READ.name]
         return self.channels[ChannelCounter.BUFFER_HITS.name] / read if read else None
 
     def stall_shares(self) -> dict[str, float]:
-        """Share of all clocks, by cause."""
-        return {text: self.centre[c.name] / self.clocks for c, text in STALLS.items()} if self.clocks else {}
+        """Share of all cycles, by cause."""
+        return (
+            {text: self.front_end[c.name] / self.cycles for c, text in STALLS.items()} if self.cycles else {}
+        )
 
     def bus_shares(self) -> dict[str, float]:
-        """Share of all clocks of all channels, by what the bus does."""
-        clocks = self.clocks * self.config.geometry.channels
-        return {text: self.channels[c.name] / clocks for c, text in BUS.items()} if clocks else {}
+        """Share of all cycles of all channels, by what the bus does."""
+        cycles = self.cycles * self.config.geometry.channels
+        return {text: self.channels[c.name] / cycles for c, text in BUS.items()} if cycles else {}
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Snapshot:
     """All counters at a moment."""
 
     config: FmsConfig
-    centre: dict[str, int]
+    front_end: dict[str, int]
     channels: dict[str, int]
 
     @classmethod
@@ -100,10 +102,10 @@ class Snapshot:
         return cls(device.config, device.counters(), totals)
 
     def since(self, before: "Snapshot") -> Usage:
-        """What happened between `before` and this moment."""
+        """The use between `before` and this moment."""
         return Usage(
             self.config,
-            {name: value - before.centre[name] for name, value in self.centre.items()},
+            {name: value - before.front_end[name] for name, value in self.front_end.items()},
             {name: value - before.channels[name] for name, value in self.channels.items()},
         )
 

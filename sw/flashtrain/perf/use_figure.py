@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from .die_time import ARRAY, COMMANDS, DATA_IN, DATA_OUT, OTHER_DIE, RESTS, ArrayKind
+from .die_time import ARRAY, BUS_IDLE, COMMANDS, DATA_IN, DATA_OUT, OTHER_DIE, ArrayKind
 from .measurement import BenchmarkError
 from .time_use import TimeUse
 from .usage import BUS, ChannelCounter
@@ -25,7 +25,7 @@ COLOURS = {
     DATA_OUT: "#98df8a",
     OTHER_DIE: "#c5b0d5",
     COMMANDS: "#c49c94",
-    RESTS: "#eeeeee",
+    BUS_IDLE: "#eeeeee",
 }
 """What busy time is spent on in strong colours, what stands in the way in pale ones."""
 

@@ -13,7 +13,7 @@ from .usage import Snapshot
 class UseRecorder:
     """An `ArrayRecorder` that takes counters and buses down, too.
 
-    After :meth:`stop`, `use` is the use of the time since :meth:`start`. Reading the counters takes clocks,
+    After :meth:`stop`, `use` is the use of the time since :meth:`start`. Reading the counters takes cycles,
     in which the device works as before.
     """
 
@@ -26,7 +26,7 @@ class UseRecorder:
 
     def start(self) -> None:
         self._tracer.start()
-        self._begin = self._device.clocks
+        self._begin = self._device.cycles
         self._before = Snapshot.of(self._device)
 
     def stop(self) -> Sequence[ArrayWork]:

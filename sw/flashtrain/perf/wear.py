@@ -26,15 +26,14 @@ EraseCounts = Callable[[], NDArray[np.uint32]]
 
 
 def wear_spread(device: Device, erase_counts: EraseCounts, quick: bool = False) -> Measurement:
-    """Difference between the most and the least erased block after `FILLS` times the device's zones were
-    written.
+    """Difference between the most and the least erased block after `FILLS` writes of all zones of the device.
 
-    Zones go to random streams, to some eight times as often as to others; a stream that is full is reset.
-    Free zones are used by their wear, but data are never moved: those that nobody rewrites keep their blocks
-    from erases, those of the journal first of all.
+    Zones go to random streams, to some eight times as often as to others; a full stream is reset. The device
+    takes the free zone with the least wear, but never moves data. Data that is not rewritten therefore keeps
+    its blocks from erases, above all the data of the journal.
     """
     g, random = device.config.geometry, np.random.default_rng(7)
-    first_clock = device.clocks
+    first_cycle = device.cycles
     data = {port: device.buffer((g.zone_capacity * g.page_bytes,), np.uint8) for port in Port}
     streams = {name: device.stream(name, port) for name, (port, _) in STREAMS.items()}
     shares = np.array([share for _, share in STREAMS.values()], float)
@@ -55,7 +54,7 @@ def wear_spread(device: Device, erase_counts: EraseCounts, quick: bool = False) 
     return Measurement(
         value=most - least,
         unit="erases",
-        clocks=device.clocks - first_clock,
+        cycles=device.cycles - first_cycle,
         note=f"{zones} zones written, {g.zones} in the device: blocks were erased {least} to {most} times,"
         f" half of them {half} and more; {most / years:.2%} of the {years:,} cycles for data that last years",
     )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.training.errors import ShapeError
+from flashtrain.training.errors import SeedError, ShapeError
 
 Array = NDArray[Any]
 FloatArray = NDArray[np.floating]
@@ -25,11 +25,19 @@ DTYPES = (FLOAT32, UINT8)
 """The element types that a stored tensor may have, by NumPy's names."""
 
 
+MOST_BYTES = 1 << 40
+"""Of a tensor: more than any device holds, and less than what NumPy counts in 64 bits."""
+
+MOST_DIMENSIONS = 64
+"""As many as NumPy has."""
+
+
 @dataclass(frozen=True)
 class ArraySpec:
     """Shape and element type of an array that does not exist yet.
 
-    Raises `ShapeError` for an empty or negative dimension and for an element type that is not in `DTYPES`.
+    Raises `ShapeError` for an empty or negative dimension, for more than `MOST_BYTES` bytes, and for an
+    element type that is not in `DTYPES`.
     """
 
     shape: Shape
@@ -40,6 +48,10 @@ class ArraySpec:
             raise ShapeError(f"dtype {self.dtype!r} is not one of {', '.join(DTYPES)}")
         if any(size < 1 for size in self.shape):
             raise ShapeError(f"shape {self.shape} has a dimension below 1")
+        if len(self.shape) > MOST_DIMENSIONS:
+            raise ShapeError(f"a shape has {len(self.shape)} dimensions; expected at most {MOST_DIMENSIONS}")
+        if self.bytes > MOST_BYTES:
+            raise ShapeError(f"shape {self.shape} has more than the {MOST_BYTES} bytes of the largest tensor")
 
     @property
     def elements(self) -> int:
@@ -56,6 +68,13 @@ class ArraySpec:
 
     def __str__(self) -> str:
         return f"{self.dtype}{list(self.shape)}"
+
+
+def check_seed(seed: int) -> int:
+    """The seed; `SeedError` unless it is an integer that NumPy's generators take."""
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
+        raise SeedError(f"seed is {seed!r}; expected an integer, 0 or more")
+    return int(seed)
 
 
 def pack(arrays: Mapping[str, Array], shapes: Mapping[str, Shape]) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What a storage gives for something that it has begun."""
+"""Results of storage operations that are under way."""
 
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar

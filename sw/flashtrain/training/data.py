@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.training.arrays import FloatArray
+from flashtrain.training.arrays import FloatArray, check_seed
 from flashtrain.training.errors import DataError
 
 WHITE = 16.0
@@ -47,7 +47,7 @@ class Dataset:
         """
         if not 1 <= batch <= len(self.train):
             raise DataError(f"batch size must be 1 to {len(self.train)}, got {batch}")
-        return self._batches(batch, np.random.default_rng(seed))
+        return self._batches(batch, np.random.default_rng(check_seed(seed)))
 
     def _batches(self, batch: int, random: np.random.Generator) -> Iterator[Examples]:
         while True:
@@ -68,5 +68,5 @@ def digits(seed: int = 0, test_share: float = 0.2) -> Dataset:
     if not 1 <= tests < len(labels):
         raise DataError(f"test share must leave examples to train and to test with, got {test_share}")
     everything = Examples(images, labels)
-    order = np.random.default_rng(seed).permutation(len(labels))
+    order = np.random.default_rng(check_seed(seed)).permutation(len(labels))
     return Dataset(train=everything.take(order[tests:]), test=everything.take(order[:tests]))

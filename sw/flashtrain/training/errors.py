@@ -11,6 +11,10 @@ class ShapeError(TrainingError):
     """An array or a layer does not have the shape or the dtype that was expected."""
 
 
+class SeedError(TrainingError, ValueError):
+    """A seed is no integer of at least 0."""
+
+
 class DataError(TrainingError):
     """A data set cannot be split or batched as asked."""
 

@@ -13,7 +13,7 @@ def draw_losses(flash: Sequence[float], reference: Sequence[float], path: Path, 
     """Draw the loss of each iteration of training through flash and of plain NumPy into `path`.
 
     The ending of `path` names the format (png, svg, pdf). The reference is a wide pale line under a thin dark
-    one: where the runs are equal, the thin line lies in the middle of the wide one. Raises `TrainingError` if
+    one. Where the runs are equal, the thin line lies in the middle of the wide one. Raises `TrainingError` if
     the file cannot be written.
     """
     figure = Figure(figsize=(7, 4), layout="constrained")

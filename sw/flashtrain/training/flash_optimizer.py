@@ -8,18 +8,28 @@ import numpy as np
 
 from flashtrain.host import Device, Generation, TensorGroup, TensorMismatch
 from flashtrain.host.device import STATE_STREAMS
-from flashtrain.numerics import HyperparameterError, Statistics, gradient_values, gradients_in, norm
+from flashtrain.numerics import (
+    HyperparameterError,
+    Statistics,
+    copy_of,
+    gradient_values,
+    gradients_in,
+    norm,
+)
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
 from flashtrain.training.arrays import Array, FloatArray
-from flashtrain.training.errors import ParameterError
+from flashtrain.training.checked_state import CheckedState
 from flashtrain.training.optimizers import Optimizer
+from flashtrain.training.optimizers.optimizer import number
 from flashtrain.training.parameters import (
     PARAMS,
+    Parameter,
     ParamGroup,
     Params,
     gradients_of,
     make_groups,
+    require_unchanged_layout,
     with_hyperparameters,
 )
 
@@ -29,11 +39,13 @@ _CLIP_GUARD = 1e-6  # added to the norm, as in torch.nn.utils.clip_grad_norm_
 
 @dataclass(frozen=True)
 class GradientReport:
-    """What the dies say of the gradients of an update.
+    """Statistics of the dies about the gradients of an update.
 
-    norm: L2, of the gradients times `unscale`; largest: the largest magnitude, before that; skipped: the step
-    was dropped because of an overflow; renewed: the dies could not read the state, and it was written
-    anew before they updated it (`OptimizerState.renew`).
+    - `norm`: the L2 norm of the gradients times `unscale`.
+    - `largest`: the largest magnitude, before `unscale`.
+    - `skipped`: the step was dropped because of an overflow.
+    - `renewed`: the dies could not read the state, so the host wrote it anew before the update
+      (`OptimizerState.renew`).
     """
 
     norm: float
@@ -96,8 +108,10 @@ class FlashOptimizer:
             recovered,
         )
         self._copies: list[list[Array] | None] = []
+        self._copy_format = copy_format
+        self._shapes = [parameter.data.shape for parameter in self._parameters]
         if recovered:
-            self._set_data(self.weights())
+            self._set_data(self._as_after_steps(self.weights()))
         else:
             self._state.initialise([[p.data for p in group[PARAMS]] for group in self.param_groups])
 
@@ -124,6 +138,7 @@ class FlashOptimizer:
         update; as in `torch.nn.utils.clip_grad_norm_`. After an overflow nothing is changed, and the report
         says so.
         """
+        max_norm = None if max_norm is None else number("max_norm", max_norm)
         if max_norm is not None and not max_norm >= 0:
             raise HyperparameterError(f"max_norm is {max_norm!r}; expected 0 or more")
         report = self.update(gradients, unscale)
@@ -142,6 +157,7 @@ class FlashOptimizer:
         self, gradients: Sequence[Array] | None = None, unscale: float = 1.0, clip: float = 1.0
     ) -> GradientReport:
         """The first half of a step: compute, and report; then :meth:`commit` or :meth:`skip`."""
+        self._require_writable()
         optimizers = self._optimizers()
         constants = [one.constants(self.steps + 1, unscale, clip) for one in optimizers]
         given = gradients_of(self.param_groups, gradients)
@@ -152,7 +168,11 @@ class FlashOptimizer:
         return GradientReport.of(parts, unscale, renewed=self._state.renewals > before)
 
     def commit(self) -> Generation:
-        """Make the computed weights and state current."""
+        """Make the computed weights and state current, and write the new weights to the parameters.
+
+        :class:`ParameterError` when a parameter cannot take them, before anything is changed.
+        """
+        self._require_writable()
         generation = self._state.commit()
         copies = [copy for group in self._copies if group is not None for copy in group]
         self._set_data([gradient_values(copy) for copy in copies] if copies else self.weights())
@@ -182,7 +202,7 @@ class FlashOptimizer:
         `"state"`: by the number of the parameter, `"step"` and the arrays `"w"`, `"m"`, `"v"` that the
         optimizer has; `"param_groups"`: hyperparameters, and numbers of the parameters.
         """
-        names = ("w", *self._optimizer.state_names)
+        names = self._state_names
         arrays = {
             name: [array for group in self._state.read(_STATE[name], generation) for array in group]
             for name in names
@@ -195,33 +215,46 @@ class FlashOptimizer:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Store what :meth:`state_dict` gave, as a first generation, and go on from there.
 
-        :class:`ParameterError` or :class:`TensorMismatch` when it is of other parameters.
+        The parameters hold what they would after the same number of steps, so that a resumed run has the same
+        bits. `"step"` is the same for all parameters: an integer, or a float or an array of one element that
+        equals one, as in PyTorch. :class:`ParameterError` or :class:`TensorMismatch` for a malformed
+        dictionary, and for one of other parameters, before anything is changed.
         """
-        numbered, groups = self._numbered_groups(), state_dict["param_groups"]
-        if [group[PARAMS] for group in groups] != [group[PARAMS] for group in numbered]:
-            raise ParameterError(
-                f"state of groups {[g[PARAMS] for g in groups]}; expected {[g[PARAMS] for g in numbered]}"
-            )
-        for number, group in enumerate(groups):
-            with_hyperparameters(number, group, self._optimizer)
-        state = state_dict["state"]
-        names = ("w", *self._optimizer.state_names)
-        for index in (i for group in numbered for i in group[PARAMS]):
-            missing = [name for name in ("step", *names) if name not in state.get(index, {})]
-            if missing:
-                raise ParameterError(f"state of parameter {index} has no {', '.join(missing)}")
-        by_name = {name: [[state[i][name] for i in group[PARAMS]] for group in numbered] for name in names}
-        self._state.initialise(**by_name, updates=state[0]["step"])
-        for own, group in zip(self.param_groups, groups, strict=True):
+        self._require_writable()
+        numbered = self._numbered_groups()
+        checked = CheckedState.of(state_dict, [group[PARAMS] for group in numbered], self._state_names)
+        for index, group in enumerate(checked.groups):
+            with_hyperparameters(index, group, self._optimizer)
+        by_name = checked.by_name
+        self._state.initialise(**by_name, updates=checked.step)
+        for own, group in zip(self.param_groups, checked.groups, strict=True):
             own.update({name: value for name, value in group.items() if name != PARAMS})
-        self._set_data([w for group in by_name["w"] for w in group])
+        self._set_data(self._as_after_steps([w for group in by_name["w"] for w in group]))
 
     # How it is done.
 
+    @property
+    def _state_names(self) -> tuple[str, ...]:
+        return ("w", *self._optimizer.state_names)
+
+    @property
+    def _parameters(self) -> list[Parameter]:
+        return [parameter for group in self.param_groups for parameter in group[PARAMS]]
+
+    def _require_writable(self) -> None:
+        require_unchanged_layout(self._parameters, self._shapes)
+
+    def _as_after_steps(self, weights: Sequence[FloatArray]) -> Sequence[FloatArray]:
+        """The parameters' values for these weights on the dies: after a step, their 16-bit copies."""
+        if self._copy_format is CopyFormat.NONE or not self.steps:
+            return weights
+        copies = (copy_of(w, self._copy_format) for w in weights)
+        return [gradient_values(copy) for copy in copies if copy is not None]
+
     def _optimizers(self) -> list[Optimizer]:
         return [
-            with_hyperparameters(number, group, self._optimizer)
-            for number, group in enumerate(self.param_groups)
+            with_hyperparameters(index, group, self._optimizer)
+            for index, group in enumerate(self.param_groups)
         ]
 
     def _numbered_groups(self) -> list[dict[str, Any]]:
@@ -240,6 +273,5 @@ class FlashOptimizer:
         return gradients_in(self._gradient_format, gradient) if gradient.dtype == np.float32 else gradient
 
     def _set_data(self, weights: Sequence[FloatArray]) -> None:
-        parameters = [parameter for group in self.param_groups for parameter in group[PARAMS]]
-        for parameter, w in zip(parameters, weights, strict=True):
+        for parameter, w in zip(self._parameters, weights, strict=True):
             parameter.data[...] = w

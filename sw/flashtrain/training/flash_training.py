@@ -1,11 +1,14 @@
 """Training in which every tensor lives in flash.
 
-The training loop is the player of the training command sequence. The host appends batches of inputs; the core
-reads them, appends activations in the forward pass and reads them in reverse in the backward pass, sends
-gradients to the dies, which update weights and optimizer state, and appends the trained weights, which the
-host reads at the end. Or the core updates: it reads and supersedes weights and state. In between, nothing of
-a tensor stays in memory. The arithmetic is that of `reference.train_reference`, so the result has to be the
-same to the last bit.
+The training loop is the player of the training command sequence:
+
+- The host appends batches of inputs, and reads the trained weights at the end.
+- The core reads the inputs. It appends activations in the forward pass, and reads them in reverse in the
+  backward pass. It sends gradients to the dies and appends the trained weights.
+- The dies update weights and optimizer state. Alternatively the core updates: it reads and supersedes both.
+
+Between two uses, no part of a tensor stays in memory. The arithmetic is that of `reference.train_reference`,
+so the results must be equal to the last bit.
 """
 
 from collections.abc import Callable
@@ -25,7 +28,7 @@ from flashtrain.training.traffic import Traffic, UpdateTraffic
 
 @dataclass(frozen=True)
 class FlashRun:
-    """What went through the flash, by stream; what the dies updated, if they did; how the player fared."""
+    """A run: traffic by stream, updates on the dies (if any), and the statistics of the player."""
 
     traffic: dict[StreamRole, Traffic]
     updates: UpdateTraffic | None

@@ -17,7 +17,7 @@ class LossScale:
 
     @property
     def unscale(self) -> float:
-        """What makes gradients of the scaled loss those of the loss."""
+        """The factor from gradients of the scaled loss to those of the loss."""
         return 1 / self.value
 
     def observe(self, overflow: bool) -> None:

@@ -1,4 +1,4 @@
-"""What computes when a training command sequence is played: a network that learns."""
+"""The machine that trains a network while a training command sequence is played."""
 
 from collections.abc import Callable
 
@@ -35,9 +35,9 @@ from flashtrain.training.sequence.sequence import PHASES
 class NetworkMachine:
     """Trains `network` as `reference.train_reference` does, one step of the sequence at a time.
 
-    Between steps it keeps nothing of the network but what is on its way from one layer to the next: an
-    activation in the forward pass, a gradient in the backward pass. Of the weights that each iteration gets
-    it takes a digest.
+    Between steps it keeps a single array of the network, the one on its way between two layers. That is an
+    activation in the forward pass and a gradient in the backward pass. It takes a digest of the
+    weights of each iteration.
     """
 
     def __init__(

@@ -6,7 +6,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.training.arrays import Arrays, FloatArray, Shape
+from flashtrain.training.arrays import Arrays, FloatArray, Shape, check_seed
 from flashtrain.training.errors import ShapeError
 from flashtrain.training.layers import (
     Chain,
@@ -33,8 +33,8 @@ DIGITS_CLASSES = 10
 class Network:
     """A classifier: `layers` in order, from examples of `input_shape` to one logit per class.
 
-    Raises `ShapeError` if a layer cannot take what the one before it gives, if two layers share a name, or if
-    the last one does not give `classes` numbers.
+    Raises `ShapeError` if a layer cannot take the output of the one before, or if two layers share a name.
+    It is also raised if the last layer does not return `classes` numbers.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Network:
 
     def initialise(self, seed: int) -> Parameters:
         """Fresh float32 parameters; equal seeds give equal parameters."""
-        random = np.random.default_rng(seed)
+        random = np.random.default_rng(check_seed(seed))
         return {name: layer.initialise(random) for name, layer in self.layers if layer.parameter_shapes()}
 
     def parameter_count(self) -> int:

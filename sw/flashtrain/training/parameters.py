@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from flashtrain.training.arrays import Array, FloatArray
 from flashtrain.training.errors import ParameterError
@@ -29,7 +30,8 @@ class Parameter:
     def __post_init__(self) -> None:
         if not isinstance(self.data, np.ndarray) or self.data.dtype != np.float32:
             kind = getattr(self.data, "dtype", type(self.data).__name__)
-            raise ParameterError(f"a parameter is {kind}; expected a float32 array")
+            convert = ": .astype(np.float32) converts it" if isinstance(self.data, np.ndarray) else ""
+            raise ParameterError(f"a parameter is {kind}; expected a float32 array{convert}")
         if not self.data.flags.writeable:
             raise ParameterError("a parameter is read-only; expected an array that steps may change")
 
@@ -40,8 +42,8 @@ Params = Iterable[Array | Parameter] | Iterable[Mapping[str, Any]]
 def make_groups(params: Params, optimizer: Optimizer) -> list[ParamGroup]:
     """Groups with all hyperparameters, those of `optimizer` where a group has none of its own.
 
-    :class:`ParameterError` for no parameters, the same one twice, and hyperparameters that do not exist;
-    :class:`HyperparameterError` for those out of range.
+    :class:`ParameterError` for no parameters, the same one twice, parameters that share memory, and
+    hyperparameters that do not exist; :class:`HyperparameterError` for those out of range.
     """
     given = list(params)
     if not given:
@@ -53,7 +55,36 @@ def make_groups(params: Params, optimizer: Optimizer) -> list[ParamGroup]:
     every = [id(parameter.data) for group in groups for parameter in group[PARAMS]]
     if len(set(every)) != len(every):
         raise ParameterError("a parameter is given twice")
+    _require_separate([parameter.data for group in groups for parameter in group[PARAMS]])
     return groups
+
+
+def require_unchanged_layout(parameters: Sequence[Parameter], shapes: Sequence[tuple[int, ...]]) -> None:
+    """:class:`ParameterError` unless new weights of these shapes can be written to the parameters."""
+    for index, (parameter, shape) in enumerate(zip(parameters, shapes, strict=True)):
+        data = parameter.data
+        if not isinstance(data, np.ndarray) or (data.shape, data.dtype) != (shape, np.float32):
+            got = f"{data.dtype}{list(data.shape)}" if isinstance(data, np.ndarray) else type(data).__name__
+            raise ParameterError(f"parameter {index} is {got} now; expected float32{list(shape)} as before")
+        if not data.flags.writeable:
+            raise ParameterError(f"parameter {index} is read-only now; expected a writable array")
+
+
+def _require_separate(arrays: Sequence[FloatArray]) -> None:
+    """:class:`ParameterError` for elements that share memory, of one array or of two."""
+    bounds = []
+    for index, array in enumerate(arrays):
+        if any(stride == 0 and size > 1 for stride, size in zip(array.strides, array.shape, strict=True)):
+            raise ParameterError(f"elements of parameter {index} share memory; expected a copy of the array")
+        bounds.append((*byte_bounds(array), index))
+    reaching: list[tuple[int, int]] = []  # where arrays end that begin before, and their indices
+    for begin, end, index in sorted(bounds):
+        reaching = [(other_end, other) for other_end, other in reaching if other_end > begin]
+        for _, other in reaching:
+            if np.shares_memory(arrays[other], arrays[index]):
+                first, second = sorted((other, index))
+                raise ParameterError(f"parameters {first} and {second} share memory; expected separate ones")
+        reaching.append((end, index))
 
 
 def _make_group(number: int, given: Mapping[str, Any], optimizer: Optimizer) -> ParamGroup:
@@ -73,7 +104,7 @@ def hyperparameters(optimizer: Optimizer) -> dict[str, Any]:
     return {field.name: getattr(optimizer, field.name) for field in fields(optimizer)}
 
 
-def with_hyperparameters(number: int, group: ParamGroup, optimizer: Optimizer) -> Optimizer:
+def with_hyperparameters(number: int, group: Mapping[str, Any], optimizer: Optimizer) -> Optimizer:
     """The optimizer with the hyperparameters of a group, checked."""
     own = {name: value for name, value in group.items() if name != PARAMS}
     known = hyperparameters(optimizer)

@@ -9,7 +9,6 @@ timing of the storage.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
@@ -22,7 +21,6 @@ from flashtrain.training.sequence import (
     Append,
     Compute,
     Initialise,
-    Operation,
     Read,
     Reset,
     Step,
@@ -32,7 +30,7 @@ from flashtrain.training.sequence import (
     Update,
 )
 from flashtrain.training.sequence.sequence import last_uses
-from flashtrain.training.sequence.steps import defines, uses
+from flashtrain.training.sequence.steps import defines, processor_of, uses
 
 ValueT = TypeVar("ValueT", covariant=True)
 
@@ -71,8 +69,11 @@ class Storage(Protocol):
 
 
 class Machine(Protocol):
-    """What computes. What passes between steps without being a tensor (the result of a layer on its way to
-    the next, and the gradient on its way back) is the machine's own affair."""
+    """The machine that computes the steps.
+
+    It keeps the data between steps that is no tensor. That is the result of a layer for the next one, and the
+    gradient on its way back.
+    """
 
     def compute(self, step: Compute, tensors: Arrays) -> Arrays:
         """Carry out `step` on the tensors that it takes; return those that it gives."""
@@ -106,10 +107,10 @@ def play(
 ) -> Playback:
     """Carry out `iterations` of `sequence`; return when everything has finished.
 
-    `lookahead` is the number of steps that may be under way, counted from the oldest unfinished one: by
-    default the length of an iteration, 1 for one step after the other. `on_iteration` is called when all
-    steps of an iteration have finished, with its number from 1. Raises `SequenceError` if there is not at
-    least one iteration and one step to look at, and what the machine and the storage raise.
+    `lookahead` is the number of steps that may be under way, counted from the oldest unfinished one. By
+    default it is the length of an iteration; with 1, the steps follow each other. `on_iteration` is called
+    with the number of an iteration, from 1, when all its steps have finished. Raises `SequenceError` if
+    `iterations` or `lookahead` is below 1, and passes on the errors of the machine and the storage.
     """
     if iterations < 1:
         raise SequenceError(f"iterations: expected at least 1, got {iterations}")
@@ -121,21 +122,13 @@ def play(
         return _Player(sequence, iterations, machine, storage, lookahead).run(on_iteration)
 
 
-class _Processor(Enum):
-    """Who computes, one step after the other."""
-
-    HOST = auto()
-    CORE = auto()
-
-
-_HOST_OPERATIONS = (Operation.LOAD, Operation.COLLECT)
-
-_Resource = TensorInfo | StreamRole | _Processor
+_Resource = TensorInfo | StreamRole | Port
+"""A port stands for its processor, which computes one step after the other."""
 
 
 @dataclass(frozen=True)
 class _Needs:
-    """What a step needs for itself, and what it shares with other steps that share it."""
+    """The resources that a step needs exclusively, and those that it shares with other steps."""
 
     exclusive: frozenset[_Resource]
     shared: frozenset[_Resource] = frozenset()
@@ -260,7 +253,7 @@ class _Player:
             case Reset():
                 return _Needs(frozenset({step.stream}))
             case Compute():
-                processor = _Processor.HOST if step.operation in _HOST_OPERATIONS else _Processor.CORE
+                processor = processor_of(step.operation)
                 tensors = (self._sequence.by_name[name] for name in (*uses(step), *defines(step)))
                 return _Needs(frozenset({*tensors, processor}))
             case Initialise() | Update():

@@ -8,7 +8,7 @@ from flashtrain.training.optimizers import Adam, Optimizer
 
 @dataclass(frozen=True)
 class Recipe:
-    """What to train, how, and for how long."""
+    """A training: its network, its optimizer, its batch size and its number of iterations."""
 
     network: Network
     optimizer: Optimizer

@@ -17,8 +17,11 @@ from flashtrain.training.optimizers import Optimizer, State
 
 @dataclass(frozen=True)
 class TrainingLog:
-    """Course and result of a run: of each iteration the loss of its batch and a digest of the weights that it
-    begins with, and the weights after the last."""
+    """Losses, digests and result of a run.
+
+    For each iteration it has the loss of the batch, and a digest of the weights at its start. `parameters`
+    are the weights after the last iteration.
+    """
 
     losses: tuple[float, ...]
     digests: tuple[str, ...]
@@ -32,7 +35,7 @@ class TrainingLog:
 
 
 class WeightsDigest:
-    """What tells weights from others that differ in a bit: of packed weights, in the order of the layers."""
+    """A digest of packed weights, in the order of the layers; it depends on every bit of them."""
 
     def __init__(self) -> None:
         self._hash = blake2b(digest_size=16)

@@ -16,10 +16,11 @@ from flashtrain.training.traffic import Traffic, UpdateTraffic
 
 @dataclass(frozen=True)
 class TrainingReport:
-    """What a user wants to know at the end of a run.
+    """Results of a run.
 
-    difference: where the run through the flash first differs from plain NumPy, or "" if every bit is the
-    same; accuracy: share of the test examples that the weights read back by the host classify rightly.
+    - `difference`: the first difference between the run through the flash and plain NumPy; "" if every bit is
+      the same.
+    - `accuracy`: the share of test examples that the weights classify rightly, as read back by the host.
     """
 
     network: str
@@ -109,7 +110,7 @@ def first_difference(log: TrainingLog, reference: TrainingLog) -> str:
 
 
 def update_lines(updates: UpdateTraffic | None) -> list[str]:
-    """What the dies updated, in a few lines; none where they did not."""
+    """The updates on the dies, in a few lines; no line if the dies did not update."""
     if updates is None:
         return []
     each = "none"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from flashtrain.host import Device, TensorGroup
-from flashtrain.host.state_update import GroupCopies
+from flashtrain.host.state.state_update import GroupCopies
 from flashtrain.numerics import Constants
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import Input, OptimizerCode
@@ -74,7 +74,7 @@ class StateStore:
         if given.keys() != self._numbers.keys():
             raise TensorError(f"update of {', '.join(given)}; expected {', '.join(self._numbers)}")
         words = tuple(int(word) for word in constants.view(np.uint32))
-        started = self._device.clocks
+        started = self._device.cycles
         under_way = self._state.update_async(
             [[given[name] for name in self._numbers]], [Constants.from_words(self._program, words)]
         )
@@ -92,7 +92,7 @@ class StateStore:
             updates.tiles += self._tiles
             updates.gradient_bytes += sum(gradient.nbytes for gradient in gradients)
             updates.copy_bytes += sum(copy.nbytes for group in copies if group for copy in group)
-            updates.clocks += self._device.clocks - started
+            updates.cycles += self._device.cycles - started
             return not overflow
 
         return Awaited(under_way, finish)

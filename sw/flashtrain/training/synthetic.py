@@ -1,4 +1,4 @@
-"""What computes when a training command sequence is replayed: made-up data, checked when it comes back."""
+"""The machine of a replayed training command sequence: it makes up data, and checks it when it returns."""
 
 from typing import NamedTuple
 from zlib import crc32
@@ -15,7 +15,7 @@ from flashtrain.training.sequence import Compute, StreamRole, TrainingSequence, 
 class SyntheticMachine:
     """Gives made-up bytes, new ones each time, and checks that it takes what it gave last under a name.
 
-    What the dies update are numbers, and it checks the weights against its own arithmetic.
+    The dies update numbers, so it checks the weights against its own arithmetic.
     """
 
     def __init__(self, sequence: TrainingSequence) -> None:

@@ -1,16 +1,15 @@
 """Named tensors in the streams of a device.
 
 A stream is only appended to, so a tensor is *superseded*: its new version is appended behind everything else,
-and the old one is dead. A zone that is full and holds dead versions alone is reset. What a step of training
-has to look up is therefore one handle per name, and no tensor is ever copied to make room.
+and the old one is dead. A full zone that holds only dead versions is reset. A step of training therefore
+needs one handle per name, and no tensor is ever copied to make room.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from flashtrain.host import Device, Extent, StoredArray
-from flashtrain.host.state_update import GroupCopies
+from flashtrain.host import Device, StoredArray
+from flashtrain.host.state.state_update import GroupCopies
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.training.arrays import Array
@@ -19,6 +18,7 @@ from flashtrain.training.errors import TensorError
 from flashtrain.training.sequence import StreamRole, TensorInfo
 from flashtrain.training.state import StateStore
 from flashtrain.training.traffic import Traffic, UpdateTraffic
+from flashtrain.training.zone_use import ZoneUse
 
 
 class TensorStore:
@@ -33,7 +33,7 @@ class TensorStore:
         self._ports = {port: device.stream(stream, port) for port in Port}
         self._name = stream
         self._versions: dict[str, StoredArray] = {}
-        self._zones = _ZoneUse(self._ports[Port.CORE].zone_size, self._ports[Port.CORE].zone_capacity)
+        self._zones = ZoneUse(self._ports[Port.CORE].zone_size, self._ports[Port.CORE].zone_capacity)
         self.traffic = Traffic()
 
     @property
@@ -55,10 +55,10 @@ class TensorStore:
             self.traffic.appends += 1
             self.traffic.appended_bytes += array.nbytes
             self.traffic.stored_bytes += handle.blocks * stream.block_bytes
-            self._zones.fill(handle)
+            self._zones.fill(handle.extents)
             dead = self._versions.get(name)
             self._versions[name] = handle
-            for zone in self._zones.kill(dead) if dead else ():
+            for zone in self._zones.kill(dead.extents) if dead else ():
                 stream.reset_zone(zone)
                 self.traffic.zone_resets += 1
 
@@ -84,38 +84,6 @@ class TensorStore:
         self._versions.clear()
         self._zones.clear()
         return Awaited(self._ports[port].reset_async(), lambda nothing: None)
-
-
-class _ZoneUse:
-    """How many blocks of each zone are written, and how many of these belong to current versions."""
-
-    def __init__(self, zone_size: int, zone_capacity: int) -> None:
-        self._zone_size = zone_size
-        self._zone_capacity = zone_capacity
-        self._written: Counter[int] = Counter()
-        self._alive: Counter[int] = Counter()
-
-    def fill(self, handle: StoredArray) -> None:
-        for extent in handle.extents:
-            self._written[self._zone(extent)] += extent.blocks
-            self._alive[self._zone(extent)] += extent.blocks
-
-    def kill(self, handle: StoredArray) -> list[int]:
-        """The version is dead. The zones that are full and hold nothing alive: they are empty now."""
-        for extent in handle.extents:
-            self._alive[self._zone(extent)] -= extent.blocks
-        zones = {self._zone(extent) for extent in handle.extents}
-        spent = [z for z in sorted(zones) if not self._alive[z] and self._written[z] == self._zone_capacity]
-        for zone in spent:
-            del self._written[zone]
-        return spent
-
-    def clear(self) -> None:
-        self._written.clear()
-        self._alive.clear()
-
-    def _zone(self, extent: Extent) -> int:
-        return extent.lba // self._zone_size
 
 
 class DeviceStorage:
@@ -170,14 +138,14 @@ class DeviceStorage:
         return store.peek(tensor.name)
 
     def traffic(self) -> dict[StreamRole, Traffic]:
-        """What went through each stream so far."""
+        """The traffic of each stream so far."""
         stores: dict[StreamRole, TensorStore | StateStore] = {**self._stores}
         if self.state is not None:
             stores[StreamRole.STATE] = self.state
         return {role: replace(stores[role].traffic) for role in StreamRole if role in stores}
 
     def updates(self) -> UpdateTraffic | None:
-        """What the dies have updated so far; `None` when they update nothing."""
+        """The updates on the dies so far; `None` when the dies update nothing."""
         return None if self.state is None else replace(self.state.updates)
 
     def _store(self, role: StreamRole | None) -> TensorStore:

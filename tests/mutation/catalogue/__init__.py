@@ -1,16 +1,16 @@
 """The faults, in the order of the data."""
 
-from catalogue.arithmetic import ARITHMETIC
-from catalogue.channel import CHANNEL
-from catalogue.code import CODE
-from catalogue.dies import DIES
-from catalogue.frontend import FRONTEND
-from catalogue.keys import KEYS
-from catalogue.moving import MOVING
-from catalogue.pipelines import PIPELINES
-from catalogue.spares import SPARES
-from catalogue.talking import TALKING
-from catalogue.zones import ZONES
+from tests.mutation.catalogue.arithmetic import ARITHMETIC
+from tests.mutation.catalogue.channel import CHANNEL
+from tests.mutation.catalogue.code import CODE
+from tests.mutation.catalogue.dies import DIES
+from tests.mutation.catalogue.frontend import FRONTEND
+from tests.mutation.catalogue.keys import KEYS
+from tests.mutation.catalogue.moving import MOVING
+from tests.mutation.catalogue.pipelines import PIPELINES
+from tests.mutation.catalogue.spares import SPARES
+from tests.mutation.catalogue.talking import TALKING
+from tests.mutation.catalogue.zones import ZONES
 
 FAULTS = (
     *FRONTEND,

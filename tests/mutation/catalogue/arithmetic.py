@@ -1,8 +1,8 @@
 """The update unit and its float units."""
 
-from fault import Fault
+from tests.mutation.fault import Fault
 
-UNIT = "rtl/die/update/test_update_unit.py"
+UNIT = "rtl/die/update_unit/test_update_unit.py"
 MULTIPLY = "rtl/float/test_float_units.py::test_multiply"
 ADD = "rtl/float/test_float_units.py::test_add"
 MULTIPLY_ADD = "rtl/float/test_float_units.py::test_multiply_add"
@@ -11,7 +11,7 @@ NARROWING = "rtl/float/test_float_units.py::test_narrowing"
 ARITHMETIC = (
     Fault(
         "largest-is-a-nan",
-        "die/update/statistics.py",
+        "die/update_unit/statistics.py",
         "(magnitude > self.largest) & ~nan",
         "magnitude > self.largest",
         "a NaN is the largest gradient",
@@ -19,7 +19,7 @@ ARITHMETIC = (
     ),
     Fault(
         "sums-not-begun-anew",
-        "die/update/statistics.py",
+        "die/update_unit/statistics.py",
         "with m.Elif(self.restart):\n            m.d.sync += [to_take.eq(0), to_bring.eq(0)]",
         "with m.Elif(self.restart):\n            m.d.sync += to_bring.eq(0)",
         "the partial sums of a tile come back to the places of others",

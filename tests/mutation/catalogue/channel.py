@@ -1,65 +1,65 @@
 """The buffers of a channel."""
 
-from fault import Fault
+from tests.mutation.fault import Fault
 
-SETS = "rtl/channel/test_page_sets.py"
-WRITE_BUFFER = "rtl/channel/test_write_buffer.py"
-READ_BUFFER = "rtl/channel/test_read_buffer.py"
-INTAKE = "rtl/channel/test_read_intake.py"
+SETS = "rtl/channel/write_buffer/test_page_sets.py"
+WRITE_BUFFER = "rtl/channel/write_buffer/test_write_buffer.py"
+READ_BUFFER = "rtl/channel/read_buffer/test_read_buffer.py"
+LOOKUP = "rtl/channel/read_buffer/test_read_lookup.py"
 BLOCKS = "rtl/channel/test_block_table.py"
 
 CHANNEL = (
     Fault(
         "hit-before-the-data",
-        "channel/page_sets.py",
-        "has_asked.eq(asked.plane < coming.filled)",
-        "has_asked.eq(asked.plane <= coming.filled)",
+        "channel/write_buffer/page_sets.py",
+        "entry.has_data.eq(lookup.plane < following.filled)",
+        "entry.has_data.eq(lookup.plane <= following.filled)",
         "a read is served from the write buffer before the page is there",
         SETS,
     ),
     Fault(
         "pinned-slot-used-again",
-        "channel/page_sets.py",
-        "~is_used & ~(pinned & (pinned_slot == coming.slot))",
+        "channel/write_buffer/page_sets.py",
+        "~is_used & ~(sets.pinned & (sets.pinned_slot == following.slot))",
         "~is_used",
         "a page set takes the slot from which a page is being copied",
         SETS,
     ),
     Fault(
         "youngest-evicted",
-        "channel/page_sets.py",
-        "evictable & ~found_free",
-        "evictable & ~found_free & ~found_open",
+        "channel/write_buffer/page_sets.py",
+        "entry.evictable & ~sets.found_free",
+        "entry.evictable & ~sets.found_free & ~sets.found_open",
         "for want of room the youngest set is closed, not the oldest",
         SETS,
     ),
     Fault(
         "incomplete-set-offered",
-        "channel/page_sets.py",
-        "whole.eq(coming.filled > coming.last)",
-        "whole.eq(coming.filled >= coming.last)",
+        "channel/write_buffer/page_sets.py",
+        "complete.eq(following.filled > following.last)",
+        "complete.eq(following.filled >= following.last)",
         "a set is programmed before its last page has come",
         SETS,
     ),
     Fault(
         "closed-set-discarded-late",
-        "channel/page_sets.py",
-        "with m.If(Mux(ours, ~whole, is_offered)):",
-        "with m.If(ours & ~whole):",
+        "channel/write_buffer/page_sets.py",
+        "with m.If(Mux(unsent, ~entry.complete, entry.is_offered)):",
+        "with m.If(unsent & ~entry.complete):",
         "a zone is erased while its agent is offered a set of it",
         SETS,
     ),
     Fault(
         "slot-passed-over",
-        "channel/set_walk.py",
+        "channel/write_buffer/set_scan.py",
         "with m.If(~order.renew):",
         "with m.If(order.renew | ~order.renew):",
-        "the walk misses the slot behind one that became the youngest",
+        "the scan misses the slot behind one that became the youngest",
         SETS,
     ),
     Fault(
         "renewed-slot-stays",
-        "channel/age_order.py",
+        "channel/write_buffer/set_scan.py",
         "is_renewed[: index + 1].any()",
         "is_renewed[:index].any()",
         "the order of age holds a slot twice and another one never",
@@ -67,7 +67,7 @@ CHANNEL = (
     ),
     Fault(
         "results-begin-at-plane-0",
-        "channel/program_results.py",
+        "channel/write_buffer/program_results.py",
         "plane.eq(self.first)",
         "plane.eq(0)",
         "a set that does not begin at plane 0 tells of pages that it does not have",
@@ -75,15 +75,15 @@ CHANNEL = (
     ),
     Fault(
         "result-for-another-command",
-        "channel/write_buffer.py",
-        "results.note.notify.eq(self.pages.payload.notify & ~has_gradients)",
-        "results.note.notify.eq(self.pages.payload.notify)",
+        "channel/write_buffer/write_buffer.py",
+        "results.note.notify.eq(page.notify & ~has_gradients)",
+        "results.note.notify.eq(page.notify)",
         "an update is told of its gradients' slot and of its tile",
         WRITE_BUFFER,
     ),
     Fault(
         "word-not-read-again",
-        "channel/gearbox.py",
+        "lib/gearbox.py",
         "m.d.sync += holds.eq(0)",
         "m.d.sync += holds.eq(holds)",
         "after a copy has used the memory its word goes to the die",
@@ -91,7 +91,7 @@ CHANNEL = (
     ),
     Fault(
         "identity-of-another-row",
-        "channel/set_identities.py",
+        "channel/write_buffer/write_buffer.py",
         'for name in ("row", "channel", "die", "wear")',
         'for name in ("channel", "die", "wear")',
         "every page says that it lies on row 0",
@@ -99,15 +99,15 @@ CHANNEL = (
     ),
     Fault(
         "read-lost-before-a-full-queue",
-        "channel/read_intake.py",
+        "channel/read_buffer/read_lookup.py",
         "with m.If((page.die == die) & room[die]):",
         "with m.If(page.die == die):",
         "a read for a die whose queue is full is dropped",
-        INTAKE,
+        LOOKUP,
     ),
     Fault(
         "head-lost-while-one-waits",
-        "channel/page_sender.py",
+        "channel/read_buffer/page_sender.py",
         "self.pages.ready.eq(self.read_head.ready & ~waiting)",
         "self.pages.ready.eq(self.read_head.ready)",
         "a complete page is dropped when the tensor buffer's side waits for another one",
@@ -115,7 +115,7 @@ CHANNEL = (
     ),
     Fault(
         "wrong-buffer-freed",
-        "channel/page_sender.py",
+        "channel/read_buffer/page_sender.py",
         "self.returned.eq(sent_number)",
         "self.returned.eq(waiting_number)",
         "the buffer of the next page is free before it is read out",
@@ -123,7 +123,7 @@ CHANNEL = (
     ),
     Fault(
         "held-word-not-sent",
-        "channel/page_sender.py",
+        "channel/read_buffer/page_sender.py",
         "m.d.sync += sent_word.eq(sent_word - 1)",
         "m.d.sync += sent_word.eq(sent_word)",
         "a correction takes the memory's output from a word that is still to be sent",
@@ -131,7 +131,7 @@ CHANNEL = (
     ),
     Fault(
         "identity-not-corrected",
-        "channel/page_corrector.py",
+        "channel/read_buffer/page_corrector.py",
         "page.identity.eq(page.identity ^ wrong)",
         "page.identity.eq(page.identity)",
         "wrong bits in the identity of a page stay",
@@ -139,7 +139,7 @@ CHANNEL = (
     ),
     Fault(
         "uncorrectable-word-forgotten",
-        "channel/page_corrector.py",
+        "channel/read_buffer/page_corrector.py",
         "failed.eq(verdict.failed | (failed_before & ~first))",
         "failed.eq(verdict.failed)",
         "a page is returned because its last code word can be corrected",
@@ -147,31 +147,31 @@ CHANNEL = (
     ),
     Fault(
         "offered-before-it-is-corrected",
-        "channel/page_corrector.py",
-        "self.corrected.valid.eq(verdicts.valid & last & there & ~patch.busy)",
-        "self.corrected.valid.eq(verdicts.valid & last & there)",
+        "channel/read_buffer/page_corrector.py",
+        "self.corrected.valid.eq(verdicts.valid & last & present & ~patch.busy)",
+        "self.corrected.valid.eq(verdicts.valid & last & present)",
         "a page is offered while its last correction is not in memory",
         READ_BUFFER,
     ),
     Fault(
         "patch-beside-a-chunk",
-        "channel/read_buffer.py",
-        "others_write & ~self.copy_valid & ~walk.of_data",
-        "others_write & ~self.copy_valid",
+        "channel/read_buffer/read_buffer.py",
+        "correction_writes & ~self.copy_valid & ~of_data",
+        "correction_writes & ~self.copy_valid",
         "a chunk from the bus is lost because a correction is written",
         READ_BUFFER,
     ),
     Fault(
         "bits-of-the-last-word-not-told",
-        "channel/page_corrector.py",
-        "effort.corrected.eq(Mux(bits_now > most, most, bits_now))",
-        "effort.corrected.eq(Mux(bits_before > most, most, bits_before))",
+        "channel/read_buffer/page_corrector.py",
+        "effort.corrected.eq(Mux(bits_now > most, most, bits_now) if saturates else bits_now)",
+        "effort.corrected.eq(Mux(bits_before > most, most, bits_before) if saturates else bits_before)",
         "a page does not tell the bits that were corrected in its last code word",
         READ_BUFFER,
     ),
     Fault(
         "no-room-kept-for-verdicts",
-        "channel/page_corrector.py",
+        "channel/read_buffer/page_corrector.py",
         "self.room.eq(pages != places)",
         "self.room.eq(1)",
         "more pages come than there are places for their syndromes",
@@ -187,7 +187,7 @@ CHANNEL = (
     ),
     Fault(
         "same-level-again",
-        "channel/read_buffer.py",
+        "channel/read_buffer/read_buffer.py",
         "retry.source.level.eq(page.source.level + 1)",
         "retry.source.level.eq(page.source.level)",
         "a page that cannot be corrected is read at the same level for ever",

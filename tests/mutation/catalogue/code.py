@@ -1,24 +1,24 @@
 """Error correction, and what it changes in the buffers."""
 
-from fault import Fault
+from tests.mutation.fault import Fault
 
 CODES = "rtl/ecc/test_ecc.py"
-BUFFER = "rtl/channel/test_read_buffer.py"
+BUFFER = "rtl/channel/read_buffer/test_read_buffer.py"
 LANE = "rtl/update_lane/test_update_lane.py"
 
 CODE = (
     Fault(
         "raw-pages-lose-their-key",
-        "channel/read_buffer.py",
-        "decoded.eq(fill_target.from_array & ~self.raw)",
-        "decoded.eq(fill_target.from_array)",
+        "channel/read_buffer/read_buffer.py",
+        "decoded.eq(slots.fill_target.from_array & ~self.raw)",
+        "decoded.eq(slots.fill_target.from_array)",
         "a page that is to come as its cells hold it loses its key, and may wait for ever for its verdict",
         BUFFER,
     ),
     Fault(
         "parity-of-one-word-for-all",
         "ecc/encoder.py",
-        "store.take_word.eq(Mux(walk.parity, walk.word + 1, 0))",
+        "store.take_word.eq(Mux(position.parity, position.word + 1, 0))",
         "store.take_word.eq(0)",
         "every code word of a page gets the parity of the first",
         f"{CODES}::test_encoder",
@@ -34,16 +34,16 @@ CODE = (
     Fault(
         "one-error-less",
         "ecc/solver.py",
-        "with m.If(more_errors > strength):",
-        "with m.If(more_errors >= strength):",
+        "with m.If(r.more_errors > self.code.strength):",
+        "with m.If(r.more_errors >= self.code.strength):",
         "a word with as many errors as the code corrects is given up",
         f"{CODES}::test_solver",
     ),
     Fault(
         "locator-shifted",
         "ecc/solver.py",
-        "before.addr.eq(index - 1 - shift)",
-        "before.addr.eq(index - shift)",
+        "before.addr.eq(index - 1 - r.shift)",
+        "before.addr.eq(index - r.shift)",
         "the locator is changed by the polynomial before, one degree off",
         f"{CODES}::test_solver",
     ),
@@ -73,9 +73,9 @@ CODE = (
     ),
     Fault(
         "only-zeros-are-corrected",
-        "channel/memory_patch.py",
-        "self.word.word_select(patch.chunk, bits) ^ change",
-        "self.word.word_select(patch.chunk, bits) | change",
+        "channel/read_buffer/page_corrector.py",
+        "self.word.word_select(current.chunk, bits) ^ change",
+        "self.word.word_select(current.chunk, bits) | change",
         "a one that should be a zero stays in the read buffer",
         BUFFER,
     ),

@@ -1,6 +1,6 @@
 """The logic of a die."""
 
-from fault import Fault
+from tests.mutation.fault import Fault
 
 OPERATIONS = "rtl/die/test_die.py::test_operations"
 OF_UPDATES = "rtl/die/test_die.py::test_updates"
@@ -10,7 +10,7 @@ LANE = "rtl/update_lane/test_update_lane.py"
 DIES = (
     Fault(
         "no-reset-while-busy",
-        "die/decoder.py",
+        "die/command/decoder.py",
         "C.READ_STATUS, C.READ_STATUS_ENHANCED, C.RESET,",
         "C.READ_STATUS, C.READ_STATUS_ENHANCED,",
         "a die that works cannot be reset",
@@ -18,31 +18,31 @@ DIES = (
     ),
     Fault(
         "failc-of-any-operation",
-        "die/sequencer.py",
-        "Mux(programs & (updates | (op == ArrayOp.PROGRAM)), self.failed, 0)",
+        "die/command/sequencer.py",
+        "Mux(s.programs & (s.updates | (s.op == ArrayOp.PROGRAM)), self.failed, 0)",
         "self.failed",
         "FAILC tells of whatever the array did before",
         OPERATIONS,
     ),
     Fault(
         "cache-read-skips-a-row",
-        "die/sequencer.py",
-        "with m.If(~addressed):",
-        "with m.If(addressed | ~addressed):",
+        "die/command/sequencer.py",
+        "with m.If(~s.addressed):",
+        "with m.If(s.addressed | ~s.addressed):",
         "31h after an address reads the row behind it",
         OPERATIONS,
     ),
     Fault(
         "tile-survives-a-reset",
-        "die/sequencer.py",
-        "                holds_tile.eq(0),\n                self.failed_before.eq(0),",
+        "die/command/sequencer.py",
+        "                s.holds_tile.eq(0),\n                self.failed_before.eq(0),",
         "                self.failed_before.eq(0),",
         "a reset between two updates leaves a tile that the next one programs",
         OF_UPDATES,
     ),
     Fault(
         "page-cleared-from-its-begin",
-        "die/page_registers.py",
+        "die/registers/page_registers.py",
         "clear_word.eq(self.column // self.config.die_word_bytes)",
         "clear_word.eq(0)",
         "data that begin within a page are cleared again",
@@ -50,15 +50,15 @@ DIES = (
     ),
     Fault(
         "registers-rest-after-an-exchange",
-        "die/page_registers.py",
-        ", array_half == cache_half]",
+        "die/registers/page_registers.py",
+        ", s.array_half == s.cache_half]",
         "]",
         "with their clock stopped, page registers give the array words of the wrong half",
         "rtl/die/test_page_registers.py",
     ),
     Fault(
         "pages-named-for-ever",
-        "die/beside.py",
+        "die/command/suspended_read.py",
         "[self.start.eq(1), self.holds.eq(1), named.eq(0)]",
         "[self.start.eq(1), self.holds.eq(1)]",
         "a second sense beside, without an address, is of the same row",
@@ -66,7 +66,7 @@ DIES = (
     ),
     Fault(
         "identity-among-the-gradients",
-        "die/gradient_buffers.py",
+        "die/update/gradient_buffers.py",
         "(self.lane < page_lanes)",
         "(self.lane <= page_lanes)",
         "the first bytes behind a page of gradients take the place of its first ones",
@@ -74,15 +74,15 @@ DIES = (
     ),
     Fault(
         "done-before-the-squares",
-        "die/tile_walker.py",
-        " & (came == self.parameters) & ~self.unit_busy):",
-        " & (came == self.parameters)):",
+        "die/update/tile_sequencer.py",
+        " & (received == self.parameters) & ~self.unit_busy):",
+        " & (received == self.parameters)):",
         "a tile is done while squares of its gradients are on their way",
         LANE,
     ),
     Fault(
         "identity-of-any-plane",
-        "die/updater.py",
+        "die/update/updater.py",
         "(self.plane == 0) & (self.lane >= page_lanes)",
         "self.lane >= page_lanes",
         "the identity behind later pages of gradients is taken for the tile's",
@@ -90,7 +90,7 @@ DIES = (
     ),
     Fault(
         "wrong-source-passes",
-        "die/updater.py",
+        "die/update/updater.py",
         "                self.damaged.eq(identity.wrong),\n",
         "",
         "the program of a tile that took the place of a wrong one counts as passed",
@@ -98,7 +98,7 @@ DIES = (
     ),
     Fault(
         "stale-source",
-        "die/tile_identity.py",
+        "die/update/tile_identity.py",
         'if name not in ("updated", "wear", "crc")',
         'if name not in ("updated", "wear", "crc", "generation")',
         "a page of an older generation of its stream is updated",
@@ -106,7 +106,7 @@ DIES = (
     ),
     Fault(
         "torn-source",
-        "die/tile_identity.py",
+        "die/update/tile_identity.py",
         "differs | (checksum(found.as_value()) != found.crc)",
         "differs",
         "the checksum of a page that is updated is not looked at",
@@ -114,15 +114,15 @@ DIES = (
     ),
     Fault(
         "more-than-the-tile",
-        "die/updater.py",
+        "die/update/updater.py",
         "Mux(header.parameters > most, most, header.parameters)",
         "header.parameters",
-        "constants that are none lead the walker past its tile",
+        "invalid constants lead the tile sequencer past its tile",
         OF_UPDATES,
     ),
     Fault(
         "whatever-word-is-clean",
-        "die/tile_decoder.py",
+        "die/update/tile_decoder.py",
         "verdicts.payload.failed | spoilt",
         "spoilt",
         "a tile with a word that cannot be corrected is updated as any other",
@@ -130,8 +130,8 @@ DIES = (
     ),
     Fault(
         "encoded-before-the-results",
-        "die/tile_encoder.py",
-        "left & (due | self.rest.replicate(words.count))",
+        "die/update/tile_encoder.py",
+        "left & (due | self.all_passed.replicate(words.count))",
         "left",
         "words of a tile get their parity before the update unit is done with them",
         ALONE,

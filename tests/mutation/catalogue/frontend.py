@@ -1,43 +1,43 @@
 """Queues, checks, registers, and the guard of the AXI ports."""
 
-from fault import Fault
+from tests.mutation.fault import Fault
 
-DECODER = "rtl/frontend/test_frontend.py::test_decoder"
-TRACKER = "rtl/frontend/test_frontend.py::test_tracker"
-COUNTERS = "rtl/frontend/test_frontend.py::test_counters"
-REGISTERS = "rtl/frontend/test_frontend.py::test_registers"
-QUEUES = "rtl/frontend/test_queues.py"
-GUARD = "rtl/frontend/test_axi.py::test_guard"
-MUX = "rtl/frontend/test_axi.py::test_write_mux"
+DECODER = "rtl/host_if/test_frontend.py::test_decoder"
+TRACKER = "rtl/host_if/test_frontend.py::test_tracker"
+COUNTERS = "rtl/host_if/test_frontend.py::test_counters"
+REGISTERS = "rtl/host_if/test_frontend.py::test_registers"
+QUEUES = "rtl/host_if/test_queues.py"
+GUARD = "rtl/host_if/test_axi.py::test_guard"
+MUX = "rtl/host_if/test_axi.py::test_write_mux"
 
 FRONTEND = (
     Fault(
-        "promises-in-the-wrong-ring",
-        "frontend/fetch.py",
-        "promised[port].eq(after(promised[port], self.cq_size[port]))",
-        "promised[port].eq(after(promised[port], self.sq_size[port]))",
+        "places-in-the-wrong-ring",
+        "host_if/fetch.py",
+        "reserved[port].eq(wrapped_next(reserved[port], self.queues[port].cq_size))",
+        "reserved[port].eq(wrapped_next(reserved[port], self.queues[port].sq_size))",
         "places in the completion queue are counted round the size of the submission queue",
         QUEUES,
     ),
     Fault(
         "only-the-last-beat-can-fail",
-        "frontend/fetch.py",
-        "entry.payload.error.eq(under_way & entry.payload.error | beat.payload.error)",
+        "host_if/fetch.py",
+        "entry.payload.error.eq(in_burst & entry.payload.error | beat.payload.error)",
         "entry.payload.error.eq(beat.payload.error)",
         "an entry of which an early beat was refused is taken for good",
         QUEUES,
     ),
     Fault(
         "one-port-takes-every-tag",
-        "frontend/fetch.py",
-        "max(self.config.commands * 3 // 4, BURSTS_UNDER_WAY)",
-        "max(self.config.commands, BURSTS_UNDER_WAY)",
+        "host_if/fetch.py",
+        "max(self.config.commands * 3 // 4, BURSTS_OUTSTANDING)",
+        "max(self.config.commands, BURSTS_OUTSTANDING)",
         "a port that submits much leaves no tag for the other one",
         QUEUES,
     ),
     Fault(
         "memory-one-byte-short",
-        "frontend/decode.py",
+        "host_if/decode.py",
         "(parsed.end > self.memory_bytes)",
         "(parsed.end >= self.memory_bytes)",
         "data that end with the tensor buffer are refused",
@@ -45,7 +45,7 @@ FRONTEND = (
     ),
     Fault(
         "fields-before-permission",
-        "frontend/decode.py",
+        "host_if/decode.py",
         """            (~self._allowed(parsed), Status.ACCESS_DENIED),
             (has_source & ~self._source_allowed(parsed), Status.ACCESS_DENIED),
             (self._bad_field(parsed, blocks, one_zone, has_source), Status.INVALID_FIELD),
@@ -59,7 +59,7 @@ FRONTEND = (
     ),
     Fault(
         "report-needs-permission-to-read",
-        "frontend/decode.py",
+        "host_if/decode.py",
         "one_of(parsed.operation, Operation.RECEIVE, Operation.STATISTICS), Access.READ | Access.APPEND,",
         "one_of(parsed.operation, Operation.RECEIVE, Operation.STATISTICS), Const(Access.READ, 2),",
         "who may append, but not read, gets no zone report",
@@ -67,7 +67,7 @@ FRONTEND = (
     ),
     Fault(
         "fault-forgotten",
-        "frontend/completion.py",
+        "host_if/completion.py",
         "self.fault.eq(self.fault | acknowledged & self.axi.b.payload.error)",
         "self.fault.eq(acknowledged & self.axi.b.payload.error)",
         "a refused completion entry is a fault for one clock only",
@@ -75,15 +75,15 @@ FRONTEND = (
     ),
     Fault(
         "burst-without-its-port",
-        "frontend/completion.py",
-        "burst.valid.eq(answer.valid & ~burst_gone & ports.ready)",
-        "burst.valid.eq(answer.valid & ~burst_gone)",
+        "host_if/completion.py",
+        "burst.valid.eq(answer.valid & ~burst_sent & ports.ready)",
+        "burst.valid.eq(answer.valid & ~burst_sent)",
         "with 16 completions unacknowledged the port of the next one is lost",
         QUEUES,
     ),
     Fault(
         "error-counted-in-every-clock",
-        "frontend/completion.py",
+        "host_if/completion.py",
         "self.failed.eq(done & (answer.payload.status != 0))",
         "self.failed.eq(answer.valid & (answer.payload.status != 0))",
         "an answer that waits for its burst counts as several errors",
@@ -91,7 +91,7 @@ FRONTEND = (
     ),
     Fault(
         "failure-sticks-to-the-tag",
-        "frontend/tracker.py",
+        "host_if/command_tracker.py",
         "count_write.data.failed.eq(~is_opening & failed)",
         "count_write.data.failed.eq(failed)",
         "a command fails because an earlier one with its tag has failed",
@@ -99,7 +99,7 @@ FRONTEND = (
     ),
     Fault(
         "bus-error-retires-a-zone",
-        "frontend/tracker.py",
+        "host_if/command_tracker.py",
         "(event.failed & of_program)",
         "event.failed",
         "an append that the tensor buffer has refused counts as one that could not be programmed",
@@ -107,7 +107,7 @@ FRONTEND = (
     ),
     Fault(
         "failed-inspection-is-a-write-fault",
-        "frontend/tracker.py",
+        "host_if/command_tracker.py",
         "(Operation.READ, Operation.STATISTICS, Operation.INSPECT)",
         "(Operation.READ, Operation.STATISTICS)",
         "an inspection that fails is answered with the status of a write",
@@ -115,7 +115,7 @@ FRONTEND = (
     ),
     Fault(
         "effort-of-the-last-page",
-        "frontend/tracker.py",
+        "host_if/command_tracker.py",
         "most.eq(Mux(before > effort[name], before, effort[name]))",
         "most.eq(effort[name])",
         "a read tells the corrected bits of its last page and not of the worst",
@@ -123,7 +123,7 @@ FRONTEND = (
     ),
     Fault(
         "interrupt-lost-while-another-is-cleared",
-        "frontend/registers.py",
+        "host_if/register_file.py",
         "pending.eq(pending & ~registers.written | self.completed)",
         "pending.eq((pending | self.completed) & ~registers.written)",
         "a completion in the clock in which the host clears the interrupt is never announced",
@@ -132,7 +132,7 @@ FRONTEND = (
     ),
     Fault(
         "doorbell-one-short",
-        "frontend/registers.py",
+        "host_if/register_file.py",
         "inside = written <= size",
         "inside = written < size",
         "the doorbell of the last entry of a queue is refused",
@@ -140,7 +140,7 @@ FRONTEND = (
     ),
     Fault(
         "latencies-swapped",
-        "frontend/counters.py",
+        "host_if/counters.py",
         "Counter.READ_LATENCY: latency.read.replicate(LATENCY_BITS)",
         "Counter.READ_LATENCY: latency.append.replicate(LATENCY_BITS)",
         "the time of appends is counted as that of reads",
@@ -148,15 +148,15 @@ FRONTEND = (
     ),
     Fault(
         "beats-pass-with-another-burst",
-        "frontend/write_mux.py",
-        "self.axi.w.valid.eq(writer.w.valid & ~beats_gone)",
+        "host_if/write_mux.py",
+        "self.axi.w.valid.eq(writer.w.valid & ~beats_sent)",
         "self.axi.w.valid.eq(writer.w.valid)",
         "a writer's next beats pass before their burst",
         MUX,
     ),
     Fault(
         "more-bursts-than-counted",
-        "axi_guard.py",
+        "lib/axi_guard.py",
         "(count != self.bursts) & ~self.quiesce",
         "~self.quiesce",
         "bursts are let out when no more can be counted",
@@ -164,7 +164,7 @@ FRONTEND = (
     ),
     Fault(
         "rubbish-written-at-a-reset",
-        "axi_guard.py",
+        "lib/axi_guard.py",
         "strobe.eq(~self.quiesce & ~beat.payload.masked)",
         "strobe.eq(~beat.payload.masked)",
         "what fills up a burst at a reset is written to the tensor buffer",
@@ -172,7 +172,7 @@ FRONTEND = (
     ),
     Fault(
         "skid-always-ready",
-        "axi_guard.py",
+        "lib/axi_guard.py",
         "self.input.ready.eq(~kept)",
         "self.input.ready.eq(1)",
         "a burst is accepted while the one before is still kept, and lost",
@@ -180,7 +180,7 @@ FRONTEND = (
     ),
     Fault(
         "spare-overwritten",
-        "register_slice.py",
+        "lib/streams.py",
         "with m.Elif(self.input.valid & ~waiting):",
         "with m.Elif(self.input.valid):",
         "an item that is not accepted yet takes the place of the one that waits",

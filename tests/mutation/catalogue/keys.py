@@ -1,6 +1,6 @@
 """The randomizer."""
 
-from fault import Fault
+from tests.mutation.fault import Fault
 
 KEYS = (
     Fault(
@@ -13,19 +13,19 @@ KEYS = (
     ),
     Fault(
         "gradients-with-a-key",
-        "channel/set_identities.py",
+        "channel/write_buffer/write_buffer.py",
         "page.kind != PageKind.DATA",
         "page.kind == PageKind.CONSTANTS",
         "gradients are randomized on their way to a die, which does not expect it",
-        "rtl/channel/test_write_buffer.py",
+        "rtl/channel/write_buffer/test_write_buffer.py",
     ),
     Fault(
         "key-of-what-a-die-has-made",
-        "channel/read_buffer.py",
-        "Mux(decoded, keys.key, 0)",
+        "channel/read_buffer/read_buffer.py",
+        "Mux(slots.decoded, keys.key, 0)",
         "keys.key",
         "a key is taken off copies and statistics, which never had one",
-        "rtl/channel/test_read_buffer.py",
+        "rtl/channel/read_buffer/test_read_buffer.py",
     ),
     Fault(
         "key-of-the-source",
@@ -37,7 +37,7 @@ KEYS = (
     ),
     Fault(
         "identity-with-the-key-of-plane-0",
-        "die/tile_randomizer.py",
+        "die/update/tile_randomizer.py",
         "plain.plane[: g.plane_bits], word)",
         "Const(0, g.plane_bits), word)",
         "identities of a tile have the key of the first",

@@ -1,14 +1,14 @@
 """Between the tensor buffer and the channels."""
 
-from fault import Fault
+from tests.mutation.fault import Fault
 
-WRITE = "rtl/write/test_write_pipeline.py"
-READ = "rtl/read/test_read_pipeline.py"
+WRITE = "rtl/datapath/test_write_pipeline.py"
+READ = "rtl/datapath/test_read_pipeline.py"
 
 PIPELINES = (
     Fault(
         "row-ends-on-any-channel",
-        "write/announcer.py",
+        "datapath/write_splitter.py",
         "with m.If(ends_set & (channel == g.channels - 1)):",
         "with m.If(ends_set):",
         "the last plane of the first channel is taken for the end of the row",
@@ -16,7 +16,7 @@ PIPELINES = (
     ),
     Fault(
         "last-page-not-closed",
-        "write/announcer.py",
+        "datapath/write_splitter.py",
         "job.blocks <= g.channels",
         "job.blocks < g.channels",
         "one of the last pages of a non-volatile append does not close its set",
@@ -24,23 +24,23 @@ PIPELINES = (
     ),
     Fault(
         "any-channel-ends-flush",
-        "write/announcer.py",
-        "waiting.eq(waiting & ~self.flush_done)",
-        "waiting.eq(Mux(self.flush_done.any(), 0, waiting))",
+        "datapath/write_splitter.py",
+        "outstanding.eq(outstanding & ~self.flush_done)",
+        "outstanding.eq(Mux(self.flush_done.any(), 0, outstanding))",
         "a flush is over when the first channel has answered",
         WRITE,
     ),
     Fault(
-        "announced-without-room",
-        "write/announcer.py",
-        "page.valid.eq(self.announced.ready)",
+        "allocated-without-room",
+        "datapath/write_splitter.py",
+        "page.valid.eq(self.allocated.ready)",
         "page.valid.eq(1)",
-        "a page is announced to its channel though the fetcher cannot take it: again a clock later",
+        "a page is allocated though the fetch cannot take it, and again a cycle later",
         WRITE,
     ),
     Fault(
-        "wear-not-announced",
-        "write/announcer.py",
+        "wear-not-sent",
+        "datapath/write_splitter.py",
         "                page.payload.wear.eq(job.wear),\n",
         "",
         "pages carry a wear of 0 in their identity",
@@ -48,7 +48,7 @@ PIPELINES = (
     ),
     Fault(
         "error-sticks-to-later-pages",
-        "write/fetcher.py",
+        "datapath/write_pipeline.py",
         "error.eq(~last_beat & (error | beat.payload.error))",
         "error.eq(error | beat.payload.error)",
         "a refused beat fails every page behind it, too",
@@ -56,15 +56,15 @@ PIPELINES = (
     ),
     Fault(
         "route-without-room",
-        "write/fetcher.py",
-        "self.announced.ready.eq(both)",
-        "self.announced.ready.eq(requests.input.ready)",
+        "datapath/write_pipeline.py",
+        "self.allocated.ready.eq(accepts)",
+        "self.allocated.ready.eq(requests.input.ready)",
         "a page is accepted when there is room for its burst, but none for the route of its beats",
         WRITE,
     ),
     Fault(
         "numbers-of-jobs-do-not-wrap",
-        "read/splitter.py",
+        "datapath/read_pipeline.py",
         "(self.issued - job.after)[SEQUENCE_BITS - 1]",
         "self.issued < job.after",
         "when the numbers of write jobs come round, reads go ahead of their writes or wait for ever",
@@ -72,7 +72,7 @@ PIPELINES = (
     ),
     Fault(
         "every-head-accepted",
-        "read/returner.py",
+        "datapath/read_return.py",
         "item.ready.eq(check.chosen.ready & turn.chosen[number])",
         "item.ready.eq(check.chosen.ready)",
         "heads of channels that were not chosen are accepted and lost",
@@ -80,7 +80,7 @@ PIPELINES = (
     ),
     Fault(
         "stale-generation-believed",
-        "read/page_check.py",
+        "datapath/page_check.py",
         'if name not in ("updated", "wear", "crc")',
         'if name not in ("updated", "wear", "crc", "generation")',
         "a page of an older generation of its stream is returned as data",
@@ -88,7 +88,7 @@ PIPELINES = (
     ),
     Fault(
         "checksum-not-checked",
-        "read/page_check.py",
+        "datapath/page_check.py",
         "(checksum(record.as_value()) != record.crc)",
         "(checksum(record.as_value()) != checksum(record.as_value()))",
         "the checksum of an identity is compared with itself",
@@ -96,7 +96,7 @@ PIPELINES = (
     ),
     Fault(
         "channel-not-checked",
-        "read/page_check.py",
+        "datapath/page_check.py",
         " | (channel != page.channel)",
         "",
         "a page that a wrong channel has brought is believed",
@@ -104,7 +104,7 @@ PIPELINES = (
     ),
     Fault(
         "wrong-page-reported-as-read",
-        "read/returner.py",
+        "datapath/read_return.py",
         "returned.input.payload.failed.eq(events.output.payload.failed | error",
         "returned.input.payload.failed.eq(error",
         "a page with a wrong identity is not written, but its read succeeds",
@@ -112,8 +112,8 @@ PIPELINES = (
     ),
     Fault(
         "wrong-page-written",
-        "read/returner.py",
-        "self.axi.w.payload.masked.eq(way.masked)",
+        "datapath/read_return.py",
+        "self.axi.w.payload.masked.eq(chosen.masked)",
         "self.axi.w.payload.masked.eq(0)",
         "a page with a wrong identity is written to the tensor buffer before its read fails",
         READ,

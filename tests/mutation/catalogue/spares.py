@@ -1,50 +1,50 @@
 """Spare blocks, and what they replace."""
 
-from fault import Fault
+from tests.mutation.fault import Fault
 
-REPLACER = "rtl/channel/test_block_replacer.py"
-DECODER = "rtl/frontend/test_frontend.py::test_decoder"
+REPLACER = "rtl/channel/die_agent/test_block_replacer.py"
+DECODER = "rtl/host_if/test_frontend.py::test_decoder"
 ALLOCATOR = "rtl/zones/test_zones.py::test_allocator"
 RECOVERY = "rtl/zones/test_zones.py::test_restore"
 
 SPARES = (
     Fault(
         "spare-taken-twice",
-        "channel/block_replacer.py",
-        "m.d.comb += [write.en.eq(1), self.change.valid.eq(1)]",
+        "channel/die_agent/block_replacer.py",
+        "m.d.comb += [self._write.en.eq(1), self.change.valid.eq(1)]",
         "m.d.comb += self.change.valid.eq(1)",
         "a spare that replaces a block is not noted to be in use",
         REPLACER,
     ),
     Fault(
         "failed-spare-tried-again",
-        "channel/block_replacer.py",
-        'm.d.sync += spare.eq(0)\n                        m.next = "LOOK"',
+        "channel/die_agent/block_replacer.py",
+        'm.d.sync += s.spare.eq(0)\n                    m.next = "LOOKUP"',
         'm.next = "REPLACE"',
         "for a spare that fails to erase the same one is taken again",
         REPLACER,
     ),
     Fault(
         "spare-in-use-erased",
-        "channel/block_replacer.py",
-        "with m.Elif(of_spares & ~read.data):",
-        "with m.Elif(of_spares & ~taken):",
+        "channel/die_agent/block_replacer.py",
+        "with m.Elif(s.of_spares & ~self._read.data):",
+        "with m.Elif(s.of_spares & ~s.taken):",
         "what lies in a spare is erased with the spares of its number",
         REPLACER,
     ),
     Fault(
         "last-spare-never-used",
-        "channel/block_replacer.py",
-        "with m.Elif(spare == g.spare_blocks - 1):",
-        "with m.Elif(spare >= g.spare_blocks - 2):",
+        "channel/die_agent/block_replacer.py",
+        "with m.Elif(s.spare == self.config.geometry.spare_blocks - 1):",
+        "with m.Elif(s.spare >= self.config.geometry.spare_blocks - 2):",
         "a zone is given up though there is one more spare",
         REPLACER,
     ),
     Fault(
         "restored-spare-still-free",
-        "channel/block_replacer.py",
-        "                m.d.comb += [\n                    write.en.eq(1),\n",
-        "                m.d.comb += [\n",
+        "channel/die_agent/block_replacer.py",
+        "            m.d.comb += [\n                self._write.en.eq(1),\n",
+        "            m.d.comb += [\n",
         "after a loss of power a spare with data is taken for a bad block",
         REPLACER,
     ),
@@ -58,7 +58,7 @@ SPARES = (
     ),
     Fault(
         "spare-that-does-not-exist",
-        "frontend/decode.py",
+        "host_if/decode.py",
         "parsed.generation[s.spare.within(s.generation)] >= g.spare_blocks",
         "parsed.generation[s.spare.within(s.generation)] > g.spare_blocks",
         "recovery may name a spare block past the last one",

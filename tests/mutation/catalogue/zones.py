@@ -1,9 +1,9 @@
 """From commands to jobs: zones, their states and their generations."""
 
-from fault import Fault
+from tests.mutation.fault import Fault
 
 AGE = "rtl/zones/test_zones.py::test_age"
-CONDITIONS = "rtl/zones/test_zones.py::test_conditions"
+STATE_MACHINE = "rtl/zones/test_zones.py::test_state_machine"
 ERASE = "rtl/zones/test_zones.py::test_erase"
 ALLOCATOR = "rtl/zones/test_zones.py::test_allocator"
 ALL = "rtl/zones/test_zones.py::test_zones"
@@ -14,40 +14,40 @@ RECOVERY = "rtl/zones/test_zones.py::test_recovery"
 ZONES = (
     Fault(
         "closed-zones-are-not-active",
-        "zones/conditions.py",
+        "zones/state_machine.py",
         "no_active = (state == ZoneState.EMPTY) &",
         "no_active = ~_is_open(state) &",
         "a closed zone cannot be opened again when as many are active as may be",
-        CONDITIONS,
+        STATE_MACHINE,
     ),
     Fault(
         "no-room-for-the-last-block",
-        "zones/conditions.py",
+        "zones/state_machine.py",
         "with m.Elif(end > capacity):",
         "with m.Elif(end >= capacity):",
         "a zone cannot be filled to its last block",
-        CONDITIONS,
+        STATE_MACHINE,
     ),
     Fault(
         "update-before-its-source",
-        "zones/conditions.py",
+        "zones/state_machine.py",
         "with m.Elif(end > source.pointer):",
         "with m.Elif(zone.pointer > source.pointer):",
         "an update may begin where its source ends",
-        CONDITIONS,
+        STATE_MACHINE,
     ),
     Fault(
         "read-does-not-wait-for-its-write",
         "zones/manager.py",
-        "stored.job.eq(sent + 1)",
-        "stored.job.eq(sent)",
+        "stored.job.eq(registers.jobs_sent + 1)",
+        "stored.job.eq(registers.jobs_sent)",
         "a read waits for the write job before the one that it must see",
         ALL,
     ),
     Fault(
         "old-job-numbers-believed",
         "zones/manager.py",
-        "place.after.eq(Mux(sent - entry.job < sent - self.issued, entry.job, self.issued))",
+        "place.after.eq(Mux(jobs_sent - entry.job < jobs_sent - self.issued, entry.job, self.issued))",
         "place.after.eq(entry.job)",
         "a zone that was written two thousand million jobs ago is waited for",
         ALL,
@@ -57,7 +57,7 @@ ZONES = (
         "zones/manager.py",
         "with m.If(table.reclaim):",
         "with m.If(table.stale):",
-        "the walk releases the physical zone of an entry that has none",
+        "the scan releases the physical zone of an entry that has none",
         ALL,
     ),
     Fault(
@@ -103,22 +103,22 @@ ZONES = (
     Fault(
         "faulty-zone-waits-for-the-opening",
         "zones/manager.py",
-        '(fsm.ongoing("LOOK") | fsm.ongoing("OPEN"))',
-        'fsm.ongoing("LOOK")',
-        "a zone waits for a command that waits for the tracker, which waits until the zone is taken",
+        '(fsm.ongoing("IDLE") | fsm.ongoing("OPEN"))',
+        'fsm.ongoing("IDLE")',
+        "a zone waits for a command that waits for the tracker, which waits until the zone is retired",
         FAULTS,
     ),
     Fault(
         "faulty-zone-comes-back-from-offline",
         "zones/manager.py",
-        "table.write.eq(entry.state != ZoneState.OFFLINE)",
+        "table.write.eq(table.entry.state != ZoneState.OFFLINE)",
         "table.write.eq(1)",
         "a zone that was retired to offline is read-only when an append to it fails",
         FAULTS,
     ),
     Fault(
         "one-channel-tells-of-failed-erases",
-        "zones/erase.py",
+        "zones/erase_broadcast.py",
         "with m.If(failures.any()):",
         "with m.If(failures[0]):",
         "an erase that failed anywhere but in the first channel has succeeded",
@@ -126,8 +126,8 @@ ZONES = (
         quick=True,
     ),
     Fault(
-        "walk-ends-a-zone-early",
-        "zones/stale_walk.py",
+        "reclaim-ends-a-zone-early",
+        "zones/table.py",
         "left.eq(zones)",
         "left.eq(zones - 1)",
         "one stale zone is not reclaimed after a reset of its stream",
@@ -159,7 +159,7 @@ ZONES = (
     ),
     Fault(
         "classes-end-a-second-late",
-        "zones/age.py",
+        "zones/table.py",
         "m.d.comb += passed.eq(Array(before.values())[self.retention] - self.since)",
         "m.d.comb += passed.eq(Array(before.values())[self.retention] - self.since - 1)",
         "data are taken for good in the second in which they are past their class",
@@ -168,13 +168,13 @@ ZONES = (
     Fault(
         "age-of-the-youngest-data",
         "zones/manager.py",
-        """        with m.If(takes_zone):
+        """        with m.If(allocates_zone):
             m.d.comb += [
                 stored.time.eq(self.time),
 """,
-        """        with m.If(kind.is_append):
+        """        with m.If(kinds.is_append):
             m.d.comb += stored.time.eq(self.time)
-        with m.If(takes_zone):
+        with m.If(allocates_zone):
             m.d.comb += [
 """,
         "each append to a zone makes all its data young",
@@ -183,8 +183,8 @@ ZONES = (
     Fault(
         "source-as-old-as-its-stream-may-be",
         "zones/manager.py",
-        "m.d.comb += age.retention.eq(source.retention)",
-        "m.d.comb += age.retention.eq(settings.retention)",
+        "m.d.comb += self._age.retention.eq(source.retention)",
+        "m.d.comb += []",
         "the source of an update is judged by the class of the destination",
         OF_UPDATES,
     ),

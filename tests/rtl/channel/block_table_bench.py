@@ -4,12 +4,12 @@ import random
 
 import cocotb
 from cocotb.triggers import RisingEdge
-from nand_kit import CONFIGS
-from patient_streams import clock_now, until
 
 from flashtrain.rtl.channel.block_table import BlockEntry, BlockPlace
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSource, pack, start
-from flashtrain.sim.bench_parameters import bench_parameters
+from tests.rtl.channel.bus.nand_helpers import CONFIGS
+from tests.rtl.channel.timeout_streams import clock_now, until
 
 CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry

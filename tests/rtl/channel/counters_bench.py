@@ -4,14 +4,14 @@ import random
 from collections import Counter
 
 import cocotb
-from channel_kit import CONFIGS
 from cocotb.triggers import RisingEdge
 
-from flashtrain.rtl.channel.bus_controller import BusActivity
+from flashtrain.rtl.channel.bus.bus_controller import BusActivity
 from flashtrain.rtl.channel.counters import EventCounts
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import pack, start
-from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec.registers import ChannelCounter
+from tests.rtl.channel.channel_helpers import CONFIGS
 
 CONFIG = CONFIGS[bench_parameters()["config"]]
 EVENTS = EventCounts(CONFIG)

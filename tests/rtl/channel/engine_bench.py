@@ -5,16 +5,16 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 
 import cocotb
-from channel_kit import EVERY_CONFIG
 from cocotb.triggers import RisingEdge
-from patient_streams import PatientSink, clock_now, wait
-from spare_configs import SPARE_CONFIGS
 
 from flashtrain.rtl.layouts import PageEvent, ReadHead, ReadPage, WritePage, ZoneIdentity
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
-from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec.identity import identity_record
 from flashtrain.spec.registers import ChannelCounter
+from tests.rtl.channel.channel_helpers import EVERY_CONFIG
+from tests.rtl.channel.spare_configs import SPARE_CONFIGS
+from tests.rtl.channel.timeout_streams import PatientSink, clock_now, wait
 
 CONFIG = {**EVERY_CONFIG, **SPARE_CONFIGS}[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
@@ -134,7 +134,7 @@ class Centre:
         page = next(number for number in range(1 << 16) if number not in self.asked)
         self.asked[page] = zone, zone.pages[index], zone.place(index)
         zone.reads += 1
-        fields = {"tag": page % CONFIG.commands, "page": page}
+        fields = {"tag": page % CONFIG.commands, "buffer_block": page}
         self.reads.send(pack(ReadPage(CONFIG), **zone.place(index), **fields))
 
     async def flush_all(self):
@@ -216,7 +216,7 @@ class Centre:
             if len(self.data.items) < end:
                 continue
             head = unpack(ReadHead(CONFIG), self.heads.items[self.checked])
-            zone, words, place = self.asked.pop(head["page"])
+            zone, words, place = self.asked.pop(head["buffer_block"])
             if head["failed"]:
                 assert CONFIG.read_levels and head["from_array"] and head["identity"] == 0
                 self.given_up += 1
@@ -229,8 +229,8 @@ class Centre:
                     **{name: place[name] for name in ("row", "die", "plane")},
                 )  # fmt: skip
                 assert head["identity"] == int.from_bytes(record, "little")
-            assert head["tag"] == head["page"] % CONFIG.commands
-            assert self.data.items[begin:end] == words, f"page {head['page']} of zone {zone.number}"
+            assert head["tag"] == head["buffer_block"] % CONFIG.commands
+            assert self.data.items[begin:end] == words, f"page {head['buffer_block']} of zone {zone.number}"
             zone.reads -= 1
             self.checked += 1
 

@@ -1,11 +1,11 @@
 """A channel engine whose dies have a bad block each, and spares: replaced, used, and found after a reset."""
 
 import cocotb
-from engine_bench import BAD_ZONE, CAPACITY, CONFIG, Centre, Zone
-from patient_streams import wait
 
 from flashtrain.rtl.layouts import SpareUse
 from flashtrain.sim.bench.streams import StreamSource, pack
+from tests.rtl.channel.engine_bench import BAD_ZONE, CAPACITY, CONFIG, Centre, Zone
+from tests.rtl.channel.timeout_streams import wait
 
 G = CONFIG.geometry
 WRITTEN = Zone(BAD_ZONE)  # the arrays keep it from test to test

@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-from channel_kit import DUAL
-
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.presets import TINY_ECC
+from tests.rtl.channel.channel_helpers import DUAL
 
 THREE = replace(DUAL, name="three", geometry=replace(DUAL.geometry, blocks=9, spare_blocks=3))
 """Four planes, and a number of spares that is no power of two."""

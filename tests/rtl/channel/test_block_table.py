@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from nand_kit import CONFIGS
 
 from flashtrain.rtl.channel.block_table import BlockTable
-from flashtrain.sim.runner import run_bench
+from flashtrain.sim.bench.runner import run_bench
+from tests.rtl.channel.bus.nand_helpers import CONFIGS
 
 
 @pytest.mark.parametrize("config", ["tiny", "tiny_code", "four_tiny_dies"])

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from channel_kit import CONFIGS
 
 from flashtrain.rtl.channel.counters import ChannelCounters
-from flashtrain.sim.runner import run_bench
+from flashtrain.sim.bench.runner import run_bench
+from tests.rtl.channel.channel_helpers import CONFIGS
 
 
 @pytest.mark.parametrize("name", ["dual", "dual_code"])

@@ -6,14 +6,14 @@ import pytest
 from amaranth import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
-from channel_kit import CONFIGS, DUAL_SPARES
 
-from flashtrain.rtl.channel.engine import ChannelEngine
-from flashtrain.rtl.export import export_design
-from flashtrain.rtl.forward import forward
+from flashtrain.rtl.export.systemverilog import export_design
+from flashtrain.rtl.lib.forward import forward
+from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.sim.nand import ICARUS_SOURCES, QUIET_HOST, VERILATOR_SOURCES, NandChannel
-from flashtrain.sim.runner import Simulator, run_bench
 from flashtrain.spec import FmsConfig
+from tests.rtl.channel.channel_helpers import CONFIGS, DUAL_SPARES
+from tests.rtl.channel.engine_top import EngineTop
 
 BAD_ZONE = 7  # on plane 0 of each die its block cannot be programmed
 STEPS = {Simulator.ICARUS: 8, Simulator.VERILATOR: 20}
@@ -27,7 +27,7 @@ class EngineWithDies(wiring.Component):
     """
 
     def __init__(self, config: FmsConfig, *, bad_block: int, bad_planes: int):
-        self.engine = ChannelEngine(config)
+        self.engine = EngineTop(config)
         self.nand = NandChannel(config, bad_block=bad_block, bad_planes=bad_planes)
         members = {name: member for name, member in self.engine.signature.members.items() if name != "nand"}
         super().__init__({**members, "violations": Out(32), "wrong": In(16), "flipped": Out(32)})

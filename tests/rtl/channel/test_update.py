@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from channel_kit import UPDATING, UPDATING_PAIR
 
-from flashtrain.rtl.channel.engine import ChannelEngine
-from flashtrain.sim.runner import Simulator, run_bench
+from flashtrain.sim.bench.runner import Simulator, run_bench
+from tests.rtl.channel.channel_helpers import UPDATING, UPDATING_PAIR
+from tests.rtl.channel.engine_top import EngineTop
 
 
 @pytest.mark.long("icarus")
@@ -17,7 +17,7 @@ from flashtrain.sim.runner import Simulator, run_bench
 )
 def test_engine_at_updates(config, simulator, seed):
     run_bench(
-        ChannelEngine(config),
+        EngineTop(config),
         f"engine_{config.name}",
         Path(__file__).with_name("update_bench.py"),
         simulator=simulator,

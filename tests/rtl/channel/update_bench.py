@@ -1,4 +1,4 @@
-"""A channel engine at updates: a hub that announces tiles, and models of the dies on the pins."""
+"""A channel engine at updates: a front end that announces tiles, and models of the dies on the pins."""
 
 import random
 from collections import Counter, deque
@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import cocotb
-from channel_kit import EVERY_CONFIG
 from cocotb.triggers import RisingEdge
-from die_model import COPY, DieModel, Page
-from patient_streams import PatientSink, wait
-from pin_monitor import TAKES_DATA, Operation, PinMonitor
 
-from flashtrain.rtl.channel.update_time import unit_clocks
+from flashtrain.rtl.channel.die_agent.ready_poller import compute_cycles
 from flashtrain.rtl.layouts import PageEvent, PageKind, ReadHead, ReadPage, WritePage, ZoneIdentity
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
-from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec.identity import PageIdentity, is_identity
 from flashtrain.spec.nand import BusOp
+from tests.rtl.channel.bus.pin_monitor import TAKES_DATA, Operation, PinMonitor
+from tests.rtl.channel.channel_helpers import EVERY_CONFIG
+from tests.rtl.channel.die_model import COPY, DieModel, Page
+from tests.rtl.channel.timeout_streams import PatientSink, wait
 
 CONFIG = EVERY_CONFIG[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
@@ -26,7 +26,7 @@ DIES = range(GEOMETRY.dies)
 WORD_BITS = 8 * CONFIG.data_bytes
 BEATS = GEOMETRY.page_bytes // 2  # of data; an identity follows
 PAGES = 2  # of gradients of a tile
-UNIT = unit_clocks(CONFIG)[PAGES - 1] + 40
+UNIT = compute_cycles(CONFIG)[PAGES - 1] + 40
 OLD, NEW, APPENDED = 1, 2, 3  # zones
 VOLATILE = 0
 
@@ -36,7 +36,7 @@ class Tile:
     row: int
     die: int
     tag: int
-    homes: list[int]  # of its pages of gradients
+    origins: list[int]  # of its pages of gradients
     copies: int
     source: int  # SourceIdentity
     gradients: list[list[int]] = field(default_factory=list)  # beats
@@ -47,14 +47,14 @@ def page_of_beats() -> list[int]:
 
 
 def as_words(beats: list[int]) -> list[int]:
-    """As the hub has them."""
+    """As the front end has them."""
     each = WORD_BITS // 16
     groups = (beats[at : at + each] for at in range(0, BEATS, each))
     return [sum(beat << 16 * index for index, beat in enumerate(group)) for group in groups]
 
 
 class Bench:
-    """Tiles go to the dies in turn, as the hub sends them; `busy`: chance that the hub acts in a clock."""
+    """Tiles go to the dies in turn, as the front end sends them; `busy`: chance that it acts in a cycle."""
 
     def __init__(self, dut, *, busy: float = 1, **die_options):
         self.dut, self.busy = dut, busy
@@ -69,7 +69,7 @@ class Bench:
         self.updated: list[list[Tile]] = [[] for _ in DIES]
         self.constants: list[deque[list[int]]] = [deque() for _ in DIES]
         self.loaded = 0  # pages of gradients of the tile that is loading
-        self.expected: dict[int, tuple[int, Page]] = {}  # by home: what comes back, from which die
+        self.expected: dict[int, tuple[int, Page]] = {}  # by origin: what comes back, from which die
         self.events: Counter = Counter()  # tags of single events, whether failed or not
         self.contents: dict[tuple[int, Page], list[int]] = {}
         self.beats_in: list[int] = []
@@ -103,24 +103,24 @@ class Bench:
             await wait(self.dut, 20)
         raise AssertionError(f"it takes too long: {[die.history[-4:] for die in self.dies]}")
 
-    # The hub.
+    # The front end.
     def update(self, copies: int) -> None:
         """Announce the next tile."""
         row, die = divmod(self.count, GEOMETRY.dies)
         self.count += 1
-        homes = [self._home() for _ in range(PAGES)]
+        origins = [self._origin() for _ in range(PAGES)]
         source = random.getrandbits(ZoneIdentity().size)
-        tile = Tile(row % GEOMETRY.pages, die, self.count % CONFIG.commands, homes, copies, source)
+        tile = Tile(row % GEOMETRY.pages, die, self.count % CONFIG.commands, origins, copies, source)
         index = len(self.updated[die]) + len(self.to_update[die])
-        for number, home in enumerate(homes):
+        for number, origin in enumerate(origins):
             tile.gradients.append(page_of_beats())
             self._announce(
                 tile.gradients[-1], kind=PageKind.GRADIENTS.value, zone=NEW, source=OLD, row=tile.row,
-                die=die, plane=number, tag=tile.tag, page=home, copies=copies, source_identity=source,
-                close=int(number == PAGES - 1), notify=random.getrandbits(1),
+                die=die, plane=number, tag=tile.tag, buffer_block=origin, copies=copies,
+                source_identity=source, close=int(number == PAGES - 1), notify=random.getrandbits(1),
             )  # fmt: skip
             if number < copies:
-                self.expected[home] = die, (COPY, index, number)
+                self.expected[origin] = die, (COPY, index, number)
         self.to_load[die].append(tile)
         self.to_update[die].append(tile)
         self.events[tile.tag] += 1
@@ -136,14 +136,16 @@ class Bench:
             self._announce(page_of_beats(), zone=APPENDED, row=row, die=die, plane=plane, stream=VOLATILE)
 
     def read(self, what: Page, die: int, **fields: int) -> None:
-        home = self._home()
-        self.expected[home] = die, what
-        self.reads.send(pack(ReadPage(CONFIG), die=die, page=home, tag=home % CONFIG.commands, **fields))
+        origin = self._origin()
+        self.expected[origin] = die, what
+        self.reads.send(
+            pack(ReadPage(CONFIG), die=die, buffer_block=origin, tag=origin % CONFIG.commands, **fields)
+        )
 
-    def _home(self) -> int:
-        while (home := random.getrandbits(CONFIG.page_address_bits)) in self.expected:
+    def _origin(self) -> int:
+        while (origin := random.getrandbits(CONFIG.page_address_bits)) in self.expected:
             pass
-        return home
+        return origin
 
     def _announce(self, beats: list[int], **fields: int) -> None:
         self.announced.append(as_words(beats))
@@ -160,7 +162,7 @@ class Bench:
         assert sum(event["failed"] for event in events) == failures
         for number, bits in enumerate(self.heads.items):
             head = unpack(ReadHead(CONFIG), bits)
-            die, what = self.expected.pop(head["page"])
+            die, what = self.expected.pop(head["buffer_block"])
             words = self.data.items[number * CONFIG.page_beats :][: CONFIG.page_beats]
             assert words == as_words(self.contents[die, what]), f"{what} of die {die}"
         assert not self.expected and not any(self.to_update) and not any(self.constants)
@@ -196,7 +198,7 @@ class Bench:
         self.status = self.dies[die].status(clock)
 
     async def _clock(self) -> None:
-        """In every clock: the hub's data, a beat to a die, what it answers to `re`."""
+        """In every cycle: the front end's data, a beat to a die, what it answers to `re`."""
         clk, dqs_o, dq_o, re, dqs_i, dq_i = (
             getattr(self.dut, name)
             for name in ("clk", "nand__dqs_o", "nand__dq_o", "nand__re", "nand__dqs_i", "nand__dq_i")
@@ -272,7 +274,7 @@ async def statuses_reach_their_tiles(dut):
 @cocotb.test()
 @cocotb.parametrize(busy=[0.7, 0.1])
 async def among_other_work(dut, busy):
-    """Data, reads, constants, statistics: the tiles' homes get their copies, and every event comes once."""
+    """Data, reads, constants, statistics: the tiles' origins get their copies, and every event comes once."""
     late = random.choices((0.7, 1, 1.5), k=50)
     bench = Bench(
         dut, busy=busy, late=lambda kind, clocks: round(clocks * random.choice(late)),

@@ -7,7 +7,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge
 
 from flashtrain.rtl.die import ArrayOp
-from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.sim.bench.parameters import bench_parameters
 
 # Defaults of the module's parameters.
 TR, TSUSP, TRES, TADV = 100, 10, 10, 30

@@ -5,17 +5,26 @@ from math import ceil
 
 import cocotb
 import numpy as np
-from coded_tile import corrected, damage, damage_all, with_parity
-from die_configs import config_named
-from update_bench import IDLE, READY, SOURCE, TARGET, begin, plane_bits, program_source, run_step
-from update_driver import Step, UpdateDriver, make_step
 
-from flashtrain.rtl.die.update import UpdateUnit
-from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.rtl.die.update_unit import UpdateUnit
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.spec.ecc import RAW_BIT_ERROR_RATE
 from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
+from tests.rtl.die.coded_tile import corrected, damage, damage_all, with_parity
+from tests.rtl.die.die_configs import config_named
+from tests.rtl.die.update_bench import (
+    IDLE,
+    READY,
+    SOURCE,
+    TARGET,
+    begin,
+    plane_bits,
+    program_source,
+    run_step,
+)
+from tests.rtl.die.update_driver import Step, UpdateDriver, make_step
 
 CONFIG = config_named(bench_parameters()["config"])
 GEOMETRY, TIMING = CONFIG.geometry, CONFIG.timing
@@ -160,10 +169,10 @@ async def reset_in_between(dut, part):
 
 
 def clocks_of_first_update(step: Step) -> int:
-    """What the data sheets of walker, unit, decoder and encoder say, from `start` on, of a clean tile."""
+    """Cycles of a clean tile from `start` on, by the data sheets of sequencer, unit, decoder and encoder."""
     unit, divider = UpdateUnit(CONFIG.update_interval), CONFIG.update_divider
     n, arrays = step.parameters, step.tile.arrays
-    # Words are decoded one after the other from w, m and v on; the walker reads its first parameter.
+    # Words are decoded one after the other from w, m and v on; the sequencer reads its first parameter.
     order: list[int] = []
     for word in [array * n // ITEMS % COUNT for array in range(3)]:
         if word not in order:
@@ -217,7 +226,7 @@ async def clocks(dut, code):
 @cocotb.test()
 @cocotb.parametrize(errors=["usual", "most"])
 async def clocks_with_errors(dut, errors):
-    """The walker waits for its first words; later ones are corrected before it comes to them, if errors are
+    """The sequencer waits for its first words. Later ones are corrected before it needs them, if errors are
     as frequent as the code is made for.
     """
     nand, rng = await begin(dut)

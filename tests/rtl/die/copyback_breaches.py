@@ -3,9 +3,8 @@
 Page 0 of `BLOCK` is programmed on planes 0 and 1, the rest is erased.
 """
 
-from nand_driver import NandDriver
-
 from flashtrain.spec.nand import DieCommand as C
+from tests.rtl.die.nand_driver import NandDriver
 
 BLOCK, TARGET = 1, 2
 

@@ -3,12 +3,12 @@
 import random
 
 import cocotb
-from die_configs import BAD_BLOCK, config_named
-from nand_driver import started
 
-from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import DieStatus
+from tests.rtl.die.die_configs import BAD_BLOCK, config_named
+from tests.rtl.die.nand_driver import started
 
 CONFIG = config_named(bench_parameters()["config"])
 GEOMETRY, TIMING = CONFIG.geometry, CONFIG.timing

@@ -1,9 +1,8 @@
 """Breaches of the rules of SET FEATURES, for a die that has a read level, and how they are refused."""
 
-from nand_driver import NandDriver
-
 from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import Feature
+from tests.rtl.die.nand_driver import NandDriver
 
 LEVEL = Feature.READ_LEVEL
 BLOCK = 1  # page 0 of its planes 0 and 1 is programmed

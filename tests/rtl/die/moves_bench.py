@@ -5,8 +5,8 @@ import random
 import cocotb
 from cocotb.triggers import RisingEdge
 
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import start
-from flashtrain.sim.bench_parameters import bench_parameters
 
 WIDTHS: dict[str, int] = bench_parameters()["widths"]
 CLOCKS = 5000

@@ -7,14 +7,14 @@ import random
 
 import cocotb
 import numpy as np
-from die_configs import config_named
-from update_bench import program_source, run_step
-from update_driver import UpdateDriver, make_step
 
-from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
+from tests.rtl.die.die_configs import config_named
+from tests.rtl.die.update_bench import program_source, run_step
+from tests.rtl.die.update_driver import UpdateDriver, make_step
 
 CONFIG = config_named(bench_parameters()["config"])
 GEOMETRY, TIMING = CONFIG.geometry, CONFIG.timing

@@ -3,11 +3,11 @@
 import random
 
 import cocotb
-from die_configs import config_named
-from nand_driver import started
-from nand_twin import RandomOperations
 
-from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.sim.bench.parameters import bench_parameters
+from tests.rtl.die.die_configs import config_named
+from tests.rtl.die.nand_driver import started
+from tests.rtl.die.nand_model import RandomOperations
 
 CONFIG = config_named(bench_parameters()["config"])
 RESTS = bench_parameters().get("rests", False)

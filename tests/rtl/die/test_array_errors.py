@@ -1,13 +1,11 @@
 """The error model in the arrays' store: against its twin bit by bit, and its statistics against the model."""
 
 import ctypes
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from flashtrain.sim.nand_errors import (
+from flashtrain.sim.nand.errors import (
     FLIP_RECORD,
     Ageing,
     ErrorModel,
@@ -25,10 +23,16 @@ from flashtrain.sim.nand_errors import (
     torn,
     wrong_bits,
 )
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from store_kit import BESIDE, ERASE, HANGS, PAGE_BYTES, PROGRAM, SENSE, StoredDie, compile_store
+from tests.rtl.die.store_helpers import (
+    BESIDE,
+    ERASE,
+    HANGS,
+    PAGE_BYTES,
+    PROGRAM,
+    SENSE,
+    StoredDie,
+    compile_store,
+)
 
 CHANNEL, DIE = 3, 1
 BITS = 8 * PAGE_BYTES

@@ -1,17 +1,12 @@
 """Storage of the array model under Verilator: sparse, freed by erases; and faults that a host asks for."""
 
 import ctypes
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from flashtrain.sim.nand_errors import CUT_RECORD, PagePlace, cut_erase, cut_program
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from store_kit import ERASE, PAGE_BYTES, PROGRAM, WORD_BYTES, StoredDie, compile_store
+from flashtrain.sim.nand.errors import CUT_RECORD, PagePlace, cut_erase, cut_program
+from tests.rtl.die.store_helpers import ERASE, PAGE_BYTES, PROGRAM, WORD_BYTES, StoredDie, compile_store
 
 
 @pytest.fixture(scope="module")

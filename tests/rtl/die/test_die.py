@@ -1,6 +1,5 @@
 """Dies, array models and the checker together, on the pins of a channel."""
 
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,19 +8,17 @@ from amaranth import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from flashtrain.rtl.export import export_design
+from flashtrain.rtl.export.systemverilog import export_design
 from flashtrain.rtl.nand_bus import NandBus
+from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.sim.nand import ICARUS_SOURCES, VERILATOR_SOURCES, DieUnit, NandChannel
-from flashtrain.sim.runner import Simulator, run_bench
-from flashtrain.sim.trace import Kind
-from flashtrain.sim.verilated import exported_sources
+from flashtrain.sim.trace.trace import Kind
+from flashtrain.sim.verilator.verilated import exported_sources
 from flashtrain.spec import FmsConfig
+from tests.rtl.die.die_configs import BAD_BLOCK, BAD_PLANES, config_named
+from tests.rtl.die.die_without_array import DieWithoutArray
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-
-from die_configs import BAD_BLOCK, BAD_PLANES, config_named  # noqa: E402
-from die_without_array import DieWithoutArray  # noqa: E402
 
 CHANNEL = 5
 KINDS = {kind for kind in Kind if kind < Kind.BURST}

@@ -1,7 +1,6 @@
 # amaranth: UnusedElaboratable=no
 """The page registers of a die say when their clock may stand still."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,16 +8,14 @@ from amaranth import Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.die.page_registers import PageRegisters
-from flashtrain.rtl.export import export_design
-from flashtrain.rtl.shared import leaf_ports
-from flashtrain.sim.runner import run_bench
+from flashtrain.rtl.die.registers.page_registers import PageRegisters
+from flashtrain.rtl.export.systemverilog import export_design
+from flashtrain.rtl.lib.shared import leaf_ports
+from flashtrain.sim.bench.runner import run_bench
 from flashtrain.spec import FmsConfig
+from tests.rtl.die.die_configs import config_named
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-
-from die_configs import config_named  # noqa: E402
 
 
 class Packed(wiring.Component):

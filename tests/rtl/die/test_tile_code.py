@@ -1,19 +1,16 @@
 # amaranth: UnusedElaboratable=no
 """Decoder and encoder of tiles, each alone."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from flashtrain.rtl.die.tile_decoder import TileDecoder
-from flashtrain.rtl.die.tile_encoder import TileEncoder
-from flashtrain.sim.runner import Simulator, run_bench
+from flashtrain.rtl.die.update.tile_decoder import TileDecoder
+from flashtrain.rtl.die.update.tile_encoder import TileEncoder
+from flashtrain.sim.bench.runner import Simulator, run_bench
+from tests.rtl.die.die_configs import config_named
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-
-from die_configs import config_named  # noqa: E402
 
 
 @pytest.mark.long("icarus", "TileDecoder", "coded")

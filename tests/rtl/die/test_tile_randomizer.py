@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from flashtrain.rtl.die.tile_randomizer import TileRandomizer
-from flashtrain.sim.runner import run_bench
+from flashtrain.rtl.die.update.tile_randomizer import TileRandomizer
+from flashtrain.sim.bench.runner import run_bench
 from flashtrain.spec import PRESETS
 
 

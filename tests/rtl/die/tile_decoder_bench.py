@@ -5,12 +5,12 @@ import random
 import cocotb
 import numpy as np
 from cocotb.triggers import RisingEdge
-from coded_tile import Registers, corrected, damage_all, random_tile
-from die_configs import config_named
 
 from flashtrain.numerics.page_codec import PageCodec
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import start
-from flashtrain.sim.bench_parameters import bench_parameters
+from tests.rtl.die.coded_tile import Registers, corrected, damage_all, random_tile
+from tests.rtl.die.die_configs import config_named
 
 CONFIG = config_named(bench_parameters()["config"])
 GEOMETRY = CONFIG.geometry

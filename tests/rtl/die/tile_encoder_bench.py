@@ -5,12 +5,12 @@ import random
 import cocotb
 import numpy as np
 from cocotb.triggers import RisingEdge
-from coded_tile import Registers, random_tile, with_parity
-from die_configs import config_named
 
 from flashtrain.numerics.page_codec import PageCodec
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import start
-from flashtrain.sim.bench_parameters import bench_parameters
+from tests.rtl.die.coded_tile import Registers, random_tile, with_parity
+from tests.rtl.die.die_configs import config_named
 
 CONFIG = config_named(bench_parameters()["config"])
 GEOMETRY = CONFIG.geometry
@@ -32,7 +32,7 @@ def new_tile() -> np.ndarray:
 
 async def begin(dut, busy: float = 1) -> Registers:
     registers = Registers(dut, new_tile(), busy)
-    await start(dut, start=0, allowed=0, passed=0, passed_word=0, rest=0)
+    await start(dut, start=0, allowed=0, passed=0, passed_word=0, all_passed=0)
     return registers
 
 
@@ -67,13 +67,13 @@ async def whole_tiles(dut, busy):
     for _ in range(2):
         registers.tile[:] = new_tile()
         expected = with_parity(CODEC, registers.tile)
-        dut.allowed.value = dut.rest.value = 0
+        dut.allowed.value = dut.all_passed.value = 0
         await pulse(dut, "start")
         dut.allowed.value = 1
         for _ in range(random.randrange(5)):
             await RisingEdge(dut.clk)
         assert not registers.written
-        dut.rest.value = 1
+        dut.all_passed.value = 1
         clocks = await end(dut)
         if busy == 1:
             assert clocks == 1 + COUNT * (LANES + 1) + 1
@@ -109,7 +109,7 @@ async def word_by_word(dut, busy):
     for number in passed:
         plane, word = divmod(number, CODE.words)
         registers.tile[plane, CODE.data(word)] ^= 0xFF
-    dut.rest.value = 1
+    dut.all_passed.value = 1
     clocks = await end(dut)
     if busy == 1 and len(passed) < COUNT:
         assert clocks == 1 + (COUNT - len(passed)) * (LANES + 1) + 1
@@ -125,7 +125,7 @@ async def not_before_it_is_allowed(dut):
     registers = await begin(dut)
     await pulse(dut, "start")
     await pulse(dut, "passed", passed_word=COUNT - 1)
-    dut.rest.value = 1
+    dut.all_passed.value = 1
     for _ in range(3 * LANES):
         await RisingEdge(dut.clk)
     assert not registers.written

@@ -7,8 +7,8 @@ import numpy as np
 from cocotb.triggers import ReadOnly, RisingEdge, Timer
 
 from flashtrain.numerics.page_randomizer import page_keys
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import start
-from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec import preset
 
 CONFIG = preset(bench_parameters()["config"])

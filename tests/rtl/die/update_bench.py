@@ -6,15 +6,15 @@ from collections.abc import Callable
 import cocotb
 import numpy as np
 from cocotb.triggers import RisingEdge
-from die_configs import BAD_BLOCK, config_named
-from update_driver import Step, UpdateDriver, make_step
 
-from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.spec.identity import PageIdentity, is_identity
 from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
 from flashtrain.spec.update import SourceIdentity, UpdateStatistics
+from tests.rtl.die.die_configs import BAD_BLOCK, config_named
+from tests.rtl.die.update_driver import Step, UpdateDriver, make_step
 
 CONFIG = config_named(bench_parameters()["config"])
 RESTS = bench_parameters().get("rests", False)

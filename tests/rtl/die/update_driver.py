@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from coded_tile import with_parity
-from nand_driver import NandDriver
 
 from flashtrain.numerics import Constants, gradient_values, statistics, update
 from flashtrain.numerics.page_codec import PageCodec
@@ -16,6 +14,8 @@ from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.optimizer import PARTIAL_SUMS, PROGRAMS, GradientFormat, OptimizerCode
 from flashtrain.spec.update import SourceIdentity, Tile, UpdateHeader, UpdateStatistics
+from tests.rtl.die.coded_tile import with_parity
+from tests.rtl.die.nand_driver import NandDriver
 
 DTYPES = {GradientFormat.FP32: np.float32, GradientFormat.FP16: np.float16, GradientFormat.BF16: np.uint16}
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import cocotb
 from cocotb.triggers import RisingEdge
-from copyback_breaches import COPYBACK_BREACHES
-from die_configs import config_named
-from feature_breaches import FEATURE_BREACHES
-from nand_driver import NandDriver, started
 
-from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.spec.update import UpdateHeader
+from tests.rtl.die.copyback_breaches import COPYBACK_BREACHES
+from tests.rtl.die.die_configs import config_named
+from tests.rtl.die.feature_breaches import FEATURE_BREACHES
+from tests.rtl.die.nand_driver import NandDriver, started
 
 CONFIG = config_named(bench_parameters()["config"])
 GEOMETRY, TIMING = CONFIG.geometry, CONFIG.timing

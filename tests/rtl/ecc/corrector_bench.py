@@ -3,12 +3,12 @@
 import random
 
 import cocotb
-from ecc_kit import code_of_bench, damage, random_page, syndromes_item
 
 from flashtrain.numerics.page_codec import PageCodec
 from flashtrain.rtl.ecc.layouts import Correction, Syndromes, Verdict
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, start, unpack
-from flashtrain.sim.bench_parameters import bench_parameters
+from tests.rtl.ecc.ecc_helpers import code_of_bench, damage, random_page, syndromes_item
 
 CODE = code_of_bench()
 CODEC = PageCodec(CODE)

@@ -5,13 +5,13 @@ from itertools import combinations
 
 import cocotb
 import numpy as np
-from ecc_kit import beats, code_of_bench, damage, flip, random_page
 
 from flashtrain.numerics.page_codec import PageCodec
 from flashtrain.rtl.ecc.layouts import Correction, Verdict
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, start, unpack
-from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec.ecc import RAW_BIT_ERROR_RATE
+from tests.rtl.ecc.ecc_helpers import beats, code_of_bench, damage, flip, random_page
 
 CODE = code_of_bench()
 WIDTH, PARALLEL = bench_parameters()["width"], bench_parameters()["parallel"]

@@ -4,11 +4,11 @@ import random
 
 import cocotb
 import numpy as np
-from ecc_kit import beats, code_of_bench, random_data
 
 from flashtrain.numerics.page_codec import PageCodec
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, start
-from flashtrain.sim.bench_parameters import bench_parameters
+from tests.rtl.ecc.ecc_helpers import beats, code_of_bench, random_data
 
 CODE = code_of_bench()
 WIDTH = bench_parameters()["width"]

@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import cocotb
 import numpy as np
-from ecc_kit import code_of_bench, damage, random_page, syndromes_item
 
 from flashtrain.numerics.page_codec import PageCodec
 from flashtrain.rtl.ecc.layouts import Locator, Syndromes
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, start, unpack
+from tests.rtl.ecc.ecc_helpers import code_of_bench, damage, random_page, syndromes_item
 
 CODE = code_of_bench()
 CODEC = PageCodec(CODE)

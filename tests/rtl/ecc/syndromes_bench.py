@@ -3,12 +3,12 @@
 import random
 
 import cocotb
-from ecc_kit import beats, code_of_bench, damage, random_page
 
 from flashtrain.numerics.page_codec import PageCodec
 from flashtrain.rtl.ecc.layouts import Syndromes
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, start, unpack
-from flashtrain.sim.bench_parameters import bench_parameters
+from tests.rtl.ecc.ecc_helpers import beats, code_of_bench, damage, random_page
 
 CODE = code_of_bench()
 WIDTH = bench_parameters()["width"]

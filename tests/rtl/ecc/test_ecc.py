@@ -4,15 +4,15 @@
 from pathlib import Path
 
 import pytest
-from ecc_kit import CODES, parameters_of
 
 from flashtrain.rtl.ecc.corrector import Corrector
 from flashtrain.rtl.ecc.decoder import PageDecoder
 from flashtrain.rtl.ecc.encoder import PageEncoder
 from flashtrain.rtl.ecc.solver import KeySolver
 from flashtrain.rtl.ecc.syndromes import PageSyndromes
-from flashtrain.sim.runner import Simulator, run_bench
+from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.spec import ConfigError
+from tests.rtl.ecc.ecc_helpers import CODES, parameters_of
 
 HERE = Path(__file__).parent
 AT_BUS_RATE = [("little", 16), ("uneven", 32), ("tiny", 64), ("small", 16)]

@@ -7,9 +7,9 @@ import numpy as np
 from cocotb.triggers import RisingEdge
 
 from flashtrain.sim.bench import float_vectors
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.softfloat import Operation
 from flashtrain.sim.bench.streams import start
-from flashtrain.sim.bench_parameters import bench_parameters
 
 OPERANDS = {"MULTIPLY_ADD": 3, "ADD": 2, "SUBTRACT": 2, "MULTIPLY": 2, "DIVIDE": 2}
 VECTORS = 20

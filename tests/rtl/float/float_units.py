@@ -18,7 +18,7 @@ from flashtrain.rtl.float.formats import BFLOAT16, FLAGS, FLOAT16
 from flashtrain.rtl.float.multiply import Multiply
 from flashtrain.rtl.float.multiply_add import MultiplyAdd
 from flashtrain.sim.bench.softfloat import Answers
-from flashtrain.sim.verilated import build_shared_library, exported_sources, verilate
+from flashtrain.sim.verilator.verilated import build_shared_library, exported_sources, verilate
 
 KINDS = {
     "MultiplyAdd": (MultiplyAdd, (1, 8, 16)),

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from float_units import FloatUnits, all_units, run
 
 from flashtrain.rtl.float.divide_root import DivideRoot
 from flashtrain.rtl.float.multiply_add import MultiplyAdd
 from flashtrain.sim.bench import float_vectors
+from flashtrain.sim.bench.runner import run_bench
 from flashtrain.sim.bench.softfloat import Operation
-from flashtrain.sim.runner import run_bench
+from tests.rtl.float.float_units import FloatUnits, all_units, run
 
 RANDOM_VECTORS = 20_000
 DIVIDERS = ("DivideRoot", "DivideRoot2", "DivideRoot3")

@@ -6,9 +6,9 @@ import cocotb
 from cocotb.triggers import RisingEdge
 
 from flashtrain.numerics.page_randomizer import page_keys
-from flashtrain.rtl.randomizer.keystream import KEY_CLOCKS
+from flashtrain.rtl.randomizer.keystream import KEY_CYCLES
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import start
-from flashtrain.sim.bench_parameters import bench_parameters
 from flashtrain.spec import preset
 
 CONFIG = preset(bench_parameters()["config"])
@@ -16,7 +16,7 @@ GEOMETRY = CONFIG.geometry
 BEATS = CONFIG.bus_page_bytes // 2
 
 
-async def page(dut, busy: float, wait: int = KEY_CLOCKS, beats: int = BEATS) -> None:
+async def page(dut, busy: float, wait: int = KEY_CYCLES, beats: int = BEATS) -> None:
     """Begin a page, check its first key `wait` clocks later, and all to come. Parity has none."""
     row, plane = random.randrange(GEOMETRY.pages), random.randrange(GEOMETRY.planes)
     keys = page_keys(GEOMETRY, row, plane).view("<u2").tolist()
@@ -51,4 +51,4 @@ async def pages_that_end_early(dut):
     """A restart forgets what was before, within a word, too; and nothing changes while nothing passes."""
     await start(dut, restart=0, row=0, plane=0, advance=0)
     for _ in range(30):
-        await page(dut, random.choice((1, 0.5)), KEY_CLOCKS + random.randrange(8), random.randrange(1, 12))
+        await page(dut, random.choice((1, 0.5)), KEY_CYCLES + random.randrange(8), random.randrange(1, 12))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from flashtrain.rtl.randomizer.keystream import Keystream
-from flashtrain.sim.runner import run_bench
+from flashtrain.sim.bench.runner import run_bench
 from flashtrain.spec import PRESETS
 
 

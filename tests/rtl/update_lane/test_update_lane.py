@@ -8,14 +8,14 @@ from math import ceil
 import numpy as np
 import pytest
 
-from flashtrain.host.state_stream import TileStep
-from flashtrain.host.tiling import TileLayout
+from flashtrain.host.state.state_stream import TileStep
+from flashtrain.host.state.tiling import TileLayout
 from flashtrain.numerics import copy_of, gradients_in, statistics
 from flashtrain.perf.update_places import ChunkWork
-from flashtrain.rtl.die.update import UpdateUnit
-from flashtrain.rtl.export import export_design, lint
+from flashtrain.rtl.die.update_unit import UpdateUnit
+from flashtrain.rtl.export.systemverilog import export_design, lint
 from flashtrain.rtl.update_lane import UpdateLane
-from flashtrain.sim.update_lane import LaneError, RtlUpdateLane
+from flashtrain.sim.update_lane.update_lane import LaneError, RtlUpdateLane
 from flashtrain.spec import ConfigError, preset
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.update import Tile, UpdateStatistics
@@ -32,7 +32,7 @@ CASES = list(
 
 
 class Clocks:
-    """What the data sheets of lane, walker and unit say about a tile, counted from the reset on.
+    """Cycles of a tile by the data sheets of lane, sequencer and unit, counted from the reset on.
 
     The unit's clock rises with every `divider`-th bus clock in which the updater is busy; it takes a
     parameter with every `interval`-th rise since the step began. What is on its way moves on with those.
@@ -114,7 +114,7 @@ class Step:
             assert updated.copies.size == 0
         else:
             assert np.array_equal(updated.copies[: copies.nbytes], copies.view(np.uint8))
-        return gradients, updated.clocks
+        return gradients, updated.cycles
 
 
 @pytest.fixture

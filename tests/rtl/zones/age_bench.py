@@ -4,9 +4,9 @@ import random
 
 import cocotb
 from cocotb.triggers import Timer
-from zone_kit import clocks, reset
 
 from flashtrain.spec.streams import Retention
+from tests.rtl.zones.zone_helpers import clocks, reset
 
 TOP = 1 << 32
 ENDS = {which: (which.due, which.limit) for which in Retention}

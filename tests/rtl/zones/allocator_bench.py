@@ -5,14 +5,14 @@ from collections.abc import Callable
 
 import cocotb
 from cocotb.triggers import RisingEdge
-from zone_kit import Sink, Source, clock_number, clocks, pack, reset
 
 from flashtrain.rtl.zones.allocator import ErasedZone
-from flashtrain.rtl.zones.erase import EraseRequest, EraseResult
+from flashtrain.rtl.zones.erase_broadcast import EraseRequest, EraseResult
 from flashtrain.rtl.zones.restore import RestoredZone
-from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.spec import preset
 from flashtrain.spec.identity import MOST_WEAR
+from tests.rtl.zones.zone_helpers import Sink, Source, clock_number, clocks, pack, reset
 
 CONFIG = preset(bench_parameters()["preset"])
 ZONES, BLOCKS = CONFIG.geometry.zones, CONFIG.geometry.blocks

@@ -4,10 +4,10 @@ import random
 
 import cocotb
 from cocotb.triggers import RisingEdge
-from zone_kit import Sink, Source, clock_number, clocks, pack, reset
 
-from flashtrain.rtl.zones.erase import EraseRequest, EraseResult
+from flashtrain.rtl.zones.erase_broadcast import EraseRequest, EraseResult
 from flashtrain.spec import preset
+from tests.rtl.zones.zone_helpers import Sink, Source, clock_number, clocks, pack, reset
 
 CONFIG = preset("tiny")
 CHANNELS = CONFIG.geometry.channels

@@ -4,13 +4,13 @@ import random
 
 import cocotb
 from cocotb.triggers import RisingEdge
-from zone_environment import APPENDS, Environment
-from zone_kit import clocks
-from zone_twin import Request
 
 from flashtrain.rtl.layouts import Operation
 from flashtrain.spec import Status, ZoneAction, ZoneState, preset
 from flashtrain.spec.nvme import GenerationAction
+from tests.rtl.zones.zone_environment import APPENDS, Environment
+from tests.rtl.zones.zone_helpers import clocks
+from tests.rtl.zones.zone_model import Request
 
 CONFIG = preset("tiny")
 CAPACITY = CONFIG.geometry.zone_capacity
@@ -47,7 +47,7 @@ def request_at_once(environment: Environment) -> Request:
     """A command that waits for no other, of a zone in any state."""
     stream = random.choice(list(STREAMS))
     zone = random.randrange(4)
-    now = environment.twin.of(stream)[zone]
+    now = environment.model.of(stream)[zone]
     blocks = random.randint(1, 3) if random.random() < 0.8 else max(1, CAPACITY - now.pointer)
     match random.choices(("append", "write", "read", "manage", "retire", "report"), (40, 10, 8, 16, 1, 4))[0]:
         case "append":
@@ -99,7 +99,7 @@ async def programs_fail_at_random(dut):
                 faulty.add((request.stream, request.zone))
         await environment.all_sent()
         for place in faulty:
-            environment.twin.program_fails(*place)
+            environment.model.program_fails(*place)
         retired += len(faulty)
         if faulty and random.random() < 0.7:
             for request in requests_that_wait(*random.choice(sorted(faulty))):
@@ -131,7 +131,7 @@ async def resources_are_given_back_once(dut):
     for _ in range(CONFIG.commands):
         environment.submit(append(1, 0), program_fails=True)
     await environment.all_sent()
-    environment.twin.program_fails(1, 0)
+    environment.model.program_fails(1, 0)
     environment.hold = False
     await settle(environment)
     for zone in range(1, CONFIG.max_active + 2):
@@ -150,8 +150,8 @@ async def zones_that_were_retired_meanwhile(dut):
     for zone, state in enumerate((READ_ONLY, ZoneState.OFFLINE)):
         environment.submit(append(4, zone), program_fails=True)
         environment.submit(Request(Operation.RETIRE, 4, zone, action=state))
-        environment.twin.program_fails(4, zone)
-        assert environment.twin.of(4)[zone].state is state
+        environment.model.program_fails(4, zone)
+        assert environment.model.of(4)[zone].state is state
     await environment.all_sent()
     environment.hold = False
     await settle(environment)
@@ -168,7 +168,7 @@ async def a_waiting_command_waits_two_clocks_more(dut):
         environment.submit(append(4, zone), program_fails=fails)
         await environment.all_sent()
         if fails:
-            environment.twin.program_fails(4, zone)
+            environment.model.program_fails(4, zone)
         environment.submit(send(4, zone, ZoneAction.RESET))
         await clocks(dut, 10)
         environment.hold = False
@@ -197,7 +197,7 @@ async def zones_are_taken_while_an_opening_waits(dut):
     environment.open.busy = 1
     await settle(environment)
     for zone in range(2):
-        environment.twin.program_fails(1, zone)
+        environment.model.program_fails(1, zone)
     for request in (report(1), append(1, 0), append(1, 2), append(1, 3), append(1, 4), report(1)):
         environment.submit(request)
     await environment.idle()

@@ -1,18 +1,18 @@
-"""Recovery of the zones after a loss of power, against the twin: what is refused, what is loaded, clocks."""
+"""Recovery of the zones after a loss of power, against the model: what is refused, what is loaded, clocks."""
 
 import random
 from itertools import pairwise
 
 import cocotb
 from cocotb.triggers import RisingEdge
-from zone_environment import CLASSES, MOST_WEAR, Environment
-from zone_kit import clocks
-from zone_twin import Outcome, Request
 
 from flashtrain.rtl.layouts import Operation
 from flashtrain.spec import Status, ZoneAction, ZoneState, preset
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
+from tests.rtl.zones.zone_environment import CLASSES, MOST_WEAR, Environment
+from tests.rtl.zones.zone_helpers import clocks
+from tests.rtl.zones.zone_model import Outcome, Request
 
 CONFIG = preset("tiny")
 GEOMETRY = CONFIG.geometry
@@ -25,7 +25,7 @@ CLOSED, FULL = ZoneState.CLOSED, ZoneState.FULL
 async def start(dut, **options) -> Environment:
     environment = Environment(dut, CONFIG, STREAMS, **({"recover": True} | options))
     await environment.start()
-    assert dut.recovering.value == environment.twin.recovering
+    assert dut.recovering.value == environment.model.recovering
     return environment
 
 
@@ -339,7 +339,7 @@ async def random_recoveries(dut):
     for _ in range(150):
         stream = random.choice(list(STREAMS))
         zone = random.randrange(4)
-        pointer = environment.twin.of(stream)[zone].pointer
+        pointer = environment.model.of(stream)[zone].pointer
         source = random.choice([other for other in STREAMS if other != stream])
         environment.submit(random.choice((
             append(stream, zone, random.randint(1, 6)),

@@ -4,12 +4,12 @@ import random
 
 import cocotb
 from cocotb.triggers import RisingEdge
-from test_zones import MANY_SPARES as CONFIG
-from zone_kit import Sink, clock_number, clocks, pack, reset
 
 from flashtrain.rtl.layouts import Command, SpareUse
 from flashtrain.rtl.zones.restore import RestoredZone
 from flashtrain.spec.identity import RestoreAction
+from tests.rtl.zones.test_zones import MANY_SPARES as CONFIG
+from tests.rtl.zones.zone_helpers import Sink, clock_number, clocks, pack, reset
 
 G = CONFIG.geometry
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from flashtrain.rtl.zones.age import ZoneAge
 from flashtrain.rtl.zones.allocator import ZoneAllocator
-from flashtrain.rtl.zones.conditions import ZoneConditions
-from flashtrain.rtl.zones.erase import EraseBroadcast
+from flashtrain.rtl.zones.erase_broadcast import EraseBroadcast
 from flashtrain.rtl.zones.restore import Restore
+from flashtrain.rtl.zones.state_machine import ZoneStateMachine
+from flashtrain.rtl.zones.table import ZoneAge
 from flashtrain.rtl.zones.zones import Zones
-from flashtrain.sim.runner import run_bench
+from flashtrain.sim.bench.runner import run_bench
 from flashtrain.spec import FmsConfig, preset
 
 TINY = preset("tiny")
@@ -38,8 +38,8 @@ def run(top, name: str, config: FmsConfig, simulator, seed: int):
     )
 
 
-def test_conditions(simulator, seed):
-    run(ZoneConditions(TINY), "conditions", TINY, simulator, seed)
+def test_state_machine(simulator, seed):
+    run(ZoneStateMachine(TINY), "state_machine", TINY, simulator, seed)
 
 
 def test_age(simulator, seed):

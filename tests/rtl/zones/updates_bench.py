@@ -1,4 +1,4 @@
-"""Optimizer steps in the zones, against the twin: values, order, clocks."""
+"""Optimizer steps in the zones, against the model: values, order, clocks."""
 
 import random
 from collections import Counter
@@ -6,14 +6,14 @@ from itertools import pairwise, product
 
 import cocotb
 from cocotb.triggers import RisingEdge
-from zone_environment import Environment
-from zone_kit import clocks
-from zone_twin import Request
 
 from flashtrain.rtl.layouts import Operation
 from flashtrain.spec import Status, ZoneAction, ZoneState, preset
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.streams import Retention
+from tests.rtl.zones.zone_environment import Environment
+from tests.rtl.zones.zone_helpers import clocks
+from tests.rtl.zones.zone_model import Request
 
 CONFIG = preset("tiny")
 GEOMETRY = CONFIG.geometry
@@ -56,9 +56,9 @@ def for_all_dies(operation: Operation, stream: int = 1) -> Request:
 
 def random_update(environment: Environment, stream: int, source: int) -> Request:
     """Often as many rows as the source has more than the destination."""
-    twin = environment.twin
+    model = environment.model
     zone = random.randrange(len(STREAMS[stream]))
-    missing = (twin.of(source)[zone].pointer - twin.of(stream)[zone].pointer) // ROW
+    missing = (model.of(source)[zone].pointer - model.of(stream)[zone].pointer) // ROW
     rows = missing if random.random() < 0.8 else random.randint(1, 6)
     pages = random.randint(1, GEOMETRY.planes)
     rows = min(max(rows, 1), CONFIG.max_blocks // (CHANNELS * pages))
@@ -79,7 +79,7 @@ def random_request(environment: Environment) -> Request:
         case "update":
             return random_update(environment, stream, source)
         case "read":
-            pointer = environment.twin.of(stream)[zone].pointer
+            pointer = environment.model.of(stream)[zone].pointer
             return Request(Operation.READ, stream, zone, offset=random.randrange(pointer + 1), blocks=1)
         case "commit":
             return generation(COMMIT, stream, source)
@@ -121,7 +121,7 @@ async def random_steps(dut):
             seen[request.operation, action, outcome.status] += 1
             if random.random() < 0.05:
                 passed = random.choice((20, 40, Retention.DAYS.due))
-                await environment.set_time(environment.twin.now + passed)
+                await environment.set_time(environment.model.now + passed)
         await environment.idle()
         await environment.restart()
     dut._log.info("covered: %s", {f"{op.name} {action} {st.name}": n for (op, action, st), n in seen.items()})
@@ -144,7 +144,7 @@ async def commit_and_skip(dut):
     for step in range(6):
         environment.submit(for_all_dies(Operation.CONSTANTS))
         for zone in (0, 1, 3):
-            rows = environment.twin.of(current)[zone].pointer // ROW
+            rows = environment.model.of(current)[zone].pointer // ROW
             for _ in range(rows):
                 environment.submit(generation(COMMIT, other, current))  # too early
                 environment.submit(update(other, current, zone, pages=2, copies=1))
@@ -287,7 +287,7 @@ async def commands_wait_only_for_what_they_must(dut):
         await environment.done()
         environment.submit(Request(Operation.RESET, 6))
         environment.submit(Request(Operation.RESET, 1))
-        if environment.twin.of(2)[0].pointer == 0:
+        if environment.model.of(2)[0].pointer == 0:
             environment.submit(append(2, 0, 4 * ROW))
         await environment.idle()
     environment.hold = True

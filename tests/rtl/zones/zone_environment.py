@@ -1,12 +1,10 @@
-"""What surrounds the zones in the controller, and a scoreboard that compares them with the twin."""
+"""What surrounds the zones in the controller, and a scoreboard that compares them with the model."""
 
 import random
 from collections import Counter, deque
 
 import cocotb
 from cocotb.triggers import RisingEdge
-from zone_kit import AxiMemory, Sink, Source, clock_number, clocks, pack, reset
-from zone_twin import AgeRule, Outcome, Request, ZoneTwin
 
 from flashtrain.rtl.layouts import (
     Answer,
@@ -19,12 +17,14 @@ from flashtrain.rtl.layouts import (
     StreamTable,
     WriteJob,
 )
-from flashtrain.rtl.zones.erase import EraseRequest, EraseResult
+from flashtrain.rtl.zones.erase_broadcast import EraseRequest, EraseResult
 from flashtrain.spec import FmsConfig, Status
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.registers import MAX_STREAMS
 from flashtrain.spec.streams import Retention
+from tests.rtl.zones.zone_helpers import AxiMemory, Sink, Source, clock_number, clocks, pack, reset
+from tests.rtl.zones.zone_model import AgeRule, Outcome, Request, ZoneModel
 
 CLASSES = tuple(Retention)
 MOST_WEAR = (1 << 21) - 1
@@ -48,7 +48,7 @@ AWAITED = {
 class Environment:
     """Tracker, pipelines, channels and tensor buffer, as far as the zones see them.
 
-    Every command is compared with the twin: answer or opening and job, in order. Checked as well: physical
+    Every command is compared with the model: answer or opening and job, in order. Checked as well: physical
     zones are written only after an erase, and erased only when nothing lies on them and nothing moves there
     or from there; a reset, a pin and a commit are answered only when their streams have no commands in
     flight; constants, statistics and updates wait for each other; a read waits for the last write job of its
@@ -66,7 +66,7 @@ class Environment:
             number: AgeRule(which.due, which.limit if number in refusing else None)
             for number, which in self.classes.items()
         }
-        self.twin = ZoneTwin(config, streams, recovering=recover, now=time, ages=ages)
+        self.model = ZoneModel(config, streams, recovering=recover, now=time, ages=ages)
         dut.time.value = time
         self.non_volatile = non_volatile
         self.factory = factory
@@ -149,7 +149,7 @@ class Environment:
 
     async def restart(self) -> None:
         """Reset while idle: the device is as new."""
-        self.twin = ZoneTwin(self.config, self.twin.streams, now=self.twin.now, ages=self.twin.ages)
+        self.model = ZoneModel(self.config, self.model.streams, now=self.model.now, ages=self.model.ages)
         self.mapping.clear()
         self.wear.clear()
         self.erased = set(range(self.config.geometry.zones))
@@ -174,13 +174,13 @@ class Environment:
     def submit(
         self, request: Request, outcome: Outcome | None = None, program_fails: bool = False
     ) -> Outcome:
-        """Send a command; what must come of it is the twin's opinion, unless `outcome` is given.
+        """Send a command; what must come of it is the model's opinion, unless `outcome` is given.
 
-        `program_fails`: of an append or write. The twin is to be told when that has come to the zones.
+        `program_fails`: of an append or write. The model is to be told when that has come to the zones.
         """
         g = self.config.geometry
-        outcome = self.twin.execute(request) if outcome is None else outcome
-        zones = self.twin.streams[request.stream]
+        outcome = self.model.execute(request) if outcome is None else outcome
+        zones = self.model.streams[request.stream]
         placed = request.operation in PLACED or request.restores_zone
         placed = placed and not request.select_all and not request.status
         is_update = request.operation is Operation.UPDATE and not request.status
@@ -189,7 +189,7 @@ class Environment:
         zone = zones.start + index if placed else random.getrandbits(g.zone_bits)
         source_zone = random.getrandbits(g.zone_bits)
         if is_update:
-            source_zone = self.twin.streams[request.source].start + index
+            source_zone = self.model.streams[request.source].start + index
         fields = {
             "operation": request.operation,
             "status": request.status,
@@ -200,7 +200,7 @@ class Environment:
             "index": index,
             "offset": request.offset,
             "blocks": request.blocks,
-            "page": random.getrandbits(self.config.page_address_bits),
+            "buffer_block": random.getrandbits(self.config.page_address_bits),
             "address": 8 * random.getrandbits(16),
             "descriptors": request.descriptors,
             "partial": request.partial,
@@ -222,7 +222,7 @@ class Environment:
         bits = pack(Command(self.config), **fields)
         self._number += 1
         self.statuses[outcome.status] += 1
-        fields["now"] = self.twin.resets[request.stream]
+        fields["now"] = self.model.resets[request.stream]
         # Of other commands it makes no difference.
         fields["program_fails"] = program_fails if request.operation in APPENDS else random.getrandbits(1)
         self._expected.append((request, outcome, fields))
@@ -232,7 +232,7 @@ class Environment:
     async def set_time(self, time: int) -> None:
         """When nothing is under way: what comes of a command depends on what time it is then."""
         await self.done()
-        self.dut.time.value = self.twin.now = time % 2**32
+        self.dut.time.value = self.model.now = time % 2**32
         await clocks(self.dut, 2)
 
     async def done(self, limit: int = 20000) -> None:
@@ -264,7 +264,7 @@ class Environment:
         assert self.erased == everything - set(self.mapping.values()) - self.bad
         assert self.erase_pulses == self.erases
         assert int(self.dut.sequence.value) == self.allocations
-        for stream, resets in self.twin.resets.items():
+        for stream, resets in self.model.resets.items():
             assert int(getattr(self.dut, f"generation__{stream}").value) == resets
 
     async def read_wear(self) -> dict[int, int]:
@@ -378,11 +378,13 @@ class Environment:
         assert self._opened is not None, f"the job of {request} came before its opening"
         assert request.operation in operations and job.tag == self._opened.tag, request
         if request.operation is Operation.FLUSH:
-            assert (job.zone, job.offset, job.blocks, job.page) == (0, 0, 0, 0), request
+            assert (job.zone, job.offset, job.blocks, job.buffer_block) == (0, 0, 0, 0), request
         else:
-            assert (job.offset, job.blocks, job.page) == (outcome.offset, request.blocks, fields["page"]), (
-                request
-            )
+            assert (job.offset, job.blocks, job.buffer_block) == (
+                outcome.offset,
+                request.blocks,
+                fields["buffer_block"],
+            ), request
         places = []
         if request.operation in PLACED or request.operation is Operation.INSPECT:
             places.append(job.zone)
@@ -407,7 +409,7 @@ class Environment:
         self._check_kind(job, request)
         if request.operation not in PLACED:
             return
-        zone = self.twin.streams[request.stream].start + request.zone
+        zone = self.model.streams[request.stream].start + request.zone
         if zone not in self.mapping:
             assert job.zone in self.erased, f"physical zone {job.zone} is written but not erased"
             self.erased.remove(job.zone)
@@ -422,7 +424,7 @@ class Environment:
 
     def _check_kind(self, job, request: Request) -> None:
         if request.operation is Operation.UPDATE:
-            source = self.twin.streams[request.source].start + request.zone
+            source = self.model.streams[request.source].start + request.zone
             expected = (PageKind.GRADIENTS, request.pages - 1, self.mapping[source], request.copies)
             identity, _ = self.identities[source]
             assert {name: getattr(job.source_identity, name) for name in identity} == identity
@@ -444,7 +446,7 @@ class Environment:
         if job.statistics:
             assert (job.zone, job.offset) == (0, 0) and job.after <= self.issued
             return
-        zone = self.twin.streams[request.stream].start + request.zone
+        zone = self.model.streams[request.stream].start + request.zone
         assert job.zone == self.mapping[zone]
         self._check_identity(job, zone)
         self.awaited.append(job.after)

@@ -1,4 +1,4 @@
-"""The zones as a whole against the twin: values, order, clocks."""
+"""The zones as a whole against the model: values, order, clocks."""
 
 import random
 from dataclasses import replace
@@ -6,14 +6,14 @@ from itertools import product
 
 import cocotb
 from cocotb.triggers import RisingEdge, Timer, with_timeout
-from zone_environment import Environment
-from zone_kit import PERIOD_NS, Sink, clock_number, clocks, pack
-from zone_twin import Outcome, Request
 
 from flashtrain.rtl.layouts import Command, Operation
-from flashtrain.sim.bench_parameters import bench_parameters
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.spec import Status, ZoneAction, ZoneState, preset
 from flashtrain.spec.streams import Retention
+from tests.rtl.zones.zone_environment import Environment
+from tests.rtl.zones.zone_helpers import PERIOD_NS, Sink, clock_number, clocks, pack
+from tests.rtl.zones.zone_model import Outcome, Request
 
 TINY = preset("tiny")
 ZONES = bench_parameters()["blocks"]
@@ -40,8 +40,8 @@ def append(stream: int, zone: int, blocks: int = 1) -> Request:
 
 def random_request(environment: Environment) -> Request:
     """Commands that find zones in every state, and do not leave all of them retired."""
-    stream = random.choice(list(environment.twin.streams))
-    zones = environment.twin.of(stream)
+    stream = random.choice(list(environment.model.streams))
+    zones = environment.model.of(stream)
     index = random.randrange(min(len(zones), 5))
     zone = zones[index]
     blocks = random.choice((1, 1, 2, 3, random.randint(1, CONFIG.max_blocks)))
@@ -103,7 +103,7 @@ async def random_commands(dut):
             for _ in range(20):
                 environment.submit(random_request(environment))
             passed = random.choice((0, 1, 29, 30, 31, 60, DAYS // 2, DAYS, -5))
-            await environment.set_time(environment.twin.now + passed)
+            await environment.set_time(environment.model.now + passed)
     await environment.idle()
     dut._log.info(f"statuses: {environment.statuses}")
     assert await environment.read_wear() == {zone: environment.wear[zone] for zone in range(ZONES)}
@@ -123,7 +123,7 @@ def bring_to(environment: Environment, state: ZoneState, pointer: int) -> None:
             environment.submit(send(2, 1, ZoneAction.FINISH))
         case ZoneState.READ_ONLY | ZoneState.OFFLINE:
             environment.submit(Request(Operation.RETIRE, 2, 1, action=state))
-    assert environment.twin.of(2)[1].state is state
+    assert environment.model.of(2)[1].state is state
 
 
 @cocotb.test(skip=ZONES > 20)
@@ -142,7 +142,7 @@ async def every_state_and_action(dut):
         environment.submit(action)
         environment.submit(Request(Operation.RECEIVE, 2, 0, descriptors=5))
         environment.submit(send(2, 1, ZoneAction.RESET))
-        if environment.twin.of(2)[1].state is not ZoneState.EMPTY:
+        if environment.model.of(2)[1].state is not ZoneState.EMPTY:
             await environment.idle()
             await environment.restart()
     await environment.idle()
@@ -432,8 +432,8 @@ async def a_generation_that_comes_round_does_not_bring_zones_back(dut):
     dut.commands__valid.value = 0
     environment.resume()
 
-    environment.twin.execute(Request(Operation.RESET, 7))
-    environment.twin.resets[7] = written
+    environment.model.execute(Request(Operation.RESET, 7))
+    environment.model.resets[7] = written
     environment.submit(Request(Operation.RECEIVE, 7, 0, descriptors=4))
     await environment.idle()
 
@@ -461,4 +461,4 @@ async def each_allocation_has_its_identity(dut):
     environment.submit(Request(Operation.RESET, 2))
     environment.submit(Request(Operation.READ, 2, 0, offset=2))
     await environment.idle(5000)
-    assert environment.identities[first][0]["generation"] == 2 and environment.twin.resets[2] == 3
+    assert environment.identities[first][0]["generation"] == 2 and environment.model.resets[2] == 3

@@ -1,5 +1,6 @@
 """Constants of a step: their values, their words, and hyperparameters that are refused."""
 
+from dataclasses import fields
 from fractions import Fraction
 
 import numpy as np
@@ -106,9 +107,35 @@ def test_words_are_the_bits():
         (lambda: SGD(1e39).constants(1), r"STEP is -1e\+39; expected a number within the range of float32"),
         (lambda: Adam(1e38).constants(1), r"STEP is -1\..*e\+39; expected a number within"),
         (lambda: Adam(epsilon=1e39).constants(1), r"EPSILON is 1e\+39; expected a number within the range"),
+        (lambda: SGD(1e-46), "learning_rate is 1e-46, which rounds to 0; expected 0 or a magnitude"),
+        (lambda: Adam(weight_decay=-1e-46), "weight_decay is -1e-46, which rounds to 0"),
+        (lambda: SGD().constants(1, unscale=1e-46), "unscale is 1e-46, which rounds to 0"),
+        (lambda: SGD().constants(1, clip=7e-46), "clip is 7e-46, which rounds to 0"),
+        (lambda: SGD().constants(1, 1e-30, 1e-30), r"SCALE is 1.*e-60, which rounds to 0"),
+        (lambda: SGD("0.1"), r"learning_rate is '0.1' \(str\); expected a number"),
+        (lambda: SGD(None), r"learning_rate is None \(NoneType\); expected a number"),
+        (lambda: SGD(True), r"learning_rate is True \(bool\); expected a number"),
+        (lambda: SGD(np.ones(1)), r"learning_rate is array\(\[1.\]\) \(ndarray\); expected a number"),
+        (lambda: SGD(10**400), "learning_rate is too large for a float; expected a finite number"),
+        (lambda: SGD().constants(1, unscale="1"), r"unscale is '1' \(str\); expected a number"),
         (lambda: Constants(OptimizerCode.SGD, (F(1),)), "constants of SGD are .*; expected 4 of type"),
     ],
 )  # fmt: skip
 def test_bad_hyperparameters(make, message):
     with pytest.raises(HyperparameterError, match=message):
         make()
+
+
+@pytest.mark.parametrize("kind", [SGD, Momentum, Nesterov, Linear, Adam, AdamW])
+def test_numpy_hyperparameters_are_computed_with_in_double_precision(kind):
+    values = {field.name: F(0.9 - 0.1 * number) for number, field in enumerate(fields(kind))}
+    single, double = kind(**values), kind(**{name: float(value) for name, value in values.items()})
+    assert single == double
+    assert all(type(getattr(single, name)) is float for name in values)
+    for t in (1, 7, 1000):
+        assert single.constants(t, F(0.3), F(0.7)) == double.constants(t, float(F(0.3)), float(F(0.7)))
+
+
+def test_the_smallest_hyperparameters_that_float32_has():
+    c = SGD(2.0**-149, weight_decay=0.0).constants(1, unscale=1.1 * 2.0**-150)
+    assert (-c[S.STEP], c[S.SCALE]) == (F(2.0**-149), F(2.0**-149))

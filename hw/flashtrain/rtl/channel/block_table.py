@@ -5,9 +5,8 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from flashtrain.rtl.lib.memories import NEVER_COLLIDES
 from flashtrain.spec import FmsConfig
-
-from ..memories import NEVER_COLLIDES
 
 
 class BlockPlace(data.StructLayout):
@@ -31,7 +30,7 @@ class BlockLookup(wiring.Signature):
     Members
     -------
     place : Out(BlockPlace)
-    block : In   the block of the place given 3 clocks before
+    block : In   the block of the place given 3 cycles before
     """
 
     def __init__(self, config: FmsConfig):
@@ -39,12 +38,12 @@ class BlockLookup(wiring.Signature):
 
 
 class BlockTable(wiring.Component):
-    """Physical zone, die and plane to the block of that plane.
+    """Maps physical zone, die and plane to the block of that plane.
 
-    After reset a sweep, one entry per clock, makes block number and zone number the same; also those of the
-    spares, so that recovery can read them before it is known what they replace.
+    After reset a sweep, one entry per cycle, makes block number and zone number the same. It includes the
+    spares, so that recovery reads them before their assignment is known.
 
-    Latency: 3 clocks from place to block. Throughput: one look-up and one change per clock.
+    Latency: 3 cycles from place to block. Throughput: one look-up and one change per cycle.
 
     Members
     -------

@@ -8,8 +8,8 @@ from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.registers import ChannelCounter
 
-from .bus_controller import BusActivity
-from .page_corrector import CorrectionCounts
+from .bus.bus_controller import BusActivity
+from .read_buffer.page_corrector import CorrectionCounts
 
 COUNTER_BITS = 48  # five days of clocks at 600 MHz
 SELECT_BITS = bits_for(len(ChannelCounter))
@@ -22,7 +22,7 @@ _OF_DIES = tuple(
 
 
 class EventCounts(data.StructLayout):
-    """How many of each event happened in a clock: at most one per die, and what a code has corrected."""
+    """How many of each event happened in a cycle: at most one per die, and the corrections of a code."""
 
     def __init__(self, config: FmsConfig):
         g = config.geometry
@@ -31,11 +31,10 @@ class EventCounts(data.StructLayout):
 
 
 class ChannelCounters(wiring.Component):
-    """Counts what a channel does: the clocks its bus spends in each activity, and events.
+    """Counts the cycles that a channel's bus spends in each activity, and events.
 
-    Events that a configuration does not have cost nothing.
-
-    Latency: an event is counted 2 clocks later; 3 clocks from `select` and `sample` to `value`.
+    Latency: an event is counted 2 cycles later; 3 cycles from `select` and `sample` to `value`.
+    Cost: none for events that a configuration does not have.
 
     Members
     -------

@@ -8,7 +8,7 @@ from flashtrain.spec import FmsConfig
 
 
 class ArrayOp(enum.Enum, shape=2):
-    """What the array does, on one page or block of each plane of a set at the same time."""
+    """Operations of the array, on one page or block of each plane of a set at the same time."""
 
     SENSE = 0
     PROGRAM = 1
@@ -28,15 +28,15 @@ def words_per_page(config: FmsConfig) -> int:
 
 
 class ArrayWords(wiring.Signature):
-    """Words on their way between the data registers and the array, one per clock.
+    """Words on their way between the data registers and the array, one per cycle.
 
     The array chooses their addresses.
 
     Members
     -------
-    take : In(1)   the array asks for word `word` of the data register of `plane`; it is in `from_register` in
-                   the next clock
-    put : In(1)    the array gives that word, in `to_register`
+    take : In(1)   the array reads word `word` of the data register of `plane`; it is in `from_register`
+                   in the next cycle
+    put : In(1)    the array writes that word, in `to_register`
     """
 
     def __init__(self, config: FmsConfig):
@@ -54,22 +54,21 @@ class ArrayWords(wiring.Signature):
 class ArrayControl(wiring.Signature):
     """Operations of the array.
 
-    An operation begins in the clock of `start`, and its arguments hold in that clock only. `busy` is high
-    from the clock after it to the last of the operation's time T, so that a next `start` may follow T clocks
-    after this one. Within that time the array moves whole pages to or from the data registers.
+    An operation begins in the cycle of `start`, and its arguments are valid in that cycle only. `busy` is
+    high from the next cycle to the last of the operation's time T: the next `start` may follow after T
+    cycles. Within that time the array moves whole pages to or from the data registers.
 
-    BESIDE may start while the array is busy with a program or erase: `sensing` is to it what `busy` is to the
-    others, while `busy` goes on and lasts as much longer as the suspension takes. Nothing else may start
-    meanwhile.
+    BESIDE may start while the array is busy with a program or erase. `sensing` is high during its time.
+    `busy` stays high and is extended by the time of the suspension. No other operation may start meanwhile.
 
     Members
     -------
     start : Out(1)       begin an operation
     op : Out(ArrayOp)
-    planes : Out(planes) the planes that take part
+    planes : Out(planes) planes of the operation
     page : Out(row_bits) the same page on all of them
     blocks : Out(array)  a block of each plane
-    abort : Out(1)       end the operation at once; the cells that it was working on are undefined
+    abort : Out(1)       end the operation at once; its cells are undefined then
     busy : In(1)
     sensing : In(1)      BESIDE is under way
     failed : In(planes)  planes on which the last operation failed; 0 while busy
@@ -80,13 +79,13 @@ class ArrayControl(wiring.Signature):
 
 
 class ArrayPort(wiring.Signature):
-    """An array as the die's logic sees it.
+    """An array, from the side of the die's logic.
 
     Members
     -------
-    those of `ArrayControl`
+    members of `ArrayControl`
     words : Out(ArrayWords)
-    level : Out   with `read_levels`: steps by which senses are at a lower level
+    level : Out   with `read_levels`: steps by which the read level of senses is lower
     """
 
     def __init__(self, config: FmsConfig):

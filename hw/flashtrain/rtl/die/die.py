@@ -4,23 +4,22 @@ from amaranth import Module, Mux
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from flashtrain.rtl.forward import follow
+from flashtrain.rtl.lib.forward import follow
 from flashtrain.rtl.nand_bus import NandBus
 from flashtrain.spec import FmsConfig
-from flashtrain.spec.errors import require
 
 from .array_port import ArrayPort
-from .control import CommandControl, Transfer
-from .page_registers import PageRegisters
-from .pin_lanes import LANE_BYTES, PinLanes
-from .read_level import ReadLevel
-from .sequencer import Sequencer
-from .tile_randomizer import TileRandomizer
-from .updater import Updater
+from .command.control import CommandControl, Transfer
+from .command.read_level import ReadLevel
+from .command.sequencer import Sequencer
+from .registers.page_registers import PageRegisters
+from .registers.pin_lanes import LANE_BYTES, PinLanes
+from .update.tile_randomizer import TileRandomizer
+from .update.updater import Updater
 
 
 class Die(wiring.Component):
-    """Logic of one die. It is the same for every die of a system; what differs is the array on its port::
+    """Logic of one die. All dies of a system have the same logic, and differ in the array on its port::
 
         commands, addresses ──▶ control ──▶ sequencer ◀──▶ array
                                    │            │            ▲
@@ -29,48 +28,46 @@ class Die(wiring.Component):
                                    │            ▲
                                    └─▶ updater ◀┘
 
-    At each beat of a page lanes move, page registers once for each lane that is written or word that is read,
-    and the others rest.
+    At each beat of a page the lanes change. The page registers change once for each lane written or word
+    read, and the other units are idle.
 
-    Commands are those of `spec.nand` without GET FEATURES (EEh) and parameter page (ECh). Protocol is taken
-    on trust: what ONFI forbids has no defined effect.
+    Commands are those of `spec.nand` without GET FEATURES (EEh) and parameter page (ECh). The die does not
+    check the protocol: the effect of a command that ONFI forbids is undefined.
 
-    - RB_n falls in the clock after the command. A multi-plane command keeps it low for `tdbsy`, a cache
-      command for `tcbsy` or until the array is done with what it was doing, whichever is later.
-    - `dqs_i` and `dq_i` follow `re` by one clock, two bytes per clock without a gap. A status byte is given
-      anew in each clock of `re`, an ID goes on by one byte.
+    - RB_n falls in the cycle after the command. A multi-plane command keeps it low for `tdbsy`. A cache
+      command keeps it low for `tcbsy`, and until the array's previous operation ends.
+    - `dqs_i` and `dq_i` follow `re` by one cycle, two bytes per cycle without a gap. Each cycle of `re` reads
+      the current status, or the next byte of an ID.
     - A page register that is opened with 80h holds FFh where no data are written.
-    - Columns are multiples of `die_word_bytes`; what is written from one column on is a multiple of 8 bytes.
-    - After 30h, 31h and 3Fh the plane that was addressed last is selected for output: after 30h at the column
-      of its address, else at 0.
-    - UPDATE keeps RB_n low until the tile is done: `tr` from the end of the program before, some clocks for
-      each parameter (see `TileWalker`), and the latency of the update unit. From the end of the sense on the
-      array programs the tile of the UPDATE before: an array for which the next UPDATE waits never rests.
-    - With a code UPDATE corrects the tile before it computes, and gives it parity after (see `TileCode`).
-      Nothing else decodes or encodes: pages are stored and given as they come.
-    - With a randomizer what UPDATE reads from the source has the key of its row, and what it writes has that
-      of the target's (see `TileRandomizer`). Gradients, copies and constants have none.
-    - A page may be followed by as many of its spare bytes as there are, in both directions. Behind constants
-      and gradients they are ignored, but for the identities behind page 0 of the gradients: what is sensed
-      must fit them, and the tile's pages get theirs from them (see `TileIdentity`), while the update unit
-      works. Behind copies they are undefined.
-    - Copybacks are there if there are spare blocks.
-    - With `read_levels` there is SET FEATURES. The level holds for what is sensed from then on; a reset sets
-      it to 0.
-    - Reads beside leave RB_n as it is. While the array programs or erases ARDY is 0, suspended or not.
+    - Columns are multiples of `die_word_bytes`; data written from one column on are a multiple of 8 bytes.
+    - 30h, 31h and 3Fh select the plane that was addressed last for output: 30h at the column of its address,
+      the others at column 0.
+    - UPDATE keeps RB_n low until the tile is updated. This takes `tr` from the end of the program before,
+      some cycles for each parameter (see `TileSequencer`), and the latency of the update unit.
+    - From the end of an UPDATE's sense on the array programs the tile of the UPDATE before. The array is
+      never idle if the next UPDATE is already waiting.
+    - With a code UPDATE corrects the tile before the computation, and encodes it after (see `TileCode`). No
+      other command decodes or encodes pages.
+    - With a randomizer UPDATE reads with the key of the source's row, and writes with that of the target's
+      row (see `TileRandomizer`). Gradients, copies and constants have no key.
+    - A page may be followed by any number of its spare bytes, in both directions. The die ignores them behind
+      constants and gradients, but for the identities behind page 0 of the gradients. Behind copies they are
+      undefined.
+    - The sensed pages of a tile must match these identities, from which the new pages get theirs (see
+      `TileIdentity`). Both occur while the update unit works.
+    - Copybacks exist with spare blocks.
+    - SET FEATURES exists with `read_levels`. The level applies to all later senses; a reset sets it to 0.
+    - Suspended reads do not change RB_n. While the array programs or erases, suspended or not, ARDY is 0.
 
     Members
     -------
-    pins : In(NandBus(1))   the channel's pins with this die's CE_n and RB_n; outputs are zero while the die
-                            is not asked for data, so that those of a channel are joined by OR
+    pins : In(NandBus(1))   the channel's pins with this die's CE_n and RB_n; outputs are zero unless the
+                            die sends data, so that those of a channel are joined by OR
     array : Out(ArrayPort)
-    resting : Out(1)        two clocks after CE_n rose, nothing but the array changes until it falls again
+    resting : Out(1)        two cycles after CE_n rose, nothing but the array changes until it falls again
     """
 
     def __init__(self, config: FmsConfig):
-        for name in ("trr", "tccs", "twhr"):
-            require(config.timing.clocks(name) > 5, f"timing.{name}", getattr(config.timing, name),
-                    "more than the 5 clocks in which a die reads its register")  # fmt: skip
         self.config = config
         super().__init__({"pins": In(NandBus(1)), "array": Out(ArrayPort(config)), "resting": Out(1)})
 
@@ -141,7 +138,7 @@ class Die(wiring.Component):
             lanes.byte_pair_in.eq(pins.dq_o),
             updater.start.eq(sequencer.update),
             updater.abort.eq(sequencer.array.abort),
-            # The memories are asked and written to by turns.
+            # The memories are read and written by turns.
             registers.plane.eq(lanes.plane),
             registers.lane.eq(lanes.lane),
             registers.lane_in.eq(lanes.lane_in),
@@ -150,7 +147,7 @@ class Die(wiring.Component):
             registers.ask.eq(lanes.ask & (transfer != Transfer.COPY_OUT) & (lanes.lane % word_lanes == 0)),
             registers.beside.eq(transfer == Transfer.BESIDE_OUT),
             updater.ask.eq(lanes.ask & (transfer == Transfer.COPY_OUT)),
-            # Lanes are one further than what was asked for.
+            # The lane is one ahead of the requested one.
             lanes.lane_out.eq(
                 Mux(
                     transfer == Transfer.COPY_OUT,
@@ -159,7 +156,7 @@ class Die(wiring.Component):
                 )
             ),
         ]
-        # What only passes by on the pins does not reach the updater: there nothing moves without need.
+        # Operand isolation: other data of the pins do not toggle the inputs of the updater.
         with m.If((transfer == Transfer.GRADIENT_IN) | (transfer == Transfer.COPY_OUT)):
             m.d.comb += [
                 updater.plane.eq(lanes.plane),

@@ -2,10 +2,10 @@
 
 encoder.py     a page's beats in, the same and parity out
 decoder.py     a page's beats in, corrections and verdicts out:
-  syndromes.py   keeps up with the beats
+  syndromes.py   as fast as the beats
   corrector.py   the rest, for one stream of pages or for several:
-    solver.py      where the errors are, as an equation
-    search.py      its solutions
-page_walk.py   which code word a beat belongs to
-field.py       arithmetic of the field; layouts.py: what passes between the units
+    solver.py      the error locator
+    search.py      its roots
+code_words.py  the position of a beat in the code words, and a store of a value per word
+field.py       arithmetic of the field; layouts.py: structs between the units
 """

@@ -1,24 +1,24 @@
-"""From syndromes to corrections, for one stream of pages or for several."""
+"""The corrector: syndromes to corrections, for one stream of pages or for several."""
 
 from amaranth import Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
+from flashtrain.rtl.lib.forward import forward
+from flashtrain.rtl.lib.streams import Queue, StreamMerge
 from flashtrain.spec.ecc import PageCode
 
-from ..arbiter import StreamMerge
-from ..forward import forward
-from ..queue import Queue
 from .layouts import Correction, Syndromes, Verdict
 from .search import RootSearch
 from .solver import KeySolver
 
 
 class Corrector(wiring.Component):
-    """Works out the wrong bits of code words, one word in the solver and one in the search at a time. It may
-    serve several streams of pages, whose words take turns; those of a stream keep their order.
+    """Computes the wrong bits of code words, one word in the solver and one in the search at a time.
 
-    Latency and throughput: of `KeySolver` and `RootSearch`. A clean word takes them 3 clocks.
+    The words of several streams of pages take turns; those of a stream keep their order.
+
+    Latency and throughput: those of `KeySolver` and `RootSearch`. A clean word takes 3 cycles.
 
     Members
     -------

@@ -1,25 +1,25 @@
-"""What is wrong in pages."""
+"""The decoder: the wrong bits of pages."""
 
 from amaranth import Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
+from flashtrain.rtl.lib.forward import forward
 from flashtrain.spec.ecc import PageCode
 
-from ..forward import forward
 from .corrector import Corrector
 from .layouts import Correction, Verdict
 from .syndromes import PageSyndromes
 
 
 class PageDecoder(wiring.Component):
-    """Takes the beats of pages as they were read and tells which bits are wrong.
+    """Takes the beats of pages as they were read, and reports the wrong bits.
 
-    Latency: all parity lies behind the data, so verdicts come after it: of a clean word 5 clocks after its
-    parity, if the words before it are clean, too. Otherwise what `KeySolver` and `RootSearch` take, one word
-    after the other, while the next page comes in.
-    Throughput: one beat per clock as long as words wait for correction in fewer than `room` places; then the
-    last beat of a word's parity waits. Clean words never make it wait. Cost: docs/ecc.md.
+    Latency: all parity follows the data, and verdicts follow their parity. A clean word takes 5 cycles if the
+    words before it are clean, too. Otherwise the latencies of `KeySolver` and `RootSearch` add, one word
+    after the other, while the next page is received.
+    Throughput: one beat per cycle while fewer than `room` words wait for correction; then the last beat of a
+    word's parity stalls. Clean words never stall it. Cost: docs/ecc.md.
 
     Members
     -------

@@ -1,4 +1,4 @@
-"""Parity behind a page."""
+"""The encoder: parity behind a page."""
 
 from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib import stream, wiring
@@ -6,18 +6,17 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec.ecc import PageCode
 
+from .code_words import WordPosition, WordStore, require_width
 from .field import linear
-from .page_walk import PageWalk, require_width
-from .word_store import WordStore
 
 
 class PageEncoder(wiring.Component):
     """Passes the beats of pages on, data and identity, and sends the parity of their code words after them.
 
-    A shift register with feedback takes a beat per clock. What it holds at the end of a code word, the
-    remainder of its division by the generator, is laid aside until the end of the page.
+    A shift register with feedback takes a beat per cycle. At the end of a code word it holds the remainder of
+    the division by the generator. A store keeps it until the end of the page.
 
-    Latency: none, beats pass through combinationally; parity follows at once. Throughput: one beat per clock.
+    Latency: none, beats pass through combinationally; parity follows at once. Throughput: one beat per cycle.
     Cost, 16 bits, 4 KiB, strength 13: docs/ecc.md.
 
     Members
@@ -36,27 +35,27 @@ class PageEncoder(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.walk = walk = PageWalk(self.code, self.width)
+        m.submodules.position = position = WordPosition(self.code, self.width)
         m.submodules.store = store = WordStore(self.code, self.code.parity_bits)
         remainder = Signal(self.code.parity_bits)
-        leaving = Signal(self.width)  # the register, of terms that come back as their remainders
+        leaving = Signal(self.width)  # terms that leave the register; their remainders are fed back
         divided = Signal.like(remainder)
         m.d.comb += [
-            # While parity is sent, nothing comes back: the register is shifted out.
-            leaving.eq(Mux(walk.parity, 0, self._first_bits(remainder) ^ ~self.input.payload)),
+            # While parity is sent the feedback is zero: the register is shifted out.
+            leaving.eq(Mux(position.parity, 0, self._first_bits(remainder) ^ ~self.input.payload)),
             divided.eq((remainder << self.width) ^ linear(leaving, self._columns(), len(remainder))),
-            walk.step.eq(self.output.valid & self.output.ready),
-            store.put.eq(walk.step & walk.ends & ~walk.parity),
-            store.put_word.eq(walk.word),
+            position.step.eq(self.output.valid & self.output.ready),
+            store.put.eq(position.step & position.ends & ~position.parity),
+            store.put_word.eq(position.word),
             store.put_value.eq(divided),
-            store.take_word.eq(Mux(walk.parity, walk.word + 1, 0)),
+            store.take_word.eq(Mux(position.parity, position.word + 1, 0)),
         ]
-        with m.If(walk.step):
+        with m.If(position.step):
             m.d.sync += remainder.eq(divided)
             if self.code.words > 1:
-                with m.If(walk.ends):
-                    m.d.sync += remainder.eq(Mux(walk.parity ^ walk.last, store.taken, 0))
-        with m.If(walk.parity):
+                with m.If(position.ends):
+                    m.d.sync += remainder.eq(Mux(position.parity ^ position.last, store.taken, 0))
+        with m.If(position.parity):
             m.d.comb += [
                 self.output.valid.eq(1),
                 self.output.payload.eq(~self._first_bits(remainder)),

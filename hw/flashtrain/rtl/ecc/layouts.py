@@ -1,4 +1,4 @@
-"""What passes between the units of a decoder."""
+"""The structs between the units of a decoder."""
 
 from amaranth.lib import data
 
@@ -48,7 +48,7 @@ class Correction(data.StructLayout):
 
 
 class Verdict(data.StructLayout):
-    """What became of a code word: `corrected` bits, those of its parity included; or `failed`."""
+    """The result of a code word: `corrected` bits, those of its parity included; or `failed`."""
 
     def __init__(self, code: PageCode, sources: int = 1):
         super().__init__({

@@ -15,19 +15,20 @@ from .field import scale
 from .layouts import Correction, Locator, Verdict
 
 _STAGES = 3
-"""From the coefficients of a group to the number of its roots: values, which of them are 0, how many."""
+"""From the coefficients of a group to the number of its roots: values, comparison with 0, count."""
 
 
 class RootSearch(wiring.Component):
-    """Chien's search: evaluates the locator for `parallel` neighbouring bits per clock, from the last bit of
-    a code word to its first, until it has found as many roots as the locator must have. What it finds is
-    kept until then, so that a word whose roots do not come out has no corrections. Roots in the parity are
-    counted; there is nothing to correct.
+    """Chien's search: the roots of a locator, `parallel` neighbouring bits of a code word per cycle.
 
-    Latency, from the last coefficient to a word's verdict: the bits of the word from its first error on,
-    divided by `parallel`, and 7 clocks, and one for each group of `parallel` bits with an error in the data;
-    1 clock if it is clean or uncorrectable already. Throughput: one word at a time; the next one's
-    coefficients are taken when the verdict is. Cost: docs/ecc.md; it goes with `strength` · `parallel`.
+    The search runs from the last bit of a word to its first, until it has found as many roots as the locator
+    must have. The bits found are stored until then, so a word with too few roots has no corrections. Roots in
+    the parity are counted, and not corrected.
+
+    Latency, from the last coefficient to a word's verdict: 7 cycles; one more per `parallel` bits from the
+    first error on; one more for each group of `parallel` bits of data with an error. A word that is clean or
+    uncorrectable already takes 1 cycle. Throughput: one word at a time; the coefficients of the next one
+    follow the verdict. Cost: docs/ecc.md; it grows with `strength` · `parallel`.
 
     Members
     -------
@@ -56,7 +57,7 @@ class RootSearch(wiring.Component):
         )
         m.submodules.found = cells = memory.Memory(shape=found_layout, depth=code.strength, init=[])
         store, read = cells.write_port(), cells.read_port(domain="comb")
-        kept, given = Signal(range(code.strength + 1)), Signal(range(code.strength + 1))
+        found, sent = Signal(range(code.strength + 1)), Signal(range(code.strength + 1))
 
         # Coefficient k is multiplied by x^-k for each bit towards the first.
         terms = [Signal(field.bits, name=f"term_{exponent}") for exponent in range(code.strength + 1)]
@@ -82,7 +83,7 @@ class RootSearch(wiring.Component):
         with m.If(searching[3]):
             m.d.sync += roots.eq(roots + ones)
 
-        # Where the group is whose mask is at hand: in the parity, then in the data, which end at `position`.
+        # The group of the present mask: in the parity, then in the data, which end at `position`.
         of_data, position = Signal(), Signal(range(self._groups(code.data_bytes)))
         left = Signal(range(max(self._groups(code.last_bytes), self._groups(code.parity_bytes))))
         ends = Array(self._groups(code.data(word).stop) - 1 for word in range(code.words))
@@ -91,29 +92,29 @@ class RootSearch(wiring.Component):
         )
         m.d.comb += [
             store.en.eq(searching[2] & of_data & ~all_seen & mask.any()),
-            store.addr.eq(kept),
+            store.addr.eq(found),
             store.data.position.eq(position),
             store.data.mask.eq(mask),
         ]
         word = self.verdicts.payload.word
         with m.If(searching[2] & ~all_seen):
-            m.d.sync += [left.eq(left - 1), kept.eq(kept + store.en)]
+            m.d.sync += [left.eq(left - 1), found.eq(found + store.en)]
             with m.If(of_data):
                 m.d.sync += [position.eq(position - 1), all_seen.eq(left == 0)]
             with m.Elif(left == 0):
                 m.d.sync += [of_data.eq(1), left.eq(lengths[word])]
 
         m.d.comb += [
-            read.addr.eq(given),
+            read.addr.eq(sent),
             self.corrections.payload.source.eq(self.verdicts.payload.source),
             self.corrections.payload.position.eq(read.data.position),
             self.corrections.payload.mask.eq(read.data.mask),
         ]
         with m.FSM(name="search"):
-            with m.State("TAKE COEFFICIENTS"):
+            with m.State("IDLE"):
                 m.d.comb += self.input.ready.eq(1)
                 m.d.sync += [
-                    roots.eq(0), kept.eq(0), given.eq(0), all_seen.eq(0),
+                    roots.eq(0), found.eq(0), sent.eq(0), all_seen.eq(0),
                     of_data.eq(0), left.eq(self._groups(code.parity_bytes) - 1),
                     position.eq(ends[self.input.payload.word]),
                     self.verdicts.payload.source.eq(self.input.payload.source),
@@ -126,7 +127,7 @@ class RootSearch(wiring.Component):
                     m.d.sync += [term.eq(after) for term, after in zip(terms, chain[1:], strict=True)]
                     with m.If(self.input.payload.last):
                         with m.If(self.input.payload.failed | (self.input.payload.errors == 0)):
-                            m.next = "GIVE VERDICT"
+                            m.next = "REPORT"
                         with m.Else():
                             m.d.sync += searching[0].eq(1)
                             m.next = "SEARCH"
@@ -134,19 +135,19 @@ class RootSearch(wiring.Component):
                 right = roots == self.verdicts.payload.corrected
                 with m.If(right | (all_seen & ~searching[3])):
                     m.d.sync += [searching.eq(0), self.verdicts.payload.failed.eq(~right)]
-                    m.next = "GIVE VERDICT"
-                    with m.If(right & (kept != 0)):
+                    m.next = "REPORT"
+                    with m.If(right & (found != 0)):
                         m.next = "CORRECT"
             with m.State("CORRECT"):
                 m.d.comb += self.corrections.valid.eq(1)
                 with m.If(self.corrections.ready):
-                    m.d.sync += given.eq(given + 1)
-                    with m.If(given + 1 == kept):
-                        m.next = "GIVE VERDICT"
-            with m.State("GIVE VERDICT"):
+                    m.d.sync += sent.eq(sent + 1)
+                    with m.If(sent + 1 == found):
+                        m.next = "REPORT"
+            with m.State("REPORT"):
                 m.d.comb += self.verdicts.valid.eq(1)
                 with m.If(self.verdicts.ready):
-                    m.next = "TAKE COEFFICIENTS"
+                    m.next = "IDLE"
         return m
 
     def _groups(self, count: int) -> int:

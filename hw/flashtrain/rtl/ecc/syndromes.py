@@ -1,4 +1,4 @@
-"""Whether the code words of a page are code words."""
+"""Syndromes of the code words of a page."""
 
 from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
@@ -6,19 +6,19 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec.ecc import PageCode
 
+from .code_words import WordPosition, WordStore, require_width
 from .field import linear, scale
 from .layouts import Syndromes
-from .page_walk import PageWalk, require_width
-from .word_store import WordStore
 
 
 class PageSyndromes(wiring.Component):
-    """Evaluates the code words of pages at x, x^3, x^5 to x^(2 strength - 1), by Horner's rule, a beat per
-    clock. What is known of a word at the end of its data is laid aside until its parity comes.
+    """Evaluates the code words of pages at x, x^3, x^5 to x^(2 strength - 1), by Horner's rule.
 
-    Latency: 1 clock from the last beat of a word's parity. Throughput: one beat per clock; the last beat of a
-    parity waits if the output still has the word before, which is never if that is taken within
-    `8 * code.parity_bytes / width` clocks. Cost: docs/ecc.md.
+    The sums of a word are stored at the end of its data, until its parity follows.
+
+    Latency: 1 cycle from the last beat of a word's parity. Throughput: one beat per cycle. The last beat of a
+    parity stalls while the output holds the word before; it never does if each word is taken within
+    `8 * code.parity_bytes / width` cycles. Cost: docs/ecc.md.
 
     Members
     -------
@@ -38,7 +38,7 @@ class PageSyndromes(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         code, bits = self.code, self.code.field.bits
-        m.submodules.walk = walk = PageWalk(code, self.width)
+        m.submodules.position = position = WordPosition(code, self.width)
         m.submodules.store = store = WordStore(code, code.strength * bits)
         beat = Signal(self.width)
         sums = Signal(code.strength * bits)
@@ -49,29 +49,29 @@ class PageSyndromes(wiring.Component):
             evaluated.eq(Cat(
                 self._horner(sums[index * bits :][:bits], beat, root) for index, root in enumerate(code.roots)
             )),
-            ends_parity.eq(walk.parity & walk.ends),
+            ends_parity.eq(position.parity & position.ends),
             output_free.eq(~self.output.valid | self.output.ready),
             self.input.ready.eq(~ends_parity | output_free),
-            walk.step.eq(self.input.valid & self.input.ready),
-            store.put.eq(walk.step & walk.ends & ~walk.parity),
-            store.put_word.eq(walk.word),
+            position.step.eq(self.input.valid & self.input.ready),
+            store.put.eq(position.step & position.ends & ~position.parity),
+            store.put_word.eq(position.word),
             store.put_value.eq(evaluated),
-            store.take_word.eq(Mux(walk.parity, walk.word + 1, 0)),
+            store.take_word.eq(Mux(position.parity, position.word + 1, 0)),
         ]  # fmt: skip
         with m.If(self.output.ready):
             m.d.sync += self.output.valid.eq(0)
-        with m.If(walk.step):
+        with m.If(position.step):
             m.d.sync += sums.eq(evaluated)
-            with m.If(walk.ends):
-                # Of the next word nothing is known yet, or what was laid aside; a single one just goes on.
+            with m.If(position.ends):
+                # The sums of the next word: zero, or those stored. A single word continues.
                 if self.code.words > 1:
-                    m.d.sync += sums.eq(Mux(walk.parity ^ walk.last, store.taken, 0))
+                    m.d.sync += sums.eq(Mux(position.parity ^ position.last, store.taken, 0))
                 else:
-                    m.d.sync += sums.eq(Mux(walk.parity, 0, evaluated))
+                    m.d.sync += sums.eq(Mux(position.parity, 0, evaluated))
             with m.If(ends_parity):
                 m.d.sync += [
                     self.output.valid.eq(1),
-                    self.output.payload.word.eq(walk.word),
+                    self.output.payload.word.eq(position.word),
                     self.output.payload.values.eq(evaluated),
                 ]
         return m

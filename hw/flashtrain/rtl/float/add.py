@@ -23,8 +23,8 @@ FAR_WINDOW = FLOAT32.precision + (1 << NEAR_BITS) - 1
 class Add(FloatUnit):
     """a + b or a - b.
 
-    The operand of smaller magnitude is shifted to its place below the larger one, added or subtracted, and
-    the sum normalised by at most what the smallest exponent allows.
+    The operand of smaller magnitude is aligned below the larger one, and added or subtracted. The sum is
+    normalised; the smallest exponent limits the shift.
 
     Members
     -------
@@ -32,7 +32,7 @@ class Add(FloatUnit):
     subtract : In(1)
     enable, result, flags : see `FloatUnit`
 
-    Latency: `stages` clocks. Throughput: one operation per enabled clock.
+    Latency: `stages` cycles. Throughput: one operation per cycle with `enable`.
     Cost: 476 LUT4, 64 CCU2C, 578 FF at 173 MHz with 11 stages; 638 LUT4 and 36 FF at 30 MHz with 1.
     """
 

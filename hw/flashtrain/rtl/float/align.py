@@ -1,4 +1,4 @@
-"""Shifts right without forgetting what falls off the end."""
+"""Shifts right and reports lost ones."""
 
 from amaranth import Cat, Const, Module, Mux
 from amaranth.lib import wiring
@@ -8,15 +8,15 @@ from amaranth.lib.wiring import In, Out
 class AlignRight(wiring.Component):
     """Puts a value at the upper end of a window and shifts it down. Combinational.
 
-    The small distances come first: while the value is short, a level costs little. Two of these in a row, the
-    second with the larger powers, make a longer shifter with room for a register between them.
+    The small distances come first: while the value is short, a level costs little. Two of these in series,
+    the second with the larger powers, form a longer shifter with space for a register between them.
 
     Members
     -------
     value : In(width)   not wider than the window
     amount : In(len(powers))   in units of 2^powers.start
     output : Out(window)
-    lost : Out(1)  a one has fallen off the lower end
+    lost : Out(1)  a one was shifted out at the lower end
     """
 
     def __init__(self, width: int, window: int, powers: range):

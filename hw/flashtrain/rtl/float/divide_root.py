@@ -18,7 +18,7 @@ EXPONENT_BITS = 9
 """Of a quotient: at most 254 + 22 + 127; smaller ones than 1 become 1 and zeros before the first bit."""
 
 COMPANIONS = data.StructLayout({"sign": 1, "exponent": EXPONENT_BITS, "special": SPECIAL})
-"""What goes with a result while its digits are found."""
+"""The companions of a result while its digits are computed."""
 
 FOUND = data.StructLayout({"digits": DIGITS + 1, "companions": COMPANIONS})
 
@@ -26,31 +26,31 @@ FOUND = data.StructLayout({"digits": DIGITS + 1, "companions": COMPANIONS})
 class DivideRoot(FloatUnit):
     """a / b, or √a, on the same subtractors.
 
-    Operands are normalised, go through a `Recurrence`, and are rounded; several recurrences take turns
-    where one is too slow.
+    Operands are normalised, pass a `Recurrence`, and the result is rounded. Where one recurrence is too slow,
+    several take turns.
 
     Members
     -------
     a, b : In(32)   b is not used for roots
     root : In(1)   √a, not a / b
-    start : In(1)   the operands count; not again for `interval` clocks
-    enable, result, flags : see `FloatUnit`; the result is there in its clock only
+    start : In(1)   the operands are valid; not again for `interval` cycles
+    enable, result, flags : see `FloatUnit`; the result is valid in its cycle only
 
-    Cost with 8 stages: 653 LUT4, 80 CCU2C, 619 FF at 144 MHz for one bit per clock (a result in 27 clocks);
-    1563 LUT4, 160 CCU2C, 1134 FF at 137 MHz for five such recurrences (6 clocks); 1871 LUT4, 162 CCU2C,
-    841 FF at 91 MHz for three recurrences of two bits (5 clocks).
+    Cost with 8 stages: 653 LUT4, 80 CCU2C, 619 FF at 144 MHz for one bit per cycle (a result in 27 cycles);
+    1563 LUT4, 160 CCU2C, 1134 FF at 137 MHz for five such recurrences (6 cycles); 1871 LUT4, 162 CCU2C,
+    841 FF at 91 MHz for three recurrences of two bits (5 cycles).
 
     Attributes
     ----------
     bits : int
-        Result bits decided per clock in each recurrence.
+        Result bits decided per cycle in each recurrence.
     recurrences : int
     stages : int
         Registers beside those of the recurrence, whose place is `loaded`.
     latency : int
-        `stages` + 1 for loading + the clocks of the recurrence, 26 / `bits` rounded up.
+        `stages` + 1 for loading + the cycles of the recurrence, 26 / `bits` rounded up.
     interval : int
-        Clocks with `enable` from one start to the next, at least: the last two of these divided by
+        Cycles with `enable` from one start to the next, at least: the last two of these divided by
         `recurrences`, rounded up.
     """
 

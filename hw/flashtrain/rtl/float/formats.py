@@ -1,4 +1,4 @@
-"""Number formats of IEEE 754 and what units say about a number."""
+"""Number formats of IEEE 754, and the layouts of flags and unpacked numbers."""
 
 from dataclasses import dataclass
 
@@ -55,9 +55,9 @@ NaN comes before infinity; `zero` stands alone.
 
 
 class Unpacked(data.StructLayout):
-    """A number taken apart.
+    """The fields and the class of a number.
 
-    The value of finite numbers is `significand` · 2^(`exponent` - bias - fraction bits): a subnormal number
+    The value of finite numbers is `significand` · 2^(`exponent` - bias - fraction bits). A subnormal number
     has the exponent 1 and a significand whose highest bit is 0.
     """
 

@@ -18,8 +18,8 @@ EXPONENT_BITS = 9
 class Multiply(FloatUnit):
     """± a · b.
 
-    The product stands at the lower end of a window of 74 bits and is shifted up to its first one, by at most
-    what the smallest exponent allows: one shifter serves subnormal operands and subnormal results.
+    The product is placed at the lower end of a window of 74 bits and shifted left until its first one is at
+    the top. The smallest exponent limits the shift: one shifter serves subnormal operands and results.
 
     Members
     -------
@@ -27,7 +27,7 @@ class Multiply(FloatUnit):
     negate : In(1)   change the sign of the result
     enable, result, flags : see `FloatUnit`
 
-    Latency: `stages` clocks. Throughput: one operation per enabled clock.
+    Latency: `stages` cycles. Throughput: one operation per cycle with `enable`.
     Cost: 423 LUT4, 57 CCU2C, 606 FF, 4 multipliers at 140 MHz with 10 stages; 601 LUT4 and 36 FF at 28 MHz
     with 1.
     """

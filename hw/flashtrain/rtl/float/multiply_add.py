@@ -29,15 +29,15 @@ NEAR_BITS = 5
 class MultiplyAdd(FloatUnit):
     """± (a · b) ± c, rounded once. With c = -0 it multiplies, with b = 1 it adds: both are exact identities.
 
-    The product stands still in a window of 76 bits, the addend is shifted to its place above, across or below
-    it::
+    The product has a fixed place in a window of 76 bits. The addend is shifted to its place above, across or
+    below it::
 
         place   75 ......... 52  51 50  49 ................ 2  1 0
                 addend, unshifted  gap   product                below, then one bit for all further down
 
-    Both differences are computed and the positive one is taken; it is normalised by at most what the smallest
-    exponent allows, so that subnormal results come out in place. A product far below the addend may
-    stand too high in its window, since all that it does there is to be not zero.
+    Both differences are computed, and the positive one is normalised. The smallest exponent limits the shift,
+    so subnormal results come out in place. A product far below the addend may be too high in its window: it
+    matters only that it is not zero.
 
     Members
     -------
@@ -45,7 +45,7 @@ class MultiplyAdd(FloatUnit):
     negate_product, negate_addend : In(1)   change the sign of a · b, of c
     enable, result, flags : see `FloatUnit`
 
-    Latency: `stages` clocks. Throughput: one operation per enabled clock.
+    Latency: `stages` cycles. Throughput: one operation per cycle with `enable`.
     Cost: 927 LUT4, 149 CCU2C, 1280 FF, 4 multipliers at 139 MHz with 14 stages, where an unregistered
     multiplier is the longest step; 1218 LUT4 and 778 FF at 98 MHz with 8; 1759 LUT4 and 36 FF at 20 MHz
     with 1.

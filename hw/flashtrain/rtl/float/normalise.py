@@ -1,4 +1,4 @@
-"""Shifts leading zeros out, counting them on the way."""
+"""Shifts leading zeros out and counts them."""
 
 from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
@@ -11,15 +11,16 @@ class NormaliseLevel(wiring.Component):
     """Shifts left by `distance` if that many leading bits are zero and the limit allows it. Combinational.
 
     A chain of levels of distance 64, 32, ... 1 shifts by the number of leading zeros, less than 128, or by
-    the limit if that is smaller; the `shifted` of the levels are the bits of the amount. The limit is used up
-    on the way: a level takes its own bit, and when it had the bit and did not need it, nothing below can
-    exceed the limit any more: `unlimited`.
+    the limit if that is smaller. The `shifted` of the levels are the bits of the amount.
 
-    Whether leading bits are zero is known to a level from the one before, which finds it out for both cases
-    while it shifts: so a level is as fast as one multiplexer behind a register.
+    Each level uses its own bit of the limit. A level whose bit is set and that does not shift leaves enough
+    of the limit for all levels below: they are `unlimited`.
 
-    Of the bits that the levels below it cannot bring to the first `keep` ones, only the last output bit tells
-    whether there is a one among them.
+    A level detects the leading zeros of the next one for both cases while it shifts. A level is therefore as
+    fast as one multiplexer behind a register.
+
+    The levels below cannot move the lowest bits into the first `keep` ones. The last output bit is the OR of
+    these bits.
 
     Members
     -------

@@ -15,17 +15,18 @@ class Pipeline:
         pipe.cut("products")  # here a register, or nothing
         ... pipe.sign         # the value of the operands that are now here
 
-    Writing an attribute names a value, reading it after cuts delivers it delayed by the registers placed
-    there. `steps` are the stretches between the places where a register may stand, in order, each named after
-    the place at its end, with its delay in any unit. `stages` registers are placed so that the longest way
-    between two of them is as short as can be; the last place always has one, the first stage begins at
-    the ports.
+    Writing an attribute names a value. Reading it after cuts delivers it, delayed by the registers placed
+    there. A register may stand at the end of each of the `steps`, which are in order. Each has the name of
+    the place at its end, and a delay in any unit.
 
-    The places `own` have registers of their own, not the pipeline's and not counted in `stages`: behind them
-    no value can be read that was named before.
+    The pipeline places `stages` registers so that the longest path between two of them is as short as
+    possible. The last place always has one; the first stage begins at the ports.
 
-    Registers hold while `enable` is low, and have no reset: what comes out during the first `stages` clocks
-    means nothing.
+    At the places `own` the unit has registers itself, which `stages` does not count. No value that was named
+    before such a place can be read behind it.
+
+    Registers hold while `enable` is low, and have no reset: the outputs of the first `stages` cycles are
+    undefined.
 
     Raises `ValueError` for a place out of order.
     """

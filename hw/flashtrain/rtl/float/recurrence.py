@@ -1,4 +1,4 @@
-"""Quotients and square roots, a few bits per clock."""
+"""Quotients and square roots, a few bits per cycle."""
 
 from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
@@ -14,37 +14,37 @@ HOLD_BITS = 5
 
 
 def clocks(bits: int) -> int:
-    """How long a result takes when `bits` of it are decided per clock."""
+    """Cycles of a result when `bits` of it are decided per cycle."""
     return -(-DIGITS // bits)
 
 
 class Recurrence(wiring.Component):
-    """Restoring recurrence of radix 2: subtract what the next bit would take; if that fits, the bit is 1.
+    """Restoring recurrence of radix 2: the next bit is 1 if its subtrahend fits into the remainder.
 
     The scaled remainder R starts as dividend, or radicand. Bit i of the result, Q, is decided by
     R - D for a quotient, by R - (2 Q + 2^-i) for a square root; either way R is doubled after that.
     Operands and result are in [1, 2), but for the radicand in [1, 4) and the dividend in [D, 2 D).
 
-    A quotient below the smallest normal number gets as many zeros before its first bit as it must be shifted
-    right: for so many steps nothing happens but that the place of the next bit moves on.
+    A quotient below the smallest normal number must be shifted right. It gets as many zeros before its first
+    bit: in each of these steps only the place of the next bit changes.
 
     Members
     -------
     enable : In(1)
-    load : In(1)   begin with the operands that are there now
+    load : In(1)   begin with the operands of this cycle
     root : In(1)   a square root, not a quotient
     dividend : In(PRECISION + 1)   or radicand; as PRECISION - 1 bits are behind the point
     divisor : In(PRECISION)   not for roots
     hold : In(HOLD_BITS)   zeros before the first bit; 0 for roots
-    done : Out(1)   the result is there in this clock: `clocks` + 1 after `load`
+    done : Out(1)   the result is valid in this cycle: `clocks` + 1 after `load`
     digits : Out(DIGITS + 1)   of the result, the last bit stands for everything behind it
 
-    `bits` are decided per clock. Throughput: one result in `clocks` + 1 clocks.
+    `bits` are decided per cycle. Throughput: one result in `clocks` + 1 cycles.
     """
 
     def __init__(self, bits: int):
         if not 1 <= bits <= DIGITS:
-            raise ValueError(f"Recurrence: {bits} bits per clock, expected 1 to {DIGITS}")
+            raise ValueError(f"Recurrence: {bits} bits per cycle, expected 1 to {DIGITS}")
         self.bits = bits
         self.clocks = clocks(bits)
         super().__init__(

@@ -1,4 +1,4 @@
-"""Rounds a significand and puts the number together, in two parts with room for a register between them."""
+"""Rounds a significand and assembles the number, in two parts with space for a register between them."""
 
 from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import data, wiring
@@ -8,7 +8,7 @@ from flashtrain.rtl.float.formats import EXTRA_BITS, FLAGS, SPECIAL, FloatFormat
 
 
 class Rounded(data.StructLayout):
-    """A rounded number of any magnitude, and what flags need to know about its rounding.
+    """A rounded number of any magnitude, and the facts about its rounding that the flags need.
 
     A subnormal number has the exponent 0, as in the format; `exponent_bits` are enough for overflowing ones.
     """

@@ -1,4 +1,4 @@
-"""What all float units have in common."""
+"""The base of all float units."""
 
 from collections.abc import Collection, Mapping
 
@@ -16,11 +16,11 @@ ROUND_STEPS = {"rounded": 5.0, "result": 3.0}
 
 
 class FloatUnit(wiring.Component):
-    """A unit of fixed latency that takes operands in every clock.
+    """A unit of fixed latency that takes operands in every cycle.
 
     Members
     -------
-    enable : In(1)   while low, the whole unit stands still
+    enable : In(1)   while low, all registers hold
     result : Out(result_format.width)
     flags : Out(FLAGS)
 
@@ -29,11 +29,11 @@ class FloatUnit(wiring.Component):
     Attributes
     ----------
     stages : int
-        Registers between operands and result, at least 1, the last at the result. `STEPS` lists the places
-        and the rough delays by which they are chosen; their number is the most that there can be.
+        Registers between operands and result, at least 1, the last at the result. `STEPS` lists their
+        possible places, and the rough delays by which they are chosen.
     latency : int
-        Clocks with `enable` from operands to result: operands that are present in clock 0 have their result,
-        and its flags, in clock `latency`.
+        Cycles with `enable` from operands to result: operands of cycle 0 have their result and its flags in
+        cycle `latency`.
     """
 
     STEPS: Mapping[str, float]

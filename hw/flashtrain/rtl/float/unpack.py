@@ -1,4 +1,4 @@
-"""Takes a number apart and says what kind it is."""
+"""Splits a number into its fields and classifies it."""
 
 from amaranth import Cat, Module
 from amaranth.lib import wiring
@@ -8,7 +8,7 @@ from flashtrain.rtl.float.formats import FloatFormat, Unpacked
 
 
 class Unpack(wiring.Component):
-    """Combinational.
+    """Splits a number into its fields and classifies it. Combinational.
 
     Members
     -------

@@ -11,25 +11,25 @@ from flashtrain.spec.randomizer import key_words
 from .word_key import KEY_BITS, but_for_version, finished, half_done
 
 BEAT_BITS = 16
-KEY_CLOCKS = 3
+KEY_CYCLES = 3
 """From `restart` to the first key."""
 
 
 class Keystream(wiring.Component):
-    """The key of each beat of a page, in their order.
+    """The key of each beat of a page, in order.
 
-    A word's key is worked out in two clocks while the beats of the word before pass; so a beat may pass in
-    every clock. Behind data and identity there is no key: `key` means nothing.
+    A word's key is computed in two cycles, during the beats of the word before. Behind data and identity
+    there is no key: `key` is invalid.
 
-    Latency: `KEY_CLOCKS` from `restart` to the key of the first beat, and none from a beat to the next key.
-    Throughput: a beat per clock.
+    Latency: `KEY_CYCLES` from `restart` to the key of the first beat, and none from a beat to the next key.
+    Throughput: a beat per cycle.
 
     Members
     -------
-    restart : In(1)       the next beat is the first of a page; none passes before its key is there
-    row, plane : In       of the page: from the clock after `restart` on, until its last beat
-    advance : In(1)       a beat passes
-    key : Out(16)         of the beat that passes, or will pass next
+    restart : In(1)       pulse: the next beat is the first of a page; it follows its key
+    row, plane : In       of the page: from the cycle after `restart` on, until its last beat
+    advance : In(1)       pulse: a beat is transferred
+    key : Out(16)         of the present beat, or of the next one
     """
 
     def __init__(self, config: FmsConfig):
@@ -46,7 +46,7 @@ class Keystream(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         g = self.config.geometry
-        # Of the key that is worked out: one more than of that at work. Parity lets it count on.
+        # The word whose key is computed, one ahead of the key in use. It counts on during parity.
         word = Signal(ceil_log2(key_words(g) + 2))
         state, key = Signal(KEY_BITS), Signal(KEY_BITS)
         second = Signal()  # of the two beats of a word
@@ -59,12 +59,15 @@ class Keystream(wiring.Component):
         m.d.sync += [
             restarted.eq(self.restart),
             first.eq(restarted),
-            state.eq(half_done(m, "begun", self.row, self.plane, word)),
+            state.eq(half_done(m, "first_half", self.row, self.plane, word)),
         ]
         with m.If(self.advance):
             m.d.sync += second.eq(~second)
         with m.If(takes):
-            m.d.sync += [key.eq(but_for_version(g, finished(m, "ended", state), word)), word.eq(word + 1)]
+            m.d.sync += [
+                key.eq(but_for_version(g, finished(m, "second_half", state), word)),
+                word.eq(word + 1),
+            ]
         with m.If(self.restart):
             m.d.sync += [word.eq(0), second.eq(0)]
         return m

@@ -4,11 +4,11 @@ from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import enum, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
+from flashtrain.rtl.die.registers.pin_lanes import LANE_BYTES
+from flashtrain.rtl.die.update.updater import Updater
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.update import UpdateHeader, UpdateStatistics
 
-from ..die.pin_lanes import LANE_BYTES
-from ..die.updater import Updater
 from .order import LaneOrder, LaneTask
 from .tile_buffer import TileBuffer
 
@@ -17,7 +17,7 @@ _PAIRS = 8 * LANE_BYTES // _PAIR_BITS
 
 
 class State(enum.Enum):
-    RESTING = 0
+    IDLE = 0
     HEADER = 1  # comes in, two bytes at a time
     GRADIENTS = 2  # come in
     TILE = 3  # comes in
@@ -28,22 +28,22 @@ class State(enum.Enum):
 
 
 class UpdateLane(wiring.Component):
-    """Takes tiles out of the tensor buffer, and gives them back updated::
+    """Updates tiles of the tensor buffer::
 
         words_in ──┬──▶ tile buffer ◀──▶ updater ──┬──▶ words_out
                    └──────────────────▶ of a die ──┘
 
-    The updater is that of a die: gradient buffers, walker, update unit with its divided clock, statistics.
-    A tile buffer takes the place of the cache registers, and words of 8 bytes that of the pins. Where in the
-    tensor buffer a word lies is the business of who moves it.
+    The updater is that of a die: gradient buffers, tile sequencer, update unit with its divided clock,
+    statistics. A tile buffer takes the place of the cache registers, and words of 8 bytes that of the pins.
+    The words' source and sink choose the addresses in the tensor buffer.
 
-    Throughput: a word per clock, but four clocks for each of a header or of statistics; no part of an order
-    overlaps another. Latency: from the last word of a tile that comes in to the first that goes out what the
-    updater needs, and 3 clocks.
+    Throughput: a word per cycle, but four cycles for each word of a header or of statistics. The phases of an
+    order do not overlap. Latency: the updater's and 3 cycles, from a tile's last input word to its first
+    output word.
 
     Members
     -------
-    order : In(stream(LaneOrder))   taken when all of the one before is done; the first is a STEP
+    order : In(stream(LaneOrder))   taken when the order before is complete; the first is a STEP
     words_in : In(stream(64)), words_out : Out(stream(64))
     """
 
@@ -60,11 +60,11 @@ class UpdateLane(wiring.Component):
         m.submodules.updater = updater = Updater(self.config)
         m.submodules.tile = tile = TileBuffer(self.config)
         connect(m, updater.tile, tile.tile)
-        # There are no pages here: identities lead nowhere, and nobody asks whether those found are right.
+        # Without pages there are no identities: their ports are always ready, and `damaged` is not read.
         m.d.comb += [updater.identities.read_ready.eq(1), updater.identities.ready.eq(1)]
 
         state = Signal(State)
-        left = Signal(range(tile.lanes + 1))  # words of this state that are still to be moved
+        left = Signal(range(tile.lanes + 1))  # words of this state that are not yet moved
         copies = Signal.like(self.order.payload.copies, reset_less=True)
         move, done = Signal(), Signal()  # a word is moved; it is the last
         m.d.comb += done.eq(move & (left == 1))
@@ -87,7 +87,7 @@ class UpdateLane(wiring.Component):
             return [state.eq(to), left.eq(words)]
 
         with m.Switch(state):
-            with m.Case(State.RESTING):
+            with m.Case(State.IDLE):
                 order = self.order.payload
                 m.d.comb += self.order.ready.eq(~self.words_out.valid)
                 with m.If(self.order.valid & self.order.ready):
@@ -109,7 +109,7 @@ class UpdateLane(wiring.Component):
                     move.eq(self.words_in.valid & self.words_in.ready),
                 ]
                 with m.If(done):
-                    m.d.sync += state.eq(State.RESTING)
+                    m.d.sync += state.eq(State.IDLE)
             with m.Case(State.GRADIENTS):
                 m.d.comb += [self.words_in.ready.eq(1), move.eq(self.words_in.valid), updater.put.eq(move)]
                 with m.If(done):
@@ -127,19 +127,19 @@ class UpdateLane(wiring.Component):
                 with m.If(done):
                     m.d.sync += go(State.COPIES, copies)
                     with m.If(copies == 0):
-                        m.d.sync += state.eq(State.RESTING)
+                        m.d.sync += state.eq(State.IDLE)
             with m.Case(State.COPIES):
                 m.d.comb += [move.eq(out_free), updater.ask.eq(move)]
                 with m.If(done):
-                    m.d.sync += state.eq(State.RESTING)
+                    m.d.sync += state.eq(State.IDLE)
             with m.Case(State.STATISTICS):
                 m.d.comb += [updater.statistics_next.eq(out_free), move.eq(out_free & pair_end)]
                 with m.If(done):
-                    m.d.sync += state.eq(State.RESTING)
+                    m.d.sync += state.eq(State.IDLE)
         return m
 
     def _count_position(self, m: Module, updater: Updater, tile: TileBuffer, move, done) -> None:
-        """Of the next word, in a page set or in pages of gradients."""
+        """The position of the next word in a page set or in pages of gradients."""
         page_lanes = self.config.geometry.page_bytes // LANE_BYTES
         plane, lane = Signal.like(updater.plane), Signal.like(updater.lane)
         page_end = Signal()
@@ -155,10 +155,10 @@ class UpdateLane(wiring.Component):
             m.d.sync += [lane.eq(0), plane.eq(0)]
 
     def _give(self, m: Module, updater: Updater, tile: TileBuffer, state, pair_end):
-        """Words that were asked for. Returns whether the next may be."""
+        """Output the requested words. Returns whether the next may be requested."""
         words, free = self.words_out, Signal(name="out_free")
         m.d.comb += free.eq(~words.valid | words.ready)
-        source = Signal(State, reset_less=True)  # of the word that is there
+        source = Signal(State, reset_less=True)  # of the word in `words_out`
         statistics = Signal(8 * LANE_BYTES, reset_less=True)
         with m.If(updater.statistics_next):
             m.d.sync += statistics.eq(Cat(statistics[_PAIR_BITS:], updater.byte_pair_out))

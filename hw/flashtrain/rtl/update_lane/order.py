@@ -1,21 +1,20 @@
-"""What an update lane is asked to do."""
+"""The orders of an update lane."""
 
 from amaranth.lib import data, enum
 
+from flashtrain.rtl.die.registers.pin_lanes import LANE_BYTES
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.update import gradient_buffer_pages
 
-from ..die.pin_lanes import LANE_BYTES
-
 
 class LaneTask(enum.Enum, shape=2):
-    STEP = 0  # a step begins: its `UpdateHeader` comes in; statistics are forgotten
+    STEP = 0  # a step begins: its `UpdateHeader` comes in; statistics are cleared
     TILE = 1  # gradients and a page set of state come in, the new state and the copies go out
     REPORT = 2  # the `UpdateStatistics` go out
 
 
 class LaneOrder(data.StructLayout):
-    """A task; for a TILE as many words of gradients, 1 or more, and of copies."""
+    """A task; for a TILE also the words of gradients, 1 or more, and of copies."""
 
     def __init__(self, config: FmsConfig):
         g = config.geometry

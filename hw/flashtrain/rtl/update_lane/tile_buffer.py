@@ -4,11 +4,10 @@ from amaranth import Module, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
+from flashtrain.rtl.die.registers.pin_lanes import LANE_BYTES
+from flashtrain.rtl.die.update.tile_words import TileWords
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.update import WORD_BYTES
-
-from ..die.pin_lanes import LANE_BYTES
-from ..die.tile_words import TileWords
 
 _ITEMS = LANE_BYTES // WORD_BYTES
 
@@ -16,16 +15,16 @@ _ITEMS = LANE_BYTES // WORD_BYTES
 class TileBuffer(wiring.Component):
     """A page set in one memory of 8-byte lanes, with one write and one read port.
 
-    It is filled and emptied, or the update unit works on it, never both.
+    The tensor buffer and the update unit never access it at the same time.
 
-    Throughput: a lane per clock, or a word in and a word out. Latency: what is asked for is there in the next
-    clock, until the next is asked for.
+    Throughput: a lane per cycle, or a word in and a word out. Latency: 1 cycle from a request to its lane or
+    word, which holds until the next request.
 
     Members
     -------
     position : In      of a lane
     put : In(1)        `lane_in` goes there
-    ask : In(1)        what lies there is wanted on `lane_out`
+    ask : In(1)        reads the lane there to `lane_out`
     tile               to and from the update unit: see `TileWords`
     """
 

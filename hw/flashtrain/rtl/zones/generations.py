@@ -1,4 +1,4 @@
-"""The generations of the streams, and which of them are uncommitted or pinned."""
+"""The streams' generations and conditions."""
 
 from amaranth import Array, Module, Mux, Signal
 from amaranth.lib import data, wiring
@@ -11,18 +11,18 @@ from flashtrain.spec.registers import MAX_STREAMS
 
 
 class StreamCondition(data.StructLayout):
-    """What is true of a stream as a whole."""
+    """The condition of a stream as a whole."""
 
     def __init__(self):
         super().__init__({
-            "uncommitted": 1,  # the destination of updates, and neither committed nor reset since
+            "uncommitted": 1,  # updates have written to it, and no commit or reset followed
             "pinned": 1,
-            "restored": 1,  # a zone of it, by the recovery
+            "restored": 1,  # recovery has restored a zone of it
         })  # fmt: skip
 
 
 class StreamChange(data.StructLayout):
-    """What a command does to its stream, at most one of them: a bit each."""
+    """The change that a command makes to its stream, one-hot or none."""
 
     def __init__(self):
         super().__init__({
@@ -31,7 +31,7 @@ class StreamChange(data.StructLayout):
             "commit": 1,  # the source is reset, unless it is pinned
             "pin": 1,
             "release": 1,
-            "restore": 1,  # it gets the generation `restored`
+            "restore": 1,  # its generation becomes `restored`
             "restore_zone": 1,
         })  # fmt: skip
 
@@ -39,7 +39,7 @@ class StreamChange(data.StructLayout):
 class Generations(wiring.Component):
     """Generation and condition of each stream, from the reset of the controller on.
 
-    The outputs follow one clock after a change, but for `resets`, which tells what it does.
+    Latency: 1 cycle from a change to the outputs; `resets` is combinational in it.
 
     Members
     -------
@@ -47,7 +47,7 @@ class Generations(wiring.Component):
     change : In(StreamChange)
     restored : In(16)
     stream_condition, source_condition : Out(StreamCondition)
-    resets : Out(1), reset_stream : Out(STREAM_BITS)   this stream gets a new generation by this change
+    resets : Out(1)   this change gives a stream a new generation: the source of a commit, else `stream`
     generation : Out(16).array(8)
     """
 
@@ -61,7 +61,6 @@ class Generations(wiring.Component):
             "stream_condition": Out(StreamCondition()),
             "source_condition": Out(StreamCondition()),
             "resets": Out(1),
-            "reset_stream": Out(STREAM_BITS),
             "generation": Out(GENERATION_BITS).array(MAX_STREAMS),
         })  # fmt: skip
 
@@ -70,11 +69,12 @@ class Generations(wiring.Component):
         change = self.change
         conditions = Array(Signal(StreamCondition(), name=f"condition{n}") for n in range(MAX_STREAMS))
         of_stream = conditions[self.stream]
+        reset_stream = Signal(STREAM_BITS)
         m.d.comb += [
             self.stream_condition.eq(of_stream),
             self.source_condition.eq(conditions[self.source]),
             self.resets.eq(change.reset | (change.commit & ~self.source_condition.pinned)),
-            self.reset_stream.eq(Mux(change.commit, self.source, self.stream)),
+            reset_stream.eq(Mux(change.commit, self.source, self.stream)),
         ]
         with m.If(change.update):
             m.d.sync += of_stream.uncommitted.eq(1)
@@ -83,8 +83,8 @@ class Generations(wiring.Component):
         with m.If(change.pin | change.release):
             m.d.sync += of_stream.pinned.eq(change.pin)
         with m.If(self.resets):
-            generation = Array(self.generation)[self.reset_stream]
-            m.d.sync += [generation.eq(generation + 1), conditions[self.reset_stream].uncommitted.eq(0)]
+            generation = Array(self.generation)[reset_stream]
+            m.d.sync += [generation.eq(generation + 1), conditions[reset_stream].uncommitted.eq(0)]
         with m.If(change.restore_zone):
             m.d.sync += of_stream.restored.eq(1)
         with m.If(change.restore):

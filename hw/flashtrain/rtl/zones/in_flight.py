@@ -1,34 +1,34 @@
-"""Counts the commands that the tracker has not finished, and tells which command has to wait for them."""
+"""Commands between the zone manager and their completion: which are in flight, and which programs failed."""
 
 from amaranth import Cat, Module, Signal
-from amaranth.lib import wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.layouts import Command, Operation, Retired
+from flashtrain.rtl.layouts import STREAM_BITS, Command, Operation, Retired
 from flashtrain.spec import FmsConfig, ZoneAction
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.registers import MAX_STREAMS
 
 
-class InFlight(wiring.Component):
-    """The commands in flight, and whether the next one has to wait for some of them.
+class CommandsInFlight(wiring.Component):
+    """Counts the commands in flight, and stalls the next one while it depends on some of them.
 
-    - Resets, pins, releases and commits wait until their stream, of a commit also its source, has no command
-      in flight. An update counts for its source, too.
+    - Resets, pins, releases and commits wait until their stream has no command in flight. A commit waits for
+      its source, too. An update counts for its stream and for its source.
     - Constants wait until no updates or statistics are in flight, statistics until no updates or constants
       are, updates until no statistics are. Updates follow constants to the dies in the order of their jobs.
     - The end of recovery waits until no command is in flight: erases begin with it.
 
-    The outputs follow one clock after the events.
+    Latency: 1 cycle from an event to the outputs.
 
     Members
     -------
-    command : In(Command)          the next one
-    waits : Out(1)
-    opened : In(1)                 it was opened
-    retired : In(1), retired_command : In(Retired)   a command has left the tracker
-    idle : Out(1)                  none is in flight
+    command : In(Command)          the next command
+    waits : Out(1)                 it stalls
+    opened : In(1)                 pulse: the tracker has taken it
+    retired : In(1), retired_command : In(Retired)   pulse: a command has left the tracker
+    idle : Out(1)                  no command is in flight
     """
 
     def __init__(self, config: FmsConfig):
@@ -76,7 +76,7 @@ class InFlight(wiring.Component):
         return m
 
     def _count(self, m: Module, name: str, counts) -> Signal:
-        """How many commands are in flight for which `counts` holds."""
+        """The number of commands in flight for which `counts` holds."""
         count = Signal(range(self.config.commands + 1), name=name)
         more = self.opened & counts(self.command)
         fewer = self.retired & counts(self.retired_command)
@@ -87,3 +87,49 @@ class InFlight(wiring.Component):
 def _names(command, stream: int):
     is_source = (command.operation == Operation.UPDATE) & (command.source == stream)
     return (command.stream == stream) | is_source
+
+
+class Retirement(wiring.Component):
+    """Holds the zone of an append or write whose program failed, until the zone manager has retired it.
+
+    The zones of failed updates are not retired: the driver repeats the step.
+
+    While a zone is pending, no command leaves the tracker, so no failure is lost. The failed command is no
+    longer in flight. So the manager retires the zone before it checks a command that waited for that one.
+    A pending zone can stall the tracker's opening, so the manager serves it while it waits for the opening.
+
+    Latency: 1 cycle from the failed command to `pending`. The manager reads the zone's entry in the cycle of
+    `read`, and writes it in the next one.
+
+    Members
+    -------
+    retired : In(stream(Retired))       commands that have left the tracker; ready unless a zone is pending
+    pending : Out(1)                    a zone is to be retired
+    read : In(1)                        its entry is being read; only while pending
+    store : Out(1)                      a cycle later: the entry is at the table's output
+    zone : Out(zone_bits)               the logical zone, from `pending` to `store`
+    stream : Out(STREAM_BITS)           its stream
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        super().__init__({
+            "retired": In(stream.Signature(Retired(config))),
+            "pending": Out(1),
+            "read": In(1),
+            "store": Out(1),
+            "zone": Out(config.geometry.zone_bits),
+            "stream": Out(STREAM_BITS),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        command = self.retired.payload
+        appends = (command.operation == Operation.APPEND) | (command.operation == Operation.WRITE)
+        m.d.comb += self.retired.ready.eq(~self.pending)
+        m.d.sync += self.store.eq(self.read)
+        with m.If(self.read):
+            m.d.sync += self.pending.eq(0)
+        with m.If(self.retired.valid & self.retired.ready & command.program_failed & appends):
+            m.d.sync += [self.pending.eq(1), self.zone.eq(command.zone), self.stream.eq(command.stream)]
+        return m

@@ -1,4 +1,4 @@
-"""What a command becomes: its entry in the tracker, and its job."""
+"""Kinds of commands, and the payloads made of them: the tracker's opening, and the job."""
 
 from amaranth import Module, Mux, Signal
 from amaranth.lib import data, wiring
@@ -17,11 +17,42 @@ from flashtrain.rtl.layouts import (
 )
 from flashtrain.rtl.zones.report import ReportRequest
 from flashtrain.rtl.zones.table import GENERATION_BITS, Placement
-from flashtrain.spec import FmsConfig
+from flashtrain.spec import FmsConfig, ZoneAction
+from flashtrain.spec.identity import RestoreAction
+from flashtrain.spec.nvme import GenerationAction
+
+
+class CommandKinds:
+    """The kinds that a `Command` belongs to, as values of one bit."""
+
+    def __init__(self, command):
+        operation, action = command.operation, command.action
+        self.is_update = operation == Operation.UPDATE
+        self.is_append = (operation == Operation.APPEND) | (operation == Operation.WRITE) | self.is_update
+        self.is_generation = operation == Operation.GENERATION
+        is_send = operation == Operation.SEND
+        self.is_report = operation == Operation.RECEIVE
+        self.is_restore = operation == Operation.RESTORE
+        self.restores_zone = self.is_restore & (action == RestoreAction.ZONE)
+        self.commits = self.is_generation & (action == GenerationAction.COMMIT)
+        self.pins = self.is_generation & (action == GenerationAction.PIN)
+        self.releases = self.is_generation & (action == GenerationAction.RELEASE)
+        self.to_all_dies = (operation == Operation.CONSTANTS) | (operation == Operation.STATISTICS)
+        inspects = operation == Operation.INSPECT
+        self.is_of_no_zone = self.to_all_dies | inspects  # but has a job with blocks
+        self.has_read_job = (operation == Operation.READ) | (operation == Operation.STATISTICS) | inspects
+        resets = is_send & (action == ZoneAction.RESET)
+        self.resets_stream = (operation == Operation.RESET) | (resets & command.select_all)
+        self.loops = is_send & command.select_all & ~resets  # over the zones of the stream
+        sends_one = is_send & ~command.select_all
+        manages_zone = sends_one | (operation == Operation.RETIRE) | self.restores_zone
+        self.changes_zone = self.is_append | manages_zone
+        # Answered when its zone or stream is changed.
+        self.ends_here = manages_zone | self.resets_stream | self.is_generation | self.is_restore
 
 
 class JobPlace(data.StructLayout):
-    """What the zone manager has found out about a command."""
+    """The zone manager's findings about a command: zones, offset, and the write job that a read follows."""
 
     def __init__(self, config: FmsConfig):
         g = config.geometry
@@ -31,7 +62,7 @@ class JobPlace(data.StructLayout):
             "source": Placement(config),  # of an update
             "source_generation": GENERATION_BITS,
             "offset": g.zone_size_bits,  # of the first block
-            "after": SEQUENCE_BITS,  # number of the write job that a read has to see
+            "after": SEQUENCE_BITS,  # number of the write job that a read follows
         })  # fmt: skip
 
 
@@ -43,7 +74,7 @@ class Jobs(wiring.Component):
     command : In(Command), settings : In(StreamTable)   the command, its stream
     place : In(JobPlace)
     free_tag : In(tag_bits)      for the opening
-    tag : In(tag_bits)           that was opened, for the job
+    tag : In(tag_bits)           the tag of the opening, for the job
     opening : Out(Opening)
     write : Out(WriteJob)        of appends, writes, flushes, updates and constants
     read : Out(ReadJob)          of reads, statistics and inspections
@@ -115,7 +146,7 @@ class Jobs(wiring.Component):
                 write.zone.eq(place.placement.zone),
                 write.offset.eq(place.offset),
                 write.blocks.eq(command.blocks),
-                write.page.eq(command.page),
+                write.buffer_block.eq(command.buffer_block),
                 write.identity.eq(identity),
                 write.wear.eq(place.placement.wear),
             ]
@@ -142,7 +173,7 @@ class Jobs(wiring.Component):
             read.zone.eq(Mux(inspects, command.physical, place.placement.zone)),
             read.offset.eq(place.offset),
             read.blocks.eq(command.blocks),
-            read.page.eq(command.page),
+            read.buffer_block.eq(command.buffer_block),
             read.after.eq(place.after),
             read.inspect.eq(inspects),
             read.identity.eq(identity),

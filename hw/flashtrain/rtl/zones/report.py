@@ -4,8 +4,8 @@ from amaranth import Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.axi import WritePort
 from flashtrain.rtl.layouts import LBA_BITS, STATUS_BITS
+from flashtrain.rtl.lib.axi import WritePort
 from flashtrain.rtl.zones.table import ZoneEntry
 from flashtrain.spec import FmsConfig, Status, ZoneState
 from flashtrain.spec.nvme import BitField, ReportHeader, ZoneDescriptor
@@ -32,17 +32,19 @@ class ReportRequest(data.StructLayout):
 
 
 class ZoneReport(wiring.Component):
-    """Writes the header and then the descriptors, as bursts of 8 beats: one for each of them, or two where it
-    crosses a boundary of 4 KiB. `done` tells the status when all bursts have been answered.
+    """Writes the header and then the descriptors, each as a burst of 8 beats.
 
-    Throughput: 9 clocks per descriptor, 10 for one with two bursts.
+    A descriptor that crosses a boundary of 4 KiB takes two bursts. `done` follows the last response.
+
+    Latency: 1 cycle from a request to its first burst. Throughput: 9 cycles per descriptor, 10 for one with
+    two bursts.
 
     Members
     -------
     request : In(stream(ReportRequest))
-    done : Out(stream(11))              Status: success, or DATA_TRANSFER_ERROR when a burst has failed
+    done : Out(stream(11))              Status: success, or DATA_TRANSFER_ERROR after a failed burst
     zone : Out(zone_bits)               logical zone to read from the zone table
-    entry : In(ZoneEntry)               its entry, a clock later
+    entry : In(ZoneEntry)               its entry, a cycle later
     due : In(1)                         its data are old, with the entry
     axi : Out(WritePort)                the queue port
     """
@@ -66,7 +68,7 @@ class ZoneReport(wiring.Component):
         is_header = Signal()
         index = Signal.like(request.index)
         descriptors = Signal.like(request.descriptors)  # still to be written
-        total = Signal.like(request.zones)  # zones that the header tells
+        total = Signal.like(request.zones)  # zones, as the header has it
         address = Signal(self.config.address_bits)
         beat = Signal(range(BEATS))
         open_bursts = Signal(range(2 * self.config.geometry.zones + 3))
@@ -97,7 +99,7 @@ class ZoneReport(wiring.Component):
             m.d.sync += failed.eq(1)
 
         with m.FSM(name="fsm"):
-            with m.State("REST"):
+            with m.State("IDLE"):
                 room = Mux(request.descriptors < request.zones, request.descriptors, request.zones)
                 m.d.comb += self.request.ready.eq(1)
                 m.d.sync += [
@@ -129,18 +131,18 @@ class ZoneReport(wiring.Component):
                             m.d.sync += [self.zone.eq(self.zone + 1), index.eq(index + 1)]
                         m.next = "BURST"
                         with m.If(descriptors == 0):
-                            m.next = "ANSWERS"
+                            m.next = "WAIT_FOR_RESPONSES"
                     with m.Elif(w.payload.last):
                         m.next = "BURST"
 
-            with m.State("ANSWERS"):
+            with m.State("WAIT_FOR_RESPONSES"):
                 m.d.comb += self.done.valid.eq(open_bursts == 0)
                 with m.If(self.done.valid & self.done.ready):
-                    m.next = "REST"
+                    m.next = "IDLE"
         return m
 
     def _describe(self, m: Module, chunk: Signal, index: Signal) -> None:
-        """Fill `chunk` with the descriptor of the zone that `entry` is of."""
+        """The descriptor of the zone of `entry`."""
         g = self.config.geometry
         start = Signal(LBA_BITS)
         m.d.comb += [

@@ -1,4 +1,4 @@
-"""Recovery after a loss of power: how long it lasts, and what it loads beside the zone table."""
+"""Recovery after a loss of power: its duration, and its state outside the zone table."""
 
 from amaranth import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
@@ -11,18 +11,18 @@ from flashtrain.spec.identity import PageIdentity, RestoreAction
 
 
 class RestoredZone(data.StructLayout):
-    """What is known of a physical zone after a loss of power: restore unit to allocator."""
+    """A physical zone as recovery found it: restore unit to allocator."""
 
     def __init__(self, config: FmsConfig):
         super().__init__({
             "zone": config.geometry.block_bits,
             "wear": PageIdentity.wear.width,
-            "dirty": 1,  # nobody needs its content
+            "dirty": 1,  # its content is not needed
         })  # fmt: skip
 
 
 def spare_use_ports(config: FmsConfig) -> dict:
-    """Members of who tells channels what their spare blocks replace, if there are any."""
+    """Members that carry the use of spare blocks to the channels, if there are any."""
     g = config.geometry
     if not g.spare_blocks:
         return {}
@@ -30,21 +30,23 @@ def spare_use_ports(config: FmsConfig) -> dict:
 
 
 class Restore(wiring.Component):
-    """Carries out RESTORE commands (`flashtrain.spec.identity`) but for the zone table and the generations,
-    and numbers the allocations of physical zones, because recovery sets that number.
+    """Carries out RESTORE commands (`flashtrain.spec.identity`), and numbers the allocations of zones.
 
-    `placement` and `sets_generation` are combinational; the rest follows `execute` and `allocated` by a
-    clock.
+    The zone table and the generations are the manager's. The number of the next allocation is here because
+    recovery sets it.
+
+    Latency: `placement` and `sets_generation` are combinational; the other outputs follow `execute` and
+    `allocated` by 1 cycle.
 
     Members
     -------
-    recover : In(1)              the controller is to recover; in the first clock after reset
-    recovering : Out(1)          it does, from that clock on
+    recover : In(1)              recovery is requested; sampled in the first cycle after reset
+    recovering : Out(1)          recovery is in progress, from that cycle on
     command : In(Command)
-    execute : In(1)              `command` is a RESTORE, and right; not while `busy`
-    busy : Out(1)                what it has told has not been taken yet
-    placement : Out(Placement)   of the zone that it restores
-    sets_generation : Out(1)     its stream gets its generation
+    execute : In(1)              `command` is a RESTORE that succeeds; not while `busy`
+    busy : Out(1)                `physical` or `spare_use` is pending
+    placement : Out(Placement)   of the restored zone
+    sets_generation : Out(1)     its stream's generation is restored
     physical : Out(stream(RestoredZone))
     spare_use : Out(stream(SpareUse)), spare_channel : Out   if there are spare blocks: one of this channel
     allocated : In(1)            a physical zone was allocated
@@ -70,17 +72,17 @@ class Restore(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         command = self.command
-        first, since_first = Signal(init=1), Signal()
+        first_cycle, later_cycles = Signal(init=1), Signal()
         ends = Signal()
         m.d.comb += [
-            self.recovering.eq(Mux(first, self.recover, since_first)),
+            self.recovering.eq(Mux(first_cycle, self.recover, later_cycles)),
             self.placement.zone.eq(command.physical),
             self.placement.sequence.eq(command.sequence),
             self.placement.wear.eq(command.wear),
             self.sets_generation.eq(self.execute & (command.action == RestoreAction.STREAM)),
             ends.eq(self.execute & (command.action == RestoreAction.END)),
         ]
-        m.d.sync += [first.eq(0), since_first.eq(self.recovering & ~ends)]
+        m.d.sync += [first_cycle.eq(0), later_cycles.eq(self.recovering & ~ends)]
         m.d.comb += self.busy.eq(self.physical.valid)
 
         with m.If(self.physical.valid & self.physical.ready):
@@ -105,7 +107,7 @@ class Restore(wiring.Component):
 
     def _use_spare(self, m: Module) -> None:
         command, use, s = self.command, self.spare_use, Submission
-        place, number = command.sequence, command.generation  # here they mean other things
+        place, number = command.sequence, command.generation  # these fields carry the place of a BLOCK
         m.d.comb += self.busy.eq(self.physical.valid | use.valid)
         with m.If(use.valid & use.ready):
             m.d.sync += use.valid.eq(0)

@@ -1,6 +1,6 @@
-"""The logical zone table: one entry per zone of the streams."""
+"""The logical zone table, the scan that reclaims its stale entries, and the age of a zone's data."""
 
-from amaranth import Array, Module, Signal
+from amaranth import Array, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -9,6 +9,7 @@ from flashtrain.rtl.layouts import SEQUENCE_BITS, STREAM_BITS, TIME_BITS
 from flashtrain.spec import FmsConfig, ZoneState
 from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.registers import MAX_STREAMS
+from flashtrain.spec.streams import Retention
 
 GENERATION_BITS = PageIdentity.generation.width
 
@@ -25,7 +26,7 @@ class Placement(data.StructLayout):
 
 
 class ZoneEntry(data.StructLayout):
-    """What is known of a logical zone."""
+    """The record of a logical zone."""
 
     def __init__(self, config: FmsConfig):
         g = config.geometry
@@ -42,14 +43,14 @@ class ZoneEntry(data.StructLayout):
 
 
 class ZoneTable(wiring.Component):
-    """The logical zone table, as the streams' generations make it look.
+    """The logical zone table, masked by the streams' generations.
 
     An entry of another generation than its stream's is *stale*: the zone is empty, whatever the entry says,
     unless it is read-only or offline, which no reset undoes.
 
-    One read port and one write port. Latency: an entry is out one clock after its zone was selected, as it
-    was before a write in the clock of the selection. After reset all zones are made empty, one per clock;
-    `ready` then rises.
+    Memory: one read port and one write port. Latency: an entry is valid one cycle after its zone was
+    selected; a write in the cycle of the selection does not show in it. After reset all zones are made
+    empty, one per cycle; `ready` then rises.
 
     Members
     -------
@@ -59,7 +60,7 @@ class ZoneTable(wiring.Component):
     stale : Out(1)                  the entry is stale and should be cleared
     reclaim : Out(1)                it also still holds `entry.placement`
     write : In(1)                   store `write_entry` as the entry of `write_zone`
-    ready : Out(1)
+    ready : Out(1)                  initialised
     """
 
     def __init__(self, config: FmsConfig):
@@ -99,7 +100,7 @@ class ZoneTable(wiring.Component):
                 self.entry.pointer.eq(0),
             ]
 
-        swept = Signal(range(zones))
+        cleared = Signal(range(zones))
         with m.If(self.ready):
             m.d.comb += [
                 write.en.eq(self.write),
@@ -107,6 +108,88 @@ class ZoneTable(wiring.Component):
                 write.data.eq(self.write_entry),
             ]
         with m.Else():
-            m.d.comb += [write.en.eq(1), write.addr.eq(swept), write.data.state.eq(ZoneState.EMPTY)]
-            m.d.sync += [swept.eq(swept + 1), self.ready.eq(swept == zones - 1)]
+            m.d.comb += [write.en.eq(1), write.addr.eq(cleared), write.data.state.eq(ZoneState.EMPTY)]
+            m.d.sync += [cleared.eq(cleared + 1), self.ready.eq(cleared == zones - 1)]
+        return m
+
+
+class Reclaim(wiring.Component):
+    """Scans the zone table round after each stream reset, so that no stale entry stays.
+
+    The scan resumes where the last one stopped, and ends when every zone was scanned since the last reset.
+    At least one step per command keeps a generation from wrapping round to an old entry.
+
+    Latency: 1 cycle from `start` and `step` to the outputs.
+
+    Members
+    -------
+    start : In(1)         pulse: a stream was reset
+    step : In(1)          pulse: `zone` was scanned; not in the cycle of `start`
+    zone : Out(zone_bits) the next zone
+    pending : Out(1)      zones are left to scan
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        super().__init__({
+            "start": In(1),
+            "step": In(1),
+            "zone": Out(config.geometry.zone_bits),
+            "pending": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        zones = self.config.geometry.zones
+        left = Signal(range(zones + 1))
+        m.d.comb += self.pending.eq(left.any())
+        with m.If(self.start):
+            m.d.sync += left.eq(zones)
+        with m.Elif(self.step):
+            m.d.sync += [
+                left.eq(left - 1),
+                self.zone.eq(Mux(self.zone == zones - 1, 0, self.zone + 1)),
+            ]
+        return m
+
+
+class ZoneAge(wiring.Component):
+    """Compares the time of a zone's oldest data with the time of day.
+
+    Registers hold, for each class, the times before which data are due and expired. So there is one
+    subtraction between `since` and the outputs. Differences count modulo 2^32: data from the future are
+    fresh.
+
+    Latency: 1 cycle from `time`, 0 from `since` and `retention`.
+
+    Members
+    -------
+    time : In(32)      seconds
+    since : In(32)     of the oldest data
+    retention : In(2)  Retention; data of any other value never age
+    due : Out(1)       for `Retention.due` seconds or more
+    expired : Out(1)   for `Retention.limit` seconds or more
+    """
+
+    def __init__(self):
+        super().__init__({
+            "time": In(TIME_BITS),
+            "since": In(TIME_BITS),
+            "retention": In(2),
+            "due": Out(1),
+            "expired": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        for name, output in (("due", self.due), ("limit", self.expired)):
+            seconds = {which: getattr(which, name) for which in Retention}
+            before = {
+                which: Signal(TIME_BITS, init=-age % (1 << TIME_BITS), name=f"{name}_{which.name.lower()}")
+                for which, age in seconds.items()
+            }
+            m.d.sync += [before[which].eq(self.time - age) for which, age in seconds.items()]
+            passed = Signal(TIME_BITS, name=f"{name}_passed")
+            m.d.comb += passed.eq(Array(before.values())[self.retention] - self.since)
+            m.d.comb += output.eq(~passed[-1] & (self.retention <= max(Retention)))
         return m

@@ -1,11 +1,9 @@
-"""Everything about zones, behind one set of ports."""
+"""The zone manager and its units, behind one set of ports."""
 
 from amaranth import Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from flashtrain.rtl.axi import WritePort
-from flashtrain.rtl.forward import forward
 from flashtrain.rtl.layouts import (
     SEQUENCE_BITS,
     TIME_BITS,
@@ -18,8 +16,10 @@ from flashtrain.rtl.layouts import (
     StreamTable,
     WriteJob,
 )
+from flashtrain.rtl.lib.axi import WritePort
+from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.zones.allocator import WEAR_BITS, ZoneAllocator
-from flashtrain.rtl.zones.erase import EraseBroadcast, EraseRequest, EraseResult
+from flashtrain.rtl.zones.erase_broadcast import EraseBroadcast, EraseRequest, EraseResult
 from flashtrain.rtl.zones.manager import ZoneManager
 from flashtrain.rtl.zones.report import ZoneReport
 from flashtrain.rtl.zones.table import GENERATION_BITS
@@ -29,7 +29,7 @@ from flashtrain.spec.registers import MAX_STREAMS
 
 
 class Zones(wiring.Component):
-    """The zone manager with its allocator, eraser and report unit; their docstrings tell the timing.
+    """The zone manager with its allocator, eraser and report unit. Latency and throughput: see these.
 
     Members
     -------
@@ -45,7 +45,7 @@ class Zones(wiring.Component):
     zone_select : In
     zone_wear : Out(21)
     erases : Out(1)                                pulse: a zone was erased
-    zone_waits : Out(1)                            a command waits for an erased zone
+    zone_waits : Out(1)                            a command stalls for an erased zone
     idle : Out(1)                                  no command, nothing to erase or reclaim
     ready : Out(1)                                 initialised
     """
@@ -103,11 +103,11 @@ class Zones(wiring.Component):
             connect(m, eraser.erased[channel], flipped(self.erased[channel]))
         if self.config.geometry.spare_blocks:
             use = manager.spare_use
-            for channel, own in enumerate(self.spare_uses):
-                mine = manager.spare_channel == channel
-                m.d.comb += [own.valid.eq(use.valid & mine), own.payload.eq(use.payload)]
-                with m.If(mine):
-                    m.d.comb += use.ready.eq(own.ready)
+            for channel, spare_use in enumerate(self.spare_uses):
+                selected = manager.spare_channel == channel
+                m.d.comb += [spare_use.valid.eq(use.valid & selected), spare_use.payload.eq(use.payload)]
+                with m.If(selected):
+                    m.d.comb += use.ready.eq(spare_use.ready)
         for number in range(MAX_STREAMS):
             m.d.comb += [
                 manager.streams[number].eq(self.streams[number]),

@@ -1,4 +1,4 @@
-"""Functional coverage: what a test plan wants to see happen, and what was seen.
+"""Functional coverage: the points that a test plan requires, and the points that occurred.
 
 The plan is the tables of a Markdown page, with rows such as
 

@@ -17,7 +17,7 @@ import numpy as np
 from cocotb.triggers import Event, Lock, SimTimeoutError, Timer, ValueChange, with_timeout
 from cocotb.utils import get_sim_time
 
-from flashtrain.host.entries import CompletionEntry, raw_entry
+from flashtrain.host.queues.entries import CompletionEntry, raw_entry
 from flashtrain.sim.bench.coverage import Coverage
 from flashtrain.sim.bench.host_queue import HostQueue
 from flashtrain.sim.bench.nand_watch import NandWatch
@@ -41,7 +41,7 @@ from flashtrain.spec.streams import SINGLE_NODE
 MEMORY_BYTES = 256 << 10
 _QUEUE_SPACE = 4 << 10  # for each of the four queues
 ARENA = 4 * _QUEUE_SPACE  # data lie behind the queues
-DEFAULT_PATIENCE = 150_000  # clocks: all zones may have to be erased first
+DEFAULT_TIMEOUT = 150_000  # cycles: all zones may have to be erased first
 
 _DATA_COMMANDS = (Opcode.READ, Opcode.WRITE, Opcode.ZONE_APPEND)
 # Arrays outlive a reset of the design: only the first test of a simulation finds them erased.
@@ -188,19 +188,19 @@ class Environment:
             self.scoreboard.check_dropped(flight)
             self._land(flight)
 
-    async def until_state(self, bits: State, patience: int = DEFAULT_PATIENCE) -> None:
+    async def until_state(self, bits: State, timeout: int = DEFAULT_TIMEOUT) -> None:
         """Wait until these bits of STATE are set."""
-        end = clock() + patience
+        end = clock() + timeout
         while (state := State(await self.registers.read(Register.STATE))) & bits != bits:
             assert not state & State.FATAL, "a fatal fault"
-            assert clock() < end, f"STATE is {state!r} after {patience} clocks; expected {bits!r}"
+            assert clock() < end, f"STATE is {state!r} after {timeout} clocks; expected {bits!r}"
             await clocks(100)
 
-    async def until(self, condition: Callable[[], bool], patience: int = DEFAULT_PATIENCE) -> None:
-        """Wait until `condition` holds, and look every few clocks."""
-        end = clock() + patience
+    async def until(self, condition: Callable[[], bool], timeout: int = DEFAULT_TIMEOUT) -> None:
+        """Wait until `condition` holds, and look every few cycles."""
+        end = clock() + timeout
         while not condition():
-            assert clock() < end, f"what the test waits for did not happen within {patience} clocks"
+            assert clock() < end, f"what the test waits for did not happen within {timeout} clocks"
             await clocks(3)
 
     @property
@@ -293,17 +293,17 @@ class Environment:
                 return piece
         raise ValueError(f"the tensor buffer has no room for {size} bytes")
 
-    async def wait(self, *flights: Flight, patience: int = DEFAULT_PATIENCE) -> None:
+    async def wait(self, *flights: Flight, timeout: int = DEFAULT_TIMEOUT) -> None:
         """Until these are answered."""
         for flight in flights:
             try:
-                await with_timeout(flight.done.wait(), patience * PERIOD_NS, "ns")
+                await with_timeout(flight.done.wait(), timeout * PERIOD_NS, "ns")
             except SimTimeoutError:
-                raise AssertionError(f"{flight} is not answered after {patience} clocks") from None
+                raise AssertionError(f"{flight} is not answered after {timeout} clocks") from None
 
-    async def drain(self, patience: int = DEFAULT_PATIENCE) -> None:
+    async def drain(self, timeout: int = DEFAULT_TIMEOUT) -> None:
         """Until everything is answered."""
-        await self.wait(*self.flights.values(), patience=patience)
+        await self.wait(*self.flights.values(), timeout=timeout)
 
     async def run(self, port: Port, opcode: Opcode, nsid: int, **arguments) -> Flight:
         """Submit one command and wait for its answer."""

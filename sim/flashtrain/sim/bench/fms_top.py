@@ -7,10 +7,10 @@ from amaranth import ClockSignal, Const, Instance, ResetSignal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
+from flashtrain.sim.bench.runner import Simulator
+from flashtrain.sim.bench.system import FmsSystem
 from flashtrain.sim.nand import ICARUS_SOURCES, QUIET_HOST, VERILATOR_SOURCES
-from flashtrain.sim.runner import Simulator
-from flashtrain.sim.system import FmsSystem
-from flashtrain.sim.verilated import exported_sources
+from flashtrain.sim.verilator.verilated import exported_sources
 from flashtrain.spec import FmsConfig
 
 AXI_CHECKER = Path(__file__).with_name("axi_checker.sv")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from flashtrain.host.entries import CompletionEntry, parse_completion
+from flashtrain.host.queues.entries import CompletionEntry, parse_completion
 from flashtrain.sim.bench.registers import Registers
 from flashtrain.sim.bench.tensor_buffer import TensorBuffer
 from flashtrain.spec import Completion, Port, Submission
@@ -16,11 +16,12 @@ _PHASE_BEAT = Completion.phase.low // 64 * 8  # offset of the beat with the phas
 class HostQueue:
     """Submission and completion queue of `port`, at `sq_address` and `cq_address`, so many entries long.
 
-    Positions are counted from the enable on: `pushed`, `rung` and `fetched` entries of the submission queue
-    (the last as reported by the device), `written` and `released` ones of the completion queue.
+    Positions are counted from the enable on. `pushed`, `rung` and `fetched` are those of the submission
+    queue, the last as reported by the device. `written` and `released` are those of the completion queue.
 
-    Checked of every completion: its slot is the next one and free, the phase, the port, and that the reported
-    head covers no entry that was not submitted, nor goes back. Then `on_completion(entry)` is called.
+    Each completion is checked: its slot must be the next one and free; phase and port must be right. The
+    reported head must cover submitted entries only, and never decrease. Then `on_completion(entry)` is
+    called.
     """
 
     def __init__(

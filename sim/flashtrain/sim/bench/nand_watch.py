@@ -1,4 +1,4 @@
-"""What goes on at the NAND pins: which operations are begun, and which programs have passed.
+"""Observes the NAND pins: the operations that begin, and the programs that have passed.
 
 It decodes the cycles on its own (ONFI 5.1, section 5). Whether they are legal is the checker's business
 (`nand/checker.sv`).

@@ -1,4 +1,4 @@
-"""What every command must be answered with, by the functional model, and the check that it was."""
+"""Compares the answer of every command with that of the functional model."""
 
 from dataclasses import dataclass
 
@@ -6,10 +6,10 @@ import numpy as np
 from cocotb.triggers import Event
 from numpy.typing import NDArray
 
-from flashtrain.host.entries import CompletionEntry
 from flashtrain.host.functional.executor import Executor
-from flashtrain.host.functional.request import Request, parse
 from flashtrain.host.functional.streams import StreamSettings
+from flashtrain.host.functional.submission_entry import SubmissionEntry, parse
+from flashtrain.host.queues.entries import CompletionEntry
 from flashtrain.sim.bench.coverage import Coverage
 from flashtrain.spec import FmsConfig, NodeTable, Opcode, Port, Status, ZoneAction, ZoneState
 
@@ -50,9 +50,9 @@ class Flight:
         self.port = port
         self.raw = raw
         self.piece = piece
-        self.request: Request = parse(raw)
+        self.request: SubmissionEntry = parse(raw)
         self.position = -1  # in its queue
-        self.submitted = -1  # clocks
+        self.submitted = -1  # cycles
         self.completed = -1
         self.answer: tuple[Status, int] | None = None
         self.original: NDArray[np.uint8] | None = None
@@ -159,7 +159,7 @@ class Scoreboard:
             wrong = (actual != flight.original) & (actual != flight.expected)
             assert not wrong.any(), f"{flight}: disabled, and {wrong.sum()} bytes are neither old nor new"
 
-    def _count(self, flight: Flight, request: Request) -> None:
+    def _count(self, flight: Flight, request: SubmissionEntry) -> None:
         totals = self.totals
         totals.commands += 1
         if not flight.ok:

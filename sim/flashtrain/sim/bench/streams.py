@@ -34,7 +34,7 @@ def unpack(layout: data.Layout, bits: int) -> dict[str, int]:
 def _places(layout: data.Layout) -> dict[str, tuple[int, int]]:
     """Offset and width of each field. Kept with the layout: Amaranth works out the widths anew each time.
 
-    To make a layout takes longer still. What packs or unpacks in every clock makes it once.
+    To make a layout takes longer still: code that packs or unpacks in every cycle makes it once.
     """
     kept = vars(layout)
     if "_places" not in kept:
@@ -45,7 +45,7 @@ def _places(layout: data.Layout) -> dict[str, tuple[int, int]]:
 async def start(dut, within: int = 300_000, **inputs: int) -> None:
     """Run the clock, drive `inputs` (all others must be driven by streams made before), and leave reset.
 
-    The test fails if it goes on for more than `within` clocks: it hangs.
+    The test fails if it goes on for more than `within` cycles: it hangs.
     """
     cocotb.start_soon(_hang(within))
     for name, value in inputs.items():

@@ -65,7 +65,7 @@ class TensorBuffer:
         self._watched.append((place, callback))
 
     def slow_down(self, busy: float, longest: int = 40) -> None:
-        """Let each channel of both ports work a share `busy` of the time, with pauses of `longest` clocks."""
+        """Let each channel of both ports work a share `busy` of the time, with pauses of `longest` cycles."""
         for task in self._pauses:
             task.cancel()
         for channel in self.channels:
@@ -129,7 +129,7 @@ def _failing_the_test() -> Iterator[None]:
 
 
 async def _pause_at_random(channel, busy: float, longest: int) -> None:
-    """Time, not clocks, is waited for: Python sleeps meanwhile."""
+    """Time, not cycles, is waited for: Python sleeps meanwhile."""
     while True:
         paused = random.random() >= busy
         channel.pause = paused

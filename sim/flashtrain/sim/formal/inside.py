@@ -1,4 +1,4 @@
-"""Looks into an elaborated design: what an invariant is about is seldom at its ports."""
+"""Access to the inside of an elaborated design, for invariants about more than its ports."""
 
 import sys
 from collections import defaultdict
@@ -11,8 +11,9 @@ from amaranth.utils import ceil_log2
 class Inside:
     """A design, or a submodule of it.
 
-    Signals, submodules and states go by the names that the unit's source gives them: a name is a local
-    variable of `elaborate`, or of a method that it calls.
+    Signals, submodules and states have the names of the unit's source. A name is a local variable of
+    `elaborate` or of a method that it calls. It may also be an attribute of an object in such a variable, if
+    the object's class is in the unit's module.
     """
 
     def __init__(self, unit: Any, fragment: Fragment, names: dict[int, dict[str, Any]]):
@@ -22,12 +23,15 @@ class Inside:
 
     @classmethod
     def elaborate(cls, design: Elaboratable) -> "Inside":
-        """Elaborates the design, noting all names."""
+        """Elaborates the design and collects all names."""
         names: dict[int, dict[str, Any]] = defaultdict(dict)
 
         def note(frame, event, _argument) -> None:
             owner = frame.f_locals.get("self")
             if event == "return" and isinstance(owner, Elaboratable) and not isinstance(owner, Module):
+                for value in frame.f_locals.values():
+                    if type(value).__module__ == type(owner).__module__ and value is not owner:
+                        names[id(owner)].update(getattr(value, "__dict__", {}))
                 names[id(owner)].update(frame.f_locals)
 
         before = sys.getprofile()
@@ -63,12 +67,12 @@ class Inside:
         return machine.state.matches(*(machine.encoding[state] for state in states))
 
     def legal(self, fsm: str = "fsm") -> Value:
-        """Whether the state machine is in any state: it always is, but an induction does not know."""
+        """Whether the state machine is in any state: an induction needs this as a lemma."""
         machine = self._fragment.generated[fsm]
         return machine.state < len(machine.encoding)
 
     def word(self, m: Module, memory: str, address: Any) -> Any:
-        """What the memory of that name holds at `address`, through a read port of our own."""
+        """The word at `address` of the memory of that name, through an additional read port."""
         stored = self._child(memory)._data
         place = Signal(ceil_log2(stored.depth), name=f"{memory}_place")
         word = Signal(stored.shape, name=f"{memory}_word")

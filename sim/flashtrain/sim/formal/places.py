@@ -25,7 +25,7 @@ def queue_places(m: Module, queue: Inside) -> list[Place]:
 
 
 def queue_lemmas(theorem: Theorem, m: Module, queue: Inside) -> None:
-    """What is always so of a `Queue`'s pointers."""
+    """Invariants of the pointers of a `Queue`."""
     fifo, size = queue.part("fifo"), queue.unit.depth - 1
     consume, produce, level = fifo["consume"], fifo["produce"], fifo["inner_level"]
     theorem.lemma(m, (consume < size) & (produce < size) & (level <= size))

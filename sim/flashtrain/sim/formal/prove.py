@@ -1,13 +1,12 @@
 """Asks `yowasp-sby` about theorems.
 
-    prove(theorem, depth=4)     holds at every clock: by induction over `depth` clocks
-    check(theorem, depth=20)    holds in the first 20 clocks after reset
-    reach(theorem, depth=20)    all its witnesses happen within 20 clocks
-    refute(theorem, depth=20)   does not hold: a claim, not a lemma, fails within 20 clocks
+    prove(theorem, depth=4)     holds at every cycle: by induction over `depth` cycles
+    check(theorem, depth=20)    holds in the first 20 cycles after reset
+    reach(theorem, depth=20)    all its witnesses happen within 20 cycles
+    refute(theorem, depth=20)   does not hold: a claim, not a lemma, fails within 20 cycles
 
-Each prints what was found, how deep it looked, and how long that took, and raises `ProofError` otherwise.
-What the solver said and its traces are kept in build/formal as long as the theorem and the tools stay the
-same.
+Each prints the result, the depth and the time, and raises `ProofError` on another result. The solver's answer
+and traces stay in build/formal as long as theorem and tools do not change.
 """
 
 import os
@@ -18,7 +17,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from flashtrain.sim.build_cache import BUILD, build_once, content_key
+from flashtrain.sim.verilator.build_cache import BUILD, build_once, content_key
 
 from .theorem import TOP, Goal, Theorem
 
@@ -43,12 +42,12 @@ opt -full
 
 
 class ProofError(AssertionError):
-    """A theorem does not hold, or cannot be shown to; the message tells where the trace is."""
+    """A theorem does not hold, or cannot be shown to; the message names the trace."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What the solver said: `status` is PASS, FAIL or UNKNOWN."""
+    """The solver's answer: `status` is PASS, FAIL or UNKNOWN."""
 
     status: str
     folder: Path
@@ -62,12 +61,12 @@ class Finding:
 
 
 def prove(theorem: Theorem, depth: int) -> None:
-    """Show that the theorem holds at every clock."""
+    """Show that the theorem holds at every cycle."""
     _expect("PASS", theorem, Goal.PROOF, depth, "holds forever, by induction over")
 
 
 def check(theorem: Theorem, depth: int) -> None:
-    """Show that the theorem holds in the first `depth` clocks after reset."""
+    """Show that the theorem holds in the first `depth` cycles after reset."""
     _expect("PASS", theorem, Goal.BOUNDED, depth, "holds for")
 
 

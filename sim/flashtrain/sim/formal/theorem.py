@@ -26,17 +26,17 @@ TOP = "theorem"
 
 
 class Goal(Enum):
-    """What a solver is asked."""
+    """The question to a solver."""
 
-    PROOF = "prove"  # do claims and lemmas hold at every clock?
-    BOUNDED = "bmc"  # do claims hold in the first clocks after reset?
+    PROOF = "prove"  # do claims and lemmas hold at every cycle?
+    BOUNDED = "bmc"  # do claims hold in the first cycles after reset?
     WITNESS = "cover"  # can what the theorem is about happen?
 
 
 class Theorem(Elaboratable):
-    """What is claimed of `design`; a subclass says so in `state`.
+    """Claims about `design`; a subclass adds them in `state`.
 
-    Inputs of the design may do anything at every clock unless `state` assumes otherwise. Registers and
+    Inputs of the design may do anything at every cycle unless `state` assumes otherwise. Registers and
     memories begin with their values after reset, and there is no reset later.
     """
 
@@ -68,7 +68,7 @@ class Theorem(Elaboratable):
         return m
 
     def anything(self, m: Module, shape, name: str) -> Any:
-        """A signal that has any value at every clock."""
+        """A signal that has any value at every cycle."""
         signal = Signal(shape, name=f"any_{name}")
         m.d.comb += Value.cast(signal).eq(AnySeq(Shape.cast(shape)))
         return signal
@@ -80,7 +80,7 @@ class Theorem(Elaboratable):
         return signal
 
     def assume(self, m: Module, condition) -> None:
-        """What the surroundings of the design promise."""
+        """A guarantee of the design's environment."""
         m.d.comb += Assume(condition, None, src_loc_at=1)
 
     def keeps_offers(self, m: Module, stream) -> None:

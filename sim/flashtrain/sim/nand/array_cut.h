@@ -1,6 +1,6 @@
 // What an operation that is cut short leaves in the cells.
 //
-// The same in NumPy: flashtrain.sim.nand_errors.cut. A cell changes at a moment of its own, drawn from seed, place and
+// The same in NumPy: flashtrain.sim.nand.errors.cut. A cell changes at a moment of its own, drawn from seed, place and
 // the number of the block's erases: the later the cut, the more cells have changed, and never fewer. Most cells program
 // early and erase late, so that what is cut often looks whole.
 

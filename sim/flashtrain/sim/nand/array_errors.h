@@ -1,6 +1,6 @@
 // Which bits of a page a sense gets wrong, which programs and erases fail, and which operations hang.
 //
-// The same in NumPy: flashtrain.sim.nand_errors, where the parameters are explained. All is drawn from counters, so it
+// The same in NumPy: flashtrain.sim.nand.errors, where the parameters are explained. All is drawn from counters, so it
 // depends on the seed, on the place and on what happened to that block, and on no order of operations.
 
 #pragma once

@@ -4,8 +4,8 @@ from amaranth import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from flashtrain.rtl.lib.shared import SharedModule
 from flashtrain.rtl.nand_bus import NandBus
-from flashtrain.rtl.shared import SharedModule
 from flashtrain.spec import FmsConfig
 
 from .die_unit import DieUnit
@@ -37,7 +37,7 @@ class NandChannel(wiring.Component):
     Members
     -------
     bus : In(NandBus(dies))
-    cycle : In(64)        number of this clock; stamps messages and events
+    cycle : In(64)        number of this cycle; stamps messages and events
     channel : In(8)       number of this channel, for the same
     violations : Out(32)  how often the arrays and the checker refused something
     """

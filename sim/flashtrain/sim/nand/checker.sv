@@ -40,7 +40,7 @@
 //   Output         BEh of a plane that was read, after a status with BESIDE; data tCCS later.
 //   Until BFh      no command that needs the data registers for another page: 00h, 31h, 3Fh, C4h.
 //
-// With DPI each command with its address, each data burst and each status is an event (kinds of sim/trace.py).
+// With DPI each command with its address, each data burst and each status is an event (kinds of sim/trace/trace.py).
 // To be cheap it works only in clocks in which a pin moves, or brings parameters of features.
 
 /* verilator lint_off BLKSEQ */  // A model in procedural style; nothing leaves it but the count.
@@ -92,6 +92,46 @@ module flashtrain_nand_checker #(
   localparam integer PARAMETERS = 4;  // of a feature
   localparam [7:0] READ_LEVEL = 8'h89;  // the feature
 
+  // Command bytes: ONFI 5.1, section 5; from BCh to CCh those of this project (docs/reference/contract.md).
+  localparam [7:0] CMD_READ = 8'h00;
+  localparam [7:0] CMD_CHANGE_READ_COLUMN = 8'h05;
+  localparam [7:0] CMD_CHANGE_READ_COLUMN_ENHANCED = 8'h06;
+  localparam [7:0] CMD_PROGRAM_CONFIRM = 8'h10;
+  localparam [7:0] CMD_PROGRAM_MULTI_PLANE = 8'h11;
+  localparam [7:0] CMD_PROGRAM_CACHE = 8'h15;
+  localparam [7:0] CMD_READ_CONFIRM = 8'h30;
+  localparam [7:0] CMD_READ_CACHE = 8'h31;
+  localparam [7:0] CMD_READ_MULTI_PLANE = 8'h32;
+  localparam [7:0] CMD_COPYBACK_READ = 8'h35;
+  localparam [7:0] CMD_READ_CACHE_END = 8'h3F;
+  localparam [7:0] CMD_ERASE = 8'h60;
+  localparam [7:0] CMD_READ_STATUS = 8'h70;
+  localparam [7:0] CMD_READ_STATUS_ENHANCED = 8'h78;
+  localparam [7:0] CMD_PROGRAM = 8'h80;
+  localparam [7:0] CMD_CHANGE_WRITE_COLUMN = 8'h85;
+  localparam [7:0] CMD_READ_ID = 8'h90;
+  localparam [7:0] CMD_SUSPENDED_READ = 8'hBC;
+  localparam [7:0] CMD_SUSPENDED_READ_CONFIRM = 8'hBD;
+  localparam [7:0] CMD_SUSPENDED_READ_SELECT = 8'hBE;
+  localparam [7:0] CMD_SUSPENDED_READ_END = 8'hBF;
+  localparam [7:0] CMD_LOAD_CONSTANTS = 8'hC0;
+  localparam [7:0] CMD_LOAD_CONSTANTS_CONFIRM = 8'hC1;
+  localparam [7:0] CMD_LOAD_GRADIENT = 8'hC2;
+  localparam [7:0] CMD_LOAD_GRADIENT_CONFIRM = 8'hC3;
+  localparam [7:0] CMD_UPDATE_SOURCE = 8'hC4;
+  localparam [7:0] CMD_UPDATE_TARGET = 8'hC5;
+  localparam [7:0] CMD_UPDATE_MULTI_PLANE = 8'hC6;
+  localparam [7:0] CMD_UPDATE = 8'hC7;
+  localparam [7:0] CMD_UPDATE_END = 8'hC8;
+  localparam [7:0] CMD_READ_COPY = 8'hC9;
+  localparam [7:0] CMD_READ_COPY_CONFIRM = 8'hCA;
+  localparam [7:0] CMD_READ_STATISTICS = 8'hCB;
+  localparam [7:0] CMD_READ_STATISTICS_CONFIRM = 8'hCC;
+  localparam [7:0] CMD_ERASE_CONFIRM = 8'hD0;
+  localparam [7:0] CMD_ERASE_MULTI_PLANE = 8'hD1;
+  localparam [7:0] CMD_CHANGE_READ_COLUMN_CONFIRM = 8'hE0;
+  localparam [7:0] CMD_SET_FEATURES = 8'hEF;
+  localparam [7:0] CMD_RESET = 8'hFF;
   localparam [7:0] NO_COMMAND = 8'hFE;  // not a command of any standard
   localparam [7:0] COPY = 8'hFD;  // nor this: 85h with a whole address
   localparam [2:0] NOTHING = 0, STATUS = 1, ID = 2, PAGE = 3, PAGE_BESIDE = 4;  // sources of data out
@@ -313,7 +353,7 @@ module flashtrain_nand_checker #(
         ignoring[die] = 1;
       end
       if (!ignoring[die]) begin
-        if (left[die] != 0 && !(waiting[die] == 8'h00 && left[die] == 5) && code != 8'hFF) begin
+        if (left[die] != 0 && !(waiting[die] == CMD_READ && left[die] == 5) && code != CMD_RESET) begin
           refuse(die, $sformatf("command %02xh after %0d of the %0d address cycles of %02xh",
                                 code, address_cycles(waiting[die]) - left[die], address_cycles(waiting[die]),
                                 spelled(waiting[die])));
@@ -329,21 +369,22 @@ module flashtrain_nand_checker #(
         end else if (is_beside(code) && (array[die] == SENSING || senses[die] && !rb_n[die])) begin
           refuse(die, $sformatf("command %02xh while the die reads otherwise", code));
           ignoring[die] = 1;
-        end else if (beside_holds[die] && (code == 8'h00 || code == 8'h31 || code == 8'h3F || code == 8'hC4)) begin
+        end else if (beside_holds[die] && (code == CMD_READ || code == CMD_READ_CACHE || code == CMD_READ_CACHE_END
+            || code == CMD_UPDATE_SOURCE)) begin
           refuse(die, $sformatf("command %02xh before BFh has ended a read beside", code));
           ignoring[die] = 1;
-        end else if (code == 8'hEF && beside_holds[die]) begin
+        end else if (code == CMD_SET_FEATURES && beside_holds[die]) begin
           refuse(die, "command efh before BFh has ended a read beside");
           ignoring[die] = 1;
         end else check_array(die, code);
-        if (parameters[die] != 0 && code != 8'hFF) begin
+        if (parameters[die] != 0 && code != CMD_RESET) begin
           refuse(die, $sformatf("command %02xh after %0d of the %0d parameters of a feature",
                                 code, PARAMETERS - parameters[die], PARAMETERS));
           parameters[die] = 0;
         end
         left[die] = 0;
         if (!confirms(code)) command_start[die] = cycle - TWC + 1;
-        if (!ignoring[die]) perform(die, code == 8'h85 && copied[die] ? COPY : code);
+        if (!ignoring[die]) perform(die, code == CMD_CHANGE_WRITE_COLUMN && copied[die] ? COPY : code);
       end
     end
   endtask
@@ -352,14 +393,16 @@ module flashtrain_nand_checker #(
   task check_array(input integer die, input [7:0] code);
     begin
       if (array[die] == PROGRAMMING
-          && (code == 8'h00 || code == 8'h05 || code == 8'h06 || code == 8'h60 || code == 8'h90
-              || code == 8'hC0 || code == 8'hC4 || code == 8'hEF)) begin
+          && (code == CMD_READ || code == CMD_CHANGE_READ_COLUMN || code == CMD_CHANGE_READ_COLUMN_ENHANCED
+              || code == CMD_ERASE || code == CMD_READ_ID
+              || code == CMD_LOAD_CONSTANTS || code == CMD_UPDATE_SOURCE || code == CMD_SET_FEATURES)) begin
         refuse(die, $sformatf("command %02xh while the array may be programming: no status with ARDY yet", code));
         array[die] = IDLE;
       end
       if (array[die] == SENSING
-          && (code == 8'h30 || code == 8'h60 || code == 8'h80 || code == 8'h90 || code == 8'hC0 || code == 8'hC4
-              || code == 8'hEF)) begin
+          && (code == CMD_READ_CONFIRM || code == CMD_ERASE || code == CMD_PROGRAM || code == CMD_READ_ID
+              || code == CMD_LOAD_CONSTANTS || code == CMD_UPDATE_SOURCE
+              || code == CMD_SET_FEATURES)) begin
         refuse(die, $sformatf("command %02xh in a cache read, before 3Fh or a status with ARDY", code));
         array[die] = IDLE;
       end
@@ -368,24 +411,26 @@ module flashtrain_nand_checker #(
 
   task perform(input integer die, input [7:0] code);
     begin
-      if (code != 8'h70 && code != 8'h78 && code != COPY) copied[die] = 0;
+      if (code != CMD_READ_STATUS && code != CMD_READ_STATUS_ENHANCED && code != COPY) copied[die] = 0;
       case (wide(code))
-        8'h00, 8'h05, 8'h06, 8'h60, 8'h78, 8'h80, 8'h85, 8'h90, 8'hC2, 8'hC4, 8'hC9, 8'hBC, 8'hBE, COPY: begin
+        CMD_READ, CMD_CHANGE_READ_COLUMN, CMD_CHANGE_READ_COLUMN_ENHANCED, CMD_ERASE, CMD_READ_STATUS_ENHANCED,
+        CMD_PROGRAM, CMD_CHANGE_WRITE_COLUMN, CMD_READ_ID, CMD_LOAD_GRADIENT, CMD_UPDATE_SOURCE, CMD_READ_COPY,
+        CMD_SUSPENDED_READ, CMD_SUSPENDED_READ_SELECT, COPY: begin
           waiting[die] = code;
           left[die] = address_cycles(code);
-          if (code != 8'h78 && code != 8'h85) opened[die] = NO_COMMAND;
+          if (code != CMD_READ_STATUS_ENHANCED && code != CMD_CHANGE_WRITE_COLUMN) opened[die] = NO_COMMAND;
           if (is_beside(code)) plane_selected[die] = 0;
-          if (code != 8'h85) loading[die] = 0;
+          if (code != CMD_CHANGE_WRITE_COLUMN) loading[die] = 0;
           if (code == COPY) command_start[die] = cycle - TWC + 1;
-          source[die] = code == 8'h00 && plane_selected[die] ? PAGE : NOTHING;
+          source[die] = code == CMD_READ && plane_selected[die] ? PAGE : NOTHING;
           out_from[die] = cycle + TWHR;
           out_column[die] = 0;
-          if (code == 8'h85) begin
-            if (opened[die] != 8'h80) unopened(die, code);
+          if (code == CMD_CHANGE_WRITE_COLUMN) begin
+            if (opened[die] != CMD_PROGRAM) unopened(die, code);
             check_run(die);
           end
         end
-        8'hEF:
+        CMD_SET_FEATURES:
         if (READ_LEVELS != 0) begin
           waiting[die] = code;
           left[die] = address_cycles(code);
@@ -397,7 +442,7 @@ module flashtrain_nand_checker #(
           refuse(die, "unknown command efh");
           ignoring[die] = 1;
         end
-        8'h70: begin
+        CMD_READ_STATUS: begin
           waiting[die] = code;
           loading[die] = 0;
           source[die] = STATUS;
@@ -405,12 +450,12 @@ module flashtrain_nand_checker #(
           out_column[die] = 0;
           trace_command(die, code);
         end
-        8'hFF: begin
+        CMD_RESET: begin
           forget_operations(die);
           busy_after[die] = cycle + TWB;
           trace_command(die, code);
         end
-        8'hBD: begin
+        CMD_SUSPENDED_READ_CONFIRM: begin
           if (beside_holds[die]) refuse(die, "command bdh before BFh has ended the read beside before");
           else if (beside[die] == 0) refuse(die, "command bdh without a page");
           else if (!beside_named[die]) begin
@@ -425,7 +470,7 @@ module flashtrain_nand_checker #(
           loading[die] = 0;
           trace_command(die, code);
         end
-        8'hBF: begin
+        CMD_SUSPENDED_READ_END: begin
           if (!beside_there[die]) refuse(die, "command bfh without a read beside that is known to be there");
           beside_holds[die] = 0;
           beside_there[die] = 0;
@@ -434,8 +479,8 @@ module flashtrain_nand_checker #(
           command_start[die] = cycle - TWC + 1;
           trace_command(die, code);
         end
-        8'hE0:
-        if (opened[die] == 8'h05 || opened[die] == 8'h06) begin
+        CMD_CHANGE_READ_COLUMN_CONFIRM:
+        if (opened[die] == CMD_CHANGE_READ_COLUMN || opened[die] == CMD_CHANGE_READ_COLUMN_ENHANCED) begin
           opened[die] = NO_COMMAND;
           source[die] = PAGE;
           plane_selected[die] = 1;
@@ -443,9 +488,9 @@ module flashtrain_nand_checker #(
           out_column[die] = 1;
           trace_command(die, code);
         end else unopened(die, code);
-        8'h30, 8'h32:
-        if (opened[die] == 8'h00) begin
-          if (code == 8'h30) begin
+        CMD_READ_CONFIRM, CMD_READ_MULTI_PLANE:
+        if (opened[die] == CMD_READ) begin
+          if (code == CMD_READ_CONFIRM) begin
             sensed[die] = 0;
             cached[die] = planes[die];
             reading[die] = 1;
@@ -453,8 +498,8 @@ module flashtrain_nand_checker #(
           end
           make_busy(die, code);
         end else unopened(die, code);
-        8'h35:
-        if (opened[die] == 8'h00) begin
+        CMD_COPYBACK_READ:
+        if (opened[die] == CMD_READ) begin
           if (planes[die] != only(plane[die])) refuse(die, "command 35h of several pages");
           sensed[die] = 0;
           cached[die] = 0;
@@ -464,26 +509,26 @@ module flashtrain_nand_checker #(
           source[die] = NOTHING;
           make_busy(die, code);
         end else unopened(die, code);
-        8'h31, 8'h3F: begin
-          if (opened[die] != 8'h00) command_start[die] = cycle - TWC + 1;
+        CMD_READ_CACHE, CMD_READ_CACHE_END: begin
+          if (opened[die] != CMD_READ) command_start[die] = cycle - TWC + 1;
           cache_read(die, code);
           make_busy(die, code);
         end
-        8'h10, 8'h11, 8'h15:
-        if (opened[die] == 8'h80) begin
+        CMD_PROGRAM_CONFIRM, CMD_PROGRAM_MULTI_PLANE, CMD_PROGRAM_CACHE:
+        if (opened[die] == CMD_PROGRAM) begin
           if (!loaded[die]) refuse(die, $sformatf("command %02xh without data", code));
           check_run(die);
-          if (code != 8'h11) array[die] = code == 8'h15 ? PROGRAMMING : IDLE;
+          if (code != CMD_PROGRAM_MULTI_PLANE) array[die] = code == CMD_PROGRAM_CACHE ? PROGRAMMING : IDLE;
           command_start[die] = cycle - TWC + 1;
           make_busy(die, code);
-        end else if (opened[die] == COPY && code == 8'h10) begin
+        end else if (opened[die] == COPY && code == CMD_PROGRAM_CONFIRM) begin
           array[die] = IDLE;
           make_busy(die, code);
         end else unopened(die, code);
-        8'hD0, 8'hD1:
-        if (opened[die] == 8'h60) make_busy(die, code);
+        CMD_ERASE_CONFIRM, CMD_ERASE_MULTI_PLANE:
+        if (opened[die] == CMD_ERASE) make_busy(die, code);
         else unopened(die, code);
-        8'hC0: begin
+        CMD_LOAD_CONSTANTS: begin
           waiting[die] = code;
           opened[die] = code;
           source[die] = NOTHING;
@@ -491,31 +536,32 @@ module flashtrain_nand_checker #(
           data_in_at(die, 0, cycle + TADL, 0);
           trace_command(die, code);
         end
-        8'hC1, 8'hC3:
-        if (opened[die] == code - 8'h01) begin
+        CMD_LOAD_CONSTANTS_CONFIRM, CMD_LOAD_GRADIENT_CONFIRM:
+        if (opened[die] == code - 8'd1) begin
           if (!loaded[die]) refuse(die, $sformatf("command %02xh without data", code));
-          else if (code == 8'hC1 && position[die] < HEADER_BYTES)
+          else if (code == CMD_LOAD_CONSTANTS_CONFIRM && position[die] < HEADER_BYTES)
             refuse(die, $sformatf("command c1h after %0d of the %0d bytes of a header", position[die], HEADER_BYTES));
-          else if (code == 8'hC3 && plane[die] == 0 && position[die] < DATA_BYTES + IDENTITIES_BYTES)
+          else if (code == CMD_LOAD_GRADIENT_CONFIRM && plane[die] == 0
+              && position[die] < DATA_BYTES + IDENTITIES_BYTES)
             refuse(die, $sformatf("command c3h of page 0 after %0d of the %0d bytes of a page and identities",
                                   position[die], DATA_BYTES + IDENTITIES_BYTES));
           check_run(die);
-          if (code == 8'hC3) gradients[die] = 1;
+          if (code == CMD_LOAD_GRADIENT_CONFIRM) gradients[die] = 1;
           opened[die] = NO_COMMAND;
           loading[die] = 0;
           command_start[die] = cycle - TWC + 1;
           trace_command(die, code);
         end else unopened(die, code);
-        8'hC5:
-        if (opened[die] == 8'hC4) begin
+        CMD_UPDATE_TARGET:
+        if (opened[die] == CMD_UPDATE_SOURCE) begin
           waiting[die] = code;
           left[die] = address_cycles(code);
         end else unopened(die, code);
-        8'hC6, 8'hC7:
-        if (opened[die] == 8'hC5) begin
-          if ((code == 8'hC7) != (plane[die] == PLANES - 1))
+        CMD_UPDATE_MULTI_PLANE, CMD_UPDATE:
+        if (opened[die] == CMD_UPDATE_TARGET) begin
+          if ((code == CMD_UPDATE) != (plane[die] == PLANES - 1))
             refuse(die, $sformatf("command %02xh after plane %0d of %0d", code, plane[die], PLANES));
-          if (code == 8'hC7) begin
+          if (code == CMD_UPDATE) begin
             if (!gradients[die]) refuse(die, "command c7h without gradients since the update before");
             gradients[die] = 0;
             updated[die] = 1;
@@ -524,19 +570,19 @@ module flashtrain_nand_checker #(
           end
           make_busy(die, code);
         end else unopened(die, code);
-        8'hC8: begin
+        CMD_UPDATE_END: begin
           if (!sequence_runs[die]) refuse(die, "command c8h without an update");
           sequence_runs[die] = 0;
           array[die] = PROGRAMMING;
           make_busy(die, code);
         end
-        8'hCB: begin
+        CMD_READ_STATISTICS: begin
           opened[die] = code;
           source[die] = NOTHING;
           loading[die] = 0;
         end
-        8'hCA, 8'hCC:
-        if (opened[die] == (code == 8'hCA ? 8'hC9 : 8'hCB)) begin
+        CMD_READ_COPY_CONFIRM, CMD_READ_STATISTICS_CONFIRM:
+        if (opened[die] == (code == CMD_READ_COPY_CONFIRM ? CMD_READ_COPY : CMD_READ_STATISTICS)) begin
           opened[die] = NO_COMMAND;
           source[die] = PAGE;
           position[die] = 0;
@@ -562,16 +608,17 @@ module flashtrain_nand_checker #(
   task make_busy(input integer die, input [7:0] code);
     begin
       case (code)
-        8'h32: chain[die] = 8'h00;
-        8'h11: chain[die] = 8'h80;
-        8'hD1: chain[die] = 8'h60;
-        8'hC6: chain[die] = 8'hC4;
+        CMD_READ_MULTI_PLANE: chain[die] = CMD_READ;
+        CMD_PROGRAM_MULTI_PLANE: chain[die] = CMD_PROGRAM;
+        CMD_ERASE_MULTI_PLANE: chain[die] = CMD_ERASE;
+        CMD_UPDATE_MULTI_PLANE: chain[die] = CMD_UPDATE_SOURCE;
         default: chain[die] = NO_COMMAND;
       endcase
       opened[die] = NO_COMMAND;
       loading[die] = 0;
-      takes_gradients[die] = code == 8'hC7;
-      senses[die] = code == 8'h30 || code == 8'h31 || code == 8'h32 || code == 8'h35 || code == 8'h3F;
+      takes_gradients[die] = code == CMD_UPDATE;
+      senses[die] = code == CMD_READ_CONFIRM || code == CMD_READ_CACHE || code == CMD_READ_MULTI_PLANE
+          || code == CMD_COPYBACK_READ || code == CMD_READ_CACHE_END;
       busy_after[die] = cycle + TWB;
       trace_command(die, code);
     end
@@ -579,16 +626,16 @@ module flashtrain_nand_checker #(
 
   task cache_read(input integer die, input [7:0] code);
     begin
-      if (sensed[die] == 0 && (cached[die] == 0 || code == 8'h3F))
+      if (sensed[die] == 0 && (cached[die] == 0 || code == CMD_READ_CACHE_END))
         refuse(die, $sformatf("command %02xh without a read before it", code));
-      else if (code == 8'h31 && opened[die] != 8'h00) begin
+      else if (code == CMD_READ_CACHE && opened[die] != CMD_READ) begin
         if (!reading[die]) refuse(die, "command 31h without a read that it continues");
         else if (page[die] + 1 == PAGES) refuse(die, "command 31h past the last page of the block");
         page[die] = page[die] + 1;
       end
       if (sensed[die] != 0) cached[die] = sensed[die];
-      sensed[die] = code == 8'h31 ? planes[die] : 0;
-      array[die] = code == 8'h31 ? SENSING : IDLE;
+      sensed[die] = code == CMD_READ_CACHE ? planes[die] : 0;
+      array[die] = code == CMD_READ_CACHE ? SENSING : IDLE;
       reading[die] = 1;
       output_of_plane(die, 0);
     end
@@ -620,26 +667,27 @@ module flashtrain_nand_checker #(
 
   task addressed(input integer die, input [7:0] code);
     begin
-      if (code != 8'h05 && code != 8'h85 && code != 8'h90 && code != 8'hEF) begin
+      if (code != CMD_CHANGE_READ_COLUMN && code != CMD_CHANGE_WRITE_COLUMN && code != CMD_READ_ID
+          && code != CMD_SET_FEATURES) begin
         if (address[die][39:16] >> ROW_BITS != 0)
           refuse(die, $sformatf("row address %06xh has more than %0d bits", address[die][39:16], ROW_BITS));
       end
-      if (address_cycles(code) == 5 || code == 8'h05 || code == 8'h85) begin
+      if (address_cycles(code) == 5 || code == CMD_CHANGE_READ_COLUMN || code == CMD_CHANGE_WRITE_COLUMN) begin
         if (column(die) >= PAGE_BYTES || column(die) % WORD_BYTES != 0)
           refuse(die, $sformatf("column %0d: it is a multiple of %0d below %0d", column(die), WORD_BYTES, PAGE_BYTES));
       end
       case (wide(code))
-        8'h00, 8'h60, 8'h80, 8'hC4: begin
+        CMD_READ, CMD_ERASE, CMD_PROGRAM, CMD_UPDATE_SOURCE: begin
           gather(die, code);
           opened[die] = code;
           source[die] = NOTHING;
-          if (code != 8'h00) reading[die] = 0;
-          if (code == 8'h80 || code == 8'hC4) begin
+          if (code != CMD_READ) reading[die] = 0;
+          if (code == CMD_PROGRAM || code == CMD_UPDATE_SOURCE) begin
             cached[die] = 0;
             sensed[die] = 0;
             plane_selected[die] = 0;
           end
-          if (code == 8'h80) begin
+          if (code == CMD_PROGRAM) begin
             data_in_at(die, column(die), cycle + TADL, 0);
             loaded[die] = 0;
           end
@@ -653,13 +701,13 @@ module flashtrain_nand_checker #(
           page[die] = row_page(die);
           opened[die] = code;
         end
-        8'hC2: begin
+        CMD_LOAD_GRADIENT: begin
           plane[die] = row_plane(die);
           opened[die] = code;
           data_in_at(die, 0, cycle + TADL, 0);
           loaded[die] = 0;
         end
-        8'hC5: begin
+        CMD_UPDATE_TARGET: begin
           if (row_plane(die) != plane[die])
             refuse(die, $sformatf("an update's source is on plane %0d, its target on plane %0d",
                                   plane[die], row_plane(die)));
@@ -668,7 +716,7 @@ module flashtrain_nand_checker #(
           target_page[die] = row_page(die);
           opened[die] = code;
         end
-        8'hBC: begin
+        CMD_SUSPENDED_READ: begin
           if (!beside_named[die]) beside[die] = 0;
           else begin
             if (beside[die][row_plane(die)])
@@ -680,7 +728,7 @@ module flashtrain_nand_checker #(
           beside_page[die] = row_page(die);
           beside_named[die] = 1;
         end
-        8'hBE: begin
+        CMD_SUSPENDED_READ_SELECT: begin
           if (!beside_there[die]) refuse(die, "command beh without a read beside that is known to be there");
           else if (!beside[die][row_plane(die)])
             refuse(die, $sformatf("command beh selects plane %0d, which was not read", row_plane(die)));
@@ -691,41 +739,42 @@ module flashtrain_nand_checker #(
           out_column[die] = 1;
           trace_command(die, code);
         end
-        8'hC9: begin
+        CMD_READ_COPY: begin
           if (!updated[die]) refuse(die, "command c9h without an update");
           plane[die] = row_plane(die);
           opened[die] = code;
         end
-        8'h05: begin
+        CMD_CHANGE_READ_COLUMN: begin
           if (!plane_selected[die]) refuse(die, "command 05h without a selected plane");
           position[die] = column(die);
           opened[die] = code;
         end
-        8'h06: begin
+        CMD_CHANGE_READ_COLUMN_ENHANCED: begin
           plane[die] = row_plane(die);
           if (!cached[die][plane[die]])
             refuse(die, $sformatf("command 06h selects plane %0d, which was not read", plane[die]));
           position[die] = column(die);
           opened[die] = code;
         end
-        8'h85: begin
+        CMD_CHANGE_WRITE_COLUMN: begin
           data_in_at(die, column(die), cycle + TCCS, 1);
-          loading[die] = opened[die] == 8'h80;
+          loading[die] = opened[die] == CMD_PROGRAM;
         end
-        8'hEF: begin
+        CMD_SET_FEATURES: begin
           if (address[die][39:32] != READ_LEVEL)
             refuse(die, $sformatf("feature %02xh, which there is not", address[die][39:32]));
           data_in_at(die, 0, cycle + TADL, 0);
           parameters[die] = PARAMETERS;
         end
-        8'h78, 8'h90: begin
-          source[die] = code == 8'h78 ? STATUS : ID;
+        CMD_READ_STATUS_ENHANCED, CMD_READ_ID: begin
+          source[die] = code == CMD_READ_STATUS_ENHANCED ? STATUS : ID;
           out_from[die] = cycle + TWHR;
           out_column[die] = 0;
         end
         default: ;
       endcase
-      if (code == 8'h78 || code == 8'h80 || code == 8'h85 || code == 8'h90 || code == 8'hC2 || code == 8'hEF)
+      if (code == CMD_READ_STATUS_ENHANCED || code == CMD_PROGRAM || code == CMD_CHANGE_WRITE_COLUMN
+          || code == CMD_READ_ID || code == CMD_LOAD_GRADIENT || code == CMD_SET_FEATURES)
         trace_command(die, code);
     end
   endtask
@@ -736,11 +785,11 @@ module flashtrain_nand_checker #(
       if (chain[die] == code) begin
         if (planes[die][plane[die]]) refuse(die, $sformatf("plane %0d twice in a multi-plane operation", plane[die]));
         // An erase has no page.
-        if (code != 8'h60 && row_page(die) != page[die])
+        if (code != CMD_ERASE && row_page(die) != page[die])
           refuse(die, $sformatf("page %0d after page %0d in a multi-plane operation", row_page(die), page[die]));
         planes[die][plane[die]] = 1;
       end else planes[die] = only(plane[die]);
-      if (code == 8'hC4 && plane[die] != 0 && !planes[die][plane[die]-1])
+      if (code == CMD_UPDATE_SOURCE && plane[die] != 0 && !planes[die][plane[die]-1])
         refuse(die, $sformatf("an update of plane %0d before plane %0d", plane[die], plane[die] - 1));
       page[die] = row_page(die);
     end
@@ -772,7 +821,7 @@ module flashtrain_nand_checker #(
 
   // One in each beat, twice: at both edges of DQS. The last one makes the die busy.
   task see_parameter(input integer die);
-    if (!ignoring[die] && waiting[die] == 8'hEF) begin
+    if (!ignoring[die] && waiting[die] == CMD_SET_FEATURES) begin
       if (parameters[die] == 0) begin
         if (loading[die]) refuse(die, $sformatf("more than %0d parameters of a feature", PARAMETERS));
         loading[die] = 0;
@@ -788,7 +837,7 @@ module flashtrain_nand_checker #(
 
   task data_in_end(input integer die);
     begin
-      if (!ignoring[die] && waiting[die] != 8'hEF) begin
+      if (!ignoring[die] && waiting[die] != CMD_SET_FEATURES) begin
         loaded[die] = 1;
         advance(die, "data in");
       end
@@ -851,16 +900,17 @@ module flashtrain_nand_checker #(
   endtask
 
   function while_busy(input integer die, input [7:0] code);
-    while_busy = code == 8'h70 || code == 8'h78 || code == 8'hFF || is_beside(code)
-        || takes_gradients[die] && (code == 8'hC2 || code == 8'hC3);
+    while_busy = code == CMD_READ_STATUS || code == CMD_READ_STATUS_ENHANCED || code == CMD_RESET || is_beside(code)
+        || takes_gradients[die] && (code == CMD_LOAD_GRADIENT || code == CMD_LOAD_GRADIENT_CONFIRM);
   endfunction
 
   function is_beside(input [7:0] code);
-    is_beside = code >= 8'hBC && code <= 8'hBF;
+    is_beside = code >= CMD_SUSPENDED_READ && code <= CMD_SUSPENDED_READ_END;
   endfunction
 
   function within_sequence(input [7:0] code);
-    within_sequence = code == 8'h70 || code == 8'h78 || code == 8'hFF || code >= 8'hC2 && code <= 8'hCC;
+    within_sequence = code == CMD_READ_STATUS || code == CMD_READ_STATUS_ENHANCED || code == CMD_RESET
+        || code >= CMD_LOAD_GRADIENT && code <= CMD_READ_STATISTICS_CONFIRM;
   endfunction
 
   // So that Verilator compares one after the other. Of a narrow case it makes a tree, with copies of what is done
@@ -873,8 +923,11 @@ module flashtrain_nand_checker #(
   function confirms(input [7:0] code);
     /* verilator no_inline_task */
     case (code)
-      8'h10, 8'h11, 8'h15, 8'h30, 8'h31, 8'h32, 8'h35, 8'h3F, 8'h85, 8'hD0, 8'hD1, 8'hE0,
-      8'hBD, 8'hC1, 8'hC3, 8'hC5, 8'hC6, 8'hC7, 8'hCA, 8'hCC: confirms = 1;
+      CMD_PROGRAM_CONFIRM, CMD_PROGRAM_MULTI_PLANE, CMD_PROGRAM_CACHE, CMD_READ_CONFIRM, CMD_READ_CACHE,
+      CMD_READ_MULTI_PLANE, CMD_COPYBACK_READ, CMD_READ_CACHE_END, CMD_CHANGE_WRITE_COLUMN, CMD_ERASE_CONFIRM,
+      CMD_ERASE_MULTI_PLANE, CMD_CHANGE_READ_COLUMN_CONFIRM,
+      CMD_SUSPENDED_READ_CONFIRM, CMD_LOAD_CONSTANTS_CONFIRM, CMD_LOAD_GRADIENT_CONFIRM, CMD_UPDATE_TARGET,
+          CMD_UPDATE_MULTI_PLANE, CMD_UPDATE, CMD_READ_COPY_CONFIRM, CMD_READ_STATISTICS_CONFIRM: confirms = 1;
       default: confirms = 0;
     endcase
   endfunction
@@ -882,10 +935,11 @@ module flashtrain_nand_checker #(
   function integer address_cycles(input [7:0] code);
     /* verilator no_inline_task */
     case (code)
-      8'h00, 8'h06, 8'h80, COPY: address_cycles = 5;
-      8'h60, 8'h78, 8'hBC, 8'hBE, 8'hC2, 8'hC4, 8'hC5, 8'hC9: address_cycles = 3;
-      8'h05, 8'h85: address_cycles = 2;
-      8'h90, 8'hEF: address_cycles = 1;
+      CMD_READ, CMD_CHANGE_READ_COLUMN_ENHANCED, CMD_PROGRAM, COPY: address_cycles = 5;
+      CMD_ERASE, CMD_READ_STATUS_ENHANCED, CMD_SUSPENDED_READ, CMD_SUSPENDED_READ_SELECT, CMD_LOAD_GRADIENT,
+          CMD_UPDATE_SOURCE, CMD_UPDATE_TARGET, CMD_READ_COPY: address_cycles = 3;
+      CMD_CHANGE_READ_COLUMN, CMD_CHANGE_WRITE_COLUMN: address_cycles = 2;
+      CMD_READ_ID, CMD_SET_FEATURES: address_cycles = 1;
       default: address_cycles = 0;
     endcase
   endfunction
@@ -898,12 +952,13 @@ module flashtrain_nand_checker #(
   endfunction
 
   function [7:0] spelled(input [7:0] code);
-    spelled = code == COPY ? 8'h85 : code;
+    spelled = code == COPY ? CMD_CHANGE_WRITE_COLUMN : code;
   endfunction
 
   // Fields of the address, after the last of its cycles.
   function integer column(input integer die);
-    column = waiting[die] == 8'h05 || waiting[die] == 8'h85 ? address[die][39:24] : address[die][15:0];
+    column = waiting[die] == CMD_CHANGE_READ_COLUMN
+        || waiting[die] == CMD_CHANGE_WRITE_COLUMN ? address[die][39:24] : address[die][15:0];
   endfunction
 
   function integer row_page(input integer die);

@@ -6,8 +6,8 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from flashtrain.rtl.die import Die
 from flashtrain.rtl.die.array_port import words_per_page
+from flashtrain.rtl.lib.shared import SharedModule
 from flashtrain.rtl.nand_bus import NandBus
-from flashtrain.rtl.shared import SharedModule
 from flashtrain.spec import FmsConfig
 
 
@@ -24,9 +24,9 @@ class DieUnit(wiring.Component):
     Members
     -------
     pins : In(NandBus(1))
-    cycle : In(64)            number of this clock; stamps messages and events
+    cycle : In(64)            number of this cycle; stamps messages and events
     channel, die : In(8)      where it is, for the same
-    resting : Out(1)          while CE_n has been high for some clocks, nothing changes before cycle `wake`
+    resting : Out(1)          while CE_n has been high for some cycles, nothing changes before cycle `wake`
     wake : Out(64)
     violations : Out(32)      how often the array refused something
     """

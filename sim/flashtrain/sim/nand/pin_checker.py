@@ -13,7 +13,7 @@ class PinChecker(wiring.Component):
     Members
     -------
     ce_n, cle, ale, we, dqs_o, re, dq_o, dqs_i, dq_i, rb_n : In   as in `NandBus`
-    cycle : In(64)        number of this clock; stamps messages and events
+    cycle : In(64)        number of this cycle; stamps messages and events
     channel : In(8)       number of this channel, for the same
     hears : Out(1)        what is on `dq_i` with the next `dqs_i` matters
     violations : Out(32)  how often it refused something

@@ -6,13 +6,13 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtrain.host.device import STATE_STREAMS, Device, open_device
+from flashtrain.host.link import Link
+from flashtrain.host.queues.entries import CompletionEntry, defined_result
 from flashtrain.spec import FlashtrainError, FmsConfig, NodeTable
 from flashtrain.spec.registers import Control, Register
 from flashtrain.spec.streams import SINGLE_NODE, Retention
 
-from ..device import STATE_STREAMS, Device, open_device
-from ..entries import CompletionEntry, defined_result
-from ..link import Link
 from .random_commands import RandomCommands, RawCommand
 from .random_updates import random_step, state_nsids
 

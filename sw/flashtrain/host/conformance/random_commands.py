@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
+from flashtrain.host.queues.entries import raw_entry
+from flashtrain.host.streams.zone_info import ZoneInfo, report_bytes
 from flashtrain.spec import FmsConfig, NodeTable, Opcode, Port, Submission, ZoneAction, ZoneState
 from flashtrain.spec.identity import RestoreAction
 
-from ..entries import raw_entry
-from ..zone_info import ZoneInfo, report_bytes
 from .random_updates import Fields, RandomUpdates, state_nsids
 
 _WEIGHTS: dict[Opcode, int] = {

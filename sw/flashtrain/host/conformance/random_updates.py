@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from random import Random
 
+from flashtrain.host.device import STATE_STREAMS
+from flashtrain.host.state.state_stream import TileStep
 from flashtrain.numerics import Constants
 from flashtrain.spec import FmsConfig, NodeTable, Opcode
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode, SgdConstant
 from flashtrain.spec.update import Tile
-
-from ..device import STATE_STREAMS
-from ..state_stream import TileStep
 
 Fields = dict[str, int]
 

@@ -6,8 +6,8 @@ from flashtrain.spec import Access, FmsConfig, Opcode, Port, Status, ZoneAction,
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction, ReportHeader, Submission, ZoneReport
 
-from .request import Request
 from .streams import StreamSettings
+from .submission_entry import SubmissionEntry
 
 _OPCODES = frozenset(Opcode)
 _ACTIONS = frozenset(ZoneAction)
@@ -27,110 +27,110 @@ class Checker:
     streams: dict[int, StreamSettings]
     memory_bytes: int
 
-    def status(self, port: Port, request: Request) -> Status:
+    def status(self, port: Port, entry: SubmissionEntry) -> Status:
         """The status of the first check that fails, or success."""
-        if request.opcode not in _OPCODES:
+        if entry.opcode not in _OPCODES:
             return Status.INVALID_OPCODE
-        if request.fuse or (request.has_data and request.psdt != Submission.PSDT_SGL):
+        if entry.fuse or (entry.has_data and entry.psdt != Submission.PSDT_SGL):
             return Status.INVALID_FIELD
-        if request.nsid not in self.streams:
+        if entry.nsid not in self.streams:
             return Status.INVALID_NAMESPACE
-        if request.has_source and (request.source not in self.streams or request.source == request.nsid):
+        if entry.has_source and (entry.source not in self.streams or entry.source == entry.nsid):
             return Status.INVALID_NAMESPACE
-        stream = self.streams[request.nsid]
-        if not self._allowed(port, request):
+        stream = self.streams[entry.nsid]
+        if not self._allowed(port, entry):
             return Status.ACCESS_DENIED
-        if not self._fields_valid(request):
+        if not self._fields_valid(entry):
             return Status.INVALID_FIELD
-        if request.has_data and (status := self._data_pointer(request)):
+        if entry.has_data and (status := self._data_pointer(entry)):
             return status
-        if not self._inside(request, stream):
+        if not self._inside(entry, stream):
             return Status.LBA_OUT_OF_RANGE
         return Status.SUCCESS
 
-    def _inside(self, request: Request, stream: StreamSettings) -> bool:
+    def _inside(self, entry: SubmissionEntry, stream: StreamSettings) -> bool:
         """Whether the zone that it names exists."""
         g = self.config.geometry
-        if request.opcode == Opcode.INSPECT:
-            return request.slba // g.zone_size < g.blocks
-        if request.restores_zone:
-            return request.slba > 0 and (request.slba - 1) // g.zone_size < stream.zones
-        return not request.names_zone or request.slba // g.zone_size < stream.zones
+        if entry.opcode == Opcode.INSPECT:
+            return entry.slba // g.zone_size < g.blocks
+        if entry.restores_zone:
+            return entry.slba > 0 and (entry.slba - 1) // g.zone_size < stream.zones
+        return not entry.names_zone or entry.slba // g.zone_size < stream.zones
 
-    def _allowed(self, port: Port, request: Request) -> bool:
-        if request.recovers:
+    def _allowed(self, port: Port, entry: SubmissionEntry) -> bool:
+        if entry.recovers:
             return port is Port.HOST
-        if not self.streams[request.nsid].access[port] & _needed(request.opcode):
+        if not self.streams[entry.nsid].access[port] & _needed(entry.opcode):
             return False
-        if not request.has_source:
+        if not entry.has_source:
             return True
-        of_source = Access.APPEND if request.commits else Access.READ
-        return bool(self.streams[request.source].access[port] & of_source)
+        of_source = Access.APPEND if entry.commits else Access.READ
+        return bool(self.streams[entry.source].access[port] & of_source)
 
-    def _fields_valid(self, request: Request) -> bool:
+    def _fields_valid(self, entry: SubmissionEntry) -> bool:
         g = self.config.geometry
-        if request.moves_blocks and request.blocks > self.config.max_blocks:
+        if entry.moves_blocks and entry.blocks > self.config.max_blocks:
             return False
-        to_start = request.manages_zone or request.opcode in (Opcode.ZONE_APPEND, Opcode.UPDATE)
-        if to_start and request.slba % g.zone_size:
+        to_start = entry.manages_zone or entry.opcode in (Opcode.ZONE_APPEND, Opcode.UPDATE)
+        if to_start and entry.slba % g.zone_size:
             return False
-        if request.serves_dies and request.blocks != g.channels * g.dies:
+        if entry.serves_dies and entry.blocks != g.channels * g.dies:
             return False
-        if request.has_source and self.streams[request.source].zones != self.streams[request.nsid].zones:
+        if entry.has_source and self.streams[entry.source].zones != self.streams[entry.nsid].zones:
             return False
-        match request.opcode:
+        match entry.opcode:
             case Opcode.UPDATE:
                 return (
-                    1 <= request.pages <= g.planes
-                    and request.copies <= request.pages
-                    and request.rows >= 1
-                    and request.blocks == request.rows * g.channels * request.pages
+                    1 <= entry.pages <= g.planes
+                    and entry.copies <= entry.pages
+                    and entry.rows >= 1
+                    and entry.blocks == entry.rows * g.channels * entry.pages
                 )
             case Opcode.RESTORE:
-                return self._restore_valid(request)
+                return self._restore_valid(entry)
             case Opcode.GENERATION:
-                return request.action in _GENERATION_ACTIONS
+                return entry.action in _GENERATION_ACTIONS
             case Opcode.ZONE_MANAGEMENT_SEND:
-                return request.action in _ACTIONS
+                return entry.action in _ACTIONS
             case Opcode.ZONE_RETIRE:
-                return request.action in (ZoneState.READ_ONLY, ZoneState.OFFLINE)
+                return entry.action in (ZoneState.READ_ONLY, ZoneState.OFFLINE)
             case Opcode.ZONE_MANAGEMENT_RECEIVE:
                 return (
-                    request.action == ZoneReport.REPORT_ZONES
-                    and request.report_options == _ALL_ZONES
-                    and request.report_bytes >= ReportHeader.BYTES
+                    entry.action == ZoneReport.REPORT_ZONES
+                    and entry.report_options == _ALL_ZONES
+                    and entry.report_bytes >= ReportHeader.BYTES
                 )
         return True
 
-    def _restore_valid(self, request: Request) -> bool:
+    def _restore_valid(self, entry: SubmissionEntry) -> bool:
         g = self.config.geometry
-        match request.action:
+        match entry.action:
             case RestoreAction.ZONE:
-                return request.physical < g.zones and request.restored_state in _RESTORED_STATES
+                return entry.physical < g.zones and entry.restored_state in _RESTORED_STATES
             case RestoreAction.PHYSICAL:
-                return request.physical < g.blocks
+                return entry.physical < g.blocks
             case RestoreAction.BLOCK:
                 return (
-                    request.physical < g.blocks
-                    and request.channel < g.channels
-                    and request.die < g.dies
-                    and request.plane < g.planes
-                    and request.spare < g.spare_blocks
+                    entry.physical < g.blocks
+                    and entry.channel < g.channels
+                    and entry.die < g.dies
+                    and entry.plane < g.planes
+                    and entry.spare < g.spare_blocks
                 )
-        return request.action in _RESTORE_ACTIONS
+        return entry.action in _RESTORE_ACTIONS
 
-    def _data_pointer(self, request: Request) -> Status:
+    def _data_pointer(self, entry: SubmissionEntry) -> Status:
         page_bytes = self.config.geometry.page_bytes
-        expected, alignment = request.blocks * page_bytes, page_bytes
-        if not request.moves_blocks:
-            expected, alignment = request.report_bytes, _REPORT_ALIGNMENT
-        if request.sgl_type != _SGL_DATA_BLOCK:
+        expected, alignment = entry.blocks * page_bytes, page_bytes
+        if not entry.moves_blocks:
+            expected, alignment = entry.report_bytes, _REPORT_ALIGNMENT
+        if entry.sgl_type != _SGL_DATA_BLOCK:
             return Status.SGL_TYPE_INVALID
-        if request.length != expected:
+        if entry.length != expected:
             return Status.SGL_LENGTH_INVALID
-        if request.address % alignment:
+        if entry.address % alignment:
             return Status.SGL_GRANULARITY_INVALID
-        if request.address + request.length > self.memory_bytes:
+        if entry.address + entry.length > self.memory_bytes:
             return Status.DATA_TRANSFER_ERROR
         return Status.SUCCESS
 

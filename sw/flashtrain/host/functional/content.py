@@ -4,8 +4,8 @@ from flashtrain.spec import Opcode, Status, ZoneAction, ZoneState
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 
-from .request import Request
 from .storage import Storage
+from .submission_entry import SubmissionEntry
 from .zones import StreamZones
 
 _CHANGE_CONTENT = frozenset(
@@ -40,20 +40,20 @@ class StreamContent:
             if not zone.written:
                 self.storage.drop(index)
 
-    def condition(self, request: Request, source: "StreamContent | None") -> Status:
+    def condition(self, entry: SubmissionEntry, source: "StreamContent | None") -> Status:
         """Check 8 of `flashtrain.spec.nvme`; `source` is that of an update or a commit."""
-        resets_zones = request.opcode == Opcode.ZONE_MANAGEMENT_SEND and request.action == ZoneAction.RESET
-        if self.pinned and (resets_zones or request.opcode in _CHANGE_CONTENT):
+        resets_zones = entry.opcode == Opcode.ZONE_MANAGEMENT_SEND and entry.action == ZoneAction.RESET
+        if self.pinned and (resets_zones or entry.opcode in _CHANGE_CONTENT):
             return Status.NAMESPACE_WRITE_PROTECTED
-        restores = request.opcode == Opcode.RESTORE and request.action == RestoreAction.STREAM
+        restores = entry.opcode == Opcode.RESTORE and entry.action == RestoreAction.STREAM
         if restores and any(zone.state is not ZoneState.EMPTY for zone in self.zones.zones):
             return Status.COMMAND_SEQUENCE_ERROR
-        pins = request.opcode == Opcode.GENERATION and request.action == GenerationAction.PIN
-        if self.uncommitted and (pins or request.opcode == Opcode.READ):
+        pins = entry.opcode == Opcode.GENERATION and entry.action == GenerationAction.PIN
+        if self.uncommitted and (pins or entry.opcode == Opcode.READ):
             return Status.NAMESPACE_NOT_READY
         if source is None:
             return Status.SUCCESS
-        if request.opcode == Opcode.UPDATE:
+        if entry.opcode == Opcode.UPDATE:
             return Status.NAMESPACE_NOT_READY if source.uncommitted else Status.SUCCESS
         complete = all(
             own.written >= other.written

@@ -18,9 +18,9 @@ from .dies import Dies
 from .flash import Flash
 from .physical import PhysicalZones
 from .report import zone_report
-from .request import Request, parse
 from .storage import Storage
 from .streams import StreamSettings
+from .submission_entry import SubmissionEntry, parse
 from .zones import StreamZones, Zone
 
 
@@ -78,138 +78,136 @@ class Executor:
 
     def answer(self, port: Port, raw: bytes) -> Answer:
         """Check a 64-byte entry, and do what it asks for."""
-        request = parse(raw)
-        status, result = self._checker.status(port, request), 0
+        entry = parse(raw)
+        status, result = self._checker.status(port, entry), 0
         if status is Status.SUCCESS:
-            status, result = self._execute(request, self._contents[request.nsid])
+            status, result = self._execute(entry, self._contents[entry.nsid])
         self.counters[Counter.COMMANDS] += 1
         self.counters[Counter.ERRORS] += status is not Status.SUCCESS
-        return Answer(request.cid, status, result)
+        return Answer(entry.cid, status, result)
 
-    def _execute(self, request: Request, content: StreamContent) -> tuple[Status, int]:
-        if request.recovers != self.recovering:
-            status = Status.COMMAND_SEQUENCE_ERROR if request.recovers else Status.NAMESPACE_NOT_READY
+    def _execute(self, entry: SubmissionEntry, content: StreamContent) -> tuple[Status, int]:
+        if entry.recovers != self.recovering:
+            status = Status.COMMAND_SEQUENCE_ERROR if entry.recovers else Status.NAMESPACE_NOT_READY
             return status, 0
-        index, offset = divmod(request.slba, self._config.geometry.zone_size)
-        source = self._contents[request.source] if request.has_source else None
-        if status := content.condition(request, source):
+        index, offset = divmod(entry.slba, self._config.geometry.zone_size)
+        source = self._contents[entry.source] if entry.has_source else None
+        if status := content.condition(entry, source):
             return status, 0
-        match request.opcode:
+        match entry.opcode:
             case Opcode.ZONE_APPEND:
-                return self._append(request, content, index, None)
+                return self._append(entry, content, index, None)
             case Opcode.WRITE:
-                return self._append(request, content, index, offset)
+                return self._append(entry, content, index, offset)
             case Opcode.INSPECT:
-                return self._inspect(request, index, offset), 0
+                return self._inspect(entry, index, offset), 0
             case Opcode.RESTORE:
-                return self._restore(request, content), 0
+                return self._restore(entry, content), 0
             case Opcode.READ:
-                return self._read(request, content, index, offset), 0
+                return self._read(entry, content, index, offset), 0
             case Opcode.ZONE_MANAGEMENT_SEND:
-                return self._manage(request, content, index), 0
+                return self._manage(entry, content, index), 0
             case Opcode.ZONE_MANAGEMENT_RECEIVE:
-                return self._report(request, content, index), 0
+                return self._report(entry, content, index), 0
             case Opcode.ZONE_RETIRE:
-                return content.zones.retire(index, ZoneState(request.action)), 0
+                return content.zones.retire(index, ZoneState(entry.action)), 0
             case Opcode.STREAM_RESET:
                 content.reset()
             case Opcode.SET_CONSTANTS:
-                self._set_constants(request)
+                self._set_constants(entry)
             case Opcode.GET_STATISTICS:
-                self._get_statistics(request)
+                self._get_statistics(entry)
             case Opcode.UPDATE if source is not None:
-                return self._update(request, content, index, source)
+                return self._update(entry, content, index, source)
             case Opcode.GENERATION:
-                self._change_generation(GenerationAction(request.action), content, source)
+                self._change_generation(GenerationAction(entry.action), content, source)
         return Status.SUCCESS, 0  # a flush: everything is where it belongs
 
     def _append(
-        self, request: Request, content: StreamContent, index: int, offset: int | None
+        self, entry: SubmissionEntry, content: StreamContent, index: int, offset: int | None
     ) -> tuple[Status, int]:
         pointer = content.zones.zones[index].written
-        if status := content.zones.append(index, offset, request.blocks):
+        if status := content.zones.append(index, offset, entry.blocks):
             return status, 0
-        content.storage.append(index, pointer, self._data(request), content.generation)
-        self.counters[Counter.PAGES_APPENDED] += request.blocks
+        content.storage.append(index, pointer, self._data(entry), content.generation)
+        self.counters[Counter.PAGES_APPENDED] += entry.blocks
         self.counters[Counter.APPENDS] += 1
-        appended = request.opcode == Opcode.ZONE_APPEND
+        appended = entry.opcode == Opcode.ZONE_APPEND
         return Status.SUCCESS, index * self._config.geometry.zone_size + pointer if appended else 0
 
-    def _read(self, request: Request, content: StreamContent, index: int, offset: int) -> Status:
-        if status := content.zones.read(index, offset, request.blocks):
+    def _read(self, entry: SubmissionEntry, content: StreamContent, index: int, offset: int) -> Status:
+        if status := content.zones.read(index, offset, entry.blocks):
             return status
-        pages = content.storage.read(index, offset, request.blocks)
-        for target, page in zip(self._pages(request), pages, strict=True):
+        pages = content.storage.read(index, offset, entry.blocks)
+        for target, page in zip(self._pages(entry), pages, strict=True):
             if page is not None:
                 target[:] = page
         self.counters[Counter.PAGES_READ] += sum(page is not None for page in pages)
         self.counters[Counter.READS] += 1
         return Status.UNRECOVERED_READ_ERROR if any(page is None for page in pages) else Status.SUCCESS
 
-    def _inspect(self, request: Request, zone: int, offset: int) -> Status:
-        if offset + request.blocks > self._config.geometry.zone_capacity:
+    def _inspect(self, entry: SubmissionEntry, zone: int, offset: int) -> Status:
+        if offset + entry.blocks > self._config.geometry.zone_capacity:
             return Status.ZONE_BOUNDARY_ERROR
-        for number, target in enumerate(self._pages(request)):
+        for number, target in enumerate(self._pages(entry)):
             block = self.physical.block_of(zone, offset + number)
             target[:] = self.physical.flash.inspect(block, offset + number, self._raw())
         return Status.SUCCESS
 
-    def _restore(self, request: Request, content: StreamContent) -> Status:
-        match RestoreAction(request.action):
+    def _restore(self, entry: SubmissionEntry, content: StreamContent) -> Status:
+        match RestoreAction(entry.action):
             case RestoreAction.STREAM:
-                content.generation = request.generation
+                content.generation = entry.generation
             case RestoreAction.ZONE:
-                zone, last = divmod(request.slba - 1, self._config.geometry.zone_size)
-                state = ZoneState(request.restored_state)
-                if status := content.zones.restore(zone, state, last + 1, request.time):
+                zone, last = divmod(entry.slba - 1, self._config.geometry.zone_size)
+                state = ZoneState(entry.restored_state)
+                if status := content.zones.restore(zone, state, last + 1, entry.time):
                     return status
-                self.physical.use(request.physical, request.wear)
-                content.storage.restore(
-                    zone, content.generation, request.physical, request.sequence, request.wear
-                )
+                self.physical.use(entry.physical, entry.wear)
+                content.storage.restore(zone, content.generation, entry.physical, entry.sequence, entry.wear)
             case RestoreAction.PHYSICAL:
-                self.physical.use(request.physical, request.wear)
-                self.physical.release(request.physical)
+                self.physical.use(entry.physical, entry.wear)
+                self.physical.release(entry.physical)
             case RestoreAction.BLOCK:
                 g = self._config.geometry
-                column = g.lba(Place(0, 0, request.die, request.plane, request.channel))
-                self.physical.use_spare(request.physical, column, g.zones + request.spare)
+                column = g.lba(Place(0, 0, entry.die, entry.plane, entry.channel))
+                self.physical.use_spare(entry.physical, column, g.zones + entry.spare)
             case RestoreAction.END:
-                self.physical.sequence = request.sequence
+                self.physical.sequence = entry.sequence
                 self.recovering = False
         return Status.SUCCESS
 
-    def _manage(self, request: Request, content: StreamContent, index: int) -> Status:
-        action = ZoneAction(request.action)
-        if request.select_all and action is ZoneAction.RESET:
+    def _manage(self, entry: SubmissionEntry, content: StreamContent, index: int) -> Status:
+        action = ZoneAction(entry.action)
+        if entry.select_all and action is ZoneAction.RESET:
             content.reset()
             return Status.SUCCESS
-        if request.select_all:
+        if entry.select_all:
             return content.zones.manage_all(action)
         status = content.zones.manage(index, action)
         content.drop_empty()
         return status
 
-    def _set_constants(self, request: Request) -> None:
-        self._dies.set_constants(self._pages(request))
-        self.counters[Counter.PAGES_APPENDED] += request.blocks
+    def _set_constants(self, entry: SubmissionEntry) -> None:
+        self._dies.set_constants(self._pages(entry))
+        self.counters[Counter.PAGES_APPENDED] += entry.blocks
 
-    def _get_statistics(self, request: Request) -> None:
-        self._pages(request)[:] = self._dies.statistics()
-        self.counters[Counter.PAGES_READ] += request.blocks
+    def _get_statistics(self, entry: SubmissionEntry) -> None:
+        self._pages(entry)[:] = self._dies.statistics()
+        self.counters[Counter.PAGES_READ] += entry.blocks
 
     def _update(
-        self, request: Request, content: StreamContent, index: int, source: StreamContent
+        self, entry: SubmissionEntry, content: StreamContent, index: int, source: StreamContent
     ) -> tuple[Status, int]:
         g = self._config.geometry
         pointer = content.zones.zones[index].written
         zone, expired = source.zones.zones[index], source.zones.expired(index)
-        if status := content.zones.update(index, request.rows, zone, expired):
+        if status := content.zones.update(index, entry.rows, zone, expired):
             return status, 0
         row_blocks = g.channels * g.planes
-        gradients = self._pages(request).reshape(request.rows, request.pages, g.channels, g.page_bytes)
+        gradients = self._pages(entry).reshape(entry.rows, entry.pages, g.channels, g.page_bytes)
         nothing, faults = np.zeros(g.page_bytes, np.uint8), False
-        for row in range(request.rows):
+        for row in range(entry.rows):
             start = pointer + row * row_blocks
             pages = source.storage.read(index, start, row_blocks)
             lost = [
@@ -224,10 +222,10 @@ class Executor:
             content.storage.append_tiles(
                 index, start, _by_page(after.state, g.page_bytes), content.generation, lost * g.planes
             )
-            gradients[row, : request.copies] = _by_page(after.copies, g.page_bytes)[: request.copies]
+            gradients[row, : entry.copies] = _by_page(after.copies, g.page_bytes)[: entry.copies]
         content.uncommitted = True
-        self.counters[Counter.PAGES_APPENDED] += request.blocks
-        self.counters[Counter.PAGES_READ] += request.rows * g.channels * request.copies
+        self.counters[Counter.PAGES_APPENDED] += entry.blocks
+        self.counters[Counter.PAGES_READ] += entry.rows * g.channels * entry.copies
         return (Status.WRITE_FAULT, 0) if faults else (Status.SUCCESS, index * g.zone_size + pointer)
 
     def _change_generation(
@@ -240,18 +238,16 @@ class Executor:
         if not source.pinned:
             source.reset()
 
-    def _report(self, request: Request, content: StreamContent, first: int) -> Status:
-        report = zone_report(
-            content.zones, first, request.report_bytes, request.partial, self._config.geometry
-        )
-        self._memory[request.address : request.address + len(report)] = np.frombuffer(report, np.uint8)
+    def _report(self, entry: SubmissionEntry, content: StreamContent, first: int) -> Status:
+        report = zone_report(content.zones, first, entry.report_bytes, entry.partial, self._config.geometry)
+        self._memory[entry.address : entry.address + len(report)] = np.frombuffer(report, np.uint8)
         return Status.SUCCESS
 
-    def _data(self, request: Request) -> NDArray[np.uint8]:
-        return self._memory[request.address : request.address + request.length]
+    def _data(self, entry: SubmissionEntry) -> NDArray[np.uint8]:
+        return self._memory[entry.address : entry.address + entry.length]
 
-    def _pages(self, request: Request) -> NDArray[np.uint8]:
-        return self._data(request).reshape(request.blocks, -1)
+    def _pages(self, entry: SubmissionEntry) -> NDArray[np.uint8]:
+        return self._data(entry).reshape(entry.blocks, -1)
 
 
 def _by_channel(pages: NDArray[np.uint8]) -> NDArray[np.uint8]:

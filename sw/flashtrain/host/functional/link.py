@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtrain.host.errors import DeviceClosed, RegisterError
+from flashtrain.host.link import AFTER_POWER_CYCLE, LINKS, Link
 from flashtrain.spec import FmsConfig, Port
 from flashtrain.spec.bad_blocks import marked_pages
 from flashtrain.spec.errors import require
@@ -23,8 +25,6 @@ from flashtrain.spec.registers import (
     stream_register,
 )
 
-from ..errors import DeviceClosed, RegisterError
-from ..link import AFTER_POWER_CYCLE, Link
 from .executor import Executor
 from .flash import Flash
 from .queues import PortQueues
@@ -69,7 +69,7 @@ class FunctionalLink(Link):
         return self._memory
 
     @property
-    def clocks(self) -> int:
+    def cycles(self) -> int:
         return 0
 
     @property
@@ -84,10 +84,10 @@ class FunctionalLink(Link):
         now = self._registers[Register.TIME] + self.seconds - before
         self.write_register(Register.TIME, now % (1 << 32))
 
-    def wait(self, max_clocks: int | None = None) -> bool:
+    def wait(self, max_cycles: int | None = None) -> bool:
         return bool(self._interrupts & self._registers[Register.INTERRUPT_MASK])
 
-    def run(self, clocks: int) -> None:
+    def run(self, cycles: int) -> None:
         """Nothing: whatever could be done was done."""
 
     def power_cycle(self) -> None:
@@ -239,3 +239,6 @@ class FunctionalLink(Link):
     def _require_open(self) -> None:
         if self._closed:
             raise DeviceClosed("the Link is closed")
+
+
+LINKS["functional"] = FunctionalLink

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from flashtrain.host.errors import RegisterError
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.registers import (
     ID_VALUE,
@@ -14,8 +15,6 @@ from flashtrain.spec.registers import (
     port_register,
     stream_register,
 )
-
-from ..errors import RegisterError
 
 _MEMORY_BITS = 48
 

@@ -1,8 +1,7 @@
 """Layers of a neural network with explicit forward and backward passes, in NumPy.
 
-A layer keeps nothing between the passes. What its backward pass will need it returns from its forward pass as
-named arrays, and the caller is free to send them to flash and to bring them back. See `Layer` for the
-contract.
+A layer keeps nothing between the passes. Its forward pass returns the arrays for the backward pass by name.
+The caller may send them to flash and read them back. See `Layer` for the contract.
 """
 
 from flashtrain.training.layers.attention import LayerNorm, Positions, SelfAttention

@@ -12,7 +12,7 @@ from flashtrain.training.layers.loss import softmax
 
 @dataclass(frozen=True)
 class Positions(Layer):
-    """Adds one learned vector per token, by which the attention tells tokens apart. Saves nothing.
+    """Adds one learned vector per token, by which the attention distinguishes tokens. Saves nothing.
 
     Parameter: offset ``[tokens, width]``.
     """

@@ -1,7 +1,7 @@
 """Conv2d and MaxPool2d, on examples of shape ``[height, width, channels]``.
 
-Channels come last, so that a convolution is one matrix product over unrolled patches (im2col) with no
-transposition, and its result is C-contiguous as it is.
+Channels come last. A convolution is therefore one matrix product over unrolled patches (im2col) without a
+transposition, and its result is C-contiguous.
 """
 
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class Conv2d(Layer):
         return self._scatter(dy_rows @ parameters["weight"].T, x.shape), gradients
 
     def _patches(self, x: FloatArray) -> FloatArray:
-        """What the kernel sees at each output pixel: ``[batch * height * width, size * size * inputs]``."""
+        """The kernel's inputs at each output pixel: ``[batch * height * width, size * size * inputs]``."""
         batch, height, width, _ = x.shape
         margin = self.size // 2
         padded = np.pad(x, ((0, 0), (margin, margin), (margin, margin), (0, 0)))

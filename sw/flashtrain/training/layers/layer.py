@@ -15,13 +15,13 @@ class Layer(ABC):
     stateless:
 
     - ``forward(parameters, x)`` returns ``(y, saved)``. `saved` holds exactly the arrays that `saved_specs`
-      announces, each C-contiguous, so that an array and its copy from storage are the same in memory too.
+      describes, each C-contiguous. An array and its copy from storage are then the same in memory too.
     - ``backward(parameters, saved, dy)`` returns ``(dx, gradients)``, with one gradient per parameter, of its
       shape.
 
-    Both compute in the dtype of `x` (float32 in training; tests use float64), neither changes an argument,
-    and both run the same operations in the same order every time: equal arguments give equal results, to the
-    last bit.
+    Both compute in the dtype of `x` (float32 in training; tests use float64). Neither changes an argument.
+    Both execute the same operations in the same order every time. Equal arguments therefore give equal
+    results, to the last bit.
     """
 
     def parameter_shapes(self) -> dict[str, Shape]:
@@ -38,7 +38,7 @@ class Layer(ABC):
 
     @abstractmethod
     def saved_specs(self, batch: int, input_shape: Shape) -> dict[str, ArraySpec]:
-        """What `forward` will return as `saved` for `batch` examples of `input_shape`."""
+        """Specs of the arrays `saved` that `forward` returns for `batch` examples of `input_shape`."""
 
     @abstractmethod
     def forward(self, parameters: Arrays, x: FloatArray) -> tuple[FloatArray, Arrays]: ...

@@ -20,6 +20,7 @@ class Adam(Optimizer):
     weight_decay: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         at_least_zero("learning_rate", self.learning_rate)
         below_one("beta1", self.beta1)
         below_one("beta2", self.beta2)

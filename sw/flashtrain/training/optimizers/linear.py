@@ -12,9 +12,11 @@ from .optimizer import Optimizer, finite
 class Linear(Optimizer):
     """``m = m_m * m + m_g * g;  w = w_w * w + w_m * m + w_g * g`` with the new m.
 
-    For example: momentum with dampening (``m_m = momentum, m_g = 1 - dampening, w_m = -lr``), gradients
-    accumulated in m over micro-batches (``m_m = m_g = 1``), or in w the average of weights that are sent as g
-    (``w_w = d, w_g = 1 - d``).
+    Examples:
+
+    - momentum with dampening: ``m_m = momentum, m_g = 1 - dampening, w_m = -lr``
+    - gradients accumulated in m over micro-batches: ``m_m = m_g = 1``
+    - in w, the average of weights that are sent as g: ``w_w = d, w_g = 1 - d``
     """
 
     m_m: float = 0.0
@@ -24,6 +26,7 @@ class Linear(Optimizer):
     w_g: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for field in fields(self):
             finite(field.name, getattr(self, field.name))
 

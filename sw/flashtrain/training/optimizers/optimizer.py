@@ -1,12 +1,14 @@
-"""What optimizers have in common: checked hyperparameters, constants of a step, a step as a pure function."""
+"""The base of all optimizers: checked hyperparameters, constants of a step, a step as a pure function."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import isfinite, isinf
+from numbers import Real
 
 import numpy as np
 
 from flashtrain.numerics import Constants, HyperparameterError, update
+from flashtrain.numerics.constants import float32
 from flashtrain.spec.optimizer import PROGRAMS, OptimizerCode, Program
 from flashtrain.training.arrays import Array, Arrays, FloatArray
 
@@ -21,6 +23,11 @@ class Optimizer(ABC):
     Steps are pure functions: nothing is kept between them, and no argument is changed. Hyperparameters that
     are not finite or out of range raise `HyperparameterError`.
     """
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = number(field.name, getattr(self, field.name))
+            object.__setattr__(self, field.name, value)
 
     @property
     def name(self) -> str:
@@ -42,16 +49,19 @@ class Optimizer(ABC):
         return tuple(name for name, output in (("m", program.m), ("v", program.v)) if output is not None)
 
     def constants(self, t: int, unscale: float = 1.0, clip: float = 1.0) -> Constants:
-        """What is broadcast for iteration `t`, which counts from 1.
+        """The constants that are broadcast for iteration `t`, which counts from 1.
 
-        `unscale` and `clip` multiply the gradient: the inverse of the loss scale, and what brings the norm of
-        the gradients below its limit.
+        Two factors multiply the gradient. `unscale` is the inverse of the loss scale; `clip` brings the norm
+        of the gradients below its limit.
         """
         if not isinstance(t, int | np.integer) or t < 1:
             raise HyperparameterError(f"iteration is {t!r}; expected an integer, 1 or more")
+        unscale, clip = number("unscale", unscale), number("clip", clip)
         positive("unscale", unscale)
         at_least_zero("clip", clip)
         finite("unscale * clip", unscale * clip)
+        if clip and not unscale * clip:
+            raise HyperparameterError(f"unscale * clip is {unscale!r} * {clip!r}, which rounds to 0")
         return self._constants(t, unscale * clip)
 
     @abstractmethod
@@ -72,6 +82,22 @@ class Optimizer(ABC):
     def initial_state(self, w: FloatArray) -> State:
         """State before the first step: zeros."""
         return {name: np.zeros_like(w) for name in self.state_names}
+
+
+def number(name: str, value: float) -> float:
+    """`value` as a float; `HyperparameterError` unless it is a real number that does not round to 0.
+
+    NumPy scalars become the float that they equal: what is computed from them is in double precision.
+    """
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise HyperparameterError(f"{name} is {value!r} ({type(value).__name__}); expected a number")
+    try:
+        exact = float(value)
+    except OverflowError:
+        raise HyperparameterError(f"{name} is too large for a float; expected a finite number") from None
+    if abs(exact) < 1:
+        float32(name, exact)  # refuses what rounds to 0
+    return value if isinstance(value, int) else exact
 
 
 def finite(name: str, value: float) -> None:

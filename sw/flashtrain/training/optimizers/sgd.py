@@ -16,6 +16,7 @@ class SGD(Optimizer):
     weight_decay: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         at_least_zero("learning_rate", self.learning_rate)
         at_least_zero("weight_decay", self.weight_decay)
 
@@ -36,6 +37,7 @@ class Momentum(Optimizer):
     weight_decay: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         at_least_zero("learning_rate", self.learning_rate)
         at_least_zero("momentum", self.momentum)
         at_least_zero("weight_decay", self.weight_decay)

@@ -8,8 +8,8 @@ there, if the core updates them, and else in the streams of optimizer state.
 Names of tensors: ``input/images``, ``input/labels``, ``activation/<layer>/<saved array>``,
 ``weights/<layer>``, ``gradient/<layer>``, ``trained/<layer>``; ``state/<layer>/<state array>`` if the core
 updates, ``constants`` if the dies do. Weights, gradients, states and trained weights of a layer are one
-packed vector each (`arrays.pack`): every byte of them goes the same way at the same time, and few large
-tensors waste less of their last block. Gradients and constants are never stored.
+packed vector each (`arrays.pack`). All its bytes move together, and few large tensors waste less of their
+last block. Gradients and constants are never stored.
 """
 
 from math import prod
@@ -62,11 +62,10 @@ def trained_name(layer: str) -> str:
 def training_sequence(
     network: Network, batch: int, optimizer: Optimizer, update: UpdatePlace = UpdatePlace.DIE
 ) -> TrainingSequence:
-    """The sequence in which every tensor goes to its stream as soon as it exists, and comes back when it is
-    needed.
+    """The sequence that appends every tensor as soon as it exists, and reads it when it is needed.
 
     Weights are read for the forward pass and again for the backward pass. Activations are appended in the
-    forward pass, read in reverse in the backward pass, and dropped by a reset of their stream at the end of
+    forward pass and read in reverse in the backward pass. A reset of their stream drops them at the end of
     the iteration. The core updates a layer as soon as it has its gradient, the dies all layers at the end.
     """
     parts = [_LayerPart(name, layer, batch, network, optimizer, update) for name, layer in network.layers]

@@ -20,6 +20,7 @@ from flashtrain.training.sequence.steps import (
     Update,
     UpdatePlace,
     defines,
+    processor_of,
     uses,
 )
 
@@ -37,11 +38,16 @@ class TrainingSequence:
     iteration. Steps are listed in an order in which they can be carried out one by one. Two steps may overlap
     or change places if they share no tensor and no reset, and if they are not both compute steps.
 
-    A tensor is in memory from the step that defines it (a read, or a compute step that gives it) to the last
-    step that uses it before it is defined again; an update on the dies leaves no old weights there. Raises
-    `SequenceError`, naming phase and step, if a step names an unknown tensor, if its port has no right to
-    what it does, if it uses what is not in memory, or reads what is not stored. The state stream is
-    initialised once, in the prologue, and nothing but updates of all of it changes it.
+    A read, or a compute step with the tensor as a result, defines a tensor. It is in memory from there to the
+    last use before its next definition; an update on the dies leaves no old weights there. Host and core have
+    separate memories, and tensors pass between them through streams alone. The state stream is initialised
+    once, in the prologue, and only updates of all of it change it.
+
+    Raises `SequenceError`, with phase and step, in these cases:
+
+    - A step names an unknown tensor.
+    - A step's port has no right to its operation.
+    - A step uses a tensor that is not in memory, or reads one that is not stored.
     """
 
     network: str
@@ -67,7 +73,7 @@ class TrainingSequence:
 
     @cached_property
     def state(self) -> Initialise | None:
-        """What makes the state stream, if there is one."""
+        """The step that initialises the state stream, if there is one."""
         return next((step for step in self.prologue if isinstance(step, Initialise)), None)
 
     @property
@@ -91,12 +97,21 @@ def last_uses(steps: list[Step]) -> list[tuple[str, ...]]:
     return dying[::-1]
 
 
+def _memory_of(step: Step) -> Port:
+    """The port in whose memory the tensors are that a step uses and defines."""
+    match step:
+        case Compute():
+            return processor_of(step.operation)
+        case _:
+            return step.port
+
+
 class _Check:
-    """Walks through a sequence, with what is in memory and what is stored at each step."""
+    """Goes through a sequence, with the tensors in each memory and those stored at each step."""
 
     def __init__(self, sequence: TrainingSequence) -> None:
         self.sequence = sequence
-        self.memory: set[str] = set()
+        self.memory: dict[Port, set[str]] = {port: set() for port in Port}
         self.stored: set[str] = set()
 
     def run(self) -> None:
@@ -114,7 +129,7 @@ class _Check:
             if name not in self.sequence.by_name:
                 raise SequenceError(f"{where}: no tensor is called {name}")
         for name in uses(step):
-            if name not in self.memory:
+            if not any(name in memory for memory in self.memory.values()):
                 raise SequenceError(f"{where}: uses {name}, which is not in memory")
         match step:
             case Append():
@@ -136,7 +151,22 @@ class _Check:
                 self._initialise(where, step)
             case Update():
                 self._update(where, step)
-        self.memory.update(defines(step))
+        self._move(where, step)
+
+    def _move(self, where: str, step: Step) -> None:
+        """Tensors in and out of the memory of the step's port."""
+        port = _memory_of(step)
+        own, other = self.memory[port], self.memory[Port.HOST if port is Port.CORE else Port.CORE]
+        for name in uses(step):
+            if name not in own:
+                owner = "core" if port is Port.HOST else "host"
+                raise SequenceError(
+                    f"{where}: uses {name}, which only the {owner} has in memory; "
+                    f"expected a read of it by the {port.name.lower()} port before"
+                )
+        if isinstance(step, Compute):
+            other.difference_update(step.gives)  # these are versions before
+        own.update(defines(step))
 
     def _initialise(self, where: str, step: Initialise) -> None:
         self._permit(where, step.port, Access.APPEND, StreamRole.STATE)
@@ -165,7 +195,8 @@ class _Check:
         for name, spec in (*expected, (step.constants, CONSTANTS_SPEC)):
             if specs[name] != spec:
                 raise SequenceError(f"{where}: {name} is {specs[name]}, expected {spec}")
-        self.memory.difference_update(step.tensors)
+        for of_port in self.memory.values():
+            of_port.difference_update(step.tensors)
 
     def _stream(self, where: str, tensor: str) -> StreamRole:
         role = self.sequence.by_name[tensor].stream

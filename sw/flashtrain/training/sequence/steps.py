@@ -10,7 +10,7 @@ from flashtrain.training.arrays import ArraySpec
 
 
 class UpdatePlace(StrEnum):
-    """Who updates the weights."""
+    """The place where the weights are updated."""
 
     DIE = "die"
     """The dies, where weights and optimizer state stay: gradients go in."""
@@ -24,7 +24,7 @@ class UpdatePlace(StrEnum):
 
 
 class StreamRole(StrEnum):
-    """What a stream is for."""
+    """The role of a stream."""
 
     INPUTS = "inputs"
     ACTIVATIONS = "activations"
@@ -40,7 +40,7 @@ class StreamRole(StrEnum):
 
 
 class Operation(StrEnum):
-    """What a compute step does. What it takes and gives besides tensors is between it and its neighbours."""
+    """The operation of a compute step. Neighbouring steps also exchange data that is no tensor."""
 
     INITIALISE = "initialise"
     """Gives fresh weights of a layer, and optimizer state if the core updates it."""
@@ -144,6 +144,11 @@ class Update:
 
 
 Step = Append | Read | Reset | Compute | Initialise | Update
+
+
+def processor_of(operation: Operation) -> Port:
+    """The port whose processor carries out the operation: its memory is apart from the other's."""
+    return Port.HOST if operation in (Operation.LOAD, Operation.COLLECT) else Port.CORE
 
 
 def uses(step: Step) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
-"""What a training command sequence asks of the flash: traffic per stream, as numbers and as a table."""
+"""Traffic of a training command sequence per stream, as numbers and as a table."""
 
 from dataclasses import dataclass
 
-from flashtrain.host.tensor_group import PlacedGroup, TensorGroup, place
+from flashtrain.host.state.tensor_group import PlacedGroup, TensorGroup, place
 from flashtrain.spec.config import FmsConfig
 from flashtrain.training.sequence.sequence import TrainingSequence
 from flashtrain.training.sequence.steps import (
@@ -21,9 +21,9 @@ from flashtrain.training.sequence.steps import (
 class StreamTraffic:
     """Traffic of one stream in some steps.
 
-    Tensors and commands are counted one by one; bytes are those of the tensors, stored bytes include the
-    padding of each tensor to whole logical blocks, and for the state stream the optimizer's state. Updates
-    happen on the dies: gradients go in, and so many tiles are sensed and programmed.
+    Tensors and commands are counted one by one. Bytes are those of the tensors. Stored bytes include the
+    padding of each tensor to whole logical blocks; in the state stream they include the optimizer's state.
+    The dies execute the updates: gradients go in, and tiles are sensed and programmed.
     """
 
     stream: StreamRole

@@ -1,0 +1,1 @@
+"""The NAND bus of a channel: arbiter, command and address cycles, data beats, timing."""

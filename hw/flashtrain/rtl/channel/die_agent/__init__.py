@@ -1,0 +1,1 @@
+"""The agent of a die: programs, reads, erases and updates, as bus operations."""

@@ -1,0 +1,397 @@
+"""Reads pages from a die: senses them in sets, ahead of their output."""
+
+from amaranth import Cat, Module, Mux, Signal
+from amaranth.lib import enum, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.rtl.layouts import DieRead
+from flashtrain.rtl.lib.timer import Timer
+from flashtrain.spec import FmsConfig, NandTiming
+from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.nand import BusOp, DieStatus
+from flashtrain.spec.timing import ns
+
+from .read_sets import ReadSets
+from .ready_poller import PollLimit
+from .unit_scheduler import bus_ports
+
+
+class ReadWait(enum.Enum, shape=3):
+    """The waits of a reader."""
+
+    NEXT_PLANE = 0
+    SENSE = 1
+    CACHE = 2  # a cache command
+    SUSPENDED = 3  # a suspended read that starts at once
+    SUSPENDED_NEXT = 4  # one that starts within tADV of the end of the suspended read before
+    ADVANCE = 5  # tADV itself
+    AGAIN = 6  # the next poll after one that came too early
+    CHANGE_COLUMN = 7
+
+
+_WAITS = {
+    ReadWait.NEXT_PLANE: ("twb", "tdbsy"),
+    ReadWait.SENSE: ("twb", "tr"),
+    ReadWait.CACHE: ("twb", "tcbsy"),
+    ReadWait.SUSPENDED: ("tsusp", "tr"),
+    ReadWait.SUSPENDED_NEXT: ("tadv", "tsusp", "tr"),
+    ReadWait.ADVANCE: ("tadv",),
+    ReadWait.CHANGE_COLUMN: ("tccs",),
+}
+
+
+def _wait_cycles(timing: NandTiming) -> dict[ReadWait, int]:
+    """Cycles of each wait, at least 1."""
+    cycles = {wait: max(sum(map(timing.clocks, names)), 1) for wait, names in _WAITS.items()}
+    return cycles | {ReadWait.AGAIN: ns(500).clocks(timing.clock_mhz)}
+
+
+class _State:
+    """Registers and conditions that the phases of a read share."""
+
+    def __init__(self) -> None:
+        self.cached = Signal()  # a cache command senses the set to be output, or will move it to the output
+        self.suspended = Signal()  # the set, or the one before if there is none, is a suspended read
+        self.renew = Signal()  # the end of the suspended read starts the next one
+        self.addressing = Signal()  # some pages of the set have been addressed, others not yet
+        self.blocks_known = Signal()  # no block was remapped since the die was given addresses
+        self.statistics = Signal()  # the read to be sensed is one of statistics
+        self.sequential = Signal()  # the next set is the next row of the blocks that the die has addresses of
+        self.deferred = Signal()  # the next set is not begun as a suspended read; valid when it is complete
+        self.can_begin = Signal()  # a suspended read may begin; a cycle late
+        self.can_renew = Signal()  # a suspended read may end with the start of the next; a cycle late
+        self.set_ready = Signal()  # the status says so
+
+
+class Reader(wiring.Component):
+    """Senses one page set after the other, each during the output of the one before it if both are pending.
+
+    A run of sets is one cache read sequence:
+
+        00h..32h 00h..30h     sense the first set
+        31h                   sense the next row of the same planes, or
+        00h..32h 00h..31h     sense any other set; either way output the set before meanwhile
+        3Fh                   nothing more to sense: output the last set
+
+    A lone set needs the first line only. Each page takes SELECT (06h..E0h) and, tCCS later, DATA_OUT.
+    Statistics need no sense, only a selection of their own (CBh..CCh); they end a run.
+
+    While another unit programs or erases, the reader suspends that for one set at a time, without a grant:
+
+        BCh BCh..BDh          sense a set, or
+        BDh                   the next row of the same planes
+        BFh                   the set has been output (BEh selects a page), or
+        BFh BDh               the same, and the next row of the same planes is requested
+
+    The reader polls the die itself when its timer expires. A die that is busy in `late_polls` such polls in a
+    row is lost.
+
+    `bus_status` comes a cycle before `bus_done`; `bus.ready` only with `bus.valid`.
+
+    Throughput: see `DieAgent`.
+
+    Members, in addition to those of `bus_ports`
+    --------------------------------------------
+    reads : In(stream(DieRead))
+    suspendable : In(1)      another unit programs or erases, and a suspended read may begin
+    array_busy : In(1)       as the ready poller predicts
+    program_delayed : In(1)  predicted likewise: a program waits for the data registers
+    defer_sets : In(1)       no suspended read of more than one page begins
+    suspended : Out(1)       a suspended read is under way
+    suspend : Out(1)         pulse: the array has got the command to suspend
+    registers_held : Out(1)  a suspended read occupies the data registers: no program can start
+    remapped : In(1)         pulse, if there are spare blocks: a block of the die has been remapped
+    lock : Out(1)            the die's next operation must be the reader's
+    lost : Out(1)            pulse, with each poll past the limit that finds the die busy
+    urgent : Out(1)          a short operation on the way to data, which the bus may be idle without
+    sensed : Out(1)          pulse: a sense has been started
+    page_output : Out(1)     pulse: a page has been output
+
+    Parameters
+    ----------
+    gather_cycles : see `ReadSets`
+    """
+
+    def __init__(self, config: FmsConfig, gather_cycles: int):
+        self.config = config
+        self.gather_cycles = gather_cycles
+        self._sets = ReadSets(config, gather_cycles)
+        self._poll_limit = PollLimit(config.late_polls)
+        self._waits = _wait_cycles(config.timing)
+        self._timer = Timer(bits_for(max(self._waits.values()) + 1))
+        super().__init__({
+            **bus_ports(config),
+            "reads": In(stream.Signature(DieRead(config))),
+            "suspendable": In(1),
+            "array_busy": In(1),
+            "program_delayed": In(1),
+            "defer_sets": In(1),
+            **({"remapped": In(1)} if config.geometry.spare_blocks else {}),
+            "suspended": Out(1),
+            "suspend": Out(1),
+            "registers_held": Out(1),
+            "lock": Out(1),
+            "lost": Out(1),
+            "urgent": Out(1),
+            "sensed": Out(1),
+            "page_output": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.sets = sets = self._sets
+        m.submodules.poll_limit = self._poll_limit
+        m.submodules.timer = self._timer
+        wiring.connect(m, wiring.flipped(self.reads), sets.reads)
+        s = _State()
+        self._conditions(m, s)
+        with m.FSM(name="reader") as fsm:
+            self._choose_set(m, s)
+            self._address_pages(m, s)
+            self._poll(m, s)
+            self._mark_sensed(m, s)
+            self._look_ahead(m, s)
+            self._end_run(m, s)
+            self._output_pages(m, s)
+        if self.config.geometry.spare_blocks:
+            with m.If(self.remapped):
+                m.d.sync += s.blocks_known.eq(0)
+        short = ("PAGE_ADDRESS", "NEXT_ROW", "WAIT", "END")
+        m.d.comb += [
+            self.lost.eq(self._poll_limit.exceeded),
+            self.schedule.busy.eq(~fsm.ongoing("IDLE")),
+            self.suspended.eq(self.schedule.busy & s.suspended),
+            self.urgent.eq(Cat(fsm.ongoing(state) for state in short).any()),
+        ]
+        return m
+
+    def _conditions(self, m: Module, s: _State) -> None:
+        """Requests to the scheduler and the bus, and the conditions that a sense depends on."""
+        sets = self._sets
+        wanted = Mux(s.suspended, DieStatus.BESIDE.value, DieStatus.RDY.value)
+        # The ready poller is to see an idle array between the end of a set and the next sense.
+        senses = sets.complete & ~s.statistics & ~s.deferred
+        renews = senses & sets.sequential & self.suspendable & self.array_busy
+        m.d.comb += [
+            s.statistics.eq(sets.of_statistics),
+            s.sequential.eq(sets.sequential),
+            self.schedule.request.eq(
+                (sets.waiting & (~self.suspendable | s.statistics)) | (self.reads.valid & ~self.suspendable)
+            ),
+            *(
+                self.bus.payload[field].eq(sets.read[field])
+                for field in ("zone", "row", "plane", "tag", "buffer_block")
+            ),
+        ]
+        can_sense, can_renew = Signal(), Signal()
+        m.d.sync += [
+            s.set_ready.eq((self.bus_status & wanted) != 0),
+            s.deferred.eq(sets.several & self.defer_sets),
+            can_sense.eq(senses),
+            can_renew.eq(renews),
+        ]
+        m.d.comb += [s.can_begin.eq(self.suspendable & can_sense), s.can_renew.eq(can_renew)]
+        if self.config.geometry.spare_blocks:
+            m.d.comb += [
+                s.sequential.eq(sets.sequential & s.blocks_known),
+                s.can_renew.eq(can_renew & s.blocks_known),
+            ]
+
+    def _wait(self, m: Module, wait: ReadWait) -> None:
+        m.d.comb += [self._timer.port.start.eq(1), self._timer.port.cycles.eq(self._waits[wait])]
+
+    def _start_sense(self, m: Module, s: _State) -> None:
+        m.d.comb += self.sensed.eq(1)
+        m.next = "WAIT"
+        with m.If(s.suspended):
+            m.d.comb += self.suspend.eq(1)
+            m.d.sync += self.registers_held.eq(1)
+            with m.If(~self.array_busy):
+                self._wait(m, ReadWait.SENSE)
+            with m.Elif(self._timer.port.running):
+                self._wait(m, ReadWait.SUSPENDED_NEXT)
+            with m.Else():
+                self._wait(m, ReadWait.SUSPENDED)
+        with m.Elif(s.cached):
+            self._wait(m, ReadWait.CACHE)
+        with m.Else():
+            self._wait(m, ReadWait.SENSE)
+
+    def _choose_set(self, m: Module, s: _State) -> None:
+        sets = self._sets
+        with m.State("IDLE"):
+            m.d.sync += s.cached.eq(0)
+            with m.If(self.schedule.grant & sets.complete):
+                m.d.comb += [sets.take.eq(1), self.schedule.started.eq(1)]
+                m.d.sync += s.suspended.eq(0)
+                m.next = "PAGE_ADDRESS"
+                with m.If(s.statistics):
+                    m.d.comb += sets.sense_all.eq(1)
+                    m.next = "STATISTICS"
+            with m.Elif(s.can_begin):
+                m.d.comb += sets.take.eq(1)
+                m.d.sync += s.suspended.eq(1)
+                m.next = "PAGE_ADDRESS"
+                with m.If(s.suspended & s.sequential):
+                    m.d.comb += sets.sense_all.eq(1)
+                    m.next = "NEXT_ROW"
+                if self.config.geometry.spare_blocks:
+                    m.d.sync += s.blocks_known.eq(1)
+
+    def _address_pages(self, m: Module, s: _State) -> None:
+        sets, request = self._sets, self.bus.payload
+        with m.State("PAGE_ADDRESS"):
+            m.d.comb += [
+                self.bus.valid.eq(s.suspended | ~self._timer.port.running),
+                self.lock.eq(s.addressing),
+            ]
+            with m.If(s.suspended):
+                m.d.comb += request.op.eq(Mux(sets.last, BusOp.BESIDE_LAST, BusOp.BESIDE_MORE))
+            with m.Elif(s.cached):
+                m.d.comb += request.op.eq(Mux(sets.last, BusOp.CACHE_READ_LAST, BusOp.READ_MORE))
+            with m.Else():
+                m.d.comb += request.op.eq(Mux(sets.last, BusOp.READ_LAST, BusOp.READ_MORE))
+            with m.If(self.bus.ready):
+                m.next = "PAGE_ADDRESS_SENT"
+
+        with m.State("PAGE_ADDRESS_SENT"):
+            m.d.comb += self.lock.eq(~sets.last)
+            m.d.sync += s.addressing.eq(~sets.last)
+            with m.If(self.bus_done):
+                m.d.comb += sets.step.eq(1)
+                with m.If(sets.last):
+                    self._start_sense(m, s)
+                with m.Else():
+                    m.next = "PAGE_ADDRESS"
+                    with m.If(~s.suspended):
+                        self._wait(m, ReadWait.NEXT_PLANE)
+
+    def _poll(self, m: Module, s: _State) -> None:
+        with m.State("WAIT"):
+            m.d.comb += [self.bus.valid.eq(~self._timer.port.running), self.bus.payload.op.eq(BusOp.STATUS)]
+            with m.If(self.bus.ready):
+                m.next = "STATUS"
+
+        with m.State("STATUS"):
+            with m.If(self.bus_done & ~s.set_ready):
+                m.d.comb += self._poll_limit.busy.eq(1)
+                self._wait(m, ReadWait.AGAIN)
+                m.next = "WAIT"
+            with m.Elif(self.bus_done):
+                m.d.comb += self._poll_limit.ready.eq(1)
+                m.next = "LOOK_AHEAD"
+                with m.If(s.suspended):
+                    m.next = "SENSED"
+                with m.Elif(s.cached):
+                    m.next = "SELECT"
+
+    def _mark_sensed(self, m: Module, s: _State) -> None:
+        with m.State("STATISTICS"):
+            m.next = "SENSED"
+
+        with m.State("SENSED"):
+            m.d.comb += self._sets.mark.eq(1)
+            m.next = "SELECT"
+
+    def _look_ahead(self, m: Module, s: _State) -> None:
+        """A set is sensed and not yet output: the next one, if there is one, can be sensed meanwhile."""
+        sets = self._sets
+        with m.State("LOOK_AHEAD"):
+            m.d.comb += sets.mark.eq(1)
+            with m.If(self.schedule.grant & sets.complete & ~s.statistics):
+                m.d.comb += [sets.take.eq(1), self.schedule.started.eq(1)]
+                m.d.sync += s.cached.eq(1)
+                with m.If(sets.sequential):
+                    m.d.comb += sets.sense_all.eq(1)
+                    m.next = "NEXT_ROW"
+                with m.Else():
+                    m.next = "PAGE_ADDRESS"
+            with m.Elif(~self.schedule.grant | sets.none | (sets.complete & s.statistics)):
+                with m.If(s.cached):
+                    m.next = "END"
+                with m.Else():
+                    m.next = "SELECT"
+
+        with m.State("NEXT_ROW"):
+            m.d.comb += [
+                self.bus.valid.eq(1),
+                self.bus.payload.op.eq(Mux(s.suspended, BusOp.BESIDE_NEXT, BusOp.CACHE_READ_NEXT)),
+            ]
+            with m.If(self.bus.ready):
+                m.next = "NEXT_ROW_SENT"
+
+        with m.State("NEXT_ROW_SENT"):
+            with m.If(self.bus_done):
+                self._start_sense(m, s)
+
+    def _end_run(self, m: Module, s: _State) -> None:
+        request = self.bus.payload
+        with m.State("END"):
+            m.d.comb += [
+                self.bus.valid.eq(1),
+                request.op.eq(Mux(s.suspended, BusOp.BESIDE_END, BusOp.CACHE_READ_END)),
+            ]
+            with m.If(s.suspended & s.renew):
+                m.d.comb += request.op.eq(BusOp.BESIDE_RENEW)
+            with m.If(self.bus.ready):
+                m.next = "END_SENT"
+
+        with m.State("END_SENT"):
+            with m.If(self.bus_done & s.suspended):
+                with m.If(self.program_delayed):
+                    self._wait(m, ReadWait.ADVANCE)
+                m.d.sync += self.registers_held.eq(0)
+                m.next = "IDLE"
+                with m.If(s.renew):
+                    m.next = "RENEWED"
+            with m.Elif(self.bus_done):
+                self._wait(m, ReadWait.CACHE)
+                m.next = "WAIT"
+
+        # For this cycle the data registers are free, and the poller may poll for a program that needs them.
+        with m.State("RENEWED"):
+            self._start_sense(m, s)
+
+    def _output_pages(self, m: Module, s: _State) -> None:
+        sets, request = self._sets, self.bus.payload
+        with m.State("SELECT"):
+            m.d.comb += [sets.output.eq(1), self.bus.valid.eq(1), request.op.eq(BusOp.SELECT)]
+            with m.If(sets.read.statistics):
+                m.d.comb += request.op.eq(BusOp.SELECT_STATISTICS)
+            with m.Elif(s.suspended):
+                m.d.comb += request.op.eq(BusOp.SELECT_BESIDE)
+            with m.If(self.bus.ready):
+                m.next = "SELECT_SENT"
+
+        with m.State("SELECT_SENT"):
+            m.d.comb += self.lock.eq(1)
+            with m.If(self.bus_done):
+                self._wait(m, ReadWait.CHANGE_COLUMN)
+                m.next = "DATA_OUT"
+
+        with m.State("DATA_OUT"):
+            m.d.comb += [
+                self.lock.eq(1),
+                sets.output.eq(1),
+                self.bus.valid.eq(~self._timer.port.running),
+                request.op.eq(BusOp.DATA_OUT),
+                request.from_array.eq(~sets.read.statistics),
+            ]
+            with m.If(self.bus.ready):
+                m.d.comb += sets.remove.eq(1)
+                m.next = "DATA_OUT_SENT"
+
+        with m.State("DATA_OUT_SENT"):
+            with m.If(self.bus_done):
+                m.d.comb += self.page_output.eq(1)
+                with m.If(~sets.emptied):
+                    m.next = "SELECT"
+                with m.Elif(s.suspended):
+                    m.d.sync += s.renew.eq(s.can_renew)
+                    m.next = "END"
+                    with m.If(s.can_renew):
+                        m.d.comb += [sets.take.eq(1), sets.sense_all.eq(1)]
+                with m.Elif(sets.sensed):
+                    m.next = "LOOK_AHEAD"
+                with m.Else():
+                    m.next = "IDLE"

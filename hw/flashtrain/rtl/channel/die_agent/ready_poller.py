@@ -1,0 +1,364 @@
+"""Predicts when a die is ready and polls its status from then on; takes a die for lost that stays busy."""
+
+from typing import NamedTuple
+
+from amaranth import Module, Signal
+from amaranth.lib import enum, wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.rtl.lib.timer import Timer, TimerPort
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.nand import DieStatus
+from flashtrain.spec.optimizer import CopyFormat, GradientFormat
+from flashtrain.spec.timing import Duration, ns
+from flashtrain.spec.update import Tile
+
+
+class Work(enum.Enum, shape=4):
+    """The work that a die was sent, which determines when it can be ready."""
+
+    RESET = 0
+    PROGRAM = 1  # after the program under way, if there is one
+    LAST_PROGRAM = 2  # nothing new: the program under way
+    ERASE = 3
+    FIRST_UPDATE = 4  # sense and compute
+    UPDATE = 5  # after the program under way, if there is one: sense, then compute while the array programs
+    LONE_SENSE = 6  # nothing before it and nothing behind
+    LONE_PROGRAM = 7
+    FEATURE = 8  # the change of one
+
+
+class Pause(enum.Enum, shape=3):
+    """A wait that needs no status."""
+
+    NONE = 0
+    NEXT_PLANE = 1  # tWB + tDBSY
+    CHANGE_COLUMN = 2  # tCCS
+    CONFIRM = 3  # tWB
+    ADDRESS = 4  # tADL
+
+
+class _Plan(NamedTuple):
+    """Prediction and polls for a kind of work; the times are names of `NandTiming`."""
+
+    array: tuple[str, ...]  # times of the array
+    queued: bool  # behind earlier work of the array; the die is ready at the end of that
+    until: DieStatus
+    interval: Duration  # between polls after the first one
+
+
+_PLANS = {
+    Work.RESET: _Plan(("trst",), False, DieStatus.RDY, ns(1_000)),
+    Work.PROGRAM: _Plan(("tprog",), True, DieStatus.RDY, ns(1_000)),
+    Work.LAST_PROGRAM: _Plan((), False, DieStatus.ARDY, ns(1_000)),
+    Work.ERASE: _Plan(("tbers",), False, DieStatus.ARDY, ns(20_000)),
+    Work.FIRST_UPDATE: _Plan(("tr",), True, DieStatus.RDY, ns(500)),
+    Work.UPDATE: _Plan(("tr", "tprog"), True, DieStatus.RDY, ns(500)),
+    Work.LONE_SENSE: _Plan(("tr",), False, DieStatus.ARDY, ns(500)),
+    Work.LONE_PROGRAM: _Plan(("tprog",), False, DieStatus.ARDY, ns(1_000)),
+    Work.FEATURE: _Plan(("tfeat",), False, DieStatus.RDY, ns(500)),
+}
+_UPDATES = (Work.FIRST_UPDATE, Work.UPDATE)
+"""The die is ready at the end of its update unit's work, not at the start or end of the array's."""
+
+
+_OF_MOVES = (Work.LONE_SENSE, Work.LONE_PROGRAM)
+_OF_RETRIES = (Work.LONE_SENSE, Work.FEATURE)
+
+
+def _plans(config: FmsConfig) -> dict[Work, _Plan]:
+    """Plans of the kinds of work that a configuration has."""
+    kinds = {*Work} - {*_OF_MOVES, *_OF_RETRIES}
+    if config.geometry.spare_blocks:
+        kinds |= {*_OF_MOVES}
+    if config.read_levels:
+        kinds |= {*_OF_RETRIES}
+    return {work: plan for work, plan in _PLANS.items() if work in kinds}
+
+
+_PAUSES = {
+    Pause.NEXT_PLANE: ("twb", "tdbsy"),
+    Pause.CHANGE_COLUMN: ("tccs",),
+    Pause.CONFIRM: ("twb",),
+    Pause.ADDRESS: ("tadl",),
+}
+
+_SUSPENSION = ("tsusp", "tr", "tres")
+"""The time by which a suspended read prolongs a program or erase."""
+
+
+def compute_cycles(config: FmsConfig) -> list[int]:
+    """Cycles of the update unit for 1, 2, ... pages of gradients: those of the smallest tile with so many.
+
+    A channel gets the number of pages, but neither their format nor the words of state per parameter. With
+    binary32 gradients there is only one such tile; other formats take up to twice as long.
+    """
+    tiles = [
+        Tile(config.geometry, arrays, form, CopyFormat.NONE)
+        for arrays in (1, 2, 3)
+        for form in GradientFormat
+    ]
+    smallest = min(tile.parameters for tile in tiles)
+    cycles = []
+    for pages in range(1, config.geometry.planes + 1):
+        parameters = min((t.parameters for t in tiles if t.gradient_pages == pages), default=smallest)
+        cycles.append(parameters * config.update_interval * config.update_divider)
+    return cycles
+
+
+class PollLimit(wiring.Component):
+    """Counts the polls in a row that find the die busy.
+
+    Latency: `exceeded` is combinational.
+
+    Members
+    -------
+    busy : In(1)       pulse: a poll found the die busy
+    ready : In(1)      pulse: a poll found it ready
+    exceeded : Out(1)  pulse, with the last of `polls` and each further one
+
+    Parameters
+    ----------
+    polls : 2 and more
+    """
+
+    def __init__(self, polls: int):
+        self.polls = polls
+        super().__init__({"busy": In(1), "ready": In(1), "exceeded": Out(1)})
+
+    def elaborate(self, platform):
+        m = Module()
+        left = Signal(range(self.polls), init=self.polls - 1)
+        last = Signal()  # the next busy poll exceeds the limit
+        m.d.comb += self.exceeded.eq(self.busy & last)
+        with m.If(self.ready):
+            m.d.sync += [left.eq(self.polls - 1), last.eq(0)]
+        with m.Elif(self.busy & ~last):
+            m.d.sync += [left.eq(left - 1), last.eq(left == 1)]
+        return m
+
+
+class PollerPort(wiring.Signature):
+    """The ready poller as a unit of the agent sees it.
+
+    Members
+    -------
+    start : Out(1)     the command for `work` has just been sent
+    work : Out(Work)
+    ready : In(1)      pulse: the status byte, now on `bus_status`, reads ready
+    array_idle : In(1) by prediction
+    last_page : Out    of the gradients of an update: it determines the shortest time of the update unit
+    defer : Out(1)     the unit uses the bus although the die works: no poll now
+    polling : In(1)    a poll is under way
+    pause : Out(Pause)   starts a pause; NONE otherwise
+    paused : In(1)
+    """
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({
+            "start": Out(1),
+            "work": Out(Work),
+            "ready": In(1),
+            "array_idle": In(1),
+            "last_page": Out(config.geometry.plane_bits),
+            "defer": Out(1),
+            "polling": In(1),
+            "pause": Out(Pause),
+            "paused": In(1),
+        })  # fmt: skip
+
+
+class ReadyPoller(wiring.Component):
+    """Predicts the end of a die's work with two timers, then polls until the status reads ready.
+
+    Queued work starts, for the array timer, at the predicted end of the work before it. Only if a poll has
+    come too early does the poll that succeeds correct the timer. So late polls do not shift the prediction.
+
+    A suspended read prolongs the work of the array. The prediction is prolonged as much when it would end,
+    once for each such read, so a timer needs no adder. While a suspended read holds the data registers, no
+    program that waits for the array can begin, and polls are deferred.
+
+    An update begins when the array is idle. The short timer predicts the end of the update unit's work, for
+    the smallest tile that it can be. The array timer goes on with the array, whose program may take longer.
+
+    A die that `late_polls` polls in a row find busy is lost.
+
+    Units' requests are registered, and the end of a pause is reported a cycle late; the timers run so much
+    shorter. Each bit of a status is decoded a cycle after it comes, with the end of its operation.
+
+    Latency: 1 cycle from a timer's end to the request of a poll.
+
+    Members
+    -------
+    port : In(PollerPort)
+    suspend : In(1)    pulse: a suspended read has been sent
+    registers_held : In(1)   a suspended read holds the data registers
+    program_delayed : Out(1) by prediction, a program waits for them
+    poll : Out(1), poll_accepted : In(1)   requests a STATUS operation, until it is accepted
+    bus_status : In(8), bus_done : In(1)   the operation has ended, its status came a cycle ago; a cycle later
+                       `ready` may report it
+    lost : Out(1)      pulse, with the poll that exceeds the limit and each further busy one
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        self._plans = _plans(config)
+        clocks = config.timing.clocks
+        self._twb = clocks("twb")
+        self._cache_busy = self._twb + clocks("tcbsy")
+        self._suspension = sum(map(clocks, _SUSPENSION))
+        self._array_times = {work: sum(map(clocks, plan.array)) for work, plan in self._plans.items()}
+        self._intervals = {
+            work: plan.interval.clocks(config.timing.clock_mhz) for work, plan in self._plans.items()
+        }
+        self._pauses = {pause: sum(map(clocks, names)) for pause, names in _PAUSES.items()}
+        self._compute = compute_cycles(config)
+        longest = max(*self._array_times.values(), self._suspension)
+        self._array_timer = Timer(bits_for(self._twb + longest + 1))
+        # Pauses, the least busy time of a cache command, poll intervals, and the update unit's work.
+        short = (*self._pauses.values(), *self._intervals.values(), self._cache_busy)
+        self._short_timer = Timer(bits_for(max(*short, clocks("tr") + max(self._compute)) + 1))
+        self._limit = PollLimit(config.late_polls)
+        super().__init__({
+            "port": In(PollerPort(config)),
+            "suspend": In(1),
+            "registers_held": In(1),
+            "program_delayed": Out(1),
+            "poll": Out(1),
+            "poll_accepted": In(1),
+            "bus_done": In(1),
+            "bus_status": In(8),
+            "lost": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.limit = self._limit
+        m.submodules.array_timer = self._array_timer
+        m.submodules.short_timer = self._short_timer
+        m.d.comb += self.lost.eq(self._limit.exceeded)
+        array_busy = self._prolong(m)
+        # The units' states are far away: their requests are registered.
+        started, started_work, pause = Signal(), Signal(Work), Signal(Pause)
+        pausing = Signal()
+        m.d.sync += [
+            started.eq(self.port.start),
+            started_work.eq(self.port.work),
+            pause.eq(self.port.pause),
+            pausing.eq(self.port.pause != Pause.NONE),
+            self.port.paused.eq((self.port.pause != Pause.NONE) | pausing | self._short_timer.port.running),
+        ]
+        work, late, ready = Signal(Work), Signal(), Signal()
+        m.d.comb += self.port.array_idle.eq(~array_busy)
+        with m.Switch(work):
+            for kind, plan in self._plans.items():
+                with m.Case(kind):
+                    m.d.sync += ready.eq((self.bus_status & plan.until.value) != 0)
+        m.d.sync += self.port.ready.eq(0)
+        with m.FSM(name="poller") as fsm:
+            self._start(m, started, started_work, work, late)
+            self._wait(m, array_busy, work, late)
+            self._poll(m, work, late, ready)
+        # A pause starts the short timer at a time when nothing else does.
+        with m.Switch(pause):
+            for kind, cycles in self._pauses.items():
+                with m.Case(kind):
+                    _start(m, self._short_timer.port, cycles - 2)
+        m.d.comb += self.port.polling.eq(fsm.ongoing("POLL") | fsm.ongoing("STATUS"))
+        return m
+
+    def _prolong(self, m: Module) -> Signal:
+        """Adds suspensions to the prediction of the array's work; returns whether the array is busy by it."""
+        timer = self._array_timer.port
+        suspensions, pending = Signal(4), Signal()  # not yet in the prediction; there are some
+        array_busy, prolong, suspend = Signal(), Signal(), Signal()
+        m.d.comb += [prolong.eq(~timer.running & pending), array_busy.eq(timer.running | pending)]
+        with m.If(prolong):
+            _start(m, timer, self._suspension - 1)
+        m.d.sync += suspend.eq(self.suspend)
+        with m.If(suspend & array_busy & ~suspensions.all()):
+            m.d.sync += [suspensions.eq(suspensions + ~prolong), pending.eq(1)]
+        with m.Elif(prolong):
+            m.d.sync += [suspensions.eq(suspensions - 1), pending.eq(suspensions != 1)]
+        return array_busy
+
+    def _start(self, m: Module, started: Signal, started_work, work, late: Signal) -> None:
+        short = self._short_timer.port
+        with m.State("IDLE"):
+            _set(m, short, self._cache_busy - 1)
+            with m.If(started):
+                m.d.sync += [work.eq(started_work), late.eq(0)]
+                with m.Switch(started_work):
+                    for kind, plan in self._plans.items():
+                        with m.Case(kind):
+                            if plan.queued and kind not in _UPDATES:
+                                m.d.comb += short.start.eq(1)
+                            elif plan.array and not plan.queued:
+                                _start(m, self._array_timer.port, self._twb + self._array_times[kind] - 1)
+                m.next = "ARRAY_BUSY"
+
+    def _wait(self, m: Module, array_busy: Signal, work, late: Signal) -> None:
+        short = self._short_timer.port
+        tr = self.config.timing.clocks("tr")
+        with m.State("ARRAY_BUSY"):
+            with m.Switch(self.port.last_page):
+                for page, cycles in enumerate(self._compute):
+                    with m.Case(page):
+                        _set(m, short, tr + cycles)
+            with m.If(~array_busy):
+                self._start_queued(m, work, self._plans)
+                with m.If((work == Work.FIRST_UPDATE) | (work == Work.UPDATE)):
+                    m.d.comb += short.start.eq(1)
+                m.next = "INTERVAL"
+        with m.State("INTERVAL"):
+            with m.If(~short.running & self.registers_held):
+                m.d.comb += self.program_delayed.eq(1)
+                m.d.sync += late.eq(1)
+            with m.Elif(~short.running & ~self.port.defer):
+                m.next = "POLL"
+
+    def _poll(self, m: Module, work, late: Signal, ready: Signal) -> None:
+        short = self._short_timer.port
+        tprog = self.config.timing.clocks("tprog")
+        with m.State("POLL"):
+            m.d.comb += self.poll.eq(1)
+            with m.If(self.poll_accepted):
+                m.next = "STATUS"
+        with m.State("STATUS"):
+            with m.Switch(work):
+                for kind, interval in self._intervals.items():
+                    with m.Case(kind):
+                        _set(m, short, interval)
+            with m.If(self.bus_done & ready):
+                m.d.sync += self.port.ready.eq(1)
+                m.d.comb += self._limit.ready.eq(1)
+                with m.If(late):
+                    self._start_queued(m, work, [kind for kind in self._plans if kind not in _UPDATES])
+                    with m.If(work == Work.UPDATE):
+                        with m.Switch(self.port.last_page):
+                            for page, cycles in enumerate(self._compute):
+                                with m.Case(page):
+                                    _start(m, self._array_timer.port, tprog - cycles)
+                m.next = "IDLE"
+            with m.Elif(self.bus_done):
+                m.d.comb += [self._limit.busy.eq(1), short.start.eq(1)]
+                m.d.sync += late.eq(1)
+                m.next = "INTERVAL"
+
+    def _start_queued(self, m: Module, work, kinds) -> None:
+        """Queued work of these kinds begins on the array."""
+        with m.Switch(work):
+            for kind in kinds:
+                if self._plans[kind].queued and self._plans[kind].array:
+                    with m.Case(kind):
+                        _start(m, self._array_timer.port, self._array_times[kind] - 1)
+
+
+def _set(m: Module, timer: TimerPort, cycles: int) -> None:
+    m.d.comb += timer.cycles.eq(max(cycles, 1))
+
+
+def _start(m: Module, timer: TimerPort, cycles: int) -> None:
+    _set(m, timer, cycles)
+    m.d.comb += timer.start.eq(1)

@@ -1,0 +1,1 @@
+"""The write buffer of a channel: page sets between the tensor buffer and the dies."""

@@ -1,0 +1,1 @@
+"""The data path between the tensor buffer and the channels."""

@@ -1,0 +1,142 @@
+"""Checks the identity of each page that comes from an array."""
+
+from amaranth import Cat, Module, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.rtl.identity import RECORD_BITS, Record, checksum
+from flashtrain.rtl.layouts import ReadEffort, ReadHead, ReadJob, ZoneIdentity
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.identity import PageIdentity
+
+
+class ChosenPage(data.StructLayout):
+    """The next page for the tensor buffer, and its channel."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({"head": ReadHead(config), "channel": max(1, config.geometry.channel_bits)})
+
+
+class CheckedPage(data.StructLayout):
+    """A page after its check. `failed`: none of its data are written; `inspect`: the identity replaces its
+    last bytes."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({
+            "tag": config.tag_bits,
+            "buffer_block": config.page_address_bits,
+            "channel": max(1, config.geometry.channel_bits),
+            "failed": 1,
+            "inspect": 1,
+            "identity": RECORD_BITS,
+            "effort": ReadEffort(config),
+        })  # fmt: skip
+
+
+class PageCheck(wiring.Component):
+    """Compares each page's identity with that of its read job.
+
+    Stream, logical zone, generation, sequence, place and checksum must match. Pages that do not come from an
+    array are not compared, nor are those of an inspection. A page that could not be corrected is not
+    returned; an inspection finds no identity in it.
+
+    Latency: 3 cycles, 1 for pages that are not compared. Throughput: one page per 4 cycles.
+
+    Members
+    -------
+    job : In(ReadJob), job_begins : In(1)   a job whose pages will be chosen
+    chosen : In(stream(ChosenPage))
+    checked : Out(stream(CheckedPage))
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        super().__init__({
+            "job": In(ReadJob(config)),
+            "job_begins": In(1),
+            "chosen": In(stream.Signature(ChosenPage(config))),
+            "checked": Out(stream.Signature(CheckedPage(config))),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        config, g = self.config, self.config.geometry
+        job_layout = data.StructLayout({
+            "inspect": 1,
+            "identity": ZoneIdentity(),
+            "offset": g.zone_size_bits,
+            "buffer_block": config.page_address_bits,
+        })  # fmt: skip
+        m.submodules.jobs = memory = Memory(shape=job_layout, depth=config.commands, init=[])
+        write, read = memory.write_port(), memory.read_port()
+        m.d.comb += [
+            write.en.eq(self.job_begins),
+            write.addr.eq(self.job.tag),
+            *(write.data[name].eq(self.job[name]) for name in job_layout.members),
+            read.addr.eq(self.chosen.payload.head.tag),
+            read.en.eq(self.chosen.valid & self.chosen.ready),
+        ]
+
+        job, page, checked = read.data, Signal(ChosenPage(config)), self.checked.payload
+        offset = Signal(g.zone_size_bits)  # of the page, in its zone
+        expected, record = Signal(Record()), Signal(Record())
+        compared = [name for name in record.shape().members if name not in ("updated", "wear", "crc")]
+        wrong = Signal()
+        m.d.comb += [
+            record.as_value().eq(page.head.identity),
+            *(expected[name].eq(job.identity[name]) for name in ("stream", "zone", "generation", "sequence")),
+            expected.version.eq(PageIdentity.VERSION),
+            checked.tag.eq(page.head.tag),
+            checked.buffer_block.eq(page.head.buffer_block),
+            checked.channel.eq(page.channel),
+            checked.failed.eq((page.head.failed & ~checked.inspect) | wrong),
+            checked.identity.eq(page.head.identity),
+            checked.effort.eq(page.head.effort),
+        ]
+        channel, plane, die, row = (
+            Signal(bits, name=name)
+            for name, bits in (
+                ("channel", g.channel_bits),
+                ("plane", g.plane_bits),
+                ("die", g.die_bits),
+                ("row", g.row_bits),
+            )
+        )
+        m.d.comb += [
+            Cat(channel, plane, die, row).eq(offset),
+            expected.channel.eq(page.channel),
+            expected.plane.eq(plane),
+            expected.die.eq(die),
+            expected.row.eq(row),
+        ]
+
+        with m.FSM(name="page_check"):
+            with m.State("IDLE"):
+                m.d.comb += self.chosen.ready.eq(1)
+                m.d.sync += [page.eq(self.chosen.payload), wrong.eq(0), checked.inspect.eq(0)]
+                with m.If(self.chosen.valid):
+                    m.next = "OFFER"
+                    with m.If(self.chosen.payload.head.from_array):
+                        m.next = "LOCATE"
+
+            with m.State("LOCATE"):
+                m.d.sync += [
+                    offset.eq(job.offset + (page.head.buffer_block - job.buffer_block)),
+                    checked.inspect.eq(job.inspect),
+                ]
+                m.next = "COMPARE"
+
+            with m.State("COMPARE"):
+                differs = Cat(record[name] != expected[name] for name in compared).any()
+                m.d.sync += wrong.eq(
+                    ~checked.inspect
+                    & (differs | (checksum(record.as_value()) != record.crc) | (channel != page.channel))
+                )
+                m.next = "OFFER"
+
+            with m.State("OFFER"):
+                m.d.comb += self.checked.valid.eq(1)
+                with m.If(self.checked.ready):
+                    m.next = "IDLE"
+        return m

@@ -1,0 +1,170 @@
+"""Read return: pages from the channels' read buffers to the tensor buffer."""
+
+from amaranth import Cat, Module, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.rtl.identity import RECORD_BITS
+from flashtrain.rtl.layouts import ReadHead, ReadJob, ReturnedPage
+from flashtrain.rtl.lib.axi import WritePort
+from flashtrain.rtl.lib.bursts import PageBursts
+from flashtrain.rtl.lib.streams import Queue, RegisterSlice, RoundRobin
+from flashtrain.spec import FmsConfig
+
+from .page_check import PageCheck
+
+PAGES_OUTSTANDING = 8
+
+
+class Route(data.StructLayout):
+    """The channel of a page's beats, and their treatment: `masked` pages are not written."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({
+            "channel": max(1, config.geometry.channel_bits),
+            "masked": 1,
+            "inspect": 1,
+            "identity": RECORD_BITS,
+        })  # fmt: skip
+
+
+class ReadReturn(wiring.Component):
+    """Writes the pages that channels offer to the tensor buffer, round robin.
+
+    Channels are chosen ahead, so that the beats of one page follow those of the last without an idle cycle.
+    A page that fails its check is written with all strobes off, and its event is a failure.
+
+    Latency: 6 cycles from a channel's head to its first beat, 4 of a page that does not come from an array;
+    1 cycle from the last response to the event.
+    Throughput: one beat per cycle.
+
+    Members
+    -------
+    job : In(ReadJob), job_begins : In(1)   see `PageCheck`
+    heads : In(stream(ReadHead)).array(channels)
+    data_valid : In(channels), data_ready : Out(channels)  the beats of accepted heads, in their order
+    data_chosen : Out(channels)   the channel whose beats come next
+    data : In(16 * channels)      its beats
+    axi : Out(WritePort)
+    returned : Out(stream(ReturnedPage))  a page is in the tensor buffer
+    page_read, busy : Out(1)           pulse per page; a beat is transferred
+    stall_memory, no_page : Out(1)     stall: the tensor buffer is not ready; no page is chosen
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        channels, bits = config.geometry.channels, 8 * config.data_bytes
+        super().__init__({
+            "job": In(ReadJob(config)),
+            "job_begins": In(1),
+            "heads": In(stream.Signature(ReadHead(config))).array(channels),
+            "data": In(bits),
+            "data_valid": In(channels),
+            "data_ready": Out(channels),
+            "data_chosen": Out(channels),
+            "axi": Out(WritePort(address_bits=config.address_bits, data_bits=bits)),
+            "returned": Out(stream.Signature(ReturnedPage(config))),
+            "page_read": Out(1),
+            "busy": Out(1),
+            "stall_memory": Out(1),
+            "no_page": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        config, g, bursts = self.config, self.config.geometry, PageBursts(self.config)
+
+        m.submodules.turn = turn = RoundRobin(g.channels)
+        m.submodules.check = check = PageCheck(config)
+        m.d.comb += [
+            check.job.eq(self.job),
+            check.job_begins.eq(self.job_begins),
+            turn.requests.eq(Cat(item.valid for item in self.heads)),
+            check.chosen.valid.eq(turn.requests.any()),
+            check.chosen.payload.channel.eq(turn.index),
+            turn.advance.eq(check.chosen.valid & check.chosen.ready),
+        ]
+        with m.Switch(turn.index):
+            for number, item in enumerate(self.heads):
+                with m.Case(number):
+                    m.d.comb += check.chosen.payload.head.eq(item.payload)
+        for number, item in enumerate(self.heads):
+            m.d.comb += item.ready.eq(check.chosen.ready & turn.chosen[number])
+
+        # The page enters three queues: of its bursts, of the route of its beats, of its event.
+        m.submodules.bursts = requests = Queue(config.page_address_bits, 3)
+        m.submodules.routes = routes = Queue(Route(config), 3)
+        m.submodules.events = events = Queue(ReturnedPage(config), PAGES_OUTSTANDING)
+        checked = check.checked.payload
+        room = requests.input.ready & routes.input.ready & events.input.ready
+        m.d.comb += [
+            check.checked.ready.eq(room),
+            requests.input.payload.eq(checked.buffer_block),
+            routes.input.payload.channel.eq(checked.channel),
+            routes.input.payload.masked.eq(checked.failed),
+            routes.input.payload.inspect.eq(checked.inspect),
+            routes.input.payload.identity.eq(checked.identity),
+            events.input.payload.tag.eq(checked.tag),
+            events.input.payload.failed.eq(checked.failed),
+            events.input.payload.effort.eq(checked.effort),
+        ]
+        m.d.comb += [queue.input.valid.eq(check.checked.valid & room) for queue in (requests, routes, events)]
+
+        burst = Signal(range(bursts.count))
+        m.d.comb += [
+            self.axi.aw.valid.eq(requests.output.valid),
+            self.axi.aw.payload.address.eq(bursts.address(requests.output.payload, burst)),
+            self.axi.aw.payload.length.eq(bursts.beats - 1),
+            requests.output.ready.eq(self.axi.aw.ready & (burst == bursts.count - 1)),
+        ]
+        with m.If(self.axi.aw.valid & self.axi.aw.ready):
+            m.d.sync += burst.eq(0 if bursts.count == 1 else burst + 1)
+
+        route, chosen = routes.output, routes.output.payload
+        beats = Signal(range(config.page_beats))
+        with m.If(route.valid):
+            m.d.comb += [
+                self.axi.w.valid.eq(self.data_valid.bit_select(chosen.channel, 1)),
+                self.data_ready.eq(self.axi.w.ready << chosen.channel),
+                self.data_chosen.eq(1 << chosen.channel),
+            ]
+        m.d.comb += [
+            self.axi.w.payload.data.eq(self.data),
+            self.axi.w.payload.masked.eq(chosen.masked),
+            self.axi.w.payload.last.eq(beats % bursts.beats == bursts.beats - 1),
+            self.busy.eq(self.axi.w.valid & self.axi.w.ready),
+            self.stall_memory.eq(self.axi.w.valid & ~self.axi.w.ready),
+            self.no_page.eq(~self.axi.w.valid),
+            route.ready.eq(self.busy & (beats == config.page_beats - 1)),
+            self.page_read.eq(route.ready),
+        ]
+        with m.If(self.busy):
+            m.d.sync += beats.eq(beats + 1)
+        # The identity of an inspected page replaces its last bytes.
+        bits = 8 * config.data_bytes
+        last_beats = max(1, RECORD_BITS // bits)
+        with m.If(chosen.inspect & (beats >= config.page_beats - last_beats)):
+            if bits <= RECORD_BITS:
+                m.d.comb += self.axi.w.payload.data.eq(chosen.identity.word_select(beats % last_beats, bits))
+            else:
+                m.d.comb += self.axi.w.payload.data[bits - RECORD_BITS :].eq(chosen.identity)
+
+        responses = Signal(range(bursts.count))
+        last_response = responses == bursts.count - 1
+        error = Signal()
+        m.submodules.returned_slice = returned = RegisterSlice(ReturnedPage(config))
+        wiring.connect(m, returned.output, wiring.flipped(self.returned))
+        m.d.comb += [
+            returned.input.valid.eq(self.axi.b.valid & last_response),
+            returned.input.payload.tag.eq(events.output.payload.tag),
+            returned.input.payload.effort.eq(events.output.payload.effort),
+            returned.input.payload.failed.eq(events.output.payload.failed | error | self.axi.b.payload.error),
+            self.axi.b.ready.eq(returned.input.ready | ~last_response),
+            events.output.ready.eq(returned.input.valid & returned.input.ready),
+        ]
+        with m.If(self.axi.b.valid & self.axi.b.ready):
+            m.d.sync += [
+                responses.eq(0 if bursts.count == 1 else responses + 1),
+                error.eq(~last_response & (error | self.axi.b.payload.error)),
+            ]
+        return m

@@ -1,0 +1,1 @@
+"""A die's command decoder, control and sequencer."""

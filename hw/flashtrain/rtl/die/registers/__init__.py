@@ -1,0 +1,1 @@
+"""The cache and data registers of a die, and their lanes to the pins."""

@@ -1,0 +1,57 @@
+"""Between the tile sequencer and the memories that hold a tile and its gradients."""
+
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.update import WORD_BYTES
+
+
+class TileWords(wiring.Signature):
+    """The binary32 words of the tile in the cache registers, numbered in the order of plane and byte.
+
+    Members
+    -------
+    read : Out(1)         requests word `read_index`
+    read_ready : In(1)    grants it: the word is on `operand` in the next cycle
+    write : Out(1)        requests to replace word `write_index` by `result`
+    write_ready : In(1)   grants it
+    """
+
+    def __init__(self, config: FmsConfig):
+        index = range(config.geometry.page_set_bytes // WORD_BYTES)
+        super().__init__({
+            "read": Out(1),
+            "read_index": Out(index),
+            "read_ready": In(1),
+            "operand": In(32),
+            "write": Out(1),
+            "write_index": Out(index),
+            "write_ready": In(1),
+            "result": Out(32),
+        })  # fmt: skip
+
+
+class GradientWords(wiring.Signature):
+    """Gradients and copies of a tile, by the number of the parameter.
+
+    Members
+    -------
+    wide : Out(1)         gradients have 32 bits and not 16
+    read : Out(1)         reads gradient `read_index`: it is on `gradient` in the next cycle
+    write : Out(1)        `copy` is the copy of parameter `write_index`
+    write_ready : In(1)   it was taken
+    """
+
+    def __init__(self, config: FmsConfig):
+        index = range(config.geometry.page_set_bytes // WORD_BYTES)
+        super().__init__({
+            "wide": Out(1),
+            "read": Out(1),
+            "read_index": Out(index),
+            "gradient": In(32),
+            "write": Out(1),
+            "write_index": Out(index),
+            "write_ready": In(1),
+            "copy": Out(16),
+        })  # fmt: skip

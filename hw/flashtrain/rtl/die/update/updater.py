@@ -1,0 +1,176 @@
+"""Updates tiles in a die."""
+
+from amaranth import ClockDomain, DomainRenamer, Module, Mux, ResetInserter, ResetSignal, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from flashtrain.rtl.die.registers.pin_lanes import LANE_BYTES, lane_number
+from flashtrain.rtl.die.update_unit import UpdateUnit
+from flashtrain.rtl.lib.forward import follow
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat
+from flashtrain.spec.update import WORD_BYTES
+
+from .code_lanes import CodeLanes
+from .gradient_buffers import GradientBuffers
+from .step_header import StepHeader
+from .step_statistics import StepStatistics
+from .tile_code import TileCode
+from .tile_identity import LOADED_LANES, IdentityLanes, TileIdentity
+from .tile_sequencer import TileSequencer
+from .tile_words import TileWords
+
+
+class Updater(wiring.Component):
+    """Updates the tile in the cache registers with the gradients that the pins have loaded::
+
+        pins ──▶ header ────────────────────────┐
+             ◀─▶ gradient buffers ◀─▶ sequencer ◀─▶ update unit ──▶ statistics ──▶ pins
+                                          ▲
+                                          └─▶ cache registers
+           ──▶ identity ◀────────────────────▶
+
+    The tile sequencer generates the clock of the update unit, divided by `update_divider`, and stops it while
+    there is no tile.
+
+    With a code the tile is decoded before the update and encoded after it, see `TileCode`. Identities are
+    checked and written when all words are decoded. No identity is written to a damaged tile: one with an
+    uncorrectable word, or with a page that is not the expected one.
+
+    Members
+    -------
+    start : In(1)            begins; `busy` is high from the next cycle until all is written
+    abort : In(1)            ends at once
+    busy : Out(1)
+    header_begin, header_beat, byte_pair_in : In       see `StepHeader`
+    clear : In(1)            clears the statistics
+    load, update, plane, lane, put, lane_in, ask, lane_out   see `GradientBuffers`
+    statistics_begin, statistics_next : In, byte_pair_out : Out   see `StepStatistics`
+    tile : Out(TileWords), identities : Out(IdentityLanes)    the cache registers
+    code : Out(CodeLanes)    the same, if there is a code
+    damaged : Out(planes)    planes on which the tile is damaged; holds from the end of `busy` to the next
+                             `start`
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        super().__init__({
+            "start": In(1),
+            "abort": In(1),
+            "busy": Out(1),
+            "header_begin": In(1),
+            "header_beat": In(1),
+            "byte_pair_in": In(16),
+            "clear": In(1),
+            "load": In(1),
+            "update": In(1),
+            "plane": In(max(1, config.geometry.plane_bits)),
+            "lane": In(lane_number(config)),
+            "put": In(1),
+            "lane_in": In(8 * LANE_BYTES),
+            "ask": In(1),
+            "lane_out": Out(8 * LANE_BYTES),
+            "statistics_begin": In(1),
+            "statistics_next": In(1),
+            "byte_pair_out": Out(16),
+            "tile": Out(TileWords(config)),
+            "identities": Out(IdentityLanes(config)),
+            **({"code": Out(CodeLanes(config))} if config.code else {}),
+            "damaged": Out(config.geometry.planes),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.header = header = StepHeader()
+        m.submodules.gradients = gradients = GradientBuffers(self.config)
+        identity = TileIdentity(self.config)
+        m.submodules.identity = ResetInserter(self.abort)(identity)
+        m.submodules.sequencer = sequencer = TileSequencer(self.config)
+        m.domains.update = domain = ClockDomain(async_reset=True, local=True)
+        m.submodules.unit = unit = DomainRenamer("update")(UpdateUnit(self.config.update_interval))
+        m.submodules.statistics = statistics = StepStatistics()
+        arrays, parameters = self._tile_size(m, header)
+        connect(m, sequencer.gradients, gradients.words)
+        if self.config.code:
+            self._add_code(m, parameters, sequencer, identity)
+        else:
+            connect(m, sequencer.tile, flipped(self.tile))
+            m.d.comb += [
+                identity.start.eq(self.start),
+                self.damaged.eq(identity.wrong),
+                self.busy.eq(sequencer.busy | identity.busy),
+            ]
+        connect(m, identity.pages, flipped(self.identities))
+        page_lanes = self.config.geometry.page_bytes // LANE_BYTES
+        behind_first = (self.plane == 0) & (self.lane >= page_lanes)
+        lane_behind = self.lane - page_lanes
+        m.d.comb += [
+            identity.put.eq(self.put & behind_first & (lane_behind < LOADED_LANES)),
+            identity.lane.eq(lane_behind),
+            identity.lane_in.eq(self.lane_in),
+            identity.update.eq(self.update),
+        ]
+        follow(m, gradients, self, ("load", "update", "plane", "lane", "put", "lane_in", "ask"))
+        reset = Signal()
+        m.d.sync += reset.eq(self.clear | self.abort)
+        m.d.comb += [domain.clk.eq(sequencer.clock), domain.rst.eq(ResetSignal() | reset), unit.enable.eq(1)]
+        follow(m, unit, sequencer, ("restart", "valid", "w", "m", "v", "gradient"))
+        follow(m, sequencer, unit, ("ready", "done", "new_w", "new_m", "new_v", "copy"))
+        follow(m, unit, header, ("code", "gradient_format", "copy_format"))
+        follow(m, statistics, unit, ("nans", "infinities", "largest", "square"))
+        m.d.comb += [
+            unit.constants.eq(header.constants),
+            header.begin.eq(self.header_begin),
+            header.beat.eq(self.header_beat),
+            header.byte_pair.eq(self.byte_pair_in),
+            self.lane_out.eq(gradients.lane_out),
+            sequencer.start.eq(self.start),
+            sequencer.abort.eq(self.abort),
+            sequencer.parameters.eq(parameters),
+            sequencer.arrays.eq(arrays),
+            sequencer.wide.eq(header.gradient_format == GradientFormat.FP32),
+            sequencer.copies.eq(header.copy_format != CopyFormat.NONE),
+            sequencer.unit_busy.eq(unit.busy),
+            unit.index.eq(statistics.index),
+            statistics.clear.eq(self.clear),
+            statistics.tile.eq(sequencer.finished),
+            statistics.begin.eq(self.statistics_begin),
+            statistics.next.eq(self.statistics_next),
+            self.byte_pair_out.eq(statistics.byte_pair),
+        ]
+        return m
+
+    def _tile_size(self, m: Module, header: StepHeader) -> tuple[Signal, Signal]:
+        """Words of a parameter, and parameters of the tile.
+
+        They are limited to the tile's size: a read behind its last word would never be granted.
+        """
+        words = self.config.geometry.page_set_bytes // WORD_BYTES
+        arrays, parameters = Signal(2), Signal(range(words + 1), reset_less=True)
+        with m.Switch(header.code):
+            for count in (1, 2, 3):
+                with m.Case(*(code for code, program in PROGRAMS.items() if len(program.outputs) == count)):
+                    most = words // count
+                    m.d.comb += arrays.eq(count)
+                    m.d.sync += parameters.eq(Mux(header.parameters > most, most, header.parameters))
+        return arrays, parameters
+
+    def _add_code(
+        self, m: Module, parameters: Signal, sequencer: TileSequencer, identity: TileIdentity
+    ) -> None:
+        m.submodules.code = code = TileCode(self.config)
+        connect(m, sequencer.tile, code.sequencer)
+        connect(m, code.tile, flipped(self.tile))
+        connect(m, code.lanes, flipped(self.code))
+        m.d.comb += [
+            code.start.eq(self.start),
+            code.abort.eq(self.abort),
+            code.parameters.eq(parameters),
+            code.sequencing.eq(sequencer.busy),
+            code.index.eq(sequencer.index),
+            code.identities_busy.eq(identity.busy),
+            identity.start.eq(code.decoded),
+            identity.void.eq(code.damaged.any()),
+            self.damaged.eq(code.damaged | identity.wrong),
+            self.busy.eq(code.busy),
+        ]

@@ -1,0 +1,1 @@
+"""SystemVerilog of a design, its manifest, and what it is made of."""

@@ -1,0 +1,224 @@
+"""The command tracker: tags, outstanding events and answers of the commands in flight."""
+
+from amaranth import Cat, Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.rtl.layouts import (
+    LBA_BITS,
+    STREAM_BITS,
+    Answer,
+    Opening,
+    Operation,
+    PageEvent,
+    ReadEffort,
+    Retired,
+    ReturnedPage,
+)
+from flashtrain.rtl.lib.streams import Queue, RoundRobin
+from flashtrain.spec import Completion, FmsConfig, Status
+
+from .stopwatch import Span
+
+
+class TrackedCommand(data.StructLayout):
+    """The fields of a command that are stored until its answer."""
+
+    def __init__(self, config: FmsConfig):
+        super().__init__({
+            "port": 1,
+            "cid": 16,
+            "stream": STREAM_BITS,
+            "source": STREAM_BITS,
+            "zone": config.geometry.zone_bits,
+            "operation": Operation,
+            "result": LBA_BITS,
+        })  # fmt: skip
+
+
+class CommandTracker(wiring.Component):
+    """Counts the outstanding events of each command, and answers it after the last one.
+
+    A command with a failed event is answered with a result of 0. Its status is UNRECOVERED_READ_ERROR for
+    reads, statistics and inspections, else WRITE_FAULT. The result of a READ is the greatest effort of one
+    of its pages. The answer frees the tag. Only `retired` carries whether an event of `programmed` failed.
+
+    Latency: 1 cycle from the last event to the answer. Throughput: one opening or event per cycle, in turn;
+    all stall while an answer is not taken. Openings precede the events of their tag.
+
+    Members
+    -------
+    tags : Out(stream(tag_bits))         tags that are free
+    opening : In(stream(Opening))        a command enters
+    arrived : In(stream(PageEvent))      a page is in SRAM: from the write pipeline
+    programmed : In(stream(PageEvent))   a page is programmed, a tile updated and programmed, a die has its
+      constants: from the channels
+    returned : In(stream(ReturnedPage))  a page is in the tensor buffer: from the read pipeline
+    answers : Out(stream(Answer))
+    retired : Out(stream(Retired))       a command has been answered
+    span : Out(Span)                     openings and answers, for the stopwatch
+    reading : Out(1)                     a read is in flight
+    idle : Out(1)                        no command is in flight
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        event = stream.Signature(PageEvent(config))
+        super().__init__({
+            "tags": Out(stream.Signature(config.tag_bits)),
+            "opening": In(stream.Signature(Opening(config))),
+            "arrived": In(event),
+            "programmed": In(event),
+            "returned": In(stream.Signature(ReturnedPage(config))),
+            "answers": Out(stream.Signature(Answer())),
+            "retired": Out(stream.Signature(Retired(config))),
+            "span": Out(Span(config)),
+            "reading": Out(1),
+            "idle": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        config = self.config
+        count_bits = len(self.opening.payload.count)
+        progress = data.StructLayout({
+            "count": count_bits,
+            "failed": 1,
+            "program_failed": 1,
+            "effort": ReadEffort(config),
+        })  # fmt: skip
+        m.submodules.progress = counts = Memory(shape=progress, depth=config.commands, init=[])
+        m.submodules.commands = commands = Memory(
+            shape=TrackedCommand(config), depth=config.commands, init=[]
+        )
+        count_read, count_write = counts.read_port(domain="comb"), counts.write_port()
+        command_read, command_write = commands.read_port(domain="comb"), commands.write_port()
+
+        # First stage: one opening or event is chosen.
+        advance = Signal()
+        valid, is_opening, of_program = Signal(), Signal(), Signal()
+        opening, event = Signal(Opening(config)), Signal(PageEvent(config))
+        effort = Signal(ReadEffort(config))
+        self._choose(m, advance, valid, is_opening, of_program, opening, event, effort)
+
+        # Second stage: it is entered into the memories, or it is the last and makes the answer.
+        command, left = command_read.data, Signal(count_bits)
+        failed, program_failed = Signal(), Signal()
+        last, done = Signal(), Signal()
+        answer_sent, retired_sent = Signal(), Signal()
+        readers = (Operation.READ, Operation.STATISTICS, Operation.INSPECT)
+        reads = Cat(command.operation == operation for operation in readers).any()
+        failure = Mux(reads, Status.UNRECOVERED_READ_ERROR, Status.WRITE_FAULT)
+        tag = Mux(is_opening, opening.tag, event.tag)
+        effort_result = Signal(LBA_BITS)  # of a read
+        for name, value in effort.shape():
+            before, most = count_read.data.effort[name], Signal(value.shape, name=f"most_{name}")
+            m.d.comb += [
+                most.eq(Mux(before > effort[name], before, effort[name])),
+                count_write.data.effort[name].eq(Mux(is_opening, 0, most)),
+            ]
+            with m.If(command.operation == Operation.READ):
+                m.d.comb += effort_result[getattr(Completion, name).within(Completion.result)].eq(most)
+        m.d.comb += [
+            count_read.addr.eq(tag),
+            count_write.addr.eq(tag),
+            command_read.addr.eq(tag),
+            command_write.addr.eq(tag),
+            left.eq(count_read.data.count - 1),
+            failed.eq(count_read.data.failed | event.failed),
+            program_failed.eq(count_read.data.program_failed | (event.failed & of_program)),
+            last.eq(valid & ~is_opening & (left == 0)),
+            done.eq(last & (answer_sent | self.answers.ready) & (retired_sent | self.retired.ready)),
+            advance.eq(~last | done),
+            command_write.en.eq(valid & is_opening),
+            command_write.data.port.eq(opening.port),
+            command_write.data.cid.eq(opening.cid),
+            command_write.data.stream.eq(opening.stream),
+            command_write.data.source.eq(opening.source),
+            command_write.data.zone.eq(opening.zone),
+            command_write.data.operation.eq(opening.operation),
+            command_write.data.result.eq(opening.result),
+            count_write.en.eq(valid & ~last),
+            count_write.data.count.eq(Mux(is_opening, opening.count, left)),
+            count_write.data.failed.eq(~is_opening & failed),
+            count_write.data.program_failed.eq(~is_opening & program_failed),
+            self.answers.valid.eq(last & ~answer_sent),
+            self.retired.valid.eq(last & ~retired_sent),
+            self.answers.payload.port.eq(command.port),
+            self.answers.payload.cid.eq(command.cid),
+            self.answers.payload.status.eq(Mux(failed, failure, Status.SUCCESS)),
+            self.answers.payload.result.eq(Mux(failed, 0, command.result | effort_result)),
+        ]
+        self._lend_tags(m, returned_tag=event.tag, done=done)
+
+        in_flight = Signal(range(config.commands + 1))
+        reads = Signal(range(config.commands + 1))
+        entered = Signal()
+        m.d.comb += [
+            entered.eq(self.opening.valid & self.opening.ready),
+            self.idle.eq(in_flight == 0),
+            self.reading.eq(reads != 0),
+            self.retired.payload.stream.eq(command.stream),
+            self.retired.payload.source.eq(command.source),
+            self.retired.payload.zone.eq(command.zone),
+            self.retired.payload.operation.eq(command.operation),
+            self.retired.payload.program_failed.eq(program_failed),
+            self.span.begins.eq(valid & is_opening),
+            self.span.ends.eq(done),
+            self.span.append.eq(
+                (command.operation == Operation.APPEND) | (command.operation == Operation.WRITE)
+            ),
+            self.span.read.eq(command.operation == Operation.READ),
+            self.span.tag.eq(tag),
+        ]
+        m.d.sync += [
+            answer_sent.eq(~done & last & (answer_sent | self.answers.ready)),
+            retired_sent.eq(~done & last & (retired_sent | self.retired.ready)),
+            in_flight.eq(in_flight + entered - done),
+            reads.eq(
+                reads
+                + (self.span.begins & (opening.operation == Operation.READ))
+                - (self.span.ends & self.span.read)
+            ),
+        ]
+        return m
+
+    def _choose(self, m: Module, advance, valid, is_opening, of_program, opening, event, effort):
+        events = (self.arrived, self.programmed, self.returned)
+        sources = (self.opening, *events)
+        m.submodules.turn = turn = RoundRobin(len(sources))
+        m.d.comb += turn.advance.eq(advance & turn.requests.any())
+        for number, source in enumerate(sources):
+            m.d.comb += turn.requests[number].eq(source.valid)
+            m.d.comb += source.ready.eq(advance & turn.chosen[number])
+        with m.If(advance):
+            m.d.sync += valid.eq(turn.requests.any())
+            m.d.sync += is_opening.eq(turn.chosen[0])
+            m.d.sync += [
+                opening.eq(self.opening.payload),
+                effort.eq(Mux(turn.chosen[len(events)], self.returned.payload.effort, 0)),
+            ]
+            for number, source in enumerate(events, 1):
+                with m.If(turn.chosen[number]):
+                    m.d.sync += [
+                        event.tag.eq(source.payload.tag),
+                        event.failed.eq(source.payload.failed),
+                        of_program.eq(source is self.programmed),
+                    ]
+
+    def _lend_tags(self, m: Module, returned_tag, done):
+        """Tags come in their order at first, then as they are returned."""
+        config = self.config
+        m.submodules.free = free = Queue(config.tag_bits, config.commands)
+        fresh = Signal(range(config.commands + 1))
+        use_fresh = fresh != config.commands
+        m.d.comb += [
+            free.input.valid.eq(done),
+            free.input.payload.eq(returned_tag),
+            self.tags.valid.eq(use_fresh | free.output.valid),
+            self.tags.payload.eq(Mux(use_fresh, fresh, free.output.payload)),
+            free.output.ready.eq(~use_fresh & self.tags.ready),
+        ]
+        with m.If(use_fresh & self.tags.ready):
+            m.d.sync += fresh.eq(fresh + 1)

@@ -1,0 +1,323 @@
+"""The decoder: submission entries to commands, with the checks that need no zone."""
+
+from functools import reduce
+from operator import or_
+
+from amaranth import Const, Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.rtl.layouts import OPERATION_OF, STREAM_BITS, Command, Entry, Operation, StreamTable
+from flashtrain.spec import Access, FmsConfig, Port, Status, Submission, ZoneAction, ZoneState
+from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.identity import RestoreAction
+from flashtrain.spec.nvme import BitField, GenerationAction, ReportHeader, ZoneDescriptor, ZoneReport
+from flashtrain.spec.registers import MAX_STREAMS
+
+MEMORY_BITS = 48  # of the tensor buffer's size
+REPORT_GRANULARITY_BITS = 3
+
+
+def one_of(value, *expected):
+    """Whether `value` equals any of `expected`."""
+    return reduce(or_, (value == one for one in expected))
+
+
+class Parsed(data.StructLayout):
+    """An entry's fields, and values derived from them without comparisons."""
+
+    def __init__(self, config: FmsConfig):
+        g = config.geometry
+        super().__init__({
+            "error": 1,
+            "port": 1,
+            "operation": Operation,
+            "fuse": 2,
+            "psdt": 2,
+            "cid": 16,
+            "known": 1,  # the namespace's number is in range
+            "stream": STREAM_BITS,
+            "table": StreamTable(config),
+            "access": 2,  # what the port may do
+            "source_known": 1,
+            "source": STREAM_BITS,
+            "source_table": StreamTable(config),
+            "source_access": 2,
+            "address": 64,
+            "end": max(config.address_bits, 32) + 1,  # first byte past the data; of the low address bits
+            "length": 32,
+            "sgl_type": 8,
+            "slba": 64,  # of a restore the block before it
+            "blocks": 17,
+            "report_bytes": 35,
+            "action": 8,
+            "select_all": 1,
+            "report_options": 8,
+            "partial": 1,
+            # Of an update; products are right if its fields are.
+            "pages": 8,
+            "copies": 8,
+            "rows": 16,
+            "update_blocks": 16 + g.plane_bits + 1 + g.channel_bits,
+            "other_events": 16 + g.plane_bits + 2 + g.channel_bits,  # but for the arrivals of its blocks
+            # Of a restore:
+            "physical": 16,
+            "restored_state": 4,
+            "wear": Submission.wear.width,
+            "sequence": Submission.sequence.width,
+            "generation": Submission.generation.width,
+            "time": Submission.time.width,
+        })  # fmt: skip
+
+
+class Decoder(wiring.Component):
+    """Makes checks 1 to 7 of `flashtrain.spec.nvme`, in that order; the first that fails gives the status.
+
+    Before them, an entry that could not be fetched has status DATA_TRANSFER_ERROR. A command with a status
+    keeps its operation, but for unknown opcodes and entries not fetched, which are INVALID.
+
+    Latency: 2 cycles. Throughput: one command per cycle.
+
+    Members
+    -------
+    entries : In(stream(Entry))
+    streams : In(StreamTable).array(MAX_STREAMS)
+    memory_bytes : In(48)           size of the tensor buffer
+    commands : Out(stream(Command))
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        super().__init__({
+            "entries": In(stream.Signature(Entry())),
+            "streams": In(StreamTable(config)).array(MAX_STREAMS),
+            "memory_bytes": In(MEMORY_BITS),
+            "commands": Out(stream.Signature(Command(config))),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        advance = Signal()
+        parsed, parsed_now = Signal(Parsed(self.config)), Signal(Parsed(self.config))
+        parsed_valid = Signal()
+        checked_now = Signal(Command(self.config))
+        self._parse(m, self.entries.payload, parsed_now)
+        self._check(m, parsed, checked_now)
+
+        m.d.comb += advance.eq(~self.commands.valid | self.commands.ready)
+        m.d.comb += self.entries.ready.eq(advance)
+        with m.If(advance):
+            m.d.sync += [
+                parsed.eq(parsed_now),
+                parsed_valid.eq(self.entries.valid),
+                self.commands.payload.eq(checked_now),
+                self.commands.valid.eq(parsed_valid),
+            ]
+        return m
+
+    def _parse(self, m: Module, entry, parsed):
+        def field(which: BitField):
+            return entry.bytes[which.low : which.low + which.width]
+
+        g = self.config.geometry
+        nsid, source_nsid = field(Submission.nsid), field(Submission.source)
+        stream_number, source_number = ((number - 1)[:STREAM_BITS] for number in (nsid, source_nsid))
+        table, source_table = (Signal(StreamTable(self.config), name=n) for n in ("table", "source_table"))
+        operation = Signal(Operation)
+        pages, copies = (field(which)[: g.plane_bits + 1] for which in (Submission.pages, Submission.copies))
+        rows = field(Submission.rows)
+        address, length = field(Submission.address), field(Submission.length)
+        m.d.comb += [
+            parsed.error.eq(entry.error),
+            parsed.port.eq(entry.port),
+            parsed.operation.eq(operation),
+            parsed.fuse.eq(field(Submission.fuse)),
+            parsed.psdt.eq(field(Submission.psdt)),
+            parsed.cid.eq(field(Submission.cid)),
+            parsed.known.eq((nsid != 0) & (nsid <= MAX_STREAMS)),
+            parsed.stream.eq(stream_number),
+            parsed.table.eq(table),
+            parsed.access.eq(Mux(entry.port == Port.CORE, table.core, table.host)),
+            parsed.source_known.eq((source_nsid != 0) & (source_nsid <= MAX_STREAMS)),
+            parsed.source.eq(source_number),
+            parsed.source_table.eq(source_table),
+            parsed.source_access.eq(Mux(entry.port == Port.CORE, source_table.core, source_table.host)),
+            parsed.address.eq(address),
+            parsed.end.eq(address[: self.config.address_bits] + length),
+            parsed.length.eq(length),
+            parsed.sgl_type.eq(field(Submission.sgl_type)),
+            parsed.slba.eq(field(Submission.slba) - (operation == Operation.RESTORE)),
+            parsed.blocks.eq(field(Submission.nlb) + 1),
+            parsed.report_bytes.eq((field(Submission.dwords) + 1) << 2),
+            parsed.action.eq(field(Submission.action)),
+            parsed.select_all.eq(field(Submission.select_all)),
+            parsed.report_options.eq(field(Submission.report_options)),
+            parsed.partial.eq(field(Submission.partial)),
+            parsed.pages.eq(field(Submission.pages)),
+            parsed.copies.eq(field(Submission.copies)),
+            parsed.rows.eq(rows),
+            parsed.update_blocks.eq((rows * pages) << g.channel_bits),
+            parsed.other_events.eq((rows * (copies + 1)) << g.channel_bits),
+            parsed.physical.eq(field(Submission.physical)),
+            parsed.restored_state.eq(field(Submission.restored_state)),
+            parsed.wear.eq(field(Submission.wear)),
+            parsed.sequence.eq(field(Submission.sequence)),
+            parsed.generation.eq(field(Submission.generation)),
+            parsed.time.eq(field(Submission.time)),
+        ]
+        for which, row in ((stream_number, table), (source_number, source_table)):
+            with m.Switch(which):
+                for number, settings in enumerate(self.streams):
+                    with m.Case(number):
+                        m.d.comb += row.eq(settings)
+        with m.If(~entry.error), m.Switch(field(Submission.opcode)):
+            for opcode, value in OPERATION_OF.items():
+                with m.Case(opcode):
+                    m.d.comb += operation.eq(value)
+
+    def _check(self, m: Module, parsed, command):
+        config, g, op = self.config, self.config.geometry, parsed.operation
+        blocks, report, has_data, one_zone, has_source = (
+            Signal(name=name) for name in ("blocks", "report", "has_data", "one_zone", "has_source")
+        )
+        zone = parsed.slba[g.zone_size_bits :]
+        m.d.comb += [
+            blocks.eq(one_of(
+                op, Operation.READ, Operation.WRITE, Operation.APPEND, Operation.UPDATE,
+                Operation.CONSTANTS, Operation.STATISTICS, Operation.INSPECT,
+            )),
+            report.eq(op == Operation.RECEIVE),
+            has_data.eq(blocks | report),
+            one_zone.eq(
+                has_data & ~one_of(op, Operation.CONSTANTS, Operation.STATISTICS, Operation.INSPECT)
+                | (op == Operation.RETIRE) | (op == Operation.SEND) & ~parsed.select_all
+                | (op == Operation.RESTORE) & (parsed.action == RestoreAction.ZONE)
+            ),
+            has_source.eq(
+                (op == Operation.UPDATE)
+                | (op == Operation.GENERATION) & (parsed.action == GenerationAction.COMMIT)
+            ),
+        ]  # fmt: skip
+        same = parsed.source == parsed.stream
+        no_source = ~parsed.source_known | ~parsed.source_table.valid | same
+        checks = [
+            (parsed.error, Status.DATA_TRANSFER_ERROR),
+            (op == Operation.INVALID, Status.INVALID_OPCODE),
+            ((parsed.fuse != 0) | has_data & (parsed.psdt != Submission.PSDT_SGL), Status.INVALID_FIELD),
+            (~parsed.known | ~parsed.table.valid, Status.INVALID_NAMESPACE),
+            (has_source & no_source, Status.INVALID_NAMESPACE),
+            (~self._allowed(parsed), Status.ACCESS_DENIED),
+            (has_source & ~self._source_allowed(parsed), Status.ACCESS_DENIED),
+            (self._bad_field(parsed, blocks, one_zone, has_source), Status.INVALID_FIELD),
+            (has_data & (parsed.sgl_type != 0), Status.SGL_TYPE_INVALID),
+            (has_data & (parsed.length != self._data_bytes(parsed)), Status.SGL_LENGTH_INVALID),
+            (blocks & parsed.address[: config.page_shift].any(), Status.SGL_GRANULARITY_INVALID),
+            (report & parsed.address[:REPORT_GRANULARITY_BITS].any(), Status.SGL_GRANULARITY_INVALID),
+            (has_data & self._outside_memory(parsed), Status.DATA_TRANSFER_ERROR),
+            (one_zone & (zone >= parsed.table.zones), Status.LBA_OUT_OF_RANGE),
+            ((op == Operation.INSPECT) & (zone >= g.blocks), Status.LBA_OUT_OF_RANGE),
+        ]
+        first_failure = Signal(Status)
+        for fails, status in reversed(checks):  # of several assignments the last one holds
+            with m.If(fails):
+                m.d.comb += first_failure.eq(status)
+
+        room = Signal(29)  # descriptors after the header
+        m.d.comb += [
+            room.eq((parsed.report_bytes - ReportHeader.BYTES) >> bits_for(ZoneDescriptor.BYTES)),
+            command.operation.eq(op),
+            command.status.eq(first_failure),
+            command.port.eq(parsed.port),
+            command.cid.eq(parsed.cid),
+            command.stream.eq(parsed.stream),
+            command.zone.eq(parsed.table.first + zone),
+            command.index.eq(zone),
+            command.offset.eq(parsed.slba),
+            command.blocks.eq(parsed.blocks),
+            command.buffer_block.eq(parsed.address >> config.page_shift),
+            command.address.eq(parsed.address),
+            command.descriptors.eq(Mux(room < parsed.table.zones, room, parsed.table.zones)),
+            command.partial.eq(parsed.partial),
+            command.action.eq(parsed.action),
+            command.select_all.eq(parsed.select_all),
+            command.source.eq(parsed.source),
+            command.source_zone.eq(parsed.source_table.first + zone),
+            command.rows.eq(parsed.rows),
+            command.last_page.eq(parsed.pages - 1),
+            command.copies.eq(parsed.copies),
+            command.events.eq(parsed.blocks + parsed.other_events),
+            command.physical.eq(Mux(op == Operation.INSPECT, zone, parsed.physical)),
+            command.restored_state.eq(parsed.restored_state),
+            command.wear.eq(parsed.wear),
+            command.sequence.eq(parsed.sequence),
+            command.generation.eq(parsed.generation),
+            command.time.eq(parsed.time),
+        ]
+
+    def _allowed(self, parsed):
+        needed = Mux(
+            one_of(parsed.operation, Operation.RECEIVE, Operation.STATISTICS), Access.READ | Access.APPEND,
+            Mux(parsed.operation == Operation.READ, Const(Access.READ, 2), Const(Access.APPEND, 2)),
+        )  # fmt: skip
+        recovers = one_of(parsed.operation, Operation.INSPECT, Operation.RESTORE)
+        return Mux(recovers, parsed.port == Port.HOST, (parsed.access & needed).any())
+
+    def _source_allowed(self, parsed):
+        reads = parsed.operation == Operation.UPDATE
+        return (parsed.source_access & Mux(reads, Const(Access.READ, 2), Const(Access.APPEND, 2))).any()
+
+    def _bad_field(self, parsed, blocks, one_zone, has_source):
+        op, g = parsed.operation, self.config.geometry
+        any_offset = one_of(op, Operation.READ, Operation.WRITE, Operation.RESTORE)
+        offset = parsed.slba[: g.zone_size_bits]
+        bad_report = (parsed.action != ZoneReport.REPORT_ZONES) | (parsed.report_options != 0)
+        bad_report |= parsed.report_bytes < ReportHeader.BYTES
+        bad_send = ~one_of(parsed.action, *ZoneAction)
+        bad_retire = ~one_of(parsed.action, ZoneState.READ_ONLY, ZoneState.OFFLINE)
+        bad_generation = ~one_of(parsed.action, *GenerationAction)
+        for_all_dies = one_of(op, Operation.CONSTANTS, Operation.STATISTICS)
+        bad_update = (parsed.pages == 0) | (parsed.pages > g.planes) | (parsed.copies > parsed.pages)
+        bad_update |= (parsed.rows == 0) | (parsed.blocks != parsed.update_blocks)
+        bad_state = ~one_of(parsed.restored_state, ZoneState.CLOSED, ZoneState.FULL)
+        bad_restore = self._bad_restore(parsed) | (parsed.action == RestoreAction.ZONE) & bad_state
+        return (
+            blocks & (parsed.blocks > self.config.max_blocks)
+            | one_zone & ~any_offset & offset.any()
+            | (op == Operation.RECEIVE) & bad_report
+            | (op == Operation.SEND) & bad_send
+            | (op == Operation.RETIRE) & bad_retire
+            | (op == Operation.GENERATION) & bad_generation
+            | for_all_dies & (parsed.blocks != g.channels * g.dies)
+            | (op == Operation.UPDATE) & bad_update
+            | (op == Operation.RESTORE) & bad_restore
+            | has_source & (parsed.source_table.zones != parsed.table.zones)
+        )
+
+    def _bad_restore(self, parsed):
+        """The action, and the blocks that it names."""
+        g, action = self.config.geometry, parsed.action
+        names_physical = one_of(action, RestoreAction.ZONE, RestoreAction.PHYSICAL)
+        if not g.spare_blocks:
+            known = [one for one in RestoreAction if one != RestoreAction.BLOCK]
+            return ~one_of(action, *known) | names_physical & (parsed.physical >= g.zones)
+
+        s = Submission
+        no_block = (parsed.physical >= g.blocks) | (
+            parsed.generation[s.spare.within(s.generation)] >= g.spare_blocks
+        )
+        for which, limit in ((s.channel, g.channels), (s.die, g.dies), (s.plane, g.planes)):
+            no_block |= parsed.sequence[which.within(s.sequence)] >= limit
+        return (
+            ~one_of(action, *RestoreAction)
+            | (action == RestoreAction.ZONE) & (parsed.physical >= g.zones)
+            | (action == RestoreAction.PHYSICAL) & (parsed.physical >= g.blocks)
+            | (action == RestoreAction.BLOCK) & no_block
+        )
+
+    def _data_bytes(self, parsed):
+        blocks = parsed.blocks << self.config.page_shift
+        return Mux(parsed.operation == Operation.RECEIVE, parsed.report_bytes, blocks)
+
+    def _outside_memory(self, parsed):
+        bits = self.config.address_bits
+        return parsed.address[bits:].any() | (parsed.end > 1 << bits) | (parsed.end > self.memory_bytes)

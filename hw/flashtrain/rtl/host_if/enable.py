@@ -1,0 +1,52 @@
+"""The enable sequencer."""
+
+from amaranth import Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+
+class EnableSequencer(wiring.Component):
+    """Holds the controller in reset until it is enabled, and drains the AXI ports after it is disabled.
+
+    When `enable` falls the reset is asserted at once, and the AXI guards end the bursts under way. A new
+    start waits until both are drained.
+
+    Latency: 1 cycle from `enable` to `reset`.
+
+    Members
+    -------
+    enable : In(1)        CONTROL.ENABLE
+    drained : In(1)       no AXI port has a burst under way
+    core_ready : In(1)    everything held in reset is initialised
+    reset : Out(1)        of everything but the register file and the AXI guards
+    quiesce : Out(1)      to the AXI guards
+    running : Out(1)      the controller is enabled and out of reset
+    ready : Out(1)        STATE.READY: initialised; or disabled, and the ports not drained yet
+    """
+
+    enable: In(1)
+    drained: In(1)
+    core_ready: In(1)
+    reset: Out(1, init=1)
+    quiesce: Out(1)
+    running: Out(1)
+    ready: Out(1)
+
+    def elaborate(self, platform):
+        m = Module()
+        with m.FSM(name="enable"):
+            with m.State("OFF"):
+                m.d.comb += self.quiesce.eq(1)
+                with m.If(self.enable):
+                    m.d.sync += self.reset.eq(0)
+                    m.next = "ON"
+            with m.State("ON"):
+                m.d.comb += [self.running.eq(1), self.ready.eq(self.core_ready)]
+                with m.If(~self.enable):
+                    m.d.sync += self.reset.eq(1)
+                    m.next = "DRAIN"
+            with m.State("DRAIN"):
+                m.d.comb += [self.quiesce.eq(1), self.ready.eq(~self.enable)]
+                with m.If(self.drained):
+                    m.next = "OFF"
+        return m

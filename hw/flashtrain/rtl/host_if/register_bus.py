@@ -1,0 +1,139 @@
+"""AXI4-Lite to reads and writes of 32-bit registers, and the map of these."""
+
+from amaranth import Module, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.rtl.lib.axi import Axi4LiteSignature
+
+OKAY, SLVERR = 0b00, 0b10
+SETTLE_CYCLES = 4  # for values behind a selection register, such as a channel's counter
+
+
+class RegisterBus(wiring.Component):
+    """Serves one read and one write at a time, independent of each other.
+
+    Writes of less than a whole register are refused. The low two bits of addresses are ignored.
+
+    Latency: a write 1 cycle, a read `SETTLE_CYCLES` + 2 cycles to its answer. Throughput: a write per cycle,
+    a read per `SETTLE_CYCLES` + 3 cycles.
+
+    Members
+    -------
+    bus : In(Axi4LiteSignature)
+    write : Out(1)          pulse: `write_data` goes to `write_address`
+    write_address : Out     in bytes
+    write_data : Out(32)
+    write_known : In(1)     the write is accepted, in the same cycle
+    reading : Out(1)        `read_address` is being read
+    read : Out(1)           pulse: `read_data` is taken
+    read_address : Out      in bytes; held for `SETTLE_CYCLES` before `read`
+    read_data : In(32)
+    read_known : In(1)      there is a register
+    """
+
+    def __init__(self, address_bits: int):
+        super().__init__({
+            "bus": In(Axi4LiteSignature(address_bits=address_bits)),
+            "write": Out(1),
+            "write_address": Out(address_bits),
+            "write_data": Out(32),
+            "write_known": In(1),
+            "reading": Out(1),
+            "read": Out(1),
+            "read_address": Out(address_bits),
+            "read_data": In(32),
+            "read_known": In(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        bus = self.bus
+
+        accept, whole = Signal(), Signal()
+        m.d.comb += [
+            accept.eq(bus.awvalid & bus.wvalid & (~bus.bvalid | bus.bready)),
+            bus.awready.eq(accept),
+            bus.wready.eq(accept),
+            whole.eq(bus.wstrb.all()),
+            self.write.eq(accept & whole),
+            self.write_address[2:].eq(bus.awaddr[2:]),
+            self.write_data.eq(bus.wdata),
+        ]
+        with m.If(bus.bready):
+            m.d.sync += bus.bvalid.eq(0)
+        with m.If(accept):
+            m.d.sync += bus.bvalid.eq(1)
+            with m.If(whole & self.write_known):
+                m.d.sync += bus.bresp.eq(OKAY)
+            with m.Else():
+                m.d.sync += bus.bresp.eq(SLVERR)
+
+        settle = Signal(range(SETTLE_CYCLES))
+        with m.FSM(name="read_state") as fsm:
+            with m.State("IDLE"):
+                m.d.comb += bus.arready.eq(1)
+                with m.If(bus.arvalid):
+                    m.d.sync += [
+                        self.read_address[2:].eq(bus.araddr[2:]),
+                        settle.eq(SETTLE_CYCLES - 1),
+                    ]
+                    m.next = "SETTLE"
+            with m.State("SETTLE"):
+                m.d.sync += settle.eq(settle - 1)
+                with m.If(settle == 0):
+                    m.next = "READ"
+            with m.State("READ"):
+                m.d.comb += self.read.eq(1)
+                m.d.sync += [bus.rvalid.eq(1), bus.rdata.eq(self.read_data), bus.rresp.eq(SLVERR)]
+                with m.If(self.read_known):
+                    m.d.sync += bus.rresp.eq(OKAY)
+                m.next = "ANSWER"
+            with m.State("ANSWER"):
+                with m.If(bus.rready):
+                    m.d.sync += bus.rvalid.eq(0)
+                    m.next = "IDLE"
+        m.d.comb += self.reading.eq(fsm.ongoing("SETTLE") | fsm.ongoing("READ"))
+        return m
+
+
+class RegisterMap:
+    """Collects registers; `connect` makes their logic.
+
+    `reads` has the value of each address. `writes` has the condition under which a write to an address is
+    accepted, and its statements of domain `sync`. These use `written`, the written word.
+    """
+
+    def __init__(self, written: Value):
+        self.written = written
+        self.reads: dict[int, Value] = {}
+        self.writes: dict[int, tuple[Value, list]] = {}
+
+    def setting(self, address: int, register: Value, writable: Value) -> None:
+        """A register of at most 32 bits that is read back as written; values that do not fit are refused."""
+        self.reads[address] = register
+        fits = self.written >> len(register) == 0
+        self.writes[address] = writable & fits, [register.eq(self.written)]
+
+    def wide_setting(self, low: int, high: int, register: Value, writable: Value) -> None:
+        """A register of more than 32 bits at two addresses."""
+        self.setting(low, register[:32], writable)
+        self.setting(high, register[32:], writable)
+
+    def require(self, address: int, condition: Value) -> None:
+        """Accept writes to `address` only if `condition` holds as well."""
+        others, statements = self.writes[address]
+        self.writes[address] = others & condition, statements
+
+    def connect(self, m: Module, bus: RegisterBus) -> None:
+        """The logic of all registers; other addresses are unknown."""
+        with m.Switch(bus.read_address):
+            for address, value in self.reads.items():
+                with m.Case(address):
+                    m.d.comb += [bus.read_known.eq(1), bus.read_data.eq(value)]
+        with m.Switch(bus.write_address):
+            for address, (condition, statements) in self.writes.items():
+                with m.Case(address), m.If(condition):
+                    m.d.comb += bus.write_known.eq(1)
+                    with m.If(bus.write):
+                        m.d.sync += statements

@@ -1,0 +1,1 @@
+"""Parts that every unit uses: arbiters, queues, register slices, AXI, memories, timers."""

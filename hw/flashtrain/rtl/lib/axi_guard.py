@@ -1,0 +1,163 @@
+"""Between the controller and its AXI pins: completes all bursts before the controller is reset."""
+
+from amaranth import Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec.geometry import bits_for
+
+from .axi import Axi4Signature, ReadPort, WritePort
+from .streams import RegisterSlice
+
+INCREMENTING = 0b01  # AxBURST (AXI4, table A3-3)
+
+
+class Skid(wiring.Component):
+    """Passes items through, and keeps one that the output has refused: an offered item stays offered.
+
+    Latency: none. Throughput: one item per cycle.
+
+    Members
+    -------
+    input : In(stream)
+    output : Out(stream)
+    """
+
+    def __init__(self, layout):
+        self.layout = layout
+        super().__init__({"input": In(stream.Signature(layout)), "output": Out(stream.Signature(layout))})
+
+    def elaborate(self, platform):
+        m = Module()
+        kept, item = Signal(), Signal(self.layout)
+        m.d.comb += [
+            self.input.ready.eq(~kept),
+            self.output.valid.eq(kept | self.input.valid),
+            self.output.payload.eq(Mux(kept, item, self.input.payload)),
+        ]
+        m.d.sync += kept.eq(self.output.valid & ~self.output.ready)
+        with m.If(~kept):
+            m.d.sync += item.eq(self.input.payload)
+        return m
+
+
+class AxiGuard(wiring.Component):
+    """Completes the outstanding bursts when the controller is to be reset.
+
+    While `quiesce` is high:
+
+    - No burst is taken from the controller.
+    - Beats and responses for the controller are dropped.
+    - Missing write beats are sent with all strobes off.
+
+    Beats pass with their burst or after it. Hold `quiesce` until `drained`. The controller's reset begins in
+    any cycle of `quiesce` and lasts to its last one.
+
+    Latency: none, but 1 cycle for the beats of a write. Throughput: a beat per cycle in each direction, with
+    up to `bursts` outstanding bursts in each.
+
+    Members
+    -------
+    read : In(ReadPort)
+    write : In(WritePort)
+    pins : Out(Axi4Signature)
+    quiesce : In(1)
+    drained : Out(1)   `quiesce` is high and no burst is outstanding
+    """
+
+    def __init__(self, *, address_bits: int, data_bits: int, bursts: int = 64):
+        self.data_bits = data_bits
+        self.bursts = bursts
+        super().__init__({
+            "read": In(ReadPort(address_bits=address_bits, data_bits=data_bits)),
+            "write": In(WritePort(address_bits=address_bits, data_bits=data_bits)),
+            "pins": Out(Axi4Signature(address_bits=address_bits, data_bits=data_bits)),
+            "quiesce": In(1),
+            "drained": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        reads, writes = Signal(range(self.bursts + 1)), Signal(range(self.bursts + 1))
+        size = bits_for(self.data_bits // 8)
+        for kind, port, count in (("ar", self.read.ar, reads), ("aw", self.write.aw, writes)):
+            self._pass_bursts(m, kind, port, (count != self.bursts) & ~self.quiesce)
+            m.d.comb += getattr(self.pins, f"{kind}size").eq(size)
+            m.d.comb += getattr(self.pins, f"{kind}burst").eq(INCREMENTING)
+        self._count_reads(m, reads)
+        self._count_writes(m, writes)
+        self._pass_write_beats(m)
+        m.d.comb += self.drained.eq(self.quiesce & (reads == 0) & (writes == 0))
+        return m
+
+    def _pass_bursts(self, m: Module, kind: str, port, open_):
+        m.submodules[f"{kind}_skid"] = skid = Skid(port.payload.shape())
+        m.d.comb += [
+            skid.input.valid.eq(port.valid & open_),
+            skid.input.payload.eq(port.payload),
+            port.ready.eq(skid.input.ready & open_),
+            getattr(self.pins, f"{kind}valid").eq(skid.output.valid),
+            getattr(self.pins, f"{kind}addr").eq(skid.output.payload.address),
+            getattr(self.pins, f"{kind}len").eq(skid.output.payload.length),
+            skid.output.ready.eq(getattr(self.pins, f"{kind}ready")),
+        ]
+
+    def _count_reads(self, m: Module, reads):
+        pins, read = self.pins, self.read
+        begins, ends = Signal(), Signal()
+        m.d.comb += [
+            read.r.valid.eq(pins.rvalid & ~self.quiesce),
+            read.r.payload.data.eq(pins.rdata),
+            read.r.payload.last.eq(pins.rlast),
+            read.r.payload.error.eq(pins.rresp[1]),
+            pins.rready.eq(read.r.ready | self.quiesce),
+            begins.eq(read.ar.valid & read.ar.ready),
+            ends.eq(pins.rvalid & pins.rready & pins.rlast),
+        ]
+        m.d.sync += reads.eq(reads + begins - ends)
+
+    def _count_writes(self, m: Module, writes):
+        pins, write = self.pins, self.write
+        begins, ends = Signal(), Signal()
+        m.d.comb += [
+            write.b.valid.eq(pins.bvalid & ~self.quiesce),
+            write.b.payload.error.eq(pins.bresp[1]),
+            pins.bready.eq(write.b.ready | self.quiesce),
+            begins.eq(write.aw.valid & write.aw.ready),
+            ends.eq(pins.bvalid & pins.bready),
+        ]
+        m.d.sync += writes.eq(writes + begins - ends)
+
+    def _pass_write_beats(self, m: Module):
+        pins, beat = self.pins, self.write.w
+        beat_layout = data.StructLayout({"data": self.data_bits, "last": 1, "strobe": 1})
+        m.submodules.w_slice = beats_out = RegisterSlice(beat_layout)
+        # Lengths of the bursts whose beats are not all sent, in a ring with a place more than bursts.
+        ring_bits = bits_for(self.bursts + 1)
+        m.submodules.lengths = lengths = Memory(shape=len(pins.awlen), depth=1 << ring_bits, init=[])
+        newest, oldest = lengths.write_port(), lengths.read_port(domain="comb")
+        begun, ended, sent = Signal(ring_bits), Signal(ring_bits), Signal(len(pins.awlen))
+        owed, passes, last = Signal(), Signal(), Signal()
+        m.d.comb += [
+            newest.en.eq(self.write.aw.valid & self.write.aw.ready),
+            newest.addr.eq(begun),
+            newest.data.eq(self.write.aw.payload.length),
+            oldest.addr.eq(ended),
+            owed.eq((begun != ended) | newest.en),
+            last.eq(Mux(self.quiesce, sent == oldest.data, beat.payload.last)),
+            beats_out.input.valid.eq(owed & (beat.valid | self.quiesce)),
+            beats_out.input.payload.data.eq(beat.payload.data),
+            beats_out.input.payload.last.eq(last),
+            beats_out.input.payload.strobe.eq(~self.quiesce & ~beat.payload.masked),
+            beat.ready.eq(owed & beats_out.input.ready & ~self.quiesce),
+            passes.eq(beats_out.input.valid & beats_out.input.ready),
+            pins.wdata.eq(beats_out.output.payload.data),
+            pins.wstrb.eq(beats_out.output.payload.strobe.replicate(len(pins.wstrb))),
+            pins.wlast.eq(beats_out.output.payload.last),
+            pins.wvalid.eq(beats_out.output.valid),
+            beats_out.output.ready.eq(pins.wready),
+        ]
+        m.d.sync += begun.eq(begun + newest.en)
+        with m.If(passes):
+            m.d.sync += [sent.eq(Mux(last, 0, sent + 1)), ended.eq(ended + last)]

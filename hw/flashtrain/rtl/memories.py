@@ -1,9 +1,0 @@
-"""What is promised of memories."""
-
-from typing import Any
-
-NEVER_COLLIDES: dict[str, Any] = {"no_rw_check": True}
-"""Attributes of a memory whose reader does not use a word that is read in the clock in which it is written.
-
-Block memories return anything then; without the promise, synthesis builds a way around them.
-"""

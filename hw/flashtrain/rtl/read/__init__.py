@@ -1,1 +1,0 @@
-"""Read command pipeline: channel buffers to tensor buffer."""

@@ -1,1 +1,0 @@
-"""Write command pipeline: tensor buffer to channel buffers."""

@@ -1,0 +1,67 @@
+"""Tables of docs/configuration.md: all keys of a configuration, and the NAND parts."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, fields
+from typing import Any
+
+from .config import FmsConfig
+from .geometry import Geometry
+from .limits import limits_of
+from .parts import PARTS
+from .timing import Duration, NandTiming
+
+
+def page_with_tables(page: str) -> str:
+    """`page`, with what stands between the marks of each table made anew."""
+    for name, table in _TABLES.items():
+        begin, end = f"<!-- generated: {name} -->\n", "<!-- end -->\n"
+        text = begin + "\n".join(table()) + "\n" + end
+        page = re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _, text=text: text, page, flags=re.S)
+    return page
+
+
+def _keys(kind: Any) -> Callable[[], Iterable[str]]:
+    def rows() -> Iterable[str]:
+        yield "| key | meaning | unit | range | default |"
+        yield "|---|---|---|---|---|"
+        for field, limits in limits_of(kind):
+            yield f"| `{field.name}` | {limits.meaning} | {limits.unit} | {limits} | {_default(field)} |"
+
+    return rows
+
+
+def _default(field: Any) -> str:
+    default = field.default
+    if default is MISSING:
+        return "none"
+    if isinstance(default, Duration):
+        return f"{default.ns:,}"
+    if isinstance(default, bool):
+        return "true" if default else "false"
+    return f"{default:,}"
+
+
+def _parts() -> Iterable[str]:
+    """A table for each part: value and source of each field, the timing of the bus in one row."""
+    for part in PARTS.values():
+        yield f"\n### `{part.name}`: {part.summary}\n"
+        yield "| key | value | source |"
+        yield "|---|---|---|"
+        values = {"geometry": part.geometry(), "timing": vars(part.timing)}
+        for table, named in values.items():
+            for key, value in named.items():
+                if key in part.sources:
+                    shown = f"{value.ns:,} ns" if isinstance(value, Duration) else f"{value:,}"
+                    yield f"| `{table}.{key}` | {shown} | {part.sources[key]} |"
+        bus = [each.name for each in fields(NandTiming) if each.name not in part.sources]
+        yield f"| {', '.join(f'`{name}`' for name in bus)} | defaults | {part.sources['bus']} |"
+    yield ""
+
+
+_TABLES: dict[str, Callable[[], Iterable[str]]] = {
+    "keys": _keys(FmsConfig),
+    "geometry": _keys(Geometry),
+    "timing": _keys(NandTiming),
+    "parts": _parts,
+}

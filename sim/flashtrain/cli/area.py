@@ -1,0 +1,50 @@
+"""`flashtrain area`: what parts of the hardware take in an FPGA, and how fast they are."""
+
+import argparse
+from collections.abc import Callable
+
+from . import area_controller, area_ecc, area_update
+from .command import Command, add_json, at_least_one
+from .console import Console
+
+PARTS: dict[str, Callable[[argparse.Namespace, Console], int]] = {
+    "update": area_update.run,
+    "controller": area_controller.run,
+    "ecc": area_ecc.run,
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "part", nargs="?", choices=list(PARTS), default="update",
+        help="update unit of a die, channel engines and the front end, or error correction (default: update)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--interval", type=at_least_one, default=area_update.FPGA_INTERVAL, metavar="N",
+        help="cycles per parameter of the update unit "
+        f"(default: {area_update.FPGA_INTERVAL}, with which an ECP5 is fast enough)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--clock", action=argparse.BooleanOptionalAction, default=True,
+        help="place and route it, which takes minutes (default: yes)",
+    )  # fmt: skip
+    add_json(parser)
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    return PARTS[options.part](options, console)
+
+
+COMMAND = Command(
+    name="area",
+    summary="map a part of the hardware to an FPGA: look-up tables, registers, memories, clock",
+    examples="""\
+  flashtrain area                 the update unit, fast enough for a Behemoth die
+  flashtrain area --interval 5    with two multiply-add units instead of four
+  flashtrain area --no-clock      numbers of cells only, which takes a fraction of the time
+  flashtrain area controller      channel engines of 2, 4 and 8 dies, the front end of 4 channels
+  flashtrain area ecc             encoder and decoder of pages
+""",
+    add_arguments=add_arguments,
+    run=run,
+)

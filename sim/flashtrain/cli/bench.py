@@ -1,0 +1,164 @@
+"""`flashtrain bench`: measures the RTL against its bounds."""
+
+import argparse
+import os
+from pathlib import Path
+
+from flashtrain.perf.measurement import Result
+from flashtrain.spec import ConfigError, FmsConfig, load_config
+
+from .bench_results import ResultsFile
+from .bench_rows import RowFailed, results_of
+from .bench_table import CONFIGURATIONS, QUICK_TABLE, TABLE, Row, rows_for
+from .benchmarks import BENCHMARKS
+from .command import Command, add_config_file, add_json, at_least_one
+from .console import Console, table
+
+DEFAULT_FILE = "build/bench/results.json"
+QUICK_FILE = "build/bench/quick/results.json"
+"""Quick results are of shorter runs: they do not replace the others."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    names = ", ".join(BENCHMARKS)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{names} (default: the table)")
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument(
+        "--preset", choices=list(CONFIGURATIONS), metavar="NAME",
+        help=f"configuration by name: {', '.join(CONFIGURATIONS)} (default: those of the table)",
+    )  # fmt: skip
+    add_config_file(one)
+    parser.add_argument(
+        "--jobs", type=at_least_one, default=os.cpu_count() or 1, metavar="N",
+        help="rows at a time (default: one for each processor); what is measured in seconds is done alone",
+    )  # fmt: skip
+    parser.add_argument(
+        "--quick", action="store_true",
+        help="shorter runs; without names and a configuration also the table on smaller configurations",
+    )  # fmt: skip
+    parser.add_argument("--strict", action="store_true", help="exit code 1 if a benchmark misses its goal")
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE",
+        help="results, merged into the file's by name, configuration and link; figures are written beside it"
+        f" (default: {DEFAULT_FILE}, or {QUICK_FILE} with --quick)",
+    )  # fmt: skip
+    add_json(parser)
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    # Late: the library for figures takes a moment to import.
+    from flashtrain.perf.use_figure import draw_use
+
+    configurations, name = _configurations(options)
+    rows = rows_for(options.names, name, options.quick)
+    if not rows:
+        raise ConfigError(f"no benchmark of the table is on {name!r}: name some, as in --help")
+    usual, every = (QUICK_FILE, QUICK_TABLE) if options.quick else (DEFAULT_FILE, TABLE)
+    file = ResultsFile(options.output or Path(usual), every)
+    folder = file.path.parent
+    by_number: dict[int, Result] = {}
+    failed = []
+    for number, result in results_of(rows, configurations, options.quick, options.jobs, console):
+        if isinstance(result, RowFailed):
+            console.error(f"flashtrain bench: {result}")
+            failed.append(result.row)
+            continue
+        by_number[number] = result
+        console.step(
+            f"{result.name} on {result.configuration}: {result.value:,.3f} {result.unit}"
+            f" in {result.seconds:.1f} s: {result.note}"
+        )
+        file.add(result)
+        if result.use is not None:
+            draw_use(
+                {result.name: result.use},
+                folder / f"{result.name}-{result.configuration}.png",
+                _title(result),
+            )
+    results = [by_number[number] for number in sorted(by_number)]
+    uses = {f"{r.name}, {r.configuration}": r.use for r in results if r.use is not None}
+    if uses:
+        draw_use(uses, folder / "time.png", "where the time of buses and arrays went")
+    console.say(results_table(results))
+    console.say(f"\n{file.path}")
+    console.document([result.document() for result in results])
+    for result in results:
+        if not result.within_bound:
+            console.error(
+                f"flashtrain bench: {result.name} on {result.configuration}: {result.value} is above its"
+                f" bound {result.bound}"
+            )
+            failed.append(Row(result.name, result.configuration))
+    missed = [f"{result.name} on {result.configuration}" for result in results if result.met is False]
+    if missed:
+        console.error(f"flashtrain bench: goals missed: {', '.join(missed)}")
+    return 1 if failed or (missed and options.strict) else 0
+
+
+def _configurations(options: argparse.Namespace) -> tuple[dict[str, FmsConfig], str | None]:
+    """All configurations by name, and the name of the one that was asked for."""
+    if options.config is None:
+        return CONFIGURATIONS, options.preset
+    config = load_config(options.config)
+    if not options.names:
+        raise ConfigError(f"{options.config}: --config takes names of benchmarks: the table has none on it")
+    return {**CONFIGURATIONS, config.name: config}, config.name
+
+
+def results_table(results: list[Result]) -> str:
+    """The results for readers, and their notes below."""
+    rows = [
+        (
+            r.name,
+            r.configuration,
+            _number(r.value),
+            r.unit,
+            "-" if r.bound is None else _number(r.bound),
+            "-" if r.share is None else f"{r.share:.2%}",
+            "-" if r.met is None else "yes" if r.met else "no",
+            f"{r.cycles:,}",
+            f"{r.cycles / r.seconds:,.0f}" if r.cycles else "-",
+            f"{r.bytes / r.seconds / 1e6:,.1f}" if r.bytes else "-",
+        )
+        for r in results
+    ]
+    columns = (
+        "benchmark", "configuration", "value", "unit", "bound", "share", "met", "cycles", "cycles/s",
+        "MB/s of CPU",
+    )  # fmt: skip
+    notes = "\n".join(f"{r.name}, {r.configuration}: {_asked(r)}{r.note}" for r in results)
+    return f"{table(columns, rows, left=2)}\n\n{notes}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.3f}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def _asked(result: Result) -> str:
+    return f"to reach: {result.asked}; " if result.asked else ""
+
+
+def _title(result: Result) -> str:
+    stalls = result.use.stalls if result.use else {}
+    waits = [f"{share:.1%} {text}" for text, share in stalls.items() if share >= 0.001]
+    return "\n".join(
+        [f"{result.name} on {result.configuration}: {_number(result.value)} {result.unit}", *waits]
+    )
+
+
+COMMAND = Command(
+    name="bench",
+    summary="measure the RTL against its bounds, in cycles",
+    examples="""\
+  flashtrain bench                                   the table; writes build/bench/results.json
+  flashtrain bench --quick                           the same on small and tiny, in a few minutes
+  flashtrain bench command_interval --preset tiny    one benchmark, on a configuration by name
+  flashtrain bench append_erased --config mine.toml  on a configuration of your own
+  flashtrain bench --strict                          a goal that is missed fails, too
+
+A figure beside the results shows for each row where the time of buses and arrays went.
+Exit code 1 if a benchmark fails, or if a value is above its bound: such a value is a mistake, not a success.
+""",
+    add_arguments=add_arguments,
+    run=run,
+)

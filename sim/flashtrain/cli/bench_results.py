@@ -1,0 +1,76 @@
+"""The file of results: a run of some benchmarks replaces their results, and keeps all others."""
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from flashtrain.perf.measurement import Result
+from flashtrain.spec import FlashtrainError
+
+from .bench_table import TABLE, Row
+
+Key = tuple[str, str, str]
+"""Name of the benchmark, configuration, link."""
+
+_OLD_NAMES: dict[str, str] = {"preset": "configuration", "clocks": "cycles"}
+
+
+class ResultsError(FlashtrainError):
+    """A file is there, and holds no results."""
+
+
+class ResultsFile:
+    """The results in `path`, if there are any, and those that are added; in the order of `rows`."""
+
+    def __init__(self, path: Path, rows: Iterable[Row] = TABLE) -> None:
+        self.path = path
+        self._places = {row: number for number, row in enumerate(rows)}
+        self._by_key = {_key(document): document for document in _read(path)}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._write()  # fails now, and not after the first benchmark
+
+    def add(self, result: Result) -> None:
+        """Written at once: the whole table takes a while."""
+        document = result.document()
+        self._by_key[_key(document)] = document
+        self._write()
+
+    def _write(self) -> None:
+        last = len(self._places)
+        keys = sorted(self._by_key, key=lambda key: self._places.get(Row(key[0], key[1]), last))
+        text = json.dumps([self._by_key[key] for key in keys], indent=2) + "\n"
+        # Replaced as a whole, so that an interrupt leaves the old file or the new one.
+        new = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        try:
+            new.write_text(text)
+            new.replace(self.path)
+        except OSError as error:
+            new.unlink(missing_ok=True)
+            raise ResultsError(f"{self.path}: cannot be written: {error.strerror}") from error
+
+
+def _read(path: Path) -> Iterable[dict[str, Any]]:
+    try:
+        documents = json.loads(path.read_text())
+    except FileNotFoundError:
+        return []
+    except (ValueError, UnicodeDecodeError) as error:
+        raise ResultsError(f"{path}: expected results of flashtrain bench: {error}") from error
+    if not isinstance(documents, list) or not all(isinstance(one, dict) for one in documents):
+        raise ResultsError(f"{path}: expected results of flashtrain bench: a list of objects")
+    named: list[dict[str, Any]] = [
+        {_OLD_NAMES.get(str(key), str(key)): value for key, value in one.items()} for one in documents
+    ]
+    for one in named:
+        missing = {"name", "configuration", "link"} - one.keys()
+        if missing:
+            raise ResultsError(
+                f"{path}: expected results of flashtrain bench: one has no {', '.join(sorted(missing))}"
+            )
+    return named
+
+
+def _key(document: dict[str, Any]) -> Key:
+    return document["name"], document["configuration"], document["link"]

@@ -1,0 +1,94 @@
+"""Carries out rows of the table of benchmarks, several at a time."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import as_completed
+from dataclasses import dataclass
+from functools import partial
+
+from flashtrain.host import open_device
+from flashtrain.perf.measurement import Cost, Result
+from flashtrain.spec import FlashtrainError, FmsConfig
+from flashtrain.spec.registers import Counter
+from flashtrain.stress.workers import worker_pool
+
+from .bench_table import Row
+from .benchmarks import BENCHMARKS, Benchmark, DesignBenchmark
+from .console import Console
+from .device import memory_bytes
+from .links import LINKS, announced
+
+LINK = "rtl"
+
+
+@dataclass(frozen=True)
+class RowFailed:
+    """The row's benchmark could not be carried out."""
+
+    row: Row
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.row.benchmark} on {self.row.configuration}: {self.why}"
+
+
+def results_of(
+    rows: Sequence[Row], configurations: Mapping[str, FmsConfig], quick: bool, jobs: int, console: Console
+) -> Iterator[tuple[int, Result | RowFailed]]:
+    """Number of each row, and its result, as they come: `jobs` at a time, each in a process of its own.
+
+    Simulated cycles do not depend on the load of the machine. Rows that measure real time run last and alone.
+    """
+    beside = [number for number, row in enumerate(rows) if not BENCHMARKS[row.benchmark].alone]
+    alone = [number for number in range(len(rows)) if number not in beside]
+    attempt = partial(_attempt, configurations, quick=quick, as_json=console.as_json)
+    if min(jobs, len(beside)) < 2:
+        alone, beside = list(range(len(rows))), []
+    if beside:
+        with worker_pool(min(jobs, len(beside))) as pool:
+            numbers = {pool.submit(attempt, rows[number]): number for number in beside}
+            for future in as_completed(numbers):
+                yield numbers[future], future.result()
+    for number in alone:
+        yield number, attempt(rows[number])
+
+
+def _attempt(
+    configurations: Mapping[str, FmsConfig], row: Row, quick: bool, as_json: bool
+) -> Result | RowFailed:
+    console = Console(as_json)
+    console.step(f"{row.benchmark} on {row.configuration}")
+    try:
+        return measure(row, configurations[row.configuration], quick, console)
+    except FlashtrainError as error:
+        return RowFailed(row, str(error))
+
+
+def measure(row: Row, config: FmsConfig, quick: bool, console: Console) -> Result:
+    """Carry out one benchmark, on a device of its own."""
+    benchmark = BENCHMARKS[row.benchmark]
+    if isinstance(benchmark, DesignBenchmark):
+        started = time.process_time()
+        measured = benchmark.run(config)
+        return Result.of(*row, "-", Cost(time.process_time() - started, 0), measured)
+    return _measure_device(row, benchmark, benchmark.shape(config), quick, console)
+
+
+def _measure_device(
+    row: Row, benchmark: Benchmark, config: FmsConfig, quick: bool, console: Console
+) -> Result:
+    factory = announced(LINKS[LINK], console.step)
+    with open_device(
+        config,
+        factory,
+        node=benchmark.node,
+        memory_bytes=memory_bytes(config),
+        queue_entries=benchmark.queue_entries,
+    ) as device:
+        started = time.process_time()
+        measured = benchmark.run(device, quick)
+        seconds = time.process_time() - started
+        counters = device.counters()
+        pages = counters[Counter.PAGES_APPENDED.name] + counters[Counter.PAGES_READ.name]
+        cost = Cost(seconds, pages * config.geometry.page_bytes)
+        return Result.of(*row, LINK, cost, measured)

@@ -1,0 +1,77 @@
+"""The table of benchmarks: which of them `flashtrain bench` carries out on which configuration."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from flashtrain.perf.one_channel import OCOWFC
+from flashtrain.spec import PRESETS, FlashtrainError
+
+from .benchmarks import BENCHMARKS
+
+CONFIGURATIONS = {**PRESETS, OCOWFC.name: OCOWFC}
+
+
+class UnknownBenchmark(FlashtrainError):
+    """There is no benchmark of this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no benchmark {name!r}; expected some of {', '.join(BENCHMARKS)}")
+
+
+class Row(NamedTuple):
+    """A benchmark, and the name of the configuration that it is carried out on."""
+
+    benchmark: str
+    configuration: str
+
+
+FULL_SCALE = (
+    Row("append_erased", "behemoth"),
+    Row("append_sustained", "behemoth"),
+    Row("read_sequential", "behemoth"),
+    Row("mixed_1_1", "behemoth"),
+    Row("mixed_1_3", "behemoth"),
+    Row("read_latency_p99", "behemoth"),
+    Row("append_erased", "behemoth_wide"),
+    Row("update_adam", "behemoth"),
+    Row("command_time_write", "behemoth"),
+    Row("command_time_read", "behemoth"),
+    Row("ocowfc_single_page", "ocowfc"),
+    Row("ocowfc_cached", "ocowfc"),
+    Row("metadata_bytes", "behemoth"),
+    Row("buffer_bytes", "behemoth"),
+    Row("simulation_speed", "behemoth"),
+)
+SMALL_SCALE = tuple(
+    Row(name, "small")
+    for name in (
+        "append_erased", "read_sequential", "append_latency", "command_interval", "simulation_speed",
+        "update_adam", "update_adam_bf16", "update_momentum", "update_sgd",
+        "update_speedup_host", "update_speedup_controller", "update_energy_ratio", "recovery_time",
+    )
+)  # fmt: skip
+TABLE = (*FULL_SCALE, *SMALL_SCALE, Row("wear_spread", "tiny"))
+
+_SMALLER = {"behemoth": "small", "behemoth_wide": "tiny", "small": "tiny"}
+
+QUICK_TABLE = tuple(
+    dict.fromkeys(Row(row.benchmark, _SMALLER.get(row.configuration, row.configuration)) for row in TABLE)
+)
+"""The same rows, each on a smaller configuration."""
+
+
+def rows_for(names: Sequence[str], configuration: str | None, quick: bool) -> list[Row]:
+    """The rows asked for.
+
+    Without a configuration those of the table with one of `names`, or all; with it each of `names` on it, or
+    the rows of the table that are on it. Raises `UnknownBenchmark`.
+    """
+    for name in names:
+        if name not in BENCHMARKS:
+            raise UnknownBenchmark(name)
+    table = QUICK_TABLE if quick else TABLE
+    if configuration is None:
+        return [row for row in table if not names or row.benchmark in names]
+    if names:
+        return [Row(name, configuration) for name in names]
+    return [row for row in table if row.configuration == configuration]

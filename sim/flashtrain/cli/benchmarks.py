@@ -1,0 +1,160 @@
+"""The benchmarks of `flashtrain bench`, by name."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar, Protocol
+
+from flashtrain.host import Device
+from flashtrain.perf.append import append_erased
+from flashtrain.perf.array_work import ArrayRecorder
+from flashtrain.perf.commands import command_interval, command_time_read, command_time_write
+from flashtrain.perf.latency import append_latency
+from flashtrain.perf.measurement import Measurement
+from flashtrain.perf.mixed import IN_FLIGHT, Mix, mixed
+from flashtrain.perf.one_channel import Reads, bus_share
+from flashtrain.perf.read import read_sequential
+from flashtrain.perf.read_latency import read_latency_p99
+from flashtrain.perf.recovery_time import recovery_time
+from flashtrain.perf.speed import simulation_speed
+from flashtrain.perf.sram import MemoryBytes, buffer_bytes, metadata_bytes
+from flashtrain.perf.sustained import append_sustained, shortened
+from flashtrain.perf.update import Case, update
+from flashtrain.perf.update_comparison import update_energy_ratio, update_speedup
+from flashtrain.perf.update_lanes import ControllerLanes
+from flashtrain.perf.update_places import HostLink
+from flashtrain.perf.use_recorder import UseRecorder
+from flashtrain.perf.wear import wear_spread
+from flashtrain.spec import FmsConfig, NodeTable
+from flashtrain.spec.optimizer import CopyFormat, GradientFormat
+from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
+from flashtrain.training.optimizers import SGD, Adam, Momentum
+
+from .info import controller_memories
+
+LONG_QUEUE = 4096
+
+Run = Callable[[Device, bool], Measurement]
+
+
+class Recorded(Protocol):
+    """A benchmark that says when its steady state begins and ends."""
+
+    def __call__(self, device: Device, recorder: ArrayRecorder, quick: bool) -> Measurement: ...
+
+
+def _recorded(benchmark: Recorded) -> Run:
+    def run(device: Device, quick: bool) -> Measurement:
+        from flashtrain.sim.trace.array import DeviceTraceWindow
+
+        recorder = UseRecorder(device, DeviceTraceWindow(device.link))
+        measured = benchmark(device, recorder, quick)
+        return replace(measured, use=recorder.use)
+
+    return run
+
+
+def _append_latency(device: Device, quick: bool) -> Measurement:
+    from flashtrain.sim.trace.milestones import TraceRecorder
+
+    return append_latency(device, TraceRecorder(device.link), quick)
+
+
+def _mixed(mix: Mix) -> Run:
+    return _recorded(lambda device, recorder, quick: mixed(device, recorder, mix, quick))
+
+
+def _bus_share(reads: Reads) -> Run:
+    return _recorded(lambda device, recorder, quick: bus_share(device, recorder, reads, quick))
+
+
+def _update(case: Case) -> Run:
+    return _recorded(lambda device, recorder, quick: update(device, recorder, case, quick))
+
+
+def _speedup_host(device: Device, quick: bool) -> Measurement:
+    from flashtrain.sim.trace.array import ArrayTrace
+
+    return update_speedup(device, ArrayTrace(device.link), ADAM, HostLink(), quick)
+
+
+def _speedup_controller(device: Device, quick: bool) -> Measurement:
+    from flashtrain.sim.trace.array import ArrayTrace
+    from flashtrain.sim.update_lane.update_lane import update_lanes
+
+    with update_lanes(device.config) as lanes:
+        return update_speedup(device, ArrayTrace(device.link), ADAM, ControllerLanes(lanes), quick)
+
+
+def _energy_ratio(device: Device, quick: bool) -> Measurement:
+    from flashtrain.sim.trace.array import ArrayTrace
+
+    return update_energy_ratio(device, ArrayTrace(device.link), ADAM, HostLink(), quick)
+
+
+def _wear_spread(device: Device, quick: bool) -> Measurement:
+    from flashtrain.sim.link.rtl_link import RtlLink
+
+    assert isinstance(device.link, RtlLink)
+    return wear_spread(device, device.link.erase_counts, quick)
+
+
+def _as_it_is(config: FmsConfig) -> FmsConfig:
+    return config
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark, the length of the queues and the streams that it needs.
+
+    shape: the configuration that it needs in the place of the preset; alone: what it gives depends on what
+    else the machine does.
+    """
+
+    run: Run
+    queue_entries: int = 64
+    node: NodeTable = SINGLE_NODE
+    shape: Callable[[FmsConfig], FmsConfig] = _as_it_is
+    alone: bool = False
+
+
+@dataclass(frozen=True)
+class DesignBenchmark:
+    """A benchmark of the design alone: of the controller's memories."""
+
+    judge: Callable[[list[MemoryBytes]], Measurement]
+    alone: ClassVar[bool] = False
+
+    def run(self, config: FmsConfig) -> Measurement:
+        return self.judge(list(controller_memories(config)))
+
+
+ADAM = Case(Adam())
+
+BENCHMARKS = {
+    "append_erased": Benchmark(_recorded(append_erased)),
+    "append_sustained": Benchmark(_recorded(append_sustained), shape=shortened),
+    "read_sequential": Benchmark(_recorded(read_sequential)),
+    "mixed_1_1": Benchmark(_mixed(Mix(reads=1)), IN_FLIGHT + 1),
+    "mixed_1_3": Benchmark(_mixed(Mix(reads=3)), IN_FLIGHT + 1),
+    "read_latency_p99": Benchmark(_recorded(read_latency_p99)),
+    "append_latency": Benchmark(_append_latency),
+    "command_interval": Benchmark(command_interval, LONG_QUEUE),
+    "command_time_write": Benchmark(_recorded(command_time_write), LONG_QUEUE),
+    "command_time_read": Benchmark(_recorded(command_time_read), LONG_QUEUE),
+    "ocowfc_single_page": Benchmark(_bus_share(Reads.SINGLE_PAGE), LONG_QUEUE),
+    "ocowfc_cached": Benchmark(_bus_share(Reads.CACHED)),
+    "recovery_time": Benchmark(recovery_time, node=UPDATE_NODE),
+    "wear_spread": Benchmark(_wear_spread),
+    "metadata_bytes": DesignBenchmark(metadata_bytes),
+    "buffer_bytes": DesignBenchmark(buffer_bytes),
+    "simulation_speed": Benchmark(_recorded(simulation_speed), alone=True),
+    "update_adam": Benchmark(_update(ADAM), node=UPDATE_NODE),
+    "update_adam_bf16": Benchmark(
+        _update(Case(Adam(), GradientFormat.BF16, CopyFormat.BF16)), node=UPDATE_NODE
+    ),
+    "update_momentum": Benchmark(_update(Case(Momentum())), node=UPDATE_NODE),
+    "update_sgd": Benchmark(_update(Case(SGD())), node=UPDATE_NODE),
+    "update_speedup_host": Benchmark(_speedup_host, node=UPDATE_NODE),
+    "update_speedup_controller": Benchmark(_speedup_controller, node=UPDATE_NODE),
+    "update_energy_ratio": Benchmark(_energy_ratio, node=UPDATE_NODE),
+}

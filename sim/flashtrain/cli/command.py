@@ -1,0 +1,116 @@
+"""Sub-commands, and the arguments that several of them share."""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+
+from flashtrain.spec import PRESETS, FmsConfig, load_config, preset
+from flashtrain.training.sequence.steps import UpdatePlace
+
+from .console import Console
+from .links import LINKS
+
+
+@dataclass(frozen=True)
+class Command:
+    """A sub-command: `run` gives the exit code; `examples` are shown at the end of its help."""
+
+    name: str
+    summary: str
+    examples: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace, Console], int]
+
+
+def add_configuration(
+    parser: argparse.ArgumentParser,
+    default: str = "small",
+    offered: Callable[[FmsConfig], bool] = lambda config: True,
+) -> None:
+    """`--preset`, of those that are `offered`, and `--config`, one of them; see :func:`configuration`."""
+    one = parser.add_mutually_exclusive_group()
+    names = [name for name, config in PRESETS.items() if offered(config)]
+    one.add_argument(
+        "--preset", choices=names, default=default, metavar="NAME",
+        help=f"configuration by name: {', '.join(names)} (default: {default})",
+    )  # fmt: skip
+    add_config_file(one)
+
+
+def add_config_file(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE",
+        help="configuration in a TOML file (docs/configuration.md; `flashtrain info --write` prints one)",
+    )  # fmt: skip
+
+
+def configuration(options: argparse.Namespace) -> FmsConfig:
+    """The configuration of `--config` or `--preset`; :class:`ConfigError` names the file and the key."""
+    return preset(options.preset) if options.config is None else load_config(options.config)
+
+
+def configuration_option(options: argparse.Namespace) -> str:
+    """The same as it stands on a command line."""
+    return (
+        f"--preset {options.preset}" if options.config is None else f"--config {quote(str(options.config))}"
+    )
+
+
+def add_link(parser: argparse.ArgumentParser, default: str = "rtl") -> None:
+    kinds = "; ".join(f"{kind.name}: {kind.summary}" for kind in LINKS.values())
+    parser.add_argument(
+        "--link", choices=list(LINKS), default=default, metavar="NAME", help=f"{kinds} (default: {default})"
+    )
+
+
+def add_update(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--update", choices=[place.value for place in UpdatePlace], default=UpdatePlace.DIE.value,
+        help="who updates the weights: the dies, where they stay, or the core, which reads them and their"
+        " optimizer state and appends the new ones (default: die)",
+    )  # fmt: skip
+
+
+def add_seed(parser: argparse.ArgumentParser, default: int = 1, what: str = "of everything") -> None:
+    parser.add_argument(
+        "--seed", type=at_least_zero, default=default, metavar="N", help=f"{what} (default: {default})"
+    )
+
+
+def add_iterations(parser: argparse.ArgumentParser, default: int) -> None:
+    parser.add_argument(
+        "--iterations", type=at_least_one, default=default, metavar="N",
+        help=f"of a training run (default: {default})",
+    )  # fmt: skip
+
+
+def add_json(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
+
+
+def add_output(parser: argparse.ArgumentParser, default: str, what: str) -> None:
+    parser.add_argument(
+        "--output", type=Path, default=Path(default), metavar="DIR", help=f"{what} (default: {default})"
+    )
+
+
+def at_least_one(text: str) -> int:
+    """A positive integer, for `argparse`."""
+    return _at_least(1, text)
+
+
+def at_least_zero(text: str) -> int:
+    """A number that counts from 0, for `argparse`."""
+    return _at_least(0, text)
+
+
+def _at_least(least: int, text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if number < least:
+        raise argparse.ArgumentTypeError(f"expected an integer of at least {least}, got {text!r}")
+    return number

@@ -1,0 +1,31 @@
+"""A device for training, opened by the names on the command line."""
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from flashtrain.host import Device, open_device
+from flashtrain.spec import FmsConfig, NodeTable
+
+from .command import configuration
+from .console import Console
+from .links import LINKS, announced
+
+LEAST_MEMORY_BYTES = 64 << 20
+MOST_MEMORY_BYTES = 2 << 30
+COMMANDS_IN_MEMORY = 16
+
+
+def memory_bytes(config: FmsConfig) -> int:
+    """Tensor buffer of the command's devices: room for the data of several of the largest commands."""
+    wanted = COMMANDS_IN_MEMORY * config.max_blocks * config.geometry.page_bytes
+    return min(max(wanted, LEAST_MEMORY_BYTES), MOST_MEMORY_BYTES, 1 << config.address_bits)
+
+
+@contextmanager
+def device_for(options: argparse.Namespace, node: NodeTable, console: Console) -> Iterator[Device]:
+    """The device of `--preset` or `--config` and of `--link`, with the streams of `node`."""
+    factory = announced(LINKS[options.link], console.step)
+    config = configuration(options)
+    with open_device(config, factory, node, memory_bytes(config)) as device:
+        yield device

@@ -1,0 +1,60 @@
+"""The Links that can be asked for by name."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.host import FunctionalLink, Link, LinkFactory
+from flashtrain.spec import FmsConfig
+
+
+@runtime_checkable
+class Tracing(Protocol):
+    """A Link that can record events; records are `flashtrain.sim.link.rtl_link.TRACE_RECORD`."""
+
+    def set_tracing(self, on: bool) -> None: ...
+
+    def take_trace(self) -> NDArray[np.void]: ...
+
+
+@dataclass(frozen=True)
+class LinkKind:
+    """A Link by name. `summary` is for the help; `timed` whether it counts cycles."""
+
+    name: str
+    summary: str
+    timed: bool
+    factory: LinkFactory
+
+
+def _functional(config: FmsConfig, memory_bytes: int) -> Link:
+    return FunctionalLink(config, memory_bytes)
+
+
+def _rtl(config: FmsConfig, memory_bytes: int) -> Link:
+    # Late: the hardware's language takes a moment to import, and only this Link needs it.
+    from flashtrain.sim.link.rtl_link import RtlLink
+
+    return RtlLink(config, memory_bytes)
+
+
+LINKS = {
+    kind.name: kind
+    for kind in (
+        LinkKind("functional", "exact data and statuses, no time", timed=False, factory=_functional),
+        LinkKind("rtl", "the controller and its dies in Verilator: exact data, exact cycles", True, _rtl),
+    )
+}
+
+
+def announced(kind: LinkKind, say: Callable[[str], None]) -> LinkFactory:
+    """The factory of `kind`. It prints a message before it opens a timed Link; a build prints its own."""
+
+    def make(config: FmsConfig, memory_bytes: int) -> Link:
+        say(f"opening {config.name} through the {kind.name} link")
+        return kind.factory(config, memory_bytes)
+
+    return make if kind.timed else kind.factory

@@ -1,0 +1,166 @@
+"""`flashtrain train`: trains a network whose tensors live in flash, and the same without flash."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from flashtrain.perf.usage import Usage
+from flashtrain.spec import ConfigError
+from flashtrain.training.data import digits
+from flashtrain.training.optimizers import Optimizer
+from flashtrain.training.recipes import RECIPES, Recipe
+from flashtrain.training.reference import train_reference
+from flashtrain.training.report import TrainingReport, training_report
+from flashtrain.training.sequence import UpdatePlace
+
+from .command import (
+    Command,
+    add_configuration,
+    add_json,
+    add_link,
+    add_output,
+    add_seed,
+    add_update,
+    at_least_one,
+)
+from .console import Console
+from .device import device_for
+from .iteration_trace import IterationTrace
+from .links import LINKS
+from .places import compare_places
+from .training_run import TrainingRun, run_training
+from .usage_text import usage_document, usage_text
+
+DEFAULT_FOLDER = "build/train"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    names = ", ".join(RECIPES)
+    parser.add_argument("--network", choices=list(RECIPES), default="mlp", help=f"{names} (default: mlp)")
+    add_link(parser)
+    add_configuration(parser)
+    add_update(parser)
+    parser.add_argument("--iterations", type=at_least_one, help="mini-batches (default: the recipe's)")
+    parser.add_argument("--batch", type=at_least_one, help="examples per iteration (default: the recipe's)")
+    add_seed(parser, default=0, what="of weights and batches")
+    parser.add_argument(
+        "--compare-places", action="store_true",
+        help="measure the optimizer step on the dies, in the controller and on the host afterwards, too; this"
+        " compiles one more model (rtl link, --update die)",
+    )  # fmt: skip
+    add_output(parser, DEFAULT_FOLDER, "folder for figures, trace and summary")
+    add_json(parser)
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    recipe, place = _recipe(options), UpdatePlace(options.update)
+    if options.compare_places and not (place is UpdatePlace.DIE and LINKS[options.link].timed):
+        raise ConfigError(
+            "--compare-places measures a step on the dies: it needs --link rtl and --update die"
+        )
+    folder: Path = options.output
+    _prepare(folder)
+    data = digits()
+    console.step(f"training {recipe.network.name} in plain NumPy")
+    reference = train_reference(
+        recipe.network, data, recipe.optimizer, recipe.batch, recipe.iterations, options.seed,
+        skip_overflow=place is UpdatePlace.DIE,
+    )  # fmt: skip
+    with device_for(options, place.node, console) as device:
+        trace = IterationTrace.of(device.link, iteration=(recipe.iterations + 1) // 2)
+        result = run_training(recipe, data, options.seed, place, device, trace, console)
+    report = training_report(recipe.network, data.test, result.training, reference)
+    title = f"{recipe.network.name}, {result.usage.config.name}, {options.link} link"
+    files = _draw_losses(result.training.log.losses, reference.losses, folder / "loss.png", title)
+    files += trace.write(folder, result.usage.config, title)
+    places = None
+    if options.compare_places:
+        places = compare_places(result.usage.config, recipe.optimizer, console)
+    document = {
+        "configuration": result.usage.config.name,
+        "link": options.link,
+        "seed": options.seed,
+        "update": place.value,
+        **report.document(),
+        "usage": usage_document(result.usage, result.training.run),
+        "cycles": result.cycles,
+        "wall_seconds": result.wall_seconds,
+        "cycles_per_second": result.cycles_per_second,
+        "losses": result.training.log.losses,
+        "accuracies": result.accuracies,
+        "places": places.document() if places else None,
+        "files": [str(file) for file in files],
+    }
+    (folder / "summary.json").write_text(json.dumps(document, indent=2) + "\n")
+    files.append(folder / "summary.json")
+    console.say(summary(report, result))
+    if places:
+        console.say(f"\n{places.text()}")
+    console.say("\nfiles\n" + "\n".join(f"  {file}" for file in files))
+    console.document(document)
+    return 0 if report.bit_exact else 1
+
+
+def _prepare(folder: Path) -> None:
+    """A folder that takes no files stops the command now, and not after the training."""
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from error
+
+
+def _draw_losses(losses: Sequence[float], reference: Sequence[float], path: Path, title: str) -> list[Path]:
+    """The figure, if there is a curve to draw; one of an earlier run is removed."""
+    if len(losses) < 2:
+        path.unlink(missing_ok=True)
+        return []
+    # Late: matplotlib takes a moment to import.
+    from flashtrain.training.figures import draw_losses
+
+    draw_losses(losses, reference, path, title)
+    return [path]
+
+
+def summary(report: TrainingReport, result: TrainingRun) -> str:
+    """The text at the end."""
+    usage = usage_text(result.usage, result.training.run)
+    return f"\n{report.text()}\n\n{usage}\n\n{_simulated(result.usage, result)}"
+
+
+def _simulated(usage: Usage, result: TrainingRun) -> str:
+    if not result.cycles:
+        return f"{result.wall_seconds:.1f} s; this link has no time"
+    return (
+        f"{result.cycles:,} cycles simulated ({usage.seconds * 1e3:.2f} ms of the device's time)"
+        f" in {result.wall_seconds:.1f} s: {result.cycles_per_second:,.0f} cycles per second"
+    )
+
+
+def _recipe(options: argparse.Namespace) -> Recipe:
+    known = RECIPES[options.network]
+    optimizer: Optimizer = known.optimizer
+    return Recipe(
+        known.network, optimizer, options.batch or known.batch, options.iterations or known.iterations
+    )
+
+
+COMMAND = Command(
+    name="train",
+    summary="train a network whose tensors live in the simulated flash, and compare it with plain NumPy",
+    examples="""\
+  flashtrain train                                             mlp through the RTL, preset small
+  flashtrain train --network convnet --link functional         seconds instead of minutes, without time
+  flashtrain train --network wide --iterations 5               enough weights to keep all dies busy
+  flashtrain train --update core                               the core reads and supersedes optimizer state
+  flashtrain train --iterations 10 --output /tmp/run --json    a short run, for machines
+
+Figures: loss.png (both runs, from two iterations on), timeline.png (channels and dies over one iteration).
+trace.json opens in https://ui.perfetto.dev.
+Exit code 1 if the result differs from plain NumPy in a single bit.
+""",
+    add_arguments=add_arguments,
+    run=run,
+)

@@ -1,0 +1,289 @@
+"""Runs cocotb benches on Icarus and Verilator: the one wrapper around cocotb's Python runner.
+
+The convention: `test_x.py` holds what pytest runs, and `x_bench.py` beside it holds the cocotb tests that run
+inside the simulator. A simulator takes about a second to start, so one bench holds many tests.
+
+    # tests/write/test_packer.py
+    def test_packer(simulator, seed):
+        run_bench(
+            Packer(width=16), "packer", Path(__file__).with_name("packer_bench.py"),
+            simulator=simulator, seed=seed, parameters={"width": 16},
+        )
+
+    # tests/write/packer_bench.py
+    WIDTH = bench_parameters()["width"]
+
+    @cocotb.test()
+    async def keeps_order(dut): ...
+
+The fixtures `simulator` and `seed` are in tests/conftest.py. cocotb seeds `random` from the seed for each
+test; seed NumPy from it too: `numpy.random.default_rng(cocotb.RANDOM_SEED)`. `pytest --seed N` replays a run.
+tests/sim/bench/test_runner.py and queue_bench.py are an example to copy.
+
+The bench sees the ports of the top; on Verilator it sees nothing else (in a top given as SystemVerilog, also
+the other signals of that module). Everything visible costs half of the speed or more.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from shutil import which
+from xml.etree import ElementTree
+
+from amaranth.lib import wiring
+from cocotb_tools import runner as cocotb_runner
+
+from flashtrain.rtl.export.systemverilog import UNAVOIDABLE_WARNINGS, export_design
+from flashtrain.rtl.export.tools import (
+    VERILATOR_MAKE_OPTIONS,
+    ToolError,
+    tool_versions,
+    verilator_binary,
+    verilator_environment,
+)
+from flashtrain.sim.bench.parameters import VARIABLE
+from flashtrain.sim.verilator.build_cache import (
+    BUILD,
+    build_once,
+    content_key,
+    files_key,
+    read_sources,
+    write_sources,
+)
+from flashtrain.sim.verilator.cxx import (
+    CXX_OPTIONS,
+    compiler_version,
+    cxx_compiler,
+    precompiled_header,
+    runtime_object,
+    runtime_options,
+)
+from flashtrain.spec.errors import FlashtrainError
+
+_OPTIMIZATION = "-Og"
+"""A bench runs for seconds: more optimisation takes longer than it saves."""
+
+
+_RUNTIME = {"verilated": "-O3", "verilated_dpi": "-Og", "verilated_vpi": "-Og", "verilated_threads": "-O3"}
+"""What a makefile of a bench would compile for each anew. Other models need what is at -O3, too."""
+
+
+class Simulator(Enum):
+    """A simulator that benches run on. Icarus has X and is slow; Verilator is fast and has two states."""
+
+    ICARUS = "icarus"
+    VERILATOR = "verilator"
+
+    @property
+    def available(self) -> bool:
+        """Whether it is installed: Verilator comes with the package, Icarus with the operating system."""
+        return self is Simulator.VERILATOR or which("iverilog") is not None
+
+
+class BenchFailed(FlashtrainError, AssertionError):
+    """A test of the bench failed, or the simulator stopped before all of them had run."""
+
+
+class BenchEmpty(FlashtrainError, ValueError):
+    """No test of the bench was run."""
+
+
+@dataclass(frozen=True)
+class BenchReport:
+    """The tests that a passed bench has run, and the folder with its logs, results and waves."""
+
+    tests: tuple[str, ...]
+    seed: int
+    folder: Path
+
+
+def run_bench(
+    top: wiring.Component | Sequence[Path],
+    toplevel: str,
+    bench: Path,
+    *,
+    simulator: Simulator,
+    seed: int,
+    parameters: Mapping[str, object] | None = None,
+    test_filter: str | None = None,
+    waves: bool = False,
+    build_dir: Path = BUILD / "sim",
+) -> BenchReport:
+    """Build a design, unless that is done already, and run a bench on it.
+
+    Parameters
+    ----------
+    top
+        A component, or SystemVerilog files (Verilator also takes `.cpp` files with DPI functions, and their
+        headers).
+    toplevel
+        Name of the top module.
+    bench
+        The Python file with the cocotb tests.
+    seed
+        Seeds cocotb's random numbers.
+    parameters
+        Parameters of the bench, of types that JSON can represent; it reads them with `bench_parameters()`.
+    test_filter
+        Run only tests whose name matches this regular expression.
+    waves
+        Record all signals: a VCD file on Verilator, FST on Icarus, in the report's folder.
+
+    Raises `BenchFailed`, `BenchEmpty`, and `ToolError` when the design does not compile.
+    """
+    if isinstance(top, wiring.Component):
+        design = export_design(top, toplevel)
+        files, visible = design.files, [port.name for port in design.modules[0].ports]
+    else:
+        files, visible = read_sources(top), ["*"]
+    if simulator is Simulator.ICARUS:
+        files = {name: _without_always_comb(text) for name, text in files.items()}
+    if simulator is Simulator.VERILATOR:
+        runner = _Verilator(bench.parent, visible)
+    else:
+        runner = _Icarus(bench.parent)
+    version = content_key(json.dumps(tool_versions()), runner.simulator_version(), str(waves))
+    folder = (build_dir / f"{toplevel}-{simulator.value}-{content_key(files_key(files), version)}").resolve()
+    build_once(folder, lambda: _build(runner, files, toplevel, folder, waves))
+
+    variant = content_key(json.dumps(dict(parameters or {})), str(test_filter))[:8]
+    run = folder / f"{bench.stem}-{seed}-{variant}"
+    shutil.rmtree(run, ignore_errors=True)  # what an earlier run with this seed has left
+    print(f"{bench.stem} on {simulator.value}, seed {seed} (pytest --seed {seed} replays it), in {run}")
+    results = run / "results.xml"
+    stopped = None
+    try:
+        runner.test(
+            test_module=bench.stem,
+            hdl_toplevel=toplevel,
+            hdl_toplevel_lang="verilog",
+            build_dir=folder,
+            test_dir=run,
+            results_xml=str(results),
+            seed=seed,
+            test_filter=test_filter,
+            extra_env={VARIABLE: json.dumps(dict(parameters or {}))},
+            waves=waves,
+            plusargs=[f"+dumpfile_path={run / 'dump.fst'}"],  # of Icarus; Verilator writes where it runs
+        )
+    except (RuntimeError, SystemExit) as error:
+        stopped = error
+    return BenchReport(_passed_tests(results, bench.stem, seed, stopped), seed, run)
+
+
+def _build(
+    runner: cocotb_runner.Runner, files: Mapping[str, str], toplevel: str, folder: Path, waves: bool
+) -> None:
+    sources = write_sources(files, folder / "src")
+    log = folder / "build.log"
+    try:
+        runner.build(
+            sources=[path for path in sources if path.suffix not in (".cpp", ".h")],
+            build_args=[str(path) for path in sources if path.suffix == ".cpp"],
+            hdl_toplevel=toplevel,
+            build_dir=folder,
+            timescale=("1ns", "1ps"),
+            waves=waves,
+            log_file=log,
+        )
+    except (RuntimeError, SystemExit) as error:
+        raise ToolError(f"{toplevel} does not compile ({log}):\n{log.read_text()[-4000:]}") from error
+
+
+def _passed_tests(results: Path, bench: str, seed: int, stopped: BaseException | None) -> tuple[str, ...]:
+    """Names of the tests in a results file; raises unless there are some, and all have passed."""
+    where = f"{bench}, seed {seed}"
+    if not results.is_file():
+        raise BenchFailed(f"{where}: the simulator stopped without results ({stopped})")
+    passed, failed = [], []
+    for case in ElementTree.parse(results).getroot().iter("testcase"):
+        if case.find("failure") is not None or case.find("error") is not None:
+            failed.append(case.get("name", "?"))
+        elif case.find("skipped") is None:
+            passed.append(case.get("name", "?"))
+    if failed:
+        raise BenchFailed(
+            f"{where}: {len(failed)} of {len(failed) + len(passed)} failed: {', '.join(failed)}"
+        )
+    if stopped is not None:
+        raise BenchFailed(f"{where}: all tests passed, but the simulator failed ({stopped})")
+    if not passed:
+        raise BenchEmpty(f"{where}: no test was run")
+    return tuple(passed)
+
+
+def _without_always_comb(text: str) -> str:
+    """Written text for Icarus 11, where `always_comb` blocks can wake each other for ever (its issue 508).
+
+    `always @*` cannot, but is not run at time 0; so each block also reads a flag that changes then.
+    """
+    if "always_comb" not in text:
+        return text
+    flag = "  reg \\time_zero  = 1'b1;\n  initial \\time_zero  <= 1'b0;\n"
+    text = re.sub(r"^module [^;]*;\n", lambda header: header[0] + flag, text, flags=re.MULTILINE)
+    return re.sub(r"^  always_comb\b", r"  always @* if (\\time_zero  | 1'b1)", text, flags=re.MULTILINE)
+
+
+class _Icarus(cocotb_runner.Icarus):
+    def __init__(self, bench_folder: Path) -> None:
+        super().__init__()
+        self._bench_folder = bench_folder
+
+    def simulator_version(self) -> str:
+        return subprocess.run(["iverilog", "-V"], text=True, capture_output=True).stdout.partition("\n")[0]
+
+    def _set_env_test(self) -> None:
+        super()._set_env_test()
+        _let_import_from(self._bench_folder, self.env)
+
+
+class _Verilator(cocotb_runner.Verilator):
+    """cocotb's runner makes every signal of the design public; this one only the top's that are named."""
+
+    def __init__(self, bench_folder: Path, visible: Sequence[str]) -> None:
+        super().__init__()
+        self._bench_folder = bench_folder
+        self._visible = visible
+
+    def simulator_version(self) -> str:
+        return " ".join((compiler_version(cxx_compiler()), _OPTIMIZATION, *VERILATOR_MAKE_OPTIONS))
+
+    def _simulator_in_path_build_only(self) -> None:
+        self.executable = str(verilator_binary())
+
+    def _set_env_build(self) -> None:
+        super()._set_env_build()
+        self.env |= verilator_environment()
+
+    def _set_env_test(self) -> None:
+        super()._set_env_test()
+        _let_import_from(self._bench_folder, self.env)
+
+    def _build_command(self) -> list[list[str]]:
+        public = self.build_dir / "public.vlt"
+        rules = [f'public_flat_rw -module "{self.hdl_toplevel}" -var "{name}"' for name in self._visible]
+        public.write_text("\n".join(["`verilator_config", *rules, ""]))
+        verilate, make = super()._build_command()
+        verilate.remove("--public-flat-rw")
+        waived = [f"-Wno-{kind}" for kind in UNAVOIDABLE_WARNINGS]
+        verilate += ["-Wno-fatal", *waived, "-CFLAGS", " ".join(CXX_OPTIONS)]
+        make += [*VERILATOR_MAKE_OPTIONS, f"OPT_FAST={_OPTIMIZATION}", f"OPT_SLOW={_OPTIMIZATION}"]
+        make += [f"CXX={cxx_compiler()}", f"LINK={cxx_compiler()}"]
+        # With waves the makefile compiles what they need by itself.
+        if not self.waves:
+            options = runtime_options(False, _OPTIMIZATION)
+            verilate += ["-CFLAGS", precompiled_header(options, Path(self.build_dir))]
+            parts = [runtime_object(name, optimization=level) for name, level in _RUNTIME.items()]
+            objects = " ".join(map(str, parts))
+            make += ["VM_GLOBAL_FAST=", f"USER_LDLIBS={objects}"]
+        return [[*verilate, str(public)], make]
+
+
+def _let_import_from(folder: Path, environment: dict[str, str]) -> None:
+    environment["PYTHONPATH"] = f"{folder}{os.pathsep}{environment['PYTHONPATH']}"

@@ -1,0 +1,56 @@
+"""The simulated system: the controller and everything behind its NAND pins."""
+
+from amaranth import Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out, connect
+
+from flashtrain.rtl.controller import Controller
+from flashtrain.rtl.lib.axi import Axi4LiteSignature, Axi4Signature
+from flashtrain.rtl.lib.forward import forward
+from flashtrain.rtl.lib.shared import SharedModule
+from flashtrain.sim.nand import NandChannel
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.registers import ADDRESS_BITS
+
+
+class FmsSystem(wiring.Component):
+    """A controller with dies, arrays and checkers on its pins; the bench drives the other side.
+
+    bad_block, bad_planes: see `NandChannel`.
+
+    Members
+    -------
+    data, queue, registers, irq : see `Controller`
+    violations : Out(32)   breaches of the NAND protocol so far, by arrays and checkers
+    """
+
+    def __init__(self, config: FmsConfig, *, bad_block: int | None = None, bad_planes: int = 0):
+        self.config = config
+        self.bad_block = bad_block
+        self.bad_planes = bad_planes
+        super().__init__({
+            "data": Out(Axi4Signature(address_bits=config.address_bits, data_bits=8 * config.data_bytes)),
+            "queue": Out(Axi4Signature(address_bits=config.address_bits, data_bits=64)),
+            "registers": In(Axi4LiteSignature(address_bits=ADDRESS_BITS)),
+            "irq": Out(1),
+            "violations": Out(32),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.fms = fms = SharedModule(Controller(self.config), "flashtrain_controller")
+        forward(m, fms, self, ("data", "queue", "registers", "irq"))
+
+        # Cycles since the simulation began; they stamp messages and events.
+        cycle = Signal(64, reset_less=True)
+        m.d.sync += cycle.eq(cycle + 1)
+
+        nand = NandChannel(self.config, bad_block=self.bad_block, bad_planes=self.bad_planes)
+        violations = 0
+        for number in range(self.config.geometry.channels):
+            m.submodules[f"nand_{number}"] = channel = SharedModule(nand, "flashtrain_nand_channel")
+            connect(m, fms.nand[number], channel.bus)
+            m.d.comb += [channel.cycle.eq(cycle), channel.channel.eq(number)]
+            violations += channel.violations
+        m.d.comb += self.violations.eq(violations)
+        return m

@@ -1,0 +1,255 @@
+// The simulated hardware in parts: front end, channels and dies, and what passes between them in each cycle.
+
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "Vchannel_pinchecker__Dpi.h"
+#include "Vdie_rest__Dpi.h"
+#include "components.h"
+#include "verilated.h"
+
+namespace flashtrain {
+
+class System {
+  public:
+    System() {
+        for (int first = 0; first < kChannels; first += kGroup) {
+            groups_.push_back(std::make_unique<Group>(context_, first, std::min(kGroup, kChannels - first)));
+        }
+    }
+    ~System() {
+        for_each_model([](auto& model) { model.final(); });
+    }
+
+    FrontEnd& front_end() { return front_end_; }
+
+    // The power fails in this cycle. Idle dies follow the cycle number again, at which the reset cuts operations short.
+    void cut_power(uint64_t clock) {
+        for (auto& group : groups_) {
+            for (auto& dies : group->dies) {
+                dies->keep_awake(dies->all, clock);
+                for (int i = 0; i < group->count; ++i) dies->model.cycle(clock, i);
+                dies->model.settle();
+            }
+        }
+    }
+
+    void reset(bool on) {
+        for_each_model([on](auto& model) {
+            model.rst = on;
+            model.eval();
+        });
+    }
+
+    void settle_front_end() { front_end_changed_ |= front_end_.settle() != 0; }
+
+    // All pins take their values before the edge. The front end drives its outputs from registers, so the channels can
+    // have them before; of a channel's outputs, only the answer to a request depends on them within the cycle.
+    void settle(uint64_t clock) {
+        const bool front_end_changed = std::exchange(front_end_changed_, false);
+        if (front_end_changed) broadcast();
+        for (auto& group : groups_) {
+            exchange_with_dies(*group, clock);
+            const uint64_t sent_to = front_end_changed ? to_engines(*group) : 0;
+            for (const int i : Each{group->engines.settle() | sent_to}) {
+                from_channel[group->first + i](group->engines, i, front_end_);
+            }
+            if (front_end_.broadcast__counter_sample()) {
+                for (int i = 0; i < group->count; ++i) counter[group->first + i](group->engines, i, front_end_);
+            }
+        }
+        settle_front_end();
+    }
+
+    void edge(uint64_t clock) {
+        front_end_.edge(clock);
+        for (auto& group : groups_) {
+            for (int i = 0; i < group->count; ++i) group->engines.cycle(clock, i);
+            group->engines.edge(clock);
+            for (auto& dies : group->dies) dies->model.edge(clock, dies->awake);
+        }
+    }
+
+    // Calls the action with each of `kPins` (`pins.py`), settled.
+    template <typename Action>
+    void for_each_pin(Action action) const {
+        pins_of_front_end(front_end_, action);
+        for (const auto& group : groups_) {
+            for (int i = 0; i < group->count; ++i) pins_of_channel(group->engines, group->dies, i, action);
+        }
+    }
+
+  private:
+    static constexpr int kGroup = 64;  // channels
+    static constexpr uint64_t kCyclesToIdle = 16;  // after CE_n rose a die may still fetch a word
+
+    // The dies of one number of all channels of a group.
+    struct Dies {
+        Dies(VerilatedContext& context, int count) : model{context, count}, all{~uint64_t{0} >> (64 - count)} {}
+
+        // Takes the outputs with which a die announces that it is idle; they are constant while it sleeps.
+        void note_idle(int i, uint64_t clock) {
+            const uint64_t bit = uint64_t{1} << i;
+            resting = model.resting(i) ? resting | bit : resting & ~bit;
+            wake[i] = model.wake(i);
+            due = clock >= wake[i] ? due | bit : due & ~bit;
+            if (wake[i] > clock) next_wake = std::min(next_wake, wake[i]);
+        }
+
+        void select(bool on, int i, uint64_t clock) {
+            const uint64_t bit = uint64_t{1} << i;
+            if (!on && selected & bit) keep_awake(bit, clock - 1);
+            selected = on ? selected | bit : selected & ~bit;
+        }
+
+        // These were selected up to this cycle.
+        void keep_awake(uint64_t instances, uint64_t clock) {
+            kept_awake |= instances;
+            for (const int i : Each{instances}) awake_until[i] = clock + kCyclesToIdle;
+        }
+
+        // The instances that see the next edge.
+        void choose(uint64_t clock) {
+            for (const int i : Each{kept_awake}) {
+                if (clock >= awake_until[i]) kept_awake &= ~(uint64_t{1} << i);
+            }
+            if (clock >= next_wake) {
+                due = 0;
+                next_wake = ~uint64_t{0};
+                for (const int i : Each{all}) {
+                    due |= uint64_t{clock >= wake[i]} << i;
+                    if (wake[i] > clock) next_wake = std::min(next_wake, wake[i]);
+                }
+            }
+            awake = selected | kept_awake | (all & ~resting) | due;
+        }
+
+        Die model;
+        uint64_t all;
+        uint64_t awake = 0;
+        uint64_t changed = 0;  // their outputs
+        uint64_t unseen = 0;  // their pins have moved since they were awake
+        uint64_t selected = 0;  // CE_n is low
+        uint64_t kept_awake = 0;  // it rose recently; they are awake until `awake_until`
+        std::array<uint64_t, kGroup> awake_until{};
+        uint64_t resting = 0;
+        std::array<uint64_t, kGroup> wake{};
+        uint64_t due = 0;  // their array has work
+        uint64_t next_wake = 0;  // no other is due before
+    };
+
+    // Channels that are moved together.
+    struct Group {
+        Group(VerilatedContext& context, int first_channel, int channels)
+            : first{first_channel}, count{channels}, engines{context, channels} {
+            for (auto& numbered : dies) numbered = std::make_unique<Dies>(context, channels);
+            for (int i = 0; i < count; ++i) {
+                engines.channel(static_cast<CData>(first + i), i);
+                for (int d = 0; d < kDies; ++d) {
+                    dies[d]->model.channel(static_cast<CData>(first + i), i);
+                    dies[d]->model.die(static_cast<CData>(d), i);
+                }
+            }
+        }
+        int first, count;
+        Channel engines;
+        std::array<uint32_t, kGroup> last_sent{};  // by the front end, as `sent` has it
+        std::array<std::unique_ptr<Dies>, kDies> dies;
+    };
+
+    // Carries the front end's outputs to the channels before the edge. Returns those whose inputs changed or are valid.
+    uint64_t to_engines(Group& group) {
+        uint64_t instances = 0;
+        for (int i = 0; i < group.count; ++i) {
+            const int number = group.first + i;
+            const bool data_valid = front_end_.data_valid() >> number & 1;
+            const uint32_t now = sent[number](front_end_) | uint32_t{data_valid} << kDataValid;
+            if (now == group.last_sent[i] && !(now & kValid)) continue;
+            group.last_sent[i] = now;
+            instances |= uint64_t{1} << i;
+            to_channel[number](front_end_, group.engines, i);
+            group.engines.data_valid(static_cast<CData>(data_valid), i);
+            if (data_valid) group.engines.data(front_end_.broadcast__data(), i);
+        }
+        return instances;
+    }
+
+    // Rare values for all channels.
+    void broadcast() {
+        const Broadcast now{front_end_.channel_reset(), front_end_.broadcast__counter_select(),
+                            front_end_.broadcast__counter_sample()};
+        if (now == broadcast_) return;
+        broadcast_ = now;
+        for (auto& group : groups_) {
+            for (int i = 0; i < group->count; ++i) {
+                group->engines.channel_reset(front_end_.channel_reset(), i);
+                group->engines.counter_select(front_end_.broadcast__counter_select(), i);
+                group->engines.counter_sample(front_end_.broadcast__counter_sample(), i);
+            }
+        }
+    }
+
+    // Pins between channels and their dies, before the edge. A die sleeps while nothing in it can change.
+    void exchange_with_dies(Group& group, uint64_t clock) {
+        Channel& engines = group.engines;
+        uint64_t answered = 0;
+        for (auto& dies : group.dies) {
+            answered |= std::exchange(dies->changed, 0) | dies->model.settle();
+            for (const int i : Each{dies->model.changed_idle()}) dies->note_idle(i, clock);
+        }
+        for (const int i : Each{answered}) {
+            CData dqs_i = 0, rb_n = 0;
+            SData dq_i = 0;
+            for (int d = 0; d < kDies; ++d) {
+                const Die& die = group.dies[d]->model;
+                dqs_i |= die.pins__dqs_i(i);
+                dq_i |= die.pins__dq_i(i);
+                rb_n |= die.pins__rb_n(i) << d;
+            }
+            engines.nand__dqs_i(dqs_i, i);
+            engines.nand__dq_i(dq_i, i);
+            engines.nand__rb_n(rb_n, i);
+        }
+        const uint64_t pins = engines.changed_pins();
+        for (int d = 0; d < kDies; ++d) {
+            Dies& dies = *group.dies[d];
+            const auto ce_n = [&](int i) { return static_cast<CData>(engines.nand__ce_n(i) >> d & 1); };
+            for (const int i : Each{pins}) dies.select(!ce_n(i), i, clock);
+            dies.unseen |= pins;
+            dies.choose(clock);
+            for (const int i : Each{dies.awake & dies.unseen}) {
+                to_die(engines, dies.model, i);
+                dies.model.pins__ce_n(ce_n(i), i);
+            }
+            dies.unseen &= ~dies.awake;
+            for (const int i : Each{dies.awake}) dies.model.cycle(clock, i);
+            for (const int i : Each{dies.due}) dies.model.apply_silent_inputs(i);
+            dies.changed |= dies.model.settle();
+        }
+    }
+
+    template <typename Action>
+    void for_each_model(Action action) {
+        front_end_.for_each_model(action);
+        for (auto& group : groups_) {
+            group->engines.for_each_model(action);
+            for (auto& dies : group->dies) dies->model.for_each_model(action);
+        }
+    }
+
+    using Broadcast = std::array<CData, 3>;
+
+    VerilatedContext context_;
+    FrontEnd front_end_{context_, 1};
+    bool front_end_changed_ = false;  // for the channels
+    std::vector<std::unique_ptr<Group>> groups_;
+    Broadcast broadcast_{2};  // as no signal of one bit is
+};
+
+}  // namespace flashtrain

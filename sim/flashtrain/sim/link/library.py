@@ -1,0 +1,226 @@
+"""The simulated system as a shared library, for the RTL Link.
+
+Front end, channel and die are compiled once each. One channel's code serves all channels: a system of 64
+takes little longer to compile than one of 4. All three are cut into parts; an idle part costs nothing
+(docs/simulation.md). `system.h` carries values between front end, channels and dies once per cycle, with
+functions generated here.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from amaranth import Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import Out
+
+from flashtrain.rtl.channel.interface import ChannelInterface
+from flashtrain.rtl.front_end import FrontEnd
+from flashtrain.sim import partition
+from flashtrain.sim.link.channel_unit import ChannelUnit
+from flashtrain.sim.link.pins import pins_of_channel, pins_of_front_end
+from flashtrain.sim.nand import SHARED_PINS, VERILATOR_SOURCES, DieUnit
+from flashtrain.sim.partition.emit import PartsClass, prefix_of
+from flashtrain.sim.partition.memories_in_place import with_memories_in_place
+from flashtrain.sim.partition.model_facts import ModelFacts, model_facts
+from flashtrain.sim.partition.next_states import with_next_states_at_the_clock
+from flashtrain.sim.partition.options import FittedPlan, Plan
+from flashtrain.sim.partition.plan import plans_of
+from flashtrain.sim.partition.registers_as_outputs import with_registers_as_outputs
+from flashtrain.sim.partition.split import Cut, cut
+from flashtrain.sim.verilator.build_cache import BUILD, build_once, content_key
+from flashtrain.sim.verilator.verilated import (
+    Model,
+    ModelSource,
+    build_shared_library,
+    exported,
+    verilate_all,
+)
+from flashtrain.spec import FmsConfig
+
+_CPP = (Path(__file__).parent / "device", Path(partition.__file__).parent / "runtime")
+
+
+def build_library(
+    config: FmsConfig, plans: Mapping[str, Plan] | None = None, optimization: str = "-O3"
+) -> Path:
+    """The library's path; built once per content.
+
+    plans: other ones than `plans_of` has. optimization: of the code between the models.
+    """
+    plans = {**plans_of(config), **(plans or {})}
+    nand_models = {
+        re.findall(r"^module (\w+)", path.read_text(), re.M)[0]: path
+        for path in VERILATOR_SOURCES
+        if path.suffix == ".sv"
+    }
+    cuts: list[tuple[str, Cut, FittedPlan]] = []
+    sources: dict[str, ModelSource] = {}
+    one_clock: dict[str, bool] = {}
+    for name, unit in (
+        ("FrontEnd", lambda: FrontEnd(config)),
+        ("Channel", lambda: ChannelUnit(config)),
+        ("Die", lambda: DieUnit(config)),
+    ):
+        plan = plans[name.lower()]
+        whole, folder = _cut_sources(unit, plan, name.lower(), config)
+        cuts.append((name, whole, plan.fit(whole, name.lower())))
+        for part in whole.parts:
+            if part.module not in sources:
+                text = (folder / f"{part.module}.sv").read_text()
+                files = [folder / f"{part.module}.sv"]
+                files += [path for module, path in nand_models.items() if module in text]
+                sources[part.module] = ModelSource(files, part.module, prefix_of(part))
+                one_clock[part.module] = not part.gated
+    models = dict(
+        zip(sources, verilate_all(list(sources.values()), f"the parts of {config.name}"), strict=True)
+    )
+    facts = {module: model_facts(model, one_clock=one_clock[module]) for module, model in models.items()}
+    classes: list[str] = []
+    silent: set[tuple[str, str]] = set()
+    for name, whole, plan in cuts:
+        generated = PartsClass(name, whole, facts, plan)
+        classes += generated.lines()
+        silent |= generated.silent_ports
+
+    cpp = [path for path in VERILATOR_SOURCES if path.suffix in (".cpp", ".h")]
+    cpp += [path for folder in _CPP for path in sorted(folder.iterdir())]
+    cpp.append(generated_file("models.h", header_of_models(models, facts, silent)))
+    pins = [*pins_of_front_end(config), *pins_of_channel(config, ("dqs_i", "dq_i", "rb_n"))]
+    cpp.append(generated_file("components.h", [*_HEADER, *classes, *_exchange(config), *pins]))
+    return build_shared_library(list(models.values()), cpp, "flashtrain_device", optimization=optimization)
+
+
+def for_verilator(text: str) -> str:
+    """The same modules, written so that Verilator makes less of them."""
+    return with_memories_in_place(with_next_states_at_the_clock(with_registers_as_outputs(text)))
+
+
+def _cut_sources(
+    unit: Callable[[], wiring.Component], plan: Plan, name: str, config: FmsConfig
+) -> tuple[Cut, Path]:
+    """The cut of a component, and the folder with a file for each part."""
+
+    def write(folder: Path) -> None:
+        whole, modules = cut(unit(), plan.parts, name, plan.kept, plan.aparts)
+        plan.fit(whole, name)
+        for module in modules:
+            (folder / f"{module.name}.sv").write_text(for_verilator(module.text))
+        whole.save(folder / "cut.json")
+
+    # What else a plan says does not change the cut.
+    folder = exported(write, name, repr((config, plan.parts, plan.aparts, sorted(plan.kept))))
+    return Cut.load(folder / "cut.json"), folder
+
+
+_HEADER = (
+    "// Generated from the ports of the models: parts of front end, channel and die, and their connections.",
+    "#pragma once",
+    '#include "models.h"',
+    '#include "parts.h"',
+    "using flashtrain::carry;",
+)
+
+
+def header_of_models(
+    models: dict[str, Model], facts: dict[str, ModelFacts], silent: set[tuple[str, str]]
+) -> Iterator[str]:
+    """How each model is clocked, the ranges of its state that are compared (`sleep.h`), and those
+    of its outputs (`parts.h`).
+
+    `silent`: ports of modules whose changes wake no part.
+    """
+    yield "// Generated from the text of the models."
+    yield "#pragma once"
+    yield '#pragma GCC diagnostic ignored "-Winvalid-offsetof"'
+    yield '#include "sleep.h"'
+    for name, model in models.items():
+        root = f"{model.prefix}___024root"
+        yield f'#include "{model.prefix}.h"'
+        yield f'#include "{root}.h"'
+        if facts[name].has_input_logic:
+            yield f"FLASHTRAIN_SETTLE({model.prefix})"
+        if facts[name].at_the_edge:
+            yield from _rising_edge(root, facts[name].at_the_edge)
+        elif facts[name].clocked:
+            yield f"FLASHTRAIN_EDGE({model.prefix})"
+        yield "template <>"
+        yield f"struct flashtrain::State<{root}> {{"
+        yield "    static inline const std::vector<Range> ranges = [] {"
+        yield "        std::vector<Range> memories;"
+        ports = sorted(port for module, port in silent if module == name)
+        for omitted in (*facts[name].memories, *ports):
+            yield f"        memories.push_back(FLASHTRAIN_MEMBER({root}, {omitted}));"
+        yield f"        return without(sizeof({root}), std::move(memories));"
+        yield "    }();"
+        # One is enough for logic, and not for a chain of memories.
+        yield f"    static constexpr int equal_edges = {4 if facts[name].memories else 1};"
+        yield "};"
+        yield "template <>"
+        yield f"struct flashtrain::Outputs<{root}> {{"
+        words = [f"FLASHTRAIN_SPAN({root}, {word[0]}, {word[-1]})" for word in facts[name].words]
+        yield f"    static constexpr std::array<Range, {len(words)}> words{{{{{', '.join(words)}}}}};"
+        yield "};"
+
+
+def _rising_edge(root: str, functions: tuple[str, ...]) -> Iterator[str]:
+    yield from (f"void {function}({root}*);" for function in functions)
+    calls = " ".join(f"{function}(&root);" for function in functions)
+    yield f"namespace flashtrain {{ inline void rising_edge({root}& root) {{ {calls} }} }}"
+
+
+def generated_file(name: str, lines: Iterable[str]) -> Path:
+    """A file of this name with these lines; written once per content."""
+    text = "\n".join(lines) + "\n"
+    path = BUILD / "generated" / content_key(text) / name
+
+    def write() -> None:
+        path.write_text(text)
+
+    build_once(path.parent, write)
+    return path
+
+
+def _exchange(config: FmsConfig) -> Iterator[str]:
+    """Functions that carry values between front end and channels, and from a channel's pins to its dies."""
+    channels = range(config.geometry.channels)
+    interface = ChannelInterface(config)
+    ports = sorted(_names(interface, driven=True), key=lambda name: not name.endswith("__valid"))
+    answers = [name for name in _names(interface, driven=False) if name != "counter_value"]
+    bits = [name for name in ports if not name.endswith("__payload")]
+    valids = sum(1 << bit for bit, name in enumerate(bits) if name.endswith("__valid"))
+    yield f"constexpr int kChannels = {len(channels)};"
+    yield f"constexpr int kDies = {config.geometry.dies};"
+    for number in channels:
+        port = f"channels__{number}__"
+        sent = " | ".join(f"from.{port + name}() << {bit}" for bit, name in enumerate(bits))
+        yield f"inline uint32_t sent_{number}(const FrontEnd& from) {{ return {sent}; }}"
+        yield f"inline void to_channel_{number}(const FrontEnd& from, Channel& to, int i) {{"
+        for name in ports:
+            # Wide payloads cost much: they are carried only with their `valid`.
+            valid = port + name.removesuffix("payload") + "valid"
+            guard = f"if (from.{valid}()) " if name.endswith("__payload") else ""
+            yield f"    {guard}to.{name}(from.{port + name}(), i);"
+        yield "}"
+        yield f"inline void from_channel_{number}(const Channel& from, int i, FrontEnd& to) {{"
+        for name in answers:
+            yield f"    to.{port + name}(from.{name}(i));"
+        yield f"    if (to.{port}read_chosen() && from.read_valid(i)) to.read_data(from.read_data(i));"
+        yield "}"
+        yield f"inline void counter_{number}(const Channel& from, int i, FrontEnd& to) {{"
+        yield f"    to.{port}counter_value(from.counter_value(i));"
+        yield "}"
+    yield f"constexpr int kDataValid = {len(bits)};  // a bit behind those of `sent`"
+    yield f"constexpr uint32_t kValid = {valids | 1 << len(bits)};"
+    for kind in ("sent", "to_channel", "from_channel", "counter"):
+        yield f"constexpr decltype(&{kind}_0) {kind}[] = {{{', '.join(f'{kind}_{n}' for n in channels)}}};"
+    yield "inline void to_die(const Channel& from, Die& to, int i) {"
+    yield from (f"    to.pins__{name}(from.nand__{name}(i), i);" for name in SHARED_PINS)
+    yield "}"
+
+
+def _names(signature: wiring.Signature, *, driven: bool) -> Iterator[str]:
+    """Ports of the signature that its owner drives, or those that it does not."""
+    for path, port, value in signature.flatten(signature.create()):
+        if len(Value.cast(value)) and (port.flow is Out) == driven:
+            yield "__".join(map(str, path))

@@ -1,0 +1,139 @@
+"""The plan of a cut: where a component is cut, and what its designer claims about the parts.
+
+Every option must match something in the component, so that a rename in the hardware stops the build.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from flashtrain.sim.partition.split import Apart, Cut, bare_name, kind_of, kind_of_module
+from flashtrain.spec.errors import FlashtrainError
+
+
+class PlanError(FlashtrainError, ValueError):
+    """A plan does not fit its component; the message names the option and its pattern."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Names of parts are paths of submodules joined by `_`.
+
+    parts : classes of submodules that become parts of their own
+    aparts : signals and submodules that leave such a part for a part beside it
+    restless : names of parts that never sleep
+    prompt : kinds of parts whose state is compared after each edge, unless they have large memories
+    busy : kind: output. While the output is low after an edge, no edge changes anything before an input does
+    silent : inputs of the whole that wake no part
+    polled : patterns of outputs of the whole whose changes are not reported
+    reports : name: outputs of the whole whose changes are reported apart from the others
+    enables : part: output. An edge changes something only while the output, or reset, is high
+    guards : (part, port): ports. The port matters only while one of these ports of the part is high.
+        If a port of the whole drives it, one drives its guards, or they are outputs of the part that rise
+        before what they let through. Guards of an output are outputs. Names may lack the cut's prefix
+    """
+
+    parts: tuple[type, ...]
+    aparts: tuple[Apart, ...] = ()
+    restless: tuple[str, ...] = ()
+    prompt: tuple[type | Apart, ...] = ()
+    busy: Mapping[type | Apart, str] = field(default_factory=dict)
+    silent: tuple[str, ...] = ()
+    polled: tuple[str, ...] = ()
+    reports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    enables: Mapping[str, str] = field(default_factory=dict)
+    guards: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> tuple[tuple[str, str], ...]:
+        """Ports, by part and name, that the simulation reads even if no other part does."""
+        guards = ((part, name) for (part, _), names in self.guards.items() for name in names)
+        return tuple(dict.fromkeys((*self.enables.items(), *guards)))
+
+    def fit(self, cut: Cut, name: str) -> "FittedPlan":
+        """The plan in the names of this cut. Raises `PlanError`."""
+        return FittedPlan(self, cut, name)
+
+
+class FittedPlan:
+    """A plan whose options are names of one cut.
+
+    restless, prompt : names of parts
+    busy, enables : part: port
+    silent : inputs of the whole
+    reports : output of the whole: its report; empty for polled ones
+    guards : (part, port): ports of the same part
+    """
+
+    def __init__(self, plan: Plan, cut: Cut, name: str) -> None:
+        self._name = name
+        self._kinds: dict[str, list[str]] = {}
+        for part in cut.parts:
+            self._kinds.setdefault(kind_of_module(part.module), []).append(part.name)
+        self._sources = {(part, port): wire.part for wire in cut.wires for part, port in wire.to}
+        self._sources |= {(wire.part, wire.port): wire.part for wire in cut.wires}
+        self._ports: dict[tuple[str, str], list[str]] = {}
+        for part, port in sorted(self._sources):
+            for called in {port, bare_name(port)}:
+                self._ports.setdefault((part, called), []).append(port)
+        parts = {part.name for part in cut.parts}
+        inputs = {wire.port for wire in cut.wires if not wire.part}
+        outputs = {port for wire in cut.wires for part, port in wire.to if not part}
+
+        self._match("parts", ((kind.__name__, self._of_kind(kind)) for kind in plan.parts))
+        self.restless = self._match("restless", ((name, parts & {name}) for name in plan.restless))
+        self.prompt = self._match("prompt", ((kind_of(kind), self._of_kind(kind)) for kind in plan.prompt))
+        self.busy = {
+            part: port
+            for kind, output in plan.busy.items()
+            for part in self._match("busy", [(kind_of(kind), self._of_kind(kind))])
+            for port in self._named("busy", part, output)
+        }
+        self.enables = {
+            part: port
+            for part, output in plan.enables.items()
+            for port in self._named("enables", part, output)
+        }
+        self.silent = self._match("silent", ((name, inputs & {name}) for name in plan.silent))
+        reported = {
+            port: report
+            for report, ports in plan.reports.items()
+            for port in self._match(f"reports {report!r}", ((name, outputs & {name}) for name in ports))
+        }
+        polled = self._match(
+            "polled",
+            ((pattern, [p for p in outputs if fnmatchcase(p, pattern)]) for pattern in plan.polled),
+        )
+        self.reports = reported | dict.fromkeys(polled, "")
+        self.guards = dict(self._guards(plan))
+
+    def _of_kind(self, kind: type | Apart) -> list[str]:
+        return self._kinds.get(kind_of(kind), [])
+
+    def _match(self, option: str, found: Iterable[tuple[str, Iterable[str]]]) -> list[str]:
+        """All names that were found; each pattern must have found one."""
+        names: list[str] = []
+        for pattern, matching in found:
+            matches = sorted(matching)
+            if not matches:
+                raise PlanError(f"the plan of {self._name}: {option}: nothing matches {pattern!r}")
+            names += matches
+        return names
+
+    def _named(self, option: str, part: str, name: str) -> list[str]:
+        return self._match(option, [(f"{part}.{name}", self._ports.get((part, name), []))])
+
+    def _guards(self, plan: Plan) -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:
+        for (part, name), guards in plan.guards.items():
+            ports = self._named("guards", part, name)
+            others = tuple(port for guard in guards for port in self._named("guards", part, guard))
+            for port in ports:
+                source = self._sources[part, port]
+                for other in others:
+                    # What a port of the whole drives is kept nowhere else, and could not be carried later.
+                    if not source and self._sources[part, other] not in ("", part):
+                        raise PlanError(
+                            f"the plan of {self._name}: guards: a port of the whole drives {part}.{port}, "
+                            f"and {self._sources[part, other]} its guard {other}"
+                        )
+                yield (part, port), others

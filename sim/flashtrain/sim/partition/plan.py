@@ -1,0 +1,152 @@
+"""The plans by which the RTL Link cuts front end, channel and die.
+
+A plan belongs to a configuration: it names hardware only where the configuration has it.
+"""
+
+from flashtrain.rtl.channel.block_table import BlockTable
+from flashtrain.rtl.channel.bus.bus_arbiter import BusArbiter, Turnaround
+from flashtrain.rtl.channel.bus.bus_controller import BusController
+from flashtrain.rtl.channel.bus.cycle_sequencer import CycleSequencer
+from flashtrain.rtl.channel.counters import ChannelCounters
+from flashtrain.rtl.channel.die_agent.die_agent import DieAgent
+from flashtrain.rtl.channel.read_buffer.page_sender import FreePages, PageSender
+from flashtrain.rtl.channel.read_buffer.read_buffer import ReadBuffer
+from flashtrain.rtl.channel.read_buffer.read_lookup import ReadLookup
+from flashtrain.rtl.channel.write_buffer.page_sets import PageSets
+from flashtrain.rtl.channel.write_buffer.program_results import ProgramResults
+from flashtrain.rtl.channel.write_buffer.write_buffer import SetIdentities
+from flashtrain.rtl.datapath.read_pipeline import ReadSplitter
+from flashtrain.rtl.datapath.read_return import ReadReturn
+from flashtrain.rtl.datapath.write_pipeline import WriteFetch
+from flashtrain.rtl.datapath.write_splitter import WriteSplitter
+from flashtrain.rtl.die.command.control import CommandControl
+from flashtrain.rtl.die.command.sequencer import Sequencer
+from flashtrain.rtl.die.registers.page_registers import PageRegisters
+from flashtrain.rtl.die.update.tile_decoder import TileDecoder
+from flashtrain.rtl.die.update.tile_encoder import TileEncoder
+from flashtrain.rtl.die.update.updater import Updater
+from flashtrain.rtl.die.update_unit import UpdateUnit
+from flashtrain.rtl.host_if.command_tracker import CommandTracker
+from flashtrain.rtl.host_if.completion import CompletionWriter
+from flashtrain.rtl.host_if.counters import Counters
+from flashtrain.rtl.host_if.decode import Decoder
+from flashtrain.rtl.host_if.fetch import SubmissionFetch
+from flashtrain.rtl.host_if.register_file import RegisterFile
+from flashtrain.rtl.host_if.seconds import Seconds
+from flashtrain.rtl.host_if.stopwatch import Stopwatch
+from flashtrain.rtl.host_if.write_mux import WriteMux
+from flashtrain.rtl.lib.axi_guard import AxiGuard
+from flashtrain.rtl.lib.gearbox import PageSerializer
+from flashtrain.rtl.lib.streams import RegisterSlices, StreamMerge
+from flashtrain.rtl.lib.timer import HoldTimer, Timer
+from flashtrain.rtl.zones.allocator import ZoneAllocator
+from flashtrain.rtl.zones.erase_broadcast import EraseBroadcast
+from flashtrain.rtl.zones.manager import ZoneManager
+from flashtrain.rtl.zones.report import ZoneReport
+from flashtrain.sim.nand import SHARED_PINS
+from flashtrain.sim.nand.pin_checker import PinChecker
+from flashtrain.sim.partition.options import Plan
+from flashtrain.sim.partition.split import Apart
+from flashtrain.spec import FmsConfig
+
+
+def front_end_plan(config: FmsConfig) -> Plan:
+    return Plan(
+        parts=(
+            RegisterFile, SubmissionFetch, Decoder, CommandTracker, CompletionWriter, WriteMux, AxiGuard,
+            StreamMerge, ZoneManager, ZoneAllocator, ZoneReport, EraseBroadcast, WriteSplitter, WriteFetch,
+            ReadSplitter, ReadReturn, Stopwatch, Counters, Seconds, RegisterSlices,
+        ),
+        aparts=(
+            Apart(ReadReturn, "choice", ("requests", "advance", "chosen__*", "heads__*__ready"), ("turn",)),
+        ),
+        restless=("stopwatch", "counters", "seconds"),
+        # Channels do not read these.
+        polled=("queue__*", "data__*", "registers__*", "irq"),
+    )  # fmt: skip
+
+
+# Signals of the bus controller that are constant while a page passes.
+_BUS_OPERATION = Apart(BusController, "operation", (
+    "bus_state", "operation_done", "die", "request", "offline", "step", "next_step", "takes", "takes_named",
+    "valid", "kinds__*", "room", "granted", "sent", "op", "row", "lookup__place", "fetch__payload",
+    "fetch__valid", "beats__ready", "fill__payload", "fill__valid", "pad", "requests__*__ready",
+    "done__*",
+))  # fmt: skip
+_BUS_PINS = Apart(BusController, "pins", (
+    "selected", "cle", "ale", "we", "dqs", "re", "dq", "nand__*", "activity",
+))  # fmt: skip
+# Counters of rare events; the others change in each cycle.
+_EVENTS = Apart(ChannelCounters, "events", (
+    "events", "programs", "pages_*", "senses", "buffer_hits", "erases", "failures", "dies_offline",
+))  # fmt: skip
+
+
+def channel_plan(config: FmsConfig) -> Plan:
+    # Without a code the identity is the page's last, and `ends` is `identified`.
+    ends = ("ends",) if config.code else ()
+    # Logic of the read buffer that changes with each beat; the rest changes once for a page.
+    coded = (*(("keys",) if config.randomizer else ()), *(("corrector",) if config.code else ()))
+    read_beats = Apart(
+        ReadBuffer,
+        "beats",
+        ("copy_room", "write__addr", "write__data", "write__en"),
+        ("packer", "position", "memory", *coded),
+    )
+    return Plan(
+        parts=(
+            PageSets, SetIdentities, ProgramResults, PageSerializer, ReadLookup, ReadBuffer, FreePages,
+            PageSender, BusController, BusArbiter, Turnaround, CycleSequencer, BlockTable, EraseBroadcast,
+            DieAgent, HoldTimer, ChannelCounters, Timer, PinChecker,
+        ),
+        aparts=(_BUS_OPERATION, _BUS_PINS, read_beats, _EVENTS),
+        restless=("engine_counters",),
+        prompt=(
+            DieAgent, HoldTimer, SetIdentities, ProgramResults, ReadLookup, BusArbiter, CycleSequencer,
+            Turnaround, _BUS_OPERATION, _BUS_PINS, ReadBuffer, _EVENTS,
+        ),
+        busy={Timer: "port__running"},
+        silent=("cycle",),
+        # The front end does not read these.
+        polled=("counter_value", "violations"),
+        reports={"pins": tuple(f"nand__{name}" for name in (*SHARED_PINS, "ce_n"))},
+        guards={
+            ("engine_read_buffer_sender", "pages__payload"): ("pages__valid",),
+            ("engine_read_buffer_beats", "identity"): ("identified", *ends),
+            ("checker", "dq_o"): ("we", "dqs_o"),
+            ("checker", "dq_i"): ("hears",),
+        },
+    )  # fmt: skip
+
+
+_SEQUENCE_TIMER = Apart(Sequencer, "timer", ("timer", "counting"))
+
+
+def die_plan(config: FmsConfig) -> Plan:
+    return Plan(
+        parts=(
+            CommandControl, Sequencer, PageRegisters, Updater, UpdateUnit,
+            *((TileDecoder, TileEncoder) if config.code else ()),
+        ),
+        aparts=(_SEQUENCE_TIMER,),
+        prompt=(Sequencer, CommandControl),
+        busy={_SEQUENCE_TIMER: "counting"},
+        silent=("cycle",),
+        polled=("violations",),
+        reports={"idle": ("resting", "wake")},
+        enables={"logic_registers": "moves"},
+        guards={
+            ("logic_control", "dq_o"): ("we",),
+            ("logic_registers", "tile__operand"): ("tile_came",),
+            ("logic_registers", "identities__found"): ("identity_came",),
+            ("logic_registers", "lane"): ("put", "ask"),
+            ("logic_registers", "lane_in"): ("put",),
+            ("logic_registers", "words__to_register"): ("words__put",),
+            ("logic_registers", "tile__result"): ("tile__write",),
+            ("logic_registers", "identities__content"): ("identities__write",),
+        },
+    )  # fmt: skip
+
+
+def plans_of(config: FmsConfig) -> dict[str, Plan]:
+    return {"frontend": front_end_plan(config), "channel": channel_plan(config), "die": die_plan(config)}

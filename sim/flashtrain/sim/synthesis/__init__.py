@@ -1,0 +1,1 @@
+"""Area and clock of a component in an FPGA, by open tools."""

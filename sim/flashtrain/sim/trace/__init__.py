@@ -1,0 +1,1 @@
+"""The event trace of the RTL Link: intervals, figures, Perfetto."""

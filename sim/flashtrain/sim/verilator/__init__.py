@@ -1,0 +1,1 @@
+"""Verilator and the C++ compiler, with a cache by content."""

@@ -1,0 +1,17 @@
+"""The oracle: the right answer of a device to each command, by the text of the contract alone.
+
+Its sources are docs/reference/contract.md and docs/design.md. It was written without reading the functional
+model or the RTL. It shares with them the places of fields and the numbers of statuses (`flashtrain.spec`). It
+also shares the arithmetic of an optimizer step (`flashtrain.numerics`), which has oracles of its own.
+"""
+
+from .checks import Surroundings
+from .footprint import Footprint, footprint
+from .oracle import Answer, Oracle
+from .state import DeviceState, StreamRights, StreamState, ZoneEntry
+from .transfers import Memory, Written
+
+__all__ = [
+    "Answer", "DeviceState", "Footprint", "Memory", "Oracle", "StreamRights", "StreamState", "Surroundings",
+    "Written", "ZoneEntry", "footprint",
+]  # fmt: skip

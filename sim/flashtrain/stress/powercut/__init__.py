@@ -1,0 +1,11 @@
+"""Cuts the power of a device at random cycles of a training run, and judges what it has afterwards.
+
+The run itself is never disturbed: at each cut the process forks. In the copy the power fails, the device
+recovers, is judged, and has to work on (`survival`); the original goes on to the next cut. So a training run
+costs its time once, and is cut a thousand times.
+"""
+
+from .campaign import Campaign, NoSuchCycle, Tally
+from .lost import Cut, Lost
+
+__all__ = ["Campaign", "Cut", "Lost", "NoSuchCycle", "Tally"]

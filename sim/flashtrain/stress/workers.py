@@ -1,0 +1,43 @@
+"""Worker processes that end with the command that started them."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context
+from multiprocessing.process import BaseProcess
+
+SECONDS_TO_CLEAN_UP = 2.0
+
+
+@contextmanager
+def worker_pool(count: int) -> Iterator[ProcessPoolExecutor]:
+    """A pool of `count` processes; if the block raises, they end at once.
+
+    Ctrl-C reaches all processes of a terminal: the workers leave it to the block, and so print nothing.
+    """
+    before = set(active_children())
+    # Not forked: threads of libraries may run.
+    with ProcessPoolExecutor(count, get_context("spawn"), initializer=_prepare) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            _end(set(active_children()) - before)
+            raise
+
+
+def _end(workers: set[BaseProcess]) -> None:
+    """Asked again until they have ended: a worker may have taken up a piece that was queued for it."""
+    while any(worker.is_alive() for worker in workers):
+        for worker in workers:
+            worker.terminate()
+        for worker in workers:
+            worker.join(SECONDS_TO_CLEAN_UP)
+
+
+def _prepare() -> None:
+    """SIGTERM unwinds the work, so that temporary folders are removed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))

@@ -1,0 +1,124 @@
+"""The fields of a submission entry."""
+
+from typing import NamedTuple
+
+from flashtrain.spec import Opcode, Submission
+from flashtrain.spec.identity import RestoreAction
+from flashtrain.spec.nvme import GenerationAction
+
+_MOVE_DATA_OF_ZONE = frozenset({Opcode.READ, Opcode.WRITE, Opcode.ZONE_APPEND, Opcode.UPDATE})
+_MOVE_PAGES_OF_DIES = frozenset({Opcode.SET_CONSTANTS, Opcode.GET_STATISTICS})
+
+
+class SubmissionEntry(NamedTuple):
+    """A 64-byte entry taken apart, unchecked. Numbers of blocks and bytes are true ones, not less one."""
+
+    opcode: int
+    fuse: int
+    psdt: int
+    cid: int
+    nsid: int
+    address: int
+    length: int
+    sgl_type: int
+    slba: int
+    blocks: int
+    report_bytes: int
+    action: int
+    select_all: bool
+    report_options: int
+    partial: bool
+    pages: int
+    copies: int
+    rows: int
+    source: int
+    physical: int
+    wear: int
+    restored_state: int
+    sequence: int
+    generation: int
+    time: int
+    channel: int
+    die: int
+    plane: int
+    spare: int
+
+    @property
+    def moves_blocks(self) -> bool:
+        """Its data are logical blocks, as many as it says."""
+        return self.opcode in _MOVE_DATA_OF_ZONE or self.opcode == Opcode.INSPECT or self.serves_dies
+
+    @property
+    def serves_dies(self) -> bool:
+        """Its blocks are one for each die."""
+        return self.opcode in _MOVE_PAGES_OF_DIES
+
+    @property
+    def has_data(self) -> bool:
+        return self.moves_blocks or self.opcode == Opcode.ZONE_MANAGEMENT_RECEIVE
+
+    @property
+    def names_zone(self) -> bool:
+        """SLBA has to lie in a zone of the namespace."""
+        return self.opcode in _MOVE_DATA_OF_ZONE or self.manages_zone
+
+    @property
+    def recovers(self) -> bool:
+        """It is a command of recovery, for which the host needs no right to the stream."""
+        return self.opcode in (Opcode.INSPECT, Opcode.RESTORE)
+
+    @property
+    def restores_zone(self) -> bool:
+        return self.opcode == Opcode.RESTORE and self.action == RestoreAction.ZONE
+
+    @property
+    def commits(self) -> bool:
+        return self.opcode == Opcode.GENERATION and self.action == GenerationAction.COMMIT
+
+    @property
+    def has_source(self) -> bool:
+        return self.opcode == Opcode.UPDATE or self.commits
+
+    @property
+    def manages_zone(self) -> bool:
+        """It is zone management that names one zone."""
+        if self.opcode == Opcode.ZONE_MANAGEMENT_SEND:
+            return not self.select_all
+        return self.opcode in (Opcode.ZONE_MANAGEMENT_RECEIVE, Opcode.ZONE_RETIRE)
+
+
+def parse(raw: bytes) -> SubmissionEntry:
+    """The fields of a 64-byte entry."""
+    s = Submission
+    value = int.from_bytes(raw, "little")
+    return SubmissionEntry(
+        opcode=s.opcode.get(value),
+        fuse=s.fuse.get(value),
+        psdt=s.psdt.get(value),
+        cid=s.cid.get(value),
+        nsid=s.nsid.get(value),
+        address=s.address.get(value),
+        length=s.length.get(value),
+        sgl_type=s.sgl_type.get(value),
+        slba=s.slba.get(value),
+        blocks=s.nlb.get(value) + 1,
+        report_bytes=4 * (s.dwords.get(value) + 1),
+        action=s.action.get(value),
+        select_all=bool(s.select_all.get(value)),
+        report_options=s.report_options.get(value),
+        partial=bool(s.partial.get(value)),
+        pages=s.pages.get(value),
+        copies=s.copies.get(value),
+        rows=s.rows.get(value),
+        source=s.source.get(value),
+        physical=s.physical.get(value),
+        wear=s.wear.get(value),
+        restored_state=s.restored_state.get(value),
+        sequence=s.sequence.get(value),
+        generation=s.generation.get(value),
+        time=s.time.get(value),
+        channel=s.channel.get(value),
+        die=s.die.get(value),
+        plane=s.plane.get(value),
+        spare=s.spare.get(value),
+    )

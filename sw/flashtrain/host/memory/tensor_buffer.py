@@ -1,0 +1,134 @@
+"""The data part of the tensor buffer: regions for commands, and arrays that lie in it."""
+
+import weakref
+from bisect import insort
+from dataclasses import dataclass
+from threading import RLock
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from flashtrain.host.errors import BufferFull
+
+from .arrays import blocks_of, element_type, nbytes_of
+
+
+@dataclass(frozen=True)
+class Region:
+    """A run of logical blocks of the tensor buffer; `address` in bytes."""
+
+    address: int
+    blocks: int
+
+
+class BlockAllocator:
+    """First-fit allocation of runs of the blocks `first` to `first + count - 1`."""
+
+    def __init__(self, first: int, count: int) -> None:
+        self._free = [(first, count)] if count else []  # (start, length), by start; never adjacent
+
+    @property
+    def free(self) -> int:
+        """Blocks that are free."""
+        return sum(length for _, length in self._free)
+
+    @property
+    def largest(self) -> int:
+        """Blocks of the longest free run."""
+        return max((length for _, length in self._free), default=0)
+
+    def take(self, count: int) -> int | None:
+        """The first block of a run of `count`, or None when no free run is that long."""
+        for i, (start, length) in enumerate(self._free):
+            if length >= count:
+                self._free[i : i + 1] = [(start + count, length - count)] if length > count else []
+                return start
+        return None
+
+    def give_back(self, start: int, count: int) -> None:
+        """Free a run that :meth:`take` gave, and join it with its free neighbours."""
+        insort(self._free, (start, count))
+        i = self._free.index((start, count))
+        if i + 1 < len(self._free) and start + count == self._free[i + 1][0]:
+            self._free[i : i + 2] = [(start, count + self._free[i + 1][1])]
+        if i > 0 and sum(self._free[i - 1]) == start:
+            before, length = self._free[i - 1]
+            self._free[i - 1 : i + 1] = [(before, length + self._free[i][1])]
+
+
+class TensorBuffer:
+    """Allocates logical blocks of `memory` from byte `start` on."""
+
+    def __init__(self, memory: NDArray[np.uint8], start: int, block_bytes: int) -> None:
+        self.memory = memory
+        self.block_bytes = block_bytes
+        first = -(-start // block_bytes)
+        self.blocks = len(memory) // block_bytes - first
+        self._allocator = BlockAllocator(first, self.blocks)
+        # Arrays leave the tensor buffer in whatever thread drops the last reference to them.
+        self._lock = RLock()
+        self._exact: dict[int, int] = {}  # address of each array of ours -> its bytes without padding
+
+    @property
+    def free_blocks(self) -> int:
+        return self._allocator.free
+
+    def take(self, blocks: int) -> Region | None:
+        """A region of `blocks`, or None when there is no room now."""
+        with self._lock:
+            start = self._allocator.take(blocks)
+        return None if start is None else Region(start * self.block_bytes, blocks)
+
+    def give_back(self, region: Region) -> None:
+        with self._lock:
+            self._allocator.give_back(region.address // self.block_bytes, region.blocks)
+
+    def view(self, region: Region) -> NDArray[np.uint8]:
+        """The region's bytes."""
+        return self.memory[region.address : region.address + region.blocks * self.block_bytes]
+
+    def full(self, blocks: int) -> BufferFull:
+        """The exception for a request that does not fit."""
+        return BufferFull(
+            f"the tensor buffer has no room for {blocks} blocks of {self.block_bytes} bytes: "
+            f"{self.free_blocks} of {self.blocks} are free, the longest run is {self._allocator.largest}"
+        )
+
+    def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray:
+        """An array of zeros in the tensor buffer, which it leaves when the last view of it is gone."""
+        kind = element_type(dtype)
+        nbytes = nbytes_of(shape, kind)
+        region = self.take(blocks_of(nbytes, self.block_bytes))
+        if region is None:
+            raise self.full(blocks_of(nbytes, self.block_bytes))
+        self.view(region)[:] = 0
+        # Every view of an array made from a memoryview keeps that very array alive: its end is the region's.
+        owner = np.frombuffer(self.view(region)[:nbytes].data, np.uint8)
+        self._exact[region.address] = nbytes
+        weakref.finalize(owner, self._release, region)
+        return owner.view(kind).reshape(shape)
+
+    def _release(self, region: Region) -> None:
+        del self._exact[region.address]
+        self.give_back(region)
+
+    def address_of(self, array: NDArray) -> int | None:
+        """The address of an array that the device can use where it is, else None.
+
+        It can if the array is contiguous, starts at a block, and ends at one or is a whole array of
+        :meth:`array`, whose padding is zeros.
+        """
+        if not array.flags.c_contiguous:
+            return None
+        address = array.__array_interface__["data"][0] - self.memory.__array_interface__["data"][0]
+        if address % self.block_bytes or not 0 <= address <= len(self.memory) - array.nbytes:
+            return None
+        if array.nbytes % self.block_bytes and self._exact.get(address) != array.nbytes:
+            return None
+        return address
+
+    def fill(self, region: Region, data: NDArray[np.uint8]) -> None:
+        """Copy `data` into the region and zeros after it."""
+        view = self.view(region)
+        view[: len(data)] = data
+        view[len(data) :] = 0

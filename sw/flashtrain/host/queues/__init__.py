@@ -1,0 +1,1 @@
+"""Commands in flight: queue pairs, entries, completions and their errors."""

@@ -1,0 +1,259 @@
+"""The dispatcher: requests go to the queues of their ports, completions come back to their requests."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from threading import RLock
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.host.errors import DeviceClosed, DeviceHang
+from flashtrain.host.link import Link
+from flashtrain.host.memory.tensor_buffer import Region, TensorBuffer
+from flashtrain.spec import Port
+from flashtrain.spec.registers import Register
+
+from .entries import Command, CompletionEntry
+from .queue_pair import QueuePair
+
+
+@dataclass(eq=False)
+class Request:
+    """One command on its way from the driver to the device and back.
+
+    region: blocks of the tensor buffer that are freed with the completion; target: bytes that the beginning
+    of the region is copied to after success; deliver: called with the bytes of the region after success;
+    keep: an array in the tensor buffer that must live until completion; on_failure: called after a failure.
+    retry_as: maps a failed completion to a replacement command, or to None. after: a request that must
+    succeed before this one is submitted; its failure is that of this one, too. lost: the controller was
+    disabled before it answered.
+    """
+
+    port: Port
+    command: Command
+    region: Region | None = None
+    target: NDArray[np.uint8] | None = None
+    deliver: Callable[[NDArray[np.uint8]], None] | None = None
+    keep: object = None
+    on_failure: Callable[[], None] | None = None
+    retry_as: Callable[[Command, CompletionEntry], Command | None] | None = None
+    after: "Request | None" = None
+    completion: CompletionEntry | None = None
+    lost: bool = False
+
+    @property
+    def done(self) -> bool:
+        return self.completion is not None or self.lost
+
+
+class _Dispatching(Protocol):
+    _dispatcher: "Dispatcher"
+
+
+SelfT = TypeVar("SelfT", bound=_Dispatching)
+ResultT = TypeVar("ResultT")
+Parameters = ParamSpec("Parameters")
+
+
+def serialised(
+    method: Callable[Concatenate[SelfT, Parameters], ResultT],
+) -> Callable[Concatenate[SelfT, Parameters], ResultT]:
+    """A method that uses `self._dispatcher`: of several threads one at a time is inside."""
+
+    @wraps(method)
+    def locked(self: SelfT, *args: Parameters.args, **kwargs: Parameters.kwargs) -> ResultT:
+        with self._dispatcher.lock:
+            return method(self, *args, **kwargs)
+
+    return locked
+
+
+class Dispatcher:
+    """Submits requests to the queue pairs, and collects their completions.
+
+    The phase bits in memory mark new completions; the Link waits only while there are none. `lock` is held
+    by the thread that uses the device.
+    """
+
+    def __init__(self, link: Link, queues: dict[Port, QueuePair], buffer: TensorBuffer) -> None:
+        self.link = link
+        self.buffer = buffer
+        self.lock = RLock()
+        self._queues = queues
+        self._requests: dict[tuple[Port, int], Request] = {}
+        self._held: dict[Port, deque[Request]] = {port: deque() for port in queues}
+        self._next_cid = 0
+        self.enabled = False
+
+    @property
+    def in_flight(self) -> tuple[Request, ...]:
+        return (*self._requests.values(), *(request for held in self._held.values() for request in held))
+
+    def submit(self, requests: Sequence[Request]) -> None:
+        """Queue commands in this order; waits for room in a full queue.
+
+        One that comes after another is held until then, and what is submitted to its port later behind it.
+        """
+        for request in requests:
+            self.require_enabled()
+            self._held[request.port].append(request)
+            self._let_pass(request.port)
+            if self._lacks_room(request.port):
+                self._ring()
+                self.wait(lambda port=request.port: not self._lacks_room(port))
+        self._ring()
+
+    def submit_raw(self, entries: Sequence[tuple[Port, bytes]]) -> list[CompletionEntry]:
+        """Queue 64-byte entries as they are, once nothing else is in flight; the answers as they came.
+
+        Entries of one port keep their order; those of different ports are at the device at the same time.
+        """
+        self.require_enabled()
+        self.wait(lambda: not self.in_flight)
+        answers: list[CompletionEntry] = []
+
+        def collect() -> int:
+            new = [answer for queue in self._queues.values() for answer in queue.poll()]
+            answers.extend(new)
+            return len(new)
+
+        for port, entry in entries:
+            queue = self._queues[port]
+            if not queue.room:
+                self._ring()
+                self._until(lambda queue=queue: queue.room > 0, collect)
+            queue.push(entry)
+        self._ring()
+        self._until(lambda: len(answers) >= len(entries), collect)
+        return answers
+
+    def region(self, blocks: int) -> Region:
+        """A region of the tensor buffer; waits for commands in flight when it is full."""
+        while (region := self.buffer.take(blocks)) is None:
+            holders = [request for request in self.in_flight if request.region is not None]
+            if not holders:
+                raise self.buffer.full(blocks)
+            self._ring()
+            self.wait(lambda holders=holders: any(request.done for request in holders))
+        return region
+
+    def wait(self, condition: Callable[[], bool]) -> None:
+        """Collect completions until `condition` holds; :class:`DeviceHang` when it never will."""
+        self._until(condition, self.poll)
+
+    def require_enabled(self) -> None:
+        """:class:`DeviceClosed` when the controller takes no commands."""
+        if not self.enabled:
+            raise DeviceClosed("the device is disabled or closed")
+
+    def poll(self) -> int:
+        """Take the completions that are there; their number."""
+        count = 0
+        for port, queue in self._queues.items():
+            for completion in queue.poll():
+                self._finish(port, completion)
+                count += 1
+        if count:
+            for port in self._queues:
+                self._let_pass(port)
+            self._ring()
+        return count
+
+    def start(self) -> None:
+        """The controller was enabled, with empty queues."""
+        self.enabled = True
+
+    def abandon(self) -> None:
+        """The controller was disabled: what is in flight will never be answered."""
+        self.enabled = False
+        for request in self.in_flight:
+            request.lost = True
+            self._let_go(request)
+        self._requests.clear()
+        for held in self._held.values():
+            held.clear()
+        for queue in self._queues.values():
+            queue.reset()
+
+    def _ring(self) -> None:
+        for queue in self._queues.values():
+            queue.ring()
+
+    def _until(self, condition: Callable[[], bool], collect: Callable[[], int]) -> None:
+        while not condition():
+            if collect():
+                continue
+            # Clear first and look again: a completion after the look raises the interrupt anew.
+            self.link.write_register(Register.INTERRUPT, (1 << len(self._queues)) - 1)
+            if collect() or self.link.wait() or collect():
+                continue
+            raise DeviceHang(f"the device is idle but owes answers: {self._owed()}")
+
+    def _finish(self, port: Port, completion: CompletionEntry) -> None:
+        request = self._requests.pop((port, completion.cid), None)
+        if request is None:
+            raise DeviceHang(f"port {port.name} answered command {completion.cid}, which is not in flight")
+        replacement = None
+        if request.retry_as is not None and not completion.ok:
+            replacement = request.retry_as(request.command, completion)
+        if replacement is None:
+            self._complete(request, completion)
+        else:
+            request.command = replacement
+            self._held[port].append(request)
+
+    def _let_pass(self, port: Port) -> None:
+        """Queue what waits for nothing any more."""
+        held, queue = self._held[port], self._queues[port]
+        while held and not _waits(held[0]):
+            before = held[0].after
+            if before is not None and before.completion is not None and not before.completion.ok:
+                self._complete(held.popleft(), before.completion)
+                continue
+            if not queue.room:
+                break
+            request = held.popleft()
+            cid = self._take_cid(port)
+            self._requests[port, cid] = request
+            queue.push(request.command.entry(cid))
+
+    def _lacks_room(self, port: Port) -> bool:
+        """Whether a command could be queued, but for the room."""
+        held = self._held[port]
+        return bool(held) and not _waits(held[0])
+
+    def _complete(self, request: Request, completion: CompletionEntry) -> None:
+        request.completion = completion
+        if request.deliver is not None and request.region is not None and completion.ok:
+            request.deliver(self.buffer.view(request.region))
+        if request.target is not None and request.region is not None and completion.ok:
+            request.target[:] = self.buffer.view(request.region)[: len(request.target)]
+        if request.on_failure is not None and not completion.ok:
+            request.on_failure()
+        self._let_go(request)
+
+    def _let_go(self, request: Request) -> None:
+        if request.region is not None:
+            self.buffer.give_back(request.region)
+        request.region = request.target = request.keep = request.on_failure = None
+        request.after = request.deliver = request.retry_as = None
+
+    def _take_cid(self, port: Port) -> int:
+        while (port, self._next_cid) in self._requests:
+            self._next_cid = (self._next_cid + 1) & 0xFFFF
+        return self._next_cid
+
+    def _owed(self) -> str:
+        names = [f"{request.command.opcode.name} by {request.port.name}" for request in self.in_flight]
+        return (
+            ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+            or "a raw command"
+        )
+
+
+def _waits(request: Request) -> bool:
+    """Whether what has to come before is still under way."""
+    return request.after is not None and not request.after.done

@@ -1,0 +1,1 @@
+"""Recovery after a loss of power, from the flash alone, and the journal."""

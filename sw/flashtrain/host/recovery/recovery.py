@@ -1,0 +1,423 @@
+"""Recovery: what non-volatile streams held when the power failed, from the flash alone.
+
+What is kept
+------------
+- Every append to a non-volatile stream that was acknowledged. Pages of others may be there, too. A page whose
+  program was interrupted holds some of its zeros: if the code cannot correct that, or if it is in the
+  identity, the page is not there, and a read of it is a media error. Without a code nothing tells a page
+  with a whole identity and spoilt data from a whole one: it may be the last one of any block.
+- Generations, commits and resets, if the node has a journal (`journal`). Updates that no record says were
+  committed are dropped. Without a journal the newest generation that is found of a stream is kept, and
+  nothing that updates wrote.
+- Ages: of the data that are kept the oldest that they may have, by when the journal saw which allocations
+  were still to come; without a journal, or a record in it, of unknown age: they are from time 0.
+- Erase counts: those of physical zones that hold anything are exact. Of others it is the most of these, since
+  the least worn zone is allocated first, or what the journal had last if that is more (it is told at each
+  recovery and `Device.shutdown`).
+- Zones out of service, as far as the driver has seen them so: they are read-only or offline again, with what
+  they held. Without a journal they are as if they had not been retired.
+
+Lost are volatile streams, pins, and that a zone was finished. A zone that was not full takes no more after a
+loss of power, since pages past its last one may be half programmed; the zoned command set lets a controller
+finish zones. After `Device.shutdown` it does.
+
+How
+---
+The controller comes up empty, and takes only INSPECT and RESTORE (`flashtrain.spec.identity`). The first
+pages of all physical zones say which logical zone each was; the journal says which of these are stale.
+Of each zone that is kept the write pointer is found, and it is restored. All other physical zones are erased.
+Spare blocks say of which zone they are (`ownership`); those of zones that are kept are put in their places
+before anything else of these zones is read, the others are erased.
+Blocks that their maker has marked as bad (`marks`) get spares before anything is erased; a physical zone with
+one that gets none is not used. What is kept stays where it is.
+At the end a record of what was found goes to the journal, so that a power failure right after finds the same.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from flashtrain.host.errors import ForeignContent, JournalDamaged
+from flashtrain.host.queues.dispatcher import Dispatcher, Request
+from flashtrain.host.queues.entries import Command
+from flashtrain.host.queues.pending import Pending
+from flashtrain.host.streams.zone_info import ZoneInfo
+from flashtrain.spec import Access, NodeTable, Opcode, Port, Stream, ZoneState
+from flashtrain.spec.identity import MOST_WEAR, RestoreAction
+
+from .allocation_times import Moment, time_of
+from .inspection import Inspector, Span
+from .journal import Journal, is_recorded
+from .journal_record import Record, RecordFormat, StreamEntry
+from .marks import BadBlock, Block, MarkReader
+from .ownership import OwnershipReader, OwnershipRecord, newest
+from .write_pointers import PointerReader
+
+
+@dataclass(frozen=True)
+class RecoveredStream:
+    """A non-volatile stream: its generation, zones that hold something, and blocks up to the last one of
+    each."""
+
+    name: str
+    generation: int
+    zones: int
+    blocks: int
+
+
+@dataclass(frozen=True)
+class RecoveryReport:
+    """What was found.
+
+    erased: physical zones that were not kept; records: of the journal that were read; clean: the device had
+    been shut down in an orderly way; cycles: simulated, that it took; spares: spare blocks that hold pages of
+    zones that were kept; retired: zones that are out of service; bad: blocks that their maker has marked.
+    """
+
+    streams: tuple[RecoveredStream, ...]
+    erased: int
+    records: int
+    clean: bool
+    cycles: int
+    spares: int = 0
+    retired: int = 0
+    bad: tuple[BadBlock, ...] = ()
+
+    def stream(self, name: str) -> RecoveredStream:
+        return next(stream for stream in self.streams if stream.name == name)
+
+
+class _Found(NamedTuple):
+    """The newest record, in what zone of the journal; whether nothing was begun after it; block behind it
+    where that zone goes on (None: it does not); records read."""
+
+    record: Record | None
+    owner: OwnershipRecord | None
+    last: bool
+    end: int | None
+    read: int
+
+
+class Recovery:
+    """One recovery of the device behind `dispatcher`, whose controller was enabled for it.
+
+    raw: lets pages be inspected as the cells hold them, or no longer. bad: what is found to be marked.
+    """
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        node: NodeTable,
+        zones: dict[int, range],
+        journal: Journal | None,
+        raw: Callable[[bool], None],
+    ) -> None:
+        self._dispatcher = dispatcher
+        self._node = node
+        self._zones = zones
+        self._journal = journal
+        self._geometry = dispatcher.link.config.geometry
+        self._inspector = Inspector(dispatcher, node.streams[0].nsid)
+        marks = MarkReader(self._inspector, dispatcher.link.config, raw)
+        self._ownership = OwnershipReader(self._inspector, self._geometry, marks)
+        self._pointers = PointerReader(self._inspector, self._geometry)
+        self._restored: dict[int, ZoneInfo] = {}
+        self._spares: set[Block] = set()  # in use for what was kept
+        self._placed: dict[Block, int] = {}  # and where they are
+        self._unused: set[int] = set()  # physical zones that nothing will be appended to
+        self.bad: tuple[BadBlock, ...] = ()
+
+    def run(self) -> RecoveryReport:
+        """Restore what is found, and end the recovery."""
+        start = self._dispatcher.link.cycles
+        owners = self._ownership.owners()
+        for owner in owners:
+            self._check(owner)
+        found = self._find_record(owners)
+        entries = self._entries(owners, found.record)
+        kept = self._kept(owners, entries, found.record)
+        self._use_spares(kept)
+        record = replace(Record(0), streams=entries) if found.record is None else found.record
+        clean = record.clean and found.last
+        trusted = (lambda owner: record.pointers[owner.zone]) if clean else (lambda owner: 0)
+        pointers = self._pointers.pointers(kept, trusted)
+        marked = {block for block, _ in self._ownership.marked}
+        for owner, pointer in pointers.items():
+            known = owner.whole or not (record.replaced or owner.physical in marked)
+            self._restored[owner.zone] = self._zone_info(owner, pointer, trusted(owner) if known else 0)
+        self._replace_marked({owner.physical for owner in kept})
+        wear = self._wear(owners, record)
+        sequence = 1 + max((*record.floors, *(owner.sequence for owner in owners)), default=-1)
+        self._restore(entries, pointers, wear, record.moments, sequence)
+        self._retire(record.retired)
+        if self._journal is not None:
+            self._go_on(self._journal, replace(record, streams=entries), found, kept, wear, sequence)
+        return RecoveryReport(
+            tuple(
+                self._recovered(stream, entries[stream.nsid], pointers)
+                for stream in self._node.streams
+                if stream.nsid in entries and stream is not self._node.journal
+            ),
+            self._geometry.zones - len(kept) - len(self._unused), found.read, clean,
+            self._dispatcher.link.cycles - start, len(self._spares), len(record.retired), self.bad,
+        )  # fmt: skip
+
+    def forget(self) -> int:
+        """Keep nothing: everything is erased. Gives the lowest sequence number of what will be allocated.
+
+        Blocks that cannot be erased keep what they hold. So that nobody takes it for something new, sequence
+        numbers go on.
+        """
+        owners = self._ownership.owners()
+        sequence = 1 + max((owner.sequence for owner in owners), default=-1)
+        self._replace_marked(set())
+        # Spares are erased behind all zones.
+        wear = self._wear(owners, Record(0)) + [MOST_WEAR] * self._geometry.spare_blocks
+        self._release((block, erases) for block, erases in enumerate(wear) if block not in self._unused)
+        self._submit([self._end(sequence)])
+        return sequence
+
+    def zones(self, nsid: int) -> list[ZoneInfo]:
+        """The zones of a stream as they are afterwards."""
+        g = self._geometry
+        return [
+            self._restored.get(zone)
+            or ZoneInfo(number * g.zone_size, ZoneState.EMPTY, g.zone_capacity, number * g.zone_size)
+            for number, zone in enumerate(self._zones[nsid])
+        ]
+
+    # What is what.
+
+    def _check(self, owner: OwnershipRecord) -> None:
+        if owner.zone not in self._zones.get(owner.nsid, ()):
+            own = {stream.name: self._zones[stream.nsid] for stream in self._node.streams}
+            raise ForeignContent(
+                f"physical zone {owner.physical} is zone {owner.zone} of namespace {owner.nsid}; "
+                f"node {self._node.name!r} has {own}"
+            )
+
+    def _find_record(self, owners: list[OwnershipRecord]) -> _Found:
+        """The newest record: the last one in the journal's newer zone, or if that has none, in the older."""
+        journal = self._node.journal
+        if journal is None:
+            return _Found(None, None, False, None, 0)
+        form = RecordFormat(self._geometry)
+        own = newest(owner for owner in owners if owner.nsid == journal.nsid).values()
+        by_age = sorted(own, key=lambda owner: owner.sequence, reverse=True)
+        self._use_spares(by_age)
+        pointers = self._pointers.pointers(by_age)
+        read = 0
+        for owner in by_age:
+            for start in range((pointers[owner] - 1) // form.blocks * form.blocks, -1, -form.blocks):
+                span = Span(owner.physical, start, form.blocks)
+                if start + form.blocks > self._geometry.zone_capacity:
+                    continue
+                if not owner.owns(self._inspector.identities([span])[0]).all():
+                    continue  # its program was interrupted: it was never acknowledged
+                record = form.parse(self._inspector.pages(span))
+                if record is None and self._in_flight(span, pointers[owner]):
+                    continue
+                read += 1
+                if record is None:
+                    raise JournalDamaged(
+                        f"the record in block {start} of physical zone {owner.physical} is damaged; "
+                        "older ones may say wrong things, and Device.format() makes a new start"
+                    )
+                end = start + form.blocks
+                last = owner is by_age[0] and end == pointers[owner]
+                goes_on = last and record.clean and end == record.pointers[owner.zone]
+                return _Found(record, owner, last, end if goes_on else None, read)
+        return _Found(None, by_age[0] if by_age else None, False, None, read)
+
+    def _in_flight(self, record: Span, pointer: int) -> bool:
+        """Whether a record that is not whole may be one whose program was interrupted, though its pages have
+        identities: without a code, and only the last one, for each waits for the one before."""
+        return self._dispatcher.link.config.code is None and record.offset + record.blocks == pointer
+
+    def _entries(self, owners: list[OwnershipRecord], record: Record | None) -> dict[int, StreamEntry]:
+        """Generations by NSID of the non-volatile streams."""
+        entries = {}
+        for stream in self._node.streams:
+            if is_recorded(self._node, stream):
+                entries[stream.nsid] = StreamEntry() if record is None else record.stream(stream.nsid)
+            elif stream.persistency:
+                own = [owner for owner in owners if owner.nsid == stream.nsid]
+                last = max(own, key=lambda owner: owner.sequence, default=None)
+                entries[stream.nsid] = StreamEntry(0 if last is None else last.generation)
+        return entries
+
+    def _kept(
+        self, owners: list[OwnershipRecord], entries: dict[int, StreamEntry], record: Record | None
+    ) -> list[OwnershipRecord]:
+        floors = () if record is None else record.floors
+        return list(
+            newest(
+                replace(owner, updates=bool(entry.commit))
+                for owner in owners
+                if (entry := entries.get(owner.nsid)) is not None
+                and owner.generation == entry.generation
+                and (not owner.updates or entry.commit)
+                and (not floors or owner.sequence >= floors[owner.zone])
+            ).values()
+        )
+
+    def _zone_info(self, owner: OwnershipRecord, pointer: int, trusted: int) -> ZoneInfo:
+        g = self._geometry
+        start = (owner.zone - self._zones[owner.nsid].start) * g.zone_size
+        if pointer == trusted and pointer < g.zone_capacity:
+            return ZoneInfo(start, ZoneState.CLOSED, g.zone_capacity, start + pointer)
+        return ZoneInfo(start, ZoneState.FULL, g.zone_capacity, None)
+
+    def _wear(self, owners: list[OwnershipRecord], record: Record) -> list[int]:
+        # Whatever was free when a zone was allocated was worn as much at least.
+        least = max((owner.wear for owner in owners), default=0)
+        known = [max(wear, least) for wear in record.wear or [0] * self._geometry.zones]
+        for owner in owners:
+            known[owner.physical] = owner.wear
+        return known
+
+    # What is done.
+
+    def _use_spares(self, owners: Iterable[OwnershipRecord]) -> None:
+        """Before anything else of these zones is read: tell what lies in spares."""
+        spares = {spare: owner for owner in owners for spare in owner.spares if spare not in self._spares}
+        self._spares.update(spares)
+        self._placed.update({(owner.physical, column): block for (block, column), owner in spares.items()})
+        self._submit(
+            self._block((owner.physical, column), block) for (block, column), owner in spares.items()
+        )
+
+    def _replace_marked(self, kept: set[int]) -> None:
+        """Before anything is erased: put spares in the places of blocks that are marked.
+
+        First in zones that are kept, which will be erased one day, too. A marked spare takes its own place,
+        so that it is in use and serves for nothing else.
+        """
+        g, marked = self._geometry, self._ownership.marked
+        taken = self._spares | {(block, column) for block, column in marked if block in g.spares}
+        orders = [self._block((block, column), block) for block, column in marked if block in g.spares]
+        replacements = dict(self._placed)
+        for place in sorted(marked, key=lambda place: (place[0] not in kept, place)):
+            zone, column = place
+            if zone in g.spares or place in replacements:
+                continue
+            left = (one for one in self._ownership.unwritten_first(column) if (one, column) not in taken)
+            if (spare := next(left, None)) is not None:
+                replacements[place] = spare
+                taken.add((spare, column))
+                orders.append(self._block(place, spare))
+            elif zone not in kept:
+                self._unused.add(zone)
+        self._submit(orders)
+        self.bad = tuple(
+            BadBlock(where.channel, where.die, where.plane, block, replacements.get((block, column)))
+            for block, column in marked
+            for where in (g.place(column),)
+        )
+
+    def _block(self, place: Block, spare: int) -> Command:
+        """The spare of this number lies in this place of a physical zone, or of a spare."""
+        g, (physical, column) = self._geometry, place
+        where = g.place(column)
+        return Command(
+            Opcode.RESTORE,
+            self._node.streams[0].nsid,
+            action=RestoreAction.BLOCK,
+            physical=physical,
+            channel=where.channel,
+            die=where.die,
+            plane=where.plane,
+            spare=spare - g.zones,
+        )
+
+    def _restore(
+        self,
+        entries: dict[int, StreamEntry],
+        pointers: dict[OwnershipRecord, int],
+        wear: list[int],
+        moments: tuple[Moment, ...],
+        sequence: int,
+    ) -> None:
+        restore = Opcode.RESTORE
+        kept = {owner.physical: owner for owner in pointers}
+        self._submit(
+            Command(restore, nsid, action=RestoreAction.STREAM, generation=entry.generation)
+            for nsid, entry in entries.items()
+        )
+        self._submit(
+            Command(
+                restore,
+                owner.nsid,
+                self._restored[owner.zone].start + pointer,
+                action=RestoreAction.ZONE,
+                restored_state=self._restored[owner.zone].state,
+                physical=owner.physical,
+                sequence=owner.sequence,
+                wear=owner.wear,
+                time=time_of(moments, owner.sequence),
+            )
+            for owner, pointer in pointers.items()
+        )
+        stay = kept.keys() | self._unused
+        self._release((zone, wear[zone]) for zone in range(self._geometry.zones) if zone not in stay)
+        # What else is in spares would come back one day.
+        self._release((block, MOST_WEAR) for block in self._ownership.written_spares(self._spares))
+        self._submit([self._end(sequence)])
+
+    def _retire(self, zones: dict[int, ZoneState]) -> None:
+        """Take these logical zones out of service, if anybody may; the recovery has ended."""
+        for stream in self._node.streams:
+            own = self._zones[stream.nsid]
+            able = [port for port in Port if Access.APPEND in stream.access(port)]
+            for zone in sorted(zones.keys() & set(own)) if able else ():
+                info, state = self.zones(stream.nsid)[zone - own.start], zones[zone]
+                self._submit([Command(Opcode.ZONE_RETIRE, stream.nsid, info.start, action=state)], able[0])
+                self._restored[zone] = replace(info, state=state, write_pointer=None)
+
+    def _release(self, zones: Iterable[tuple[int, int]]) -> None:
+        """Nobody needs these physical zones, which have this wear."""
+        nsid = self._node.streams[0].nsid
+        self._submit(
+            Command(Opcode.RESTORE, nsid, action=RestoreAction.PHYSICAL, physical=zone, wear=wear)
+            for zone, wear in zones
+        )
+
+    def _end(self, sequence: int) -> Command:
+        nsid = self._node.streams[0].nsid
+        return Command(Opcode.RESTORE, nsid, action=RestoreAction.END, sequence=sequence)
+
+    def _submit(self, commands: Iterable[Command], port: Port = Port.HOST) -> None:
+        """Submit commands, and wait for all."""
+        requests = [Request(port, command) for command in commands]
+        self._dispatcher.submit(requests)
+        Pending(self._dispatcher, requests, "all", lambda _: None).result()
+
+    def _go_on(
+        self,
+        journal: Journal,
+        record: Record,
+        found: _Found,
+        kept: list[OwnershipRecord],
+        wear: list[int],
+        sequence: int,
+    ) -> None:
+        """Record what was kept: what was not is stale from now on."""
+        floors = [sequence] * self._geometry.zones
+        for owner in kept:
+            floors[owner.zone] = owner.sequence
+        now = Record(record.number, record.streams, tuple(floors), tuple(wear))
+        now = replace(now, moments=record.moments, copy=record.copy, retired=record.retired)
+        if found.owner is None:
+            journal.start(now)
+        else:
+            info = self._restored.get(found.owner.zone)
+            goes_on = info is not None and info.state is ZoneState.CLOSED
+            zone = found.owner.zone - self._zones[found.owner.nsid].start
+            journal.start(now, zone, found.end if goes_on else None)
+        journal.write()
+
+    def _recovered(
+        self, stream: Stream, entry: StreamEntry, pointers: dict[OwnershipRecord, int]
+    ) -> RecoveredStream:
+        blocks = [pointer for owner, pointer in pointers.items() if owner.nsid == stream.nsid]
+        return RecoveredStream(stream.name, entry.generation, len(blocks), sum(blocks))

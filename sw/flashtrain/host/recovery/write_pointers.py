@@ -1,0 +1,61 @@
+"""How far zones are written."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from flashtrain.spec import Geometry
+
+from .inspection import Inspector, Span
+from .ownership import OwnershipRecord
+
+
+class PointerReader:
+    """Finds write pointers with few pages read.
+
+    Dies program on their own, so that when the power fails pages may be missing before the last one that is
+    there. But the pages of a block are programmed in order: no row has a page if one before it has none.
+    """
+
+    def __init__(self, inspector: Inspector, geometry: Geometry) -> None:
+        self._inspector = inspector
+        self._geometry = geometry
+
+    def pointers(
+        self, owners: Sequence[OwnershipRecord], guess: Callable[[OwnershipRecord], int] = lambda owner: 0
+    ) -> dict[OwnershipRecord, int]:
+        """Blocks up to the last one that is there. `guess`: where that may be; 0: nobody knows."""
+        g = self._geometry
+        guesses = {owner: (guess(owner) - 1) // g.superpage for owner in owners if guess(owner)}
+        pointers = {owner: end for owner, end in self._ends(guesses).items() if end}
+        others = [owner for owner in owners if owner not in pointers]
+        return pointers | self._ends(self._last_rows(others))
+
+    def _last_rows(self, owners: Sequence[OwnershipRecord]) -> dict[OwnershipRecord, int]:
+        """The last row whose first block is there; 0 if none is."""
+        low, high = dict.fromkeys(owners, 0), dict.fromkeys(owners, self._geometry.pages)
+        while undecided := [owner for owner in owners if high[owner] - low[owner] > 1]:
+            middle = {owner: (low[owner] + high[owner]) // 2 for owner in undecided}
+            spans = (self._row(owner, middle[owner], 1) for owner in undecided)
+            for owner, ids in zip(undecided, self._inspector.identities(spans), strict=True):
+                bound = low if owner.owns(ids)[0] else high
+                bound[owner] = middle[owner]
+        return low
+
+    def _ends(self, rows: dict[OwnershipRecord, int]) -> dict[OwnershipRecord, int]:
+        """Blocks up to the last one that is there, from a row on; 0 if that has none."""
+        ends = dict.fromkeys(rows, 0)
+        while rows:
+            spans = (self._row(owner, row, self._geometry.superpage) for owner, row in rows.items())
+            further: dict[OwnershipRecord, int] = {}
+            for (owner, row), ids in zip(list(rows.items()), self._inspector.identities(spans), strict=True):
+                there = np.flatnonzero(owner.owns(ids))
+                if len(there):
+                    ends[owner] = ids.span.offset + int(there[-1]) + 1
+                    if row + 1 < self._geometry.pages:
+                        further[owner] = row + 1
+            rows = further
+        return ends
+
+    def _row(self, owner: OwnershipRecord, row: int, blocks: int) -> Span:
+        return Span(owner.physical, row * self._geometry.superpage, blocks)

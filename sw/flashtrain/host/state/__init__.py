@@ -1,0 +1,1 @@
+"""Optimizer state that lives on the dies."""

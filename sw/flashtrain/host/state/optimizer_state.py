@@ -1,0 +1,374 @@
+"""Optimizer state that lives on the dies: tensors in, steps by gradients, generations."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.host.errors import (
+    ArrayError,
+    BufferFull,
+    ForeignGeneration,
+    GenerationPinned,
+    NothingToCommit,
+    StateMissing,
+    StreamFull,
+    TensorMismatch,
+    UpdateError,
+    UpdatePending,
+)
+from flashtrain.host.queues.command_errors import CommandError
+from flashtrain.host.streams.stored import StoredArray, join
+from flashtrain.numerics import Constants
+from flashtrain.spec import Geometry, Opcode, Persistency, Status
+from flashtrain.spec.errors import require
+from flashtrain.spec.optimizer import Input
+
+from .state_renewal import StateRenewal
+from .state_stream import StateStream
+from .state_update import Attempt, GroupCopies, GroupStatistics, StateUpdate
+from .tensor_group import ARRAYS, PlacedGroup, StoredTensor, TensorGroup, Tensors, place
+from .tiling import TileLayout, split_tensors
+
+ATTEMPTS = 4
+"""At an update that ends with a write fault: what is repeated goes to other blocks most of the time."""
+
+_FAILURES_TILL_RENEWAL = 2
+"""After so many it may be the state that the dies cannot read."""
+
+
+@dataclass(frozen=True)
+class Generation:
+    """A version of the state: a stream, how often that had been reset, and the updates committed so far."""
+
+    stream: str
+    number: int
+    updates: int
+
+
+class OptimizerState:
+    """W, M and V of groups of tensors, in streams of equal size that hold their generations in turn.
+
+    An update reads the current generation and writes the next one beside it. :meth:`commit` makes that
+    current and frees the old one unless it is pinned; :meth:`skip` drops it. With two streams, a pinned
+    generation has to be released before the second update after it; a third stream lets training go on.
+
+    Tensors are given and come back as a list for each group. An update of which a program failed is repeated,
+    from the generation that is still whole; that is *renewed* before if the controller can read what the dies
+    cannot (:meth:`renew`). An update that raises an exception has changed nothing else. All zones of the
+    streams belong to the state.
+    """
+
+    def __init__(
+        self, geometry: Geometry, streams: Sequence[StateStream], groups: Sequence[TensorGroup]
+    ) -> None:
+        require(len(streams) >= 2, "streams", [s.name for s in streams], "at least two")
+        require(len({s.nsid for s in streams}) == len(streams), "streams", [s.name for s in streams],
+                "different streams")  # fmt: skip
+        sizes = {stream.name: stream.zones for stream in streams}
+        require(len(set(sizes.values())) == 1, "zones of the streams", sizes, "equal numbers")
+        require(len(groups) >= 1, "groups", groups, "at least one")
+        self._geometry = geometry
+        self._streams = {stream.name: stream for stream in streams}
+        self._placed = place(groups, geometry)
+        rows = self._placed[-1].first_row + self._placed[-1].layout.rows
+        room = streams[0].zones * self._zone_rows
+        if rows > room:
+            raise StreamFull(
+                f"streams {', '.join(sizes)} have room for {room} rows of tiles each; {rows} are needed"
+            )
+        self._current: Generation | None = None
+        self._next: StateStream | None = None
+        self._under_way = False
+        self._pinned: dict[str, Generation] = {}
+        self._statistics: tuple[GroupStatistics, ...] = ()
+        self._renewals = 0
+
+    # What there is.
+
+    @property
+    def groups(self) -> tuple[TensorGroup, ...]:
+        return tuple(placed.group for placed in self._placed)
+
+    @property
+    def current(self) -> Generation:
+        """The current generation; :class:`StateMissing` before :meth:`initialise`."""
+        if self._current is None:
+            raise StateMissing("the optimizer state was never initialised")
+        return self._current
+
+    @property
+    def pinned(self) -> tuple[Generation, ...]:
+        return tuple(self._pinned.values())
+
+    @property
+    def statistics(self) -> tuple[GroupStatistics, ...]:
+        """Of the gradients of the last update, before its SCALE: for each group, of each die."""
+        return self._statistics
+
+    @property
+    def renewals(self) -> int:
+        """How often the state was renewed."""
+        return self._renewals
+
+    def read(self, array: Input, generation: Generation | None = None) -> list[list[NDArray[np.float32]]]:
+        """Weights (`Input.W`) or state (`Input.M`, `Input.V`) of the current or a pinned generation.
+
+        :class:`ArrayError` when a group has no such state.
+        """
+        for placed in self._placed:
+            self._require_array(placed, array)
+        stream = self._stream_of(self.current if generation is None else generation)
+        return [self._read_group(stream, placed, ARRAYS.index(array)) for placed in self._placed]
+
+    def locate(self, array: Input, group: int, tensor: int) -> StoredTensor:
+        """Where W, M or V of one tensor of the current generation lies, to be read on its own.
+
+        Good until the generation is freed. :class:`ArrayError` when the group has no such state.
+        """
+        placed = self._placed[group]
+        self._require_array(placed, array)
+        stream, place, number = self._stream_of(self.current), placed.tensor(tensor), ARRAYS.index(array)
+        pages = self._pages_of(stream, place.first_row, place.layout, number)
+        return StoredTensor(stream.name, pages, place, number)
+
+    # What can be done.
+
+    def initialise(
+        self,
+        w: Sequence[Tensors],
+        m: Sequence[Tensors] | None = None,
+        v: Sequence[Tensors] | None = None,
+        updates: int = 0,
+    ) -> None:
+        """Store the first generation: weights, and state that is zeros by default; all float32.
+
+        updates: that led to it. :class:`GenerationPinned` while a generation is pinned.
+        """
+        if self._pinned:
+            raise GenerationPinned(f"{self._names(self._pinned)} is pinned; expected all to be released")
+        given = {Input.W: w, Input.M: m, Input.V: v}
+        for name, tensors in given.items():
+            if tensors is not None and len(tensors) != len(self._placed):
+                raise TensorMismatch(f"{name.name} of {len(tensors)} groups; expected {len(self._placed)}")
+        pages = [placed.state_pages(given) for placed in self._placed]
+        self._current = self._next = None
+        self._under_way = False
+        for stream in self._streams.values():
+            stream.reset()
+        first = next(iter(self._streams.values()))
+        for placed, part in zip(self._placed, pages, strict=True):
+            every = first.planes_of_rows(placed.first_row, placed.layout.rows, range(self._geometry.planes))
+            if first.append(part).extents != join(every, first.zone_size):
+                raise UpdateError(f"stream {first.name!r} has zones out of service, or another user")
+        if first.table.persistency is Persistency.VOLATILE:
+            first.flush()  # what is sensed on the dies has to be there
+        first.declare_committed(updates)
+        self._current = Generation(first.name, first.generation, updates)
+
+    def attach(self) -> None:
+        """Take up the state that the streams hold, after `Device.recover`; groups are those it was made with.
+
+        Of generations that were committed the last one is current; older ones, which had been pinned, are
+        pinned again. :class:`StateMissing` when there is none, which is so in a node without a journal.
+        """
+        found = {
+            name: entry
+            for name, stream in self._streams.items()
+            if (entry := stream.committed) is not None and self._holds_all(stream)
+        }
+        if not found:
+            raise StateMissing(f"{self._names(self._streams)} hold no committed state of these groups")
+        generations = {
+            name: Generation(name, self._streams[name].generation, entry.updates)
+            for name, entry in found.items()
+        }
+        current = max(found, key=lambda name: found[name].commit)
+        self._current = generations.pop(current)
+        self._next, self._under_way = None, False
+        for name in generations:
+            self._streams[name].pin()
+        self._pinned = generations
+        for stream in self._streams.values():
+            if stream.committed is None and any(zone.room < zone.capacity for zone in stream.report()):
+                stream.reset()  # what it holds of a renewal that did not end
+
+    def update(self, gradients: Sequence[Tensors], constants: Sequence[Constants]) -> list[GroupCopies]:
+        """Compute the next generation; for each group the 16-bit copies of its weights, or `None`.
+
+        gradients: in the formats of the groups (BF16 as uint16); constants: of each group. The copies are
+        float16, or uint16 that holds BF16. Then look at :attr:`statistics`, and :meth:`commit` or
+        :meth:`skip`.
+
+        :class:`UpdatePending` when that was not done before; :class:`GenerationPinned`;
+        :class:`ForeignGeneration`; :class:`TensorMismatch`; and what the device answers.
+        """
+        return self.update_async(gradients, constants).result()
+
+    def update_async(self, gradients: Sequence[Tensors], constants: Sequence[Constants]) -> StateUpdate:
+        """As :meth:`update`, without waiting for the dies (of several groups: for those of the last one).
+
+        Its result has to be waited for before :meth:`commit` or :meth:`skip`.
+        """
+        if self._next is not None:
+            raise UpdatePending("the update before was neither committed nor skipped")
+        self._stream_of(self.current)
+        self._destination()
+        if not len(gradients) == len(constants) == len(self._placed):
+            raise TensorMismatch(
+                f"gradients of {len(gradients)} groups, constants of {len(constants)}; "
+                f"expected {len(self._placed)} of both"
+            )
+        steps = [placed.step(one) for placed, one in zip(self._placed, constants, strict=True)]
+        pages = [placed.gradient_pages(one) for placed, one in zip(self._placed, gradients, strict=True)]
+        groups = list(zip(self._placed, steps, pages, strict=True))
+
+        def begin() -> Attempt:
+            return Attempt(self._destination(), self._stream_of(self.current), groups, self._zone_rows)
+
+        first = begin()
+        self._next, self._under_way = first.destination, True
+        return StateUpdate(first.pendings, lambda: self._finish(first, begin))
+
+    def commit(self) -> Generation:
+        """Make the updated generation current; the one before is freed unless it is pinned."""
+        destination = self._updated("commit")
+        destination.commit(self._streams[self.current.stream], self.current.updates + 1)
+        self._current = Generation(destination.name, destination.generation, self.current.updates + 1)
+        self._next = None
+        return self._current
+
+    def skip(self) -> None:
+        """Drop the updated generation: the current one stays."""
+        self._updated("skip").reset()
+        self._next = None
+
+    def renew(self) -> Generation:
+        """Write the current generation anew, to another stream; the old one is freed unless it is pinned.
+
+        Its content is what can be read now, at any read level; else :class:`StateLost`. Then, or if the power
+        fails, the current generation stays what it is. :class:`GenerationPinned` also if no update would
+        have a place afterwards.
+        """
+        if self._next is not None:
+            raise UpdatePending("renewal while an update is neither committed nor skipped")
+        renewal, old, destination = self._renewal, self.current, self._destination()
+        if not self._streams.keys() - self._pinned.keys() - {destination.name}:
+            raise GenerationPinned(
+                f"{self._names(self._pinned)} is pinned; a generation beside the renewed one has no place"
+            )
+        try:
+            renewal.write(destination, old.updates, keep=old.stream in self._pinned)
+        except (CommandError, BufferFull):
+            destination.reset()
+            raise
+        self._current = Generation(destination.name, destination.generation, old.updates)
+        self._renewals += 1
+        return self._current
+
+    def pin(self) -> Generation:
+        """Keep the current generation, as a checkpoint that costs no copy, until :meth:`release`."""
+        generation = self.current
+        self._stream_of(generation).pin()
+        self._pinned[generation.stream] = generation
+        return generation
+
+    def release(self, generation: Generation) -> None:
+        """Undo :meth:`pin`; the generation is freed if it is not current."""
+        if self._pinned.get(generation.stream) != generation:
+            raise ForeignGeneration(f"{generation} is not pinned; pinned are {list(self.pinned)}")
+        stream = self._streams[generation.stream]
+        stream.release()
+        del self._pinned[generation.stream]
+        if generation.stream != self.current.stream:
+            stream.reset()
+
+    # How it is done.
+
+    def _holds_all(self, stream: StateStream) -> bool:
+        """Whether as many rows of tiles are there as the groups need."""
+        rows = self._placed[-1].first_row + self._placed[-1].layout.rows
+        blocks = rows * stream.row_blocks
+        return all(
+            zone.write_pointer is None or number * zone.capacity + zone.capacity - zone.room >= blocks
+            for number, zone in enumerate(stream.report())
+            if number * zone.capacity < blocks
+        )
+
+    @property
+    def _zone_rows(self) -> int:
+        return self._geometry.dies * self._geometry.pages
+
+    def _stream_of(self, generation: Generation) -> StateStream:
+        """The stream that holds it; :class:`ForeignGeneration` when it does no more."""
+        stream = self._streams.get(generation.stream)
+        if stream is None or generation not in (self._current, *self._pinned.values()):
+            raise ForeignGeneration(f"{generation} is neither the current one nor pinned")
+        if stream.generation != generation.number:
+            raise ForeignGeneration(
+                f"stream {stream.name!r} is at generation {stream.generation}; expected {generation.number}"
+            )
+        return stream
+
+    def _destination(self) -> StateStream:
+        names = list(self._streams)
+        start = names.index(self.current.stream)
+        others = [names[(start + step) % len(names)] for step in range(1, len(names))]
+        for name in others:
+            if name not in self._pinned:
+                return self._streams[name]
+        raise GenerationPinned(f"{self._names(others)} is pinned; the next generation has no place")
+
+    def _finish(self, attempt: Attempt, again: Callable[[], Attempt], failures: int = 0) -> list[GroupCopies]:
+        """Wait for an update. If anything failed there is nothing to commit, and nothing has changed."""
+        self._next, self._under_way = None, False
+        try:
+            results = attempt.results()
+        except (CommandError, ForeignGeneration) as error:
+            attempt.destination.reset()
+            failures += 1
+            if failures == ATTEMPTS or not _write_failed(error):
+                raise
+            if failures >= _FAILURES_TILL_RENEWAL and self._renewal.helps():
+                self.renew()
+            return self._finish(again(), again, failures)
+        self._next, self._statistics = attempt.destination, tuple(statistics for _, statistics in results)
+        return [copies for copies, _ in results]
+
+    @property
+    def _renewal(self) -> StateRenewal:
+        return StateRenewal(self._stream_of(self.current), self._placed)
+
+    def _updated(self, action: str) -> StateStream:
+        if self._next is None:
+            raise NothingToCommit(f"{action} without an update before it")
+        if self._under_way:
+            raise UpdatePending(f"{action} of an update whose result was not waited for")
+        return self._next
+
+    def _names(self, streams: Iterable[str]) -> str:
+        return ", ".join(f"stream {name!r}" for name in streams)
+
+    def _require_array(self, placed: PlacedGroup, array: Input) -> None:
+        if array not in placed.group.arrays:
+            raise ArrayError(f"group {placed.number}, {placed.group.code.name}, has no {array.name}")
+
+    def _read_group(self, stream: StateStream, placed: PlacedGroup, number: int) -> list[NDArray[np.float32]]:
+        pages = stream.read(self._pages_of(stream, placed.first_row, placed.layout, number))
+        return split_tensors(placed.layout.state_array(number, pages), placed.group.shapes)
+
+    def _pages_of(self, stream: StateStream, first_row: int, layout: TileLayout, number: int) -> StoredArray:
+        """The pages that array `number` takes in rows of `layout` from `first_row` on."""
+        g, planes = self._geometry, layout.planes_of(number)
+        shape = (layout.rows, len(planes), g.channels, g.page_bytes)
+        return stream.stored_at(stream.planes_of_rows(first_row, layout.rows, planes), shape, np.uint8)
+
+
+def _write_failed(error: Exception) -> bool:
+    """Whether a tile was lost on its way to the cells, or could not be read by its die."""
+    return (
+        isinstance(error, CommandError)
+        and error.command.opcode is Opcode.UPDATE
+        and error.status == Status.WRITE_FAULT
+    )

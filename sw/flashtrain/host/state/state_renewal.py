@@ -1,0 +1,96 @@
+"""Renewal of optimizer state: a generation is read, and written as it is to another stream.
+
+The dies sense the operands of an update at the first read level only; a READ tries others, too
+(`flashtrain.rtl.channel.read_buffer.read_retry`). A READ may therefore still recover state that is too old
+for an update, and the state that it writes is as new.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.host.queues.command_errors import MediaError, StateLost
+from flashtrain.host.streams.stored import join
+from flashtrain.spec import Persistency, Status
+
+from .state_stream import StateStream
+from .tensor_group import PlacedGroup
+
+_BLOCKS_AT_ONCE = 1024
+
+
+class StateRenewal:
+    """That of the generation of `groups` that stream `source` holds.
+
+    Both methods raise :class:`StateLost` if there is a page that cannot be read at any level.
+    """
+
+    def __init__(self, source: StateStream, groups: Sequence[PlacedGroup]) -> None:
+        self._source = source
+        self._groups = groups
+
+    def helps(self) -> bool:
+        """Read all of it: whether there are pages that the device had to read again, as no update can.
+
+        Reads of others at the same time may count as well.
+        """
+        before = self._source.pages_retried
+        for _ in self._content():
+            pass
+        return self._source.pages_retried > before
+
+    def write(self, destination: StateStream, updates: int, keep: bool) -> None:
+        """Write it to `destination`, which is empty, and make that the current generation in one step.
+
+        updates: that led to it; keep: the source is pinned, else it is reset. After an exception, or a loss
+        of power, the source is current as before, unless the step had been done.
+        """
+        for lba, data in self._content():
+            destination.write(lba, data)
+        if destination.table.persistency is Persistency.VOLATILE:
+            destination.flush()
+        if keep:
+            destination.declare_committed(updates)
+        else:
+            destination.supersede(self._source, updates)
+
+    def _content(self) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+        """Blocks, and the address of the first of them, as far as none is lost."""
+        source, last = self._source, self._groups[-1]
+        every = range(self._planes)
+        rows = source.planes_of_rows(0, last.first_row + last.layout.rows, every)
+        lost: list[MediaError] = []
+        for extent in join(rows, source.zone_size):
+            for lba in range(extent.lba, sum(extent), _BLOCKS_AT_ONCE):
+                data = self._read(lba, min(_BLOCKS_AT_ONCE, sum(extent) - lba), lost)
+                if not lost:
+                    yield lba, data
+        if lost:
+            names = [name for error in lost for name in self._names(error.lba)]
+            raise StateLost(lost[0], tuple(dict.fromkeys(names))) from lost[0]
+
+    def _read(self, lba: int, blocks: int, lost: list[MediaError]) -> NDArray[np.uint8]:
+        """Blocks from `lba` on; which of them are lost is told one by one."""
+        try:
+            return self._source.read_blocks(lba, blocks)
+        except MediaError as error:
+            if error.status != Status.UNRECOVERED_READ_ERROR:
+                raise
+            if blocks == 1:
+                lost.append(error)
+                return np.empty(0, np.uint8)
+        return np.concatenate([self._read(lba + number, 1, lost) for number in range(blocks)])
+
+    def _names(self, lba: int) -> list[str]:
+        """What lies in a block."""
+        source = self._source
+        zone, offset = divmod(lba, source.zone_size)
+        row, place = divmod(zone * source.zone_capacity + offset, source.row_blocks)
+        plane, channel = divmod(place, source.row_blocks // self._planes)
+        group = max((one for one in self._groups if one.first_row <= row), key=lambda one: one.first_row)
+        return group.names(row - group.first_row, channel, plane)
+
+    @property
+    def _planes(self) -> int:
+        return self._groups[0].layout.tile.geometry.planes

@@ -1,0 +1,225 @@
+"""A stream of optimizer state: steps on the dies, and generations."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.host.controller import Controller
+from flashtrain.host.memory.arrays import as_bytes
+from flashtrain.host.queues.dispatcher import Request, serialised
+from flashtrain.host.queues.entries import Command
+from flashtrain.host.queues.pending import Pending
+from flashtrain.host.recovery.journal_record import StreamEntry
+from flashtrain.host.streams.stored import Extent
+from flashtrain.host.streams.stream import DeviceStream
+from flashtrain.numerics import Constants, Statistics
+from flashtrain.spec import Opcode
+from flashtrain.spec.nvme import GenerationAction
+from flashtrain.spec.registers import ChannelCounter, StreamRegister, stream_register
+from flashtrain.spec.update import Tile, UpdateHeader, UpdateStatistics
+
+from .tiling import Pages
+
+
+@dataclass(frozen=True)
+class TileStep:
+    """What the dies are told of a step: its constants, and how state, gradients and copies lie."""
+
+    tile: Tile
+    constants: Constants
+
+    def header(self) -> bytes:
+        """The `UpdateHeader`."""
+        h = UpdateHeader
+        value = (
+            h.code.put(self.constants.code)
+            | h.gradient_format.put(self.tile.gradient_format)
+            | h.copy_format.put(self.tile.copy_format)
+            | h.parameters.put(self.tile.parameters)
+        )
+        for field, word in zip(h.constants, self.constants.words, strict=True):
+            value |= field.put(word)
+        return value.to_bytes(h.BYTES, "little")
+
+
+class StateStream(DeviceStream):
+    """A stream whose zones hold tiles, used by one port; see :class:`OptimizerState` for whole steps."""
+
+    @property
+    def row_blocks(self) -> int:
+        """Blocks of state of a row of tiles."""
+        return self._config.geometry.channels * self._config.geometry.planes
+
+    @property
+    def pages_retried(self) -> int:
+        """How often the device has read pages again at another level, whosever they are."""
+        channels = Controller(self._dispatcher.link).channel_counters()
+        return sum(counters[ChannelCounter.PAGES_RETRIED.name] for counters in channels)
+
+    @property
+    def generation(self) -> int:
+        """How often the stream was reset since the controller was enabled, or since the flash was empty if
+        it was recovered since."""
+        self._dispatcher.require_enabled()
+        return self._dispatcher.link.read_register(stream_register(self.nsid, StreamRegister.GENERATION))
+
+    @serialised
+    def set_constants_async(self, step: TileStep) -> Pending[None]:
+        """Tell all dies what the next updates compute, and reset their statistics."""
+        page = np.zeros((self._dies, self._block_bytes), np.uint8)
+        page[:, : UpdateHeader.BYTES] = np.frombuffer(step.header(), np.uint8)
+        region = self._dispatcher.region(self._dies)
+        self._dispatcher.buffer.fill(region, as_bytes(page))
+        command = Command(
+            Opcode.SET_CONSTANTS, self.nsid, blocks=self._dies, address=region.address, length=page.nbytes
+        )
+        return self._command(command, region)
+
+    @serialised
+    def statistics_async(self) -> Pending[tuple[Statistics, ...]]:
+        """What each die has counted since the constants were set."""
+        pages = np.zeros((self._dies, self._block_bytes), np.uint8)
+        region = self._dispatcher.region(self._dies)
+        command = Command(
+            Opcode.GET_STATISTICS, self.nsid, blocks=self._dies, address=region.address, length=pages.nbytes
+        )
+        request = Request(self.port, command, region, as_bytes(pages))
+        self._dispatcher.submit([request])
+        return Pending(
+            self._dispatcher, [request], self.name, lambda _: tuple(parse_statistics(page) for page in pages)
+        )
+
+    @serialised
+    def update_async(
+        self, source: "StateStream", zone: int, gradients: Pages, copies: Pages | None, copy_pages: int
+    ) -> Pending[int]:
+        """Append updated tiles to `zone`, from the tiles at its write pointer in the same zone of `source`.
+
+        gradients: uint8[rows, pages, channels, page], any number of rows that the zone still takes. Of each
+        row the first `copy_pages` come back in `copies`, of the same shape. The result is the address of the
+        first block.
+        """
+        rows, pages, channels, _ = gradients.shape
+        self._space.forget()
+        requests = []
+        for part in self._row_parts(rows, pages * channels):
+            data = as_bytes(gradients[part.start : part.stop])
+            region = self._dispatcher.region(len(part) * pages * channels)
+            self._dispatcher.buffer.fill(region, data)
+            command = Command(
+                Opcode.UPDATE, self.nsid, self._zone_start(zone), region.blocks, region.address, len(data),
+                pages=pages, copies=copy_pages, rows=len(part), source=source.nsid,
+            )  # fmt: skip
+            target = None if copies is None else as_bytes(copies[part.start : part.stop])
+            requests.append(Request(self.port, command, region, target))
+            self._dispatcher.submit(requests[-1:])
+        return Pending(self._dispatcher, requests, self.name, _first_address)
+
+    @serialised
+    def settle(self, pendings: Iterable[Pending[Any]]) -> None:
+        """Wait until these are answered, well or not."""
+        pendings = list(pendings)
+        self._dispatcher.wait(lambda: all(pending.answered for pending in pendings))
+
+    @serialised
+    def commit(self, source: "StateStream", updates: int = 0) -> None:
+        """Make the updated tiles the current generation, and reset `source` unless it is pinned.
+
+        updates: that led to them, for the journal.
+        """
+        command = Command(Opcode.GENERATION, self.nsid, action=GenerationAction.COMMIT, source=source.nsid)
+        self._succeed(source, self, command, updates)
+
+    @serialised
+    def supersede(self, source: "StateStream", updates: int) -> None:
+        """As :meth:`commit`, of what was appended, without updates; `source` is not pinned."""
+        self._succeed(source, source, Command(Opcode.STREAM_RESET, source.nsid), updates)
+
+    def _succeed(self, source: "StateStream", stream: "StateStream", command: Command, updates: int) -> None:
+        """Be the current generation in the place of `source`, by a command to `stream` behind its record."""
+        source._space.forget()
+        generations, journal = source._generations, self._recording
+        drop = None if generations.pinned else generations.drop()
+
+        def keep() -> None:
+            if drop is not None:
+                generations.undo(drop)
+
+        if journal is None:
+            stream._command(command, on_failure=keep).result()
+            return
+        before = {one.nsid: journal.entry(one.nsid) for one in (self, source)}
+
+        def undo() -> None:
+            keep()
+            for nsid, entry in before.items():
+                journal.undo(nsid, entry)
+
+        record = journal.commit(self.nsid, None if source._journal is None else source.nsid, updates)
+        self._finish(stream._command(command, after=record, on_failure=undo))
+
+    @serialised
+    def declare_committed(self, updates: int) -> None:
+        """What was appended, without updates, is as if it was committed: the result of so many updates."""
+        if (journal := self._recording) is not None:
+            journal.wait_for(journal.commit(self.nsid, None, updates))
+
+    @property
+    def committed(self) -> StreamEntry | None:
+        """What the journal has of the stream's generation if that was committed."""
+        entry = None if self._journal is None else self._journal.entry(self.nsid)
+        return entry if entry is not None and entry.commit else None
+
+    @serialised
+    def pin(self) -> None:
+        """Keep the stream as it is: :class:`StreamPinned` for all that would change it."""
+        self._command(Command(Opcode.GENERATION, self.nsid, action=GenerationAction.PIN)).result()
+        self._generations.pinned = True
+        if self._journal is not None:
+            self._journal.pinned.add(self.nsid)
+
+    @serialised
+    def release(self) -> None:
+        """Undo :meth:`pin`."""
+        self._command(Command(Opcode.GENERATION, self.nsid, action=GenerationAction.RELEASE)).result()
+        self._generations.pinned = False
+        if self._journal is not None:
+            self._journal.pinned.discard(self.nsid)
+
+    def planes_of_rows(self, first_row: int, rows: int, planes: range) -> Sequence[Extent]:
+        """Where these planes of rows of tiles lie, counted from the stream's first row."""
+        channels = self._config.geometry.channels
+        extents = []
+        for row in range(first_row, first_row + rows):
+            zone, offset = divmod(row * self.row_blocks, self.zone_capacity)
+            lba = self._zone_start(zone) + offset + planes.start * channels
+            extents.append(Extent(lba, len(planes) * channels))
+        return extents
+
+    @property
+    def _dies(self) -> int:
+        return self._config.geometry.channels * self._config.geometry.dies
+
+    def _row_parts(self, rows: int, blocks: int) -> list[range]:
+        """Rows by command: as many as a command may move, and a quarter of the tensor buffer holds."""
+        most = max(1, min(self._config.max_blocks, self._dispatcher.buffer.blocks // 4) // blocks)
+        return [range(start, min(start + most, rows)) for start in range(0, rows, most)]
+
+
+def _first_address(requests: Sequence[Request]) -> int:
+    completion = requests[0].completion
+    return completion.result if completion is not None else -1
+
+
+def parse_statistics(page: NDArray[np.uint8]) -> Statistics:
+    """The statistics of one die."""
+    s, value = UpdateStatistics, int.from_bytes(page[: UpdateStatistics.BYTES].tobytes(), "little")
+    return Statistics(
+        nans=s.nans.get(value),
+        infinities=s.infinities.get(value),
+        largest=np.uint32(s.largest.get(value)).view(np.float32),
+        squares=tuple(np.uint32(field.get(value)).view(np.float32) for field in s.squares),
+    )

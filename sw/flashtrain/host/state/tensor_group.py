@@ -1,0 +1,171 @@
+"""Groups of tensors that are updated with the same constants, and their place among the rows of tiles."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.host.errors import TensorMismatch
+from flashtrain.host.memory.arrays import nbytes_of
+from flashtrain.host.streams.stored import StoredArray
+from flashtrain.numerics import Constants
+from flashtrain.spec import Geometry
+from flashtrain.spec.errors import require
+from flashtrain.spec.optimizer import PROGRAMS, CopyFormat, GradientFormat, Input, OptimizerCode
+from flashtrain.spec.update import WORD_BYTES, Tile
+
+from .state_stream import TileStep
+from .tiling import GRADIENT_DTYPES, Pages, Shape, TileLayout, join_tensors
+
+Tensors = Sequence[NDArray[Any]]
+
+ARRAYS = (Input.W, Input.M, Input.V)
+"""What tiles are made of, in this order."""
+
+
+@dataclass(frozen=True)
+class TensorGroup:
+    """Tensors that are updated with the same constants.
+
+    code: any that has the state they need, such as that of the first step; shapes: of the tensors;
+    gradient_format, copy_format: in which gradients go in and copies of the new weights come back.
+    """
+
+    code: OptimizerCode
+    shapes: tuple[Shape, ...]
+    gradient_format: GradientFormat = GradientFormat.FP32
+    copy_format: CopyFormat = CopyFormat.NONE
+
+    def __post_init__(self) -> None:
+        require(len(self.shapes) > 0, "group.shapes", self.shapes, "at least one tensor")
+        for shape in self.shapes:
+            nbytes_of(shape, np.dtype(np.float32))
+
+    @property
+    def arrays(self) -> tuple[Input, ...]:
+        """What a parameter has of W, M and V."""
+        return ARRAYS[: len(PROGRAMS[self.code].outputs)]
+
+    def layout(self, geometry: Geometry) -> TileLayout:
+        tile = Tile.of(geometry, self.code, self.gradient_format, self.copy_format)
+        return TileLayout(tile, sum(prod(shape) for shape in self.shapes))
+
+
+class ZonePart(NamedTuple):
+    """Rows of a group, counted from its first, that lie in one zone from row `offset` of it on."""
+
+    rows: range
+    zone: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class PlacedTensor:
+    """One tensor of a group: the layout and the first of the rows that it lies in, its first parameter there,
+    and its shape."""
+
+    layout: TileLayout
+    first_row: int
+    first: int
+    shape: Shape
+
+
+@dataclass(frozen=True)
+class StoredTensor:
+    """Where array `number` of the state of a tensor lies: read `pages` of `stream`, and take it from them."""
+
+    stream: str
+    pages: StoredArray
+    place: PlacedTensor
+    number: int
+
+    def array(self, pages: Pages) -> NDArray[np.float32]:
+        """The array, from what was read."""
+        first, shape = self.place.first, self.place.shape
+        return self.place.layout.state_array(self.number, pages)[first : first + prod(shape)].reshape(shape)
+
+
+@dataclass(frozen=True)
+class PlacedGroup:
+    """A group, its number among the groups of a state, and its first row, counted from the stream's start."""
+
+    number: int
+    group: TensorGroup
+    layout: TileLayout
+    first_row: int
+
+    def state_pages(self, given: Mapping[Input, Sequence[Tensors] | None]) -> Pages:
+        """Pages of state from the tensors of all groups; zeros where there are none."""
+        vectors = []
+        for array in self.group.arrays:
+            tensors = given[array]
+            if tensors is None:
+                vectors.append(np.zeros(self.layout.parameters, np.float32))
+            else:
+                name = f"{array.name} of group {self.number}"
+                vectors.append(join_tensors(name, tensors[self.number], self.group.shapes, "float32"))
+        return self.layout.state_pages(vectors)
+
+    def gradient_pages(self, tensors: Tensors) -> Pages:
+        dtype = GRADIENT_DTYPES[self.group.gradient_format]
+        vector = join_tensors(f"gradients of group {self.number}", tensors, self.group.shapes, dtype)
+        return self.layout.gradient_pages(vector)
+
+    def step(self, constants: Constants) -> TileStep:
+        arrays, has = len(PROGRAMS[constants.code].outputs), self.layout.tile.arrays
+        if arrays != has:
+            raise TensorMismatch(
+                f"{constants.code.name} has {arrays} arrays of state; group {self.number} has {has}"
+            )
+        return TileStep(self.layout.tile, constants)
+
+    def tensor(self, number: int) -> PlacedTensor:
+        """Tensor `number` of the group."""
+        before, shape = sum(prod(shape) for shape in self.group.shapes[:number]), self.group.shapes[number]
+        tile = self.layout.tile
+        each = tile.parameters * tile.geometry.channels
+        skipped, end = before // each, before + prod(shape)
+        rows = -(-end // each) - skipped
+        return PlacedTensor(
+            TileLayout(tile, rows * each), self.first_row + skipped, before - skipped * each, shape
+        )
+
+    def names(self, row: int, channel: int, plane: int) -> list[str]:
+        """What lies on a page of its state, which is in row `row` of its own."""
+        tile = self.layout.tile
+        words = tile.geometry.page_bytes // WORD_BYTES
+        ends = np.cumsum([prod(shape) for shape in self.group.shapes]).tolist()
+        found = []
+        for number, array in enumerate(self.group.arrays):
+            # Words of the page, counted from where this array of the tile begins.
+            begin = plane * words - number * tile.parameters
+            skipped = (row * tile.geometry.channels + channel) * tile.parameters
+            first, last = skipped + max(begin, 0), skipped + min(begin + words, tile.parameters)
+            found += [
+                f"{array.name} of tensor {tensor} of group {self.number}"
+                for tensor, (start, end) in enumerate(pairwise([0, *ends]))
+                if max(first, start) < min(last, end)
+            ]
+        return found or [f"the padding of group {self.number}"]
+
+    def zone_parts(self, zone_rows: int) -> Iterator[ZonePart]:
+        """Its rows zone by zone; a zone has `zone_rows`."""
+        row = 0
+        while row < self.layout.rows:
+            zone, offset = divmod(self.first_row + row, zone_rows)
+            count = min(self.layout.rows - row, zone_rows - offset)
+            yield ZonePart(range(row, row + count), zone, offset)
+            row += count
+
+
+def place(groups: Sequence[TensorGroup], geometry: Geometry) -> tuple[PlacedGroup, ...]:
+    """The groups one after the other."""
+    placed, row = [], 0
+    for number, group in enumerate(groups):
+        placed.append(PlacedGroup(number, group, group.layout(geometry), row))
+        row += placed[-1].layout.rows
+    return tuple(placed)

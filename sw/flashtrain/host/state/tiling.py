@@ -1,0 +1,117 @@
+"""Layout of tensors in tiles: pure functions from vectors to the pages of an update, and back.
+
+The parameters of a list of tensors, one after the other, fill tile after tile: channel by channel, then row
+by row. A *row* of tiles is one on each channel; rows follow each other as blocks do, on all dies in turn,
+zone after zone. What is left of the last row are parameters whose state and gradients are zero.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.host.errors import TensorMismatch
+from flashtrain.spec.optimizer import CopyFormat, GradientFormat
+from flashtrain.spec.update import WORD_BYTES, Tile
+
+Pages = NDArray[np.uint8]
+"""uint8[rows, pages of a tile, channels, bytes of a page]: the order of blocks."""
+
+Shape = tuple[int, ...]
+
+GRADIENT_DTYPES = {
+    GradientFormat.FP32: "float32",
+    GradientFormat.FP16: "float16",
+    GradientFormat.BF16: "uint16",
+}
+COPY_DTYPES = {CopyFormat.FP16: "float16", CopyFormat.BF16: "uint16"}
+"""NumPy has no BF16: its bits are in uint16."""
+
+
+@dataclass(frozen=True)
+class TileLayout:
+    """How `parameters` of them lie in tiles."""
+
+    tile: Tile
+    parameters: int
+
+    @property
+    def rows(self) -> int:
+        return -(-self.parameters // (self.tile.parameters * self._channels))
+
+    @property
+    def _channels(self) -> int:
+        return self.tile.geometry.channels
+
+    def state_pages(self, arrays: Sequence[NDArray[np.float32]]) -> Pages:
+        """Pages of state: vectors of w, m and v, as many as the tile has."""
+        n = self.tile.parameters
+        words = np.zeros((self.rows, self._channels, self.tile.words), np.float32)
+        for number, array in enumerate(arrays):
+            words[..., number * n : (number + 1) * n] = self._tiles(array)
+        return self._pages(words, self.tile.geometry.planes)
+
+    def planes_of(self, number: int) -> range:
+        """The planes on which array `number` of the state lies: 0 for w, 1 for m, 2 for v."""
+        n, words = self.tile.parameters, self.tile.geometry.page_bytes // WORD_BYTES
+        return range(number * n // words, ((number + 1) * n - 1) // words + 1)
+
+    def state_array(self, number: int, pages: Pages) -> NDArray[np.float32]:
+        """The vector of array `number`, from the pages of its planes."""
+        skipped = self.planes_of(number).start * self.tile.geometry.page_bytes // WORD_BYTES
+        return self._vector(pages, np.dtype(np.float32), number * self.tile.parameters - skipped)
+
+    def gradient_pages(self, gradients: NDArray[Any]) -> Pages:
+        """Pages of gradients, from a vector in the format of the tile."""
+        return self._pages(self._tiles(gradients), self.tile.gradient_pages)
+
+    def copies(self, pages: Pages) -> NDArray[Any]:
+        """The vector of 16-bit copies, from the pages that an update has left."""
+        return self._vector(pages, np.dtype(COPY_DTYPES[self.tile.copy_format]), 0)
+
+    def _tiles(self, vector: NDArray[Any]) -> NDArray[Any]:
+        """[rows, channels, parameters of a tile], zeros at the end."""
+        tiles = np.zeros((self.rows, self._channels, self.tile.parameters), vector.dtype)
+        tiles.reshape(-1)[: self.parameters] = vector
+        return tiles
+
+    def _pages(self, tiles: NDArray[Any], count: int) -> Pages:
+        """`count` pages of each tile, padded with zeros."""
+        page_bytes = self.tile.geometry.page_bytes
+        raw = np.ascontiguousarray(tiles).view(np.uint8)
+        padded = np.zeros((self.rows, self._channels, count * page_bytes), np.uint8)
+        padded[..., : raw.shape[-1]] = raw
+        by_channel = padded.reshape(self.rows, self._channels, count, page_bytes)
+        return np.ascontiguousarray(by_channel.swapaxes(1, 2))
+
+    def _vector(self, pages: Pages, kind: np.dtype[Any], first: int) -> NDArray[Any]:
+        """Of each tile as many elements as it has parameters, from element `first` of its pages."""
+        tiles = np.ascontiguousarray(pages.swapaxes(1, 2)).reshape(self.rows, self._channels, -1).view(kind)
+        return tiles[..., first : first + self.tile.parameters].reshape(-1)[: self.parameters]
+
+
+def join_tensors(
+    name: str, tensors: Sequence[NDArray[Any]], shapes: Sequence[Shape], dtype: str
+) -> NDArray[Any]:
+    """One vector of all tensors; :class:`TensorMismatch` unless they have these shapes and this dtype."""
+    if len(tensors) != len(shapes):
+        raise TensorMismatch(f"{len(tensors)} tensors of {name}; expected {len(shapes)}")
+    for number, (tensor, shape) in enumerate(zip(tensors, shapes, strict=True)):
+        is_array = isinstance(tensor, np.ndarray | np.generic)
+        if not is_array or tensor.shape != shape or tensor.dtype != np.dtype(dtype):
+            got = f"{tensor.dtype}{list(tensor.shape)}" if is_array else repr(tensor)
+            convertible = is_array and tensor.dtype.kind == "f" and tensor.dtype != np.dtype(dtype)
+            convert = f": .astype(np.{dtype}) converts it" if convertible and dtype != "uint16" else ""
+            raise TensorMismatch(
+                f"tensor {number} of {name} is {got}; expected {dtype}{list(shape)}{convert}"
+            )
+    return np.concatenate([tensor.reshape(-1) for tensor in tensors])
+
+
+def split_tensors(vector: NDArray[Any], shapes: Sequence[Shape]) -> list[NDArray[Any]]:
+    """Undo :func:`join_tensors`: views into `vector`."""
+    ends = np.cumsum([prod(shape) for shape in shapes])
+    return [part.reshape(shape) for part, shape in zip(np.split(vector, ends[:-1]), shapes, strict=True)]

@@ -1,0 +1,1 @@
+"""Streams as a NumPy user sees them."""

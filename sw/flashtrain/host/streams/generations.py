@@ -1,0 +1,111 @@
+"""Generations of the content of streams, by which handles of what is gone are found out."""
+
+from collections.abc import Mapping
+from secrets import token_hex
+from weakref import WeakKeyDictionary
+
+from flashtrain.host.link import Link
+from flashtrain.spec import Opcode, Submission, ZoneAction
+from flashtrain.spec.nvme import GenerationAction
+
+_KEPT = 16
+"""Drops that are kept per zone. More than one matters only if the device refuses the last ones."""
+
+
+class StreamGenerations:
+    """Generations of the content of one stream, counted by the driver.
+
+    Each drop (a reset of a zone or of the stream, a format, a loss of power that the content does not
+    survive) gets the next number. What is appended afterwards belongs to that generation or a later one, so
+    it is intact as long as its zone has no drop with a higher number.
+    """
+
+    def __init__(self) -> None:
+        self._generation = 0
+        self._drops: dict[int, list[int]] = {}  # of single zones
+        self._stream_drops: list[tuple[int, frozenset[int]]] = []  # and the zones that they spared
+        self.retired: set[int] = set()
+        self.pinned = False
+
+    @property
+    def generation(self) -> int:
+        """The number of the last drop: what is appended now belongs to it."""
+        return self._generation
+
+    def drop(self, zone: int | None = None) -> int:
+        """A command drops the content of a zone, or of all but retired ones; the number of the drop."""
+        self._generation += 1
+        if zone is None:
+            spared = frozenset(self.retired)
+            self._stream_drops = [*self._stream_drops, (self._generation, spared)][-_KEPT:]
+        else:
+            self._drops[zone] = [*self._drops.get(zone, ()), self._generation][-_KEPT:]
+        return self._generation
+
+    def undo(self, drop: int) -> None:
+        """The device refused the command of a drop: the content is what it was."""
+        self._stream_drops = [one for one in self._stream_drops if one[0] != drop]
+        for drops in self._drops.values():
+            if drop in drops:
+                drops.remove(drop)
+
+    def holds(self, zone: int, generation: int) -> bool:
+        """Whether what was appended to a zone in a generation is still there."""
+        return self._last_drop(zone) <= generation <= self._generation
+
+    def common(self, generations: Mapping[int, int]) -> int:
+        """The generation of an array whose parts were appended to zones in these, by zone."""
+        latest = max(generations.values())
+        # A part that moved to another zone may be younger than a reset of that zone.
+        dropped = any(g < self._last_drop(zone) <= latest for zone, g in generations.items())
+        return min(generations.values()) if dropped else latest
+
+    def _last_drop(self, zone: int) -> int:
+        of_stream = (number for number, spared in self._stream_drops if zone not in spared)
+        return max(*self._drops.get(zone, ()), *of_stream, 0, 0)
+
+
+class DeviceGenerations:
+    """Generations of all streams of the device behind one Link, by NSID.
+
+    device: identity of the device; equal for every :class:`Device` on the same Link, different for others.
+    """
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+        self._streams: dict[int, StreamGenerations] = {}
+
+    def stream(self, nsid: int) -> StreamGenerations:
+        return self._streams.setdefault(nsid, StreamGenerations())
+
+    def note_raw(self, raw: bytes, zone_size: int) -> None:
+        """A raw command, a 64-byte entry, has succeeded: a reset or a commit drops content."""
+        s, entry = Submission, int.from_bytes(raw, "little")
+        opcode, action, stream = s.opcode.get(entry), s.action.get(entry), self.stream(s.nsid.get(entry))
+        if opcode == Opcode.STREAM_RESET:
+            stream.drop()
+        elif opcode == Opcode.ZONE_MANAGEMENT_SEND and action == ZoneAction.RESET:
+            stream.drop(None if s.select_all.get(entry) else s.slba.get(entry) // zone_size)
+        elif opcode == Opcode.GENERATION and action == GenerationAction.COMMIT:
+            source = self.stream(s.source.get(entry))
+            if not source.pinned:
+                source.drop()
+        elif opcode == Opcode.GENERATION:
+            stream.pinned = action == GenerationAction.PIN
+
+    def drop_all(self) -> None:
+        """The device was formatted."""
+        for stream in self._streams.values():
+            stream.retired.clear()
+            stream.drop()
+            stream.pinned = False
+
+
+_OF_LINKS: WeakKeyDictionary[Link, DeviceGenerations] = WeakKeyDictionary()
+
+
+def generations_of(link: Link) -> DeviceGenerations:
+    """Generations on the device behind a Link; they outlive the :class:`Device` objects on that Link."""
+    if link not in _OF_LINKS:
+        _OF_LINKS[link] = DeviceGenerations(f"{link.config.name} {token_hex(4)}")
+    return _OF_LINKS[link]

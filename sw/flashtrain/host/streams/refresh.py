@@ -1,0 +1,198 @@
+"""Refresh: zones whose data get old are written anew, so that what users know of them stays true.
+
+A zone is copied to a spare one, which is an empty zone of its stream, reset, and copied back: its blocks have
+the addresses that they had. At any time the zone or the spare has all of it, and the journal says which
+(`ZoneCopy`), so that after a loss of power `Device.recover` ends what was begun. Data go through the tensor
+buffer, and so through error correction.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from flashtrain.host.queues.command_errors import CommandError, StreamPinned, TooManyZones, UnwrittenBlock
+from flashtrain.host.recovery.journal import Journal
+from flashtrain.host.recovery.journal_record import ZoneCopy
+from flashtrain.spec import Access, Port, Stream, ZoneState
+from flashtrain.spec.streams import Expired
+
+from .stream import DeviceStream
+from .zone_info import ZoneInfo
+
+_BLOCKS_AT_ONCE = 1024
+
+
+class Obstacle(Enum):
+    """Why a zone whose data are old was not refreshed. Its data are what and where they were."""
+
+    NO_ROOM = "no zone of the stream is empty, or too many are open"
+    NO_ACCESS = "no port may read the stream, or none may append to it"
+    NO_JOURNAL = "the stream is non-volatile, and the node has no journal"
+    PINNED = "the stream is pinned"
+    UNREADABLE = "the device failed to read or to write some of it, or the stream is uncommitted"
+
+
+@dataclass(frozen=True)
+class OldZone:
+    """A zone whose data were old, the blocks that were refreshed, or what stood against it."""
+
+    stream: str
+    zone: int
+    blocks: int = 0
+    obstacle: Obstacle | None = None
+
+
+@dataclass(frozen=True)
+class RefreshReport:
+    """What became of zones whose data were old; journal: that was renewed, too."""
+
+    zones: tuple[OldZone, ...]
+    journal: bool
+
+    @property
+    def left(self) -> tuple[OldZone, ...]:
+        """Those that were not refreshed."""
+        return tuple(zone for zone in self.zones if zone.obstacle is not None)
+
+
+class _Refused(Exception):
+    def __init__(self, obstacle: Obstacle) -> None:
+        super().__init__(obstacle.value)
+        self.obstacle = obstacle
+
+
+class StreamRefresh:
+    """Refreshes zones of one stream. `use` gives the stream as a port uses it, without a record of resets."""
+
+    def __init__(
+        self, table: Stream, use: Callable[[Port], DeviceStream], first_zone: int, journal: Journal | None
+    ) -> None:
+        self._table = table
+        self._first_zone = first_zone
+        self._journal = journal if table.persistency else None
+        self._unrecorded = bool(table.persistency) and journal is None
+        self._able = {
+            access: next((use(port) for port in Port if access in table.access(port)), None)
+            for access in (Access.READ, Access.APPEND)
+        }
+
+    def refresh(self) -> list[OldZone]:
+        """All zones whose reset is recommended."""
+        anybody = self._able[Access.READ] or self._able[Access.APPEND]
+        if anybody is None or self._table.expired is not Expired.REFRESH:
+            return []
+        old = [number for number, zone in enumerate(anybody.report()) if zone.reset_recommended]
+        return [self._refresh(number) for number in old]
+
+    def go_on(self, copy: ZoneCopy) -> None:
+        """End a refresh that the power, or a failure, has ended; all commands are done."""
+        zone, spare = copy.zone - self._first_zone, copy.spare - self._first_zone
+        if copy.whole:
+            self._empty(zone)
+            self._copy_back(spare, zone, self._written(spare), finish=True)
+        else:
+            self._drop(spare)
+
+    def _refresh(self, number: int) -> OldZone:
+        try:
+            blocks = self._renew(number)
+        except _Refused as refused:
+            return OldZone(self._table.name, number, obstacle=refused.obstacle)
+        return OldZone(self._table.name, number, blocks)
+
+    def _renew(self, number: int) -> int:
+        if self._unrecorded:
+            raise _Refused(Obstacle.NO_JOURNAL)
+        if self._journal is not None and self._table.nsid in self._journal.pinned:
+            raise _Refused(Obstacle.PINNED)
+        report = self._appender.report()
+        spare = next((n for n, zone in enumerate(report) if zone.state is ZoneState.EMPTY), None)
+        if spare is None:
+            raise _Refused(Obstacle.NO_ROOM)
+        blocks = self._written(number)
+        if self._journal is not None:
+            self._journal.begin_copy(ZoneCopy(self._first_zone + number, self._first_zone + spare))
+        try:
+            self._copy(number, spare, blocks)
+            self._finish(spare)
+        except CommandError as error:
+            self._drop(spare)
+            raise _Refused(_obstacle(error)) from error
+        if self._journal is not None:
+            self._journal.end_copy()
+        self._appender.reset_zone(number)
+        self._copy_back(spare, number, blocks, finish=report[number].state is ZoneState.FULL)
+        return blocks
+
+    def _copy_back(self, spare: int, number: int, blocks: int, finish: bool) -> None:
+        self._copy(spare, number, blocks)
+        if finish:
+            self._finish(number)
+        if self._journal is not None:
+            self._journal.end_copy()
+        self._appender.reset_zone(spare)
+
+    def _drop(self, spare: int) -> None:
+        if self._journal is not None:
+            self._journal.drop_copy()
+        self._empty(spare)
+
+    def _copy(self, source: int, target: int, blocks: int) -> None:
+        """The first blocks of a zone to another one, which is empty; programmed when this returns."""
+        reader, appender = self._reader, self._appender
+        for offset in range(0, blocks, _BLOCKS_AT_ONCE):
+            count = min(_BLOCKS_AT_ONCE, blocks - offset)
+            data = reader.read_blocks(source * reader.zone_size + offset, count)
+            appender.write(target * appender.zone_size + offset, data)
+        appender.flush()
+
+    def _written(self, number: int) -> int:
+        """Blocks of a zone. The report does not say it of a full one: what was not written cannot be read."""
+        zone = self._info(number)
+        if zone.write_pointer is not None:
+            return zone.write_pointer - zone.start
+        least, most = 1, zone.capacity
+        while least < most:
+            middle = (least + most + 1) // 2
+            least, most = (middle, most) if self._is_written(zone, middle - 1) else (least, middle - 1)
+        return least
+
+    def _is_written(self, zone: ZoneInfo, offset: int) -> bool:
+        try:
+            self._reader.read_blocks(zone.start + offset, 1)
+        except UnwrittenBlock:
+            return False
+        except CommandError:
+            return True  # but not readable, as will be found
+        return True
+
+    def _empty(self, number: int) -> None:
+        if self._info(number).state is not ZoneState.EMPTY:
+            self._appender.reset_zone(number)
+
+    def _finish(self, number: int) -> None:
+        if self._info(number).state is not ZoneState.FULL:
+            self._appender.finish_zone(number)
+
+    def _info(self, number: int) -> ZoneInfo:
+        return self._appender.report(number)[0]
+
+    @property
+    def _reader(self) -> DeviceStream:
+        return self._who_may(Access.READ)
+
+    @property
+    def _appender(self) -> DeviceStream:
+        return self._who_may(Access.APPEND)
+
+    def _who_may(self, access: Access) -> DeviceStream:
+        able = self._able[access]
+        if able is None:
+            raise _Refused(Obstacle.NO_ACCESS)
+        return able
+
+
+def _obstacle(error: CommandError) -> Obstacle:
+    if isinstance(error, TooManyZones):
+        return Obstacle.NO_ROOM
+    return Obstacle.PINNED if isinstance(error, StreamPinned) else Obstacle.UNREADABLE

@@ -1,0 +1,63 @@
+"""Where an array lies in a stream."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Extent(NamedTuple):
+    """Consecutive blocks of a stream."""
+
+    lba: int
+    blocks: int
+
+
+@dataclass(frozen=True)
+class StoredArray:
+    """The handle of an array in a stream: what `DeviceStream.append` gives and `read` takes.
+
+    A large array lies in several extents, one per zone. The handle is good on its device until its zones, or
+    the stream, are reset or the device is formatted. A refresh keeps it good; so does a recovery, if the
+    stream is non-volatile. Afterwards a read raises :class:`StaleHandle`.
+
+    Members
+    -------
+    device: identity of the device (`DeviceGenerations.device`).
+    nsid, generation: the stream, and the generation of its content that the array belongs to.
+    extents: blocks of the stream, in the order of the array's bytes.
+    shape, dtype: of the array.
+    """
+
+    device: str
+    nsid: int
+    generation: int
+    extents: tuple[Extent, ...]
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+    @property
+    def lba(self) -> int:
+        """Address of the first block."""
+        return self.extents[0].lba
+
+    @property
+    def blocks(self) -> int:
+        return sum(extent.blocks for extent in self.extents)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the array, without the padding of its last block."""
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+
+def join(extents: Iterable[Extent], zone_size: int) -> tuple[Extent, ...]:
+    """The same blocks in the same order, in as few extents as possible; none goes past the end of a zone."""
+    joined: list[Extent] = []
+    for extent in extents:
+        if joined and sum(joined[-1]) == extent.lba and extent.lba % zone_size:
+            joined[-1] = Extent(joined[-1].lba, joined[-1].blocks + extent.blocks)
+        else:
+            joined.append(extent)
+    return tuple(joined)

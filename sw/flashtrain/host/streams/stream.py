@@ -1,0 +1,468 @@
+"""A stream as a NumPy user sees it: append arrays, read them back, reset."""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from flashtrain.host.errors import ArrayError, BufferFull, ForeignHandle, StaleHandle
+from flashtrain.host.memory.arrays import as_bytes, blocks_of, check_target, contiguous, storable
+from flashtrain.host.memory.tensor_buffer import Region
+from flashtrain.host.queues.command_errors import CommandError
+from flashtrain.host.queues.dispatcher import Dispatcher, Request, serialised
+from flashtrain.host.queues.entries import Command, CompletionEntry
+from flashtrain.host.queues.pending import Pending
+from flashtrain.spec import Access, FlashtrainError, Opcode, Port, Status, Stream, ZoneAction, ZoneState
+from flashtrain.spec.nvme import RETIRED
+
+from .generations import DeviceGenerations
+from .page_health import PageHealth, page_health
+from .recorder import Recorder
+from .stored import Extent, StoredArray, join
+from .stream_space import StreamSpace
+from .zone_info import ZoneInfo, parse_report, report_bytes
+
+UNCHANGED_BY_RESET = (ZoneState.EMPTY, *RETIRED)
+_IN_ANY_ORDER = (Opcode.ZONE_APPEND, Opcode.READ, Opcode.ZONE_MANAGEMENT_RECEIVE)
+_OUT_OF_SERVICE = (Status.WRITE_FAULT, Status.ZONE_IS_READ_ONLY, Status.ZONE_IS_OFFLINE)
+
+
+class DeviceStream:
+    """One stream of a device, used by one port.
+
+    Arrays are stored in whole logical blocks, padded with zeros. Block addresses (LBAs) count from the
+    stream's first block; zone i begins at `i * zone_size`. Every method raises :class:`CommandError` (see
+    `command_errors`) with the status that the device answered.
+
+    journal: where resets are recorded, if the stream is non-volatile, and zones that are out of service, so
+    that they outlast a loss of power; none in a node without one.
+    """
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        table: Stream,
+        port: Port,
+        zones: int,
+        space: StreamSpace,
+        generations: DeviceGenerations,
+        journal: Recorder | None = None,
+    ) -> None:
+        self.table = table
+        self.port = port
+        self.zones = zones
+        self._dispatcher = dispatcher
+        self._space = space
+        self._device = generations.device
+        self._generations = generations.stream(table.nsid)
+        self._journal = journal if table.persistency else None
+        self._retirements = journal
+        self._config = dispatcher.link.config
+        self._block_bytes = self._config.geometry.page_bytes
+
+    def __repr__(self) -> str:
+        return f"<stream {self.name!r}, port {self.port.name}, {self.zones} zones>"
+
+    @property
+    def name(self) -> str:
+        return self.table.name
+
+    @property
+    def nsid(self) -> int:
+        return self.table.nsid
+
+    @property
+    def block_bytes(self) -> int:
+        """Bytes of a logical block."""
+        return self._block_bytes
+
+    @property
+    def zone_size(self) -> int:
+        """Block addresses from the start of one zone to the next."""
+        return self._config.geometry.zone_size
+
+    @property
+    def zone_capacity(self) -> int:
+        """Blocks that can be appended to one zone."""
+        return self._config.geometry.zone_capacity
+
+    # Data.
+
+    def append(self, array: NDArray) -> StoredArray:
+        """Append an array of any shape and any dtype of fixed size; its handle.
+
+        Zones are filled one after the other, open ones first. :class:`StreamFull` when the array does not fit
+        (nothing is appended then); :class:`ArrayError` for what is not such an array; :class:`MediaError`
+        when a program has failed for good: its zone is read-only then, and stays so after a loss of power if
+        there is a journal. Appends that were submitted for that zone meanwhile go to another one; if none
+        has room for what one command appends, they end with :class:`ZoneReadOnly`.
+        """
+        return self.append_async(array).result()
+
+    @serialised
+    def append_async(self, array: NDArray) -> Pending[StoredArray]:
+        """As :meth:`append`, without waiting for the device.
+
+        The array may be changed or dropped at once, unless it lies in the tensor buffer (`Device.buffer`):
+        then it is not copied, and must not be changed until the result is there.
+        """
+        array = storable(array)
+        extents = self._reserve(blocks_of(array.nbytes, self._block_bytes))
+        array = contiguous(array)
+        pieces = [piece for extent in extents for piece in self._split(extent)]
+        try:
+            return self._write(Opcode.ZONE_APPEND, array, pieces)
+        except FlashtrainError:
+            self._space.forget()  # some pieces were appended, some were not
+            raise
+
+    @serialised
+    def write(self, lba: int, array: NDArray) -> StoredArray:
+        """Write an array at block `lba`, which must be the write pointer of its zone."""
+        array = contiguous(storable(array))
+        self._space.forget()
+        extent = Extent(self._block_address(lba), blocks_of(array.nbytes, self._block_bytes))
+        return self._write(Opcode.WRITE, array, self._split(extent)).result()
+
+    def read(self, stored: StoredArray, out: NDArray | None = None) -> NDArray:
+        """Read an array back: a new array, or `out`, which must have its shape and dtype.
+
+        An `out` that lies in the tensor buffer (`Device.buffer`) is filled by the device itself.
+        """
+        return self.read_async(stored, out).result()
+
+    @serialised
+    def read_async(self, stored: StoredArray, out: NDArray | None = None) -> Pending[NDArray]:
+        """As :meth:`read`, without waiting for the device; `out` is undefined until the result is there."""
+        self._check_stored(stored)
+        if out is None:
+            out = np.empty(stored.shape, stored.dtype)
+        return self._read(stored.extents, check_target(out, stored.shape, stored.dtype))
+
+    @serialised
+    def read_blocks(self, lba: int, blocks: int) -> NDArray[np.uint8]:
+        """The bytes of `blocks` logical blocks from block `lba` on: uint8[blocks * block_bytes]."""
+        if blocks < 1:
+            raise ArrayError(f"read of {blocks} blocks; expected at least 1")
+        out = np.empty(blocks * self._block_bytes, np.uint8)
+        return self._read((Extent(self._block_address(lba), blocks),), out).result()
+
+    @serialised
+    def health(self, stored: StoredArray) -> PageHealth:
+        """Read an array page by page, and keep only what it took to have each of them right.
+
+        Pages that are lost are told, and no error. Those that are still in the write buffer (:meth:`flush`)
+        count as right at once.
+        """
+        self._check_stored(stored)
+        requests = []
+        for lba in (lba for extent in stored.extents for lba in range(extent.lba, sum(extent))):
+            region = self._dispatcher.region(1)
+            command = Command(Opcode.READ, self.nsid, lba, 1, region.address, self._block_bytes)
+            requests.append(Request(self.port, command, region=region))
+            self._dispatcher.submit(requests[-1:])
+        return Pending(
+            self._dispatcher, requests, self.name,
+            lambda requests: page_health([request.completion for request in requests if request.completion]),
+            expected=(Status.SUCCESS, Status.UNRECOVERED_READ_ERROR),
+        ).result()  # fmt: skip
+
+    def flush(self) -> None:
+        """Wait until everything appended so far is programmed to the flash."""
+        self.flush_async().result()
+
+    @serialised
+    def flush_async(self) -> Pending[None]:
+        return self._command(Command(Opcode.FLUSH, self.nsid))
+
+    # Zones.
+
+    @serialised
+    def reset(self) -> None:
+        """Empty the whole stream: a new generation.
+
+        In a node without a journal a non-volatile stream may have its content back after a loss of power,
+        until something is appended to it.
+        """
+        self._finish(self.reset_async())
+
+    @serialised
+    def reset_async(self) -> Pending[None]:
+        """As :meth:`reset`; commands submitted later on this port find the stream empty.
+
+        When the journal has to record it, that is done first, and what is submitted later on this port waits
+        as long.
+        """
+        pending = self._reset(Command(Opcode.STREAM_RESET, self.nsid))
+        self._space.reset()
+        return pending
+
+    def open_zone(self, zone: int) -> None:
+        """Open a zone explicitly: it keeps its open resource until it is closed, full or reset."""
+        self._manage(ZoneAction.OPEN, zone)
+
+    def close_zone(self, zone: int) -> None:
+        """Give an open zone's open resource back; it stays active."""
+        self._manage(ZoneAction.CLOSE, zone)
+
+    def finish_zone(self, zone: int) -> None:
+        """Make a zone full: it takes no more data."""
+        self._manage(ZoneAction.FINISH, zone)
+
+    @serialised
+    def reset_zone(self, zone: int) -> None:
+        """Empty one zone.
+
+        As with :meth:`reset`, a non-volatile one may have its content back after a loss of power in a node
+        without a journal, until something is appended to it.
+        """
+        self._space.forget()
+        command = Command(
+            Opcode.ZONE_MANAGEMENT_SEND, self.nsid, slba=self._zone_start(zone), action=ZoneAction.RESET
+        )
+        record, drop = self._record_zone_reset(zone), self._generations.drop(zone)
+        self._finish(self._command(command, after=record, on_failure=lambda: self._generations.undo(drop)))
+
+    @serialised
+    def manage_all(self, action: ZoneAction) -> None:
+        """Do `action` to all zones that it applies to."""
+        self._space.forget()
+        command = Command(Opcode.ZONE_MANAGEMENT_SEND, self.nsid, action=action, select_all=True)
+        self._finish(self._reset(command) if action is ZoneAction.RESET else self._command(command))
+
+    @serialised
+    def retire_zone(self, zone: int, state: ZoneState) -> None:
+        """Take a zone out of service: `ZoneState.READ_ONLY` or `ZoneState.OFFLINE`."""
+        self._space.forget()
+        command = Command(Opcode.ZONE_RETIRE, self.nsid, slba=self._zone_start(zone), action=state)
+        self._command(command).result()
+        self._note_retired({zone: state})
+
+    @serialised
+    def report(self, first_zone: int = 0) -> list[ZoneInfo]:
+        """State and write pointer of the zones from `first_zone` on."""
+        size = report_bytes(self.zones)
+        region = self._dispatcher.region(blocks_of(size, self._block_bytes))
+        target = np.zeros(size, np.uint8)
+        command = Command(
+            Opcode.ZONE_MANAGEMENT_RECEIVE, self.nsid, slba=self._zone_start(first_zone),
+            address=region.address, length=size,
+        )  # fmt: skip
+        self._command(command, region=region, target=target).result()
+        report = parse_report(target.tobytes())
+        zones = enumerate(report, first_zone)
+        self._note_retired({number: zone.state for number, zone in zones if zone.state in RETIRED})
+        return report
+
+    @serialised
+    def stored_at(self, extents: Iterable[Extent], shape: tuple[int, ...], dtype: DTypeLike) -> StoredArray:
+        """A handle of what these blocks hold now, as an array of this shape and dtype."""
+        joined = join(extents, self.zone_size)
+        return StoredArray(
+            self._device, self.nsid, self._generations.generation, joined, shape, np.dtype(dtype)
+        )
+
+    # How it is done.
+
+    def _check_stored(self, stored: StoredArray) -> None:
+        if not isinstance(stored, StoredArray):
+            raise ArrayError(f"read of a {type(stored).__name__}; expected the StoredArray that append gave")
+        if stored.device != self._device:
+            raise ForeignHandle(f"the array is stored on device {stored.device!r}; this is {self._device!r}")
+        if stored.nsid != self.nsid:
+            raise ForeignHandle(
+                f"the array is stored in stream {stored.nsid}, not in {self.name!r} ({self.nsid})"
+            )
+        for extent in stored.extents:
+            zone = extent.lba // self.zone_size
+            if not self._generations.holds(zone, stored.generation):
+                raise StaleHandle(
+                    f"the array is of generation {stored.generation} of stream {self.name!r}; "
+                    f"zone {zone} was dropped since, by a reset, a format or a loss of power, and the stream "
+                    f"is at generation {self._generations.generation}"
+                )
+
+    def _reserve(self, blocks: int) -> Sequence[Extent]:
+        self._dispatcher.require_enabled()
+        if not self._space.known:
+            self._space.learn(self.report())
+        return self._space.reserve(blocks)
+
+    def _split(self, extent: Extent) -> list[Extent]:
+        """The extent in pieces that one command can move."""
+        # A quarter of the tensor buffer at most, so that copying and moving overlap in a small one.
+        most = min(self._config.max_blocks, max(1, self._dispatcher.buffer.blocks // 4))
+        return [
+            Extent(extent.lba + start, min(most, extent.blocks - start))
+            for start in range(0, extent.blocks, most)
+        ]
+
+    def _write(self, opcode: Opcode, array: NDArray, pieces: Sequence[Extent]) -> Pending[StoredArray]:
+        data = as_bytes(array)
+        address = self._dispatcher.buffer.address_of(array)
+        requests: list[Request] = []
+        generations: dict[int, int] = {}  # by zone
+        start = 0
+
+        def elsewhere(command: Command, refused: CompletionEntry) -> Command | None:
+            """For a piece, unless another one is lost, and so the array."""
+            lost = any(request.completion is not None and not request.completion.ok for request in requests)
+            moved = None if lost else self._elsewhere(command, refused)
+            if moved is not None:
+                generations[moved.slba // self.zone_size] = self._generations.generation
+            return moved
+
+        for piece in pieces:
+            generations.setdefault(piece.lba // self.zone_size, self._generations.generation)
+            nbytes = piece.blocks * self._block_bytes
+            slba = piece.lba if opcode is Opcode.WRITE else piece.lba // self.zone_size * self.zone_size
+            if address is None:
+                region = self._dispatcher.region(piece.blocks)
+                self._dispatcher.buffer.fill(region, data[start : start + nbytes])
+                at, keep = region.address, None
+            else:
+                region, at, keep = None, address + start, array
+            command = Command(opcode, self.nsid, slba, piece.blocks, at, nbytes)
+            requests.append(
+                Request(
+                    self.port, command, region=region, keep=keep, on_failure=self._space.forget,
+                    retry_as=elsewhere if opcode is Opcode.ZONE_APPEND else None,
+                )
+            )  # fmt: skip
+            self._dispatcher.submit(requests[-1:])
+            start += nbytes
+
+        def stored(requests: Sequence[Request]) -> StoredArray:
+            extents = join((_extent_written(request) for request in requests), self.zone_size)
+            zones = {extent.lba // self.zone_size for extent in extents}
+            generation = self._generations.common({zone: generations[zone] for zone in zones})
+            return StoredArray(self._device, self.nsid, generation, extents, array.shape, array.dtype)
+
+        return Pending(self._dispatcher, requests, self.name, stored, on_error=self._look_for_retired)
+
+    def _elsewhere(self, append: Command, refused: CompletionEntry) -> Command | None:
+        """The same append to another zone, if its own was retired meanwhile, and one has the room.
+
+        But not behind commands that may have been meant to come after it.
+        """
+        own = (request.command for request in self._dispatcher.in_flight if request.command.nsid == self.nsid)
+        in_order = all(command.opcode in _IN_ANY_ORDER for command in own)
+        if refused.status != Status.ZONE_IS_READ_ONLY or not in_order:
+            return None
+        self._space.retire(append.slba // self.zone_size)
+        place = self._space.reserve_in_one(append.blocks)
+        self._space.forget()  # reports that are under way do not know of it
+        return None if place is None else replace(append, slba=place.lba // self.zone_size * self.zone_size)
+
+    def _read(self, extents: Sequence[Extent], out: NDArray) -> Pending[NDArray]:
+        data = as_bytes(out)
+        address = self._dispatcher.buffer.address_of(out)
+        requests = []
+        start = 0
+        for piece in (piece for extent in extents for piece in self._split(extent)):
+            nbytes = piece.blocks * self._block_bytes
+            if address is None:
+                region = self._dispatcher.region(piece.blocks)
+                at, target, keep = region.address, data[start : start + nbytes], None
+            else:
+                region, at, target, keep = None, address + start, None, out
+            command = Command(Opcode.READ, self.nsid, piece.lba, piece.blocks, at, nbytes)
+            requests.append(Request(self.port, command, region=region, target=target, keep=keep))
+            self._dispatcher.submit(requests[-1:])
+            start += nbytes
+        return Pending(self._dispatcher, requests, self.name, lambda _: out)
+
+    def _command(
+        self,
+        command: Command,
+        region: Region | None = None,
+        target: NDArray[np.uint8] | None = None,
+        after: Request | None = None,
+        on_failure: Callable[[], None] | None = None,
+    ) -> Pending[None]:
+        def fail() -> None:
+            self._space.forget()
+            if on_failure is not None:
+                on_failure()
+
+        request = Request(self.port, command, region, target, on_failure=fail, after=after)
+        self._dispatcher.submit([request])
+        return Pending(self._dispatcher, [request], self.name, lambda _: None)
+
+    def _reset(self, command: Command) -> Pending[None]:
+        """Submit a command that makes a new generation, behind its record."""
+        journal, drop = self._recording, self._generations.drop()
+        if journal is None:
+            return self._command(command, on_failure=lambda: self._generations.undo(drop))
+        before = journal.entry(self.nsid)
+
+        def undo() -> None:
+            self._generations.undo(drop)
+            journal.undo(self.nsid, before)
+
+        return self._command(command, after=journal.reset(self.nsid), on_failure=undo)
+
+    def _record_zone_reset(self, zone: int) -> Request | None:
+        journal = self._recording
+        if journal is None:
+            return None
+        self._dispatcher.wait(
+            lambda: all(request.command.nsid != self.nsid for request in self._dispatcher.in_flight)
+        )
+        report = self.report()
+        in_use = zone < self.zones and report[zone].state not in UNCHANGED_BY_RESET
+        return journal.reset_zone(self.nsid, zone) if in_use else None
+
+    def _look_for_retired(self, error: CommandError) -> None:
+        """Note what has become of the zone of an append, or write, that has failed."""
+        if error.status in _OUT_OF_SERVICE and self._retirements is not None and self._dispatcher.enabled:
+            with suppress(CommandError, BufferFull):
+                self.report(error.lba // self.zone_size)
+
+    def _note_retired(self, zones: dict[int, ZoneState]) -> None:
+        self._generations.retired.update(zones)
+        if self._retirements is not None:
+            self._retirements.retire(self.nsid, zones)
+
+    @property
+    def _recording(self) -> Recorder | None:
+        """The journal, if a change of generation is to be recorded: not of one that will be refused."""
+        may_change = Access.APPEND in self.table.access(self.port)
+        if self._journal is None or not may_change or self.nsid in self._journal.pinned:
+            return None
+        return self._journal
+
+    def _finish(self, pending: Pending[None]) -> None:
+        """Wait for a change; if the device refused it, say so in the journal, too."""
+        try:
+            pending.result()
+        except CommandError:
+            if self._journal is not None:
+                self._journal.correct()
+            raise
+
+    @serialised
+    def _manage(self, action: ZoneAction, zone: int) -> None:
+        self._space.forget()
+        command = Command(Opcode.ZONE_MANAGEMENT_SEND, self.nsid, slba=self._zone_start(zone), action=action)
+        self._command(command).result()
+
+    def _zone_start(self, zone: int) -> int:
+        if zone < 0:
+            raise ArrayError(f"zone {zone}; expected 0 or more")
+        return zone * self.zone_size
+
+    def _block_address(self, lba: int) -> int:
+        if lba < 0:
+            raise ArrayError(f"block address {lba}; expected 0 or more")
+        return lba
+
+
+def _extent_written(request: Request) -> Extent:
+    """Where a successful write or append went: an append's address is in its completion."""
+    command = request.command
+    if command.opcode is Opcode.ZONE_APPEND and request.completion is not None:
+        return Extent(request.completion.result, command.blocks)
+    return Extent(command.slba, command.blocks)

@@ -1,0 +1,110 @@
+"""Where the next append of a stream goes: the driver's own count of the room in its zones."""
+
+from enum import IntEnum
+
+from flashtrain.host.errors import StreamFull
+from flashtrain.spec import ZoneState
+from flashtrain.spec.nvme import RETIRED
+
+from .stored import Extent
+from .zone_info import ZoneInfo
+
+
+class _Rank(IntEnum):
+    """The order in which zones are filled: those first that already hold an open or active resource."""
+
+    OPEN = 0
+    CLOSED = 1
+    EMPTY = 2
+    UNUSABLE = 3  # full, or retired
+
+
+_RANKS = {
+    ZoneState.IMPLICITLY_OPEN: _Rank.OPEN,
+    ZoneState.EXPLICITLY_OPEN: _Rank.OPEN,
+    ZoneState.CLOSED: _Rank.CLOSED,
+    ZoneState.EMPTY: _Rank.EMPTY,
+}
+
+
+class StreamSpace:
+    """The room in the zones of one stream, kept without asking the device for it at every append.
+
+    After a command whose effect is not tracked here it is *unknown*, until a report is given to
+    :meth:`learn`.
+    """
+
+    def __init__(self, name: str, zones: int, zone_size: int, zone_capacity: int) -> None:
+        self._name = name
+        self._zone_size = zone_size
+        self._zone_capacity = zone_capacity
+        self._zones = zones
+        self.clear()
+
+    @property
+    def room(self) -> int:
+        """Blocks that can be appended to the whole stream."""
+        return sum(self._rooms)
+
+    def forget(self) -> None:
+        """Something may have changed."""
+        self.known = False
+
+    def clear(self) -> None:
+        """The controller was enabled: every zone is empty and in service."""
+        self._ranks = [_Rank.EMPTY] * self._zones
+        self._rooms = [self._zone_capacity] * self._zones
+        self._retired = [False] * self._zones
+        self.known = True
+
+    def reset(self) -> None:
+        """The stream is reset: every zone in service is empty."""
+        if self.known:
+            self._ranks = [_Rank.EMPTY] * self._zones
+            self._rooms = [0 if retired else self._zone_capacity for retired in self._retired]
+
+    def empty(self, zone: int) -> None:
+        """A zone in service was reset."""
+        self._ranks[zone], self._rooms[zone] = _Rank.EMPTY, self._zone_capacity
+
+    def learn(self, report: list[ZoneInfo]) -> None:
+        """Take the state of all zones from a report."""
+        self._rooms = [zone.room for zone in report]
+        self._ranks = [_RANKS.get(zone.state, _Rank.UNUSABLE) for zone in report]
+        self._retired = [zone.state in RETIRED for zone in report]
+        self.known = True
+
+    def retire(self, zone: int) -> None:
+        """The zone takes no more."""
+        self._ranks[zone], self._rooms[zone], self._retired[zone] = _Rank.UNUSABLE, 0, True
+
+    def reserve_in_one(self, blocks: int) -> Extent | None:
+        """As :meth:`reserve`, one extent, from what was known last; None when no zone has the room."""
+        for zone in self._in_order():
+            if blocks <= self._rooms[zone]:
+                return self._take(zone, blocks)
+        return None
+
+    def reserve(self, blocks: int) -> list[Extent]:
+        """Extents that the next `blocks` blocks will lie in; :class:`StreamFull` when there is no room."""
+        if blocks > self.room:
+            raise StreamFull(f"stream {self._name!r} has room for {self.room} blocks; {blocks} are needed")
+        extents = []
+        for zone in self._in_order():
+            part = min(blocks, self._rooms[zone])
+            if part:
+                extents.append(self._take(zone, part))
+                blocks -= part
+            if not blocks:
+                break
+        return extents
+
+    def _in_order(self) -> list[int]:
+        """Zones as they are to be filled."""
+        return sorted(range(len(self._rooms)), key=lambda zone: self._ranks[zone])
+
+    def _take(self, zone: int, blocks: int) -> Extent:
+        written = self._zone_capacity - self._rooms[zone]
+        self._rooms[zone] -= blocks
+        self._ranks[zone] = _Rank.OPEN
+        return Extent(zone * self._zone_size + written, blocks)

@@ -1,0 +1,32 @@
+"""The bus controller: cycles, timing, arbitration."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from flashtrain.rtl.channel.bus.bus_arbiter import Turnaround
+from flashtrain.rtl.channel.bus.bus_controller import BusController
+from flashtrain.sim.bench.runner import run_bench
+from flashtrain.spec import ConfigError
+from flashtrain.spec.timing import NandTiming, ns
+from tests.rtl.channel.bus.nand_helpers import CONFIGS
+
+
+@pytest.mark.long("icarus", "four_tiny_dies")
+@pytest.mark.parametrize("config", ["tiny", "tiny_code", "four_tiny_dies"])
+def test_bus_controller(config, simulator, seed):
+    run_bench(
+        BusController(CONFIGS[config]),
+        "bus_controller",
+        Path(__file__).with_name("bus_controller_bench.py"),
+        simulator=simulator,
+        seed=seed,
+        parameters={"config": config},
+    )
+
+
+def test_turnaround_longer_than_a_status_is_refused():
+    timing = replace(NandTiming(), trhw=ns(200))
+    with pytest.raises(ConfigError, match=r"timing\.trhw"):
+        Turnaround(timing, dies=2, sent_cycles=2, grant_cycles=3)

@@ -1,0 +1,11 @@
+"""The units of the bus controller: turnaround and cycle sequencer."""
+
+from pathlib import Path
+
+from flashtrain.sim.bench.runner import run_bench
+from tests.rtl.channel.bus.bus_units import BusUnits
+
+
+def test_bus_units(simulator, seed):
+    bench = Path(__file__).with_name("bus_units_bench.py")
+    run_bench(BusUnits(), "bus_units", bench, simulator=simulator, seed=seed)

@@ -1,0 +1,39 @@
+"""The agent of a die: order of operations, waits, results, fairness."""
+
+from pathlib import Path
+
+import pytest
+
+from flashtrain.rtl.channel.die_agent.die_agent import DieAgent
+from flashtrain.sim.bench.runner import Simulator, run_bench
+from tests.rtl.channel.channel_helpers import EVERY_CONFIG
+
+BENCH, RETRIES = (Path(__file__).with_name(f"{name}_bench.py") for name in ("die_agent", "retrier"))
+
+
+@pytest.mark.long("icarus")
+def test_die_agent(simulator, seed):
+    run(simulator, seed, read_run=4, program_run=1)
+
+
+def test_other_turns(seed):
+    run(Simulator.VERILATOR, seed, read_run=2, program_run=3)
+
+
+@pytest.mark.long("icarus")
+def test_retries(simulator, seed):
+    run(simulator, seed, read_run=4, program_run=1, config="impatient_retry", bench=RETRIES)
+
+
+def run(
+    simulator: Simulator,
+    seed: int,
+    *,
+    read_run: int,
+    program_run: int,
+    config: str = "impatient",
+    bench: Path = BENCH,
+) -> None:
+    agent = DieAgent(EVERY_CONFIG[config], read_run=read_run, program_run=program_run)
+    parameters = {"config": config, "read_run": read_run, "program_run": program_run}
+    run_bench(agent, "die_agent", bench, simulator=simulator, seed=seed, parameters=parameters)

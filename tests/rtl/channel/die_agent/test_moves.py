@@ -1,0 +1,58 @@
+"""Programs that fail in a channel with spare blocks."""
+
+from pathlib import Path
+
+import pytest
+
+from flashtrain.rtl.channel.die_agent.die_agent import DieAgent
+from flashtrain.rtl.export.systemverilog import export_design
+from flashtrain.sim.bench.runner import Simulator, run_bench
+from flashtrain.sim.nand import ICARUS_SOURCES, VERILATOR_SOURCES
+from flashtrain.spec import FmsConfig
+from tests.rtl.channel.spare_configs import IMPATIENT_WITH_SPARES, SPARE_CONFIGS
+from tests.rtl.channel.test_engine import EngineWithDies
+
+HERE = Path(__file__).parent
+
+
+STEPS = {Simulator.ICARUS: 8, Simulator.VERILATOR: 40}
+
+
+@pytest.mark.long("icarus")
+@pytest.mark.long("three")
+@pytest.mark.parametrize("name", ["tiny_ecc", "three"])
+def test_agent_with_spares(simulator, seed, name):
+    run_agent(SPARE_CONFIGS[name], simulator, seed)
+
+
+def test_a_die_that_is_lost(seed):
+    run_agent(IMPATIENT_WITH_SPARES, Simulator.VERILATOR, seed, test_filter="is_lost")
+
+
+def run_agent(config: FmsConfig, simulator: Simulator, seed: int, **options: str) -> None:
+    parameters = {"config": config.name, "steps": STEPS[simulator]}
+    bench = HERE / "moving_bench.py"
+    agent = DieAgent(config)
+    run_bench(agent, "die_agent", bench, simulator=simulator, seed=seed, parameters=parameters, **options)
+
+
+@pytest.mark.long("tiny_ecc")
+@pytest.mark.long("verilator", "one")
+@pytest.mark.long("three")
+@pytest.mark.parametrize(
+    ("name", "bad_block", "bad_planes"), [("tiny_ecc", 7, 0b01), ("three", 3, 0b1010), ("one", 3, 0b1)]
+)
+def test_engine_with_spares(simulator, seed, tmp_path, name, bad_block, bad_planes):
+    top = EngineWithDies(SPARE_CONFIGS[name], bad_block=bad_block, bad_planes=bad_planes)
+    verilator = simulator is Simulator.VERILATOR
+    files = export_design(top, "engine").write(tmp_path)
+    files += [*VERILATOR_SOURCES, HERE / "failing_host.cpp"] if verilator else ICARUS_SOURCES
+    parameters = {"config": name, "bad_zone": -1, "bad_block": bad_block, "bad_planes": bad_planes}
+    run_bench(
+        files,
+        "engine",
+        HERE / "moves_bench.py",
+        simulator=simulator,
+        seed=seed,
+        parameters={**parameters, "faults": verilator},
+    )

@@ -1,0 +1,67 @@
+"""The whole controller with its dies, under a host that checks all. The plan: docs/verification.md."""
+
+from pathlib import Path
+
+import pytest
+
+from flashtrain.sim.bench.coverage import Plan, load
+from flashtrain.sim.bench.fms_top import TOP, bench_sources
+from flashtrain.sim.bench.runner import Simulator, run_bench
+from flashtrain.sim.verilator.build_cache import BUILD
+from flashtrain.spec import FmsConfig
+from tests.rtl.controller.fms_config import CONFIGS, QUICK, TINY
+
+HERE = Path(__file__).parent
+
+PLAN = HERE.parents[2] / "docs" / "verification.md"
+FIXED = {Simulator.ICARUS: QUICK, Simulator.VERILATOR: TINY}
+"""The configuration of the fixed part on each simulator."""
+RANDOM_COMMANDS = {Simulator.ICARUS: 45, Simulator.VERILATOR: 400}
+
+
+def run(
+    bench: str, simulator: Simulator, seed: int, config: FmsConfig, commands: int = 0, **design
+) -> set[str]:
+    """Run a bench; the points of the plan that it has hit. `design`: see `bench_sources`."""
+    coverage = (BUILD / "coverage" / f"{bench}-{simulator.value}-{config.name}.json").resolve()
+    coverage.unlink(missing_ok=True)
+    run_bench(
+        bench_sources(config, simulator, **design),
+        TOP,
+        HERE / f"{bench}_bench.py",
+        simulator=simulator,
+        seed=seed,
+        parameters={
+            "config": config.name, "commands": commands, "plan": str(PLAN), "coverage": str(coverage),
+        },
+    )  # fmt: skip
+    return set(load(coverage))
+
+
+@pytest.mark.long("icarus", "commands")
+@pytest.mark.long("icarus", "data")
+@pytest.mark.long("icarus", "zones")
+@pytest.mark.long("icarus", "queues")
+@pytest.mark.long("icarus", "reset")
+@pytest.mark.long("icarus", "random")
+@pytest.mark.parametrize("bench", ("data", "commands", "zones", "queues", "reset", "random"))
+def test_fms(bench: str, simulator: Simulator, seed: int) -> None:
+    hits = run(bench, simulator, seed, FIXED[simulator], RANDOM_COMMANDS[simulator])
+    Plan.read(PLAN).check(bench, hits)
+
+
+def test_fms_faults(seed: int) -> None:
+    """A design of its own: on Icarus, which compiles it in a second."""
+    if not Simulator.ICARUS.available:
+        pytest.skip("icarus is not installed")
+    hits = run("faults", Simulator.ICARUS, seed, QUICK, bad_block=1, bad_planes=0b01)
+    Plan.read(PLAN).check("faults", hits)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_fms_long(name: str, seed: int, request: pytest.FixtureRequest) -> None:
+    """Random commands on other devices, too; as many as wanted."""
+    commands = request.config.getoption("--long")
+    if not commands:
+        pytest.skip("only with --long COMMANDS")
+    run("random", Simulator.VERILATOR, seed, CONFIGS[name], commands)

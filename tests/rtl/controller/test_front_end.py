@@ -1,0 +1,25 @@
+"""The front end's side of the channel interfaces."""
+
+import pytest
+from amaranth.lib import wiring
+
+from flashtrain.rtl.front_end import FrontEnd
+from flashtrain.rtl.lib.shared import leaf_ports
+from flashtrain.spec import preset
+from tests.rtl.netlist import Netlist
+
+
+@pytest.mark.parametrize("name", ["tiny", "tiny_ecc"])
+def test_signals_to_channels_come_from_registers(name):
+    netlist = Netlist.of(FrontEnd(preset(name)))
+    to_channels = [
+        port
+        for port, flow, _ in leaf_ports(netlist.top)
+        if flow == wiring.Out
+        and port.startswith(("channels__", "broadcast__", "data_valid", "channel_reset"))
+    ]
+    assert len(to_channels) > 30
+    paths = {port: netlist.inputs_behind(port) for port in to_channels}
+    assert not any(paths.values()), {port: inputs for port, inputs in paths.items() if inputs}
+    # The register bus accepts a write when its last part is there.
+    assert "registers__wvalid" in netlist.inputs_behind("registers__awready")

@@ -1,6 +1,0 @@
-"""Makes ecc_kit.py importable from the tests beside it."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))

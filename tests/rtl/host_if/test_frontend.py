@@ -1,0 +1,54 @@
+"""The units of `flashtrain.rtl.host_if`, each with its bench."""
+
+from pathlib import Path
+
+import pytest
+
+from flashtrain.rtl.host_if.command_tracker import CommandTracker
+from flashtrain.rtl.host_if.counters import Counters
+from flashtrain.rtl.host_if.decode import Decoder
+from flashtrain.rtl.host_if.enable import EnableSequencer
+from flashtrain.rtl.host_if.register_file import RegisterFile
+from flashtrain.rtl.host_if.seconds import Seconds
+from flashtrain.rtl.host_if.stopwatch import Stopwatch
+from flashtrain.sim.bench.runner import Simulator, run_bench
+from flashtrain.spec import preset
+
+
+def run(top, name: str, simulator: Simulator, seed: int, **parameters):
+    bench = Path(__file__).with_name(f"{name}_bench.py")
+    run_bench(top, name, bench, simulator=simulator, seed=seed, parameters=parameters)
+
+
+@pytest.mark.long("behemoth")
+@pytest.mark.long("icarus", "tiny_ecc")
+@pytest.mark.long("behemoth_ecc")
+@pytest.mark.parametrize("preset_name", ["tiny", "behemoth", "tiny_ecc", "behemoth_ecc"])
+def test_decoder(simulator, seed, preset_name):
+    entries = 2_400 if simulator is Simulator.ICARUS else 8_000
+    run(Decoder(preset(preset_name)), "decoder", simulator, seed, preset=preset_name, entries=entries)
+
+
+def test_tracker(simulator, seed):
+    run(CommandTracker(preset("tiny_ecc")), "tracker", simulator, seed)
+
+
+def test_stopwatch(simulator, seed):
+    run(Stopwatch(preset("tiny")), "stopwatch", simulator, seed)
+
+
+def test_seconds(simulator, seed):
+    run(Seconds(250), "seconds", simulator, seed, clocks=250)
+
+
+def test_enable(simulator, seed):
+    run(EnableSequencer(), "enable_sequencer", simulator, seed)
+
+
+def test_counters(simulator, seed):
+    run(Counters(), "counters", simulator, seed)
+
+
+@pytest.mark.parametrize("preset_name", ["tiny", "behemoth"])
+def test_registers(simulator, seed, preset_name):
+    run(RegisterFile(preset(preset_name)), "registers", simulator, seed, preset=preset_name)

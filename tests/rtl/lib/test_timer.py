@@ -1,0 +1,24 @@
+"""The timers."""
+
+from pathlib import Path
+
+import pytest
+
+from flashtrain.rtl.lib.timer import HoldTimer, Timer
+from flashtrain.sim.bench.runner import run_bench
+
+
+def test_timer(simulator, seed):
+    run_bench(Timer(5), "timer", Path(__file__).with_name("timer_bench.py"), simulator=simulator, seed=seed)
+
+
+@pytest.mark.parametrize("clocks", [0, 1, 2, 7])
+def test_hold_timer(simulator, seed, clocks):
+    run_bench(
+        HoldTimer(clocks),
+        f"hold_timer_{clocks}",
+        Path(__file__).with_name("hold_timer_bench.py"),
+        simulator=simulator,
+        seed=seed,
+        parameters={"clocks": clocks},
+    )

@@ -1,0 +1,50 @@
+// The simulated hardware as one model, in which every register sees every edge. It has the interface of the system in
+// parts, whose device is compiled with it.
+
+#pragma once
+
+#include <cstdint>
+
+#include "Vwhole.h"
+#include "Vwhole__Dpi.h"
+#include "components.h"
+#include "verilated.h"
+
+namespace flashtrain {
+
+class System {
+  public:
+    ~System() { model_.final(); }
+
+    FrontEnd& front_end() { return front_end_; }
+
+    void cut_power(uint64_t) {}
+    void reset(bool on) {
+        model_.rst = on;
+        model_.eval();
+    }
+    void settle_front_end() {
+        model_.clk = 0;
+        model_.eval();
+    }
+    void settle(uint64_t clock) {
+        model_.cycle = clock;
+        settle_front_end();
+    }
+    void edge(uint64_t) {
+        model_.clk = 1;
+        model_.eval();
+    }
+    template <typename Action>
+    void for_each_pin(Action action) const {
+        pins_of_front_end(front_end_, action);
+        pins_of_channels(model_, action);
+    }
+
+  private:
+    VerilatedContext context_;
+    Vwhole model_{&context_};
+    FrontEnd front_end_{model_};
+};
+
+}  // namespace flashtrain

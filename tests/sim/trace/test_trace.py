@@ -1,0 +1,175 @@
+"""Traces: records become intervals on tracks, a document that trace viewers open, and a figure."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from flashtrain.sim.link.rtl_link import TRACE_RECORD
+from flashtrain.sim.trace.figure import FigureError, draw_timeline
+from flashtrain.sim.trace.perfetto import perfetto_document, write_perfetto
+from flashtrain.sim.trace.trace import Activity, AxiChannel, Interval, Kind, Track, intervals
+from flashtrain.spec import PRESETS, Port
+from flashtrain.spec.registers import Register, cq_head_doorbell, sq_tail_doorbell
+
+SMALL = PRESETS["small"]
+
+
+def records(*rows: tuple[int, int, int, int, int, int]) -> np.ndarray:
+    return np.array(list(rows), TRACE_RECORD)
+
+
+def test_array_and_bus():
+    found = intervals(
+        records(
+            (100, 1900, Kind.SENSE, 2, 1, 0b1011),
+            (1950, 2040, Kind.COMMAND, 2, 1, 0x06),
+            (2040, 4200, Kind.DATA_OUT, 2, 1, 3),
+            (4200, 6360, Kind.DATA_IN, 0, 0, 1),
+            (6400, 6450, Kind.STATUS, 0, 0, 0xE0),
+            (6460, 66460, Kind.PROGRAM, 0, 0, 0b1111),
+            (6500, 256500, Kind.ERASE, 3, 0, 0b0001),
+        )
+    )
+    assert found == [
+        (("channel 2", "die 1"), "sense", 100, 1900, "planes 0, 1, 3"),
+        (("channel 2", "bus"), "command", 1950, 2040, "die 1, command 06h"),
+        (("channel 2", "bus"), "transfer out", 2040, 4200, "die 1, plane 3"),
+        (("channel 0", "bus"), "transfer in", 4200, 6360, "die 0, plane 1"),
+        (("channel 0", "bus"), "status", 6400, 6450, "die 0, status E0h"),
+        (("channel 0", "die 0"), "program", 6460, 66460, "planes 0, 1, 2, 3"),
+        (("channel 3", "die 0"), "erase", 6500, 256500, "planes 0"),
+    ]
+
+
+def test_bursts_that_overlap_are_shown_one_after_the_other():
+    read, write = AxiChannel.DATA_READ, AxiChannel.QUEUE_WRITE
+    found = intervals(
+        records(
+            (5, 5, Kind.BURST_END, 0, 0, read),  # began before the trace
+            (10, 10, Kind.BURST, 0, 0, read),
+            (12, 12, Kind.BURST, 0, 0, read),
+            (13, 13, Kind.BURST, 0, 0, write),
+            (14, 14, Kind.BURST_END, 0, 0, write),
+            (80, 80, Kind.BURST_END, 0, 0, read),
+            (150, 150, Kind.BURST_END, 0, 0, read),
+            (160, 160, Kind.BURST, 0, 0, read),  # has not ended
+        )
+    )
+    axi = "AXI to the tensor buffer"
+    assert found == [
+        ((axi, "queue write"), "burst", 13, 14, "address at clock 13"),
+        ((axi, "data read"), "burst", 10, 80, "address at clock 10"),
+        ((axi, "data read"), "burst", 80, 150, "address at clock 12"),
+    ]
+
+
+def test_ports():
+    found = intervals(
+        records(
+            (3, 3, Kind.REGISTER_WRITTEN, 0, 0, sq_tail_doorbell(Port.CORE)),
+            (90, 90, Kind.INTERRUPT_RAISED, 0, 0, 0),
+            (95, 95, Kind.REGISTER_WRITTEN, 0, 0, Register.INTERRUPT),
+            (97, 97, Kind.REGISTER_WRITTEN, 0, 0, cq_head_doorbell(Port.HOST)),
+        )
+    )
+    assert found == [
+        (("ports", "core port"), "doorbell", 3, 3, "submission tail"),
+        (("ports", "interrupt"), "interrupt", 90, 90, ""),
+        (("ports", "registers"), "register write", 95, 95, "address 0x028"),
+        (("ports", "host port"), "doorbell", 97, 97, "completion head"),
+    ]
+
+
+def test_an_empty_trace():
+    assert intervals(records()) == []
+    assert perfetto_document([], 600)["traceEvents"] == []
+
+
+def a_run(seed: int) -> list[Interval]:
+    """Made-up traffic: every die programs and senses, the bus carries their pages, one zone is erased."""
+    random = np.random.default_rng(seed)
+    rows = []
+    for channel in range(SMALL.geometry.channels):
+        bus = int(random.integers(0, 400))
+        for page_set in range(6):
+            die = page_set % SMALL.geometry.dies
+            kind = Kind.DATA_OUT if page_set == 3 else Kind.DATA_IN
+            for plane in range(SMALL.geometry.planes):
+                rows.append((bus, bus + 100, Kind.COMMAND, channel, die, 0x80))
+                rows.append((bus + 190, bus + 2350, kind, channel, die, plane))
+                bus += 2400
+            if kind is Kind.DATA_IN:
+                start = bus + 60
+                rows.append((start, start + 15_000, Kind.PROGRAM, channel, die, 15))
+            else:
+                rows.append((bus - 9_000, bus - 7_200, Kind.SENSE, channel, die, 15))
+    rows.append((90_000, 120_000, Kind.ERASE, 3, 1, 15))
+    for burst in range(200):
+        asked, last = burst * 100, burst * 100 + 164  # the next one is asked for before this one ends
+        rows.append((asked, asked, Kind.BURST, 0, 0, AxiChannel.DATA_READ))
+        rows.append((last, last, Kind.BURST_END, 0, 0, AxiChannel.DATA_READ))
+    rows.append((0, 0, Kind.REGISTER_WRITTEN, 0, 0, sq_tail_doorbell(Port.CORE)))
+    return intervals(records(*sorted(rows, key=lambda row: row[1])))
+
+
+def test_perfetto_document(seed, tmp_path):
+    run = a_run(seed)
+    path = tmp_path / "trace.json"
+    write_perfetto(run, path, clock_mhz=600)
+    document = json.loads(path.read_text())
+    named = [event for event in document["traceEvents"] if event["ph"] == "M"]
+    processes = {e["pid"]: e["args"]["name"] for e in named if e["name"] == "process_name"}
+    threads = {e["tid"]: (e["pid"], e["args"]["name"]) for e in named if e["name"] == "thread_name"}
+    assert list(processes.values()) == [
+        "ports",
+        "AXI to the tensor buffer",
+        *(f"channel {c}" for c in range(4)),
+    ]
+    assert [name for pid, name in threads.values() if processes[pid] == "channel 0"] == [
+        "bus",
+        "die 0",
+        "die 1",
+    ]
+
+    events = [event for event in document["traceEvents"] if event["ph"] != "M"]
+    assert len(events) == len(run)
+    back = {
+        (Track(processes[event["pid"]], threads[event["tid"]][1]), event["name"], event["args"]["clock"])
+        for event in events
+    }
+    assert back == {(interval.track, str(interval.activity), interval.start) for interval in run}
+    program = next(event for event in events if event["name"] == "program")
+    assert program["dur"] == pytest.approx(15_000 / 600)
+    assert program["ts"] == pytest.approx(program["args"]["clock"] / 600)
+
+
+def test_pipelined_bursts_do_not_overlap(seed):
+    """Trace viewers nest what overlaps, and drop what does not nest."""
+    bursts = [interval for interval in a_run(seed) if interval.activity is Activity.BURST]
+    assert len(bursts) == 200
+    for before, after in itertools.pairwise(bursts):
+        assert before.end <= after.start < after.end
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_figure(suffix, seed, tmp_path):
+    path = tmp_path / f"timeline.{suffix}"
+    draw_timeline(a_run(seed), SMALL, path, title="one iteration")
+    assert path.stat().st_size > 10_000
+    if suffix == "svg":
+        text = path.read_text()
+        for colour in ("#ff9f4a", "#9467bd", "#1f77b4", "#2ca02c", "#d62728"):
+            assert colour in text
+
+
+def test_figure_of_nothing(tmp_path):
+    draw_timeline([], PRESETS["behemoth"], tmp_path / "timeline.png")
+
+
+def test_a_figure_that_cannot_be_written(tmp_path):
+    with pytest.raises(FigureError, match=r"missing/timeline.png: the figure cannot be written"):
+        draw_timeline([], SMALL, tmp_path / "missing" / "timeline.png")
+    with pytest.raises(FigureError, match=r"timeline.doc: the figure cannot be written"):
+        draw_timeline([], SMALL, tmp_path / "timeline.doc")

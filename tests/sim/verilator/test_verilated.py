@@ -1,0 +1,84 @@
+"""The in-process shared library: content, cache, errors."""
+
+import ctypes
+from pathlib import Path
+
+import pytest
+from amaranth import Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.rtl.export.tools import ToolError
+from flashtrain.sim.verilator.build_cache import SourceError
+from flashtrain.sim.verilator.verilated import build_shared_library, exported_sources, verilate
+
+HARNESS = Path(__file__).with_name("accumulator_harness.cpp")
+
+
+class Accumulator(wiring.Component):
+    """Adds what comes in.
+
+    Members
+    -------
+    term : In(32)
+    total : Out(64)  sum of the terms of all clocks before this one
+    """
+
+    term: In(32)
+    total: Out(64)
+
+    def elaborate(self, platform):
+        m = Module()
+        total = Signal(64)
+        m.d.sync += total.eq(total + self.term)
+        m.d.comb += self.total.eq(total)
+        return m
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rtl")
+    return exported_sources(Accumulator, "accumulator", "", folder)
+
+
+def test_library_computes(sources):
+    library = ctypes.CDLL(
+        str(build_shared_library([verilate(sources, "accumulator", "Vtop")], [HARNESS], "accumulator"))
+    )
+    library.accumulate.restype = ctypes.c_uint64
+    terms = (ctypes.c_uint32 * 4)(1, 10, 100, 0xFFFF_FFFF)
+    assert library.accumulate(terms, 4) == 111 + 0xFFFF_FFFF
+
+
+def test_second_build_is_a_look_up(sources, capfd):
+    first = build_shared_library([verilate(sources, "accumulator", "Vtop")], [HARNESS], "accumulator")
+    capfd.readouterr()
+    second = build_shared_library([verilate(sources, "accumulator", "Vtop")], [HARNESS], "accumulator")
+    assert second == first
+    assert capfd.readouterr().err == ""
+
+
+def test_second_export_does_not_elaborate(tmp_path):
+    made = []
+
+    def make_top():
+        made.append(Accumulator())
+        return made[-1]
+
+    first = exported_sources(make_top, "accumulator", "", tmp_path)
+    assert exported_sources(make_top, "accumulator", "", tmp_path) == first
+    assert len(made) == 1
+    assert exported_sources(make_top, "accumulator", "another configuration", tmp_path) != first
+    assert len(made) == 2
+
+
+def test_broken_harness(sources, tmp_path):
+    broken = tmp_path / "broken.cpp"
+    broken.write_text("nonsense here;\n")
+    with pytest.raises(ToolError, match="accumulator does not compile"):
+        build_shared_library([verilate(sources, "accumulator", "Vtop")], [broken], "accumulator", tmp_path)
+
+
+def test_two_files_of_one_name(sources, tmp_path):
+    with pytest.raises(SourceError, match=r"accumulator\.sv"):
+        verilate([*sources, *sources], "accumulator", "Vtop", tmp_path)

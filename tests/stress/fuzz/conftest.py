@@ -1,0 +1,26 @@
+"""Fixtures of the tests with random and mutated commands."""
+
+from collections.abc import Callable
+
+import pytest
+
+from flashtrain.host import FunctionalLink, LinkFactory
+from flashtrain.spec import preset
+from flashtrain.stress.fuzz import Fuzz, Tally
+
+Attack = Callable[..., Tally]
+
+
+@pytest.fixture
+def attack(seed: int) -> Attack:
+    """Runs so many commands of the seed on devices behind these Links, by default the functional model."""
+
+    def run(
+        commands: int, links: dict[str, LinkFactory] | None = None, minimising_seconds: float = 0.0
+    ) -> Tally:
+        links = links or {"functional": FunctionalLink}
+        tally = Fuzz(preset("tiny"), links, seed, minimising_seconds).run(commands, lambda tally: None)
+        print(tally)
+        return tally
+
+    return run
