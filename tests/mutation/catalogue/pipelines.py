@@ -73,8 +73,8 @@ PIPELINES = (
     Fault(
         "every-head-accepted",
         "datapath/read_return.py",
-        "item.ready.eq(check.chosen.ready & turn.chosen[number])",
-        "item.ready.eq(check.chosen.ready)",
+        "item.ready.eq(self.chosen.ready & turn.chosen[number])",
+        "item.ready.eq(self.chosen.ready)",
         "heads of channels that were not chosen are accepted and lost",
         READ,
     ),

@@ -11,7 +11,7 @@ from flashtrain.rtl.lib.bursts import PageBursts
 from flashtrain.rtl.lib.streams import Queue, RegisterSlice, RoundRobin
 from flashtrain.spec import FmsConfig
 
-from .page_check import PageCheck
+from .page_check import ChosenPage, PageCheck
 
 PAGES_OUTSTANDING = 8
 
@@ -26,6 +26,42 @@ class Route(data.StructLayout):
             "inspect": 1,
             "identity": RECORD_BITS,
         })  # fmt: skip
+
+
+class ReturnArbiter(wiring.Component):
+    """Chooses among the heads that the channels offer, round robin.
+
+    Latency: none; the choice is combinational. Throughput: one head per cycle.
+
+    Members
+    -------
+    heads : In(stream(ReadHead)).array(channels)
+    chosen : Out(stream(ChosenPage))   the chosen head, and the number of its channel
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        super().__init__({
+            "heads": In(stream.Signature(ReadHead(config))).array(config.geometry.channels),
+            "chosen": Out(stream.Signature(ChosenPage(config))),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.turn = turn = RoundRobin(len(self.heads))
+        m.d.comb += [
+            turn.requests.eq(Cat(item.valid for item in self.heads)),
+            self.chosen.valid.eq(turn.requests.any()),
+            self.chosen.payload.channel.eq(turn.index),
+            turn.advance.eq(self.chosen.valid & self.chosen.ready),
+        ]
+        with m.Switch(turn.index):
+            for number, item in enumerate(self.heads):
+                with m.Case(number):
+                    m.d.comb += self.chosen.payload.head.eq(item.payload)
+        for number, item in enumerate(self.heads):
+            m.d.comb += item.ready.eq(self.chosen.ready & turn.chosen[number])
+        return m
 
 
 class ReadReturn(wiring.Component):
@@ -72,24 +108,14 @@ class ReadReturn(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        config, g, bursts = self.config, self.config.geometry, PageBursts(self.config)
+        config, bursts = self.config, PageBursts(self.config)
 
-        m.submodules.turn = turn = RoundRobin(g.channels)
+        m.submodules.arbiter = arbiter = ReturnArbiter(config)
         m.submodules.check = check = PageCheck(config)
-        m.d.comb += [
-            check.job.eq(self.job),
-            check.job_begins.eq(self.job_begins),
-            turn.requests.eq(Cat(item.valid for item in self.heads)),
-            check.chosen.valid.eq(turn.requests.any()),
-            check.chosen.payload.channel.eq(turn.index),
-            turn.advance.eq(check.chosen.valid & check.chosen.ready),
-        ]
-        with m.Switch(turn.index):
-            for number, item in enumerate(self.heads):
-                with m.Case(number):
-                    m.d.comb += check.chosen.payload.head.eq(item.payload)
-        for number, item in enumerate(self.heads):
-            m.d.comb += item.ready.eq(check.chosen.ready & turn.chosen[number])
+        for number in range(config.geometry.channels):
+            wiring.connect(m, wiring.flipped(self.heads[number]), arbiter.heads[number])
+        wiring.connect(m, arbiter.chosen, check.chosen)
+        m.d.comb += [check.job.eq(self.job), check.job_begins.eq(self.job_begins)]
 
         # The page enters three queues: of its bursts, of the route of its beats, of its event.
         m.submodules.bursts = requests = Queue(config.page_address_bits, 3)

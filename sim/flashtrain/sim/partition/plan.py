@@ -16,7 +16,7 @@ from flashtrain.rtl.channel.write_buffer.page_sets import PageSets
 from flashtrain.rtl.channel.write_buffer.program_results import ProgramResults
 from flashtrain.rtl.channel.write_buffer.write_buffer import SetIdentities
 from flashtrain.rtl.datapath.read_pipeline import ReadSplitter
-from flashtrain.rtl.datapath.read_return import ReadReturn
+from flashtrain.rtl.datapath.read_return import ReadReturn, ReturnArbiter
 from flashtrain.rtl.datapath.write_pipeline import WriteFetch
 from flashtrain.rtl.datapath.write_splitter import WriteSplitter
 from flashtrain.rtl.die.command.control import CommandControl
@@ -55,10 +55,7 @@ def front_end_plan(config: FmsConfig) -> Plan:
         parts=(
             RegisterFile, SubmissionFetch, Decoder, CommandTracker, CompletionWriter, WriteMux, AxiGuard,
             StreamMerge, ZoneManager, ZoneAllocator, ZoneReport, EraseBroadcast, WriteSplitter, WriteFetch,
-            ReadSplitter, ReadReturn, Stopwatch, Counters, Seconds, RegisterSlices,
-        ),
-        aparts=(
-            Apart(ReadReturn, "choice", ("requests", "advance", "chosen__*", "heads__*__ready"), ("turn",)),
+            ReadSplitter, ReadReturn, ReturnArbiter, Stopwatch, Counters, Seconds, RegisterSlices,
         ),
         restless=("stopwatch", "counters", "seconds"),
         # Channels do not read these.
