@@ -30,6 +30,37 @@ class EventCounts(data.StructLayout):
         super().__init__({**dict.fromkeys(of_dies, bits_for(g.dies + 1)), **CorrectionCounts(config).members})
 
 
+class EventCounters(wiring.Component):
+    """Counts rare events, a counter for each.
+
+    They stand beside the counters of the bus, one of which changes in each cycle.
+
+    Latency: an event is counted 2 cycles later.
+
+    Members
+    -------
+    events : In(EventCounts)
+    the names of EventCounts : Out(48) each   their counts
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        super().__init__({
+            "events": In(EventCounts(config)),
+            **dict.fromkeys(EventCounts(config).members, Out(COUNTER_BITS)),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        events = Signal.like(self.events)
+        m.d.sync += events.eq(self.events)
+        for name in EventCounts(self.config).members:
+            count = getattr(self, name)
+            with m.If(events[name] != 0):
+                m.d.sync += count.eq(count + events[name])
+        return m
+
+
 class ChannelCounters(wiring.Component):
     """Counts the cycles that a channel's bus spends in each activity, and events.
 
@@ -57,18 +88,18 @@ class ChannelCounters(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        now, events = Signal(BusActivity), Signal.like(self.events)
+        m.submodules.events = events = EventCounters(self.config)
+        now = Signal(BusActivity)
         counts = {counter: Signal(COUNTER_BITS, name=counter.name.lower()) for counter in ChannelCounter}
-        m.d.sync += [now.eq(self.activity), events.eq(self.events)]
+        m.d.comb += events.events.eq(self.events)
+        m.d.sync += now.eq(self.activity)
         with m.Switch(now):
             for activity in BusActivity:
                 with m.Case(activity):
                     count = counts[ChannelCounter(activity.value)]
                     m.d.sync += count.eq(count + 1)
         for name in EventCounts(self.config).members:
-            count = counts[ChannelCounter[name.upper()]]
-            with m.If(events[name] != 0):
-                m.d.sync += count.eq(count + events[name])
+            m.d.comb += counts[ChannelCounter[name.upper()]].eq(getattr(events, name))
 
         # One of each group, then one of these.
         selected, sampled = Signal(SELECT_BITS), Signal()

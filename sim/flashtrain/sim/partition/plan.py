@@ -7,7 +7,7 @@ from flashtrain.rtl.channel.block_table import BlockTable
 from flashtrain.rtl.channel.bus.bus_arbiter import BusArbiter, Turnaround
 from flashtrain.rtl.channel.bus.bus_controller import BusController
 from flashtrain.rtl.channel.bus.cycle_sequencer import CycleSequencer
-from flashtrain.rtl.channel.counters import ChannelCounters
+from flashtrain.rtl.channel.counters import ChannelCounters, EventCounters
 from flashtrain.rtl.channel.die_agent.die_agent import DieAgent
 from flashtrain.rtl.channel.read_buffer.page_sender import FreePages, PageSender
 from flashtrain.rtl.channel.read_buffer.read_buffer import ReadBuffer
@@ -73,10 +73,6 @@ _BUS_OPERATION = Apart(BusController, "operation", (
 _BUS_PINS = Apart(BusController, "pins", (
     "selected", "cle", "ale", "we", "dqs", "re", "dq", "nand__*", "activity",
 ))  # fmt: skip
-# Counters of rare events; the others change in each cycle.
-_EVENTS = Apart(ChannelCounters, "events", (
-    "events", "programs", "pages_*", "senses", "buffer_hits", "erases", "failures", "dies_offline",
-))  # fmt: skip
 
 
 def channel_plan(config: FmsConfig) -> Plan:
@@ -94,13 +90,13 @@ def channel_plan(config: FmsConfig) -> Plan:
         parts=(
             PageSets, SetIdentities, ProgramResults, PageSerializer, ReadLookup, ReadBuffer, FreePages,
             PageSender, BusController, BusArbiter, Turnaround, CycleSequencer, BlockTable, EraseBroadcast,
-            DieAgent, HoldTimer, ChannelCounters, Timer, PinChecker,
+            DieAgent, HoldTimer, ChannelCounters, EventCounters, Timer, PinChecker,
         ),
-        aparts=(_BUS_OPERATION, _BUS_PINS, read_beats, _EVENTS),
+        aparts=(_BUS_OPERATION, _BUS_PINS, read_beats),
         restless=("engine_counters",),
         prompt=(
             DieAgent, HoldTimer, SetIdentities, ProgramResults, ReadLookup, BusArbiter, CycleSequencer,
-            Turnaround, _BUS_OPERATION, _BUS_PINS, ReadBuffer, _EVENTS,
+            Turnaround, _BUS_OPERATION, _BUS_PINS, ReadBuffer, EventCounters,
         ),
         busy={Timer: "port__running"},
         silent=("cycle",),
