@@ -22,7 +22,7 @@ KEYS = (
     Fault(
         "key-of-what-a-die-has-made",
         "channel/read_buffer/read_buffer.py",
-        "Mux(slots.decoded, keys.key, 0)",
+        "Mux(self.fill_decoded, keys.key, 0)",
         "keys.key",
         "a key is taken off copies and statistics, which never had one",
         "rtl/channel/read_buffer/test_read_buffer.py",

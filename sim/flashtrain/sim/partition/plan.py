@@ -10,7 +10,7 @@ from flashtrain.rtl.channel.bus.cycle_sequencer import CycleSequencer
 from flashtrain.rtl.channel.counters import ChannelCounters, EventCounters
 from flashtrain.rtl.channel.die_agent.die_agent import DieAgent
 from flashtrain.rtl.channel.read_buffer.page_sender import FreePages, PageSender
-from flashtrain.rtl.channel.read_buffer.read_buffer import ReadBuffer
+from flashtrain.rtl.channel.read_buffer.read_buffer import PageMemory, ReadBuffer
 from flashtrain.rtl.channel.read_buffer.read_lookup import ReadLookup
 from flashtrain.rtl.channel.write_buffer.page_sets import PageSets
 from flashtrain.rtl.channel.write_buffer.program_results import ProgramResults
@@ -78,21 +78,13 @@ _BUS_PINS = Apart(BusController, "pins", (
 def channel_plan(config: FmsConfig) -> Plan:
     # Without a code the identity is the page's last, and `ends` is `identified`.
     ends = ("ends",) if config.code else ()
-    # Logic of the read buffer that changes with each beat; the rest changes once for a page.
-    coded = (*(("keys",) if config.randomizer else ()), *(("corrector",) if config.code else ()))
-    read_beats = Apart(
-        ReadBuffer,
-        "beats",
-        ("copy_room", "write__addr", "write__data", "write__en"),
-        ("packer", "position", "memory", *coded),
-    )
     return Plan(
         parts=(
-            PageSets, SetIdentities, ProgramResults, PageSerializer, ReadLookup, ReadBuffer, FreePages,
-            PageSender, BusController, BusArbiter, Turnaround, CycleSequencer, BlockTable, EraseBroadcast,
-            DieAgent, HoldTimer, ChannelCounters, EventCounters, Timer, PinChecker,
+            PageSets, SetIdentities, ProgramResults, PageSerializer, ReadLookup, ReadBuffer, PageMemory,
+            FreePages, PageSender, BusController, BusArbiter, Turnaround, CycleSequencer, BlockTable,
+            EraseBroadcast, DieAgent, HoldTimer, ChannelCounters, EventCounters, Timer, PinChecker,
         ),
-        aparts=(_BUS_OPERATION, _BUS_PINS, read_beats),
+        aparts=(_BUS_OPERATION, _BUS_PINS),
         restless=("engine_counters",),
         prompt=(
             DieAgent, HoldTimer, SetIdentities, ProgramResults, ReadLookup, BusArbiter, CycleSequencer,
@@ -105,7 +97,7 @@ def channel_plan(config: FmsConfig) -> Plan:
         reports={"pins": tuple(f"nand__{name}" for name in (*SHARED_PINS, "ce_n"))},
         guards={
             ("engine_read_buffer_sender", "pages__payload"): ("pages__valid",),
-            ("engine_read_buffer_beats", "identity"): ("identified", *ends),
+            ("engine_read_buffer_page_memory", "identity"): ("identified", *ends),
             ("checker", "dq_o"): ("we", "dqs_o"),
             ("checker", "dq_i"): ("hears",),
         },

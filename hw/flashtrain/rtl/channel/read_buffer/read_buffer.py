@@ -14,7 +14,7 @@ from flashtrain.rtl.randomizer.keystream import Keystream
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 
-from .page_corrector import CorrectionCounts, PageCorrector
+from .page_corrector import CorrectionCounts, FilledPage, PageCorrector
 from .page_sender import CompletePage, FreePages, PageSender
 
 
@@ -91,6 +91,180 @@ class ChunkPosition(wiring.Component):
         return m
 
 
+class PageMemory(wiring.Component):
+    """The memory of the page buffers, and the logic that works on each beat and each word.
+
+    The memory has one write port and one read port. The bus has priority on the write port, and uses it once
+    per chunk of 64 bits. The read port serves the tensor buffer. The memory's wires are long, so registers
+    surround it.
+
+    With a randomizer the key of a page from an array is removed before its beats enter the memory. Bit errors
+    stay in place: the corrector reads the beats of the bus, and corrects the data in the memory. Corrections
+    use both ports in free cycles (`MemoryPatch`).
+
+    Latency: a chunk of the bus is written `CHUNK_CLOCKS` + 2 cycles after its last beat, a word of a copy 2
+    cycles after `copy_valid`; a word is read in 1 cycle. Corrections: see `PageCorrector`.
+    Throughput: one beat per cycle. Copies: one word in each cycle that bus and corrections leave free. One
+    word read per cycle.
+
+    Members
+    -------
+    fill_begins : In(1)                     pulse: a fill begins
+    fill_number : In, fill_target : In(FillTarget)   from the next cycle on: its page buffer and page
+    fill_decoded : In(1)                    with them: the page has a key and a code, if the configuration has
+    fill_valid : In(1), fill_data : In(16)  bus_page_bytes / 2 beats per page
+    identified : Out(1), identity : Out(128)   the page's identity is complete
+    ends : Out(1)                           the page is complete
+    copies : In(1), copy_number : In        a copy is in progress, into this page buffer
+    copy_room : Out(1)                      during a copy: a word may arrive 3 cycles later
+    copy_valid : In(1), copy_data : In      page_beats words per page
+    copied : Out(1)                         the word is the page's last
+    read : In(1), address : In              reads a word of all pages
+    word : Out                              the word, a cycle later
+    correction_begins : In(1)               with a code: the fill that begins will be decoded
+    correction_room : Out(1)                another such page may begin
+    correction_requests : Out(1), correction_reads : In(1)   it requests the read port, and is granted it
+    corrected : Out(stream(FilledPage)), counts : Out(CorrectionCounts)   see `PageCorrector`
+    """
+
+    def __init__(self, config: FmsConfig):
+        self.config = config
+        word_bits, number_bits = 8 * config.data_bytes, bits_for(config.read_pages)
+        super().__init__({
+            "fill_begins": In(1),
+            "fill_number": In(number_bits),
+            "fill_target": In(FillTarget(config)),
+            "fill_decoded": In(1),
+            "fill_valid": In(1),
+            "fill_data": In(BEAT_BITS),
+            "identified": Out(1),
+            "identity": Out(RECORD_BITS),
+            "ends": Out(1),
+            "copies": In(1),
+            "copy_number": In(number_bits),
+            "copy_room": Out(1),
+            "copy_valid": In(1),
+            "copy_data": In(word_bits),
+            "copied": Out(1),
+            "read": In(1),
+            "address": In(bits_for(config.page_beats) + number_bits),
+            "word": Out(word_bits),
+            **({
+                "correction_begins": In(1),
+                "correction_room": Out(1),
+                "correction_requests": Out(1),
+                "correction_reads": In(1),
+                "corrected": Out(stream.Signature(FilledPage(config))),
+                "counts": Out(CorrectionCounts(config)),
+            } if config.code else {}),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        config, chunks = self.config, Chunks(self.config)
+        m.submodules.memory = memory = Memory(
+            shape=8 * config.data_bytes,
+            depth=config.read_pages * config.page_beats,
+            init=[],
+            attrs=NEVER_COLLIDES,
+        )
+        write = memory.write_port(granularity=chunks.bits)
+        read = memory.read_port()
+        m.submodules.packer = packer = BeatPacker(config)
+        m.submodules.position = position = ChunkPosition(config)
+        m.d.comb += [
+            packer.valid.eq(self.fill_valid),
+            packer.beat.eq(self.fill_data),
+            position.valid.eq(packer.chunk_valid),
+            position.chunk.eq(packer.chunk),
+            self.identified.eq(position.identified),
+            self.identity.eq(position.identity),
+            self.ends.eq(position.ends),
+            read.en.eq(self.read),
+            read.addr.eq(self.address),
+            self.word.eq(read.data),
+        ]
+        correction_writes = Signal()  # a correction requests the write port
+        self._write(m, write, packer, position, correction_writes)
+        if config.randomizer:
+            self._remove_key(m, packer)
+        if config.code:
+            m.submodules.corrector = corrector = PageCorrector(config, config.code)
+            self._correct(m, corrector, position)
+            self._patch(m, corrector, read, write, correction_writes, position.of_data)
+        return m
+
+    def _write(self, m: Module, write, packer, position, correction_writes: Signal) -> None:
+        """Chunks from the bus, whole words from the write buffer."""
+        # Low without a copy: then fills do not toggle the wire between the buffers.
+        m.d.sync += self.copy_room.eq(self.copies & ~packer.completes & ~correction_writes)
+        copy_word, last_copy_word = Signal(range(self.config.page_beats)), Signal()
+        m.d.comb += self.copied.eq(self.copy_valid & last_copy_word)
+        with m.If(self.copy_valid):
+            m.d.sync += [
+                write.addr.eq(Cat(copy_word, self.copy_number)),
+                write.data.eq(self.copy_data),
+                write.en.eq(~0),
+                copy_word.eq(copy_word + 1),
+                last_copy_word.eq(copy_word == self.config.page_beats - 2),
+            ]
+        with m.Else():
+            m.d.sync += write.en.eq(position.of_data << position.number)
+            with m.If(position.of_data):
+                m.d.sync += [
+                    write.addr.eq(Cat(position.word, self.fill_number)),
+                    write.data.eq(packer.chunk.replicate(Chunks(self.config).count)),
+                ]
+
+    def _remove_key(self, m: Module, packer: BeatPacker) -> None:
+        m.submodules.keys = keys = Keystream(self.config)
+        m.d.comb += [
+            keys.restart.eq(self.fill_begins),
+            keys.row.eq(self.fill_target.source.row),
+            keys.plane.eq(self.fill_target.source.plane),
+            keys.advance.eq(packer.packs),
+            packer.key.eq(Mux(self.fill_decoded, keys.key, 0)),
+        ]
+
+    def _correct(self, m: Module, corrector: PageCorrector, position: ChunkPosition) -> None:
+        """Pages with a code enter the corrector: each beat, then identity and target."""
+        pages = corrector.pages
+        m.d.comb += [
+            self.correction_room.eq(corrector.room),
+            corrector.begins.eq(self.correction_begins),
+            corrector.valid.eq(self.fill_valid & self.fill_decoded),
+            corrector.beat.eq(self.fill_data),
+            pages.valid.eq(position.identified & self.fill_decoded),
+            pages.payload.number.eq(self.fill_number),
+            *(
+                pages.payload.target[name].eq(self.fill_target[name])
+                for name in PageTarget(self.config).members
+            ),
+            pages.payload.source.eq(self.fill_target.source),
+            pages.payload.identity.eq(position.identity),
+            self.counts.eq(corrector.counts),
+        ]
+        connect(m, corrector.corrected, flipped(self.corrected))
+
+    def _patch(self, m: Module, corrector, read, write, correction_writes: Signal, of_data) -> None:
+        """Corrections use the memory's ports in free cycles."""
+        m.d.comb += [
+            self.correction_requests.eq(corrector.read_request),
+            corrector.reads.eq(self.correction_reads),
+            corrector.word.eq(read.data),
+            correction_writes.eq(corrector.write_request),
+            corrector.writes.eq(correction_writes & ~self.copy_valid & ~of_data),
+        ]
+        with m.If(corrector.reads):
+            m.d.comb += [read.en.eq(1), read.addr.eq(corrector.address)]
+        with m.If(corrector.writes):
+            m.d.sync += [
+                write.addr.eq(corrector.address),
+                write.data.eq(corrector.chunk.replicate(Chunks(self.config).count)),
+                write.en.eq(1 << corrector.number),
+            ]
+
+
 class _Slots:
     """The page buffers that are being filled and copied into, and the pulses at their ends."""
 
@@ -114,18 +288,13 @@ class _Slots:
 class ReadBuffer(wiring.Component):
     """`read_pages` page buffers, filled by the bus or with copies from the write buffer, then offered.
 
-    One page is filled and one is copied at a time, in parallel; they take turns for free page buffers. The
-    memory has one write port and one read port. The bus has priority on the write port, and uses it once per
-    chunk of 64 bits. The read port serves the tensor buffer. The memory's wires are long, so registers
-    surround it.
+    One page is filled and one is copied at a time, in parallel; they take turns for free page buffers.
+    `PageMemory` takes their beats and words, and removes the key of pages from an array.
 
-    With a code, pages from an array are offered after their correction (`PageCorrector`). Corrections use
-    both ports in free cycles (`MemoryPatch`). Other pages have no parity and are not held back. They are
-    copies of the write buffer, and a die's pages that do not come from its array. With `read_levels` an
-    uncorrectable page goes to `retries` while there are levels, and its page buffer is freed.
-
-    With a randomizer the key of a page from an array is removed on its way into the buffer. Bit errors stay
-    in place: the corrector reads the beats of the bus, and corrects the data in the buffer.
+    With a code, pages from an array are offered after their correction (`PageCorrector`). Other pages have no
+    parity and are not held back. They are copies of the write buffer, and a die's pages that do not come from
+    its array. With `read_levels` an uncorrectable page goes to `retries` while there are levels, and its page
+    buffer is freed.
 
     While `raw` is high, pages from an array are offered with their key, and without correction.
 
@@ -173,45 +342,30 @@ class ReadBuffer(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        config, chunks = self.config, Chunks(self.config)
-        m.submodules.memory = memory = Memory(
-            shape=8 * config.data_bytes,
-            depth=config.read_pages * config.page_beats,
-            init=[],
-            attrs=NEVER_COLLIDES,
-        )
-        write = memory.write_port(granularity=chunks.bits)
-        read = memory.read_port()
+        config = self.config
+        m.submodules.page_memory = memory = PageMemory(config)
         m.submodules.free = free = FreePages(config.read_pages)
         m.submodules.complete = complete = Queue(CompletePage(config), config.read_pages)
-        m.submodules.packer = packer = BeatPacker(config)
-        m.submodules.position = position = ChunkPosition(config)
         m.submodules.sender = sender = PageSender(config)
 
         slots = _Slots(config)
         may_fill = Signal(init=1)
-        correction_writes = Signal()  # a correction requests the write port
         self._allocate(m, slots, free, may_fill)
-        self._locate(m, slots, packer, position)
-        self._write(m, slots, write, packer, position, correction_writes)
-        self._complete(m, slots, complete.input, position.identity)
-        if config.randomizer:
-            self._remove_key(m, slots, packer)
+        self._store(m, slots, memory)
+        self._complete(m, slots, complete.input, memory.identity)
         connect(m, complete.output, sender.pages)
         connect(m, sender.read_head, flipped(self.read_head))
         connect(m, sender.read_data, flipped(self.read_data))
         m.d.comb += [
-            read.en.eq(sender.read),
-            read.addr.eq(sender.address),
-            sender.word.eq(read.data),
+            memory.read.eq(sender.read),
+            memory.address.eq(sender.address),
+            sender.word.eq(memory.word),
             free.returns.eq(sender.returns),
             free.returned.eq(sender.returned),
         ]
         if config.code:
-            m.submodules.corrector = corrector = PageCorrector(config, config.code)
-            m.d.comb += may_fill.eq(corrector.room)
-            self._correct(m, slots, corrector, position, complete.input, free, sender)
-            self._patch(m, corrector, sender, read, write, correction_writes, position.of_data)
+            m.d.comb += may_fill.eq(memory.correction_room)
+            self._correct(m, slots, memory, complete.input, free, sender)
         return m
 
     def _allocate(self, m: Module, slots: _Slots, free: FreePages, may_fill: Signal) -> None:
@@ -256,43 +410,29 @@ class ReadBuffer(wiring.Component):
         with m.Elif(slots.copied):
             m.d.sync += slots.copying.eq(0)
 
-    def _locate(self, m: Module, slots: _Slots, packer: BeatPacker, position: ChunkPosition) -> None:
+    def _store(self, m: Module, slots: _Slots, memory: PageMemory) -> None:
+        """Fills and copies go to the page memory, which pulses at their ends."""
         filled, decoded = slots.filled, slots.decoded
         m.d.comb += [
-            packer.valid.eq(self.fill_valid),
-            packer.beat.eq(self.fill_data),
-            position.valid.eq(packer.chunk_valid),
-            position.chunk.eq(packer.chunk),
-            filled.eq(position.ends),
+            memory.fill_begins.eq(slots.fills),
+            memory.fill_number.eq(slots.fill_number),
+            memory.fill_target.eq(slots.fill_target),
+            memory.fill_decoded.eq(decoded),
+            memory.fill_valid.eq(self.fill_valid),
+            memory.fill_data.eq(self.fill_data),
+            memory.copies.eq(slots.copying | slots.hits),
+            memory.copy_number.eq(slots.copy_number),
+            memory.copy_valid.eq(self.copy_valid),
+            memory.copy_data.eq(self.copy_data),
+            self.copy_room.eq(memory.copy_room),
+            slots.copied.eq(memory.copied),
+            filled.eq(memory.ends),
             decoded.eq(slots.fill_target.from_array & ~self.raw),
         ]
         if self.config.code is None:
             m.d.comb += slots.offered.eq(filled)
         else:
-            m.d.comb += slots.offered.eq(Mux(self.raw, position.identified, filled & ~decoded))
-
-    def _write(self, m: Module, slots: _Slots, write, packer, position, correction_writes: Signal) -> None:
-        """Chunks from the bus, whole words from the write buffer."""
-        # Low without a copy: then fills do not toggle the wire between the buffers.
-        copies = slots.copying | slots.hits
-        m.d.sync += self.copy_room.eq(copies & ~packer.completes & ~correction_writes)
-        copy_word, last_copy_word = Signal(range(self.config.page_beats)), Signal()
-        m.d.comb += slots.copied.eq(self.copy_valid & last_copy_word)
-        with m.If(self.copy_valid):
-            m.d.sync += [
-                write.addr.eq(Cat(copy_word, slots.copy_number)),
-                write.data.eq(self.copy_data),
-                write.en.eq(~0),
-                copy_word.eq(copy_word + 1),
-                last_copy_word.eq(copy_word == self.config.page_beats - 2),
-            ]
-        with m.Else():
-            m.d.sync += write.en.eq(position.of_data << position.number)
-            with m.If(position.of_data):
-                m.d.sync += [
-                    write.addr.eq(Cat(position.word, slots.fill_number)),
-                    write.data.eq(packer.chunk.replicate(Chunks(self.config).count)),
-                ]
+            m.d.comb += slots.offered.eq(Mux(self.raw, memory.identified, filled & ~decoded))
 
     def _complete(self, m: Module, slots: _Slots, complete, identity) -> None:
         fill_target, copy_target, offered = slots.fill_target, slots.copy_target, slots.offered
@@ -306,32 +446,14 @@ class ReadBuffer(wiring.Component):
             complete.payload.identity.eq(identity),
         ]
 
-    def _remove_key(self, m: Module, slots: _Slots, packer: BeatPacker) -> None:
-        m.submodules.keys = keys = Keystream(self.config)
+    def _correct(self, m: Module, slots: _Slots, memory: PageMemory, complete, free, sender) -> None:
+        """Pages with a code are offered when they leave the corrector."""
+        corrected = memory.corrected
         m.d.comb += [
-            keys.restart.eq(slots.fills),
-            keys.row.eq(slots.fill_target.source.row),
-            keys.plane.eq(slots.fill_target.source.plane),
-            keys.advance.eq(packer.packs),
-            packer.key.eq(Mux(slots.decoded, keys.key, 0)),
-        ]
-
-    def _correct(self, m: Module, slots: _Slots, corrector, position, complete, free, sender) -> None:
-        """Pages from an array enter the corrector, and are offered when they leave it."""
-        pages, corrected, decoded = corrector.pages, corrector.corrected, slots.decoded
-        m.d.comb += [
-            corrector.begins.eq(slots.fills & self.fill.payload.from_array & ~self.raw),
-            corrector.valid.eq(self.fill_valid & decoded),
-            corrector.beat.eq(self.fill_data),
-            pages.valid.eq(position.identified & decoded),
-            pages.payload.number.eq(slots.fill_number),
-            *(
-                pages.payload.target[name].eq(slots.fill_target[name])
-                for name in PageTarget(self.config).members
-            ),
-            pages.payload.source.eq(slots.fill_target.source),
-            pages.payload.identity.eq(position.identity),
-            self.counts.eq(corrector.counts),
+            memory.correction_begins.eq(slots.fills & self.fill.payload.from_array & ~self.raw),
+            sender.other_requests.eq(memory.correction_requests),
+            memory.correction_reads.eq(sender.other_reads),
+            self.counts.eq(memory.counts),
         ]
         retried = Signal()
         with m.If(~slots.copied & ~slots.offered & ~retried):
@@ -346,24 +468,6 @@ class ReadBuffer(wiring.Component):
         if self.config.read_levels:
             settled = self._retry(m, corrected, retried, free, sender)
             m.d.comb += self.settled.eq(Mux(self.raw, slots.offered, settled))
-
-    def _patch(self, m: Module, corrector, sender, read, write, correction_writes: Signal, of_data) -> None:
-        """Corrections use the memory's ports in free cycles."""
-        m.d.comb += [
-            sender.other_requests.eq(corrector.read_request),
-            corrector.reads.eq(sender.other_reads),
-            corrector.word.eq(read.data),
-            correction_writes.eq(corrector.write_request),
-            corrector.writes.eq(correction_writes & ~self.copy_valid & ~of_data),
-        ]
-        with m.If(corrector.reads):
-            m.d.comb += [read.en.eq(1), read.addr.eq(corrector.address)]
-        with m.If(corrector.writes):
-            m.d.sync += [
-                write.addr.eq(corrector.address),
-                write.data.eq(corrector.chunk.replicate(Chunks(self.config).count)),
-                write.en.eq(1 << corrector.number),
-            ]
 
     def _retry(self, m: Module, corrected, retried: Signal, free: FreePages, sender: PageSender) -> Signal:
         """Uncorrectable pages go to `retries`; returns the pulse of a page's last verdict."""
