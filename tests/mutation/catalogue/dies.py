@@ -49,14 +49,6 @@ DIES = (
         OPERATIONS,
     ),
     Fault(
-        "registers-rest-after-an-exchange",
-        "die/registers/page_registers.py",
-        ", s.array_half == s.cache_half]",
-        "]",
-        "with their clock stopped, page registers give the array words of the wrong half",
-        "rtl/die/test_page_registers.py",
-    ),
-    Fault(
         "pages-named-for-ever",
         "die/command/suspended_read.py",
         "[self.start.eq(1), self.holds.eq(1), named.eq(0)]",

@@ -24,7 +24,6 @@ class NandDriver:
         self.config = config
         self.geometry = config.geometry
         self.selected = 0
-        self.deselects_busy_dies = False
         self.last_we = 0
         self.data_from = 0  # the earliest clock of the next data
 

@@ -10,7 +10,6 @@ from tests.rtl.die.nand_driver import started
 from tests.rtl.die.nand_model import RandomOperations
 
 CONFIG = config_named(bench_parameters()["config"])
-RESTS = bench_parameters().get("rests", False)
 OPERATIONS = 150
 WEIGHTS = {
     "erase": 2,
@@ -29,7 +28,6 @@ if CONFIG.geometry.spare_blocks:
 @cocotb.test()
 async def legal_operations(dut):
     nand = await started(dut, CONFIG)
-    nand.deselects_busy_dies = RESTS
     operations = RandomOperations(nand)
     for die in range(CONFIG.geometry.dies):
         nand.select(die)
@@ -44,5 +42,3 @@ async def legal_operations(dut):
             nand.deselect()
             await nand.wait(random.randint(1, 100))
     assert set(operations.done) == set(WEIGHTS), "an operation was never possible"
-    if RESTS:
-        assert int(dut.rested.value) > nand.now // 4

@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from flashtrain.rtl.export.systemverilog import export_design
 from flashtrain.rtl.nand_bus import NandBus
 from flashtrain.sim.bench.runner import Simulator, run_bench
-from flashtrain.sim.nand import ICARUS_SOURCES, VERILATOR_SOURCES, DieUnit, NandChannel
+from flashtrain.sim.nand import ICARUS_SOURCES, VERILATOR_SOURCES, NandChannel
 from flashtrain.sim.trace.trace import Kind
 from flashtrain.sim.verilator.verilated import exported_sources
 from flashtrain.spec import FmsConfig
@@ -185,35 +185,6 @@ def test_read_level(simulator, seed, tmp_path):
 @pytest.mark.long("icarus")
 def test_random_operations_against_a_twin(run):
     run("random_bench.py", "two")
-
-
-@pytest.mark.long("icarus")
-@pytest.mark.long("random_bench.py")
-@pytest.mark.long("coded_update_bench.py")
-@pytest.mark.parametrize(
-    ("bench", "name", "tests"),
-    [
-        ("random_bench.py", "one", None),
-        ("update_bench.py", "one", "values|status_of_programs|reset"),
-        ("coded_update_bench.py", "coded", "errors_are|uncorrectable|reset"),
-    ],
-)
-def test_a_resting_die_misses_nothing(simulator, seed, tmp_path, bench, name, tests):
-    """Operations on two dies, one of which stands still whenever it says that it may."""
-    if simulator is not Simulator.VERILATOR and bench != "random_bench.py":
-        pytest.skip("too slow")
-    unit = DieUnit(config_named(name), bad_block=BAD_BLOCK, bad_planes=BAD_PLANES)
-    files = [*export_design(unit, "die_unit").write(tmp_path), HERE / "resting_bench.sv", *models(simulator)]
-    parameters = {"config": name, "verilator": simulator is Simulator.VERILATOR, "rests": True}
-    run_bench(
-        files,
-        "resting_bench",
-        HERE / bench,
-        simulator=simulator,
-        seed=seed,
-        parameters=parameters,
-        test_filter=tests,
-    )
 
 
 def test_array_alone(simulator, seed):

@@ -17,7 +17,6 @@ from tests.rtl.die.die_configs import BAD_BLOCK, config_named
 from tests.rtl.die.update_driver import Step, UpdateDriver, make_step
 
 CONFIG = config_named(bench_parameters()["config"])
-RESTS = bench_parameters().get("rests", False)
 GEOMETRY, TIMING = CONFIG.geometry, CONFIG.timing
 SOURCE, TARGET = 1, 2  # blocks
 READY = DieStatus.WP_N | DieStatus.RDY
@@ -28,7 +27,6 @@ CONTROLLER = 1200  # clocks that the bench takes, at least, from the end of a ti
 
 async def begin(dut) -> tuple[UpdateDriver, np.random.Generator]:
     nand = UpdateDriver(dut, CONFIG)
-    nand.deselects_busy_dies = RESTS
     await nand.start()
     nand.select(0)
     await nand.reset_die()

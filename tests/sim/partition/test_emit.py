@@ -55,17 +55,15 @@ class Gate(wiring.Component):
 
 
 class Store(wiring.Component):
-    """Keeps a value, and a clock later its complement; it says itself when something changes."""
+    """Keeps a value, and a clock later its complement."""
 
     value: In(8)
     put: In(1)
     kept: Out(8)
-    moves: Out(1)
 
     def elaborate(self, platform):
         m = Module()
         fresh = Signal()
-        m.d.comb += self.moves.eq(self.put | fresh)
         m.d.sync += fresh.eq(self.put)
         with m.If(fresh):
             m.d.sync += self.kept.eq(~self.kept)
@@ -187,9 +185,9 @@ def library(request, tmp_path_factory) -> ctypes.CDLL:
     prompt, aparts = request.param
     plan = Plan(
         (Gate, Pair, Store, Timer, Countdown), aparts, prompt=prompt, busy={Countdown: "running"},
-        silent=("cycle",), enables={"store": "moves"}, guards={("store", "value"): ("put",)},
+        silent=("cycle",), enables=(Store,), guards={("store", "value"): ("put",)},
     )  # fmt: skip
-    parts, modules = cut(Chain(), plan.parts, "chain", plan.kept, aparts)
+    parts, modules = cut(Chain(), plan.parts, "chain", plan.kept, aparts, plan.enables)
     (folder / "whole.sv").write_text(export_design(Chain(), "whole").files["whole.sv"])
     for module in modules:
         (folder / f"{module.name}.sv").write_text(with_next_states_at_the_clock(module.text))

@@ -49,7 +49,7 @@ def fit(**options):
 def test_options_are_names_of_the_cut():
     fitted = fit(
         restless=("first",), prompt=(Register,), busy={Register: "taken"}, silent=("value",),
-        polled=("tak*",), reports={"data": ("kept",)}, enables={"first": "taken"},
+        polled=("tak*",), reports={"data": ("kept",)}, enables=(Register,),
         guards={("second", "value"): ("take",), ("first", "kept"): ("taken",)},
     )  # fmt: skip
     assert fitted.restless == ["first"]
@@ -57,7 +57,7 @@ def test_options_are_names_of_the_cut():
     assert fitted.busy == {"first": "taken", "second": "taken"}
     assert fitted.silent == ["value"]
     assert fitted.reports == {"taken": "", "kept": "data"}
-    assert fitted.enables == {"first": "taken"}
+    assert fitted.enables == ["first", "second"]
     assert fitted.guards == {("second", "value"): ("take",), ("first", "kept"): ("taken",)}
 
 
@@ -72,8 +72,7 @@ def test_options_are_names_of_the_cut():
         ("silent", ("kept",), "kept"),
         ("polled", ("tak*", "told*"), r"told\*"),
         ("reports", {"data": ("value",)}, "value"),
-        ("enables", {"third": "taken"}, "third.taken"),
-        ("enables", {"first": "told"}, "first.told"),
+        ("enables", (Chain,), "chain"),
         ("guards", {("first", "told"): ("take",)}, "first.told"),
         ("guards", {("first", "value"): ("take", "told")}, "first.told"),
     ],

@@ -64,12 +64,11 @@ class Die(wiring.Component):
     pins : In(NandBus(1))   the channel's pins with this die's CE_n and RB_n; outputs are zero unless the
                             die sends data, so that those of a channel are joined by OR
     array : Out(ArrayPort)
-    resting : Out(1)        two cycles after CE_n rose, nothing but the array changes until it falls again
     """
 
     def __init__(self, config: FmsConfig):
         self.config = config
-        super().__init__({"pins": In(NandBus(1)), "array": Out(ArrayPort(config)), "resting": Out(1)})
+        super().__init__({"pins": In(NandBus(1)), "array": Out(ArrayPort(config))})
 
     def elaborate(self, platform):
         m = Module()
@@ -97,7 +96,6 @@ class Die(wiring.Component):
             pins.rb_n.eq(sequencer.ready),
             sequencer.update_busy.eq(updater.busy),
             sequencer.update_damaged.eq(updater.damaged),
-            self.resting.eq(sequencer.resting & lanes.resting & registers.resting & ~updater.busy),
         ]
         for name, member in sequencer.array.signature.members.items():
             inside, outside = getattr(sequencer.array, name), getattr(self.array, name)

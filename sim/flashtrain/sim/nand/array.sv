@@ -76,8 +76,7 @@ module flashtrain_array #(
     input wire [8*WORD_BYTES-1:0] from_register,
     output reg [8*WORD_BYTES-1:0] to_register,
 
-    output wire resting,  // nothing changes before a start or an abort, or the clock in which `cycle` is `wake`
-    output wire [63:0] wake,
+    output wire [63:0] wake,  // an idle array does nothing before `cycle` has this value, or a start or an abort
 
     output wire [31:0] violations
 );
@@ -118,7 +117,6 @@ module flashtrain_array #(
   integer i;
 
   assign violations = count;
-  assign resting = !(streaming || taken || take || put);
   wire [63:0] next_event = !busy ? NEVER : cycle <= stream_at ? stream_at : ends;
   wire [63:0] next_beside = !sensing ? NEVER : cycle <= beside_stream_at ? beside_stream_at : beside_ends;
   assign wake = next_event < next_beside ? next_event : next_beside;

@@ -26,8 +26,7 @@ class DieUnit(wiring.Component):
     pins : In(NandBus(1))
     cycle : In(64)            number of this cycle; stamps messages and events
     channel, die : In(8)      where it is, for the same
-    resting : Out(1)          while CE_n has been high for some cycles, nothing changes before cycle `wake`
-    wake : Out(64)
+    wake : Out(64)            the array's next event is in this cycle
     violations : Out(32)      how often the array refused something
     """
 
@@ -40,7 +39,6 @@ class DieUnit(wiring.Component):
             "cycle": In(64),
             "channel": In(8),
             "die": In(8),
-            "resting": Out(1),
             "wake": Out(64),
             "violations": Out(32),
         })  # fmt: skip
@@ -49,15 +47,13 @@ class DieUnit(wiring.Component):
         m = Module()
         m.submodules.logic = logic = SharedModule(Die(self.config), "flashtrain_die")
         connect(m, flipped(self.pins), logic.pins)
-        array_resting = Signal()
         level = Signal(8)
         if self.config.read_levels:
             m.d.comb += level.eq(logic.array.level)
-        m.submodules.array = self._array(logic.array, array_resting, level)
-        m.d.comb += self.resting.eq(logic.resting & array_resting)
+        m.submodules.array = self._array(logic.array, level)
         return m
 
-    def _array(self, port, resting, level) -> Instance:
+    def _array(self, port, level) -> Instance:
         g, t = self.config.geometry, self.config.timing
         return Instance(
             "flashtrain_array",
@@ -96,7 +92,6 @@ class DieUnit(wiring.Component):
             o_word=port.words.word,
             i_from_register=port.words.from_register,
             o_to_register=port.words.to_register,
-            o_resting=resting,
             o_wake=self.wake,
             o_violations=self.violations,
         )

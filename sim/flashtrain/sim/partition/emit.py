@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from flashtrain.sim.partition.edge_enable import EDGE_ENABLE
 from flashtrain.sim.partition.model_facts import ModelFacts
 from flashtrain.sim.partition.options import FittedPlan
 from flashtrain.sim.partition.split import Cut, Part, Wire
@@ -66,6 +67,8 @@ class PartsClass:
         yield "    }"
         for report in self._masks[1:]:
             yield f"    uint64_t changed_{report}() {{ return std::exchange({report}_, 0); }}"
+        yield "    // The instances in which the next edge may change something."
+        yield f"    uint64_t awake() const {{ return {_any(clocked, 'awake')}; }}"
         yield "    // The clock of these instances rises; settled before."
         yield "    void edge(uint64_t clock, uint64_t instances = ~uint64_t{0}) {"
         for part in clocked:
@@ -139,7 +142,7 @@ class PartsClass:
     def _set_awake(self, name: str) -> str:
         if name in self._busy:
             return f"{name}.set_awake(i, {name}[i].{member(self._busy[name])});"
-        return f"{name}.set_awake(i, {name}[i].rst | {name}[i].{member(self._enables[name])});"
+        return f"{name}.set_awake(i, {name}[i].rst | {name}[i].{member(EDGE_ENABLE)});"
 
     def _carry(self, part: Part) -> Iterator[str]:
         """To the parts that a part drives, and what the whole drives."""

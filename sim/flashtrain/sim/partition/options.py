@@ -27,7 +27,7 @@ class Plan:
     silent : inputs of the whole that wake no part
     polled : patterns of outputs of the whole whose changes are not reported
     reports : name: outputs of the whole whose changes are reported apart from the others
-    enables : part: output. An edge changes something only while the output, or reset, is high
+    enables : kinds of parts whose edges are skipped while nothing enables a register (`edge_enable.py`)
     guards : (part, port): ports. The port matters only while one of these ports of the part is high.
         If a port of the whole drives it, one drives its guards, or they are outputs of the part that rise
         before what they let through. Guards of an output are outputs. Names may lack the cut's prefix
@@ -41,14 +41,14 @@ class Plan:
     silent: tuple[str, ...] = ()
     polled: tuple[str, ...] = ()
     reports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    enables: Mapping[str, str] = field(default_factory=dict)
+    enables: tuple[type, ...] = ()
     guards: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def kept(self) -> tuple[tuple[str, str], ...]:
         """Ports, by part and name, that the simulation reads even if no other part does."""
         guards = ((part, name) for (part, _), names in self.guards.items() for name in names)
-        return tuple(dict.fromkeys((*self.enables.items(), *guards)))
+        return tuple(dict.fromkeys(guards))
 
     def fit(self, cut: Cut, name: str) -> "FittedPlan":
         """The plan in the names of this cut. Raises `PlanError`."""
@@ -58,8 +58,8 @@ class Plan:
 class FittedPlan:
     """A plan whose options are names of one cut.
 
-    restless, prompt : names of parts
-    busy, enables : part: port
+    restless, prompt, enables : names of parts
+    busy : part: port
     silent : inputs of the whole
     reports : output of the whole: its report; empty for polled ones
     guards : (part, port): ports of the same part
@@ -89,11 +89,7 @@ class FittedPlan:
             for part in self._match("busy", [(kind_of(kind), self._of_kind(kind))])
             for port in self._named("busy", part, output)
         }
-        self.enables = {
-            part: port
-            for part, output in plan.enables.items()
-            for port in self._named("enables", part, output)
-        }
+        self.enables = self._match("enables", ((kind_of(kind), self._of_kind(kind)) for kind in plan.enables))
         self.silent = self._match("silent", ((name, inputs & {name}) for name in plan.silent))
         reported = {
             port: report

@@ -104,26 +104,20 @@ def channel_plan(config: FmsConfig) -> Plan:
     )  # fmt: skip
 
 
-_SEQUENCE_TIMER = Apart(Sequencer, "timer", ("timer", "counting"))
-
-
 def die_plan(config: FmsConfig) -> Plan:
     return Plan(
         parts=(
-            CommandControl, Sequencer, PageRegisters, Updater, UpdateUnit,
+            CommandControl, Sequencer, Timer, PageRegisters, Updater, UpdateUnit,
             *((TileDecoder, TileEncoder) if config.code else ()),
         ),
-        aparts=(_SEQUENCE_TIMER,),
         prompt=(Sequencer, CommandControl),
-        busy={_SEQUENCE_TIMER: "counting"},
+        busy={Timer: "port__running"},
         silent=("cycle",),
         polled=("violations",),
-        reports={"idle": ("resting", "wake")},
-        enables={"logic_registers": "moves"},
+        reports={"wake": ("wake",)},
+        enables=(PageRegisters,),
         guards={
             ("logic_control", "dq_o"): ("we",),
-            ("logic_registers", "tile__operand"): ("tile_came",),
-            ("logic_registers", "identities__found"): ("identity_came",),
             ("logic_registers", "lane"): ("put", "ask"),
             ("logic_registers", "lane_in"): ("put",),
             ("logic_registers", "words__to_register"): ("words__put",),

@@ -25,6 +25,7 @@ from amaranth.lib import wiring
 
 from flashtrain.rtl.export.systemverilog import ExportedModule, export_fragment
 from flashtrain.rtl.lib.shared import SharedModule, leaf_ports
+from flashtrain.sim.partition.edge_enable import EDGE_ENABLE, add_edge_enable
 from flashtrain.spec.errors import FlashtrainError
 
 REST = "rest"
@@ -125,8 +126,10 @@ class _Piece:
 class _Surgeon:
     """Takes the parts out of an elaborated design, and keeps what joins ports."""
 
-    def __init__(self, classes: tuple[type, ...], aparts: tuple[Apart, ...]) -> None:
-        self._classes, self._aparts = classes, aparts
+    def __init__(
+        self, classes: tuple[type, ...], aparts: tuple[Apart, ...], enabled: tuple[type, ...]
+    ) -> None:
+        self._classes, self._aparts, self._enabled = classes, aparts, enabled
         self.parts: list[_Piece] = []
         self.joins = SignalDict()  # signal: the signal that it follows
         self.unused = set(aparts)
@@ -171,7 +174,10 @@ class _Surgeon:
         reset: Signal | None,
     ) -> None:
         def add(name: str, kind: type | Apart, logic: Fragment) -> None:
-            self.parts.append(_Piece(name, kind_of(kind), logic, _port_names(component), clock, reset))
+            names = _port_names(component)
+            if kind in self._enabled:
+                names[add_edge_enable(logic, name)] = EDGE_ENABLE
+            self.parts.append(_Piece(name, kind_of(kind), logic, names, clock, reset))
 
         name = "_".join(path)
         for apart in self._aparts:
@@ -194,13 +200,15 @@ def cut(
     name: str,
     kept: Iterable[tuple[str, str]] = (),
     aparts: tuple[Apart, ...] = (),
+    enabled: tuple[type, ...] = (),
 ) -> tuple[Cut, list[ExportedModule]]:
     """Cut `top` at its submodules of these classes; returns the cut and the module of each part.
 
     Modules of equal text are one, with the name of the first. Outputs in `kept`, by part and name, are there
-    even if they lead nowhere. Raises `CutError`.
+    even if they lead nowhere. Parts of the classes in `enabled` get the output `EDGE_ENABLE`. Raises
+    `CutError`.
     """
-    surgeon = _Surgeon(classes, aparts)
+    surgeon = _Surgeon(classes, aparts, enabled)
     whole = Fragment.get(top, None)
     surgeon.operate(whole, (), None)
     for apart in surgeon.unused:
@@ -257,7 +265,7 @@ def cut(
             join(surgeon.source(piece.reset), piece.name, "rst")
     for piece in parts:
         for signal, port in list(piece.names.items()):
-            if (piece.name, port) in kept and owners.get(signal) is piece:
+            if (port == EDGE_ENABLE or (piece.name, port) in kept) and owners.get(signal) is piece:
                 piece.port(signal, PortDirection.Output)
                 wires.setdefault((piece.name, port), [])
     for port, flow, value in leaf_ports(top):

@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.die.array_port import ArrayControl, ArrayOp, row_layout
 from flashtrain.rtl.lib.forward import follow
+from flashtrain.rtl.lib.timer import Timer
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.nand import DieCommand as C
 
@@ -52,8 +53,8 @@ class _State:
         self.program_damaged = Signal(g.planes)  # of the tile that was programmed last
 
         times = ("tdbsy", "tcbsy", "trst", *(("tfeat",) if config.read_levels else ()))
-        self.timer = Signal(range(max(map(config.timing.clocks, times)) + 1))
-        self.counting = Signal()
+        longest = max(map(config.timing.clocks, times)) - 1
+        self.timer = Timer(longest.bit_length())
 
 
 class Sequencer(wiring.Component):
@@ -93,7 +94,6 @@ class Sequencer(wiring.Component):
     update_damaged : In(planes)   planes on which the tile is damaged, when the unit is done
     within_update : Out(1)  the die is busy with an UPDATE
     source_row, target_row : Out   rows of the tile in the update unit; with a randomizer
-    resting : Out(1)        nothing changes before the next command or the end of the array's operation
     array : Out(ArrayControl)
     """
 
@@ -123,7 +123,6 @@ class Sequencer(wiring.Component):
                 "source_row": Out(config.geometry.row_bits),
                 "target_row": Out(config.geometry.row_bits),
             } if config.randomizer else {}),
-            "resting": Out(1),
             "array": Out(ArrayControl(config)),
         })  # fmt: skip
 
@@ -137,13 +136,13 @@ class Sequencer(wiring.Component):
         ]
         s = _State(self.config)
         self._gather(m, s)
-        self._count_down(m, s)
+        m.submodules.timer = s.timer
         m.d.sync += self.handed_over.eq(0)
         with m.Switch(s.state):
             with m.Case(State.IDLE):
                 self._begin(m, s)
             with m.Case(State.SHORT_BUSY):
-                with m.If(~s.counting):
+                with m.If(~s.timer.port.running):
                     m.d.sync += s.state.eq(State.IDLE)
             with m.Case(State.WAIT_FOR_ARRAY):
                 self._start(m, s, beside)
@@ -154,7 +153,7 @@ class Sequencer(wiring.Component):
                     m.d.sync += [s.state.eq(State.IDLE), s.tile_damaged.eq(self.update_damaged)]
         self._drive_array(m, s, beside)
         self._reset(m, s)
-        self._status(m, s, beside)
+        self._status(m, s)
         return m
 
     def _gather(self, m: Module, s: _State) -> None:
@@ -179,36 +178,32 @@ class Sequencer(wiring.Component):
         with m.If(self.address & (self.first == C.UPDATE_TARGET)):
             m.d.sync += [s.target.page.eq(row.page), s.target.blocks[row.plane].eq(row.block)]
 
-    def _count_down(self, m: Module, s: _State) -> None:
-        m.d.comb += s.counting.eq(s.timer != 0)
-        with m.If(s.counting):
-            m.d.sync += s.timer.eq(s.timer - 1)
+    def _busy_for(self, m: Module, s: _State, time: str) -> None:
+        """The die stays busy for at least this time, which begins with the next cycle."""
+        # The state follows the timer a cycle later.
+        m.d.comb += [s.timer.port.start.eq(1), s.timer.port.cycles.eq(self.config.timing.clocks(time) - 1)]
 
     def _begin(self, m: Module, s: _State) -> None:
         """A command sets up the operation; the array may still be busy with the one before."""
-        timing = self.config.timing
         copyback = (C.COPYBACK_READ_CONFIRM,) if self.config.geometry.spare_blocks else ()
 
         def begin(kind: ArrayOp, *, cache: bool, start: ValueLike = 1, update: bool = False):
-            least = timing.clocks("tcbsy") - 1 if cache and not update else 0
+            if cache and not update:
+                self._busy_for(m, s, "tcbsy")
             m.d.sync += [
                 s.state.eq(State.WAIT_FOR_ARRAY),
                 s.op.eq(kind),
                 s.cached.eq(cache),
                 s.starts.eq(start),
                 s.updates.eq(update),
-                s.timer.eq(least),
                 s.more_follow.eq(0),
                 s.addressed.eq(0),
             ]
 
         with m.If(self.command), m.Switch(self.byte):
             with m.Case(C.READ_MULTI_PLANE, C.PROGRAM_MULTI_PLANE, C.ERASE_MULTI_PLANE, C.UPDATE_MULTI_PLANE):
-                m.d.sync += [
-                    s.state.eq(State.SHORT_BUSY),
-                    s.timer.eq(timing.clocks("tdbsy") - 1),
-                    s.more_follow.eq(1),
-                ]
+                self._busy_for(m, s, "tdbsy")
+                m.d.sync += [s.state.eq(State.SHORT_BUSY), s.more_follow.eq(1)]
             with m.Case(C.READ_CONFIRM, *copyback):
                 begin(ArrayOp.SENSE, cache=False)
             with m.Case(C.READ_CACHE):
@@ -230,7 +225,8 @@ class Sequencer(wiring.Component):
                 m.d.sync += s.holds_tile.eq(0)
         if self.config.read_levels:
             with m.If(self.feature):
-                m.d.sync += [s.state.eq(State.SHORT_BUSY), s.timer.eq(timing.clocks("tfeat") - 1)]
+                self._busy_for(m, s, "tfeat")
+                m.d.sync += s.state.eq(State.SHORT_BUSY)
 
     def _start(self, m: Module, s: _State, beside: SuspendedRead) -> None:
         """The array is idle and the data registers are free: the operation starts."""
@@ -294,9 +290,9 @@ class Sequencer(wiring.Component):
     def _reset(self, m: Module, s: _State) -> None:
         with m.If(self.command & (self.byte == C.RESET)):
             m.d.comb += [self.array.abort.eq(1), self.array.start.eq(0), self.update.eq(0)]
+            self._busy_for(m, s, "trst")
             m.d.sync += [
                 s.state.eq(State.SHORT_BUSY),
-                s.timer.eq(self.config.timing.clocks("trst") - 1),
                 s.more_follow.eq(0),
                 s.addressed.eq(0),
                 s.unread.eq(0),
@@ -306,18 +302,12 @@ class Sequencer(wiring.Component):
                 self.failed_before.eq(0),
             ]
 
-    def _status(self, m: Module, s: _State, beside: SuspendedRead) -> None:
+    def _status(self, m: Module, s: _State) -> None:
         array = self.array
         m.d.comb += [
             self.ready.eq(s.state == State.IDLE),
             self.within_update.eq(
                 s.updates & ~self.ready & (s.op == ArrayOp.SENSE) & (s.state != State.SHORT_BUSY)
-            ),
-            self.resting.eq(
-                ~s.counting
-                & ~self.handed_over
-                & ~beside.start
-                & (self.ready | (array.busy & (s.state != State.SHORT_BUSY) & (s.state != State.UPDATING)))
             ),
             self.array_ready.eq(self.ready & ~array.busy & ~array.sensing),
             self.failed.eq(array.failed | Mux(array.busy, 0, s.program_damaged)),

@@ -1,6 +1,6 @@
 """The cache and data registers of all planes."""
 
-from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth import Module, Mux, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -45,6 +45,9 @@ class _State:
         self.item = Signal(range(items), reset_less=True)
         self.identity_lane = Signal(range(lanes), reset_less=True)
         self.code_lane = Signal(range(lanes), reset_less=True)
+        # It was granted in the cycle before.
+        self.tile_valid = Signal()
+        self.identity_valid = Signal()
         self.code_valid = Signal()
 
 
@@ -69,9 +72,6 @@ class PageRegisters(wiring.Component):
     plane, lane, put, lane_in    from the pins: see `PinLanes`
     ask : In(1)        requests the word with that lane
     word_out : Out     that word, from the next cycle on until the next request
-    resting : Out(1)   nothing changes before one of the above
-    moves : Out(1)     something changes with the end of this cycle: without it the clock could stand still
-    tile_came, identity_came : Out(1)   the operand of `tile`, or what `identities` found, was asked for
     words              to and from the array: see `ArrayWords`
     tile               to and from the update unit: see `TileWords`
     identities         of a tile's pages: see `IdentityLanes`
@@ -94,10 +94,6 @@ class PageRegisters(wiring.Component):
             "lane_in": In(8 * LANE_BYTES),
             "ask": In(1),
             "word_out": Out(8 * config.die_word_bytes),
-            "resting": Out(1),
-            "moves": Out(1),
-            "tile_came": Out(1),
-            "identity_came": Out(1),
             "words": Out(ArrayWords(config)),
             "tile": In(TileWords(config)),
             "identities": In(IdentityLanes(config)),
@@ -114,7 +110,6 @@ class PageRegisters(wiring.Component):
         self._address_code(m, s)
         self._access_halves(m, s)
         self._deliver(m, s)
-        self._activity(m, s)
         with m.If(self.clear):
             m.d.sync += [
                 s.clears_left.eq(words_per_page(self.config)),
@@ -185,7 +180,7 @@ class PageRegisters(wiring.Component):
         m.d.sync += s.array_half.eq(~s.cache_half)
         with m.If(self.ask):
             m.d.sync += s.pins_half.eq(s.cache_half ^ self.beside)
-        m.d.sync += [self.tile_came.eq(tile.read_ready), self.identity_came.eq(identities.read_ready)]
+        m.d.sync += [s.tile_valid.eq(tile.read_ready), s.identity_valid.eq(identities.read_ready)]
         with m.If(tile.read_ready):
             m.d.sync += [s.item.eq(tile.read_index % self._items), s.tile_half.eq(s.cache_half)]
 
@@ -252,11 +247,11 @@ class PageRegisters(wiring.Component):
             self.word_out.eq(word_of(s.pins_half)),
             self.words.from_register.eq(word_of(s.array_half)),
         ]
-        with m.Switch(s.item):
+        with m.If(s.tile_valid), m.Switch(s.item):
             for number in range(self._items):
                 with m.Case(number):
                     m.d.comb += self.tile.operand.eq(tile_word.word_select(number, 8 * WORD_BYTES))
-        with m.Switch(s.identity_lane):
+        with m.If(s.identity_valid), m.Switch(s.identity_lane):
             for number in range(self._lanes):
                 with m.Case(number):
                     m.d.comb += self.identities.found.eq(identity_word.word_select(number, 8 * LANE_BYTES))
@@ -264,14 +259,3 @@ class PageRegisters(wiring.Component):
             with m.If(s.code_valid):
                 code_word = word_of(s.cache_half)
                 m.d.comb += self.code.found.eq(code_word.word_select(s.code_lane, 8 * LANE_BYTES))
-
-    def _activity(self, m: Module, s: _State) -> None:
-        tile, identities = self.tile, self.identities
-        wanted = [self.swap, self.clear, self.put, self.ask, self.words.take, self.words.put]
-        wanted += [tile.read, tile.write, identities.read, identities.write]
-        wanted += [self.code.read, self.code.write, s.code_valid] if self.config.code else []
-        came = [self.tile_came, self.identity_came, s.array_half == s.cache_half]
-        m.d.comb += [
-            self.resting.eq(s.clears_left == 0),
-            self.moves.eq(Cat(~self.resting, wanted, came).any()),
-        ]

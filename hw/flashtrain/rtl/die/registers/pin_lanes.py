@@ -33,7 +33,6 @@ class PinLanes(wiring.Component):
     plane, lane : Out  the position
     put : Out(1)       `lane_in` goes there
     ask : Out(1)       requests the lane there; `lane` is one further from the next cycle on
-    resting : Out(1)   nothing changes before one of the inputs above
     """
 
     def __init__(self, config: FmsConfig):
@@ -54,7 +53,6 @@ class PinLanes(wiring.Component):
             "lane_in": Out(8 * LANE_BYTES),
             "ask": Out(1),
             "lane_out": In(8 * LANE_BYTES),
-            "resting": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -77,7 +75,6 @@ class PinLanes(wiring.Component):
             self.byte_pair_out.eq(content[:16]),
             self.plane.eq(plane),
             self.lane.eq(lane),
-            self.resting.eq(~prefetching),
         ]
         with m.If(advance):
             m.d.sync += [beat.eq(beat + 1), content.eq(content >> 16)]

@@ -25,7 +25,7 @@ class IdentityLanes(wiring.Signature):
     -------
     plane, lane : Out     plane of the identity, and its lane
     read : Out(1)         requests the lane
-    read_ready : In(1)    grants it: the lane is `found` in the next cycle
+    read_ready : In(1)    grants it: the lane is `found` in the next cycle; in any other cycle that is 0
     write : Out(1)        requests to replace the lane by `content`; not with `read`
     ready : In(1)         grants it
     """

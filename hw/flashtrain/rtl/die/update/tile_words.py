@@ -13,7 +13,7 @@ class TileWords(wiring.Signature):
     Members
     -------
     read : Out(1)         requests word `read_index`
-    read_ready : In(1)    grants it: the word is on `operand` in the next cycle
+    read_ready : In(1)    grants it: the word is on `operand` in the next cycle; in any other cycle that is 0
     write : Out(1)        requests to replace word `write_index` by `result`
     write_ready : In(1)   grants it
     """

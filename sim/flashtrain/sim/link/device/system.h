@@ -29,11 +29,10 @@ class System {
 
     FrontEnd& front_end() { return front_end_; }
 
-    // The power fails in this cycle. Idle dies follow the cycle number again, at which the reset cuts operations short.
+    // The power fails in this cycle, at whose number the reset cuts operations short.
     void cut_power(uint64_t clock) {
         for (auto& group : groups_) {
             for (auto& dies : group->dies) {
-                dies->keep_awake(dies->all, clock);
                 for (int i = 0; i < group->count; ++i) dies->model.cycle(clock, i);
                 dies->model.settle();
             }
@@ -87,38 +86,27 @@ class System {
 
   private:
     static constexpr int kGroup = 64;  // channels
-    static constexpr uint64_t kCyclesToIdle = 16;  // after CE_n rose a die may still fetch a word
 
     // The dies of one number of all channels of a group.
     struct Dies {
         Dies(VerilatedContext& context, int count) : model{context, count}, all{~uint64_t{0} >> (64 - count)} {}
 
-        // Takes the outputs with which a die announces that it is idle; they are constant while it sleeps.
-        void note_idle(int i, uint64_t clock) {
+        // The next event of an array; constant while the die sleeps.
+        void note_wake(int i, uint64_t clock) {
             const uint64_t bit = uint64_t{1} << i;
-            resting = model.resting(i) ? resting | bit : resting & ~bit;
             wake[i] = model.wake(i);
             due = clock >= wake[i] ? due | bit : due & ~bit;
             if (wake[i] > clock) next_wake = std::min(next_wake, wake[i]);
         }
 
-        void select(bool on, int i, uint64_t clock) {
+        void select(bool on, int i) {
             const uint64_t bit = uint64_t{1} << i;
-            if (!on && selected & bit) keep_awake(bit, clock - 1);
+            if (!on) deselected |= selected & bit;
             selected = on ? selected | bit : selected & ~bit;
         }
 
-        // These were selected up to this cycle.
-        void keep_awake(uint64_t instances, uint64_t clock) {
-            kept_awake |= instances;
-            for (const int i : Each{instances}) awake_until[i] = clock + kCyclesToIdle;
-        }
-
-        // The instances that see the next edge.
+        // The instances that see the pins and the next edge.
         void choose(uint64_t clock) {
-            for (const int i : Each{kept_awake}) {
-                if (clock >= awake_until[i]) kept_awake &= ~(uint64_t{1} << i);
-            }
             if (clock >= next_wake) {
                 due = 0;
                 next_wake = ~uint64_t{0};
@@ -127,7 +115,7 @@ class System {
                     if (wake[i] > clock) next_wake = std::min(next_wake, wake[i]);
                 }
             }
-            awake = selected | kept_awake | (all & ~resting) | due;
+            awake = selected | std::exchange(deselected, 0) | due | model.awake();
         }
 
         Die model;
@@ -136,9 +124,7 @@ class System {
         uint64_t changed = 0;  // their outputs
         uint64_t unseen = 0;  // their pins have moved since they were awake
         uint64_t selected = 0;  // CE_n is low
-        uint64_t kept_awake = 0;  // it rose recently; they are awake until `awake_until`
-        std::array<uint64_t, kGroup> awake_until{};
-        uint64_t resting = 0;
+        uint64_t deselected = 0;  // it rises in this cycle
         std::array<uint64_t, kGroup> wake{};
         uint64_t due = 0;  // their array has work
         uint64_t next_wake = 0;  // no other is due before
@@ -201,7 +187,7 @@ class System {
         uint64_t answered = 0;
         for (auto& dies : group.dies) {
             answered |= std::exchange(dies->changed, 0) | dies->model.settle();
-            for (const int i : Each{dies->model.changed_idle()}) dies->note_idle(i, clock);
+            for (const int i : Each{dies->model.changed_wake()}) dies->note_wake(i, clock);
         }
         for (const int i : Each{answered}) {
             CData dqs_i = 0, rb_n = 0;
@@ -220,7 +206,7 @@ class System {
         for (int d = 0; d < kDies; ++d) {
             Dies& dies = *group.dies[d];
             const auto ce_n = [&](int i) { return static_cast<CData>(engines.nand__ce_n(i) >> d & 1); };
-            for (const int i : Each{pins}) dies.select(!ce_n(i), i, clock);
+            for (const int i : Each{pins}) dies.select(!ce_n(i), i);
             dies.unseen |= pins;
             dies.choose(clock);
             for (const int i : Each{dies.awake & dies.unseen}) {

@@ -1,4 +1,4 @@
-"""Page registers beside others that stand still whenever they may: anything at any time."""
+"""Page registers with all edges, and with enabled ones only: random inputs in every cycle."""
 
 import random
 
@@ -13,7 +13,7 @@ CLOCKS = 5000
 
 
 def some_inputs(often: float) -> int:
-    """What is wanted comes as often as that; what goes with it always."""
+    """Inputs of one bit are high with this probability; wider ones are random."""
     packed, at = 0, 0
     for width in WIDTHS.values():
         packed |= (random.getrandbits(width) if width > 1 else int(random.random() < often)) << at
@@ -30,5 +30,5 @@ async def nothing_is_missed(dut):
         await RisingEdge(dut.clk)
         seen.add(str(dut.outputs.value))
     assert len(seen) > CLOCKS / 10, "they work"
-    assert int(dut.rested.value) > CLOCKS / 10, "they rest"
+    assert int(dut.skipped.value) > CLOCKS / 20, "edges are skipped"
     assert int(dut.differences.value) == 0
