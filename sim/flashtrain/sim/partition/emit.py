@@ -209,8 +209,8 @@ class PartsClass:
     def _consequence(self, part: str, port: str) -> str:
         """The function of `Part` for a change of this input, if any.
 
-        An input that only registers read needs no settling, and has no effect on the schedule of a part with
-        an output that enables its edges.
+        An input that only registers read needs no settling. It has no effect on the schedule of a part with
+        an edge enable.
         """
         facts = self._facts[self._parts[part].module]
         sampled = facts.clocked and not self._parts[part].gated and member(port) not in facts.follows_inputs

@@ -1,9 +1,9 @@
-"""Has memories written in the process that reads them, for the sake of Verilator.
+"""Joins the processes of a memory's ports into one, for the sake of Verilator.
 
-Exported text has a process for each port of a memory. Verilator then keeps until all processes have run what
-is written, and where, for each write enable. In one process that reads first, words are written at once; and
-addresses and data that nothing else looks at are worked out there, where something is enabled. A word of
-which every piece is enabled is written whole.
+Exported text has a process for each port of a memory. Verilator then keeps address and data of each write
+enable until all processes have run. One process reads first, then writes words at once. It also computes
+addresses and data that nothing else reads, and only where a port is enabled. A word with all pieces enabled
+is written whole.
 """
 
 import re
@@ -76,7 +76,7 @@ def _merged(module: str) -> str:
 
 
 def _written(port: list[re.Match[str]], widths: dict[str, int]) -> str:
-    """What one port writes, at once."""
+    """The writes of one port, as blocking assignments."""
     text = "".join(piece[0].replace(" <= ", " = ", 1) for piece in port)
     data = [_PIECE.match(piece["data"]) for piece in port]
     names = {piece and piece["name"] for piece in data}
@@ -115,7 +115,7 @@ class _Logic:
                 self._drivers.setdefault(target, []).append((block[0], text))
 
     def only_for(self, ports: list[re.Match[str]], text: str) -> str:
-        """What these ports do, behind the logic of what nothing else reads, which is taken away."""
+        """The text of these ports after the logic that nothing else reads, which leaves the rest."""
         enables = dict.fromkeys(port["enable"] for port in ports)
         taken, local = list[str](), list[str]()
         uses, here = Counter(_NAME.findall(self.rest)), Counter(_NAME.findall(text))

@@ -1,7 +1,7 @@
 """Facts of a compiled model, from its C++ text, whose names are those of the pinned Verilator.
 
-`check_assumptions` compares what the expressions find in different texts of a model: with names that another
-version of Verilator uses, a model would seem to have no registers, or no logic behind its inputs.
+`check_assumptions` compares the findings in different texts of a model. With the names of another version of
+Verilator, a model would seem to have no registers, or no logic behind its inputs.
 """
 
 import json

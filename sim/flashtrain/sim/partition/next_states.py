@@ -1,12 +1,11 @@
 """Moves the logic of a register's next state to its clock, for the sake of Verilator.
 
 Exported text has the next state of a register in an `always_comb` of its own. Verilator keeps it as state,
-and evaluates it after each edge and again whenever an input has changed, though it is needed once: at the
-next edge. As assignments to the register itself it costs no state and is evaluated once, and a register that
-keeps its value costs a test.
+and evaluates it after each edge and after each change of an input. Only the next edge needs it. Assignments
+to the register itself need no state and are evaluated once. A register that holds its value costs a test.
 
-Who reads a register stands before who writes it, as far as that is possible, and the reset is last: then
-Verilator needs no copy.
+Readers of a register stand before its writers where that is possible, and the reset is last. Verilator then
+needs no copy.
 """
 
 import re

@@ -19,18 +19,22 @@ class PlanError(FlashtrainError, ValueError):
 class Plan:
     """Names of parts are paths of submodules joined by `_`.
 
+    Options
+    -------
     parts : classes of submodules that become parts of their own
     aparts : signals and submodules that leave such a part for a part beside it
     restless : names of parts that never sleep
     prompt : kinds of parts whose state is compared after each edge, unless they have large memories
-    busy : kind: output. While the output is low after an edge, no edge changes anything before an input does
+    busy : kind: output. While the output is low after an edge, only an input can change the state
     silent : inputs of the whole that wake no part
     polled : patterns of outputs of the whole whose changes are not reported
     reports : name: outputs of the whole whose changes are reported apart from the others
     enables : kinds of parts whose edges are skipped while nothing enables a register (`edge_enable.py`)
     guards : (part, port): ports. The port matters only while one of these ports of the part is high.
-        If a port of the whole drives it, one drives its guards, or they are outputs of the part that rise
-        before what they let through. Guards of an output are outputs. Names may lack the cut's prefix
+        Names may lack the cut's prefix
+
+    Guards of an output are outputs. A port of the whole may have guards from two sources. They are ports of
+    the whole, or outputs of the part that rise before the guarded value arrives.
     """
 
     parts: tuple[type, ...]

@@ -371,7 +371,7 @@ def _joins(statement) -> bool:
 
 
 def _signals(piece: _Piece) -> tuple[list[Signal], SignalSet]:
-    """What a piece uses, in a fixed order, and what it drives."""
+    """The signals that a piece uses, in a fixed order, and those that it drives."""
     uses, drives = SignalDict(), SignalSet()
 
     def used(values: Iterable[Value]) -> None:
