@@ -126,7 +126,7 @@ TALKING = (
     ),
     Fault(
         "row-bytes-swapped",
-        "channel/bus/cycle_sequencer.py",
+        "channel/bus/bus_cycles.py",
         "(Step.ROW_MIDDLE, 8), (Step.ROW_HIGH, 16)",
         "(Step.ROW_MIDDLE, 16), (Step.ROW_HIGH, 8)",
         "two bytes of the row address change places",
@@ -134,7 +134,7 @@ TALKING = (
     ),
     Fault(
         "offline-die-programs",
-        "channel/bus/bus_controller.py",
+        "channel/bus/bus_cycles.py",
         "_FAILED = (_READY | DieStatus.FAIL | DieStatus.FAILC).value",
         "_FAILED = (_READY | DieStatus.FAIL).value",
         "all but the last of the page sets that a die is given after it was lost have been programmed",
@@ -142,9 +142,9 @@ TALKING = (
     ),
     Fault(
         "offline-die-sends-rubbish",
-        "channel/bus/bus_controller.py",
-        "self.fill_data.eq(Mux(s.pad, 0, s.dq_i))",
-        "self.fill_data.eq(s.dq_i)",
+        "channel/bus/bus_cycles.py",
+        "self.fill_data.eq(Mux(port.pad, 0, dq))",
+        "self.fill_data.eq(dq)",
         "in the place of pages that do not come any more comes what is on the pins",
         BUS,
     ),

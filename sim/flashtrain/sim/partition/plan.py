@@ -5,8 +5,8 @@ A plan belongs to a configuration: it names hardware only where the configuratio
 
 from flashtrain.rtl.channel.block_table import BlockTable
 from flashtrain.rtl.channel.bus.bus_arbiter import BusArbiter, Turnaround
-from flashtrain.rtl.channel.bus.bus_controller import BusController
-from flashtrain.rtl.channel.bus.cycle_sequencer import CycleSequencer
+from flashtrain.rtl.channel.bus.bus_controller import BusController, OperationControl
+from flashtrain.rtl.channel.bus.bus_cycles import CycleSequencer, PinDriver
 from flashtrain.rtl.channel.counters import ChannelCounters, EventCounters
 from flashtrain.rtl.channel.die_agent.die_agent import DieAgent
 from flashtrain.rtl.channel.read_buffer.page_sender import FreePages, PageSender
@@ -46,7 +46,6 @@ from flashtrain.rtl.zones.report import ZoneReport
 from flashtrain.sim.nand import SHARED_PINS
 from flashtrain.sim.nand.pin_checker import PinChecker
 from flashtrain.sim.partition.options import Plan
-from flashtrain.sim.partition.split import Apart
 from flashtrain.spec import FmsConfig
 
 
@@ -63,32 +62,20 @@ def front_end_plan(config: FmsConfig) -> Plan:
     )  # fmt: skip
 
 
-# Signals of the bus controller that are constant while a page passes.
-_BUS_OPERATION = Apart(BusController, "operation", (
-    "bus_state", "operation_done", "die", "request", "offline", "step", "next_step", "takes", "takes_named",
-    "valid", "kinds__*", "room", "granted", "sent", "op", "row", "lookup__place", "fetch__payload",
-    "fetch__valid", "beats__ready", "fill__payload", "fill__valid", "pad", "requests__*__ready",
-    "done__*",
-))  # fmt: skip
-_BUS_PINS = Apart(BusController, "pins", (
-    "selected", "cle", "ale", "we", "dqs", "re", "dq", "nand__*", "activity",
-))  # fmt: skip
-
-
 def channel_plan(config: FmsConfig) -> Plan:
     # Without a code the identity is the page's last, and `ends` is `identified`.
     ends = ("ends",) if config.code else ()
     return Plan(
         parts=(
             PageSets, SetIdentities, ProgramResults, PageSerializer, ReadLookup, ReadBuffer, PageMemory,
-            FreePages, PageSender, BusController, BusArbiter, Turnaround, CycleSequencer, BlockTable,
-            EraseBroadcast, DieAgent, HoldTimer, ChannelCounters, EventCounters, Timer, PinChecker,
+            FreePages, PageSender, BusController, OperationControl, PinDriver, BusArbiter, Turnaround,
+            CycleSequencer, BlockTable, EraseBroadcast, DieAgent, HoldTimer, ChannelCounters,
+            EventCounters, Timer, PinChecker,
         ),
-        aparts=(_BUS_OPERATION, _BUS_PINS),
         restless=("engine_counters",),
         prompt=(
             DieAgent, HoldTimer, SetIdentities, ProgramResults, ReadLookup, BusArbiter, CycleSequencer,
-            Turnaround, _BUS_OPERATION, _BUS_PINS, ReadBuffer, EventCounters,
+            Turnaround, OperationControl, PinDriver, ReadBuffer, EventCounters,
         ),
         busy={Timer: "port__running"},
         silent=("cycle",),

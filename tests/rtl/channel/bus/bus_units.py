@@ -5,7 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import Out, connect, flipped
 
 from flashtrain.rtl.channel.bus.bus_arbiter import Turnaround
-from flashtrain.rtl.channel.bus.cycle_sequencer import CycleSequencer
+from flashtrain.rtl.channel.bus.bus_cycles import CycleSequencer
 from flashtrain.spec.timing import NandTiming
 
 DIES = 3

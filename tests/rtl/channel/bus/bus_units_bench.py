@@ -5,7 +5,7 @@ import random
 import cocotb
 from cocotb.triggers import RisingEdge
 
-from flashtrain.rtl.channel.bus.cycle_sequencer import NextPhase, Step
+from flashtrain.rtl.channel.bus.bus_cycles import NextPhase, Step
 from flashtrain.sim.bench.streams import start
 from flashtrain.spec.nand import BusOp
 from tests.rtl.channel.bus.bus_units import DIES, GRANT_CYCLES, SENT_CYCLES, TIMING

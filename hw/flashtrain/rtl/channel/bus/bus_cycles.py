@@ -1,0 +1,317 @@
+"""Cycles and beats on the pins of a NAND bus: their bytes, their count, and the registers of the pins."""
+
+from functools import reduce
+from itertools import pairwise
+from operator import or_
+
+from amaranth import Cat, Module, Mux, Signal
+from amaranth.lib import enum, wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.nand import SEQUENCES, AddressCycles, BusOp, DataPhase, DieStatus, Feature
+
+
+class Step(enum.Enum, shape=3):
+    """The cycles of an operation, in their order. Columns are always 0: whole pages are transferred.
+
+    The address of a feature is in the place of the lower half of a column.
+    """
+
+    FIRST = 0
+    COLUMN_LOW = 1
+    COLUMN_HIGH = 2
+    ROW_LOW = 3
+    ROW_MIDDLE = 4
+    ROW_HIGH = 5
+    SECOND = 6
+    THIRD = 7  # the confirm after data in
+
+
+class NextPhase(enum.Enum, shape=2):
+    """The phase of an operation after a cycle."""
+
+    CYCLE = 0
+    DATA_IN = 1
+    STATUS = 2
+    END = 3
+
+
+_AFTER_LAST_CYCLE = {
+    DataPhase.NONE: NextPhase.END,
+    DataPhase.IN: NextPhase.DATA_IN,
+    DataPhase.FEATURE: NextPhase.DATA_IN,
+    DataPhase.STATUS: NextPhase.STATUS,
+}
+
+
+_COMMANDS = (Step.FIRST, Step.COLUMN_LOW, Step.SECOND, Step.THIRD)
+"""Steps that have a command, or the address of a feature."""
+
+_COPYBACK = (BusOp.COPYBACK_READ, BusOp.COPYBACK_PROGRAM)
+
+_READY = DieStatus.RDY | DieStatus.ARDY | DieStatus.BESIDE
+_FAILED = (_READY | DieStatus.FAIL | DieStatus.FAILC).value
+"""The status of a die that is offline."""
+
+
+class CycleSequencer(wiring.Component):
+    """Command and address cycles (`SEQUENCES`): the byte of each, and the step or phase behind it.
+
+    Combinational, but for commands after the first: these come a cycle after their operation.
+    DATA_OUT has no command or address cycles, and its outputs mean nothing.
+
+    Members
+    -------
+    op : In(BusOp)
+    step : In(Step)
+    row : In(24)      the row address (`Geometry.row_address`)
+    byte : Out(8)     of this cycle
+    address : Out(1)  it is an address
+    next_phase : Out(NextPhase)
+    next_step : Out(Step)   if `next_phase` is CYCLE
+
+    Parameters
+    ----------
+    copyback : also sequences copybacks
+    features : also sequences operations that set features
+    """
+
+    def __init__(self, *, copyback: bool = False, features: bool = False):
+        self.copyback = copyback
+        self.features = features
+        super().__init__({
+            "op": In(BusOp),
+            "step": In(Step),
+            "row": In(24),
+            "byte": Out(8),
+            "address": Out(1),
+            "next_phase": Out(NextPhase),
+            "next_step": Out(Step),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        commands = {step: Signal(8, name=step.name.lower()) for step in _COMMANDS}
+        row_byte = Signal(8)
+        with m.Switch(self.op):
+            for op, sequence in SEQUENCES.items():
+                if self._includes(op, sequence):
+                    with m.Case(op):
+                        self._commands(m, sequence, commands)
+        with m.Switch(self.step):
+            for step, low in ((Step.ROW_LOW, 0), (Step.ROW_MIDDLE, 8), (Step.ROW_HIGH, 16)):
+                with m.Case(step):
+                    m.d.comb += row_byte.eq(self.row[low : low + 8])
+        m.d.comb += [
+            self.byte.eq(
+                reduce(or_, (Mux(self.step == step, byte, 0) for step, byte in commands.items()), row_byte)
+            ),
+            self.address.eq((self.step.as_value() >= 1) & (self.step.as_value() <= 5)),
+        ]
+        return m
+
+    def _includes(self, op: BusOp, sequence) -> bool:
+        if op in _COPYBACK and not self.copyback:
+            return False
+        return self.features or sequence.data is not DataPhase.FEATURE
+
+    def _commands(self, m: Module, sequence, commands: dict[Step, Signal]):
+        """Command bytes and order of one operation."""
+        order = [Step.FIRST]
+        if sequence.address is AddressCycles.FEATURE:
+            order += [Step.COLUMN_LOW]
+        if sequence.address is AddressCycles.FULL:
+            order += [Step.COLUMN_LOW, Step.COLUMN_HIGH]
+        if sequence.address in (AddressCycles.ROW, AddressCycles.FULL):
+            order += [Step.ROW_LOW, Step.ROW_MIDDLE, Step.ROW_HIGH]
+        if sequence.second is not None:
+            order += [Step.SECOND]
+
+        successors = {step: (NextPhase.CYCLE, following) for step, following in pairwise(order)}
+        successors[order[-1]] = (_AFTER_LAST_CYCLE.get(sequence.data, NextPhase.END), Step.THIRD)
+        successors[Step.THIRD] = (NextPhase.END, Step.FIRST)
+        bytes_of = {Step.FIRST: sequence.first, Step.SECOND: sequence.second, Step.THIRD: sequence.third}
+        if sequence.data is DataPhase.FEATURE:
+            bytes_of[Step.COLUMN_LOW] = Feature.READ_LEVEL
+        for step, byte in commands.items():
+            domain = m.d.comb if step is Step.FIRST else m.d.sync
+            domain += byte.eq(bytes_of.get(step) or 0)
+        with m.Switch(self.step):
+            for step, (next_phase, next_step) in successors.items():
+                with m.Case(step):
+                    m.d.comb += [self.next_phase.eq(next_phase), self.next_step.eq(next_step)]
+
+
+class CountPort(wiring.Signature):
+    """A beat counter as its user sees it.
+
+    Members
+    -------
+    load : Out(1)     count anew from the next cycle on
+    length : Out      so many cycles or beats, less one
+    count : Out(1)    one of them passes in this cycle
+    ended : In(1)     it is the last
+    """
+
+    def __init__(self, most: int):
+        super().__init__({"load": Out(1), "length": Out(range(most)), "count": Out(1), "ended": In(1)})
+
+
+class BeatCounter(wiring.Component):
+    """Counts the cycles or beats of a phase down to the last.
+
+    Latency: `ended` is valid from the cycle after `load` on.
+
+    Members
+    -------
+    port : In(CountPort)
+
+    Parameters
+    ----------
+    most : the length of the longest phase
+    """
+
+    def __init__(self, most: int):
+        self.most = most
+        super().__init__({"port": In(CountPort(most))})
+
+    def elaborate(self, platform):
+        m = Module()
+        left = Signal(range(self.most))
+        with m.If(self.port.load):
+            m.d.sync += [left.eq(self.port.length), self.port.ended.eq(self.port.length == 0)]
+        with m.Elif(self.port.count):
+            m.d.sync += [left.eq(left - 1), self.port.ended.eq(left == 1)]
+        return m
+
+
+class ReceivePort(wiring.Signature):
+    """A data receiver as its user sees it.
+
+    Members
+    -------
+    start : Out(1)     a page begins: all of its beats are missing
+    receive : Out(1)   beats of the die are those of the page
+    pad : Out(1)       zeros are the missing beats
+    status : Out(1)    the next beat of the die is its status
+    timeout : Out(1)   with `status`: none has come, the die is busy
+    offline : Out(1)   the status is that of a die that is offline
+    beat : In(1)       a beat of the die is in the input registers
+    incomplete : In(1)   beats of the page are missing
+    """
+
+    def __init__(self):
+        controls = ("start", "receive", "pad", "status", "timeout", "offline")
+        super().__init__({**dict.fromkeys(controls, Out(1)), "beat": In(1), "incomplete": In(1)})
+
+
+class DataReceiver(wiring.Component):
+    """Input registers of the data pins; takes the beats of a page and a die's status from them.
+
+    Latency: 1 cycle from the pins to `fill_valid`, 2 to `status`. Throughput: one beat per cycle.
+
+    Members
+    -------
+    port : In(ReceivePort)
+    dqs_i, dq_i : In(1), In(16)   pins
+    fill_valid, fill_data : Out(1), Out(16)   beats of the page
+    status : Out(8)    the latest status; not valid before the end of its operation
+
+    Parameters
+    ----------
+    beats : of a page
+    """
+
+    def __init__(self, beats: int):
+        self.beats = beats
+        super().__init__({
+            "port": In(ReceivePort()),
+            "dqs_i": In(1),
+            "dq_i": In(16),
+            "fill_valid": Out(1),
+            "fill_data": Out(16),
+            "status": Out(8),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        port = self.port
+        dq = Signal(16)
+        missing = Signal(range(self.beats + 1))
+        m.d.sync += [port.beat.eq(self.dqs_i), dq.eq(self.dq_i)]
+        m.d.comb += [
+            self.fill_valid.eq((port.receive & port.beat) | (port.pad & port.incomplete)),
+            self.fill_data.eq(Mux(port.pad, 0, dq)),
+        ]
+        with m.If(port.start):
+            m.d.sync += [missing.eq(self.beats), port.incomplete.eq(1)]
+        with m.Elif(self.fill_valid):
+            m.d.sync += [missing.eq(missing - 1), port.incomplete.eq(missing != 1)]
+        with m.If(port.offline):
+            m.d.sync += self.status.eq(_FAILED)
+        with m.Elif(port.status):
+            m.d.sync += self.status.eq(Mux(port.timeout, 0, dq))
+        return m
+
+
+class PinControl(wiring.Signature):
+    """The output pins of a NAND bus in the next cycle.
+
+    Members
+    -------
+    die : Out           the die of the operation
+    selected : Out(1)   its chip enable
+    cle, ale, we, dqs, re : Out(1)   strobes of `NandBus`
+    byte : Out(8)       with `cle` or `ale`: the command or address
+    parameter : Out(1)  `byte` is a parameter of a feature, at both edges of DQS
+    """
+
+    def __init__(self, dies: int):
+        super().__init__({
+            "die": Out(bits_for(dies)),
+            **dict.fromkeys(("selected", "cle", "ale", "we", "dqs", "re"), Out(1)),
+            "byte": Out(8),
+            "parameter": Out(1),
+        })  # fmt: skip
+
+
+class PinDriver(wiring.Component):
+    """Output registers of a NAND bus.
+
+    Latency: 1 cycle from `control` and `beat` to the pins.
+
+    Members
+    -------
+    control : In(PinControl)
+    beat : In(16)      on `dq_o` unless there is a byte
+    ce_n, cle, ale, we, dqs_o, re, dq_o : Out   pins of `NandBus`
+    """
+
+    def __init__(self, dies: int):
+        self.dies = dies
+        super().__init__({
+            "control": In(PinControl(dies)),
+            "beat": In(16),
+            "ce_n": Out(dies, init=(1 << dies) - 1),  # pyright: ignore[reportCallIssue]
+            **dict.fromkeys(("cle", "ale", "we", "dqs_o", "re"), Out(1)),
+            "dq_o": Out(16),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        control = self.control
+        m.d.sync += [
+            self.ce_n.eq(Cat(~(control.selected & (control.die == n)) for n in range(self.dies))),
+            self.cle.eq(control.cle),
+            self.ale.eq(control.ale),
+            self.we.eq(control.we),
+            self.dqs_o.eq(control.dqs),
+            self.re.eq(control.re),
+            self.dq_o.eq(self.beat),
+        ]
+        with m.If(control.cle | control.ale):
+            m.d.sync += self.dq_o.eq(control.byte)
+        with m.Elif(control.parameter):
+            m.d.sync += self.dq_o.eq(control.byte.replicate(2))
+        return m
