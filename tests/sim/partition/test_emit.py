@@ -17,7 +17,7 @@ from flashtrain.sim.partition.emit import PartsClass, prefix_of
 from flashtrain.sim.partition.model_facts import model_facts
 from flashtrain.sim.partition.next_states import with_next_states_at_the_clock
 from flashtrain.sim.partition.options import Plan
-from flashtrain.sim.partition.split import Apart, cut
+from flashtrain.sim.partition.split import cut
 from flashtrain.sim.verilator.verilated import ModelSource, build_shared_library, verilate, verilate_all
 
 HARNESS = Path(__file__).with_name("parts_harness.cpp")
@@ -171,23 +171,20 @@ class Chain(wiring.Component):
         return m
 
 
-APART = (Apart(Gate, "held", ("held", "opened")), Apart(Pair, "second", ("total",), ("other",)))
-
-
 @pytest.fixture(
     scope="module",
-    params=[((), ()), ((Gate, Pair, Timer), ()), ((Gate, Timer, *APART), APART)],
-    ids=["now_and_then", "at_once", "apart"],
+    params=[((), ()), ((Gate, Pair, Timer), ()), ((Accumulator,), (Accumulator,))],
+    ids=["now_and_then", "at_once", "nested"],
 )
 def library(request, tmp_path_factory) -> ctypes.CDLL:
-    """Parts that are looked at now and then, parts that are at each edge, and such of which some is apart."""
+    """Parts compared now and then, parts compared after each edge, and parts within parts."""
     folder = tmp_path_factory.mktemp("parts")
-    prompt, aparts = request.param
+    prompt, nested = request.param
     plan = Plan(
-        (Gate, Pair, Store, Timer, Countdown), aparts, prompt=prompt, busy={Countdown: "running"},
+        (Gate, Pair, Store, Timer, Countdown, *nested), prompt=prompt, busy={Countdown: "running"},
         silent=("cycle",), enables=(Store,), guards={("store", "value"): ("put",)},
     )  # fmt: skip
-    parts, modules = cut(Chain(), plan.parts, "chain", plan.kept, aparts, plan.enables)
+    parts, modules = cut(Chain(), plan.parts, "chain", plan.kept, plan.enables)
     (folder / "whole.sv").write_text(export_design(Chain(), "whole").files["whole.sv"])
     for module in modules:
         (folder / f"{module.name}.sv").write_text(with_next_states_at_the_clock(module.text))

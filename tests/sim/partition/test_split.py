@@ -1,12 +1,12 @@
 """Cutting a component into parts: which there are, and what joins them."""
 
 import pytest
-from amaranth import Cat, ClockDomain, DomainRenamer, Module, Mux, Signal
+from amaranth import ClockDomain, DomainRenamer, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.lib.shared import SharedModule
-from flashtrain.sim.partition.split import Apart, Cut, CutError, bare_name, cut
+from flashtrain.sim.partition.split import Cut, CutError, cut
 
 
 class Adder(wiring.Component):
@@ -123,81 +123,6 @@ def test_a_cut_is_kept_in_a_file(tmp_path):
     whole, _modules = cut(Chain(), (Adder,), "chain")
     whole.save(tmp_path / "cut.json")
     assert Cut.load(tmp_path / "cut.json") == whole
-
-
-class Counter(wiring.Component):
-    """Counts to what it was told last."""
-
-    limit: In(8)
-    take: In(1)
-    count: Out(8)
-    full: Out(1)
-
-    def elaborate(self, platform):
-        m = Module()
-        top = Signal(8)
-        m.d.comb += self.full.eq(self.count == top)
-        with m.If(self.take):
-            m.d.sync += [top.eq(self.limit), self.count.eq(0)]
-        with m.Elif(~self.full):
-            m.d.sync += self.count.eq(self.count + 1)
-        return m
-
-
-class Counters(wiring.Component):
-    limit: In(8)
-    take: In(1)
-    total: Out(8)
-
-    def elaborate(self, platform):
-        m = Module()
-        m.submodules.one = one = Counter()
-        m.d.comb += [one.limit.eq(self.limit), one.take.eq(self.take)]
-        m.d.comb += self.total.eq(Mux(one.full, one.count, 0))
-        return m
-
-
-def test_signals_apart_are_a_part_of_their_own():
-    whole, modules = cut(Counters(), (Counter,), "top", aparts=(Apart(Counter, "limit", ("to?",)),))
-    found = wires(whole)
-    assert [part.name for part in whole.parts] == ["rest", "one_limit", "one"]
-    assert [module.name for module in modules] == ["top_rest", "top_counterlimit", "top_counter"]
-    assert found["", "limit"] == {("one_limit", "limit")}
-    assert found["", "take"] == {("one_limit", "take"), ("one", "take")}
-    ((_, port),) = [key for key in found if key[0] == "one_limit"]
-    ((to, taken),) = found["one_limit", port]
-    assert to == "one" and bare_name(port) == bare_name(taken) == "top"
-
-
-@pytest.mark.parametrize(
-    "names, message", [(("top", "best"), "drives no signal best"), (("both",), "not all that one")]
-)
-def test_what_cannot_be_apart(names, message):
-    class Both(Counter):
-        def elaborate(self, platform):
-            m = super().elaborate(platform)
-            both, others = Signal(name="both"), Signal()
-            m.d.sync += Cat(both, others).eq(self.limit)
-            return m
-
-    class Top(Counters):
-        def elaborate(self, platform):
-            m = Module()
-            m.submodules.one = Both()
-            return m
-
-    with pytest.raises(CutError, match=message):
-        cut(Top(), (Counter,), "top", aparts=(Apart(Counter, "limit", names),))
-
-
-def test_apart_of_a_class_that_is_not_there():
-    with pytest.raises(CutError, match="no part Slow"):
-        cut(Counters(), (Counter,), "top", aparts=(Apart(Slow, "limit", ()),))
-
-
-def test_submodules_apart_must_exist():
-    with pytest.raises(CutError, match="no submodule and drives no signal adder"):
-        cut(Counters(), (Counter,), "top", aparts=(Apart(Counter, "limit", ("top",), ("adder",)),))
 
 
 class Half(wiring.Component):

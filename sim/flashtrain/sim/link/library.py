@@ -102,14 +102,14 @@ def _cut_sources(
     """The cut of a component, and the folder with a file for each part."""
 
     def write(folder: Path) -> None:
-        whole, modules = cut(unit(), plan.parts, name, plan.kept, plan.aparts, plan.enables)
+        whole, modules = cut(unit(), plan.parts, name, plan.kept, plan.enables)
         plan.fit(whole, name)
         for module in modules:
             (folder / f"{module.name}.sv").write_text(for_verilator(module.text))
         whole.save(folder / "cut.json")
 
     # What else a plan says does not change the cut.
-    folder = exported(write, name, repr((config, plan.parts, plan.aparts, plan.enables, sorted(plan.kept))))
+    folder = exported(write, name, repr((config, plan.parts, plan.enables, sorted(plan.kept))))
     return Cut.load(folder / "cut.json"), folder
 
 

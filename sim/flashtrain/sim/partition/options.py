@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from flashtrain.sim.partition.split import Apart, Cut, bare_name, kind_of, kind_of_module
+from flashtrain.sim.partition.split import Cut, bare_name, kind_of, kind_of_module
 from flashtrain.spec.errors import FlashtrainError
 
 
@@ -22,13 +22,12 @@ class Plan:
     Options
     -------
     parts : classes of submodules that become parts of their own
-    aparts : signals and submodules that leave such a part for a part beside it
     restless : names of parts that never sleep
     prompt : kinds of parts whose state is compared after each edge, unless they have large memories
     busy : kind: output. While the output is low after an edge, only an input can change the state
     silent : inputs of the whole that wake no part
     polled : patterns of outputs of the whole whose changes are not reported
-    reports : name: outputs of the whole whose changes are reported apart from the others
+    reports : name: outputs of the whole whose changes have a report of their own
     enables : kinds of parts whose edges are skipped while nothing enables a register (`edge_enable.py`)
     guards : (part, port): ports. The port matters only while one of these ports of the part is high.
         Names may lack the cut's prefix
@@ -38,10 +37,9 @@ class Plan:
     """
 
     parts: tuple[type, ...]
-    aparts: tuple[Apart, ...] = ()
     restless: tuple[str, ...] = ()
-    prompt: tuple[type | Apart, ...] = ()
-    busy: Mapping[type | Apart, str] = field(default_factory=dict)
+    prompt: tuple[type, ...] = ()
+    busy: Mapping[type, str] = field(default_factory=dict)
     silent: tuple[str, ...] = ()
     polled: tuple[str, ...] = ()
     reports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -107,7 +105,7 @@ class FittedPlan:
         self.reports = reported | dict.fromkeys(polled, "")
         self.guards = dict(self._guards(plan))
 
-    def _of_kind(self, kind: type | Apart) -> list[str]:
+    def _of_kind(self, kind: type) -> list[str]:
         return self._kinds.get(kind_of(kind), [])
 
     def _match(self, option: str, found: Iterable[tuple[str, Iterable[str]]]) -> list[str]:

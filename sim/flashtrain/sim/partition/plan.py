@@ -65,6 +65,7 @@ def front_end_plan(config: FmsConfig) -> Plan:
 def channel_plan(config: FmsConfig) -> Plan:
     # Without a code the identity is the page's last, and `ends` is `identified`.
     ends = ("ends",) if config.code else ()
+    # The part of `BusController` holds its beat counter and its data receiver.
     return Plan(
         parts=(
             PageSets, SetIdentities, ProgramResults, PageSerializer, ReadLookup, ReadBuffer, PageMemory,

@@ -3,21 +3,18 @@
 Simulators evaluate a whole model at every edge. Cut at the right places, most of a design is still at most
 edges, and a part is left alone while nothing comes (`parts.h`). The parts are submodules of chosen classes
 and every `SharedModule`; what is left of the component, the logic around them, is one more part, the *rest*.
-Of a part some signals may be set *apart*, as one of their own: what seldom moves need not be evaluated with
-what always does. Wires that only join two ports lead from part to part.
+Wires that only join two ports lead from part to part.
 """
 
-import fnmatch
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from amaranth.hdl import ClockDomain, ClockSignal, Fragment, Instance, ResetSignal, Signal, Value
-from amaranth.hdl._ast import Assign, SignalDict, SignalSet, Statement, Switch
+from amaranth.hdl._ast import Assign, SignalDict, SignalSet
 from amaranth.hdl._ir import PortDirection
 from amaranth.hdl._mem import MemoryInstance
 from amaranth.hdl._xfrm import DomainLowerer
@@ -73,21 +70,9 @@ class Cut:
         return cls(tuple(Part(**part) for part in content["parts"]), tuple(wires))
 
 
-@dataclass(frozen=True)
-class Apart:
-    """What parts of a class leave to a part beside each of them: signals that they drive, and submodules
-    if they have them, by patterns of their names.
-    """
-
-    component: type
-    name: str
-    signals: tuple[str, ...]
-    submodules: tuple[str, ...] = ()
-
-
-def kind_of(part: type | Apart) -> str:
+def kind_of(part: type) -> str:
     """The name of a kind of parts, which the names of their modules end with."""
-    return part.__name__.lower() if isinstance(part, type) else kind_of(part.component) + part.name
+    return part.__name__.lower()
 
 
 def kind_of_module(name: str) -> str:
@@ -126,13 +111,10 @@ class _Piece:
 class _Surgeon:
     """Takes the parts out of an elaborated design, and keeps what joins ports."""
 
-    def __init__(
-        self, classes: tuple[type, ...], aparts: tuple[Apart, ...], enabled: tuple[type, ...]
-    ) -> None:
-        self._classes, self._aparts, self._enabled = classes, aparts, enabled
+    def __init__(self, classes: tuple[type, ...], enabled: tuple[type, ...]) -> None:
+        self._classes, self._enabled = classes, enabled
         self.parts: list[_Piece] = []
         self.joins = SignalDict()  # signal: the signal that it follows
-        self.unused = set(aparts)
 
     def operate(self, fragment: Fragment, path: tuple[str, ...], reset: Signal | None) -> None:
         """Remove the parts below `fragment`, and the statements that only join signals."""
@@ -173,18 +155,11 @@ class _Surgeon:
         clock: ClockDomain | None,
         reset: Signal | None,
     ) -> None:
-        def add(name: str, kind: type | Apart, logic: Fragment) -> None:
-            names = _port_names(component)
-            if kind in self._enabled:
-                names[add_edge_enable(logic, name)] = EDGE_ENABLE
-            self.parts.append(_Piece(name, kind_of(kind), logic, names, clock, reset))
-
-        name = "_".join(path)
-        for apart in self._aparts:
-            if isinstance(component, apart.component):
-                self.unused.discard(apart)
-                add(f"{name}_{apart.name}", apart, _taken_from(fragment, apart))
-        add(name, type(component), fragment)
+        name, kind = "_".join(path), type(component)
+        names = _port_names(component)
+        if kind in self._enabled:
+            names[add_edge_enable(fragment, name)] = EDGE_ENABLE
+        self.parts.append(_Piece(name, kind_of(kind), fragment, names, clock, reset))
 
     def source(self, signal: Value) -> Signal:
         """The signal that this one follows in the end."""
@@ -199,7 +174,6 @@ def cut(
     classes: tuple[type, ...],
     name: str,
     kept: Iterable[tuple[str, str]] = (),
-    aparts: tuple[Apart, ...] = (),
     enabled: tuple[type, ...] = (),
 ) -> tuple[Cut, list[ExportedModule]]:
     """Cut `top` at its submodules of these classes; returns the cut and the module of each part.
@@ -208,13 +182,9 @@ def cut(
     even if they lead nowhere. Parts of the classes in `enabled` get the output `EDGE_ENABLE`. Raises
     `CutError`.
     """
-    surgeon = _Surgeon(classes, aparts, enabled)
+    surgeon = _Surgeon(classes, enabled)
     whole = Fragment.get(top, None)
     surgeon.operate(whole, (), None)
-    for apart in surgeon.unused:
-        raise CutError(
-            f"{name} has no part {apart.component.__name__}, of which {apart.name!r} was to be apart"
-        )
     # A gated clock comes last: its part samples what all others have come to.
     parts = sorted(surgeon.parts, key=lambda part: part.clock is not None)
     pieces = [_Piece(REST, REST, whole, _port_names(top)), *parts]
@@ -296,57 +266,6 @@ def _renamed(module: ExportedModule, name: str) -> ExportedModule:
 
 def _port_names(component: wiring.Component) -> SignalDict:
     return SignalDict([(value, port) for port, _flow, value in leaf_ports(component)])
-
-
-def _taken_from(fragment: Fragment, apart: Apart) -> Fragment:
-    """What is apart, which `fragment` has no more."""
-    taken = Fragment()
-    missing = {*apart.signals, *apart.submodules}
-    statements, fragment.statements = fragment.statements, {}
-    for domain, whole in statements.items():
-        names = {signal.name for statement in whole for signal in statement._lhs_signals()}
-        found = {pattern: fnmatch.filter(names, pattern) for pattern in apart.signals}
-        missing -= {pattern for pattern, matching in found.items() if matching}
-        theirs, others = _divided(whole, {name for matching in found.values() for name in matching})
-        for piece, kept in ((taken, theirs), (fragment, others)):
-            if kept:
-                piece.add_statements(domain, kept)
-    for child, name, where in list(fragment.subfragments):
-        matching = {pattern for pattern in apart.submodules if fnmatch.fnmatchcase(name or "", pattern)}
-        missing -= matching
-        if matching:
-            fragment.subfragments.remove((child, name, where))
-            taken.add_subfragment(child, name, src_loc=where)
-    if missing:
-        raise CutError(
-            f"{apart.component.__name__} has no submodule and drives no signal "
-            f"{', '.join(sorted(missing))}, which was to be apart as {apart.name!r}"
-        )
-    return taken
-
-
-def _divided(
-    statements: Iterable[Statement], names: Container[str]
-) -> tuple[list[Statement], list[Statement]]:
-    """The statements in so far as they drive signals of these names, and in so far as they do not."""
-    theirs: list[Statement] = []
-    others: list[Statement] = []
-    for statement in statements:
-        if isinstance(statement, Switch):
-            divided = [_divided(inner, names) for _patterns, inner, _where in statement.cases]
-            for number, side in enumerate((theirs, others)):
-                inner: Any = [
-                    (patterns, halves[number], where)
-                    for (patterns, _, where), halves in zip(statement.cases, divided, strict=True)
-                ]
-                if any(found for _patterns, found, _where in inner):
-                    side.append(Switch(statement.test, inner, src_loc=statement.src_loc))
-            continue
-        driven = {signal.name in names for signal in statement._lhs_signals()}
-        if driven == {True, False}:
-            raise CutError(f"not all that one statement drives is apart: {statement!r}")
-        (theirs if True in driven else others).append(statement)
-    return theirs, others
 
 
 def _own_domain(part: Fragment, around: Fragment) -> ClockDomain | None:
