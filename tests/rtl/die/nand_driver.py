@@ -146,12 +146,9 @@ class NandDriver:
         longest = (4 * self.clocks("tbers") + 300_000) * PERIOD_NS
         await self.wait(self.last_we + self.clocks("twb") - self.now)
         if not self._rb_n():
-            if self.deselects_busy_dies:
-                self.deselect()
             while not self._rb_n():
                 await with_timeout(self.dut.bus__rb_n.value_change, longest, "ns")
             await RisingEdge(self.dut.clk)  # which sees it
-            self.select(self.selected)
         self.data_from = max(self.data_from, self.now + self.clocks("trr"))
         return self.now - 1 - self.last_we
 
