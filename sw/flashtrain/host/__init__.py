@@ -1,4 +1,4 @@
-"""The host's side: the interface of a device (`Link`), a driver for NumPy users, and a model without time.
+"""The host: the interface of a device (`Link`), a driver for NumPy users, and the functional model.
 
 An append and its read::
 

@@ -24,12 +24,12 @@ from .errors import DeviceHang, DeviceMismatch
 from .link import Link
 
 _FIRST_POLL, _LONGEST_POLL = 100, 1 << 20
-"""Clocks between two looks at STATE: twice as long each time, up to the longest."""
+"""Cycles between two polls of STATE: the interval doubles each time, up to the longest."""
 
 
 @dataclass(frozen=True)
 class DeviceInfo:
-    """What the registers say of the device."""
+    """The device's properties, as its registers report them."""
 
     version: int
     channels: int
@@ -77,7 +77,7 @@ class Controller:
         )
 
     def check(self) -> None:
-        """:class:`DeviceMismatch` unless it is a controller of our version and the Link's configuration."""
+        """Raise :class:`DeviceMismatch` unless the version and the Link's configuration agree."""
         identity, version = self._link.read_register(Register.ID), self._link.read_register(Register.VERSION)
         if (identity, version) != (ID_VALUE, VERSION_VALUE):
             raise DeviceMismatch(
@@ -97,8 +97,7 @@ class Controller:
                 raise DeviceMismatch(f"the device has {name} = {actual}; {config.name!r} has {expected}")
 
     def configure(self, node: NodeTable, zones: dict[int, range]) -> None:
-        """Write the streams' table, the size of the tensor buffer, and what time it is; the controller is
-        disabled."""
+        """Write the stream table, the tensor buffer's size and the time; the controller is disabled."""
         write = self._link.write_register
         memory_bytes = len(self._link.memory)
         write(Register.MEMORY_LOW, memory_bytes & 0xFFFF_FFFF)
@@ -123,17 +122,18 @@ class Controller:
         self._await(State.READY, True)
 
     def inspect_raw(self, raw: bool) -> None:
-        """While it recovers: inspect pages as the cells hold them, or no longer. No command is in flight."""
+        """Let INSPECT return pages as the cells hold them, or decoded; only during recovery, with no command
+        in flight."""
         self._link.write_register(
             Register.CONTROL, Control.ENABLE | Control.RECOVER | (Control.RAW if raw else Control(0))
         )
 
     def settle(self) -> None:
-        """Wait until no command is in flight and nothing is left to erase."""
+        """Wait until no command is in flight and every pending erase is done."""
         self._await(State.IDLE, True)
 
     def disable(self) -> None:
-        """Disable, and wait until the controller has let go of the tensor buffer."""
+        """Disable, and wait until the controller no longer accesses the tensor buffer."""
         self._link.write_register(Register.CONTROL, 0)
         self._await(State.READY, False)
 
@@ -160,14 +160,14 @@ class Controller:
         return wear
 
     def _read_long(self, address: int) -> int:
-        """A counter of 64 bits: reading the low half holds the high one."""
+        """A counter of 64 bits: a read of the low half latches the high one."""
         low = self._link.read_register(address)
         return low | self._link.read_register(address + 4) << 32
 
     def _await(self, bit: State, value: bool) -> None:
         config = self._link.config
-        # Every block may have to be erased, one zone after the other, spares one by one; ten times that, and
-        # some for the rest.
+        # Every zone and every spare may have to be erased, one after the other; the limit is ten times that
+        # time plus a constant.
         g = config.geometry
         most = 10 * config.timing.clocks("tbers") * (g.zones + g.planes * g.spare_blocks) + 10_000_000
         waited, step = 0, _FIRST_POLL

@@ -54,10 +54,10 @@ STATE_STREAMS = ("state_a", "state_b")
 
 
 class Device:
-    """A flash memory system in use. Made by :func:`open_device`.
+    """A flash memory system in use. :func:`open_device` makes one.
 
-    Methods wait for the device; those called `..._async` of a stream give a :class:`Pending` instead. Many
-    may be in flight; commands of one port to one stream are carried out as if in the order of the calls.
+    Methods wait for the device; a stream's `..._async` methods return a :class:`Pending` instead. Many
+    operations may be in flight; commands of one port to one stream take effect in the order of the calls.
     Several threads may use a device: a call waits until the calls of other threads have returned.
     """
 
@@ -89,10 +89,10 @@ class Device:
         }
         self._spares = 0  # in use since the last recovery
         self.bad_blocks: tuple[BadBlock, ...] = ()
-        """Blocks that their maker has marked as bad, as they were found when the device was enabled: not on
-        one without spare blocks, nor with `factory`."""
+        """Blocks with a factory mark, found when the device was enabled; empty without spare blocks, and
+        after `factory`."""
         self.recovered: RecoveryReport | None = None
-        """What the last :meth:`recover` found."""
+        """The report of the last :meth:`recover`."""
         if node.journal is not None:
             own = self.stream(node.journal.name, Port.HOST)
             self._journal = Journal(self._dispatcher, node, own, self._zones)
@@ -111,17 +111,19 @@ class Device:
     ) -> None:
         self.close()
 
-    # Life.
+    # Enable, recover, disable.
 
     @serialised
     def enable(self, factory: bool = False) -> None:
-        """Configure and enable the controller; all streams are empty then.
+        """Configure and enable the controller; all streams are empty afterwards.
 
-        factory: take all blocks as erased, and none as bad; else every block is erased first, which takes its
-        time: that is waited for in a node with a journal, because what is not erased yet would come back
-        after a loss of power. With spare blocks the flash is looked at before: what its maker has marked is
-        left alone, and what bad blocks keep must not be taken for something new one day.
-        :class:`DeviceHang` when the controller does not become ready.
+        factory: assume that all blocks are erased and none is bad. Otherwise the controller erases every
+        block. In a node with a journal the call waits for these erases: content that is not erased yet would
+        reappear after a loss of power.
+
+        On a device with spare blocks the driver first reads the factory marks: marked blocks are never
+        erased. New sequence numbers begin above all in the flash, so recovery cannot mistake content that a
+        bad block keeps for new content. :class:`DeviceHang` when the controller does not become ready.
         """
         if self._dispatcher.enabled:
             self.disable()
@@ -146,10 +148,10 @@ class Device:
 
     @serialised
     def recover(self) -> RecoveryReport:
-        """Enable the controller and find what non-volatile streams held when the power failed.
+        """Enable the controller, and restore the content that non-volatile streams had when the power failed.
 
-        See `recovery` for what is kept. :class:`DeviceEnabled` for an enabled controller;
-        :class:`RecoveryError` when the content cannot be made out: then the controller is disabled again, and
+        `recovery` describes what is kept. :class:`DeviceEnabled` for an enabled controller.
+        :class:`RecoveryError` when the content cannot be determined: the controller is disabled again, and
         nothing was changed.
         """
         self.begin_recovery()
@@ -163,12 +165,12 @@ class Device:
         for nsid, space in self._spaces.items():
             space.learn(recovery.zones(nsid))
         self._drop_lost(recovery)
-        with suppress(CommandError):  # what cannot be read now is told at the next refresh
+        with suppress(CommandError):  # the next refresh reports data that cannot be read now
             self._end_refresh()
         return self.recovered
 
     def _drop_lost(self, recovery: Recovery) -> None:
-        """Of zones that were found empty nothing is left; but for one whose content is in a spare zone."""
+        """Drop the content of zones found empty, except of one whose content is in a spare zone."""
         copy = None if self._journal is None else self._journal.copy
         for nsid, zones in self._zones.items():
             generations = self._generations.stream(nsid)
@@ -184,7 +186,7 @@ class Device:
 
     @serialised
     def begin_recovery(self) -> None:
-        """The beginning of :meth:`recover`: commands of recovery, and only these, can be submitted then."""
+        """The first step of :meth:`recover`: the controller then accepts only commands of recovery."""
         if self._controller.enabled:
             raise DeviceEnabled("recovery of an enabled device; expected one whose power failed, or disabled")
         self._dispatcher.abandon()
@@ -192,16 +194,16 @@ class Device:
 
     @serialised
     def disable(self) -> None:
-        """Disable the controller at once; results of commands in flight raise :class:`DeviceClosed`."""
+        """Disable the controller at once; the results of commands in flight raise :class:`DeviceClosed`."""
         self._controller.disable()
         self._dispatcher.abandon()
 
     @serialised
     def shutdown(self) -> None:
-        """Wait for all commands, and disable the controller such that :meth:`recover` finds all in order.
+        """Wait for all commands, record a clean shutdown, and disable the controller.
 
-        The zones of non-volatile streams that took more will do so again; in a node without a journal, and
-        after :meth:`disable`, :meth:`close` or a loss of power, they will be full.
+        After :meth:`recover`, zones of non-volatile streams that were not full accept appends again. They
+        are full in a node without a journal, and after :meth:`disable`, :meth:`close` or a loss of power.
         """
         self.wait()
         if self._journal is not None:
@@ -209,17 +211,17 @@ class Device:
         self.disable()
 
     def format(self) -> None:
-        """Erase everything: all streams are empty, all zones writable again."""
+        """Erase everything: all streams are empty, and all zones are writable again."""
         self.enable(factory=False)
 
     @serialised
     def refresh(self) -> RefreshReport:
-        """Write zones anew whose data are old, of the streams that do not refuse such data (`refresh`).
+        """Rewrite zones whose data are old, in the streams that do not refuse such data (`refresh`).
 
-        Blocks keep their addresses. To be called more often than half the shortest class of retention; it
-        waits for all commands first. Nothing that was acknowledged is lost if the power fails meanwhile.
-        :class:`CommandError` when a zone could be copied but not copied back: its data are in a spare zone,
-        and the next call, or recovery, goes on.
+        Blocks keep their addresses. The interval between calls must be below half the shortest retention
+        class. The call first waits for all commands. A loss of power meanwhile loses no acknowledged data.
+        :class:`CommandError` when a zone was copied to a spare zone but could not be copied back. Its data
+        stay in the spare zone, and the next call, or recovery, continues.
         """
         self.wait()
         self._end_refresh()
@@ -238,7 +240,7 @@ class Device:
     def _stream_refresh(self, table: Stream) -> StreamRefresh:
         zones, space = self._zones[table.nsid], self._spaces[table.nsid]
 
-        # The refresh resets zones whose content it has copied: handles of it stay good.
+        # The refresh resets zones whose content it has copied: handles of it stay valid.
         unchanged = DeviceGenerations(self._generations.device)
 
         def use(port: Port) -> DeviceStream:
@@ -248,7 +250,7 @@ class Device:
 
     @serialised
     def close(self) -> None:
-        """Disable the controller, not waiting for commands in flight, and close a Link that came with it."""
+        """Disable the controller without waiting for commands in flight, and close a Link that it owns."""
         try:
             if self._dispatcher.enabled:
                 self.disable()
@@ -270,7 +272,7 @@ class Device:
         return self._spares > 0 or any(channel[ChannelCounter.BLOCKS_REPLACED.name] for channel in counters)
 
     def _pointers(self) -> dict[int, dict[int, int]]:
-        """Written blocks by NSID and zone, of zones of non-volatile streams that take more."""
+        """Written blocks by NSID and zone, of zones of non-volatile streams that accept appends."""
         pointers = {}
         for table in self.node.streams:
             able = [port for port in Port if Access.APPEND in table.access(port)]
@@ -287,9 +289,9 @@ class Device:
     # Use.
 
     def stream(self, name: str, port: Port = Port.CORE) -> DeviceStream:
-        """The stream called `name` as `port` may use it; :class:`ConfigError` names the known ones.
+        """The stream called `name` with the rights of `port`; :class:`ConfigError` lists the known names.
 
-        That called `flashtrain.spec.streams.JOURNAL` is the driver's own.
+        The stream `flashtrain.spec.streams.JOURNAL` belongs to the driver.
         """
         return self._stream(DeviceStream, name, port)
 
@@ -310,11 +312,11 @@ class Device:
         port: Port = Port.CORE,
         recovered: bool = False,
     ) -> OptimizerState:
-        """State of groups of tensors that is updated on the dies, in two or more streams of equal size.
+        """The state of groups of tensors, updated on the dies, in two or more streams of equal size.
 
-        recovered: the same groups as before the power failed, whose state is there: see
-        :meth:`OptimizerState.attach`. :class:`StreamFull` when the state does not fit; :class:`ConfigError`
-        for streams that will not do.
+        recovered: attach the state that the same groups had before the loss of power
+        (:meth:`OptimizerState.attach`). :class:`StreamFull` when the state does not fit;
+        :class:`ConfigError` for unknown or unsuitable streams.
         """
         streams = list(streams)
         known = {stream.name for stream in self.node.streams}
@@ -330,14 +332,14 @@ class Device:
         return state
 
     def port(self, port: Port) -> "DevicePort":
-        """The device as one port sees it."""
+        """The device with the rights of one port."""
         return DevicePort(self, Port(port))
 
     def buffer(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray:
-        """A new array of zeros that lies in the tensor buffer: it is moved without a copy by the host.
+        """A new array of zeros in the tensor buffer: the device accesses it without a copy by the host.
 
-        It leaves the tensor buffer when the last reference to it or to a view of it is gone.
-        :class:`BufferFull` when there is no room; :class:`ArrayError` for an impossible shape or dtype.
+        Its blocks are freed with the last reference to the array and its views. :class:`BufferFull` when
+        there is no room; :class:`ArrayError` for an impossible shape or dtype.
         """
         return self._buffer.array(shape if isinstance(shape, tuple) else (shape,), dtype)
 
@@ -350,10 +352,10 @@ class Device:
 
     @serialised
     def wait(self, pendings: Iterable[Pending[Any]] | None = None) -> list[Any]:
-        """Wait for these operations and give their results; without any: for all that is in flight.
+        """Wait for these operations and return their results; None: wait for all commands in flight.
 
-        The first failure is raised when all have been waited for. :class:`ForeignPending` for an operation
-        of another device, before anything is waited for.
+        The call waits for all operations before it raises the first failure. :class:`ForeignPending` for an
+        operation of another device, before any wait.
         """
         if pendings is None:
             self._dispatcher.wait(lambda: not self._dispatcher.in_flight)
@@ -371,7 +373,7 @@ class Device:
 
     @serialised
     def submit_raw_batch(self, entries: Iterable[tuple[Port, bytes | int]]) -> list[CompletionEntry]:
-        """Submit several such entries at once, by either port; the answers in the order they came."""
+        """Submit several such entries at once, each by its port; the answers in the order of completion."""
         raw = [(Port(port), _entry_bytes(entry)) for port, entry in entries]
         for space in self._spaces.values():
             space.forget()
@@ -384,7 +386,7 @@ class Device:
                 self._generations.note_raw(entry, self.config.geometry.zone_size)
         return answers
 
-    # What is known about it.
+    # Information.
 
     @property
     def cycles(self) -> int:
@@ -393,17 +395,17 @@ class Device:
 
     @property
     def buffer_free_bytes(self) -> int:
-        """Bytes of the tensor buffer that nothing occupies."""
+        """Free bytes of the tensor buffer."""
         return self._buffer.free_blocks * self.config.geometry.page_bytes
 
     @serialised
     def info(self) -> DeviceInfo:
-        """What the device says of itself in its registers."""
+        """The device's properties, from its registers."""
         return self._controller.info()
 
     @serialised
     def counters(self) -> dict[str, int]:
-        """The centre's counters by name (`flashtrain.spec.registers.Counter`)."""
+        """The front end's counters by name (`flashtrain.spec.registers.Counter`)."""
         return self._controller.counters()
 
     @serialised
@@ -413,12 +415,12 @@ class Device:
 
     @serialised
     def zone_wear(self) -> list[int]:
-        """How often each physical zone was erased."""
+        """The number of erases of each physical zone."""
         return self._controller.zone_wear()
 
     @serialised
     def ages(self) -> dict[str, int]:
-        """How old the oldest data of each stream are, in seconds; without streams that have none."""
+        """The age of each stream's oldest data, in seconds; streams without data are left out."""
         now, ages = self._controller.time, {}
         for table in self.node.streams:
             able = [port for port in Port if table.access(port)]
@@ -429,7 +431,7 @@ class Device:
 
 
 class DevicePort:
-    """A device as one port sees it."""
+    """A device with the rights of one port."""
 
     def __init__(self, device: Device, port: Port) -> None:
         self.device = device
@@ -460,14 +462,14 @@ def open_device(
 ) -> Device:
     """Open a device and enable it, with all streams empty. Use it in a `with` statement.
 
-    - `preset`: a preset's name or a configuration; `small` when only a way to make a Link is given.
-    - `link`: an open Link (its configuration and memory count; the caller closes it), or a factory of one,
-      such as a Link's class or its name in `LINKS` (the device closes it).
-    - `node`: the streams, or their name in `flashtrain.spec.streams.NODES`; "update" has those of an
-      optimizer whose steps happen on the dies.
-    - `memory_bytes`: the tensor buffer of a Link made here; `queue_entries`: each queue.
-    - `factory`: see :meth:`Device.enable`; by default for a Link made here, whose flash is new.
-    - `recover`: :meth:`Device.recover` the content of the flash behind an open Link.
+    - `preset`: a preset's name or a configuration; `small` by default for a Link made here.
+    - `link`: an open Link, or a factory of one, such as a Link's class or its name in `LINKS`. An open Link
+      keeps its configuration and memory, and the caller closes it; the device closes a Link made here.
+    - `node`: the streams, or their name in `flashtrain.spec.streams.NODES`; "update" has the streams of an
+      optimizer whose steps run on the dies.
+    - `memory_bytes`: the size of the tensor buffer of a Link made here; `queue_entries`: of each queue.
+    - `factory`: see :meth:`Device.enable`; by default true for a Link made here, whose flash is new.
+    - `recover`: call :meth:`Device.recover` for the flash behind an open Link.
 
     :class:`ConfigError` for values out of range; :class:`DeviceMismatch` when the device has another
     configuration.

@@ -1,6 +1,6 @@
-"""Exceptions of the host: mistakes in the use of the driver, and a device that does not answer.
+"""Exceptions of the host: misuse of the driver, and a device that does not answer.
 
-Commands that the device refuses are in `command_errors`.
+Exceptions for commands that the device refuses are in `command_errors`.
 """
 
 from flashtrain.spec import FlashtrainError
@@ -11,27 +11,27 @@ class HostError(FlashtrainError):
 
 
 class RegisterError(HostError):
-    """The device refused an access to a register (AXI: SLVERR); the message has the address."""
+    """The device refused a register access (AXI: SLVERR); the message has the address."""
 
 
 class DeviceHang(HostError):
-    """The device did not do what it must within the time it has for it."""
+    """The device did not answer or change its state within the time limit."""
 
 
 class DeviceMismatch(HostError):
-    """The device behind the Link is not the one that was asked for."""
+    """The device behind the Link is not of this driver's version, or not of the requested configuration."""
 
 
 class DeviceClosed(HostError):
-    """The device was closed or disabled before this could be done."""
+    """The device was closed or disabled before the operation could finish."""
 
 
 class RecoveryError(HostError):
-    """What the flash holds cannot be recovered; nothing of it was changed."""
+    """The content of the flash cannot be recovered; recovery has changed nothing."""
 
 
 class JournalDamaged(RecoveryError):
-    """The newest record of the journal is whole, but not what was written."""
+    """The newest record of the journal has all its pages, but its content is corrupt."""
 
 
 class ForeignContent(RecoveryError):
@@ -39,11 +39,11 @@ class ForeignContent(RecoveryError):
 
 
 class DeviceEnabled(HostError):
-    """The controller is enabled; this can be done only while it is not."""
+    """The controller is enabled, and the operation is valid only while it is disabled."""
 
 
 class ArrayError(HostError, ValueError):
-    """An array, a dtype or a range of blocks cannot be stored, or does not match what is stored."""
+    """An array, a dtype or a range of blocks cannot be stored, or does not match the stored array."""
 
 
 class ForeignHandle(ArrayError):
@@ -55,23 +55,23 @@ class ForeignPending(HostError, ValueError):
 
 
 class StaleHandle(ArrayError):
-    """A handle belongs to content that was reset, formatted away, or lost with the power."""
+    """A handle belongs to content that a reset, a format or a loss of power has removed."""
 
 
 class TensorMismatch(ArrayError):
-    """Tensors do not have the number, the shapes or the dtype of those that are stored."""
+    """Tensors do not have the number, the shapes or the dtype of the stored ones."""
 
 
 class BufferFull(HostError, MemoryError):
-    """The tensor buffer has no room for this."""
+    """The tensor buffer has no free run of blocks that is long enough."""
 
 
 class StreamFull(HostError):
-    """The stream's zones have no room for this; nothing was appended."""
+    """The stream's zones have no room for the array; nothing was appended."""
 
 
 class UpdateError(HostError):
-    """Base of what stands against an optimizer step on the dies. Nothing was changed."""
+    """Base of the errors that prevent an optimizer step on the dies; the state is unchanged."""
 
 
 class StateMissing(UpdateError):
@@ -87,8 +87,8 @@ class UpdatePending(UpdateError):
 
 
 class GenerationPinned(UpdateError):
-    """Every stream that the next generation could go to is pinned."""
+    """Every stream that could hold the next generation is pinned."""
 
 
 class ForeignGeneration(UpdateError):
-    """A stream does not hold the generation that was expected: it was reset, or has another user."""
+    """A stream does not hold the expected generation: it was reset, or has another user."""

@@ -1,4 +1,4 @@
-"""`Link`: what a device looks like from the host: registers, shared memory, and a way to let it work."""
+"""`Link`: a device as the host accesses it: registers, shared memory, and a way to run it."""
 
 import time
 from abc import ABC, abstractmethod
@@ -13,30 +13,33 @@ from flashtrain.spec import ConfigError, FmsConfig
 from .errors import HostError
 
 AFTER_POWER_CYCLE = 0xDB
-"""What simulated devices fill the tensor buffer with when the power has failed, lest anybody relies on it."""
+"""Simulated devices fill the tensor buffer with this byte after a loss of power: its content is undefined."""
 
 
 class Link(ABC):
     """A way to a device: the functional model, the simulated RTL, later hardware.
 
-    The register map is `flashtrain.spec.registers`; doorbells are registers. What AXI answers with SLVERR is
-    a :class:`RegisterError` here: an address without a register, and a write without effect (of a read-only
-    register, of a setting while the controller is enabled, of a doorbell while it is not, of a value that the
-    register has no room for).
+    The register map is `flashtrain.spec.registers`; doorbells are registers. An access that AXI answers with
+    SLVERR raises :class:`RegisterError`:
+
+    - an access to an address without a register
+    - a write to a read-only register
+    - a write to a setting while the controller is enabled, or to a doorbell while it is disabled
+    - a write of a value that is out of the register's range
     """
 
     @property
     @abstractmethod
     def config(self) -> FmsConfig:
-        """What the device is built from."""
+        """The configuration that the device is built from."""
 
     @property
     @abstractmethod
     def memory(self) -> NDArray[np.uint8]:
-        """The tensor buffer, uint8[bytes], shared with the device, whose address 0 is its first byte.
+        """The tensor buffer, uint8[bytes], shared with the device; its first byte has device address 0.
 
-        Queues, reports and data all lie in it. The host writes before it rings a doorbell; the device reads
-        and writes at any time until it has answered.
+        Queues, reports and data all lie in it. The host writes before it rings a doorbell; the device may
+        read and write until it has posted the completion.
         """
 
     @abstractmethod
@@ -49,37 +52,38 @@ class Link(ABC):
 
     @abstractmethod
     def wait(self, max_cycles: int | None = None) -> bool:
-        """Let the device work until it raises its interrupt, or until nothing more can happen.
+        """Run the device until it raises its interrupt or is idle.
 
-        True: the interrupt is raised (at once, when it was raised already). False: the device has nothing
-        left to do. :class:`DeviceHang` when after `max_cycles` (None: the Link's own limit) neither is so.
+        True: the interrupt is raised; the call returns at once if it was raised before. False: the device is
+        idle. :class:`DeviceHang` if neither holds after `max_cycles` (None: the Link's own limit).
         """
 
     @abstractmethod
     def run(self, cycles: int) -> None:
-        """Let the device work for `cycles`, whatever happens; nothing to do for a Link without time."""
+        """Run the device for `cycles`, whatever it does; a Link without time does nothing."""
 
     @property
     @abstractmethod
     def cycles(self) -> int:
-        """Clocks since the Link was opened; always 0 for a Link without time."""
+        """Cycles since the Link was opened; always 0 for a Link without time."""
 
     @property
     def seconds(self) -> int:
-        """What time it is, in seconds since whenever, whether or not there is power: the host's clock."""
+        """The time in seconds since an arbitrary start; by default the host's clock, which needs no power."""
         return int(time.time())
 
     def power_cycle(self) -> None:
-        """The power fails at once and comes back.
+        """Cut the power at once, and restore it.
 
-        What the flash holds stays, all else is lost: the controller is disabled, its settings are gone, and
-        the tensor buffer's content is undefined. :class:`HostError` for a Link that cannot do that.
+        The flash keeps its content; everything else is lost: the controller is disabled, its settings are
+        reset, and the tensor buffer's content is undefined. :class:`HostError` for a Link without this
+        function.
         """
         raise HostError(f"{type(self).__name__} cannot switch the power of its device")
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the device. Further accesses are an error; closing twice is not."""
+        """Release the device. Further accesses are an error; closing twice is not."""
 
     def __enter__(self) -> Self:
         return self
@@ -94,7 +98,7 @@ class Link(ABC):
 
 
 class LinkFactory(Protocol):
-    """A maker of Links: a Link's class, or a function with these arguments."""
+    """A factory of Links: a Link's class, or a function with these arguments."""
 
     def __call__(self, config: FmsConfig, memory_bytes: int) -> Link:
         """A new device with a tensor buffer of `memory_bytes`."""
@@ -102,12 +106,12 @@ class LinkFactory(Protocol):
 
 
 LINKS: dict[str, LinkFactory] = {}
-"""Links by name. The module of a Link registers it: `functional` is there with `flashtrain.host`, and `rtl`
-when `flashtrain.sim.link.rtl_link` was imported."""
+"""Links by name. The module of a Link registers it: `flashtrain.host` has `functional`, and the import of
+`flashtrain.sim.link.rtl_link` adds `rtl`."""
 
 
 def link_of(link: object) -> Link | LinkFactory:
-    """A Link, or the maker of one, from itself or from its name; :class:`ConfigError` for anything else."""
+    """The Link or factory that `link` is or names; :class:`ConfigError` for anything else."""
     if isinstance(link, str):
         if link in LINKS:
             return LINKS[link]

@@ -1,4 +1,4 @@
-"""Does a Link behave like another one? The same random raw commands to both, and every answer compared."""
+"""Conformance of two Links: both get the same random raw commands, and every answer is compared."""
 
 from .compare import Mismatch, compare_links
 from .random_commands import RandomCommands, RawCommand

@@ -1,4 +1,4 @@
-"""Gives the same commands to two devices, and compares every answer and every byte."""
+"""Comparison of two devices: the same commands for both, and every answer and every byte compared."""
 
 from dataclasses import dataclass
 from random import Random
@@ -17,18 +17,18 @@ from .random_commands import RandomCommands, RawCommand
 from .random_updates import random_step, state_nsids
 
 _PASSES, _SECONDS = 0.2, (1, 29, 31, *(end for which in Retention for end in (which.due, which.limit)))
-"""How often time passes between two batches, and how much."""
+"""The probability that time passes between two batches, and the seconds that may pass."""
 _QUEUE_ENTRIES = 12
-"""Few, so that queues are full and wrap often."""
+"""Few entries, so that queues are often full and wrap."""
 
 
 class Mismatch(FlashtrainError):
-    """Two Links did not give the same answer; the message has the seed and the command."""
+    """Two Links gave different answers; the message has the seed and the command."""
 
 
 @dataclass
 class _Side:
-    """One device and the part of its tensor buffer that data moves through."""
+    """One device, and the part of its tensor buffer that holds the commands' data."""
 
     name: str
     device: Device
@@ -50,12 +50,13 @@ def compare_links(
     node: NodeTable = SINGLE_NODE,
     recovering: bool = False,
 ) -> dict[str, int]:
-    """Run `commands` random commands on two open Links of `config`; how often each status was answered.
+    """Run `commands` random commands on two open Links of `config`; returns the count of each status.
 
-    Completion order is free: statuses, results, ports and all data in the tensor buffer are compared after
-    each batch, in which both ports have commands in flight. recovering: from when both devices, with nothing
-    in their flash, were enabled to be recovered; pages are inspected raw, too. :class:`Mismatch` tells the
-    first difference; with the same seed it comes again.
+    Both ports have commands in flight in a batch, and the order of completion is free. After each batch the
+    statuses, results, ports and all data in the tensor buffer are compared. :class:`Mismatch` names the
+    first difference, which the same seed reproduces.
+
+    recovering: run the commands during a recovery of empty flash; pages are inspected raw, too.
     """
     random, raw = Random(seed), Random(f"{seed}/raw")
     most = 2 * _QUEUE_ENTRIES

@@ -1,10 +1,12 @@
 """Random raw commands: valid ones, ones with a fault of a known kind, and ones with bits flipped.
 
-What they ask for has one right answer, whatever order between the ports and whatever order of completion a
-device chooses: within a batch a stream belongs to one port, and every command has a piece of the tensor
-buffer of its own. Streams of optimizer state belong to the same port, and a batch has either updates or other
-appends to them, because an update finds only what was programmed before. A recovery does not end: what
-it is told is nonsense.
+Every command has exactly one right answer, for any order between the ports and any order of completion:
+
+- Within a batch a stream belongs to one port, and every command has its own piece of the tensor buffer.
+- All streams of optimizer state belong to the same port.
+- A batch has either updates or other appends to these streams: an update reads only programmed data.
+
+A recovery never ends, because its random RESTORE commands make no consistent state.
 """
 
 from collections.abc import Callable
@@ -43,12 +45,12 @@ _UPDATE_WEIGHTS: dict[Opcode, int] = {
 _APPENDS = frozenset({Opcode.ZONE_APPEND, Opcode.WRITE})
 _UPDATES = frozenset({Opcode.UPDATE, Opcode.GET_STATISTICS})
 _REACH = 4
-"""So many zones of a stream, its first and its last ones, get most of the commands."""
+"""The number of zones, the first and the last ones of a stream, that get most of the commands."""
 
 
 @dataclass(frozen=True)
 class RawCommand:
-    """A submission entry by its fields, and how it was made."""
+    """A submission entry by its fields, with the bits flipped in it and its kind of fault."""
 
     port: Port
     fields: tuple[tuple[str, int], ...]
@@ -76,8 +78,10 @@ class RawCommand:
 class RandomCommands:
     """Batches of random commands for a device of `config` with `node`.
 
-    piece_address(i): where in the tensor buffer the piece of the batch's command i begins; each has
-    `piece_blocks` blocks. memory_bytes: size of the tensor buffer; recovering: the device is.
+    - piece_address: maps a command's number in its batch to the address of its piece of the tensor buffer,
+      of `piece_blocks` blocks.
+    - memory_bytes: the size of the tensor buffer.
+    - recovering: the device is in recovery.
     """
 
     def __init__(
@@ -105,16 +109,16 @@ class RandomCommands:
 
     @staticmethod
     def piece_blocks(config: FmsConfig) -> int:
-        """Blocks that the piece of a command needs: some page sets and one more, or a report on all zones."""
+        """Blocks of a piece: two page sets of every channel and a block, or a report on all zones."""
         report = -(-report_bytes(config.geometry.zones) // config.geometry.page_bytes)
         return max(report, min(config.max_blocks, 2 * config.geometry.planes * config.geometry.channels + 1))
 
     def learn(self, nsid: int, report: list[ZoneInfo]) -> None:
-        """Take the write pointers of a stream from a report: what refused commands did not do."""
+        """Take the write pointers of a stream from a report, because refused commands did not move them."""
         self._pointers[nsid] = [zone.capacity - zone.room for zone in report]
 
     def batch(self, count: int) -> list[RawCommand]:
-        """The next `count` commands; to be submitted in this order, before any of the next batch."""
+        """The next `count` commands, in the order of submission, before any command of the next batch."""
         owners = {stream.nsid: self._owner(stream.nsid) for stream in self._node.streams}
         owners |= {nsid: owners[self._state[0]] for nsid in self._state}
         updating = self._random.random() < (0.8 if self._updates.possible else 0.2) and bool(self._state)
@@ -126,7 +130,7 @@ class RandomCommands:
         return commands
 
     def _has_one_answer(self, command: RawCommand, owners: dict[int, Port], updating: bool) -> bool:
-        """With its faults and flipped bits, too."""
+        """Whether a command has one right answer, with its faults and flipped bits."""
         s, entry = Submission, int.from_bytes(command.entry(), "little")
         opcode, nsid, source = s.opcode.get(entry), s.nsid.get(entry), s.source.get(entry)
         named = [nsid, source] if opcode in (Opcode.UPDATE, Opcode.GENERATION) else [nsid]
@@ -138,13 +142,13 @@ class RandomCommands:
             return False  # a volatile source, perhaps
         if opcode in _UPDATES and not (updating and command.port == owners[self._state[0]]):
             return False
-        # Constants are those that were set at the start.
+        # The constants are set once, at the start.
         return opcode != Opcode.SET_CONSTANTS and not (
             updating and opcode in _APPENDS and nsid in self._state
         )
 
     def _owner(self, nsid: int) -> Port:
-        """Mostly a port that may append."""
+        """The port of a stream for one batch, mostly one that may append."""
         stream = next(stream for stream in self._node.streams if stream.nsid == nsid)
         able = [port for port in Port if stream.access(port) & stream.access(port).APPEND]
         return self._random.choice(able if able and self._random.random() < 0.8 else list(Port))
@@ -171,7 +175,7 @@ class RandomCommands:
         return RawCommand(owners[nsid], tuple(fields.items()), flipped, kind)
 
     def _valid(self, opcode: Opcode, nsid: int, address: int) -> Fields:
-        """A command that is well formed, and has good chances to be carried out."""
+        """The fields of a well-formed command, which the device is likely to execute."""
         r, g = self._random, self._config.geometry
         zones = self._zones[nsid]
         near = [zone for zone in range(zones) if zone < _REACH // 2 or zone >= zones - _REACH // 2]
@@ -243,7 +247,7 @@ class RandomCommands:
         return {"psdt": 1, "address": address, "length": blocks * self._config.geometry.page_bytes}
 
     def _spoil(self, fields: Fields) -> str:
-        """Put one fault into a command; its name."""
+        """Put one fault into a command; returns the fault's name."""
         r, g = self._random, self._config.geometry
         page = g.page_bytes
         zone_bits = g.zone_size_bits
@@ -279,7 +283,7 @@ class RandomCommands:
         return f"spoilt ({name})"
 
     def _flips(self) -> int:
-        """A few bits anywhere but in the identifier and in the address, whose pieces must stay apart."""
+        """One to three bits, outside the identifier and the address: pieces must not overlap."""
         s = Submission
         spared = s.cid.put((1 << s.cid.width) - 1) | s.address.put((1 << s.address.width) - 1)
         flips = 0

@@ -1,4 +1,4 @@
-"""Random commands of optimizer steps, for the streams of a node that hold state in turn."""
+"""Random commands of optimizer steps, for the streams of a node that hold the state in turn."""
 
 from collections.abc import Sequence
 from random import Random
@@ -18,12 +18,12 @@ _OF_NEXT = frozenset({Opcode.UPDATE, Opcode.GENERATION, Opcode.STREAM_RESET})
 
 
 def state_nsids(node: NodeTable) -> tuple[int, ...]:
-    """The namespaces of a node that hold state in turn; none, or two."""
+    """The namespaces of a node that hold the state in turn; none or two."""
     return tuple(stream.nsid for stream in node.streams if stream.name in STATE_STREAMS)
 
 
 def random_step(config: FmsConfig) -> TileStep:
-    """SGD in BF16: makes something of any bits, and leaves no byte of tiles and copies undefined."""
+    """SGD in BF16, which is defined for any bits and defines every byte of tiles and copies."""
     c = SgdConstant
     values = {c.SCALE: 0.75, c.DECAY: 0.125, c.STEP: -1.5, c.MOMENTUM: 0.0}
     tile = Tile.of(config.geometry, OptimizerCode.SGD, GradientFormat.BF16, CopyFormat.BF16)
@@ -31,9 +31,10 @@ def random_step(config: FmsConfig) -> TileStep:
 
 
 class RandomUpdates:
-    """Updates and generation commands between the streams `nsids`; `pointers`: by stream and zone, kept here.
+    """Updates and generation commands between the streams `nsids`.
 
-    most_blocks: of one command.
+    - pointers: write pointers by stream and zone, which this class advances.
+    - most_blocks: the maximum of one command.
     """
 
     def __init__(
@@ -53,18 +54,18 @@ class RandomUpdates:
 
     @property
     def possible(self) -> bool:
-        """Whether a stream has a row of tiles that the other one has not."""
+        """Whether one stream has a row of tiles that the other one lacks."""
         row = self._geometry.channels * self._geometry.planes
         fills = [self._pointers[nsid] for nsid in self._nsids]
         return bool(fills) and any(abs(a - b) >= row for a, b in zip(*fills, strict=True))
 
     def likely(self, opcode: Opcode) -> int:
-        """The namespace to which such a command may mean something: the emptier is the next generation."""
+        """The likely namespace of such a command; the emptier stream is the next generation."""
         by_fill = sorted(self._nsids, key=lambda nsid: sum(self._pointers[nsid]))
         return by_fill[0] if opcode in _OF_NEXT else by_fill[-1]
 
     def fields(self, opcode: Opcode, nsid: int) -> Fields:
-        """Fields of such a command beside namespace and data; a commit when there is nothing to update."""
+        """The fields of such a command without namespace and data; a commit when no row can be updated."""
         g = self._geometry
         source = self._random.choice([other for other in self._nsids if other != nsid])
         match opcode:

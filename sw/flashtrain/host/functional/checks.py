@@ -1,4 +1,4 @@
-"""Checks 1 to 7 of `flashtrain.spec.nvme`: all that can be said of a command without looking at its zone."""
+"""Checks 1 to 7 of `flashtrain.spec.nvme`: all checks of a command that do not depend on its zone."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ _ALL_ZONES = 0x00  # reporting options
 
 @dataclass(frozen=True)
 class Checker:
-    """What the checks refer to; the tensor buffer's size in bytes."""
+    """The checks for one configuration, stream table (by NSID) and tensor-buffer size in bytes."""
 
     config: FmsConfig
     streams: dict[int, StreamSettings]
@@ -49,7 +49,7 @@ class Checker:
         return Status.SUCCESS
 
     def _inside(self, entry: SubmissionEntry, stream: StreamSettings) -> bool:
-        """Whether the zone that it names exists."""
+        """Whether the zone that the command names exists."""
         g = self.config.geometry
         if entry.opcode == Opcode.INSPECT:
             return entry.slba // g.zone_size < g.blocks
@@ -136,7 +136,7 @@ class Checker:
 
 
 def _needed(opcode: int) -> Access:
-    """The rights of which a port needs one for this command."""
+    """The rights for this command; a port needs one of them."""
     if opcode == Opcode.READ:
         return Access.READ
     if opcode in (Opcode.ZONE_MANAGEMENT_RECEIVE, Opcode.GET_STATISTICS):

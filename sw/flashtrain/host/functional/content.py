@@ -1,4 +1,4 @@
-"""One stream: its zones, their data, and which generation they are."""
+"""One stream: its zones, their data and its generation."""
 
 from flashtrain.spec import Opcode, Status, ZoneAction, ZoneState
 from flashtrain.spec.identity import RestoreAction
@@ -14,10 +14,11 @@ _CHANGE_CONTENT = frozenset(
 
 
 class StreamContent:
-    """A stream from when the controller is enabled: empty, until something is restored.
+    """A stream since the controller was enabled: empty until its zones are written or restored.
 
-    generation: how often all its zones were reset; uncommitted: it is the destination of updates, neither
-    committed nor reset since; pinned: it stays as it is.
+    - generation: the number of resets of the whole stream.
+    - uncommitted: the stream is the destination of updates, and was neither committed nor reset since.
+    - pinned: commands that would change the content are refused.
     """
 
     def __init__(self, zones: StreamZones, storage: Storage) -> None:
@@ -28,20 +29,20 @@ class StreamContent:
         self.pinned = False
 
     def reset(self) -> None:
-        """Empty all zones: a new generation."""
+        """Empty all zones, and begin a new generation."""
         self.zones.manage_all(ZoneAction.RESET)
         self.drop_empty()
         self.generation += 1
         self.uncommitted = False
 
     def drop_empty(self) -> None:
-        """Forget the data of zones that were reset."""
+        """Drop the data of zones that were reset."""
         for index, zone in enumerate(self.zones.zones):
             if not zone.written:
                 self.storage.drop(index)
 
     def condition(self, entry: SubmissionEntry, source: "StreamContent | None") -> Status:
-        """Check 8 of `flashtrain.spec.nvme`; `source` is that of an update or a commit."""
+        """Check 8 of `flashtrain.spec.nvme`; `source`: the source stream of an update or a commit."""
         resets_zones = entry.opcode == Opcode.ZONE_MANAGEMENT_SEND and entry.action == ZoneAction.RESET
         if self.pinned and (resets_zones or entry.opcode in _CHANGE_CONTENT):
             return Status.NAMESPACE_WRITE_PROTECTED

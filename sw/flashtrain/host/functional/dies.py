@@ -20,7 +20,7 @@ _WORD = (1 << 32) - 1
 
 
 class TileRow(NamedTuple):
-    """Tiles of one die of every channel: state uint8[channels, page set], copies uint8[channels, bytes]."""
+    """Tiles of one die per channel: state uint8[channels, page set], copies uint8[channels, bytes]."""
 
     state: Bytes
     copies: Bytes
@@ -28,7 +28,7 @@ class TileRow(NamedTuple):
 
 @dataclass(frozen=True)
 class _Step:
-    """What a header says, if it makes sense."""
+    """The step that a valid header describes."""
 
     constants: Constants
     tile: Tile
@@ -51,9 +51,10 @@ class _Step:
 
 
 class Dies:
-    """All dies of a device, numbered as in SET_CONSTANTS: channels side by side, then dies of a channel.
+    """All dies of a device, numbered as in SET_CONSTANTS: die * channels + channel.
 
-    A tile whose die has no header that fits stays as it is: the contract leaves that open.
+    An update leaves a tile unchanged if its die has no valid header of a fitting size; the contract leaves
+    that case undefined.
     """
 
     def __init__(self, geometry: Geometry) -> None:
@@ -62,7 +63,7 @@ class Dies:
         self.set_constants(np.zeros((self._count, geometry.page_bytes), np.uint8))
 
     def set_constants(self, pages: Bytes) -> None:
-        """A page for each die, uint8[dies, page]; resets the statistics."""
+        """Set each die's header from its page, uint8[dies, page], and reset the statistics."""
         self._headers = [page[: UpdateHeader.BYTES].tobytes() for page in pages]
         self._steps = {raw: _Step.parse(raw, self._geometry) for raw in set(self._headers)}
         self._nans = np.zeros(self._count, np.int64)
@@ -72,7 +73,7 @@ class Dies:
         self._squares = np.zeros((self._count, PARTIAL_SUMS), np.float32)
 
     def statistics(self) -> Bytes:
-        """A page of each die, uint8[dies, page]."""
+        """A page of statistics from each die, uint8[dies, page]."""
         pages = np.zeros((self._count, self._geometry.page_bytes), np.uint8)
         for die in range(self._count):
             s = UpdateStatistics
@@ -88,9 +89,10 @@ class Dies:
         return pages
 
     def update(self, die: int, state: Bytes, gradients: Bytes) -> TileRow:
-        """The step of a tile on die `die` of every channel.
+        """Compute the step of a tile on die `die` of every channel.
 
-        state: uint8[channels, page set]; gradients: uint8[channels, bytes]; copies come back as long.
+        state: uint8[channels, page set]; gradients: uint8[channels, bytes]. The copies have the shape of the
+        gradients.
         """
         channels = self._geometry.channels
         new, copies = state.copy(), np.zeros_like(gradients)
@@ -109,7 +111,7 @@ class Dies:
     def _step(
         self, step: _Step, dies: NDArray[np.int64], state: Bytes, gradients: Bytes
     ) -> tuple[Bytes, Bytes]:
-        """One tile on each of `dies`, all of which have the same header."""
+        """Compute one tile on each of `dies`, which all have the same header."""
         n, tile = step.parameters, step.tile
         words = state.view("<f4").astype(np.float32)
         g = gradients.view(_GRADIENT_DTYPES[tile.gradient_format])[:, :n]

@@ -1,4 +1,4 @@
-"""Carries out commands on the streams' content."""
+"""Executor of commands on the streams' content."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -25,7 +25,7 @@ from .zones import StreamZones, Zone
 
 
 class Answer(NamedTuple):
-    """What the completion says."""
+    """The content of a completion."""
 
     cid: int
     status: Status
@@ -33,10 +33,11 @@ class Answer(NamedTuple):
 
 
 class Executor:
-    """All streams, from when the controller is enabled: empty. `counters` has those that need no time.
+    """All streams since the controller was enabled, at first empty; `counters` has those that need no time.
 
-    recover: keep what `flash` holds, and take only what `recovering` allows until all is restored; now: what
-    time it is, in seconds; raw: whether pages are inspected as the cells hold them.
+    - recover: keep the content of `flash`, and accept only commands of recovery while `recovering` is true.
+    - now: the time in seconds.
+    - raw: whether INSPECT returns pages as the cells hold them.
     """
 
     def __init__(
@@ -77,7 +78,7 @@ class Executor:
         return tuple(self._contents[nsid].zones.zones)
 
     def answer(self, port: Port, raw: bytes) -> Answer:
-        """Check a 64-byte entry, and do what it asks for."""
+        """Check a 64-byte entry, and execute its command."""
         entry = parse(raw)
         status, result = self._checker.status(port, entry), 0
         if status is Status.SUCCESS:
@@ -121,7 +122,7 @@ class Executor:
                 return self._update(entry, content, index, source)
             case Opcode.GENERATION:
                 self._change_generation(GenerationAction(entry.action), content, source)
-        return Status.SUCCESS, 0  # a flush: everything is where it belongs
+        return Status.SUCCESS, 0  # a flush: everything is in the flash already
 
     def _append(
         self, entry: SubmissionEntry, content: StreamContent, index: int, offset: int | None

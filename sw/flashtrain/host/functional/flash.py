@@ -1,4 +1,4 @@
-"""The flash: what stays when the power fails. Sparse, so that a large device costs what was written to it."""
+"""The flash, whose content survives a loss of power. It is sparse: only written pages take memory."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -15,11 +15,11 @@ _ERASED = 0xFF
 
 
 class MarkedBlockTouched(FlashtrainError):
-    """A block was programmed or erased that its maker has marked as bad."""
+    """A program or an erase has accessed a block with a factory mark."""
 
 
 class Owner(NamedTuple):
-    """Whose the pages of a physical zone are, as their identities say: `zone` is counted device-wide."""
+    """The owner of a physical zone's pages, from their identities; `zone` counts device-wide."""
 
     nsid: int
     zone: int
@@ -29,7 +29,7 @@ class Owner(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A programmed page. Its program was interrupted: no `owner`."""
+    """A programmed page; without `owner` if its program was interrupted."""
 
     data: bytes
     owner: Owner | None
@@ -38,7 +38,7 @@ class Page(NamedTuple):
 
 @dataclass
 class PhysicalZone:
-    """Its pages in the order of LBAs; None where none was programmed."""
+    """The pages of a physical zone in the order of LBAs; None for a page that was not programmed."""
 
     pages: list[Page | None] = field(default_factory=list)
 
@@ -51,13 +51,17 @@ class PhysicalZone:
 
 
 class Flash:
-    """The blocks of a device: those of one number on all planes are a physical zone, or the last ones spares.
+    """The blocks of a device: the blocks of one number on all planes form a physical zone or are spares.
 
-    A *column* of a zone is the block of one plane: the pages whose offset has this remainder by the
-    superpage. bad: blocks, by number and column, that cannot be erased; marked: those that are bad from the
-    factory, the row of the page with the mark, and whether that is all over the page; randomizer: what was
-    never programmed is read as its key says (`spec.randomizer`); coded: a page with nothing but a byte of
-    zeros is read as erased, and where all are zeros none is corrected.
+    A *column* of a zone is its block on one plane. A page belongs to the column that is the remainder of its
+    offset by the superpage.
+
+    - bad: blocks, by number and column, whose erases fail.
+    - marked: blocks with a factory mark, by number and column, with the row of the marked page; and whether
+      the mark fills the page or one byte.
+    - randomizer: an unprogrammed page is read as ones XOR its key (`spec.randomizer`).
+    - coded: the code reads a page with a single byte of zeros as erased, and corrects nothing in a page of
+      zeros.
     """
 
     def __init__(self, geometry: Geometry, randomizer: bool = False, coded: bool = False) -> None:
@@ -70,7 +74,7 @@ class Flash:
         self.marked: dict[tuple[int, int], tuple[int, bool]] = {}
 
     def erase(self, zone: int, but: set[int]) -> set[int]:
-        """All columns of a zone but these; which ones have failed, and keep what they hold."""
+        """Erase all columns of a zone except `but`; returns those that fail and keep their content."""
         for block, column in self.marked:
             if block == zone and column not in but:
                 self._touch(block, column)
@@ -89,7 +93,7 @@ class Flash:
             raise MarkedBlockTouched(f"block {block} of column {column}")
 
     def erase_block(self, block: int, column: int) -> bool:
-        """One column; whether that has passed."""
+        """Erase one column; returns whether the erase passed."""
         self._touch(block, column)
         if (block, column) in self.bad:
             return False
@@ -99,7 +103,7 @@ class Flash:
         return True
 
     def inspect(self, zone: int, offset: int, raw: bool = False) -> NDArray[np.uint8]:
-        """A page with its identity in the place of its last bytes; raw: as the cells hold them."""
+        """A page with its identity in place of its last bytes; raw: as the cells hold it."""
         identity = slice(self.geometry.page_bytes - PageIdentity.BYTES, None)
         place, page = self.geometry.place(offset), self.zones[zone].page(offset)
         key = self._key(place.row, place.plane)
@@ -122,7 +126,7 @@ class Flash:
         return whole ^ key if raw else whole
 
     def _key(self, row: int, plane: int) -> NDArray[np.uint8]:
-        """Of a page as it is inspected."""
+        """The key of a page, in the layout of an inspected page."""
         if (row, plane) not in self._keys:
             data = np.zeros(self.geometry.page_bytes, np.uint8)
             if self.randomizer:

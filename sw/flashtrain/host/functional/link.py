@@ -38,11 +38,10 @@ _HEADS = {cq_head_doorbell(port): port for port in Port}
 
 
 class FunctionalLink(Link):
-    """A device without time: a doorbell's commands are done when its write returns, in their order.
+    """A device without time: a doorbell write executes its commands, in their order, before it returns.
 
-    What was appended is in the flash at once, volatile or not. Counters that need time or dies read as 0. A
-    queue that does not lie in the tensor buffer is a fatal fault (`State.FATAL`) when the controller is
-    enabled.
+    Appended data are in the flash at once, volatile or not. Counters that need time or dies read as 0. If a
+    queue does not lie in the tensor buffer, the enable of the controller is a fatal fault (`State.FATAL`).
     """
 
     def __init__(self, config: FmsConfig, memory_bytes: int = DEFAULT_MEMORY_BYTES) -> None:
@@ -74,11 +73,11 @@ class FunctionalLink(Link):
 
     @property
     def seconds(self) -> int:
-        """Those that were passed by :meth:`pass_time`."""
+        """The seconds that :meth:`pass_time` has added."""
         return int(self._seconds)
 
     def pass_time(self, seconds: float) -> None:
-        """What is programmed gets so much older."""
+        """Advance the time: programmed data age by `seconds`."""
         before = self.seconds
         self._seconds += seconds
         now = self._registers[Register.TIME] + self.seconds - before
@@ -88,7 +87,7 @@ class FunctionalLink(Link):
         return bool(self._interrupts & self._registers[Register.INTERRUPT_MASK])
 
     def run(self, cycles: int) -> None:
-        """Nothing: whatever could be done was done."""
+        """Do nothing: all possible work is done already."""
 
     def power_cycle(self) -> None:
         self._require_open()
@@ -98,16 +97,16 @@ class FunctionalLink(Link):
         self._memory[:] = AFTER_POWER_CYCLE
 
     def break_block(self, channel: int, die: int, plane: int, block: int) -> None:
-        """From now on erases of this block fail, and leave what it holds."""
+        """Make all further erases of this block fail; the block keeps its content."""
         column = self._config.geometry.lba(Place(0, 0, die, plane, channel))
         self._flash.bad.add((block, column))
 
     def mark_block(
         self, channel: int, die: int, plane: int, block: int, page: int = 0, whole: bool = True
     ) -> None:
-        """This block is bad from the factory: marked in its first or last page, in all of that or in a byte.
+        """Put a factory mark on this block: in its first or last page, in the whole page or in one byte.
 
-        Its program or erase is a :class:`MarkedBlockTouched`. To be called before anything is in the flash.
+        A program or an erase of it raises :class:`MarkedBlockTouched`. The flash must be empty.
         """
         g = self._config.geometry
         require(page in marked_pages(g.pages), "page", page, f"one of {marked_pages(g.pages)}")
@@ -226,7 +225,7 @@ class FunctionalLink(Link):
             self._work()
 
     def _work(self) -> None:
-        """One command of each port in turn, while a port has one and a place for its completion."""
+        """Execute one command of each port in turn, while a port has one and room for its completion."""
         busy = True
         while busy:
             busy = False

@@ -1,4 +1,4 @@
-"""The controller's tables of physical zones and their blocks. They do not outlast the controller's enable."""
+"""The controller's tables of physical zones and their blocks, which each enable of the controller clears."""
 
 from flashtrain.spec.identity import MOST_WEAR
 
@@ -6,10 +6,10 @@ from .flash import Flash, Page
 
 
 class PhysicalZones:
-    """Which physical zones are free, how often each was erased, and the number of the next allocation.
+    """The free physical zones, the erase count of each, and the sequence number of the next allocation.
 
-    After an enable that keeps the content none is free, until it is restored that nobody needs it. A block
-    that fails to erase is replaced by a spare; without one its zone is never free again.
+    After an enable that keeps the content no zone is free until a restore releases it. A spare replaces a
+    block whose erase fails; without a spare its zone is never free again.
     """
 
     def __init__(self, flash: Flash, keep: bool) -> None:
@@ -30,26 +30,26 @@ class PhysicalZones:
         return not self._free
 
     def take(self) -> int:
-        """The least worn of the free zones."""
+        """Allocate the free zone with the fewest erases."""
         zone = min(self._free, key=lambda zone: (self.wear[zone], zone))
         self._free.remove(zone)
         self.sequence += 1
         return zone
 
     def use(self, zone: int, wear: int) -> None:
-        """It is restored what is on it."""
+        """Restore a zone as used, with its erase count."""
         if zone in self._geometry.spares:
             return
         self.wear[zone] = wear
         self._free.discard(zone)
 
     def use_spare(self, zone: int, column: int, block: int) -> None:
-        """A spare lies in a column of the zone."""
+        """Put spare `block` in the place of a column of the zone."""
         self._replaced[zone, column] = block
         self._in_use.add((block, column))
 
     def release(self, zone: int) -> None:
-        """Nobody needs it any more: erase it."""
+        """Erase a zone or a spare that is no longer in use, and free it."""
         if zone in self._geometry.spares:
             self._erase_spares(zone)
         elif self._erase(zone):
@@ -63,13 +63,13 @@ class PhysicalZones:
         self.flash.program(self.block_of(zone, offset), offset, page)
 
     def block_of(self, zone: int, offset: int) -> int:
-        """The block, which is that of a zone or a spare, that a page of a zone lies in."""
+        """The block that holds a page of a zone: the zone's own or a spare."""
         if not self._replaced:
             return zone
         return self._replaced.get((zone, offset % self._geometry.superpage), zone)
 
     def _erase(self, zone: int) -> bool:
-        """Whether all of it could be erased, with the help of spares."""
+        """Erase a zone, with spares for blocks that fail; returns whether every column is erased."""
         spares = {column: block for (of, column), block in self._replaced.items() if of == zone}
         failed = self.flash.erase(zone, but=set(spares))
         failed |= {column for column, block in spares.items() if not self.flash.erase_block(block, column)}
@@ -85,7 +85,7 @@ class PhysicalZones:
         return False
 
     def _erase_spares(self, block: int) -> None:
-        """Those of this number that are not in use; one that fails never will be."""
+        """Erase the spares of this number that are not in use; one that fails is never used."""
         for column in range(self._geometry.superpage):
             if (block, column) in self._in_use:
                 continue

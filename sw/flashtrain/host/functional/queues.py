@@ -1,4 +1,4 @@
-"""The controller's side of a port's queues: entries out of memory, completions into it."""
+"""The controller's side of a port's queues: it fetches entries from memory, and posts completions to it."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from .registers import RegisterFile
 
 
 class PortQueues:
-    """Both queues of `port`, from when the controller is enabled. `tail` and `head` are the doorbells."""
+    """Both queues of `port` since the controller was enabled. `tail` and `head` are the doorbells."""
 
     def __init__(self, port: Port, registers: RegisterFile, memory: NDArray[np.uint8]) -> None:
         def setting(which: PortRegister) -> int:
@@ -28,17 +28,17 @@ class PortQueues:
 
     @property
     def pending(self) -> bool:
-        """There is an entry to fetch."""
+        """Whether an entry can be fetched."""
         return self._sq_head != self.tail
 
     @property
     def room(self) -> bool:
-        """There is a place for a completion."""
+        """Whether a completion can be posted."""
         return (self._cq_tail + 1) % self.cq_size != self.head
 
     @property
     def inside_memory(self) -> bool:
-        """Both queues lie in the tensor buffer."""
+        """Whether both queues lie in the tensor buffer."""
         ends = (
             self._sq_base + self.sq_size * Submission.BYTES,
             self._cq_base + self.cq_size * Completion.BYTES,

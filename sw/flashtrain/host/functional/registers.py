@@ -1,4 +1,4 @@
-"""The registers that hold what was written to them, and those that never change."""
+"""The registers that hold a written value, and the constant ones."""
 
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ class Setting(NamedTuple):
 
 
 class RegisterFile:
-    """Settings and constants by address; :class:`RegisterError` for what AXI would answer with SLVERR."""
+    """Settings and constants by address; :class:`RegisterError` where AXI would answer with SLVERR."""
 
     def __init__(self, config: FmsConfig) -> None:
         self._settings = _settings(config)

@@ -7,7 +7,7 @@ from .zones import StreamZones, Zone
 
 
 def zone_report(stream: StreamZones, first: int, room: int, partial: bool, geometry: Geometry) -> bytes:
-    """The report on the zones of a stream from zone `first` on, as much of it as `room` bytes hold."""
+    """The report on the zones of a stream from zone `first` on, cut to `room` bytes."""
     zones = stream.zones
     count = min(len(zones) - first, (room - ReportHeader.BYTES) // ZoneDescriptor.BYTES)
     total = count if partial else len(zones) - first

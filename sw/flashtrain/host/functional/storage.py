@@ -1,4 +1,4 @@
-"""Where the zones of one stream lie in the flash."""
+"""The mapping of one stream's zones to the flash."""
 
 from dataclasses import dataclass
 
@@ -13,14 +13,14 @@ from .physical import PhysicalZones
 
 @dataclass(frozen=True)
 class Mapping:
-    """The physical zone of a logical one, and what the identities of its pages must be."""
+    """The physical zone of a logical one, and the owner that the identities of its pages must name."""
 
     physical: int
     owner: Owner
 
 
 class Storage:
-    """The pages of stream `nsid`, whose zones are `first_zone` and following of the device's logical ones."""
+    """The pages of stream `nsid`, whose zones begin at the device's logical zone `first_zone`."""
 
     def __init__(self, page_bytes: int, nsid: int, first_zone: int, physical: PhysicalZones) -> None:
         self._page_bytes = page_bytes
@@ -30,14 +30,14 @@ class Storage:
         self._zones: dict[int, Mapping] = {}
 
     def append(self, zone: int, offset: int, data: NDArray[np.uint8], generation: int) -> None:
-        """Program whole pages of `zone` from its page `offset` on, which has none there."""
+        """Program whole pages of `zone` from its page `offset` on; these pages are empty before."""
         pages = data.reshape(-1, self._page_bytes)
         self._program(zone, offset, pages, generation, [False] * len(pages), updated=False)
 
     def append_tiles(
         self, zone: int, offset: int, data: NDArray[np.uint8], generation: int, damaged: list[bool]
     ) -> None:
-        """The same by an update: pages that are `damaged` have no identity."""
+        """As :meth:`append`, for the result of an update: `damaged` pages get no identity."""
         self._program(zone, offset, data.reshape(-1, self._page_bytes), generation, damaged, updated=True)
 
     def _program(
@@ -58,7 +58,7 @@ class Storage:
             self._physical.program(mapping.physical, number, Page(page.tobytes(), owner, updated))
 
     def read(self, zone: int, offset: int, count: int) -> list[NDArray[np.uint8] | None]:
-        """`count` pages of `zone` from its page `offset` on; None where there is not the right one."""
+        """`count` pages of `zone` from its page `offset` on; None for a page without the zone's owner."""
         mapping = self._zones[zone]
         pages = (self._physical.page(mapping.physical, number) for number in range(offset, offset + count))
         return [
@@ -67,13 +67,13 @@ class Storage:
         ]
 
     def restore(self, zone: int, generation: int, physical: int, sequence: int, wear: int) -> None:
-        """`zone` lies on zone `physical`."""
+        """Map `zone` to zone `physical`."""
         generation %= GENERATION_LIMIT
         owner = Owner(self._nsid, self._first_zone + zone, generation, sequence, wear)
         self._zones[zone] = Mapping(physical, owner)
 
     def drop(self, zone: int) -> None:
-        """Nobody needs `zone` any more."""
+        """Release the physical zone of `zone`, if it has one."""
         mapping = self._zones.pop(zone, None)
         if mapping is not None:
             self._physical.release(mapping.physical)

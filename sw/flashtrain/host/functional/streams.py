@@ -14,8 +14,11 @@ _RETENTIONS = frozenset(Retention)
 
 @dataclass(frozen=True)
 class StreamSettings:
-    """One valid stream: its number of zones, what each port may do, its first zone in the device, and after
-    how many seconds its data are due and refused (None: never).
+    """One valid stream.
+
+    - zones, first: the number of its zones, and its first zone in the device.
+    - access: the rights of each port.
+    - due, limit: the ages in seconds at which data are due, and at which they are refused; None: never.
     """
 
     zones: int
@@ -26,7 +29,7 @@ class StreamSettings:
 
 
 def stream_table(registers: RegisterFile, geometry: Geometry) -> dict[int, StreamSettings]:
-    """The valid streams by NSID: those that lie within the device and have a codec that exists."""
+    """The valid streams by NSID: a valid stream lies within the device and has an existing codec."""
     table = {}
     for nsid in range(1, MAX_STREAMS + 1):
         extent = registers[stream_register(nsid, StreamRegister.ZONES)]

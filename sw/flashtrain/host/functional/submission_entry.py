@@ -11,7 +11,7 @@ _MOVE_PAGES_OF_DIES = frozenset({Opcode.SET_CONSTANTS, Opcode.GET_STATISTICS})
 
 
 class SubmissionEntry(NamedTuple):
-    """A 64-byte entry taken apart, unchecked. Numbers of blocks and bytes are true ones, not less one."""
+    """The fields of a 64-byte entry, unchecked. Numbers of blocks and bytes are true ones, not less one."""
 
     opcode: int
     fuse: int
@@ -45,12 +45,12 @@ class SubmissionEntry(NamedTuple):
 
     @property
     def moves_blocks(self) -> bool:
-        """Its data are logical blocks, as many as it says."""
+        """The command transfers `blocks` logical blocks."""
         return self.opcode in _MOVE_DATA_OF_ZONE or self.opcode == Opcode.INSPECT or self.serves_dies
 
     @property
     def serves_dies(self) -> bool:
-        """Its blocks are one for each die."""
+        """The command transfers one block for each die."""
         return self.opcode in _MOVE_PAGES_OF_DIES
 
     @property
@@ -59,12 +59,12 @@ class SubmissionEntry(NamedTuple):
 
     @property
     def names_zone(self) -> bool:
-        """SLBA has to lie in a zone of the namespace."""
+        """SLBA must lie in a zone of the namespace."""
         return self.opcode in _MOVE_DATA_OF_ZONE or self.manages_zone
 
     @property
     def recovers(self) -> bool:
-        """It is a command of recovery, for which the host needs no right to the stream."""
+        """The command is one of recovery, which needs no right to the stream."""
         return self.opcode in (Opcode.INSPECT, Opcode.RESTORE)
 
     @property
@@ -81,7 +81,7 @@ class SubmissionEntry(NamedTuple):
 
     @property
     def manages_zone(self) -> bool:
-        """It is zone management that names one zone."""
+        """The command is zone management of one zone."""
         if self.opcode == Opcode.ZONE_MANAGEMENT_SEND:
             return not self.select_all
         return self.opcode in (Opcode.ZONE_MANAGEMENT_RECEIVE, Opcode.ZONE_RETIRE)

@@ -23,21 +23,22 @@ _TIMES = 1 << ZoneDescriptor.time.width
 
 @dataclass
 class Zone:
-    """`written`: blocks below the write pointer, from the zone's start; `time`: of the first of them."""
+    """One zone. written: blocks from its start to its write pointer; time: of the first append."""
 
     state: ZoneState = ZoneState.EMPTY
     written: int = 0
     time: int = 0
 
     def is_old(self, now: int, age: int | None) -> bool:
-        """Whether it has data of this age at least (None: none is). Those from the future are fresh."""
+        """Whether the zone has data of at least this age (None: never); data from the future are fresh."""
         return age is not None and self.written > 0 and (now - self.time - age) % _TIMES < _TIMES // 2
 
 
 class StreamZones:
-    """All zones of a stream. Methods give the status; whatever is not success has changed nothing.
+    """All zones of a stream. Methods return the status; a call that does not succeed changes nothing.
 
-    now: seconds, by register TIME; exhausted: whether there is no physical zone for another one.
+    - now: the time in seconds, by register TIME.
+    - exhausted: whether no physical zone is free for another logical one.
     """
 
     def __init__(
@@ -54,14 +55,14 @@ class StreamZones:
         self.zones = [Zone() for _ in range(settings.zones)]
 
     def append(self, index: int, offset: int | None, blocks: int) -> Status:
-        """Take `blocks` more; at `offset` from the zone's start (a write), or wherever (None, an append)."""
+        """Add `blocks` to a zone, at `offset` from its start (write) or at its pointer (None: append)."""
         zone = self.zones[index]
         if status := self._refuses(zone, offset is None or offset == zone.written, blocks):
             return status
         return self._take(zone, blocks)
 
     def update(self, index: int, rows: int, source: Zone, source_expired: bool) -> Status:
-        """Take `rows` of tiles on all channels, made from as many at the same place of `source`."""
+        """Add `rows` of tiles on all channels, updated from the tiles at the same place of `source`."""
         zone, row = self.zones[index], self._config.geometry.channels * self._config.geometry.planes
         blocks = rows * row
         if status := self._refuses(zone, zone.written % row == 0, blocks):
@@ -75,7 +76,7 @@ class StreamZones:
         return self._take(zone, blocks)
 
     def _refuses(self, zone: Zone, well_placed: bool, blocks: int) -> Status:
-        """Why `zone` does not take `blocks` more, or success."""
+        """The reason why `zone` refuses `blocks` more, or success."""
         if zone.state in _REFUSES_DATA:
             return _REFUSES_DATA[zone.state]
         if not well_placed:
@@ -107,11 +108,11 @@ class StreamZones:
         return Status.DATA_EXPIRED if self.expired(index) else Status.SUCCESS
 
     def expired(self, index: int) -> bool:
-        """Its data are past the stream's class of retention, and to be refused."""
+        """Whether the zone's data are past the stream's retention class, so that reads are refused."""
         return self.zones[index].is_old(self._now(), self._settings.limit)
 
     def due(self, index: int) -> bool:
-        """To be told in a report: somebody should save its data, and reset it."""
+        """Whether a report recommends a reset of the zone, after its data are saved."""
         zone = self.zones[index]
         return zone.state not in RETIRED and zone.is_old(self._now(), self._settings.due)
 
@@ -144,7 +145,7 @@ class StreamZones:
         return Status.SUCCESS
 
     def restore(self, index: int, state: ZoneState, written: int, time: int) -> Status:
-        """The zone as it was before the power failed."""
+        """Restore a zone as it was before the power failed."""
         if self.zones[index].state is not ZoneState.EMPTY:
             return Status.INVALID_ZONE_TRANSITION
         if written > self._config.geometry.zone_capacity:

@@ -1,1 +1,1 @@
-"""The tensor buffer as the driver uses it, and arrays on their way through it."""
+"""The driver's allocation of the tensor buffer, and conversions of the arrays in it."""

@@ -1,4 +1,4 @@
-"""Checks and conversions of NumPy arrays on their way to blocks and back."""
+"""Checks of NumPy arrays, and conversions between arrays and blocks."""
 
 from math import prod
 
@@ -9,7 +9,7 @@ from flashtrain.host.errors import ArrayError
 
 
 def element_type(dtype: DTypeLike) -> np.dtype:
-    """`dtype` as a NumPy type of fixed size; :class:`ArrayError` for what has no bytes of its own."""
+    """`dtype` as a NumPy type of fixed size; :class:`ArrayError` for a type without bytes of its own."""
     try:
         kind = np.dtype(dtype)
     except TypeError as error:
@@ -32,7 +32,7 @@ def blocks_of(nbytes: int, block_bytes: int) -> int:
 
 
 def storable(array: object) -> NDArray:
-    """`array` as an array that has bytes to store; :class:`ArrayError` names what it is instead."""
+    """`array` as an array with bytes to store; the :class:`ArrayError` names its actual type or shape."""
     if not isinstance(array, np.ndarray | np.generic):
         raise ArrayError(f"{type(array).__name__} is not a NumPy array")
     element_type(array.dtype)
@@ -42,8 +42,8 @@ def storable(array: object) -> NDArray:
 
 
 def contiguous(array: NDArray) -> NDArray:
-    """The array in C order; the same one if it is so already."""
-    # ascontiguousarray makes one dimension of none.
+    """The array in C order; the same array if it has that order already."""
+    # ascontiguousarray turns zero dimensions into one.
     return np.ascontiguousarray(array).reshape(array.shape)
 
 

@@ -22,19 +22,19 @@ class Region:
 
 
 class BlockAllocator:
-    """First-fit allocation of runs of the blocks `first` to `first + count - 1`."""
+    """First-fit allocator of runs of the blocks `first` to `first + count - 1`."""
 
     def __init__(self, first: int, count: int) -> None:
         self._free = [(first, count)] if count else []  # (start, length), by start; never adjacent
 
     @property
     def free(self) -> int:
-        """Blocks that are free."""
+        """Number of free blocks."""
         return sum(length for _, length in self._free)
 
     @property
     def largest(self) -> int:
-        """Blocks of the longest free run."""
+        """Number of blocks of the longest free run."""
         return max((length for _, length in self._free), default=0)
 
     def take(self, count: int) -> int | None:
@@ -46,7 +46,7 @@ class BlockAllocator:
         return None
 
     def give_back(self, start: int, count: int) -> None:
-        """Free a run that :meth:`take` gave, and join it with its free neighbours."""
+        """Free a run from :meth:`take`, and join it with its free neighbours."""
         insort(self._free, (start, count))
         i = self._free.index((start, count))
         if i + 1 < len(self._free) and start + count == self._free[i + 1][0]:
@@ -65,9 +65,9 @@ class TensorBuffer:
         first = -(-start // block_bytes)
         self.blocks = len(memory) // block_bytes - first
         self._allocator = BlockAllocator(first, self.blocks)
-        # Arrays leave the tensor buffer in whatever thread drops the last reference to them.
+        # An array's blocks are freed in the thread that drops the last reference to it.
         self._lock = RLock()
-        self._exact: dict[int, int] = {}  # address of each array of ours -> its bytes without padding
+        self._exact: dict[int, int] = {}  # address of each array from `array` -> its bytes without padding
 
     @property
     def free_blocks(self) -> int:
@@ -95,14 +95,14 @@ class TensorBuffer:
         )
 
     def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray:
-        """An array of zeros in the tensor buffer, which it leaves when the last view of it is gone."""
+        """An array of zeros in the tensor buffer; its blocks are freed with the last view of it."""
         kind = element_type(dtype)
         nbytes = nbytes_of(shape, kind)
         region = self.take(blocks_of(nbytes, self.block_bytes))
         if region is None:
             raise self.full(blocks_of(nbytes, self.block_bytes))
         self.view(region)[:] = 0
-        # Every view of an array made from a memoryview keeps that very array alive: its end is the region's.
+        # Every view of an array from a memoryview keeps that array alive, so its end frees the region.
         owner = np.frombuffer(self.view(region)[:nbytes].data, np.uint8)
         self._exact[region.address] = nbytes
         weakref.finalize(owner, self._release, region)
@@ -113,9 +113,9 @@ class TensorBuffer:
         self.give_back(region)
 
     def address_of(self, array: NDArray) -> int | None:
-        """The address of an array that the device can use where it is, else None.
+        """The address of an array that the device can access in place; None if it cannot.
 
-        It can if the array is contiguous, starts at a block, and ends at one or is a whole array of
+        Such an array is contiguous and starts at a block. It also ends at a block, or is a whole array from
         :meth:`array`, whose padding is zeros.
         """
         if not array.flags.c_contiguous:

@@ -1,4 +1,4 @@
-"""Exceptions for commands that the device refused or could not carry out: one class per status."""
+"""Exceptions for commands that the device refused or failed to execute: one class per status."""
 
 from flashtrain.spec import FlashtrainError, Port, Status
 
@@ -8,8 +8,8 @@ from .entries import Command
 class CommandError(FlashtrainError):
     """The device answered a command with a status other than success.
 
-    status: the NVMe status (a `Status`, or a number that the contract does not have); command: what was
-    asked; port, stream: by whom and of which stream.
+    - status: the NVMe status; a `Status`, or a number that the contract does not define.
+    - command: the command, which `port` submitted to `stream`.
     """
 
     def __init__(self, status: int, command: Command, port: Port, stream: str) -> None:
@@ -55,7 +55,7 @@ class ZoneFull(CommandError):
 
 
 class ZoneReadOnly(CommandError):
-    """The zone was retired to read-only, by a command or because a program has failed."""
+    """The zone was retired to read-only, by a command or after a failed program."""
 
 
 class ZoneOffline(CommandError):
@@ -67,7 +67,7 @@ class InvalidWrite(CommandError):
 
 
 class TooManyZones(CommandError):
-    """The stream has as many zones open or active as it may."""
+    """The stream already has the maximum number of open or active zones."""
 
 
 class InvalidZoneTransition(CommandError):
@@ -79,11 +79,11 @@ class UnwrittenBlock(CommandError):
 
 
 class StreamPinned(CommandError):
-    """The stream is pinned: its content stays as it is until it is released."""
+    """The stream is pinned: its content cannot change until it is released."""
 
 
 class StreamUncommitted(CommandError):
-    """The stream is the destination of updates that were neither committed nor dropped by a reset."""
+    """The stream is the destination of updates that were neither committed nor reset."""
 
 
 class MediaError(CommandError):
@@ -91,7 +91,7 @@ class MediaError(CommandError):
 
 
 class DataExpired(MediaError):
-    """The data are past their stream's class of retention, and it refuses such data."""
+    """The data are past their stream's retention class, and the stream refuses such data."""
 
 
 class StateLost(MediaError):
@@ -132,5 +132,5 @@ _CLASSES: dict[int, type[CommandError]] = {
 
 
 def command_error(status: int, command: Command, port: Port, stream: str) -> CommandError:
-    """The exception for `status`; a plain :class:`CommandError` where it has no class of its own."""
+    """The exception for `status`; a plain :class:`CommandError` if the status has no class of its own."""
     return _CLASSES.get(status, CommandError)(status, command, port, stream)

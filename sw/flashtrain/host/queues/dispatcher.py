@@ -1,4 +1,4 @@
-"""The dispatcher: requests go to the queues of their ports, completions come back to their requests."""
+"""The dispatcher: it puts requests into the queues of their ports, and assigns completions to requests."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -24,12 +24,14 @@ from .queue_pair import QueuePair
 class Request:
     """One command on its way from the driver to the device and back.
 
-    region: blocks of the tensor buffer that are freed with the completion; target: bytes that the beginning
-    of the region is copied to after success; deliver: called with the bytes of the region after success;
-    keep: an array in the tensor buffer that must live until completion; on_failure: called after a failure.
-    retry_as: maps a failed completion to a replacement command, or to None. after: a request that must
-    succeed before this one is submitted; its failure is that of this one, too. lost: the controller was
-    disabled before it answered.
+    - region: blocks of the tensor buffer that are freed with the completion.
+    - target: bytes to which the beginning of the region is copied after success.
+    - deliver: called with the bytes of the region after success.
+    - keep: an array in the tensor buffer that must live until completion.
+    - on_failure: called after a failure.
+    - retry_as: maps a failed completion to a replacement command, or to None.
+    - after: a request that must succeed before this one is submitted; this one fails with it.
+    - lost: the controller was disabled before it answered.
     """
 
     port: Port
@@ -61,7 +63,7 @@ Parameters = ParamSpec("Parameters")
 def serialised(
     method: Callable[Concatenate[SelfT, Parameters], ResultT],
 ) -> Callable[Concatenate[SelfT, Parameters], ResultT]:
-    """A method that uses `self._dispatcher`: of several threads one at a time is inside."""
+    """A method under the lock of `self._dispatcher`: one thread at a time executes it."""
 
     @wraps(method)
     def locked(self: SelfT, *args: Parameters.args, **kwargs: Parameters.kwargs) -> ResultT:
@@ -74,8 +76,8 @@ def serialised(
 class Dispatcher:
     """Submits requests to the queue pairs, and collects their completions.
 
-    The phase bits in memory mark new completions; the Link waits only while there are none. `lock` is held
-    by the thread that uses the device.
+    The phase bits in memory mark new completions; the Link waits only while there are none. The thread that
+    uses the device holds `lock`.
     """
 
     def __init__(self, link: Link, queues: dict[Port, QueuePair], buffer: TensorBuffer) -> None:
@@ -95,7 +97,7 @@ class Dispatcher:
     def submit(self, requests: Sequence[Request]) -> None:
         """Queue commands in this order; waits for room in a full queue.
 
-        One that comes after another is held until then, and what is submitted to its port later behind it.
+        A request with `after` is held until that one is done, and so are later requests to the same port.
         """
         for request in requests:
             self.require_enabled()
@@ -107,9 +109,9 @@ class Dispatcher:
         self._ring()
 
     def submit_raw(self, entries: Sequence[tuple[Port, bytes]]) -> list[CompletionEntry]:
-        """Queue 64-byte entries as they are, once nothing else is in flight; the answers as they came.
+        """Queue 64-byte entries as they are, once nothing else is in flight; the answers in completion order.
 
-        Entries of one port keep their order; those of different ports are at the device at the same time.
+        Entries of one port keep their order; the device has entries of different ports at the same time.
         """
         self.require_enabled()
         self.wait(lambda: not self.in_flight)
@@ -141,16 +143,16 @@ class Dispatcher:
         return region
 
     def wait(self, condition: Callable[[], bool]) -> None:
-        """Collect completions until `condition` holds; :class:`DeviceHang` when it never will."""
+        """Collect completions until `condition` holds; :class:`DeviceHang` if the device is idle before."""
         self._until(condition, self.poll)
 
     def require_enabled(self) -> None:
-        """:class:`DeviceClosed` when the controller takes no commands."""
+        """Raise :class:`DeviceClosed` unless the controller accepts commands."""
         if not self.enabled:
             raise DeviceClosed("the device is disabled or closed")
 
     def poll(self) -> int:
-        """Take the completions that are there; their number."""
+        """Collect the completions that are posted; returns their number."""
         count = 0
         for port, queue in self._queues.items():
             for completion in queue.poll():
@@ -163,11 +165,11 @@ class Dispatcher:
         return count
 
     def start(self) -> None:
-        """The controller was enabled, with empty queues."""
+        """Accept requests: the controller was enabled, with empty queues."""
         self.enabled = True
 
     def abandon(self) -> None:
-        """The controller was disabled: what is in flight will never be answered."""
+        """Mark all requests in flight as lost: the controller was disabled."""
         self.enabled = False
         for request in self.in_flight:
             request.lost = True
@@ -186,7 +188,7 @@ class Dispatcher:
         while not condition():
             if collect():
                 continue
-            # Clear first and look again: a completion after the look raises the interrupt anew.
+            # Clear first, then poll again: a completion after the poll raises the interrupt again.
             self.link.write_register(Register.INTERRUPT, (1 << len(self._queues)) - 1)
             if collect() or self.link.wait() or collect():
                 continue
@@ -206,7 +208,7 @@ class Dispatcher:
             self._held[port].append(request)
 
     def _let_pass(self, port: Port) -> None:
-        """Queue what waits for nothing any more."""
+        """Queue the held requests of a port, up to the first that still waits for another."""
         held, queue = self._held[port], self._queues[port]
         while held and not _waits(held[0]):
             before = held[0].after
@@ -221,7 +223,7 @@ class Dispatcher:
             queue.push(request.command.entry(cid))
 
     def _lacks_room(self, port: Port) -> bool:
-        """Whether a command could be queued, but for the room."""
+        """Whether the next held request only waits for room in the queue."""
         held = self._held[port]
         return bool(held) and not _waits(held[0])
 
@@ -255,5 +257,5 @@ class Dispatcher:
 
 
 def _waits(request: Request) -> bool:
-    """Whether what has to come before is still under way."""
+    """Whether the request that must succeed before is still in flight."""
     return request.after is not None and not request.after.done

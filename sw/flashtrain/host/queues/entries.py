@@ -1,4 +1,4 @@
-"""Commands as the driver has them, and their 64-byte submission entries; completions from their 16 bytes."""
+"""The driver's commands, their 64-byte submission entries, and completions from their 16-byte entries."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,12 +12,14 @@ _STATUSES = frozenset(Status)
 class Command:
     """One command before it has a slot in a queue.
 
-    slba: block address within the stream; blocks: those that its data are; address, length: the data's place
-    in the tensor buffer, in bytes (0 without data); action: ZSA, the new state of a retired zone, or what a
-    generation command does. Of an update, pages: of gradients per tile; copies: pages of them per tile; rows:
-    of tiles. source: namespace of an update's or a commit's current generation. physical, wear,
-    restored_state, sequence, generation, time: of a restore; channel, die, plane, spare: of one of a block,
-    without sequence and generation.
+    - slba: block address within the stream.
+    - blocks: logical blocks of data.
+    - address, length: the data's place in the tensor buffer, in bytes; 0 without data.
+    - action: the zone send action (ZSA), the new state of a retired zone, or a generation command's action.
+    - pages, copies, rows: of an update, pages of gradients per tile, pages of copies per tile, rows of tiles.
+    - source: namespace of the current generation, of an update or a commit.
+    - physical, wear, restored_state, sequence, generation, time: of a restore.
+    - channel, die, plane, spare: of the restore of a block, which has no sequence and generation.
     """
 
     opcode: Opcode
@@ -87,7 +89,7 @@ def raw_entry(**fields: int) -> bytes:
 
 
 class CompletionEntry(NamedTuple):
-    """What the device answered. `status` is a `Status`, or a plain number where the contract has none."""
+    """The device's answer; `status` is a `Status`, or a number that the contract does not define."""
 
     cid: int
     status: int
@@ -115,7 +117,7 @@ def parse_completion(raw: bytes) -> CompletionEntry:
 
 
 def defined_result(opcode: int, answer: CompletionEntry, config: FmsConfig) -> int:
-    """What commands decide of a result: not what a READ had to correct, which is up to the cells."""
+    """The part of a result that the commands determine, without the corrections of a READ."""
     if opcode != Opcode.READ or not answer.ok or config.code is None:
         return answer.result
     fields = Completion.corrected, Completion.retries

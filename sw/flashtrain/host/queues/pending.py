@@ -1,4 +1,4 @@
-"""What an asynchronous operation gives: wait for it, and take its result."""
+"""`Pending`: an asynchronous operation, with a wait for its result."""
 
 from collections.abc import Callable, Container, Sequence
 from typing import Generic, TypeVar
@@ -13,9 +13,10 @@ T = TypeVar("T")
 
 
 class Pending(Generic[T]):
-    """One operation under way, of one command or more.
+    """One operation in flight, of one command or more.
 
-    expected: statuses that are no errors of it; on_error: called before an error is raised.
+    - expected: statuses that are not errors.
+    - on_error: called before an error is raised.
     """
 
     def __init__(
@@ -35,28 +36,28 @@ class Pending(Generic[T]):
         self._on_error = on_error
 
     def belongs_to(self, dispatcher: Dispatcher) -> bool:
-        """Whether it is an operation of the device behind `dispatcher`."""
+        """Whether the operation belongs to the device behind `dispatcher`."""
         return self._dispatcher is dispatcher
 
     @property
     def answered(self) -> bool:
-        """Whether the answers to all its commands were collected, by whatever waited last."""
+        """Whether the dispatcher has collected the completions of all its commands."""
         return all(request.done for request in self._requests)
 
     @property
     @serialised
     def done(self) -> bool:
-        """Whether all its commands are answered; takes the completions that are there, without waiting."""
+        """Whether all its commands are complete; collects posted completions, and does not wait."""
         if not self.answered:
             self._dispatcher.poll()
         return self.answered
 
     @serialised
     def result(self) -> T:
-        """Wait until it is done; its result.
+        """Wait until the operation is done; returns its result.
 
-        :class:`CommandError` for the first of its commands that failed; :class:`DeviceClosed` when the
-        controller was disabled first; :class:`DeviceHang` when the device does not answer.
+        :class:`CommandError` for the first command that failed; :class:`DeviceClosed` when the controller
+        was disabled before; :class:`DeviceHang` when the device does not answer.
         """
         self._dispatcher.wait(lambda: self.answered)
         for request in self._requests:

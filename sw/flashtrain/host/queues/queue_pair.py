@@ -16,7 +16,7 @@ ALIGNMENT = 64
 class QueuePair:
     """Submission and completion queue of `port`, `entries` long each, at byte `address` of the tensor buffer.
 
-    A queue of n entries holds n - 1: when it held n, its head and tail would be those of an empty one.
+    A queue of n entries holds at most n - 1: with n, head and tail would be equal as in an empty queue.
     """
 
     def __init__(self, link: Link, port: Port, address: int, entries: int) -> None:
@@ -40,14 +40,14 @@ class QueuePair:
         return -(-size // ALIGNMENT) * ALIGNMENT
 
     def reset(self) -> None:
-        """Both queues empty, as the controller has them when it is enabled."""
+        """Empty both queues, as an enable of the controller does."""
         self._cq[:] = 0
         self._tail = self._sq_head = self._cq_head = 0
         self._rung = 0
         self._phase = 1
 
     def configure(self) -> None:
-        """Tell the (disabled) controller where the queues are."""
+        """Write the queues' addresses and sizes to the registers; the controller is disabled."""
         for low, high, address, size in (
             (PortRegister.SQ_BASE_LOW, PortRegister.SQ_BASE_HIGH, self._sq_address, PortRegister.SQ_SIZE),
             (PortRegister.CQ_BASE_LOW, PortRegister.CQ_BASE_HIGH, self._cq_address, PortRegister.CQ_SIZE),
@@ -62,18 +62,18 @@ class QueuePair:
         return (self._sq_head - self._tail - 1) % self.entries
 
     def push(self, entry: bytes) -> None:
-        """Put an entry at the tail; the device sees it after :meth:`ring`."""
+        """Put an entry at the tail; the device fetches it after :meth:`ring`."""
         self._sq[self._tail] = np.frombuffer(entry, np.uint8)
         self._tail = (self._tail + 1) % self.entries
 
     def ring(self) -> None:
-        """Ring the tail doorbell, if anything was pushed since."""
+        """Ring the tail doorbell if an entry was pushed since the last ring."""
         if self._rung != self._tail:
             self._rung = self._tail
             self._link.write_register(sq_tail_doorbell(self.port), self._tail)
 
     def poll(self) -> list[CompletionEntry]:
-        """Take all completions that are there."""
+        """Take all posted completions."""
         taken = []
         while self._cq[self._cq_head, self._phase_byte] >> self._phase_bit & 1 == self._phase:
             completion = parse_completion(self._cq[self._cq_head].tobytes())
