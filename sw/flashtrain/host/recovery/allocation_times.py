@@ -1,23 +1,23 @@
-"""When physical zones were allocated, as far as the journal has to know it to tell the age of data."""
+"""Allocation times of physical zones, from which recovery derives the age of data."""
 
 from typing import NamedTuple
 
 LIMIT = 16
-"""So many moments are kept."""
+"""The number of moments that are kept."""
 
 
 class Moment(NamedTuple):
-    """The next allocation had number `sequence` at this time, in seconds of the device's clock."""
+    """The sequence number of the next allocation at a time, in seconds of the device's clock."""
 
     sequence: int
     time: int
 
 
 def noted(moments: tuple[Moment, ...], now: Moment) -> tuple[Moment, ...]:
-    """With what is known now: in their order, at most `LIMIT` of them.
+    """The moments with `now` added, in their order, at most `LIMIT` of them.
 
-    One that is left out makes data seem older than they are, at most as old as the one before it: that one
-    goes which matters least. When the clock was set back nothing is from the future.
+    Data of a dropped moment seem as old as the moment before it. The dropped moment is therefore the one
+    closest to the one before. After the clock was set back, no moment is later than `now`.
     """
     known = [Moment(sequence, min(time, now.time)) for sequence, time in moments]
     if known and known[-1].time == now.time:
@@ -32,5 +32,5 @@ def noted(moments: tuple[Moment, ...], now: Moment) -> tuple[Moment, ...]:
 
 
 def time_of(moments: tuple[Moment, ...], sequence: int) -> int:
-    """The earliest time at which this allocation may have been; 0 if nobody knows."""
+    """The earliest possible time of this allocation; 0 if unknown."""
     return max((moment.time for moment in moments if moment.sequence <= sequence), default=0)

@@ -1,4 +1,4 @@
-"""Reading pages with their identities, while the controller is recovering; many at once."""
+"""Reads of pages with their identities while the controller is in recovery, many at once."""
 
 from binascii import crc_hqx
 from collections.abc import Callable, Iterable, Sequence
@@ -30,8 +30,10 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class Identities:
-    """Fields of `PageIdentity` of the pages of a span; `valid`: what pages have an identity, of their own
-    place."""
+    """The fields of `PageIdentity` of each page of a span.
+
+    valid: whether the page has an identity with a right CRC that names the page's own place.
+    """
 
     span: Span
     valid: NDArray[np.bool_]
@@ -44,7 +46,7 @@ class Identities:
 
     @classmethod
     def parse(cls, span: Span, records: NDArray[np.uint8], geometry: Geometry) -> "Identities":
-        """From the bytes of the records, uint8[pages, bytes]."""
+        """The identities from their records, uint8[pages, bytes]."""
         p, g = PageIdentity, geometry
         words = np.ascontiguousarray(records).view("<u8")
 
@@ -68,22 +70,22 @@ class Identities:
 
 
 class Inspector:
-    """Sends INSPECT commands, for which the host needs a namespace that exists, `nsid`."""
+    """Sends INSPECT commands; `nsid` is any existing namespace."""
 
     def __init__(self, dispatcher: Dispatcher, nsid: int) -> None:
         self._dispatcher = dispatcher
         self._nsid = nsid
         self._config = dispatcher.link.config
-        # A quarter of the tensor buffer at most, so that several are under way.
+        # A quarter of the tensor buffer at most, so that several commands are in flight.
         self._most = min(self._config.max_blocks, max(1, dispatcher.buffer.blocks // 4))
 
     def identities(self, spans: Iterable[Span]) -> list[Identities]:
-        """Of the pages of each span."""
+        """The identities of the pages of each span."""
         g = self._config.geometry
         return [Identities.parse(span, records, g) for span, records in self.records(spans)]
 
     def records(self, spans: Iterable[Span]) -> list[tuple[Span, NDArray[np.uint8]]]:
-        """The last bytes of the pages of each span, uint8[pages, bytes], whatever they are."""
+        """The last bytes of the pages of each span, uint8[pages, bytes], valid identities or not."""
         size = PageIdentity.BYTES
         return self._collect(spans, size, lambda pages: pages[:, -size:])
 
@@ -94,7 +96,7 @@ class Inspector:
     def _collect(
         self, spans: Iterable[Span], size: int, part: Callable[[NDArray[np.uint8]], NDArray[np.uint8]]
     ) -> list[tuple[Span, NDArray[np.uint8]]]:
-        """`size` bytes of each page, uint8[pages, size], by span: `part` takes them from whole pages."""
+        """By span, `size` bytes of each page, uint8[pages, size]; `part` takes them from whole pages."""
         collected, requests = [], []
         for span in spans:
             target = np.empty((span.blocks, size), np.uint8)
@@ -126,7 +128,7 @@ class Inspector:
 
 
 def _field(words: NDArray[np.uint64], of: BitField) -> Numbers:
-    """A field of records of two words each."""
+    """A field of records of two 64-bit words each."""
     word, low = divmod(of.low, 64)
     value = words[:, word] >> np.uint64(low)
     if low + of.width > 64:
@@ -135,7 +137,7 @@ def _field(words: NDArray[np.uint64], of: BitField) -> Numbers:
 
 
 def _crc(records: NDArray[np.uint8]) -> Sequence[int] | NDArray[np.uint16]:
-    """The CRC of the bytes of each record before its own CRC."""
+    """The CRC of each record, over the bytes before its CRC field."""
     crc = np.full(len(records), 0xFFFF, np.uint16)
     for byte in records[:, : PageIdentity.crc.low // 8].T:
         crc = (crc << np.uint16(8)) ^ _CRC_TABLE[(crc >> np.uint16(8)) ^ byte]

@@ -1,16 +1,18 @@
-"""The journal: what a driver has to know of its streams to tell valid data from stale after a loss of power.
+"""The journal: records from which recovery distinguishes valid data of streams from stale data.
 
-Which generation of a stream is meant, and which generation was committed, stands in the controller's
-registers only. So before a command changes that, a *record* of what will be is appended to the journal, and
-the command is submitted when the record is acknowledged. If the power fails between the two, the command
-counts as carried out: nobody was told that it was not.
+The current generation of a stream, and whether it is committed, are only in the controller's registers.
+Before a command changes them, the driver appends a *record* of the new values to the journal. It submits the
+command when the record is acknowledged. If the power fails between the two, the command counts as executed:
+its caller has received no other answer.
 
-Each record is a snapshot, so that the newest valid one says all. The journal has two zones and fills one.
-When that is full the other one, whose records are all older, is reset and takes the next record; until that
-is acknowledged the newest one is still in the full zone. So if the other one cannot be written, as it was
-retired, the journal takes no more records, and the streams no such changes; but nothing is lost.
+Each record is a snapshot, so the newest valid record is sufficient. The journal has two zones and fills one
+of them. When that zone is full, the driver resets the other one, whose records are all older, and appends the
+next record there. Until that record is acknowledged, the newest one is still in the full zone.
 
-Zones that are out of service stand in a record as well: it is written when the driver has seen them so.
+If the other zone is retired, the journal accepts no more records, and the streams no such changes; no data
+are lost.
+
+A record also lists the zones that are out of service. The driver writes one when it finds another such zone.
 
 Raw commands (`Device.submit_raw`) are not recorded.
 """
@@ -34,10 +36,10 @@ from .journal_record import Record, RecordFormat, StreamEntry, ZoneCopy
 
 
 class Journal:
-    """The journal `stream` of a node, whose zones have the ranges `zones` by NSID.
+    """The journal of a node, in `stream`; `zones` are the ranges of the node's zones by NSID.
 
-    Methods that are given a change write a record of it, and give the record's command: what the change needs
-    is to come after it (`Request.after`).
+    A method for a change appends a record of it, and returns the record's request. The command that makes
+    the change comes after that request (`Request.after`).
     """
 
     def __init__(
@@ -62,9 +64,9 @@ class Journal:
         self.start()
 
     def start(self, record: Record | None = None, zone: int = 0, offset: int | None = 0) -> None:
-        """The controller was enabled; the newest record, if there is one, is in `zone`.
+        """Begin after an enable of the controller; `zone` holds the newest record, if there is one.
 
-        The next one goes there to block `offset`, or to the other zone (None).
+        The next record is appended there at block `offset`, or to the other zone (None).
         """
         self._record = Record(0) if record is None else record
         self._note()
@@ -74,22 +76,22 @@ class Journal:
         self.pinned: set[int] = set()
 
     def forget(self) -> None:
-        """Raw commands may have changed something."""
+        """Read the state again before the next record: raw commands may have changed it."""
         self._unknown = True
 
     def entry(self, nsid: int) -> StreamEntry:
-        """What was recorded last of a stream."""
+        """The last recorded entry of a stream."""
         return self._record.stream(nsid)
 
     # Changes.
 
     def reset(self, nsid: int) -> Request:
-        """The stream will be reset."""
+        """Record that the stream will be reset."""
         return self._change({nsid: lambda entry: entry.next})
 
     def commit(self, nsid: int, source: int | None, updates: int) -> Request:
-        """The stream's generation will be committed, the result of so many updates; `source` will be reset,
-        unless it is pinned."""
+        """Record that the stream's generation, the result of `updates` updates, will be committed, and
+        `source` reset unless it is pinned."""
         number = self._record.number + 1
         changes: dict[int, Callable[[StreamEntry], StreamEntry]] = {
             nsid: lambda entry: StreamEntry(entry.generation, number, updates)
@@ -99,25 +101,25 @@ class Journal:
         return self._change(changes)
 
     def reset_zone(self, nsid: int, zone: int) -> Request:
-        """A zone will be reset that no append is under way to.
+        """Record that a zone will be reset; no append to it is in flight.
 
-        What is allocated from now on has at least the sequence number that the controller tells now.
+        A later allocation for the zone has at least the sequence number that the controller reports now.
         """
         self._raise_floor(self._zones[nsid].start + zone)
         return self._append()
 
     @property
     def copy(self) -> ZoneCopy | None:
-        """The refresh that has not ended."""
+        """The refresh that has not ended, or None."""
         return self._record.copy
 
     def begin_copy(self, copy: ZoneCopy) -> None:
-        """The spare zone, which is empty, will be written."""
+        """Record that a zone will be copied to its spare zone, which is empty."""
         self._record = replace(self._record, copy=copy)
         self.write()
 
     def end_copy(self) -> None:
-        """The content is in the spare zone, and the zone will be reset; or the other way round."""
+        """Record that the copy is complete: in the spare zone, or on the second call back in the zone."""
         copy = self._record.copy
         if copy is not None:
             self._raise_floor(copy.spare if copy.whole else copy.zone)
@@ -126,7 +128,7 @@ class Journal:
             self.write()
 
     def drop_copy(self) -> None:
-        """What is in the spare zone is not needed, which will be reset."""
+        """Record that the content of the spare zone is not needed, and that it will be reset."""
         copy = self._record.copy
         if copy is not None:
             self._raise_floor(copy.spare)
@@ -134,9 +136,9 @@ class Journal:
             self.write()
 
     def retire(self, nsid: int, zones: dict[int, ZoneState]) -> None:
-        """These zones of a stream are out of service, as was seen.
+        """Record that these zones of a stream were found out of service.
 
-        If that cannot be recorded, as the journal takes no more records, it is not: the next change says so.
+        If the journal accepts no more records, nothing is recorded; the next change raises the error.
         """
         first = self._zones[nsid].start
         known = self._record.retired
@@ -147,17 +149,17 @@ class Journal:
                 self.write()
 
     def undo(self, nsid: int, before: StreamEntry) -> None:
-        """The device refused what was recorded of a stream."""
+        """Restore a stream's entry: the device refused the recorded change."""
         self._record = replace(self._record, streams=self._record.streams | {nsid: before})
         self._wrong = True
 
     def correct(self) -> None:
-        """Write what is true, if the last record is not."""
+        """Write a true record, if the last one is not."""
         if self._wrong:
             self.wait_for(self._append())
 
     def end(self, pointers: dict[int, dict[int, int]], wear: list[int], replaced: bool) -> None:
-        """Write a clean record: written blocks by NSID and zone, of zones that take more."""
+        """Write a clean record. pointers: written blocks by NSID and zone, of zones that are not full."""
         flat = [0] * self._dispatcher.link.config.geometry.zones
         for nsid, of_zones in pointers.items():
             for zone, pointer in of_zones.items():
@@ -186,13 +188,13 @@ class Journal:
     # How it is done.
 
     def _raise_floor(self, zone: int) -> None:
-        """What is allocated for this zone from now on has at least the sequence number of now."""
+        """Set the floor of a zone: later allocations for it have at least the present sequence number."""
         floors = list(self._record.floors or (0,) * self._dispatcher.link.config.geometry.zones)
         floors[zone] = self._dispatcher.link.read_register(Register.SEQUENCE)
         self._record = replace(self._record, floors=tuple(floors))
 
     def _note(self) -> None:
-        """Which allocations are still to come."""
+        """Note the present time and the sequence number of the next allocation."""
         read = self._dispatcher.link.read_register
         now = Moment(read(Register.SEQUENCE), read(Register.TIME))
         self._record = replace(self._record, moments=noted(self._record.moments, now))
@@ -233,14 +235,14 @@ class Journal:
         return request
 
     def _place(self) -> tuple[int, int]:
-        """Zone and block where the next record goes."""
+        """The zone and the block of the next record."""
         self._learn()
         if self._offset is None or self._offset + self._format.blocks > self._stream.zone_capacity:
             return 1 - self._zone, 0
         return self._zone, self._offset
 
     def _learn(self) -> None:
-        """Look what raw commands have changed."""
+        """Read what raw commands may have changed."""
         if not self._unknown:
             return
         self._unknown = False
@@ -256,7 +258,7 @@ class Journal:
                 )
 
     def _settle(self) -> None:
-        """Wait until the record before has been fetched from the tensor buffer."""
+        """Wait until the previous record is done, so that its place in the tensor buffer is free."""
         last = self._last
         if last is not None:
             self._dispatcher.wait(lambda: last.done)

@@ -25,9 +25,10 @@ _NEVER = Moment((1 << 32) - 1, 0)
 
 @dataclass(frozen=True)
 class StreamEntry:
-    """A stream's generation (as far as identities have bits for it), and whether that was committed.
+    """A stream's generation, modulo the range of identities, and whether it was committed.
 
-    commit: the number of the record that said so, 0: none did; updates: that led to what was committed.
+    - commit: the number of the record that committed it; 0: not committed.
+    - updates: the number of updates that led to the committed generation.
     """
 
     generation: int = 0
@@ -36,16 +37,16 @@ class StreamEntry:
 
     @property
     def next(self) -> "StreamEntry":
-        """After a reset."""
+        """The entry after a reset."""
         return StreamEntry((self.generation + 1) % GENERATION_LIMIT)
 
 
 @dataclass(frozen=True)
 class ZoneCopy:
-    """A zone that is refreshed, and the spare zone of its stream that its content is copied to; both are
-    counted device-wide.
+    """A zone in refresh, and the spare zone of its stream that receives its content; both count device-wide.
 
-    whole: the content is in the spare, and on its way back. Else it is in the zone, and the spare is waste.
+    whole: the spare zone has all the content, which is being copied back. Otherwise the zone has it, and the
+    content of the spare zone is not needed.
     """
 
     zone: int
@@ -55,13 +56,18 @@ class ZoneCopy:
 
 @dataclass(frozen=True)
 class Record:
-    """All that the journal knows, at once.
+    """A snapshot of all that the journal holds.
 
-    number: records are numbered from 1; clean: the controller was disabled in an orderly way afterwards;
-    streams: by NSID. By logical zone of the device: `floors`, the lowest sequence number that is not stale;
-    `pointers`, in a clean record, the blocks of a zone that takes more. wear: erases by physical zone, as far
-    as they were known. replaced: spares may be in use (in a clean record: they are). moments: when zones were
-    allocated. copy: a refresh that has not ended. retired: by logical zone, those out of service.
+    - number: records are numbered from 1.
+    - streams: entries by NSID.
+    - floors: by logical zone of the device, the lowest sequence number that is not stale.
+    - wear: erase counts by physical zone, as of the last time they were read.
+    - pointers: in a clean record, the written blocks by logical zone, of zones that are not full.
+    - clean: the controller was shut down after this record.
+    - replaced: spares may be in use; in a clean record they are.
+    - moments: allocation times.
+    - copy: a refresh that has not ended.
+    - retired: states by logical zone, of zones out of service.
     """
 
     number: int
@@ -80,9 +86,9 @@ class Record:
 
 
 class RecordFormat:
-    """Bytes of records for a device of this geometry: little endian, with a CRC-32, in whole blocks.
+    """The format of records for a device of this geometry: little endian, with a CRC-32, in whole blocks.
 
-    The last bytes of each block stay free, because an INSPECT puts the page's identity there.
+    The last bytes of each block are unused, because INSPECT returns the page's identity there.
     """
 
     def __init__(self, geometry: Geometry) -> None:
@@ -101,7 +107,7 @@ class RecordFormat:
         return -(-self._nbytes // self._payload)
 
     def pack(self, record: Record) -> NDArray[np.uint8]:
-        """uint8[blocks, block]."""
+        """The blocks of a record, uint8[blocks, block]."""
         copy = record.copy or ZoneCopy(0, 0)
         flags = record.clean * _CLEAN | record.replaced * _REPLACED
         flags |= (record.copy is not None) * _COPIED | copy.whole * _COPY_WHOLE
@@ -124,7 +130,7 @@ class RecordFormat:
         return blocks
 
     def parse(self, blocks: NDArray[np.uint8]) -> Record | None:
-        """What `pack` made the blocks from; None when they are not a record, or not a whole one."""
+        """The record that `pack` has put into the blocks; None if they are not a whole record."""
         data = blocks[:, : self._payload].tobytes()[: self._nbytes]
         magic, crc, number, flags = _HEAD.unpack_from(data)
         if magic != _MAGIC or crc != crc32(data[8:]):

@@ -1,10 +1,10 @@
-"""Blocks that their maker has marked as bad.
+"""Factory marks of bad blocks.
 
-A block is taken for one if it looks marked (`flashtrain.spec.bad_blocks`) *and* no page of it has an
-identity. So a mistake costs a spare and never data: what has no identity is returned to nobody.
+A block counts as marked if it has the bytes of a mark (`flashtrain.spec.bad_blocks`) *and* no page with an
+identity. A mistake therefore costs a spare and never data: pages without an identity are never returned.
 
-Marks are never written over, so they are found again whenever somebody looks. They are read as the cells hold
-them: a code would take the eight zeros of the smallest mark for wrong bits of an erased page.
+Marked blocks are never erased, so every recovery finds the marks again. Marks are read as the cells hold
+them. A code would correct the eight zeros of the smallest mark as wrong bits of an erased page.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,10 +20,10 @@ Block = tuple[int, int]
 
 
 class BadBlock(NamedTuple):
-    """A block that its maker has marked, and the number of the one that lies in its place.
+    """A block with a factory mark, and the number of the spare that replaces it.
 
-    replacement: None of a spare, which is not used, and where there is no spare left: then nothing is
-    appended to the physical zone any more.
+    replacement: None for a marked spare, which is never used. It is also None if no spare is left; the
+    physical zone then takes no more appends.
     """
 
     channel: int
@@ -34,7 +34,7 @@ class BadBlock(NamedTuple):
 
 
 class MarkReader:
-    """Finds marks. `raw` lets pages be inspected as the cells hold them, or no longer."""
+    """Finds factory marks. `raw` selects whether INSPECT returns pages as the cells hold them."""
 
     def __init__(self, inspector: Inspector, config: FmsConfig, raw: Callable[[bool], None]) -> None:
         self._inspector = inspector
@@ -43,7 +43,7 @@ class MarkReader:
         self._raw = raw
 
     def marked(self, silent: Iterable[Block]) -> list[Block]:
-        """Those of these blocks that are bad. silent: all in whose first page no identity was found."""
+        """The marked blocks among `silent`, the blocks without an identity in their first page."""
         g, silent = self._geometry, sorted(silent)
         numbers = sorted({block for block, _ in silent})
         starts = [row * g.superpage for row in marked_pages(g.pages)]

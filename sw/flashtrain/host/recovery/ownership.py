@@ -1,4 +1,4 @@
-"""Ownership records: the logical zone that each physical zone and spare block belongs to, by its pages."""
+"""Ownership records: the logical zone of each physical zone and spare block, by its pages' identities."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -16,8 +16,9 @@ from .marks import Block, MarkReader
 class OwnershipRecord:
     """A physical zone, and the logical zone (counted device-wide) that the identities of its pages name.
 
-    updates: whether pages that updates wrote belong to it; spares: the spare blocks in which it has pages, as
-    numbers of block and column (offset of the first page); whole: every block of it has a page.
+    - updates: whether pages that updates wrote belong to it.
+    - spares: the spare blocks with pages of it, by block and column (offset of the first page).
+    - whole: every block of it has a page.
     """
 
     physical: int
@@ -32,18 +33,18 @@ class OwnershipRecord:
 
     @property
     def allocation(self) -> tuple[int, int, int, int]:
-        """What all pages of a zone have in common, and those of no other."""
+        """The fields that identify one allocation: all its pages share them, and no others do."""
         return self.nsid, self.zone, self.generation, self.sequence
 
     @classmethod
     def first_in(cls, ids: Identities) -> "OwnershipRecord | None":
-        """By the first page that has an identity."""
+        """The record from the first page with an identity; None without one."""
         found = np.flatnonzero(ids.valid)
         return cls.of_page(ids, int(found[0])) if len(found) else None
 
     @classmethod
     def last_in(cls, ids: Identities) -> "OwnershipRecord | None":
-        """By the page that was written last: a bad block may still hold one of an earlier life."""
+        """The record from the newest page: a bad block may still hold pages of an earlier allocation."""
         found = np.flatnonzero(ids.valid)
         return cls.of_page(ids, int(found[ids.sequence[found].argmax()])) if len(found) else None
 
@@ -55,7 +56,7 @@ class OwnershipRecord:
         )  # fmt: skip
 
     def owns(self, ids: Identities) -> NDArray[np.bool_]:
-        """Which pages belong to it."""
+        """Whether each page belongs to this allocation."""
         return (
             ids.valid
             & (ids.updated <= self.updates)
@@ -67,11 +68,11 @@ class OwnershipRecord:
 
 
 _SPARE_ROWS = 4
-"""Pages of a spare block that are looked at: the program of the first one may have failed."""
+"""The number of pages that are inspected in a spare block: the program of the first one may have failed."""
 
 
 class OwnershipReader:
-    """Finds ownership records with few pages read; with spare blocks also those `marked` as bad."""
+    """Finds ownership records with few page reads; on a device with spare blocks also the `marked` blocks."""
 
     def __init__(self, inspector: Inspector, geometry: Geometry, marks: MarkReader) -> None:
         self._inspector = inspector
@@ -81,7 +82,7 @@ class OwnershipReader:
         self.marked: list[Block] = []
 
     def owners(self) -> list[OwnershipRecord]:
-        """Of all physical zones that have an identity; and of spare blocks."""
+        """The ownership records of all physical zones and spare blocks with an identity."""
         if self._geometry.spare_blocks:
             return self._owners_with_spares()
         return self._owners_of_zones()
@@ -96,14 +97,15 @@ class OwnershipReader:
         return [owner for owner in owners if owner is not None]
 
     def _owners_with_spares(self) -> list[OwnershipRecord]:
-        """Spares belong to the physical zone of the same allocation.
+        """The ownership records of a device with spare blocks.
 
-        If there is none, because all pages of an allocation lie in spares, any physical zone will do whose
-        own blocks nobody needs: with these spares in their places it holds just those pages. There is one,
-        for there are not more logical zones than physical ones.
+        A spare belongs to the physical zone of the same allocation. If all pages of an allocation lie in
+        spares, it gets a physical zone whose own blocks are not needed; with the spares in their places that
+        zone holds just these pages. Such a zone exists, because there are at least as many physical zones as
+        logical ones.
 
-        A block may have moved to a spare, and the power may have failed meanwhile: of several blocks for a
-        place the one counts that holds most.
+        The power may fail while a block moves to a spare. If several blocks have pages of one place, the
+        block with the most pages counts.
         """
         g = self._geometry
         first_rows = self._inspector.identities(Span(zone, 0, g.superpage) for zone in range(g.zones))
@@ -139,7 +141,7 @@ class OwnershipReader:
         return owners
 
     def _spares(self) -> dict[tuple[int, int, int, int], tuple[OwnershipRecord, list[tuple[int, int]]]]:
-        """By allocation: its ownership record, without a known physical zone, and its spares."""
+        """By allocation, its spares and its ownership record, whose physical zone is not yet known."""
         g = self._geometry
         rows = min(_SPARE_ROWS, g.pages)
         found: dict[tuple[int, int, int, int], tuple[OwnershipRecord, list[tuple[int, int]]]] = {}
@@ -154,10 +156,10 @@ class OwnershipReader:
     def _fullest(
         self, owner: OwnershipRecord, own: Iterable[int], spares: Iterable[tuple[int, int]]
     ) -> list[tuple[int, int]]:
-        """The spares that count, of those that have pages of this owner.
+        """The spares that count, among `spares` with pages of this owner.
 
-        own: columns in which its physical zone has some, too. Of blocks that hold as much the last one
-        counts, to which the others have moved.
+        own: the columns in which its physical zone has pages, too. Of blocks with equally many pages the last
+        one counts, because the others have moved to it.
         """
         g = self._geometry
         places: dict[int, list[int]] = {column: [owner.physical] for column in own}
@@ -178,14 +180,14 @@ class OwnershipReader:
         return [(block, column) for block, column in chosen if block in g.spares]
 
     def written_spares(self, in_use: set[Block]) -> list[int]:
-        """Numbers of spare blocks of which one that is not in use has pages."""
+        """Numbers of the spare blocks that have pages in a column where they are not in use."""
         return sorted({block for block, _ in self._found - in_use})
 
     def unwritten_first(self, column: int) -> list[int]:
-        """Numbers of the spare blocks of a column."""
+        """Numbers of the spare blocks of a column, blocks without pages first."""
         return sorted(self._geometry.spares, key=lambda block: ((block, column) in self._found, block))
 
 
 def newest(owners: Iterable[OwnershipRecord]) -> dict[int, OwnershipRecord]:
-    """The ownership record of each logical zone with the highest sequence number."""
+    """By logical zone, the ownership record with the highest sequence number."""
     return {owner.zone: owner for owner in sorted(owners, key=lambda owner: owner.sequence)}

@@ -1,36 +1,36 @@
-"""Recovery: what non-volatile streams held when the power failed, from the flash alone.
+"""Recovery of the content that non-volatile streams had when the power failed, from the flash alone.
 
-What is kept
-------------
-- Every append to a non-volatile stream that was acknowledged. Pages of others may be there, too. A page whose
-  program was interrupted holds some of its zeros: if the code cannot correct that, or if it is in the
-  identity, the page is not there, and a read of it is a media error. Without a code nothing tells a page
-  with a whole identity and spoilt data from a whole one: it may be the last one of any block.
-- Generations, commits and resets, if the node has a journal (`journal`). Updates that no record says were
-  committed are dropped. Without a journal the newest generation that is found of a stream is kept, and
-  nothing that updates wrote.
-- Ages: of the data that are kept the oldest that they may have, by when the journal saw which allocations
-  were still to come; without a journal, or a record in it, of unknown age: they are from time 0.
-- Erase counts: those of physical zones that hold anything are exact. Of others it is the most of these, since
-  the least worn zone is allocated first, or what the journal had last if that is more (it is told at each
-  recovery and `Device.shutdown`).
-- Zones out of service, as far as the driver has seen them so: they are read-only or offline again, with what
-  they held. Without a journal they are as if they had not been retired.
+Result
+------
+- Every acknowledged append to a non-volatile stream is kept. Pages of other appends may be kept, too. A page
+  whose program was interrupted holds only some of its zeros. If the code cannot correct it, or if the
+  identity is affected, the page counts as missing, and a read of it is a media error. Without a code, a page
+  with a whole identity and spoilt data looks like a whole page: it may be the last one of any block.
+- Generations, commits and resets are kept if the node has a journal (`journal`). Updates without a record of
+  their commit are dropped. Without a journal the newest generation of a stream is kept, and no updates.
+- Ages are upper bounds, from the allocation times in the journal. Without a journal, or without a record in
+  it, data date from time 0: their age is unknown.
+- Erase counts are exact for physical zones with content. Other zones get the highest of these counts, since
+  the least worn zone is allocated first, or the journal's count if that is higher. Each recovery and each
+  `Device.shutdown` records the counts.
+- Zones out of service are read-only or offline again, with their content, if the driver has recorded them.
+  Without a journal they are in service again.
 
-Lost are volatile streams, pins, and that a zone was finished. A zone that was not full takes no more after a
-loss of power, since pages past its last one may be half programmed; the zoned command set lets a controller
-finish zones. After `Device.shutdown` it does.
+Volatile streams, pins, and the fact that a zone was finished are lost. After a loss of power, a zone that was
+not full takes no more appends, since pages past its last one may be half programmed; the zoned command set
+lets a controller finish zones. After `Device.shutdown` such a zone takes appends.
 
-How
----
-The controller comes up empty, and takes only INSPECT and RESTORE (`flashtrain.spec.identity`). The first
-pages of all physical zones say which logical zone each was; the journal says which of these are stale.
-Of each zone that is kept the write pointer is found, and it is restored. All other physical zones are erased.
-Spare blocks say of which zone they are (`ownership`); those of zones that are kept are put in their places
-before anything else of these zones is read, the others are erased.
-Blocks that their maker has marked as bad (`marks`) get spares before anything is erased; a physical zone with
-one that gets none is not used. What is kept stays where it is.
-At the end a record of what was found goes to the journal, so that a power failure right after finds the same.
+Procedure
+---------
+1. The controller is enabled empty, and accepts only INSPECT and RESTORE (`flashtrain.spec.identity`).
+2. The first pages of all physical zones name their logical zones; the journal shows which of these are stale.
+3. Spare blocks name their zones as well (`ownership`). Spares of kept zones are put in their places before
+   any other page of these zones is read.
+4. The write pointer of each kept zone is found.
+5. Blocks with a factory mark (`marks`) get spares before any erase. A physical zone with a marked block and
+   no spare for it is not used, unless it is kept.
+6. Kept zones are restored in place; other physical zones, and spares with other content, are erased.
+7. A record of the result is appended to the journal. A recovery right afterwards finds the same content.
 """
 
 from collections.abc import Callable, Iterable
@@ -56,8 +56,10 @@ from .write_pointers import PointerReader
 
 @dataclass(frozen=True)
 class RecoveredStream:
-    """A non-volatile stream: its generation, zones that hold something, and blocks up to the last one of
-    each."""
+    """A recovered non-volatile stream.
+
+    zones: the zones with content; blocks: the sum of their blocks, each zone's up to its last written one.
+    """
 
     name: str
     generation: int
@@ -67,11 +69,16 @@ class RecoveredStream:
 
 @dataclass(frozen=True)
 class RecoveryReport:
-    """What was found.
+    """The result of a recovery.
 
-    erased: physical zones that were not kept; records: of the journal that were read; clean: the device had
-    been shut down in an orderly way; cycles: simulated, that it took; spares: spare blocks that hold pages of
-    zones that were kept; retired: zones that are out of service; bad: blocks that their maker has marked.
+    - streams: the recovered streams.
+    - erased: the number of physical zones that were not kept.
+    - records: the number of journal records that were read.
+    - clean: the device was shut down by `Device.shutdown`.
+    - cycles: the simulated cycles of the recovery.
+    - spares: the number of spare blocks with pages of kept zones.
+    - retired: the number of zones out of service.
+    - bad: the blocks with a factory mark.
     """
 
     streams: tuple[RecoveredStream, ...]
@@ -88,8 +95,13 @@ class RecoveryReport:
 
 
 class _Found(NamedTuple):
-    """The newest record, in what zone of the journal; whether nothing was begun after it; block behind it
-    where that zone goes on (None: it does not); records read."""
+    """The newest journal record.
+
+    - owner: the physical zone of the journal that holds it.
+    - last: nothing was appended to the journal after it.
+    - end: the block after it, where the next record goes; None: that zone takes no more.
+    - read: the number of records that were read.
+    """
 
     record: Record | None
     owner: OwnershipRecord | None
@@ -99,9 +111,10 @@ class _Found(NamedTuple):
 
 
 class Recovery:
-    """One recovery of the device behind `dispatcher`, whose controller was enabled for it.
+    """One recovery of the device behind `dispatcher`, whose controller is enabled for it.
 
-    raw: lets pages be inspected as the cells hold them, or no longer. bad: what is found to be marked.
+    - raw: selects whether INSPECT returns pages as the cells hold them.
+    - bad: the marked blocks that were found.
     """
 
     def __init__(
@@ -124,11 +137,11 @@ class Recovery:
         self._restored: dict[int, ZoneInfo] = {}
         self._spares: set[Block] = set()  # in use for what was kept
         self._placed: dict[Block, int] = {}  # and where they are
-        self._unused: set[int] = set()  # physical zones that nothing will be appended to
+        self._unused: set[int] = set()  # physical zones that take no appends
         self.bad: tuple[BadBlock, ...] = ()
 
     def run(self) -> RecoveryReport:
-        """Restore what is found, and end the recovery."""
+        """Restore the content of the flash, and end the recovery."""
         start = self._dispatcher.link.cycles
         owners = self._ownership.owners()
         for owner in owners:
@@ -163,10 +176,10 @@ class Recovery:
         )  # fmt: skip
 
     def forget(self) -> int:
-        """Keep nothing: everything is erased. Gives the lowest sequence number of what will be allocated.
+        """Keep nothing, and erase everything; returns the lowest sequence number of later allocations.
 
-        Blocks that cannot be erased keep what they hold. So that nobody takes it for something new, sequence
-        numbers go on.
+        Blocks whose erase fails keep their content. Later sequence numbers are above theirs, so recovery
+        cannot mistake that content for new content.
         """
         owners = self._ownership.owners()
         sequence = 1 + max((owner.sequence for owner in owners), default=-1)
@@ -178,7 +191,7 @@ class Recovery:
         return sequence
 
     def zones(self, nsid: int) -> list[ZoneInfo]:
-        """The zones of a stream as they are afterwards."""
+        """The zones of a stream after the recovery."""
         g = self._geometry
         return [
             self._restored.get(zone)
@@ -186,7 +199,7 @@ class Recovery:
             for number, zone in enumerate(self._zones[nsid])
         ]
 
-    # What is what.
+    # Decisions.
 
     def _check(self, owner: OwnershipRecord) -> None:
         if owner.zone not in self._zones.get(owner.nsid, ()):
@@ -230,8 +243,10 @@ class Recovery:
         return _Found(None, by_age[0] if by_age else None, False, None, read)
 
     def _in_flight(self, record: Span, pointer: int) -> bool:
-        """Whether a record that is not whole may be one whose program was interrupted, though its pages have
-        identities: without a code, and only the last one, for each waits for the one before."""
+        """Whether the program of a damaged record, whose pages have identities, may have been interrupted.
+
+        That is possible only without a code, and only for the last record: each waits for the one before.
+        """
         return self._dispatcher.link.config.code is None and record.offset + record.blocks == pointer
 
     def _entries(self, owners: list[OwnershipRecord], record: Record | None) -> dict[int, StreamEntry]:
@@ -269,17 +284,17 @@ class Recovery:
         return ZoneInfo(start, ZoneState.FULL, g.zone_capacity, None)
 
     def _wear(self, owners: list[OwnershipRecord], record: Record) -> list[int]:
-        # Whatever was free when a zone was allocated was worn as much at least.
+        # A zone that was free at an allocation had at least as many erases as the allocated one.
         least = max((owner.wear for owner in owners), default=0)
         known = [max(wear, least) for wear in record.wear or [0] * self._geometry.zones]
         for owner in owners:
             known[owner.physical] = owner.wear
         return known
 
-    # What is done.
+    # Commands.
 
     def _use_spares(self, owners: Iterable[OwnershipRecord]) -> None:
-        """Before anything else of these zones is read: tell what lies in spares."""
+        """Put the spares of these owners in their places, before any other page of their zones is read."""
         spares = {spare: owner for owner in owners for spare in owner.spares if spare not in self._spares}
         self._spares.update(spares)
         self._placed.update({(owner.physical, column): block for (block, column), owner in spares.items()})
@@ -288,10 +303,10 @@ class Recovery:
         )
 
     def _replace_marked(self, kept: set[int]) -> None:
-        """Before anything is erased: put spares in the places of blocks that are marked.
+        """Put spares in the places of marked blocks, before any erase.
 
-        First in zones that are kept, which will be erased one day, too. A marked spare takes its own place,
-        so that it is in use and serves for nothing else.
+        Kept zones come first, since they will be erased later, too. A marked spare takes its own place, so
+        that it is in use and replaces no other block.
         """
         g, marked = self._geometry, self._ownership.marked
         taken = self._spares | {(block, column) for block, column in marked if block in g.spares}
@@ -316,7 +331,7 @@ class Recovery:
         )
 
     def _block(self, place: Block, spare: int) -> Command:
-        """The spare of this number lies in this place of a physical zone, or of a spare."""
+        """The command that puts a spare in a place of a physical zone, or of a spare."""
         g, (physical, column) = self._geometry, place
         where = g.place(column)
         return Command(
@@ -360,12 +375,12 @@ class Recovery:
         )
         stay = kept.keys() | self._unused
         self._release((zone, wear[zone]) for zone in range(self._geometry.zones) if zone not in stay)
-        # What else is in spares would come back one day.
+        # Other content of spares would reappear at a later recovery.
         self._release((block, MOST_WEAR) for block in self._ownership.written_spares(self._spares))
         self._submit([self._end(sequence)])
 
     def _retire(self, zones: dict[int, ZoneState]) -> None:
-        """Take these logical zones out of service, if anybody may; the recovery has ended."""
+        """Take these logical zones out of service, if a port has the right to; the recovery has ended."""
         for stream in self._node.streams:
             own = self._zones[stream.nsid]
             able = [port for port in Port if Access.APPEND in stream.access(port)]
@@ -375,7 +390,7 @@ class Recovery:
                 self._restored[zone] = replace(info, state=state, write_pointer=None)
 
     def _release(self, zones: Iterable[tuple[int, int]]) -> None:
-        """Nobody needs these physical zones, which have this wear."""
+        """Release these physical zones and spares, each with its erase count; the controller erases them."""
         nsid = self._node.streams[0].nsid
         self._submit(
             Command(Opcode.RESTORE, nsid, action=RestoreAction.PHYSICAL, physical=zone, wear=wear)
@@ -387,7 +402,7 @@ class Recovery:
         return Command(Opcode.RESTORE, nsid, action=RestoreAction.END, sequence=sequence)
 
     def _submit(self, commands: Iterable[Command], port: Port = Port.HOST) -> None:
-        """Submit commands, and wait for all."""
+        """Submit commands, and wait for all of them."""
         requests = [Request(port, command) for command in commands]
         self._dispatcher.submit(requests)
         Pending(self._dispatcher, requests, "all", lambda _: None).result()
@@ -401,7 +416,7 @@ class Recovery:
         wear: list[int],
         sequence: int,
     ) -> None:
-        """Record what was kept: what was not is stale from now on."""
+        """Append a record of the kept zones to the journal; all other content is stale from now on."""
         floors = [sequence] * self._geometry.zones
         for owner in kept:
             floors[owner.zone] = owner.sequence

@@ -1,4 +1,4 @@
-"""How far zones are written."""
+"""Write pointers of zones, from the identities of their pages."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,10 +11,10 @@ from .ownership import OwnershipRecord
 
 
 class PointerReader:
-    """Finds write pointers with few pages read.
+    """Finds write pointers with few page reads.
 
-    Dies program on their own, so that when the power fails pages may be missing before the last one that is
-    there. But the pages of a block are programmed in order: no row has a page if one before it has none.
+    Dies program independently of each other, so pages before the last one may be missing after a loss of
+    power. But the pages of a block are programmed in order: if a row has none, no later row has any.
     """
 
     def __init__(self, inspector: Inspector, geometry: Geometry) -> None:
@@ -24,7 +24,7 @@ class PointerReader:
     def pointers(
         self, owners: Sequence[OwnershipRecord], guess: Callable[[OwnershipRecord], int] = lambda owner: 0
     ) -> dict[OwnershipRecord, int]:
-        """Blocks up to the last one that is there. `guess`: where that may be; 0: nobody knows."""
+        """By owner, the blocks up to its last programmed one. guess: the expected number; 0: unknown."""
         g = self._geometry
         guesses = {owner: (guess(owner) - 1) // g.superpage for owner in owners if guess(owner)}
         pointers = {owner: end for owner, end in self._ends(guesses).items() if end}
@@ -32,7 +32,7 @@ class PointerReader:
         return pointers | self._ends(self._last_rows(others))
 
     def _last_rows(self, owners: Sequence[OwnershipRecord]) -> dict[OwnershipRecord, int]:
-        """The last row whose first block is there; 0 if none is."""
+        """The last row whose first block is programmed; 0 if none is."""
         low, high = dict.fromkeys(owners, 0), dict.fromkeys(owners, self._geometry.pages)
         while undecided := [owner for owner in owners if high[owner] - low[owner] > 1]:
             middle = {owner: (low[owner] + high[owner]) // 2 for owner in undecided}
@@ -43,7 +43,7 @@ class PointerReader:
         return low
 
     def _ends(self, rows: dict[OwnershipRecord, int]) -> dict[OwnershipRecord, int]:
-        """Blocks up to the last one that is there, from a row on; 0 if that has none."""
+        """The blocks up to the last programmed one, from a row on; 0 if that row has none."""
         ends = dict.fromkeys(rows, 0)
         while rows:
             spans = (self._row(owner, row, self._geometry.superpage) for owner, row in rows.items())
