@@ -75,6 +75,7 @@ HELD = (
     "sim/flashtrain/sim/trace",
     "sim/flashtrain/sim/update_lane",
     "sim/flashtrain/stress",
+    "sw/flashtrain/host",
     "sw/flashtrain/numerics",
     "sw/flashtrain/perf",
     "sw/flashtrain/training",

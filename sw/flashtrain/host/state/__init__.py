@@ -1,1 +1,1 @@
-"""Optimizer state that lives on the dies."""
+"""Optimizer state that the dies store and update."""

@@ -1,4 +1,4 @@
-"""Optimizer state that lives on the dies: tensors in, steps by gradients, generations."""
+"""Optimizer state on the dies: its tensors, its update by gradients, and its generations."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -32,15 +32,15 @@ from .tensor_group import ARRAYS, PlacedGroup, StoredTensor, TensorGroup, Tensor
 from .tiling import TileLayout, split_tensors
 
 ATTEMPTS = 4
-"""At an update that ends with a write fault: what is repeated goes to other blocks most of the time."""
+"""Attempts at an update that ends with a write fault; a repeated one mostly programs other blocks."""
 
 _FAILURES_TILL_RENEWAL = 2
-"""After so many it may be the state that the dies cannot read."""
+"""After this many failures the dies may be unable to read the state, so it is checked for a renewal."""
 
 
 @dataclass(frozen=True)
 class Generation:
-    """A version of the state: a stream, how often that had been reset, and the updates committed so far."""
+    """A version of the state: its stream, the stream's number of resets, and the updates that led to it."""
 
     stream: str
     number: int
@@ -50,14 +50,15 @@ class Generation:
 class OptimizerState:
     """W, M and V of groups of tensors, in streams of equal size that hold their generations in turn.
 
-    An update reads the current generation and writes the next one beside it. :meth:`commit` makes that
-    current and frees the old one unless it is pinned; :meth:`skip` drops it. With two streams, a pinned
-    generation has to be released before the second update after it; a third stream lets training go on.
+    An update reads the current generation, and writes the next one to another stream. :meth:`commit` makes
+    the next one current, and frees the old one unless it is pinned; :meth:`skip` drops the next one. With two
+    streams, a pinned generation must be released before the second update after it; with three, training can
+    continue.
 
-    Tensors are given and come back as a list for each group. An update of which a program failed is repeated,
-    from the generation that is still whole; that is *renewed* before if the controller can read what the dies
-    cannot (:meth:`renew`). An update that raises an exception has changed nothing else. All zones of the
-    streams belong to the state.
+    Arguments and results have a list of tensors for each group. An update with a failed program is repeated
+    from the current generation. That is *renewed* before, if the controller can read pages that the dies
+    cannot (:meth:`renew`). An update that raises an exception leaves the current generation as it was. All
+    zones of the streams belong to the state.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class OptimizerState:
         self._statistics: tuple[GroupStatistics, ...] = ()
         self._renewals = 0
 
-    # What there is.
+    # Content.
 
     @property
     def groups(self) -> tuple[TensorGroup, ...]:
@@ -104,16 +105,16 @@ class OptimizerState:
 
     @property
     def statistics(self) -> tuple[GroupStatistics, ...]:
-        """Of the gradients of the last update, before its SCALE: for each group, of each die."""
+        """Statistics of the last update's gradients, before its SCALE: by group, then by die."""
         return self._statistics
 
     @property
     def renewals(self) -> int:
-        """How often the state was renewed."""
+        """The number of renewals of the state."""
         return self._renewals
 
     def read(self, array: Input, generation: Generation | None = None) -> list[list[NDArray[np.float32]]]:
-        """Weights (`Input.W`) or state (`Input.M`, `Input.V`) of the current or a pinned generation.
+        """The weights (`Input.W`) or state (`Input.M`, `Input.V`) of the current or a pinned generation.
 
         :class:`ArrayError` when a group has no such state.
         """
@@ -123,9 +124,9 @@ class OptimizerState:
         return [self._read_group(stream, placed, ARRAYS.index(array)) for placed in self._placed]
 
     def locate(self, array: Input, group: int, tensor: int) -> StoredTensor:
-        """Where W, M or V of one tensor of the current generation lies, to be read on its own.
+        """The place of W, M or V of one tensor of the current generation, for a read of this tensor only.
 
-        Good until the generation is freed. :class:`ArrayError` when the group has no such state.
+        It is valid until the generation is freed. :class:`ArrayError` when the group has no such state.
         """
         placed = self._placed[group]
         self._require_array(placed, array)
@@ -133,7 +134,7 @@ class OptimizerState:
         pages = self._pages_of(stream, place.first_row, place.layout, number)
         return StoredTensor(stream.name, pages, place, number)
 
-    # What can be done.
+    # Operations.
 
     def initialise(
         self,
@@ -144,7 +145,7 @@ class OptimizerState:
     ) -> None:
         """Store the first generation: weights, and state that is zeros by default; all float32.
 
-        updates: that led to it. :class:`GenerationPinned` while a generation is pinned.
+        updates: the number of updates that led to it. :class:`GenerationPinned` while a generation is pinned.
         """
         if self._pinned:
             raise GenerationPinned(f"{self._names(self._pinned)} is pinned; expected all to be released")
@@ -163,15 +164,15 @@ class OptimizerState:
             if first.append(part).extents != join(every, first.zone_size):
                 raise UpdateError(f"stream {first.name!r} has zones out of service, or another user")
         if first.table.persistency is Persistency.VOLATILE:
-            first.flush()  # what is sensed on the dies has to be there
+            first.flush()  # the dies sense only programmed pages
         first.declare_committed(updates)
         self._current = Generation(first.name, first.generation, updates)
 
     def attach(self) -> None:
-        """Take up the state that the streams hold, after `Device.recover`; groups are those it was made with.
+        """Attach the state that the streams hold after `Device.recover`; the groups are those it had before.
 
-        Of generations that were committed the last one is current; older ones, which had been pinned, are
-        pinned again. :class:`StateMissing` when there is none, which is so in a node without a journal.
+        The last committed generation is current. Older ones, which had been pinned, are pinned again.
+        :class:`StateMissing` when there is no committed state, as in a node without a journal.
         """
         found = {
             name: entry
@@ -192,24 +193,24 @@ class OptimizerState:
         self._pinned = generations
         for stream in self._streams.values():
             if stream.committed is None and any(zone.room < zone.capacity for zone in stream.report()):
-                stream.reset()  # what it holds of a renewal that did not end
+                stream.reset()  # the part of a renewal that did not end
 
     def update(self, gradients: Sequence[Tensors], constants: Sequence[Constants]) -> list[GroupCopies]:
-        """Compute the next generation; for each group the 16-bit copies of its weights, or `None`.
+        """Compute the next generation; returns for each group the 16-bit copies of its weights, or `None`.
 
-        gradients: in the formats of the groups (BF16 as uint16); constants: of each group. The copies are
-        float16, or uint16 that holds BF16. Then look at :attr:`statistics`, and :meth:`commit` or
-        :meth:`skip`.
+        gradients: by group, in its format (BF16 as uint16); constants: by group. The copies are float16, or
+        uint16 that holds BF16. Afterwards check :attr:`statistics`, and call :meth:`commit` or :meth:`skip`.
 
-        :class:`UpdatePending` when that was not done before; :class:`GenerationPinned`;
-        :class:`ForeignGeneration`; :class:`TensorMismatch`; and what the device answers.
+        :class:`UpdatePending` when the update before was neither committed nor skipped. Other errors are
+        :class:`GenerationPinned`, :class:`ForeignGeneration`, :class:`TensorMismatch` and
+        :class:`CommandError`.
         """
         return self.update_async(gradients, constants).result()
 
     def update_async(self, gradients: Sequence[Tensors], constants: Sequence[Constants]) -> StateUpdate:
-        """As :meth:`update`, without waiting for the dies (of several groups: for those of the last one).
+        """As :meth:`update`, without waiting for the dies; with several groups, only for the last one.
 
-        Its result has to be waited for before :meth:`commit` or :meth:`skip`.
+        The caller waits for its result before :meth:`commit` or :meth:`skip`.
         """
         if self._next is not None:
             raise UpdatePending("the update before was neither committed nor skipped")
@@ -232,7 +233,7 @@ class OptimizerState:
         return StateUpdate(first.pendings, lambda: self._finish(first, begin))
 
     def commit(self) -> Generation:
-        """Make the updated generation current; the one before is freed unless it is pinned."""
+        """Make the updated generation current; the previous one is freed unless it is pinned."""
         destination = self._updated("commit")
         destination.commit(self._streams[self.current.stream], self.current.updates + 1)
         self._current = Generation(destination.name, destination.generation, self.current.updates + 1)
@@ -240,16 +241,16 @@ class OptimizerState:
         return self._current
 
     def skip(self) -> None:
-        """Drop the updated generation: the current one stays."""
+        """Drop the updated generation; the current one stays current."""
         self._updated("skip").reset()
         self._next = None
 
     def renew(self) -> Generation:
-        """Write the current generation anew, to another stream; the old one is freed unless it is pinned.
+        """Copy the current generation to another stream, and free the old one unless it is pinned.
 
-        Its content is what can be read now, at any read level; else :class:`StateLost`. Then, or if the power
-        fails, the current generation stays what it is. :class:`GenerationPinned` also if no update would
-        have a place afterwards.
+        The controller reads the content at any read level; :class:`StateLost` if a page cannot be read. After
+        that error or a loss of power, the current generation is unchanged. :class:`GenerationPinned` also if
+        no stream would be left for the next update.
         """
         if self._next is not None:
             raise UpdatePending("renewal while an update is neither committed nor skipped")
@@ -268,7 +269,7 @@ class OptimizerState:
         return self._current
 
     def pin(self) -> Generation:
-        """Keep the current generation, as a checkpoint that costs no copy, until :meth:`release`."""
+        """Keep the current generation until :meth:`release`, as a checkpoint without a copy."""
         generation = self.current
         self._stream_of(generation).pin()
         self._pinned[generation.stream] = generation
@@ -284,10 +285,10 @@ class OptimizerState:
         if generation.stream != self.current.stream:
             stream.reset()
 
-    # How it is done.
+    # Implementation.
 
     def _holds_all(self, stream: StateStream) -> bool:
-        """Whether as many rows of tiles are there as the groups need."""
+        """Whether the stream has as many rows of tiles as the groups need."""
         rows = self._placed[-1].first_row + self._placed[-1].layout.rows
         blocks = rows * stream.row_blocks
         return all(
@@ -301,7 +302,7 @@ class OptimizerState:
         return self._geometry.dies * self._geometry.pages
 
     def _stream_of(self, generation: Generation) -> StateStream:
-        """The stream that holds it; :class:`ForeignGeneration` when it does no more."""
+        """The stream of a generation; :class:`ForeignGeneration` when it no longer holds it."""
         stream = self._streams.get(generation.stream)
         if stream is None or generation not in (self._current, *self._pinned.values()):
             raise ForeignGeneration(f"{generation} is neither the current one nor pinned")
@@ -321,7 +322,7 @@ class OptimizerState:
         raise GenerationPinned(f"{self._names(others)} is pinned; the next generation has no place")
 
     def _finish(self, attempt: Attempt, again: Callable[[], Attempt], failures: int = 0) -> list[GroupCopies]:
-        """Wait for an update. If anything failed there is nothing to commit, and nothing has changed."""
+        """Wait for an update. After a failure there is nothing to commit, and the state is unchanged."""
         self._next, self._under_way = None, False
         try:
             results = attempt.results()
@@ -359,14 +360,14 @@ class OptimizerState:
         return split_tensors(placed.layout.state_array(number, pages), placed.group.shapes)
 
     def _pages_of(self, stream: StateStream, first_row: int, layout: TileLayout, number: int) -> StoredArray:
-        """The pages that array `number` takes in rows of `layout` from `first_row` on."""
+        """The pages of array `number` in the rows of `layout` from `first_row` on."""
         g, planes = self._geometry, layout.planes_of(number)
         shape = (layout.rows, len(planes), g.channels, g.page_bytes)
         return stream.stored_at(stream.planes_of_rows(first_row, layout.rows, planes), shape, np.uint8)
 
 
 def _write_failed(error: Exception) -> bool:
-    """Whether a tile was lost on its way to the cells, or could not be read by its die."""
+    """Whether a tile could not be programmed, or could not be read by its die."""
     return (
         isinstance(error, CommandError)
         and error.command.opcode is Opcode.UPDATE

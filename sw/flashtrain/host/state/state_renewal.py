@@ -1,8 +1,8 @@
-"""Renewal of optimizer state: a generation is read, and written as it is to another stream.
+"""Renewal of optimizer state: a copy of a generation, unchanged, to another stream.
 
-The dies sense the operands of an update at the first read level only; a READ tries others, too
+The dies sense the operands of an update at the first read level only; a READ tries other levels, too
 (`flashtrain.rtl.channel.read_buffer.read_retry`). A READ may therefore still recover state that is too old
-for an update, and the state that it writes is as new.
+for an update, and the copy is as readable as new state.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,9 +21,9 @@ _BLOCKS_AT_ONCE = 1024
 
 
 class StateRenewal:
-    """That of the generation of `groups` that stream `source` holds.
+    """The renewal of the generation of `groups` in stream `source`.
 
-    Both methods raise :class:`StateLost` if there is a page that cannot be read at any level.
+    Both methods raise :class:`StateLost` if a page cannot be read at any level.
     """
 
     def __init__(self, source: StateStream, groups: Sequence[PlacedGroup]) -> None:
@@ -31,9 +31,9 @@ class StateRenewal:
         self._groups = groups
 
     def helps(self) -> bool:
-        """Read all of it: whether there are pages that the device had to read again, as no update can.
+        """Read the whole generation; returns whether the device has read pages again, which no update can.
 
-        Reads of others at the same time may count as well.
+        Concurrent reads of other streams may count as well.
         """
         before = self._source.pages_retried
         for _ in self._content():
@@ -41,10 +41,12 @@ class StateRenewal:
         return self._source.pages_retried > before
 
     def write(self, destination: StateStream, updates: int, keep: bool) -> None:
-        """Write it to `destination`, which is empty, and make that the current generation in one step.
+        """Copy the generation to `destination`, which is empty, and make that current in one step.
 
-        updates: that led to it; keep: the source is pinned, else it is reset. After an exception, or a loss
-        of power, the source is current as before, unless the step had been done.
+        - updates: the number of updates that led to it.
+        - keep: the source is pinned; otherwise it is reset.
+
+        After an exception, or a loss of power before that step, the source is current as before.
         """
         for lba, data in self._content():
             destination.write(lba, data)
@@ -56,7 +58,7 @@ class StateRenewal:
             destination.supersede(self._source, updates)
 
     def _content(self) -> Iterator[tuple[int, NDArray[np.uint8]]]:
-        """Blocks, and the address of the first of them, as far as none is lost."""
+        """The generation's blocks in pieces, each with the address of its first, until a page is lost."""
         source, last = self._source, self._groups[-1]
         every = range(self._planes)
         rows = source.planes_of_rows(0, last.first_row + last.layout.rows, every)
@@ -71,7 +73,7 @@ class StateRenewal:
             raise StateLost(lost[0], tuple(dict.fromkeys(names))) from lost[0]
 
     def _read(self, lba: int, blocks: int, lost: list[MediaError]) -> NDArray[np.uint8]:
-        """Blocks from `lba` on; which of them are lost is told one by one."""
+        """Blocks from `lba` on; `lost` gets an error for each block that is lost."""
         try:
             return self._source.read_blocks(lba, blocks)
         except MediaError as error:
@@ -83,7 +85,7 @@ class StateRenewal:
         return np.concatenate([self._read(lba + number, 1, lost) for number in range(blocks)])
 
     def _names(self, lba: int) -> list[str]:
-        """What lies in a block."""
+        """The names of the arrays that lie in a block."""
         source = self._source
         zone, offset = divmod(lba, source.zone_size)
         row, place = divmod(zone * source.zone_capacity + offset, source.row_blocks)

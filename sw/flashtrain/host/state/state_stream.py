@@ -26,7 +26,7 @@ from .tiling import Pages
 
 @dataclass(frozen=True)
 class TileStep:
-    """What the dies are told of a step: its constants, and how state, gradients and copies lie."""
+    """The parameters of a step on the dies: its constants, and the layout of state, gradients and copies."""
 
     tile: Tile
     constants: Constants
@@ -50,25 +50,24 @@ class StateStream(DeviceStream):
 
     @property
     def row_blocks(self) -> int:
-        """Blocks of state of a row of tiles."""
+        """Blocks of state in a row of tiles."""
         return self._config.geometry.channels * self._config.geometry.planes
 
     @property
     def pages_retried(self) -> int:
-        """How often the device has read pages again at another level, whosever they are."""
+        """The number of times that the device has read pages again at another level, in all streams."""
         channels = Controller(self._dispatcher.link).channel_counters()
         return sum(counters[ChannelCounter.PAGES_RETRIED.name] for counters in channels)
 
     @property
     def generation(self) -> int:
-        """How often the stream was reset since the controller was enabled, or since the flash was empty if
-        it was recovered since."""
+        """The number of resets of the stream since the device was enabled; a recovery continues the count."""
         self._dispatcher.require_enabled()
         return self._dispatcher.link.read_register(stream_register(self.nsid, StreamRegister.GENERATION))
 
     @serialised
     def set_constants_async(self, step: TileStep) -> Pending[None]:
-        """Tell all dies what the next updates compute, and reset their statistics."""
+        """Send the step of the next updates to all dies, and reset their statistics."""
         page = np.zeros((self._dies, self._block_bytes), np.uint8)
         page[:, : UpdateHeader.BYTES] = np.frombuffer(step.header(), np.uint8)
         region = self._dispatcher.region(self._dies)
@@ -80,7 +79,7 @@ class StateStream(DeviceStream):
 
     @serialised
     def statistics_async(self) -> Pending[tuple[Statistics, ...]]:
-        """What each die has counted since the constants were set."""
+        """The statistics of each die since the constants were set."""
         pages = np.zeros((self._dies, self._block_bytes), np.uint8)
         region = self._dispatcher.region(self._dies)
         command = Command(
@@ -98,8 +97,8 @@ class StateStream(DeviceStream):
     ) -> Pending[int]:
         """Append updated tiles to `zone`, from the tiles at its write pointer in the same zone of `source`.
 
-        gradients: uint8[rows, pages, channels, page], any number of rows that the zone still takes. Of each
-        row the first `copy_pages` come back in `copies`, of the same shape. The result is the address of the
+        gradients: uint8[rows, pages, channels, page], any number of rows that the zone has room for. Each row
+        returns its first `copy_pages` pages in `copies`, of the same shape. The result is the address of the
         first block.
         """
         rows, pages, channels, _ = gradients.shape
@@ -120,7 +119,7 @@ class StateStream(DeviceStream):
 
     @serialised
     def settle(self, pendings: Iterable[Pending[Any]]) -> None:
-        """Wait until these are answered, well or not."""
+        """Wait until these operations are complete, successful or not."""
         pendings = list(pendings)
         self._dispatcher.wait(lambda: all(pending.answered for pending in pendings))
 
@@ -128,18 +127,18 @@ class StateStream(DeviceStream):
     def commit(self, source: "StateStream", updates: int = 0) -> None:
         """Make the updated tiles the current generation, and reset `source` unless it is pinned.
 
-        updates: that led to them, for the journal.
+        updates: the number of updates that led to them, for the journal.
         """
         command = Command(Opcode.GENERATION, self.nsid, action=GenerationAction.COMMIT, source=source.nsid)
         self._succeed(source, self, command, updates)
 
     @serialised
     def supersede(self, source: "StateStream", updates: int) -> None:
-        """As :meth:`commit`, of what was appended, without updates; `source` is not pinned."""
+        """As :meth:`commit`, for appended tiles without an update; `source` is not pinned."""
         self._succeed(source, source, Command(Opcode.STREAM_RESET, source.nsid), updates)
 
     def _succeed(self, source: "StateStream", stream: "StateStream", command: Command, updates: int) -> None:
-        """Be the current generation in the place of `source`, by a command to `stream` behind its record."""
+        """Become the current generation in place of `source`, by a command to `stream` after its record."""
         source._space.forget()
         generations, journal = source._generations, self._recording
         drop = None if generations.pinned else generations.drop()
@@ -163,19 +162,19 @@ class StateStream(DeviceStream):
 
     @serialised
     def declare_committed(self, updates: int) -> None:
-        """What was appended, without updates, is as if it was committed: the result of so many updates."""
+        """Record the appended tiles as committed, without an update: the result of `updates` updates."""
         if (journal := self._recording) is not None:
             journal.wait_for(journal.commit(self.nsid, None, updates))
 
     @property
     def committed(self) -> StreamEntry | None:
-        """What the journal has of the stream's generation if that was committed."""
+        """The journal's entry of the stream if its generation is committed; otherwise None."""
         entry = None if self._journal is None else self._journal.entry(self.nsid)
         return entry if entry is not None and entry.commit else None
 
     @serialised
     def pin(self) -> None:
-        """Keep the stream as it is: :class:`StreamPinned` for all that would change it."""
+        """Pin the stream: commands that would change its content raise :class:`StreamPinned`."""
         self._command(Command(Opcode.GENERATION, self.nsid, action=GenerationAction.PIN)).result()
         self._generations.pinned = True
         if self._journal is not None:
@@ -190,7 +189,7 @@ class StateStream(DeviceStream):
             self._journal.pinned.discard(self.nsid)
 
     def planes_of_rows(self, first_row: int, rows: int, planes: range) -> Sequence[Extent]:
-        """Where these planes of rows of tiles lie, counted from the stream's first row."""
+        """The extents of these planes of rows of tiles; `first_row` counts from the stream's start."""
         channels = self._config.geometry.channels
         extents = []
         for row in range(first_row, first_row + rows):
@@ -204,7 +203,7 @@ class StateStream(DeviceStream):
         return self._config.geometry.channels * self._config.geometry.dies
 
     def _row_parts(self, rows: int, blocks: int) -> list[range]:
-        """Rows by command: as many as a command may move, and a quarter of the tensor buffer holds."""
+        """The rows of each command: at most the command limit, and at most a quarter of the tensor buffer."""
         most = max(1, min(self._config.max_blocks, self._dispatcher.buffer.blocks // 4) // blocks)
         return [range(start, min(start + most, rows)) for start in range(0, rows, most)]
 

@@ -1,4 +1,4 @@
-"""An update of optimizer state under way: the commands of each group, and what they bring."""
+"""An update of optimizer state in flight: the commands of each group, and their results."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -16,17 +16,17 @@ from .tensor_group import PlacedGroup, ZonePart
 from .tiling import Pages, split_tensors
 
 GroupStatistics = tuple[Statistics, ...]
-"""Of a group of tensors: statistics of each die."""
+"""The statistics of each die for a group of tensors."""
 
 GroupCopies = list[NDArray[Any]] | None
-"""Of a group of tensors: 16-bit copies of the new weights, if it has any."""
+"""The 16-bit copies of the new weights of a group of tensors, if it has any."""
 
 
 class GroupUpdate:
     """The commands that update one group of tensors: constants, tiles, statistics.
 
-    `gradients` are its pages; tiles are read from `source` and appended to `destination`, whose zones take
-    `zone_rows` rows each.
+    The dies read tiles from `source`, and append the updated ones to `destination`, whose zones have
+    `zone_rows` rows each; `gradients` has the group's pages.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class GroupUpdate:
         return (self._constants, *self._tiles, self._statistics)
 
     def result(self) -> tuple[GroupCopies, GroupStatistics]:
-        """Wait for all; raises the first failure, and `ForeignGeneration` for a destination in use."""
+        """Wait for all commands; raises the first failure, or `ForeignGeneration` for a used destination."""
         self._constants.result()
         destination, layout = self._destination, self._placed.layout
         for part, tiles in zip(self._parts, self._tiles, strict=True):
@@ -67,9 +67,9 @@ class GroupUpdate:
 
 
 class Attempt:
-    """An attempt at an update of all groups: of each its place, step and pages of gradients.
+    """An attempt at an update of all groups, each with its place, step and pages of gradients.
 
-    Making one raises what keeps commands from being submitted; the destination is empty again then.
+    The constructor submits the commands. If that raises an exception, the destination is reset.
     """
 
     def __init__(
@@ -92,13 +92,13 @@ class Attempt:
         return [pending for group in self._groups for pending in group.pendings]
 
     def results(self) -> list[tuple[GroupCopies, GroupStatistics]]:
-        """Wait for all, before the first failure is raised: nothing is in flight then."""
+        """Wait for all groups before the first failure is raised, so that nothing stays in flight."""
         self.destination.settle(self.pendings)
         return [group.result() for group in self._groups]
 
 
 class StateUpdate:
-    """What :meth:`OptimizerState.update_async` gives: wait for it, and take the copies of each group."""
+    """The result of :meth:`OptimizerState.update_async`: a wait, and the copies of each group."""
 
     def __init__(self, pendings: Sequence[Pending[Any]], finish: Callable[[], list[GroupCopies]]) -> None:
         self._pendings = pendings
@@ -107,11 +107,11 @@ class StateUpdate:
 
     @property
     def done(self) -> bool:
-        """Whether the dies have finished; does not wait."""
+        """Whether the dies have finished, without a wait."""
         return all(pending.done for pending in self._pendings)
 
     def result(self) -> list[GroupCopies]:
-        """Wait for the dies; raises what :meth:`OptimizerState.update` raises."""
+        """Wait for the dies; raises the errors of :meth:`OptimizerState.update`."""
         if self._copies is None:
             self._copies = self._finish()
         return self._copies

@@ -1,4 +1,4 @@
-"""Groups of tensors that are updated with the same constants, and their place among the rows of tiles."""
+"""Groups of tensors with the same constants, and their places in the rows of tiles."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,15 +24,17 @@ from .tiling import GRADIENT_DTYPES, Pages, Shape, TileLayout, join_tensors
 Tensors = Sequence[NDArray[Any]]
 
 ARRAYS = (Input.W, Input.M, Input.V)
-"""What tiles are made of, in this order."""
+"""The arrays of a tile, in this order."""
 
 
 @dataclass(frozen=True)
 class TensorGroup:
     """Tensors that are updated with the same constants.
 
-    code: any that has the state they need, such as that of the first step; shapes: of the tensors;
-    gradient_format, copy_format: in which gradients go in and copies of the new weights come back.
+    - code: an optimizer with the state that they need, such as that of the first step.
+    - shapes: the shapes of the tensors.
+    - gradient_format: the format of the gradients.
+    - copy_format: the format of the copies of the new weights.
     """
 
     code: OptimizerCode
@@ -47,7 +49,7 @@ class TensorGroup:
 
     @property
     def arrays(self) -> tuple[Input, ...]:
-        """What a parameter has of W, M and V."""
+        """The arrays of a parameter: W, and M and V as far as the optimizer has them."""
         return ARRAYS[: len(PROGRAMS[self.code].outputs)]
 
     def layout(self, geometry: Geometry) -> TileLayout:
@@ -56,7 +58,7 @@ class TensorGroup:
 
 
 class ZonePart(NamedTuple):
-    """Rows of a group, counted from its first, that lie in one zone from row `offset` of it on."""
+    """Rows of a group, counted from its first, that lie in one zone from the zone's row `offset` on."""
 
     rows: range
     zone: int
@@ -65,8 +67,11 @@ class ZonePart(NamedTuple):
 
 @dataclass(frozen=True)
 class PlacedTensor:
-    """One tensor of a group: the layout and the first of the rows that it lies in, its first parameter there,
-    and its shape."""
+    """One tensor of a group.
+
+    - layout, first_row: the layout of the rows that it lies in, and the first of these rows.
+    - first: the number of its first parameter in these rows.
+    """
 
     layout: TileLayout
     first_row: int
@@ -76,7 +81,7 @@ class PlacedTensor:
 
 @dataclass(frozen=True)
 class StoredTensor:
-    """Where array `number` of the state of a tensor lies: read `pages` of `stream`, and take it from them."""
+    """The place of array `number` of a tensor's state, in `pages` of `stream`."""
 
     stream: str
     pages: StoredArray
@@ -84,14 +89,14 @@ class StoredTensor:
     number: int
 
     def array(self, pages: Pages) -> NDArray[np.float32]:
-        """The array, from what was read."""
+        """The array, from the pages that were read."""
         first, shape = self.place.first, self.place.shape
         return self.place.layout.state_array(self.number, pages)[first : first + prod(shape)].reshape(shape)
 
 
 @dataclass(frozen=True)
 class PlacedGroup:
-    """A group, its number among the groups of a state, and its first row, counted from the stream's start."""
+    """A group, with its number among the groups of a state, and its first row from the stream's start."""
 
     number: int
     group: TensorGroup
@@ -99,7 +104,7 @@ class PlacedGroup:
     first_row: int
 
     def state_pages(self, given: Mapping[Input, Sequence[Tensors] | None]) -> Pages:
-        """Pages of state from the tensors of all groups; zeros where there are none."""
+        """Pages of state from the tensors of all groups; zeros for arrays that are not given."""
         vectors = []
         for array in self.group.arrays:
             tensors = given[array]
@@ -135,13 +140,13 @@ class PlacedGroup:
         )
 
     def names(self, row: int, channel: int, plane: int) -> list[str]:
-        """What lies on a page of its state, which is in row `row` of its own."""
+        """The names of the arrays and tensors on a page of its state, in its row `row`."""
         tile = self.layout.tile
         words = tile.geometry.page_bytes // WORD_BYTES
         ends = np.cumsum([prod(shape) for shape in self.group.shapes]).tolist()
         found = []
         for number, array in enumerate(self.group.arrays):
-            # Words of the page, counted from where this array of the tile begins.
+            # Words of the page, counted from the beginning of this array in the tile.
             begin = plane * words - number * tile.parameters
             skipped = (row * tile.geometry.channels + channel) * tile.parameters
             first, last = skipped + max(begin, 0), skipped + min(begin + words, tile.parameters)

@@ -1,8 +1,8 @@
 """Layout of tensors in tiles: pure functions from vectors to the pages of an update, and back.
 
 The parameters of a list of tensors, one after the other, fill tile after tile: channel by channel, then row
-by row. A *row* of tiles is one on each channel; rows follow each other as blocks do, on all dies in turn,
-zone after zone. What is left of the last row are parameters whose state and gradients are zero.
+by row. A *row* of tiles has one on each channel; rows follow each other as blocks do, on all dies in turn,
+zone after zone. The last row is padded with parameters whose state and gradients are zero.
 """
 
 from collections.abc import Sequence
@@ -28,12 +28,12 @@ GRADIENT_DTYPES = {
     GradientFormat.BF16: "uint16",
 }
 COPY_DTYPES = {CopyFormat.FP16: "float16", CopyFormat.BF16: "uint16"}
-"""NumPy has no BF16: its bits are in uint16."""
+"""NumPy has no BF16, so uint16 holds its bits."""
 
 
 @dataclass(frozen=True)
 class TileLayout:
-    """How `parameters` of them lie in tiles."""
+    """The layout of `parameters` parameters in tiles."""
 
     tile: Tile
     parameters: int
@@ -47,7 +47,7 @@ class TileLayout:
         return self.tile.geometry.channels
 
     def state_pages(self, arrays: Sequence[NDArray[np.float32]]) -> Pages:
-        """Pages of state: vectors of w, m and v, as many as the tile has."""
+        """Pages of state from the vectors of w, m and v, as many as the tile has."""
         n = self.tile.parameters
         words = np.zeros((self.rows, self._channels, self.tile.words), np.float32)
         for number, array in enumerate(arrays):
@@ -69,11 +69,11 @@ class TileLayout:
         return self._pages(self._tiles(gradients), self.tile.gradient_pages)
 
     def copies(self, pages: Pages) -> NDArray[Any]:
-        """The vector of 16-bit copies, from the pages that an update has left."""
+        """The vector of 16-bit copies, from the pages that an update returns."""
         return self._vector(pages, np.dtype(COPY_DTYPES[self.tile.copy_format]), 0)
 
     def _tiles(self, vector: NDArray[Any]) -> NDArray[Any]:
-        """[rows, channels, parameters of a tile], zeros at the end."""
+        """The vector as [rows, channels, parameters of a tile], with zeros at the end."""
         tiles = np.zeros((self.rows, self._channels, self.tile.parameters), vector.dtype)
         tiles.reshape(-1)[: self.parameters] = vector
         return tiles
@@ -88,7 +88,7 @@ class TileLayout:
         return np.ascontiguousarray(by_channel.swapaxes(1, 2))
 
     def _vector(self, pages: Pages, kind: np.dtype[Any], first: int) -> NDArray[Any]:
-        """Of each tile as many elements as it has parameters, from element `first` of its pages."""
+        """The elements of all tiles, as many as each has parameters, from element `first` of its pages."""
         tiles = np.ascontiguousarray(pages.swapaxes(1, 2)).reshape(self.rows, self._channels, -1).view(kind)
         return tiles[..., first : first + self.tile.parameters].reshape(-1)[: self.parameters]
 
@@ -112,6 +112,6 @@ def join_tensors(
 
 
 def split_tensors(vector: NDArray[Any], shapes: Sequence[Shape]) -> list[NDArray[Any]]:
-    """Undo :func:`join_tensors`: views into `vector`."""
+    """The inverse of :func:`join_tensors`: views into `vector`."""
     ends = np.cumsum([prod(shape) for shape in shapes])
     return [part.reshape(shape) for part, shape in zip(np.split(vector, ends[:-1]), shapes, strict=True)]

@@ -1,1 +1,1 @@
-"""Streams as a NumPy user sees them."""
+"""Streams for NumPy users."""

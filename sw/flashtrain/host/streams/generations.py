@@ -1,4 +1,4 @@
-"""Generations of the content of streams, by which handles of what is gone are found out."""
+"""Generations of the content of streams, which show whether a handle is stale."""
 
 from collections.abc import Mapping
 from secrets import token_hex
@@ -9,15 +9,15 @@ from flashtrain.spec import Opcode, Submission, ZoneAction
 from flashtrain.spec.nvme import GenerationAction
 
 _KEPT = 16
-"""Drops that are kept per zone. More than one matters only if the device refuses the last ones."""
+"""Drops that are kept per zone; more than one matters only if the device refuses the last ones."""
 
 
 class StreamGenerations:
     """Generations of the content of one stream, counted by the driver.
 
-    Each drop (a reset of a zone or of the stream, a format, a loss of power that the content does not
-    survive) gets the next number. What is appended afterwards belongs to that generation or a later one, so
-    it is intact as long as its zone has no drop with a higher number.
+    A *drop* is a reset of a zone or of the stream, a format, or a loss of power that the content does not
+    survive. Each drop gets the next number, which is the generation of later appends. An append is intact as
+    long as its zone has no drop with a higher number.
     """
 
     def __init__(self) -> None:
@@ -29,11 +29,11 @@ class StreamGenerations:
 
     @property
     def generation(self) -> int:
-        """The number of the last drop: what is appended now belongs to it."""
+        """The number of the last drop, which is the generation of appends from now on."""
         return self._generation
 
     def drop(self, zone: int | None = None) -> int:
-        """A command drops the content of a zone, or of all but retired ones; the number of the drop."""
+        """Note a drop of one zone, or of all zones except retired ones (None); returns its number."""
         self._generation += 1
         if zone is None:
             spared = frozenset(self.retired)
@@ -43,18 +43,18 @@ class StreamGenerations:
         return self._generation
 
     def undo(self, drop: int) -> None:
-        """The device refused the command of a drop: the content is what it was."""
+        """Undo a drop whose command the device refused: the content is unchanged."""
         self._stream_drops = [one for one in self._stream_drops if one[0] != drop]
         for drops in self._drops.values():
             if drop in drops:
                 drops.remove(drop)
 
     def holds(self, zone: int, generation: int) -> bool:
-        """Whether what was appended to a zone in a generation is still there."""
+        """Whether data that were appended to a zone in a generation are still there."""
         return self._last_drop(zone) <= generation <= self._generation
 
     def common(self, generations: Mapping[int, int]) -> int:
-        """The generation of an array whose parts were appended to zones in these, by zone."""
+        """The generation of an array whose parts have these generations, by zone."""
         latest = max(generations.values())
         # A part that moved to another zone may be younger than a reset of that zone.
         dropped = any(g < self._last_drop(zone) <= latest for zone, g in generations.items())
@@ -68,7 +68,7 @@ class StreamGenerations:
 class DeviceGenerations:
     """Generations of all streams of the device behind one Link, by NSID.
 
-    device: identity of the device; equal for every :class:`Device` on the same Link, different for others.
+    device: identity of the device, equal for every :class:`Device` on one Link, and different between Links.
     """
 
     def __init__(self, device: str) -> None:
@@ -79,7 +79,7 @@ class DeviceGenerations:
         return self._streams.setdefault(nsid, StreamGenerations())
 
     def note_raw(self, raw: bytes, zone_size: int) -> None:
-        """A raw command, a 64-byte entry, has succeeded: a reset or a commit drops content."""
+        """Note the drops of a raw command, a 64-byte entry, that has succeeded."""
         s, entry = Submission, int.from_bytes(raw, "little")
         opcode, action, stream = s.opcode.get(entry), s.action.get(entry), self.stream(s.nsid.get(entry))
         if opcode == Opcode.STREAM_RESET:
@@ -94,7 +94,7 @@ class DeviceGenerations:
             stream.pinned = action == GenerationAction.PIN
 
     def drop_all(self) -> None:
-        """The device was formatted."""
+        """Note that the device was formatted."""
         for stream in self._streams.values():
             stream.retired.clear()
             stream.drop()

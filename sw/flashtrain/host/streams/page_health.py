@@ -1,4 +1,4 @@
-"""How well the flash keeps an array: what it took to have each of its pages right."""
+"""The health of an array's pages: corrected bits and repeated reads of each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,10 +12,11 @@ from flashtrain.spec import Completion
 
 @dataclass(frozen=True, eq=False)
 class PageHealth:
-    """Of each page of an array, in order.
+    """The health of each page of an array, in order; all zeros without error correction.
 
-    corrected: bits, as it was read at last (255: so many or more); retries: how often it was read again
-    before; lost: it could not be corrected, and the other two are 0. All are 0 without error correction.
+    - corrected: the corrected bits of the last read; 255: that many or more.
+    - retries: the number of repeated reads before it.
+    - lost: the page could not be corrected; the other two are 0.
     """
 
     corrected: NDArray[np.uint8]
@@ -24,7 +25,7 @@ class PageHealth:
 
 
 def page_health(answers: Sequence[CompletionEntry]) -> PageHealth:
-    """From the answers to reads of a page each."""
+    """The health of pages from the completions of their reads, one page each."""
     return PageHealth(
         np.array([Completion.corrected.get(answer.result) for answer in answers], np.uint8),
         np.array([Completion.retries.get(answer.result) for answer in answers], np.uint8),

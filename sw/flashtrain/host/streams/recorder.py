@@ -10,8 +10,8 @@ from flashtrain.spec import ZoneState
 class Recorder(Protocol):
     """A record of generations, commits and retired zones; the journal implements it.
 
-    A method that is given a change writes a record of it, and returns the request of that record: the command
-    that makes the change comes after it (`Request.after`). Zones count from the first zone of their stream.
+    A method for a change appends a record of it, and returns the record's request. The command that makes
+    the change comes after that request (`Request.after`). Zones count from the first zone of their stream.
 
     Members
     -------
@@ -25,23 +25,23 @@ class Recorder(Protocol):
         ...
 
     def reset(self, nsid: int) -> Request:
-        """The stream will be reset."""
+        """Record that the stream will be reset."""
         ...
 
     def reset_zone(self, nsid: int, zone: int) -> Request:
-        """One zone will be reset; no append to it is in flight."""
+        """Record that one zone will be reset; no append to it is in flight."""
         ...
 
     def commit(self, nsid: int, source: int | None, updates: int) -> Request:
-        """The stream's generation, the result of `updates` updates, will be committed, and `source` reset."""
+        """Record the commit of the generation, the result of `updates` updates, and the reset of `source`."""
         ...
 
     def retire(self, nsid: int, zones: dict[int, ZoneState]) -> None:
-        """These zones of a stream were found out of service."""
+        """Record that these zones of a stream were found out of service."""
         ...
 
     def undo(self, nsid: int, before: StreamEntry) -> None:
-        """The device refused the recorded change of a stream."""
+        """Restore a stream's entry: the device refused the recorded change."""
         ...
 
     def correct(self) -> None:

@@ -1,9 +1,9 @@
-"""Refresh: zones whose data get old are written anew, so that what users know of them stays true.
+"""Refresh: zones with old data are rewritten in place, so that handles of their data stay valid.
 
-A zone is copied to a spare one, which is an empty zone of its stream, reset, and copied back: its blocks have
-the addresses that they had. At any time the zone or the spare has all of it, and the journal says which
-(`ZoneCopy`), so that after a loss of power `Device.recover` ends what was begun. Data go through the tensor
-buffer, and so through error correction.
+The driver copies a zone to a spare zone, which is an empty zone of its stream, resets it, and copies the
+content back. The blocks keep their addresses. At any time the zone or the spare zone has the whole content,
+and the journal shows which (`ZoneCopy`). After a loss of power, `Device.recover` continues from there. The
+data pass through the tensor buffer, and so through error correction.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _BLOCKS_AT_ONCE = 1024
 
 
 class Obstacle(Enum):
-    """Why a zone whose data are old was not refreshed. Its data are what and where they were."""
+    """The reason why a zone with old data was not refreshed; its data are unchanged and in place."""
 
     NO_ROOM = "no zone of the stream is empty, or too many are open"
     NO_ACCESS = "no port may read the stream, or none may append to it"
@@ -34,7 +34,7 @@ class Obstacle(Enum):
 
 @dataclass(frozen=True)
 class OldZone:
-    """A zone whose data were old, the blocks that were refreshed, or what stood against it."""
+    """A zone whose data were old, with the number of refreshed blocks or the obstacle."""
 
     stream: str
     zone: int
@@ -44,14 +44,14 @@ class OldZone:
 
 @dataclass(frozen=True)
 class RefreshReport:
-    """What became of zones whose data were old; journal: that was renewed, too."""
+    """The result for each zone whose data were old; journal: the journal was refreshed, too."""
 
     zones: tuple[OldZone, ...]
     journal: bool
 
     @property
     def left(self) -> tuple[OldZone, ...]:
-        """Those that were not refreshed."""
+        """The zones that were not refreshed."""
         return tuple(zone for zone in self.zones if zone.obstacle is not None)
 
 
@@ -62,7 +62,7 @@ class _Refused(Exception):
 
 
 class StreamRefresh:
-    """Refreshes zones of one stream. `use` gives the stream as a port uses it, without a record of resets."""
+    """Refreshes zones of one stream. `use` returns the stream for a port, without records of its resets."""
 
     def __init__(
         self, table: Stream, use: Callable[[Port], DeviceStream], first_zone: int, journal: Journal | None
@@ -77,7 +77,7 @@ class StreamRefresh:
         }
 
     def refresh(self) -> list[OldZone]:
-        """All zones whose reset is recommended."""
+        """Refresh all zones whose reset is recommended."""
         anybody = self._able[Access.READ] or self._able[Access.APPEND]
         if anybody is None or self._table.expired is not Expired.REFRESH:
             return []
@@ -85,7 +85,7 @@ class StreamRefresh:
         return [self._refresh(number) for number in old]
 
     def go_on(self, copy: ZoneCopy) -> None:
-        """End a refresh that the power, or a failure, has ended; all commands are done."""
+        """Complete a refresh that a loss of power or a failure has interrupted; no command is in flight."""
         zone, spare = copy.zone - self._first_zone, copy.spare - self._first_zone
         if copy.whole:
             self._empty(zone)
@@ -138,7 +138,7 @@ class StreamRefresh:
         self._empty(spare)
 
     def _copy(self, source: int, target: int, blocks: int) -> None:
-        """The first blocks of a zone to another one, which is empty; programmed when this returns."""
+        """Copy the first blocks of a zone to an empty one; they are programmed when this returns."""
         reader, appender = self._reader, self._appender
         for offset in range(0, blocks, _BLOCKS_AT_ONCE):
             count = min(_BLOCKS_AT_ONCE, blocks - offset)
@@ -147,7 +147,7 @@ class StreamRefresh:
         appender.flush()
 
     def _written(self, number: int) -> int:
-        """Blocks of a zone. The report does not say it of a full one: what was not written cannot be read."""
+        """The written blocks of a zone; for a full zone, whose report has no pointer, by reads of blocks."""
         zone = self._info(number)
         if zone.write_pointer is not None:
             return zone.write_pointer - zone.start
@@ -163,7 +163,7 @@ class StreamRefresh:
         except UnwrittenBlock:
             return False
         except CommandError:
-            return True  # but not readable, as will be found
+            return True  # written but not readable: the copy will raise the error
         return True
 
     def _empty(self, number: int) -> None:

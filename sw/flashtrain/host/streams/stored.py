@@ -1,4 +1,4 @@
-"""Where an array lies in a stream."""
+"""The place of an array in a stream."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ class Extent(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredArray:
-    """The handle of an array in a stream: what `DeviceStream.append` gives and `read` takes.
+    """The handle of an array in a stream: `DeviceStream.append` returns it, and `read` takes it.
 
-    A large array lies in several extents, one per zone. The handle is good on its device until its zones, or
-    the stream, are reset or the device is formatted. A refresh keeps it good; so does a recovery, if the
-    stream is non-volatile. Afterwards a read raises :class:`StaleHandle`.
+    A large array lies in several extents, one per zone. The handle is valid on its device until its zones or
+    the stream are reset, or the device is formatted. It stays valid after a refresh, and after a recovery if
+    the stream is non-volatile. A read with a stale handle raises :class:`StaleHandle`.
 
     Members
     -------

@@ -1,4 +1,4 @@
-"""A stream as a NumPy user sees it: append arrays, read them back, reset."""
+"""A stream for NumPy users: append arrays, read them back, reset."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -34,10 +34,10 @@ class DeviceStream:
 
     Arrays are stored in whole logical blocks, padded with zeros. Block addresses (LBAs) count from the
     stream's first block; zone i begins at `i * zone_size`. Every method raises :class:`CommandError` (see
-    `command_errors`) with the status that the device answered.
+    `command_errors`) with the device's status.
 
-    journal: where resets are recorded, if the stream is non-volatile, and zones that are out of service, so
-    that they outlast a loss of power; none in a node without one.
+    journal: the record of zones out of service, and of resets if the stream is non-volatile, which survives a
+    loss of power; None in a node without a journal.
     """
 
     def __init__(
@@ -91,13 +91,14 @@ class DeviceStream:
     # Data.
 
     def append(self, array: NDArray) -> StoredArray:
-        """Append an array of any shape and any dtype of fixed size; its handle.
+        """Append an array of any shape and any dtype of fixed size; returns its handle.
 
-        Zones are filled one after the other, open ones first. :class:`StreamFull` when the array does not fit
-        (nothing is appended then); :class:`ArrayError` for what is not such an array; :class:`MediaError`
-        when a program has failed for good: its zone is read-only then, and stays so after a loss of power if
-        there is a journal. Appends that were submitted for that zone meanwhile go to another one; if none
-        has room for what one command appends, they end with :class:`ZoneReadOnly`.
+        Zones are filled one after the other, open ones first. :class:`StreamFull` when the array does not
+        fit; nothing is appended then. :class:`ArrayError` for an object that is not such an array.
+
+        :class:`MediaError` when a program has failed for good. Its zone is then read-only, and a journal
+        keeps that over a loss of power. Other appends in flight to that zone go to another one. If no zone
+        has room for a command's blocks, the command ends with :class:`ZoneReadOnly`.
         """
         return self.append_async(array).result()
 
@@ -105,8 +106,8 @@ class DeviceStream:
     def append_async(self, array: NDArray) -> Pending[StoredArray]:
         """As :meth:`append`, without waiting for the device.
 
-        The array may be changed or dropped at once, unless it lies in the tensor buffer (`Device.buffer`):
-        then it is not copied, and must not be changed until the result is there.
+        The array may be changed or dropped at once, because its data are copied. An array in the tensor
+        buffer (`Device.buffer`) is not copied, and must not change until the operation is done.
         """
         array = storable(array)
         extents = self._reserve(blocks_of(array.nbytes, self._block_bytes))
@@ -120,22 +121,22 @@ class DeviceStream:
 
     @serialised
     def write(self, lba: int, array: NDArray) -> StoredArray:
-        """Write an array at block `lba`, which must be the write pointer of its zone."""
+        """Write an array at block `lba`, which must be the write pointer of its zone; returns its handle."""
         array = contiguous(storable(array))
         self._space.forget()
         extent = Extent(self._block_address(lba), blocks_of(array.nbytes, self._block_bytes))
         return self._write(Opcode.WRITE, array, self._split(extent)).result()
 
     def read(self, stored: StoredArray, out: NDArray | None = None) -> NDArray:
-        """Read an array back: a new array, or `out`, which must have its shape and dtype.
+        """Read an array back into a new array, or into `out`, which must have its shape and dtype.
 
-        An `out` that lies in the tensor buffer (`Device.buffer`) is filled by the device itself.
+        The device itself fills an `out` that lies in the tensor buffer (`Device.buffer`).
         """
         return self.read_async(stored, out).result()
 
     @serialised
     def read_async(self, stored: StoredArray, out: NDArray | None = None) -> Pending[NDArray]:
-        """As :meth:`read`, without waiting for the device; `out` is undefined until the result is there."""
+        """As :meth:`read`, without waiting for the device; `out` is undefined until the read is done."""
         self._check_stored(stored)
         if out is None:
             out = np.empty(stored.shape, stored.dtype)
@@ -151,10 +152,10 @@ class DeviceStream:
 
     @serialised
     def health(self, stored: StoredArray) -> PageHealth:
-        """Read an array page by page, and keep only what it took to have each of them right.
+        """Read an array page by page, and return the corrections of each page instead of the data.
 
-        Pages that are lost are told, and no error. Those that are still in the write buffer (:meth:`flush`)
-        count as right at once.
+        A lost page is reported and raises no error. A page that is still in the write buffer (:meth:`flush`)
+        has no corrections.
         """
         self._check_stored(stored)
         requests = []
@@ -170,7 +171,7 @@ class DeviceStream:
         ).result()  # fmt: skip
 
     def flush(self) -> None:
-        """Wait until everything appended so far is programmed to the flash."""
+        """Wait until all earlier appends are programmed to the flash."""
         self.flush_async().result()
 
     @serialised
@@ -181,42 +182,41 @@ class DeviceStream:
 
     @serialised
     def reset(self) -> None:
-        """Empty the whole stream: a new generation.
+        """Empty the whole stream, and begin a new generation.
 
-        In a node without a journal a non-volatile stream may have its content back after a loss of power,
-        until something is appended to it.
+        In a node without a journal, the content of a non-volatile stream may reappear after a loss of power,
+        until the first append.
         """
         self._finish(self.reset_async())
 
     @serialised
     def reset_async(self) -> Pending[None]:
-        """As :meth:`reset`; commands submitted later on this port find the stream empty.
+        """As :meth:`reset`, without waiting; later commands of this port find the stream empty.
 
-        When the journal has to record it, that is done first, and what is submitted later on this port waits
-        as long.
+        If the journal records the reset, the record comes first, and later commands of this port wait for it.
         """
         pending = self._reset(Command(Opcode.STREAM_RESET, self.nsid))
         self._space.reset()
         return pending
 
     def open_zone(self, zone: int) -> None:
-        """Open a zone explicitly: it keeps its open resource until it is closed, full or reset."""
+        """Open a zone explicitly: it holds an open resource until it is closed, full or reset."""
         self._manage(ZoneAction.OPEN, zone)
 
     def close_zone(self, zone: int) -> None:
-        """Give an open zone's open resource back; it stays active."""
+        """Close an open zone: it releases its open resource, and stays active."""
         self._manage(ZoneAction.CLOSE, zone)
 
     def finish_zone(self, zone: int) -> None:
-        """Make a zone full: it takes no more data."""
+        """Make a zone full: it accepts no more data."""
         self._manage(ZoneAction.FINISH, zone)
 
     @serialised
     def reset_zone(self, zone: int) -> None:
         """Empty one zone.
 
-        As with :meth:`reset`, a non-volatile one may have its content back after a loss of power in a node
-        without a journal, until something is appended to it.
+        In a node without a journal, the content of a non-volatile zone may reappear after a loss of power,
+        until the first append.
         """
         self._space.forget()
         command = Command(
@@ -227,7 +227,7 @@ class DeviceStream:
 
     @serialised
     def manage_all(self, action: ZoneAction) -> None:
-        """Do `action` to all zones that it applies to."""
+        """Apply `action` to all zones whose state allows it."""
         self._space.forget()
         command = Command(Opcode.ZONE_MANAGEMENT_SEND, self.nsid, action=action, select_all=True)
         self._finish(self._reset(command) if action is ZoneAction.RESET else self._command(command))
@@ -258,13 +258,13 @@ class DeviceStream:
 
     @serialised
     def stored_at(self, extents: Iterable[Extent], shape: tuple[int, ...], dtype: DTypeLike) -> StoredArray:
-        """A handle of what these blocks hold now, as an array of this shape and dtype."""
+        """A handle of the present content of these blocks, as an array of this shape and dtype."""
         joined = join(extents, self.zone_size)
         return StoredArray(
             self._device, self.nsid, self._generations.generation, joined, shape, np.dtype(dtype)
         )
 
-    # How it is done.
+    # Implementation.
 
     def _check_stored(self, stored: StoredArray) -> None:
         if not isinstance(stored, StoredArray):
@@ -291,8 +291,8 @@ class DeviceStream:
         return self._space.reserve(blocks)
 
     def _split(self, extent: Extent) -> list[Extent]:
-        """The extent in pieces that one command can move."""
-        # A quarter of the tensor buffer at most, so that copying and moving overlap in a small one.
+        """The extent in pieces of one command each."""
+        # A quarter of the tensor buffer at most, so that copies and transfers overlap in a small one.
         most = min(self._config.max_blocks, max(1, self._dispatcher.buffer.blocks // 4))
         return [
             Extent(extent.lba + start, min(most, extent.blocks - start))
@@ -307,7 +307,7 @@ class DeviceStream:
         start = 0
 
         def elsewhere(command: Command, refused: CompletionEntry) -> Command | None:
-            """For a piece, unless another one is lost, and so the array."""
+            """Redirect a piece, unless another piece is lost, and with it the array."""
             lost = any(request.completion is not None and not request.completion.ok for request in requests)
             moved = None if lost else self._elsewhere(command, refused)
             if moved is not None:
@@ -343,9 +343,9 @@ class DeviceStream:
         return Pending(self._dispatcher, requests, self.name, stored, on_error=self._look_for_retired)
 
     def _elsewhere(self, append: Command, refused: CompletionEntry) -> Command | None:
-        """The same append to another zone, if its own was retired meanwhile, and one has the room.
+        """The same append to another zone, if its own was retired meanwhile and another has room.
 
-        But not behind commands that may have been meant to come after it.
+        None if commands in flight depend on the order.
         """
         own = (request.command for request in self._dispatcher.in_flight if request.command.nsid == self.nsid)
         in_order = all(command.opcode in _IN_ANY_ORDER for command in own)
@@ -353,7 +353,7 @@ class DeviceStream:
             return None
         self._space.retire(append.slba // self.zone_size)
         place = self._space.reserve_in_one(append.blocks)
-        self._space.forget()  # reports that are under way do not know of it
+        self._space.forget()  # reports in flight do not include it
         return None if place is None else replace(append, slba=place.lba // self.zone_size * self.zone_size)
 
     def _read(self, extents: Sequence[Extent], out: NDArray) -> Pending[NDArray]:
@@ -392,7 +392,7 @@ class DeviceStream:
         return Pending(self._dispatcher, [request], self.name, lambda _: None)
 
     def _reset(self, command: Command) -> Pending[None]:
-        """Submit a command that makes a new generation, behind its record."""
+        """Submit a command that begins a new generation, after its record."""
         journal, drop = self._recording, self._generations.drop()
         if journal is None:
             return self._command(command, on_failure=lambda: self._generations.undo(drop))
@@ -416,7 +416,7 @@ class DeviceStream:
         return journal.reset_zone(self.nsid, zone) if in_use else None
 
     def _look_for_retired(self, error: CommandError) -> None:
-        """Note what has become of the zone of an append, or write, that has failed."""
+        """Note the new state of the zone of a failed append or write."""
         if error.status in _OUT_OF_SERVICE and self._retirements is not None and self._dispatcher.enabled:
             with suppress(CommandError, BufferFull):
                 self.report(error.lba // self.zone_size)
@@ -428,14 +428,14 @@ class DeviceStream:
 
     @property
     def _recording(self) -> Recorder | None:
-        """The journal, if a change of generation is to be recorded: not of one that will be refused."""
+        """The journal, if a change of generation is recorded; None for a change that will be refused."""
         may_change = Access.APPEND in self.table.access(self.port)
         if self._journal is None or not may_change or self.nsid in self._journal.pinned:
             return None
         return self._journal
 
     def _finish(self, pending: Pending[None]) -> None:
-        """Wait for a change; if the device refused it, say so in the journal, too."""
+        """Wait for a change; if the device refused it, correct the journal."""
         try:
             pending.result()
         except CommandError:
@@ -461,7 +461,7 @@ class DeviceStream:
 
 
 def _extent_written(request: Request) -> Extent:
-    """Where a successful write or append went: an append's address is in its completion."""
+    """The extent of a successful write or append; an append's address is in its completion."""
     command = request.command
     if command.opcode is Opcode.ZONE_APPEND and request.completion is not None:
         return Extent(request.completion.result, command.blocks)

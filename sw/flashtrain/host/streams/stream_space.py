@@ -1,4 +1,4 @@
-"""Where the next append of a stream goes: the driver's own count of the room in its zones."""
+"""The room in a stream's zones, as the driver counts it, and the place of the next append."""
 
 from enum import IntEnum
 
@@ -11,7 +11,7 @@ from .zone_info import ZoneInfo
 
 
 class _Rank(IntEnum):
-    """The order in which zones are filled: those first that already hold an open or active resource."""
+    """The order in which zones are filled: zones with an open or active resource come first."""
 
     OPEN = 0
     CLOSED = 1
@@ -28,10 +28,9 @@ _RANKS = {
 
 
 class StreamSpace:
-    """The room in the zones of one stream, kept without asking the device for it at every append.
+    """The room in the zones of one stream, counted so that an append needs no report.
 
-    After a command whose effect is not tracked here it is *unknown*, until a report is given to
-    :meth:`learn`.
+    After a command whose effect is not tracked here, the room is *unknown* until :meth:`learn` gets a report.
     """
 
     def __init__(self, name: str, zones: int, zone_size: int, zone_capacity: int) -> None:
@@ -47,24 +46,24 @@ class StreamSpace:
         return sum(self._rooms)
 
     def forget(self) -> None:
-        """Something may have changed."""
+        """Mark the room as unknown."""
         self.known = False
 
     def clear(self) -> None:
-        """The controller was enabled: every zone is empty and in service."""
+        """Note that the device was formatted: every zone is empty and in service."""
         self._ranks = [_Rank.EMPTY] * self._zones
         self._rooms = [self._zone_capacity] * self._zones
         self._retired = [False] * self._zones
         self.known = True
 
     def reset(self) -> None:
-        """The stream is reset: every zone in service is empty."""
+        """Note a reset of the stream: every zone in service is empty."""
         if self.known:
             self._ranks = [_Rank.EMPTY] * self._zones
             self._rooms = [0 if retired else self._zone_capacity for retired in self._retired]
 
     def empty(self, zone: int) -> None:
-        """A zone in service was reset."""
+        """Note the reset of a zone in service."""
         self._ranks[zone], self._rooms[zone] = _Rank.EMPTY, self._zone_capacity
 
     def learn(self, report: list[ZoneInfo]) -> None:
@@ -75,11 +74,11 @@ class StreamSpace:
         self.known = True
 
     def retire(self, zone: int) -> None:
-        """The zone takes no more."""
+        """Note that a zone is out of service."""
         self._ranks[zone], self._rooms[zone], self._retired[zone] = _Rank.UNUSABLE, 0, True
 
     def reserve_in_one(self, blocks: int) -> Extent | None:
-        """As :meth:`reserve`, one extent, from what was known last; None when no zone has the room."""
+        """As :meth:`reserve`, in one extent, by the last known room; None when no zone has enough."""
         for zone in self._in_order():
             if blocks <= self._rooms[zone]:
                 return self._take(zone, blocks)
@@ -100,7 +99,7 @@ class StreamSpace:
         return extents
 
     def _in_order(self) -> list[int]:
-        """Zones as they are to be filled."""
+        """The zones in the order of filling."""
         return sorted(range(len(self._rooms)), key=lambda zone: self._ranks[zone])
 
     def _take(self, zone: int, blocks: int) -> Extent:

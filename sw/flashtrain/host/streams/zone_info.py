@@ -10,9 +10,9 @@ from flashtrain.spec.nvme import ReportHeader, ZoneDescriptor
 class ZoneInfo:
     """One zone. start, capacity and write_pointer are in blocks of the stream.
 
-    The write pointer has no meaning (None) in a zone that takes no more data. time: when the oldest data were
-    appended, in seconds of the device's clock (None: there are none). reset_recommended: they are old, and
-    should be saved elsewhere.
+    - write_pointer: None in a zone that accepts no more data.
+    - time: the time of the oldest data's append, in seconds of the device's clock; None without data.
+    - reset_recommended: the data are old, and should be saved elsewhere.
     """
 
     start: int
@@ -29,12 +29,12 @@ class ZoneInfo:
 
 
 def report_bytes(zones: int) -> int:
-    """Bytes of a report on so many zones."""
+    """Bytes of a report on `zones` zones."""
     return ReportHeader.BYTES + zones * ZoneDescriptor.BYTES
 
 
 def parse_report(data: bytes) -> list[ZoneInfo]:
-    """The zones of a report, as many as both header and buffer have."""
+    """The zones of a report, as many as both its header and its length include."""
     header = int.from_bytes(data[: ReportHeader.BYTES], "little")
     room = (len(data) - ReportHeader.BYTES) // ZoneDescriptor.BYTES
     zones = []
