@@ -49,7 +49,7 @@ class Commands(SphinxDirective):
 
 
 def subcommands(command: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
-    """Those of a parser, and theirs, in order."""
+    """The commands below a parser, at all levels, in order."""
     inner = [
         own
         for action in command._actions

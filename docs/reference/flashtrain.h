@@ -229,14 +229,14 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_COUNTER_READS 0x0d /* read commands completed */
 #define FLASHTRAIN_COUNTER_READ_LATENCY 0x0e /* sum over them */
 #define FLASHTRAIN_COUNTER_ERASES 0x0f /* zones erased */
-#define FLASHTRAIN_COUNTER_ZONE_WAITS 0x10 /* clocks in which a command waits for an erased zone */
+#define FLASHTRAIN_COUNTER_ZONE_WAITS 0x10 /* cycles in which a command waits for an erased zone */
 
 /* Counters of a channel engine. */
-#define FLASHTRAIN_CHANNEL_COUNTER_BUS_IDLE 0x00 /* clocks without a bus operation */
-#define FLASHTRAIN_CHANNEL_COUNTER_BUS_COMMAND 0x01 /* clocks in command and address cycles */
+#define FLASHTRAIN_CHANNEL_COUNTER_BUS_IDLE 0x00 /* cycles without a bus operation */
+#define FLASHTRAIN_CHANNEL_COUNTER_BUS_COMMAND 0x01 /* cycles of command and address bytes */
 #define FLASHTRAIN_CHANNEL_COUNTER_BUS_DATA_IN 0x02
 #define FLASHTRAIN_CHANNEL_COUNTER_BUS_DATA_OUT 0x03
-#define FLASHTRAIN_CHANNEL_COUNTER_BUS_WAIT 0x04 /* clocks of tADL, tWHR and tRHW within an operation */
+#define FLASHTRAIN_CHANNEL_COUNTER_BUS_WAIT 0x04 /* cycles of tADL, tWHR and tRHW within an operation */
 #define FLASHTRAIN_CHANNEL_COUNTER_PROGRAMS 0x05 /* page sets programmed, and pages that move to a spare block */
 #define FLASHTRAIN_CHANNEL_COUNTER_PAGES_PROGRAMMED 0x06
 #define FLASHTRAIN_CHANNEL_COUNTER_SENSES 0x07 /* read commands to the array, multi-plane counted once */

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from amaranth.hdl import ClockDomain, Fragment, Instance, Value
+from amaranth.hdl import ClockDomain, Const, Fragment, Instance, Value
 from amaranth.hdl._ast import SignalSet, Statement, Switch
 from amaranth.hdl._mem import MemoryInstance
 from amaranth.hdl._xfrm import DomainLowerer
@@ -126,7 +126,8 @@ def outputs(top: wiring.Component) -> dict[tuple[str, str], bool]:
         if component is top:
             continue
         for name, flow, value in leaf_ports(component):
-            if flow != wiring.Out:
+            # The `ready` of a stream that is always ready is a constant, and no port.
+            if flow != wiring.Out or isinstance(value, Const):
                 continue
             # Elements of an array of interfaces are one port.
             port = "__".join("n" if part.isdigit() else part for part in name.split("__"))

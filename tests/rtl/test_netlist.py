@@ -1,9 +1,13 @@
-"""The search for output ports that no hardware reads."""
+# amaranth: UnusedElaboratable=no
+"""Output ports that no hardware reads: the search for them, and that there are none."""
 
 from amaranth import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from flashtrain.rtl.controller import Controller
+from flashtrain.rtl.die import Die
+from flashtrain.spec import preset
 from tests.rtl.netlist import outputs
 
 
@@ -43,3 +47,14 @@ def test_an_unread_output_is_found():
         ("Inner", "count"): False,
         ("Inner", "doubled"): False,
     }
+
+
+def test_all_outputs_are_read():
+    """Each output has a reader in a configuration with few options or in one with all."""
+    read: dict[tuple[str, str], bool] = {}
+    for config in (preset("tiny"), preset("small_ecc")):
+        for top in (Controller(config), Die(config)):
+            for port, is_read in outputs(top).items():
+                read[port] = read.get(port, False) or is_read
+    assert len(read) > 1000
+    assert sorted(port for port, is_read in read.items() if not is_read) == []

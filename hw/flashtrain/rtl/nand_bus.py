@@ -1,7 +1,7 @@
-"""The pins of a channel's NAND bus, at one sample per clock of the NV-DDR3 interface.
+"""The pins of a channel's NAND bus, with one sample per cycle of the NV-DDR3 interface.
 
-A double-data-rate PHY turns them into ONFI's pins: it sends the two bytes of `dq` on the two edges of DQS
-(the low byte first), and makes the edges of WE_n and RE_n from their strobes.
+A double-data-rate PHY turns them into ONFI's pins. It sends the two bytes of `dq` on the two edges of DQS, the
+low byte first. It makes the edges of WE_n and RE_n from their strobes.
 """
 
 from amaranth.lib import wiring
@@ -16,11 +16,11 @@ class NandBus(wiring.Signature):
     ce_n : Out(dies)   chip enable of each die; at most one is low
     cle, ale : Out(1)  the byte on dq is a command, an address; held for a whole cycle of tWC
     we : Out(1)        rising edge of WE_n: the die latches the command or address byte dq_o[0:8] in this
-      clock
+      cycle
     dqs_o : Out(1)     the controller's DQS toggles: dq_o carries two bytes to the selected die
     re : Out(1)        RE_n toggles: the selected die shall output two bytes
     dq_o : Out(16)     to the dies
-    dqs_i : In(1)      the selected die's DQS toggles: dq_i carries two bytes, a fixed few clocks after `re`
+    dqs_i : In(1)      the selected die's DQS toggles: dq_i carries two bytes, a fixed few cycles after `re`
     dq_i : In(16)      from the selected die; a status byte is in the low half
     rb_n : In(dies)    ready/busy_n of each die
     """

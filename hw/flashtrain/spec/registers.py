@@ -154,17 +154,17 @@ class Counter(IntEnum):
     READS = 13  # read commands completed
     READ_LATENCY = 14  # sum over them
     ERASES = 15  # zones erased
-    ZONE_WAITS = 16  # clocks in which a command waits for an erased zone
+    ZONE_WAITS = 16  # cycles in which a command waits for an erased zone
 
 
 class ChannelCounter(IntEnum):
     """Counters of a channel engine."""
 
-    BUS_IDLE = 0  # clocks without a bus operation
-    BUS_COMMAND = 1  # clocks in command and address cycles
+    BUS_IDLE = 0  # cycles without a bus operation
+    BUS_COMMAND = 1  # cycles of command and address bytes
     BUS_DATA_IN = 2
     BUS_DATA_OUT = 3
-    BUS_WAIT = 4  # clocks of tADL, tWHR and tRHW within an operation
+    BUS_WAIT = 4  # cycles of tADL, tWHR and tRHW within an operation
     PROGRAMS = 5  # page sets programmed, and pages that move to a spare block
     PAGES_PROGRAMMED = 6
     SENSES = 7  # read commands to the array, multi-plane counted once

@@ -17,8 +17,9 @@ class PageSyndromes(wiring.Component):
     The sums of a word are stored at the end of its data, until its parity follows.
 
     Latency: 1 cycle from the last beat of a word's parity. Throughput: one beat per cycle. The last beat of a
-    parity stalls while the output holds the word before; it never does if each word is taken within
-    `8 * code.parity_bytes / width` cycles. Cost: docs/ecc.md.
+    parity stalls while the output holds the word before. It never does if each word is taken within
+    `8 * code.parity_bytes / width` cycles: a design that does so has an input that is `always_ready`.
+    Cost: docs/ecc.md.
 
     Members
     -------
@@ -26,12 +27,13 @@ class PageSyndromes(wiring.Component):
     output : Out(stream(Syndromes))  of each code word, in their order
     """
 
-    def __init__(self, code: PageCode, width: int = 16):
+    def __init__(self, code: PageCode, width: int = 16, *, always_ready: bool = False):
         require_width(width)
         self.code = code
         self.width = width
+        self._always_ready = always_ready
         super().__init__({
-            "input": In(stream.Signature(width)),
+            "input": In(stream.Signature(width, always_ready=always_ready)),
             "output": Out(stream.Signature(Syndromes(code))),
         })  # fmt: skip
 
@@ -51,13 +53,14 @@ class PageSyndromes(wiring.Component):
             )),
             ends_parity.eq(position.parity & position.ends),
             output_free.eq(~self.output.valid | self.output.ready),
-            self.input.ready.eq(~ends_parity | output_free),
             position.step.eq(self.input.valid & self.input.ready),
             store.put.eq(position.step & position.ends & ~position.parity),
             store.put_word.eq(position.word),
             store.put_value.eq(evaluated),
             store.take_word.eq(Mux(position.parity, position.word + 1, 0)),
         ]  # fmt: skip
+        if not self._always_ready:
+            m.d.comb += self.input.ready.eq(~ends_parity | output_free)
         with m.If(self.output.ready):
             m.d.sync += self.output.valid.eq(0)
         with m.If(position.step):

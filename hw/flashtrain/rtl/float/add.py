@@ -30,7 +30,7 @@ class Add(FloatUnit):
     -------
     a, b : In(32)
     subtract : In(1)
-    enable, result, flags : see `FloatUnit`
+    enable, result : see `FloatUnit`
 
     Latency: `stages` cycles. Throughput: one operation per cycle with `enable`.
     Cost: 476 LUT4, 64 CCU2C, 578 FF at 173 MHz with 11 stages; 638 LUT4 and 36 FF at 30 MHz with 1.

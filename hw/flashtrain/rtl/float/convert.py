@@ -19,7 +19,7 @@ class Narrow(FloatUnit):
     Members
     -------
     a : In(32)
-    enable, result, flags : see `FloatUnit`; the result has 16 bits
+    enable, result : see `FloatUnit`; the result has 16 bits
 
     Latency: `stages` cycles. Throughput: one number per cycle with `enable`.
     Cost: FP16 159 LUT4, 20 CCU2C, 127 FF at 162 MHz with 5 stages; BF16 38 LUT4, 12 CCU2C, 20 FF at 113 MHz
@@ -78,7 +78,7 @@ class Widen(FloatUnit):
     Members
     -------
     a : In(16)
-    enable, result, flags : see `FloatUnit`
+    enable, result : see `FloatUnit`
 
     Latency: `stages` cycles. Throughput: one number per cycle with `enable`.
     Cost: FP16 96 LUT4, 7 CCU2C, 66 FF at 148 MHz with 3 stages; BF16 9 LUT4, 4 CCU2C, 18 FF at 249 MHz

@@ -34,7 +34,7 @@ class DivideRoot(FloatUnit):
     a, b : In(32)   b is not used for roots
     root : In(1)   √a, not a / b
     start : In(1)   the operands are valid; not again for `interval` cycles
-    enable, result, flags : see `FloatUnit`; the result is valid in its cycle only
+    enable, result : see `FloatUnit`; the result is valid in its cycle only
 
     Cost with 8 stages: 653 LUT4, 80 CCU2C, 619 FF at 144 MHz for one bit per cycle (a result in 27 cycles);
     1563 LUT4, 160 CCU2C, 1134 FF at 137 MHz for five such recurrences (6 cycles); 1871 LUT4, 162 CCU2C,

@@ -25,7 +25,7 @@ class Multiply(FloatUnit):
     -------
     a, b : In(32)
     negate : In(1)   change the sign of the result
-    enable, result, flags : see `FloatUnit`
+    enable, result : see `FloatUnit`
 
     Latency: `stages` cycles. Throughput: one operation per cycle with `enable`.
     Cost: 423 LUT4, 57 CCU2C, 606 FF, 4 multipliers at 140 MHz with 10 stages; 601 LUT4 and 36 FF at 28 MHz

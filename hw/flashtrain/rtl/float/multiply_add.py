@@ -43,7 +43,7 @@ class MultiplyAdd(FloatUnit):
     -------
     a, b, c : In(32)
     negate_product, negate_addend : In(1)   change the sign of a · b, of c
-    enable, result, flags : see `FloatUnit`
+    enable, result : see `FloatUnit`
 
     Latency: `stages` cycles. Throughput: one operation per cycle with `enable`.
     Cost: 927 LUT4, 149 CCU2C, 1280 FF, 4 multipliers at 139 MHz with 14 stages, where an unregistered

@@ -68,7 +68,10 @@ class Pack(wiring.Component):
     rounded : In(Rounded)
     special : In(SPECIAL)  overrides it
     result : Out(format.width)
-    flags : Out(FLAGS)
+
+    Attributes
+    ----------
+    flags : Signal(FLAGS)   of the result
     """
 
     def __init__(self, format: FloatFormat, exponent_bits: int):
@@ -79,9 +82,9 @@ class Pack(wiring.Component):
                 "rounded": In(Rounded(format, exponent_bits)),
                 "special": In(SPECIAL),
                 "result": Out(format.width),
-                "flags": Out(FLAGS),
             }
         )
+        self.flags = Signal(FLAGS)
 
     def elaborate(self, platform):
         m = Module()

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from amaranth import Module
+from amaranth import Module, Signal
 from amaranth.hdl import ShapeLike
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
@@ -22,7 +22,6 @@ class FloatUnit(wiring.Component):
     -------
     enable : In(1)   while low, all registers hold
     result : Out(result_format.width)
-    flags : Out(FLAGS)
 
     and the operands, which each unit names.
 
@@ -34,6 +33,8 @@ class FloatUnit(wiring.Component):
     latency : int
         Cycles with `enable` from operands to result: operands of cycle 0 have their result and its flags in
         cycle `latency`.
+    flags : Signal(FLAGS)
+        Of the result. Hardware that does not read them does not contain them.
     """
 
     STEPS: Mapping[str, float]
@@ -52,9 +53,9 @@ class FloatUnit(wiring.Component):
                 **{name: In(shape) for name, shape in operands.items()},
                 "enable": In(1),
                 "result": Out(result_format.width),
-                "flags": Out(FLAGS),
             }
         )
+        self.flags = Signal(FLAGS)
 
     @property
     def latency(self) -> int:

@@ -12,7 +12,7 @@ LATENCIES = {Counter.APPEND_LATENCY: Counter.APPENDS, Counter.READ_LATENCY: Coun
 
 
 class Pulses(data.StructLayout):
-    """One bit per counter that counts clocks or events, named as in `spec.registers.Counter`."""
+    """One bit per counter of cycles or events, named as in `spec.registers.Counter`."""
 
     def __init__(self):
         own = {Counter.CLOCKS, *LATENCIES, *LATENCIES.values()}
@@ -20,7 +20,7 @@ class Pulses(data.StructLayout):
 
 
 class Latency(data.StructLayout):
-    """A command has been answered: `append` or `read` is high for a clock; how many clocks it took."""
+    """A command has been answered: `append` or `read` is high for a cycle; the cycles that it took."""
 
     def __init__(self):
         super().__init__({"append": 1, "read": 1, "clocks": LATENCY_BITS})

@@ -337,7 +337,7 @@ class DieAgent(wiring.Component):
             poller.bus_done.eq(self._mux.unit_done),
             poller.bus_status.eq(self.bus_status),
             poller.poll_accepted.eq(self._mux.unit.ready),
-            poller.port.last_page.eq(self._updater.poller.last_page),
+            poller.last_page.eq(self._updater.last_page),
             # Units without the die start, pause and defer nothing.
             poller.port.start.eq(Cat(unit.poller.start for unit in self._polled).any()),
             Value.cast(poller.port.work).eq(self._of_owner(lambda unit: unit.poller.work)),

@@ -148,7 +148,6 @@ class PollerPort(wiring.Signature):
     work : Out(Work)
     ready : In(1)      pulse: the status byte, now on `bus_status`, reads ready
     array_idle : In(1) by prediction
-    last_page : Out    of the gradients of an update: it determines the shortest time of the update unit
     defer : Out(1)     the unit uses the bus although the die works: no poll now
     polling : In(1)    a poll is under way
     pause : Out(Pause)   starts a pause; NONE otherwise
@@ -161,7 +160,6 @@ class PollerPort(wiring.Signature):
             "work": Out(Work),
             "ready": In(1),
             "array_idle": In(1),
-            "last_page": Out(config.geometry.plane_bits),
             "defer": Out(1),
             "polling": In(1),
             "pause": Out(Pause),
@@ -192,6 +190,7 @@ class ReadyPoller(wiring.Component):
     Members
     -------
     port : In(PollerPort)
+    last_page : In     of the gradients of an update: it determines the shortest time of the update unit
     suspend : In(1)    pulse: a suspended read has been sent
     registers_held : In(1)   a suspended read holds the data registers
     program_delayed : Out(1) by prediction, a program waits for them
@@ -222,6 +221,7 @@ class ReadyPoller(wiring.Component):
         self._limit = PollLimit(config.late_polls)
         super().__init__({
             "port": In(PollerPort(config)),
+            "last_page": In(config.geometry.plane_bits),
             "suspend": In(1),
             "registers_held": In(1),
             "program_delayed": Out(1),
@@ -302,7 +302,7 @@ class ReadyPoller(wiring.Component):
         short = self._short_timer.port
         tr = self.config.timing.clocks("tr")
         with m.State("ARRAY_BUSY"):
-            with m.Switch(self.port.last_page):
+            with m.Switch(self.last_page):
                 for page, cycles in enumerate(self._compute):
                     with m.Case(page):
                         _set(m, short, tr + cycles)
@@ -336,7 +336,7 @@ class ReadyPoller(wiring.Component):
                 with m.If(late):
                     self._start_queued(m, work, [kind for kind in self._plans if kind not in _UPDATES])
                     with m.If(work == Work.UPDATE):
-                        with m.Switch(self.port.last_page):
+                        with m.Switch(self.last_page):
                             for page, cycles in enumerate(self._compute):
                                 with m.Case(page):
                                     _start(m, self._array_timer.port, tprog - cycles)

@@ -73,6 +73,7 @@ class TileUpdater(wiring.Component):
     page_programmed : Out(1)    pulse: for each page of its tile
     page_output : Out(1)        pulse: a page of copies has been output
     failure : Out(1)            pulse: a tile's program has failed
+    last_page : Out             of the gradients of the update that was sent last
     """
 
     def __init__(self, config: FmsConfig):
@@ -86,6 +87,7 @@ class TileUpdater(wiring.Component):
             "page_programmed": Out(1),
             "page_output": Out(1),
             "failure": Out(1),
+            "last_page": Out(config.geometry.plane_bits),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -106,7 +108,7 @@ class TileUpdater(wiring.Component):
             self.updated.payload.tag.eq(s.judged.tag),
             self.updated.payload.failed.eq(s.failed),
             self.failure.eq(self.updated.valid & self.updated.ready & s.failed),
-            self.poller.last_page.eq(s.last_page),
+            self.last_page.eq(s.last_page),
         ]
         with m.FSM(name="updater") as fsm:
             self._load(m, s)

@@ -152,7 +152,7 @@ class PageCorrector(wiring.Component):
             "begins": In(1),
             "valid": In(1),
             "beat": In(BEAT_BITS),
-            "pages": In(stream.Signature(FilledPage(config))),
+            "pages": In(stream.Signature(FilledPage(config), always_ready=True)),
             "corrected": Out(stream.Signature(FilledPage(config))),
             "counts": Out(CorrectionCounts(config)),
             **{name: self._patch.signature.members[name] for name in _MEMORY},
@@ -162,7 +162,7 @@ class PageCorrector(wiring.Component):
         m = Module()
         config, code = self.config, self.code
         places = pages_corrected_at_once(config, code)
-        m.submodules.syndromes = syndromes = PageSyndromes(code, BEAT_BITS)
+        m.submodules.syndromes = syndromes = PageSyndromes(code, BEAT_BITS, always_ready=True)
         m.submodules.corrector = corrector = Corrector(code, parallel=8, room=places * code.words)
         m.submodules.waiting = waiting = Queue(FilledPage(config), places)
         m.submodules.patch = patch = self._patch
@@ -179,7 +179,6 @@ class PageCorrector(wiring.Component):
         m.d.comb += [
             waiting.input.valid.eq(self.pages.valid),
             waiting.input.payload.eq(self.pages.payload),
-            self.pages.ready.eq(1),
             leaves.eq(self.corrected.valid & self.corrected.ready),
             waiting.output.ready.eq(~present | leaves),
             self.room.eq(pages != places),

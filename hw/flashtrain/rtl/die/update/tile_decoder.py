@@ -61,7 +61,7 @@ class TileDecoder(wiring.Component):
         m = Module()
         words, lanes = self.words, self.lanes
         m.submodules.scan = scan = CodeWordScan(self.config)
-        m.submodules.syndromes = syndromes = PageSyndromes(words.code, 8 * LANE_BYTES)
+        m.submodules.syndromes = syndromes = PageSyndromes(words.code, 8 * LANE_BYTES, always_ready=True)
         m.submodules.corrector = corrector = Corrector(words.code, _GROUP, room=_IN_FLIGHT)
         m.submodules.in_flight = in_flight = Queue(unsigned(words.number), _IN_FLIGHT)
         connect(m, syndromes.output, corrector.inputs[0])
