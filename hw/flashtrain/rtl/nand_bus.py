@@ -1,6 +1,6 @@
 """The pins of a channel's NAND bus, with one sample per cycle of the NV-DDR3 interface.
 
-A double-data-rate PHY turns them into ONFI's pins. It sends the two bytes of `dq` on the two edges of DQS, the
+A double-data-rate PHY turns them into ONFI's pins. It sends the two bytes of `dq` on the two edges of DQS,
 low byte first. It makes the edges of WE_n and RE_n from their strobes.
 """
 
