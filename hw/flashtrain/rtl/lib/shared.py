@@ -15,7 +15,7 @@ finds the wrappers in the elaborated design, also inside one another.
 
 from collections.abc import Iterator
 
-from amaranth import ClockSignal, Instance, ResetSignal, Signal, Value
+from amaranth import ClockSignal, Const, Instance, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 
 from flashtrain.spec.errors import FlashtrainError
@@ -29,7 +29,7 @@ def leaf_ports(component: wiring.Component) -> Iterator[tuple[str, wiring.Flow, 
     """The ports of a component as Amaranth names them in Verilog, as (name, flow, value).
 
     Members of interfaces and elements of arrays are joined with `__`. Ports of no width do not exist in
-    Verilog and are left out.
+    Verilog and are left out, as is the constant `ready` of a stream that is always ready.
     """
     seen = {"clk", "rst"}
     for path, member, value in component.signature.flatten(component):
@@ -37,7 +37,7 @@ def leaf_ports(component: wiring.Component) -> Iterator[tuple[str, wiring.Flow, 
         if name in seen:
             raise ExportError(f"{type(component).__name__} has two ports that are called {name!r} in Verilog")
         seen.add(name)
-        if len(Value.cast(value)):
+        if len(Value.cast(value)) and not isinstance(value, Const):
             yield name, member.flow, Value.cast(value)
 
 
