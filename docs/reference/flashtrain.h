@@ -213,7 +213,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_STREAM_REGISTER_GENERATION 0x08 /* read only: resets of all zones at once, by either command */
 
 /* Counters of the front end, of cycles unless said. Latencies run from a command's acceptance to its answer. */
-#define FLASHTRAIN_COUNTER_CLOCKS 0x00
+#define FLASHTRAIN_COUNTER_CYCLES 0x00
 #define FLASHTRAIN_COUNTER_COMMANDS 0x01 /* commands fetched */
 #define FLASHTRAIN_COUNTER_ERRORS 0x02 /* completions with a status other than success */
 #define FLASHTRAIN_COUNTER_PAGES_APPENDED 0x03 /* pages moved from the tensor buffer to channel buffers */

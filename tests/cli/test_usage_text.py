@@ -21,7 +21,7 @@ def lines(programmed: int, appended: int = APPENDED, seconds: float = 1e-3):
     traffic = Traffic(appends=1, appended_bytes=stored, stored_bytes=stored)
     run = FlashRun({StreamRole.INPUTS: traffic}, None, Playback(0, 0, 0))
     front_end = {counter.name: 0 for counter in Counter}
-    front_end[Counter.CLOCKS.name] = round(seconds * TINY.timing.clock_hz)
+    front_end[Counter.CYCLES.name] = round(seconds * TINY.timing.clock_hz)
     channels = {counter.name: 0 for counter in ChannelCounter}
     channels[ChannelCounter.PAGES_PROGRAMMED.name] = programmed
     usage = Usage(TINY, front_end, channels)

@@ -31,7 +31,7 @@ from flashtrain.sim.formal.planted import planted
 from flashtrain.sim.formal.prove import prove, reach, refute
 from flashtrain.sim.formal.theorem import Theorem
 
-BEGINNINGS_APART = 4  # clocks
+BEGINNINGS_APART = 4  # cycles
 
 
 def ones(bits: Value) -> Value:

@@ -1,7 +1,7 @@
 """Theorem: queues neither lose, duplicate, change nor reorder items.
 
 The n-th item that leaves is the n-th that entered, nothing leaves that has not entered, an offered item stays
-offered until it is taken, and the item at the head is offered within 2 clocks.
+offered until it is taken, and the item at the head is offered within 2 cycles.
 
 Of `Queue` (4 items of 2 bits: its memory wraps at 3), `RegisterSlice` (2 bits) and `StreamMerge`
 (3 inputs; an item has *entered* when any of them was taken, and never two at once). Nothing is assumed.

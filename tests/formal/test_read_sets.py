@@ -20,7 +20,7 @@ from flashtrain.sim.formal.theorem import Theorem
 from flashtrain.spec.presets import TINY
 
 CONFIG = replace(TINY, geometry=replace(TINY.geometry, planes=2))
-PATIENCE = 2  # clocks
+PATIENCE = 2  # cycles
 DEPTH = 5
 
 

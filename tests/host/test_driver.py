@@ -214,7 +214,7 @@ def test_a_device_that_never_gets_ready():
 
     with pytest.raises(DeviceHang, match="not ready after"):
         open_device("tiny", link=Lazy)
-    assert Lazy.waited >= 10 * TINY.geometry.zones * TINY.timing.clocks("tbers")
+    assert Lazy.waited >= 10 * TINY.geometry.zones * TINY.timing.cycles("tbers")
 
 
 def test_an_answer_to_nobody(device, stream):

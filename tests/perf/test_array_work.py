@@ -23,7 +23,7 @@ def test_begin_and_end_do_not_count():
 
 @pytest.mark.parametrize("end", range(30, 40))
 def test_where_the_end_lies_between_two_pauses_hardly_matters(end):
-    """Four programs in 40 clocks, then a pause of 40: one in 20 on average."""
+    """Four programs in 40 cycles, then a pause of 40: one in 20 on average."""
     starts = [80 * burst + 10 * number for burst in range(12) for number in range(4)]
     assert programs_per_cycle(programs(0, starts[:end]), dies=1, settle=0) == pytest.approx(1 / 20, rel=0.02)
 

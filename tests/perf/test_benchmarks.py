@@ -66,9 +66,9 @@ def test_append_latency_is_the_sum_of_its_stages():
     with tiny() as device:
         measured = append_latency(device, TraceRecorder(device.link), quick=True)
     total, stages = measured.note.split(" cycles: ")
-    clocks = [int(stage.rsplit(" ", 1)[1]) for stage in stages.split(", ") if stage[-1].isdigit()]
-    assert len(clocks) == len(STAGES) == len(Milestone) - 1
-    assert sum(clocks) == int(total)
+    cycles = [int(stage.rsplit(" ", 1)[1]) for stage in stages.split(", ") if stage[-1].isdigit()]
+    assert len(cycles) == len(STAGES) == len(Milestone) - 1
+    assert sum(cycles) == int(total)
     assert measured.value == pytest.approx(int(total) / TINY.timing.clock_mhz * 1e3)
     # The entry, and the page at the width of the data port, have to come from memory at least.
     assert int(total) > 8 + TINY.page_beats
@@ -178,9 +178,9 @@ def test_update_in_the_controller():
         found = compare(device, ArrayTrace(device.link), ADAM, [both, one], quick=True)
     assert list(found.elsewhere) == [both, one] and len(lanes) == 2
     # To the clock what tests/rtl/update_lane expects of a tile, beside the first.
-    clocks, parameters = 2902, ADAM.tile(TINY).parameters
-    assert all(f"takes {clocks:,} cycles for" in run.computing for run in found.elsewhere.values())
-    limit = parameters * TINY.timing.clock_hz / clocks
+    cycles, parameters = 2902, ADAM.tile(TINY).parameters
+    assert all(f"takes {cycles:,} cycles for" in run.computing for run in found.elsewhere.values())
+    limit = parameters * TINY.timing.clock_hz / cycles
     # The slope is that of 4 programs on each die, which come in pairs: the lane itself never waits.
     assert 0.85 < found.elsewhere[one].parameters_per_second / limit <= 1.01
     # Programs of `tiny` are too short for tiles on the dies to follow each other without a gap.

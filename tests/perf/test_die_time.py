@@ -59,7 +59,7 @@ def test_of_nothing():
 
 
 def zone(start: int) -> list[ArrayWork]:
-    """Three programs of 100 clocks and an erase of 50."""
+    """Three programs of 100 cycles and an erase of 50."""
     programs = [array(ArrayKind.PROGRAM, start + 100 * n, start + 100 * n + 100) for n in range(3)]
     return [*programs, array(ArrayKind.ERASE, start + 300, start + 350)]
 

@@ -43,10 +43,10 @@ def snapshot(front_end: dict[Counter, int], channels: dict[ChannelCounter, int])
 
 
 def test_usage():
-    before = snapshot({Counter.CLOCKS: 1000, Counter.PAGES_READ: 5}, {ChannelCounter.BUS_IDLE: 400})
+    before = snapshot({Counter.CYCLES: 1000, Counter.PAGES_READ: 5}, {ChannelCounter.BUS_IDLE: 400})
     after = snapshot(
         {
-            Counter.CLOCKS: 1000 + 600_000,  # a millisecond
+            Counter.CYCLES: 1000 + 600_000,  # a millisecond
             Counter.PAGES_APPENDED: 160,
             Counter.PAGES_READ: 5 + 1000,
             Counter.READ_STALL_CHANNEL: 150_000,
@@ -64,7 +64,7 @@ def test_usage():
     assert usage.append_share == pytest.approx(160 * 4096 / 1e-3 / SMALL.program_bytes_per_second)
     assert usage.read_share == pytest.approx(1000 * 4096 / 1e-3 / SMALL.channel_bytes_per_second)
     assert usage.stall_shares()["reads wait for a channel"] == 0.25
-    # A quarter of the clocks of four channels.
+    # A quarter of the cycles of four channels.
     assert usage.bus_shares()["idle"] == 0.25
 
 

@@ -106,7 +106,7 @@ GIGABYTES_PER_SECOND = {
     "behemoth_wide": (76.8, 83.88608),
 }
 
-ARRAY_CLOCKS = {
+ARRAY_CYCLES = {
     # name: (tr, tprog, tbers)
     "tiny": (600, 2_400, 6_000),
     "small": (1_800, 60_000, 250_000),
@@ -137,10 +137,10 @@ def test_config(name):
     assert net / bounds[0] == pytest.approx(1 - parity, abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ARRAY_CLOCKS)
+@pytest.mark.parametrize("name", ARRAY_CYCLES)
 def test_array_times(name):
     timing = preset(name).timing
-    assert tuple(timing.clocks(time) for time in ("tr", "tprog", "tbers")) == ARRAY_CLOCKS[name]
+    assert tuple(timing.cycles(time) for time in ("tr", "tprog", "tbers")) == ARRAY_CYCLES[name]
 
 
 def test_unknown_preset():

@@ -85,12 +85,12 @@ def test_doorbells():
 
 def test_counters():
     names = [
-        "CLOCKS", "COMMANDS", "ERRORS", "PAGES_APPENDED", "PAGES_READ", "WRITE_BUSY", "WRITE_STALL_BUFFER",
+        "CYCLES", "COMMANDS", "ERRORS", "PAGES_APPENDED", "PAGES_READ", "WRITE_BUSY", "WRITE_STALL_BUFFER",
         "WRITE_STALL_MEMORY", "READ_BUSY", "READ_STALL_MEMORY", "READ_STALL_CHANNEL", "APPENDS",
         "APPEND_LATENCY", "READS", "READ_LATENCY", "ERASES", "ZONE_WAITS",
     ]  # fmt: skip
     assert values(Counter) == {name: index for index, name in enumerate(names)}
-    assert registers.counter_register(Counter.CLOCKS) == 0x400
+    assert registers.counter_register(Counter.CYCLES) == 0x400
     assert registers.counter_register(Counter.ZONE_WAITS) == 0x480
 
 

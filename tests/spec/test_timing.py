@@ -1,4 +1,4 @@
-"""Nanoseconds to clocks: never too few, never one too many."""
+"""Nanoseconds to cycles: never too few, never one too many."""
 
 import random
 from fractions import Fraction
@@ -10,7 +10,7 @@ from flashtrain.spec.timing import ns
 
 
 @pytest.mark.parametrize(
-    ("duration", "clock_mhz", "clocks"),
+    ("duration", "clock_mhz", "cycles"),
     [
         (ns(25), 600, 15),
         (ns(100), 600, 60),
@@ -25,8 +25,8 @@ from flashtrain.spec.timing import ns
         (Duration(15, 25), 600, 15),
     ],
 )
-def test_rounding(duration, clock_mhz, clocks):
-    assert duration.clocks(clock_mhz) == clocks
+def test_rounding(duration, clock_mhz, cycles):
+    assert duration.cycles_at(clock_mhz) == cycles
 
 
 def test_never_short_and_never_long(seed):
@@ -35,17 +35,17 @@ def test_never_short_and_never_long(seed):
         clock_mhz = choose.randint(1, 2000)
         nanoseconds = choose.randint(0, 6_000_000)
         exact = Fraction(nanoseconds * clock_mhz, 1000)
-        clocks = ns(nanoseconds).clocks(clock_mhz)
-        assert clocks >= exact, (clock_mhz, nanoseconds)
-        assert clocks == 1 or clocks - 1 < exact, (clock_mhz, nanoseconds)
+        cycles = ns(nanoseconds).cycles_at(clock_mhz)
+        assert cycles >= exact, (clock_mhz, nanoseconds)
+        assert cycles == 1 or cycles - 1 < exact, (clock_mhz, nanoseconds)
 
 
-def test_clocks_of_the_reference():
+def test_cycles_of_the_reference():
     timing = NandTiming()
     assert timing.clock_hz == 600e6
     assert timing.bytes_per_second == 1.2e9
     names = "twc tadl twhr trhw tchz tccs twb trr tdbsy tcbsy tr tprog tbers trst".split()
-    assert {name: timing.clocks(name) for name in names} == {
+    assert {name: timing.cycles(name) for name in names} == {
         "twc": 15,
         "tadl": 90,
         "twhr": 48,
@@ -65,9 +65,9 @@ def test_clocks_of_the_reference():
 
 def test_unknown_name():
     with pytest.raises(ConfigError, match=r"timing has no 'tfoo'; expected one of twc, tadl, .*, trst"):
-        NandTiming().clocks("tfoo")
+        NandTiming().cycles("tfoo")
     with pytest.raises(ConfigError, match="timing has no 'clock_mhz'"):
-        NandTiming().clocks("clock_mhz")
+        NandTiming().cycles("clock_mhz")
 
 
 @pytest.mark.parametrize(

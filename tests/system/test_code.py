@@ -51,7 +51,7 @@ def test_it_comes_back_after_a_loss_of_power(link, seed):
     with open_device(link=link, node=UPDATE_NODE) as device:
         stored = device.stream("trained").append(data)
         device.stream("trained").append_async(data)
-        link.run(CONFIG.timing.clocks("tprog") // 2)
+        link.run(CONFIG.timing.cycles("tprog") // 2)
         link.power_cycle()
         device.recover()
         assert np.array_equal(device.stream("trained").read(stored), data)

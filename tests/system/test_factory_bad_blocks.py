@@ -103,7 +103,7 @@ def test_all_zones_are_used_and_no_mark_is_lost(link, seed):
                 assert np.array_equal(reader.read(stored), array), (turn, table.name)
             device.stream("trained").reset()
             device.stream("trained").append_async(content(random, 7))
-            link.run(int(random.integers(1, 30 * CONFIG.timing.clocks("tprog"))))
+            link.run(int(random.integers(1, 30 * CONFIG.timing.cycles("tprog"))))
             link.power_cycle()
             report = device.recover()
             assert report.bad == device.bad_blocks
@@ -215,7 +215,7 @@ def test_devices_of_any_seed(rtl, seed, run):
             array = content(random, int(random.integers(1, 12)))
             kept.append((trained.append(array), array))
             trained.append_async(content(random, 5))
-            rtl.run(int(random.integers(1, 4 * CONFIG.timing.clocks("tbers"))))
+            rtl.run(int(random.integers(1, 4 * CONFIG.timing.cycles("tbers"))))
             rtl.power_cycle()
             device.recover()
             assert {one[:4] for one in device.bad_blocks} == {one[:4] for one in marks}

@@ -28,8 +28,8 @@ G = CONFIG.geometry
 PAGE = G.page_bytes
 LOST = 1
 """Number of the channel whose only die hangs; pages of consecutive blocks are in channels by turns."""
-ERASED = 20 * CONFIG.timing.clocks("tbers")
-"""Clocks after which zones that were released are erased."""
+ERASED = 20 * CONFIG.timing.cycles("tbers")
+"""Cycles after which zones that were released are erased."""
 NO_JOURNAL = NodeTable("no journal", tuple(s for s in SINGLE_NODE.streams if s is not SINGLE_NODE.journal))
 
 

@@ -56,7 +56,7 @@ def test_reads_beside_erases(device, config, seed):
 def test_a_reset_of_the_controller_among_reads_beside_appends(link, config, seed):
     """Whatever dies and commands were at: after it everything works from the beginning."""
     random = np.random.default_rng(seed)
-    for clocks in (1500, 4000, 9000):
+    for cycles in (1500, 4000, 9000):
         with open_device(link=link, node=SINGLE_NODE) as device:
             stream = device.stream("activations")
             array = pages(config, random, 2 * config.geometry.superpage)
@@ -65,7 +65,7 @@ def test_a_reset_of_the_controller_among_reads_beside_appends(link, config, seed
             for _ in range(3):
                 stream.append_async(array)
                 stream.read_async(stored)
-            link.run(clocks)
+            link.run(cycles)
     with open_device(link=link, node=SINGLE_NODE) as device:
         stream = device.stream("activations", Port.CORE)
         array = pages(config, random, config.geometry.superpage + 1)

@@ -30,7 +30,7 @@ def link() -> Iterator[RtlLink]:
 @pytest.fixture
 def device(link: RtlLink) -> Iterator[Device]:
     with open_device(link=link, node=SINGLE_NODE) as opened:
-        link.run(60 * CONFIG.timing.clocks("tbers"))  # zones are erased ahead
+        link.run(60 * CONFIG.timing.cycles("tbers"))  # zones are erased ahead
         yield opened
 
 
@@ -163,8 +163,8 @@ def test_moves_take_nothing_but_time(link, device, seed):
     break_blocks_of(link, written, rows)
     before, array = link.cycles, content(numbers, G.superpage)
     stored = stream.append(array)
-    clocks = link.cycles - before
-    assert G.planes * move_clocks(rows) < clocks < 1.5 * G.planes * move_clocks(rows) + 20_000
+    cycles = link.cycles - before
+    assert G.planes * move_cycles(rows) < cycles < 1.5 * G.planes * move_cycles(rows) + 20_000
     assert np.array_equal(stream.read(stored), array)
     assert total(device, "SETS_REPEATED") == G.channels * G.dies
 
@@ -181,17 +181,17 @@ def test_the_power_fails_during_a_move(link, device, seed, further):
         stored = stream.append(written)
         break_blocks_of(link, written, rows)
         stream.append_async(content(numbers, G.superpage * further))
-        link.run(CONFIG.timing.clocks("tprog") * further + G.planes * move_clocks(rows) * step // (steps - 1))
+        link.run(CONFIG.timing.cycles("tprog") * further + G.planes * move_cycles(rows) * step // (steps - 1))
         link.power_cycle()
         link.mend_dies()
         device.recover()
         assert np.array_equal(device.stream(NON_VOLATILE).read(stored), written), (step, rows)
 
 
-def move_clocks(rows: int) -> int:
+def move_cycles(rows: int) -> int:
     """Of a block with so many rows before the one that fails, at least."""
-    clocks = CONFIG.timing.clocks
-    return clocks("tbers") + rows * (clocks("tr") + clocks("tprog")) + clocks("tprog")
+    cycles = CONFIG.timing.cycles
+    return cycles("tbers") + rows * (cycles("tr") + cycles("tprog")) + cycles("tprog")
 
 
 def break_blocks_of(link: RtlLink, written: np.ndarray, rows: int) -> None:

@@ -123,7 +123,7 @@ def test_after_a_loss_of_power(link):
     with open_device(link=link, node=UPDATE_NODE) as device:
         kept = device.stream("trained").append(np.zeros(5 * PAGE, np.uint8))
         device.stream("trained").append_async(np.zeros(3 * PAGE, np.uint8))
-        link.run(CONFIG.timing.clocks("tprog") // 2)
+        link.run(CONFIG.timing.cycles("tprog") // 2)
         link.power_cycle()
         device.recover()
         assert not device.stream("trained").read(kept).any()

@@ -90,7 +90,7 @@ def test_what_was_under_way_is_whole_or_not_there(link, stop, random):
         arrays = [noise(random, device, 3) for _ in range(4)]
         for array in arrays:
             trained.append_async(array)
-        link.run(int(1.5 * link.config.timing.clocks("tprog")))
+        link.run(int(1.5 * link.config.timing.cycles("tprog")))
         stop(device)
         device.recover()
         assert np.array_equal(device.stream("trained").read(before), first)

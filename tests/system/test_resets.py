@@ -96,10 +96,10 @@ def test_flush_of_nothing_and_twice(device):
 def test_disable_with_commands_in_flight(device):
     stream = device.stream("activations")
     data = np.arange(1000, dtype=np.float32)
-    for clocks in (0, 1, 10, 50, 100, 300, 1000, 3000):
+    for cycles in (0, 1, 10, 50, 100, 300, 1000, 3000):
         free = device.buffer_free_bytes
         pendings = [stream.append_async(data) for _ in range(4)]
-        device.link.run(clocks)
+        device.link.run(cycles)
         device.disable()
         for pending in pendings:
             with pytest.raises(DeviceClosed, match="ZONE_APPEND of stream 'activations'"):

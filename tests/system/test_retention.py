@@ -162,7 +162,7 @@ def test_the_power_fails_during_a_refresh(random, part):
         stored.append(stream.append(data[1]))
         empty = empty_zones(device, "inputs")
         rtl.pass_time(YEARS)
-        quarter = 30_000  # it takes some 118,000 clocks, and so does a recovery
+        quarter = 30_000  # it takes some 118,000 cycles, and so does a recovery
         link.time = rtl.cycles + quarter * part + int(random.integers(quarter))
         with suppress(PowerFailed):
             device.refresh()

@@ -55,7 +55,7 @@ def test_all_zones_can_be_used_while_spares_last(link, seed):
     bad = break_blocks(link, Random(seed))
     random = np.random.default_rng(seed)
     with open_device(link=link, node=SINGLE_NODE) as device:
-        link.run(60 * CONFIG.timing.clocks("tbers"))
+        link.run(60 * CONFIG.timing.cycles("tbers"))
         assert total(device, "BLOCKS_REPLACED") == sum(block < G.zones for *_, block in bad)
         for fill in range(2):
             kept = []
@@ -84,7 +84,7 @@ def test_what_lies_in_spares_survives(link, seed):
             array = content(random, int(random.integers(1, 12)))
             kept.append((trained.append(array), array))
             trained.append_async(content(random, 3))
-            link.run(int(random.integers(1, 4 * CONFIG.timing.clocks("tbers"))))
+            link.run(int(random.integers(1, 4 * CONFIG.timing.cycles("tbers"))))
             link.power_cycle()
             report = device.recover()
             spares += report.spares
@@ -118,7 +118,7 @@ def test_a_zone_is_given_up_without_spares(rtl):
     for zone in range(G.spare_blocks + 1):
         rtl.break_block(1, 0, 1, zone)
     with open_device(link=rtl, node=SINGLE_NODE) as device:
-        rtl.run(60 * CONFIG.timing.clocks("tbers"))
+        rtl.run(60 * CONFIG.timing.cycles("tbers"))
         assert total(device, "BLOCKS_REPLACED") == G.spare_blocks
         wear = device.zone_wear()
         assert wear == [1] * G.spare_blocks + [0] + [1] * (G.zones - G.spare_blocks - 1)

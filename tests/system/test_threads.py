@@ -61,5 +61,5 @@ def test_a_second_thread_may_use_the_link(device: Device, eager_switches):
         for _ in range(4):
             seen = pool.submit(lambda: [device.link.cycles for _ in range(30)])
             assert np.array_equal(stream.read(stream.append(data)), data)
-            clocks = seen.result(timeout=120)
-            assert clocks == sorted(clocks)
+            cycles = seen.result(timeout=120)
+            assert cycles == sorted(cycles)

@@ -12,7 +12,7 @@ from flashtrain.stress.powercut.under_way import Below, judge_below
 
 LEFT = (0.001, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.6)
 """Of the time of a program when the power fails."""
-QUIET = 150_000  # clocks after which no erase is under way
+QUIET = 150_000  # cycles after which no erase is under way
 
 
 class Cutter:
@@ -37,7 +37,7 @@ class Cutter:
         stored, array = self._append_one()
         under_way = self._array()
         pending = self._stream.append_async(under_way)
-        self._link.run(self._takes - round(left * self._link.config.timing.clocks("tprog")))
+        self._link.run(self._takes - round(left * self._link.config.timing.cycles("tprog")))
         assert not pending.done
         self._link.take_cuts()
         self._link.power_cycle()

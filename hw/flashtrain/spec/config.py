@@ -67,13 +67,13 @@ class FmsConfig:
         # All planes' registers move to or from the array while it is busy, one word per cycle.
         words = g.planes * g.raw_page_bytes // self.die_word_bytes
         for name in ("tr", "tprog", "tadv"):
-            require(t.clocks(name) >= words + 8, f"timing.{name}", getattr(t, name),
+            require(t.cycles(name) >= words + 8, f"timing.{name}", getattr(t, name),
                     f"{_least(words + 8, t)}, to move {words} register words")  # fmt: skip
         for name in ("trr", "tccs", "twhr"):
-            require(t.clocks(name) > LOOKUP_CYCLES, f"timing.{name}", getattr(t, name),
+            require(t.cycles(name) > LOOKUP_CYCLES, f"timing.{name}", getattr(t, name),
                     f"{_least(LOOKUP_CYCLES + 1, t)}, to look up a register word")  # fmt: skip
         # The bus controller remembers one die for its turnaround.
-        require(t.clocks("trhw") <= t.clocks("twc") + t.clocks("twhr"), "timing.trhw", t.trhw,
+        require(t.cycles("trhw") <= t.cycles("twc") + t.cycles("twhr"), "timing.trhw", t.trhw,
                 "at most twc and twhr together")  # fmt: skip
 
     def for_exact_data(self) -> "FmsConfig":
@@ -152,7 +152,7 @@ class FmsConfig:
     def program_bytes_per_second(self) -> float:
         """Bandwidth with every die programming all the time, data-in hidden."""
         g = self.geometry
-        seconds = self.timing.clocks("tprog") / self.timing.clock_hz
+        seconds = self.timing.cycles("tprog") / self.timing.clock_hz
         return g.channels * g.dies * g.page_set_bytes / seconds
 
 

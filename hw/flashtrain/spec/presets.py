@@ -52,7 +52,7 @@ BEHEMOTH = FmsConfig(
     write_sets=4,
     read_pages=8,
     read_queue=32,
-    # A read of one block takes some 8 us, and there is room on the buses for one every 32 clocks.
+    # A read of one block takes some 8 us, and there is room on the buses for one every 32 cycles.
     commands=256,
     max_blocks=16384,
 )

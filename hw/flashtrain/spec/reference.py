@@ -234,10 +234,10 @@ def _presets() -> Iterable[str]:
     yield from _table(columns, [row(name, (getattr(c, name) for c in configs)) for name in sizes])
 
     times = [f.name for f in fields(NandTiming) if f.name != "clock_mhz"]
-    clocks = [row("clock_mhz", (c.timing.clock_mhz for c in configs))]
-    clocks += [row(name, (c.timing.clocks(name) for c in configs)) for name in times]
+    timing = [row("clock_mhz", (c.timing.clock_mhz for c in configs))]
+    timing += [row(name, (c.timing.cycles(name) for c in configs)) for name in times]
     yield from _heading("Timing in cycles", level=3)
-    yield from _table(columns, clocks)
+    yield from _table(columns, timing)
 
     bounds = [
         ("channels, GB/s", *(f"{c.channel_bytes_per_second / 1e9:.3f}" for c in configs)),

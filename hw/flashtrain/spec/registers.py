@@ -138,7 +138,7 @@ class Counter(IntEnum):
     """Counters of the front end, of cycles unless said. Latencies run from a command's acceptance to its
     answer."""
 
-    CLOCKS = 0
+    CYCLES = 0
     COMMANDS = 1  # commands fetched
     ERRORS = 2  # completions with a status other than success
     PAGES_APPENDED = 3  # pages moved from the tensor buffer to channel buffers

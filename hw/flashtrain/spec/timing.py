@@ -21,7 +21,7 @@ class Duration(NamedTuple):
     cycles: int
     ns: float
 
-    def clocks(self, clock_mhz: int) -> int:
+    def cycles_at(self, clock_mhz: int) -> int:
         """Whole clock cycles that satisfy both, rounded up."""
         thousandths = round(self.ns * clock_mhz)  # ns * MHz = cycles / 1000
         return max(self.cycles, -(-thousandths // 1000))
@@ -86,13 +86,13 @@ class NandTiming:
     def __post_init__(self) -> None:
         check_limits("timing", self)
 
-    def clocks(self, name: str) -> int:
+    def cycles(self, name: str) -> int:
         """Clock cycles of the timing called `name` (a field of this class)."""
         duration = getattr(self, name, None)
         if not isinstance(duration, Duration):
             known = ", ".join(field.name for field in fields(self) if field.name != "clock_mhz")
             raise ConfigError(f"timing has no {name!r}; expected one of {known}")
-        return duration.clocks(self.clock_mhz)
+        return duration.cycles_at(self.clock_mhz)
 
     @property
     def clock_hz(self) -> float:

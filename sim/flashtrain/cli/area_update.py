@@ -49,7 +49,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     console.document(
         {
             "interval": unit.interval,
-            "latency": {code.name: clocks for code, clocks in unit.latency.items()},
+            "latency": {code.name: cycles for code, cycles in unit.latency.items()},
             "area": {name: asdict(area) for name, area in areas.items()},
             "ecp5_cells": placement and placement.cells,
             "clock_mhz": placement and placement.clock_mhz,

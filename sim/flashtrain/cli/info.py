@@ -138,14 +138,14 @@ def sizes(config: FmsConfig) -> dict[str, object]:
 def timing_cycles(config: FmsConfig) -> dict[str, int]:
     """Each timing in cycles of the bus clock."""
     names = [field.name for field, _ in limits_of(config.timing) if field.name != "clock_mhz"]
-    return {name: config.timing.clocks(name) for name in names}
+    return {name: config.timing.cycles(name) for name in names}
 
 
 def _bounds(config: FmsConfig) -> str:
     t = config.timing
 
     def time(name: str) -> str:
-        return f"{t.clocks(name) / t.clock_mhz:,.0f} µs"
+        return f"{t.cycles(name) / t.clock_mhz:,.0f} µs"
 
     return (
         f"\nbounds at {t.clock_mhz} MHz\n"

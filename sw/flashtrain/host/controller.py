@@ -169,7 +169,7 @@ class Controller:
         # Every zone and every spare may have to be erased, one after the other; the limit is ten times that
         # time plus a constant.
         g = config.geometry
-        most = 10 * config.timing.clocks("tbers") * (g.zones + g.planes * g.spare_blocks) + 10_000_000
+        most = 10 * config.timing.cycles("tbers") * (g.zones + g.planes * g.spare_blocks) + 10_000_000
         waited, step = 0, _FIRST_POLL
         while waited < most:
             state = self._link.read_register(Register.STATE)

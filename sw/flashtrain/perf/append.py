@@ -40,7 +40,7 @@ def append_erased(device: Device, recorder: ArrayRecorder, quick: bool = False) 
         stream.append_async(data[: min(piece, pages - start) * g.page_bytes])
         for start in range(0, pages, piece)
     ]
-    tprog = config.timing.clocks("tprog")
+    tprog = config.timing.cycles("tprog")
     step, most_cycles = max(20, tprog // 200), 4 * (rows + 2 * margin) * tprog
     run_until(device, pages_programmed, margin * g.superpage, step, most_cycles)
     recorder.start()

@@ -65,7 +65,7 @@ class Energy:
 def energy(config: FmsConfig, work: Work, model: EnergyModel | None = None) -> Energy:
     """Energy of `work` on devices of this timing."""
     m = model or EnergyModel()
-    seconds = {name: config.timing.clocks(name) / config.timing.clock_hz for name in ("tprog", "tr")}
+    seconds = {name: config.timing.cycles(name) / config.timing.clock_hz for name in ("tprog", "tr")}
     return Energy(
         array=m.supply_volts
         * (

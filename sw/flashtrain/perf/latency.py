@@ -68,7 +68,7 @@ def append_latency(device: Device, recorder: Recorder, quick: bool = False) -> M
     runs = []
     for _ in range(3 if quick else REPETITIONS):
         # Whatever the last one left to do is done by then.
-        device.link.run(3 * config.timing.clocks("tprog"))
+        device.link.run(3 * config.timing.cycles("tprog"))
         recorder.start()
         stream.append(block)
         runs.append(_milestones(recorder.stop()))

@@ -43,7 +43,7 @@ class Mix:
           is dies x (1 + reads) x page set / (tPROG + reads x tR).
         """
         g, t = config.geometry, config.timing
-        cycles = t.clocks("tprog") + self.reads * t.clocks("tr")
+        cycles = t.cycles("tprog") + self.reads * t.cycles("tr")
         arrays = g.channels * g.dies * (1 + self.reads) * g.page_set_bytes / cycles * t.clock_hz
         return min(config.net_channel_bytes_per_second, arrays)
 

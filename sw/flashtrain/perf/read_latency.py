@@ -36,7 +36,7 @@ def latency_bound(config: FmsConfig) -> float:
     Twice, since the die may be sensing, or the bus moving, the page set of somebody else.
     """
     t = config.timing
-    return 2 * (t.clocks("tr") / t.clock_hz + config.geometry.page_set_bytes / t.bytes_per_second)
+    return 2 * (t.cycles("tr") / t.clock_hz + config.geometry.page_set_bytes / t.bytes_per_second)
 
 
 def read_latency_p99(device: Device, recorder: ArrayRecorder, quick: bool = False) -> Measurement:
@@ -60,7 +60,7 @@ def read_latency_p99(device: Device, recorder: ArrayRecorder, quick: bool = Fals
 
     margin = settling_rows(config)
     feed = _Feed(device.stream(STREAM, Port.CORE), data, PIECES * (margin + 1))
-    tprog = t.clocks("tprog")
+    tprog = t.cycles("tprog")
     feed.keep_going()
     settled = pages_programmed(device) + margin * g.superpage
     run_until(device, pages_programmed, settled, tprog // 20, 100 * tprog)

@@ -46,7 +46,7 @@ def sustained_bound(config: FmsConfig) -> float:
     dies x pages x page set / (pages x tPROG + tBERS)
     """
     g, t = config.geometry, config.timing
-    cycles = g.pages * t.clocks("tprog") + t.clocks("tbers")
+    cycles = g.pages * t.cycles("tprog") + t.cycles("tbers")
     return g.channels * g.dies * g.pages * g.page_set_bytes / cycles * t.clock_hz
 
 
@@ -69,8 +69,8 @@ def append_sustained(device: Device, recorder: ArrayRecorder, quick: bool = Fals
     lead = settling_rows(config)
     lengths = [lead, *[g.pages] * zones, min(g.pages, g.pages // 4 + 2 * lead)]
     starts = list(accumulate(lengths, initial=0))
-    step = max(20, t.clocks("tprog") // 20)
-    most_cycles = 8 * sum(lengths) * t.clocks("tprog") + 8 * t.clocks("tbers")
+    step = max(20, t.cycles("tprog") // 20)
+    most_cycles = 8 * sum(lengths) * t.cycles("tprog") + 8 * t.cycles("tbers")
 
     def submit(number: int) -> None:
         stream = streams[number % len(streams)]
@@ -105,8 +105,8 @@ def append_sustained(device: Device, recorder: ArrayRecorder, quick: bool = Fals
         cycles=device.cycles - first_cycle,
         asked=f"{ASKED:.0%} of the bound",
         met=value >= ASKED * bound,
-        note=f"{zones} zones of {g.pages} rows with an erase of {t.clocks('tbers') / t.clock_mhz:,.1f} us"
-        f" each, {t.clocks('tbers') / t.clocks('tprog') / g.pages:.2%} of the time to program one",
+        note=f"{zones} zones of {g.pages} rows with an erase of {t.cycles('tbers') / t.clock_mhz:,.1f} us"
+        f" each, {t.cycles('tbers') / t.cycles('tprog') / g.pages:.2%} of the time to program one",
     )
 
 

@@ -69,7 +69,7 @@ class UpdateRun:
 def bound(config: FmsConfig, tile: Tile) -> float:
     """Parameters per second if every die senses and programs tiles all the time, erases aside."""
     g, t = config.geometry, config.timing
-    cycle = (t.clocks("tr") + t.clocks("tprog")) / t.clock_hz
+    cycle = (t.cycles("tr") + t.cycles("tprog")) / t.clock_hz
     return g.channels * g.dies * tile.parameters / cycle
 
 

@@ -96,7 +96,7 @@ def _clear(device: Device) -> None:
     for _ in range(4 * config.geometry.zones):
         if device.link.read_register(Register.STATE) & State.IDLE:
             return
-        device.link.run(config.timing.clocks("tbers"))
+        device.link.run(config.timing.cycles("tbers"))
     raise BenchmarkError(f"{config.name!r} does not come to rest")
 
 
@@ -128,6 +128,6 @@ def _shares(config: FmsConfig, run: UpdateRun) -> str:
     """How busy the arrays were."""
     g, t = config.geometry, config.timing
     dies = g.channels * g.dies
-    programs = run.count(ArrayKind.PROGRAM) / g.planes * t.clocks("tprog") / dies / run.cycles
-    senses = run.count(ArrayKind.SENSE) / g.planes * t.clocks("tr") / dies / run.cycles
+    programs = run.count(ArrayKind.PROGRAM) / g.planes * t.cycles("tprog") / dies / run.cycles
+    senses = run.count(ArrayKind.SENSE) / g.planes * t.cycles("tr") / dies / run.cycles
     return f"program {programs:.0%} and sense {senses:.0%} of the time"

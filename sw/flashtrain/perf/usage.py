@@ -38,7 +38,7 @@ class Usage:
 
     @property
     def cycles(self) -> int:
-        return self.front_end[Counter.CLOCKS.name]
+        return self.front_end[Counter.CYCLES.name]
 
     @property
     def seconds(self) -> float:

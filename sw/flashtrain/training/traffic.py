@@ -49,7 +49,7 @@ class UpdateTraffic:
     def on(cls, config: FmsConfig, tile: Tile) -> "UpdateTraffic":
         """Nothing so far, on a device of `config`."""
         g, t = config.geometry, config.timing
-        tile_cycles = t.clocks("tr") + t.clocks("tprog")
+        tile_cycles = t.cycles("tr") + t.cycles("tprog")
         return cls(t.clock_hz, g.channels * g.dies, tile.parameters, tile_cycles)
 
     @property

@@ -119,8 +119,8 @@ TALKING = (
     Fault(
         "status-too-early",
         "channel/bus/bus_controller.py",
-        'self._clocks("twhr") - 1',
-        'self._clocks("twc") - 1',
+        'self._cycles("twhr") - 1',
+        'self._cycles("twc") - 1',
         "the status is read before tWHR is over",
         BUS,
     ),

@@ -28,7 +28,7 @@ async def read(dut, number: int) -> int:
 async def counts_everything(dut):
     expected = Counter()
     await start(dut, activity=0, events=0, select=0, sample=1)
-    # The bench drives after this edge what the next one counts; idle clocks are those before and after.
+    # The bench drives after this edge what the next one counts; idle cycles are those before and after.
     for _ in range(300):
         activity = random.choice([one for one in BusActivity if one is not BusActivity.IDLE])
         events = {name: random.choice((0, 0, random.randrange(1 << event.width))) for name, event in EVENTS}

@@ -52,13 +52,13 @@ class ArrayWork:
 class DieModel:
     """One die. `operation` is called when the bus operation ends, `status` when the byte is given.
 
-    unit: clocks of the update unit for a tile; late(kind, clocks): how long the array, or the unit, takes
-    instead of `clocks`; fails(kind, pages): whether it fails.
+    unit: cycles of the update unit for a tile; late(kind, cycles): how long the array, or the unit, takes
+    instead of `cycles`; fails(kind, pages): whether it fails.
     """
 
     config: FmsConfig
     name: str
-    late: Callable[[str, int], int] = lambda kind, clocks: clocks
+    late: Callable[[str, int], int] = lambda kind, cycles: cycles
     unit: int = 0
     fails: Callable[[str, list[Page]], bool] = lambda kind, pages: False
     works: list[ArrayWork] = field(default_factory=list)
@@ -68,12 +68,12 @@ class DieModel:
     polls: int = 0
 
     def __post_init__(self) -> None:
-        clocks = self.config.timing.clocks
+        cycles = self.config.timing.cycles
         names = ("twb", "tdbsy", "tcbsy", "tccs", "tadl", "trst", "trr", "tsusp", "tres", "tadv", "tfeat")
-        self.clocks = {name: clocks(name) for name in names}
-        self.array_clocks = {
-            "sense": clocks("tr"), "program": clocks("tprog"), "update": clocks("tprog"),
-            "erase": clocks("tbers"), "beside": clocks("tr"),
+        self.cycles = {name: cycles(name) for name in names}
+        self.array_cycles = {
+            "sense": cycles("tr"), "program": cycles("tprog"), "update": cycles("tprog"),
+            "erase": cycles("tbers"), "beside": cycles("tr"),
         }  # fmt: skip
         self.ready_at = 0  # the die is busy until then
         self.status_from = 0  # and its status means something from then on
@@ -106,7 +106,7 @@ class DieModel:
         return self.works[-1].end if self.works else 0
 
     def busy_share(self, kind: str, begin: int, end: int) -> float:
-        """Share of the clocks from `begin` to `end` in which the array does work of that kind."""
+        """Share of the cycles from `begin` to `end` in which the array does work of that kind."""
         spent = sum(min(w.end, end) - max(w.begin, begin) for w in self.works
                     if w.kind == kind and w.begin < end and w.end > begin)  # fmt: skip
         return spent / (end - begin)
@@ -152,7 +152,7 @@ class DieModel:
             self.beside_named, self.beside, self.beside_from = [], [], None
             self.programming = False
             self.level = 0
-            self._busy(clock, self.clocks["trst"])
+            self._busy(clock, self.cycles["trst"])
             return
         assert self.was_reset, f"{where} before a reset"
         assert (self.named is not None) == (op in PROGRAMS), f"{where} after {self.named}"
@@ -166,7 +166,7 @@ class DieModel:
         if op is BusOp.DATA_OUT:
             assert self.selected is not None, f"{where}, and nothing is selected"
             selected, since = self.selected
-            assert clock - self.config.bus_page_bytes // 2 - since >= self.clocks["tccs"], f"{where}: tCCS"
+            assert clock - self.config.bus_page_bytes // 2 - since >= self.cycles["tccs"], f"{where}: tCCS"
             self.output.append(selected)
             self.selected = None
             return
@@ -183,7 +183,7 @@ class DieModel:
             assert not self.gathered and not self.beside_named and self.beside_from is None, where
             assert self.sensed in (None, self.cache), f"{where} in a cache read"
             self.level = level
-            self._busy(clock, self.clocks["tfeat"])
+            self._busy(clock, self.cycles["tfeat"])
             return
         if op is BusOp.PROGRAM_PAGE:
             self.named = (page, clock)
@@ -192,7 +192,7 @@ class DieModel:
             page, since = self.named
             self.named = None
             begin = clock - self.config.bus_page_bytes // 2
-            assert begin - since >= self.clocks["tadl"], f"{where}: tADL"
+            assert begin - since >= self.cycles["tadl"], f"{where}: tADL"
         if op in READS | PROGRAMS | ERASES:
             self._gather(op, page, clock, where)
         elif op is BusOp.CACHE_READ_NEXT:
@@ -246,7 +246,7 @@ class DieModel:
         """Suspends the program or erase under way, if it goes on for tADV."""
         assert self.beside_from is None, f"{where} before the end of the one before"
         assert self.level == 0, f"{where} at level {self.level}"
-        c, length = self.clocks, self.late("beside", self.array_clocks["beside"])
+        c, length = self.cycles, self.late("beside", self.array_cycles["beside"])
         begin, now = clock, next((w for w in self.works[-2:] if w.begin <= clock < w.end), None)
         if now is not None:
             assert now.kind in ("program", "erase"), f"{where} beside {now.kind}"
@@ -296,7 +296,7 @@ class DieModel:
             if op is BusOp.UPDATE_LAST:
                 self._begin_update(clock)
             else:
-                self._busy(clock, self.clocks["tdbsy"])
+                self._busy(clock, self.cycles["tdbsy"])
                 self.seen_ready = True  # as in other multi-plane commands
         elif op is BusOp.UPDATE_END:
             assert self.computed is not None and not self.sources, f"{where} without an update"
@@ -316,7 +316,7 @@ class DieModel:
         assert number == len(self.gradients), f"{where}: page {number} after {self.gradients}"
         if self.update_works_from is not None:
             begin = clock - self.config.loaded_page_bytes // 2
-            assert begin - self.update_works_from >= self.clocks["twb"], f"{where}: tWB"
+            assert begin - self.update_works_from >= self.cycles["twb"], f"{where}: tWB"
         self.gradients.append(number)
 
     def _begin_update(self, clock: int) -> None:
@@ -342,7 +342,7 @@ class DieModel:
         self.gathered.append(page)
         self.gathered_by.add(op)
         if op in MORE:
-            self._busy(clock, self.clocks["tdbsy"])
+            self._busy(clock, self.cycles["tdbsy"])
             self.seen_ready = True  # ONFI gives tDBSY as a time to wait
             return
         pages, self.gathered, self.gathered_by = self.gathered, [], set()
@@ -357,7 +357,7 @@ class DieModel:
         elif op is BusOp.PROGRAM_LAST:
             failed = bool(self.works) and self.works[-1].failed
             begin = max(clock, self.array_end)
-            self._busy(clock, max(self.clocks["tcbsy"], begin - clock))
+            self._busy(clock, max(self.cycles["tcbsy"], begin - clock))
             self.failed_before = failed
             self._start_array("program", clock, pages)
             self.programming = True
@@ -382,18 +382,18 @@ class DieModel:
         self.sensed = pages
         if pages is not None:
             self._start_array("sense", clock, pages)
-        self._busy(clock, max(self.clocks["tcbsy"], begin - clock))
+        self._busy(clock, max(self.cycles["tcbsy"], begin - clock))
 
     def _start_array(self, kind: str, clock: int, pages: list[Page]) -> ArrayWork:
         alone = len(pages) == 1 and self.array_end <= clock
         assert self.level == 0 or (kind == "sense" and alone), f"{self.name}: {kind} at level {self.level}"
         begin = max(clock, self.array_end)
-        end = begin + self.late(kind, self.array_clocks[kind])
+        end = begin + self.late(kind, self.array_cycles[kind])
         failed = kind != "sense" and self.fails(kind, pages)
         self.works.append(ArrayWork(kind, begin, end, pages, failed, level=self.level))
         return self.works[-1]
 
-    def _busy(self, clock: int, clocks: int) -> None:
-        self.ready_at = clock + clocks
-        self.status_from = clock + self.clocks["twb"]
+    def _busy(self, clock: int, cycles: int) -> None:
+        self.ready_at = clock + cycles
+        self.status_from = clock + self.cycles["twb"]
         self.seen_ready = False

@@ -73,7 +73,7 @@ class Centre:
         self.checked = 0
         self.given_up = 0  # pages that were wrong at each level
         self.flushed = 0
-        self.accepted: list[int] = []  # clocks
+        self.accepted: list[int] = []  # cycles
 
     async def start(self):
         inputs = (
@@ -94,7 +94,7 @@ class Centre:
         await self.until(lambda: self.dut.ready.value == 1)
 
     async def disturb(self, least: int):
-        """From now on bits change on their way from the dies, `least` clocks apart."""
+        """From now on bits change on their way from the dies, `least` cycles apart."""
         while True:
             await wait(self.dut, random.randint(least, 4 * least))
             self.dut.wrong.value = 1 << random.randrange(16)
@@ -109,9 +109,9 @@ class Centre:
             await wait(self.dut, 4)
             self.dut.wrong.value = 0
 
-    async def until(self, condition, clocks: int = 400_000, step: int = 8):
-        """Look every few clocks, because looking is slow."""
-        for _ in range(0, clocks, step):
+    async def until(self, condition, cycles: int = 400_000, step: int = 8):
+        """Look every few cycles, because looking is slow."""
+        for _ in range(0, cycles, step):
             if condition():
                 return
             await wait(self.dut, step)
@@ -294,7 +294,7 @@ async def contents_are_exact(dut):
         assert bool(counters["BITS_CORRECTED"]) == (CONFIG.code is not None)
     assert counters["BUS_DATA_IN"] == counters["PAGES_PROGRAMMED"] * BEATS
     bus = [value for name, value in counters.items() if name.startswith("BUS_")]
-    assert clock_now() - sum(bus) < 5 * len(counters), "the bus counters do not add up to all clocks"
+    assert clock_now() - sum(bus) < 5 * len(counters), "the bus counters do not add up to all cycles"
 
 
 @cocotb.test()
@@ -308,13 +308,13 @@ async def programs_follow_each_other(dut):
     for _ in range(sets * GEOMETRY.planes):
         centre.append(zone)
     await centre.flush_all()
-    clocks = clock_now() - begin
-    bound = GEOMETRY.pages * CONFIG.timing.clocks("tprog")
+    cycles = clock_now() - begin
+    bound = GEOMETRY.pages * CONFIG.timing.cycles("tprog")
     bus = sets * GEOMETRY.planes * BEATS
-    dut._log.info(f"{sets} page sets: {clocks} clocks, programs {bound}, data {bus}")
+    dut._log.info(f"{sets} page sets: {cycles} cycles, programs {bound}, data {bus}")
     # The first set's data-in and the last one's status come on top, and a little for each set.
     load = GEOMETRY.planes * (BEATS + 400)
-    assert max(bound, bus) < clocks < max(bound, bus * 1.5) + 3 * load + 200 * GEOMETRY.pages
+    assert max(bound, bus) < cycles < max(bound, bus * 1.5) + 3 * load + 200 * GEOMETRY.pages
     await centre.finish()
 
 
@@ -331,7 +331,7 @@ async def reads_fill_the_bus(dut):
     begin = clock_now()
     centre.read(zone, 0)
     await RisingEdge(dut.read_head__valid)
-    dut._log.info(f"a page from the NAND: its head comes after {clock_now() - begin} clocks")
+    dut._log.info(f"a page from the NAND: its head comes after {clock_now() - begin} cycles")
     await centre.until(lambda: not centre.asked)
 
     before = await centre.counters()
@@ -339,12 +339,12 @@ async def reads_fill_the_bus(dut):
     for index in range(CAPACITY):
         centre.read(zone, index)
     await centre.until(lambda: not centre.asked)
-    clocks = clock_now() - begin
+    cycles = clock_now() - begin
     after = await centre.counters()
     spent = {name: after[name] - before[name] for name in after}
-    dut._log.info(f"{CAPACITY} pages: {clocks} clocks, data {CAPACITY * BEATS}; {spent}")
+    dut._log.info(f"{CAPACITY} pages: {cycles} cycles, data {CAPACITY * BEATS}; {spent}")
     assert spent["PAGES_SENSED"] == CAPACITY and spent["BUS_DATA_OUT"] >= CAPACITY * BEATS
-    assert clocks < 5 * CAPACITY * BEATS
+    assert cycles < 5 * CAPACITY * BEATS
     await centre.finish()
 
 
@@ -358,9 +358,9 @@ async def hits_are_short(dut):
     begin = clock_now()
     centre.read(zone, 0)
     await RisingEdge(dut.read_head__valid)
-    clocks = clock_now() - begin
-    dut._log.info(f"a page from the write buffer: its head comes after {clocks} clocks")
-    assert clocks <= CONFIG.page_beats + CONFIG.write_sets + 20
+    cycles = clock_now() - begin
+    dut._log.info(f"a page from the write buffer: its head comes after {cycles} cycles")
+    assert cycles <= CONFIG.page_beats + CONFIG.write_sets + 20
     await centre.until(lambda: not centre.asked)
     await centre.finish()
 

@@ -14,11 +14,11 @@ def clock_now() -> int:
     return round(get_sim_time("ns") / PERIOD_NS)
 
 
-async def wait(dut, clocks: int) -> None:
+async def wait(dut, cycles: int) -> None:
     """Go on after so many rising edges."""
-    if clocks > 1:
-        await Timer((clocks - 1) * PERIOD_NS, "ns")
-    if clocks > 0:
+    if cycles > 1:
+        await Timer((cycles - 1) * PERIOD_NS, "ns")
+    if cycles > 0:
         await RisingEdge(dut.clk)
 
 
@@ -31,7 +31,7 @@ async def until(dut, signal) -> None:
 
 
 class PatientSource:
-    """Sends items in order, up to `pause` clocks idle before each. Made after the reset."""
+    """Sends items in order, up to `pause` cycles idle before each. Made after the reset."""
 
     def __init__(self, dut, name: str, pause: int = 0):
         self.dut = dut
@@ -62,7 +62,7 @@ class PatientSource:
 
 
 class PatientSink:
-    """Takes items, each up to `pause` clocks after it is offered."""
+    """Takes items, each up to `pause` cycles after it is offered."""
 
     def __init__(self, dut, name: str, pause: int = 0):
         self.dut = dut

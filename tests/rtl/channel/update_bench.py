@@ -21,7 +21,7 @@ from tests.rtl.channel.timeout_streams import PatientSink, wait
 
 CONFIG = EVERY_CONFIG[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
-TPROG = CONFIG.timing.clocks("tprog")
+TPROG = CONFIG.timing.cycles("tprog")
 DIES = range(GEOMETRY.dies)
 WORD_BITS = 8 * CONFIG.data_bytes
 BEATS = GEOMETRY.page_bytes // 2  # of data; an identity follows
@@ -96,8 +96,8 @@ class Bench:
         cocotb.start_soon(self._clock())
         await self.until(lambda: dut.ready.value == 1)
 
-    async def until(self, condition, clocks: int = 2_000_000) -> None:
-        for _ in range(0, clocks, 20):
+    async def until(self, condition, cycles: int = 2_000_000) -> None:
+        for _ in range(0, cycles, 20):
             if condition():
                 return
             await wait(self.dut, 20)
@@ -255,7 +255,7 @@ async def arrays_have_no_gap(dut, copies):
         # The first two tiles find their place beside those of the other die.
         gaps = [after.begin - before.end for before, after in pairwise(works[4:-1])]
         assert not any(gaps), gaps
-        dut._log.info(f"{die.name}: {die.polls} polls, {works[-1].end - works[0].begin} clocks")
+        dut._log.info(f"{die.name}: {die.polls} polls, {works[-1].end - works[0].begin} cycles")
 
 
 @cocotb.test()
@@ -277,7 +277,7 @@ async def among_other_work(dut, busy):
     """Data, reads, constants, statistics: the tiles' origins get their copies, and every event comes once."""
     late = random.choices((0.7, 1, 1.5), k=50)
     bench = Bench(
-        dut, busy=busy, late=lambda kind, clocks: round(clocks * random.choice(late)),
+        dut, busy=busy, late=lambda kind, cycles: round(cycles * random.choice(late)),
         fails=lambda kind, pages: kind == "update" and random.random() < 0.3,
     )  # fmt: skip
     await bench.start()

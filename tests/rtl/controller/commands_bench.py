@@ -5,7 +5,7 @@ import random
 import cocotb
 import numpy as np
 
-from flashtrain.sim.bench.environment import MEMORY_BYTES, Environment, clocks
+from flashtrain.sim.bench.environment import MEMORY_BYTES, Environment, cycles
 from flashtrain.sim.bench.scoreboard import operation_name
 from flashtrain.spec import Access, Completion, Opcode, Port, Status, Submission, ZoneAction, ZoneState
 from flashtrain.spec.registers import Counter, Register, State
@@ -208,7 +208,7 @@ async def the_tensor_buffer_refuses(dut):
     env.buffer.broken.append(range(queue.cq_address, queue.cq_address + Completion.BYTES * queue.cq_entries))
     env.submit(Port.HOST, FLUSH, VOLATILE)
     for _ in range(200):
-        await clocks(50)
+        await cycles(50)
         if await env.registers.read(Register.STATE) & State.FATAL:
             break
     else:

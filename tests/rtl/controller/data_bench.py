@@ -6,14 +6,14 @@ from collections import Counter
 import cocotb
 import numpy as np
 
-from flashtrain.sim.bench.environment import Environment, clocks
+from flashtrain.sim.bench.environment import Environment, cycles
 from flashtrain.spec import Opcode, Port, Status
 from flashtrain.spec import registers as r
 from tests.rtl.controller.fms_helpers import CAPACITY, CONFIG, COVERAGE, GEOMETRY, begin
 
 APPEND, READ, FLUSH = Opcode.ZONE_APPEND, Opcode.READ, Opcode.FLUSH
 VOLATILE, DURABLE, SECOND = 1, 2, 3
-SETTLED = 3 * CONFIG.timing.clocks("tprog")  # clocks after which every page set that was closed is programmed
+SETTLED = 3 * CONFIG.timing.cycles("tprog")  # cycles after which every page set that was closed is programmed
 
 
 async def hits(env: Environment) -> int:
@@ -93,11 +93,11 @@ async def an_open_page_set_is_read_from_sram(dut):
     """No program before the flush, and no bus traffic for a read that hits."""
     env = await begin(dut)
     await env.run(Port.CORE, APPEND, VOLATILE, blocks=2)  # plane 0 of both channels
-    await clocks(SETTLED)
+    await cycles(SETTLED)
     assert env.nand.programmed == 0, "nothing closed the page sets"
     before = data_operations(env)
     await env.run(Port.HOST, READ, VOLATILE, blocks=2)
-    await clocks(200)
+    await cycles(200)
     assert await hits(env) == 2
     assert data_operations(env) == before, f"bus traffic: {data_operations(env) - before}"
     COVERAGE.hit("read_source", "sram")
@@ -152,7 +152,7 @@ async def the_oldest_open_set_makes_room(dut):
         env.submit(Port.CORE, APPEND, nsid, zone=zone, blocks=1, status=Status.SUCCESS)
     await env.drain()
     await env.until(lambda: env.nand.passed > 0)
-    await clocks(SETTLED)
+    await cycles(SETTLED)
     assert env.nand.programmed == 1
     COVERAGE.hit("close", "room")
     before = await hits(env)

@@ -15,7 +15,7 @@ QUICK = replace(
     name="quick",
     timing=replace(TINY.timing, tr=ns(500), tprog=ns(1_600), tbers=ns(800), tcbsy=ns(300)),
 )
-"""`tiny` with array times that are shorter still, for Icarus, which runs some thousand clocks a second.
+"""`tiny` with array times that are shorter still, for Icarus, which runs some thousand cycles a second.
 
 A program still takes longer than loading the next page set, and a sense than a change of plane.
 """

@@ -4,14 +4,14 @@ import random
 
 import cocotb
 
-from flashtrain.sim.bench.environment import MEMORY_BYTES, Environment, clocks
+from flashtrain.sim.bench.environment import MEMORY_BYTES, Environment, cycles
 from flashtrain.spec import Opcode, Port, Status
 from flashtrain.spec import registers as r
 from tests.rtl.controller.fms_helpers import CONFIG, COVERAGE, begin
 
 APPEND, READ, FLUSH, RECEIVE = Opcode.ZONE_APPEND, Opcode.READ, Opcode.FLUSH, Opcode.ZONE_MANAGEMENT_RECEIVE
 VOLATILE, DURABLE, SECOND = 1, 2, 3
-AT_ONCE = 60  # clocks within which an interrupt follows its completion, with an AXI port that is never slow
+AT_ONCE = 60  # cycles within which an interrupt follows its completion, with an AXI port that is never slow
 
 
 def quick_command(env: Environment, port: Port) -> None:
@@ -58,13 +58,13 @@ async def a_host_that_does_not_keep_up(dut):
         quick_command(env, Port.CORE)
     await env.wait(*(flight for flight in env.flights.values() if flight.port is Port.CORE))
     COVERAGE.hit("slow_host", "other_port_goes_on")
-    await clocks(500)
+    await cycles(500)
     assert host.written == 3, "the queue of 4 holds 3"
     COVERAGE.hit("slow_host", "queue_full")
     for count in (1, 2, 1):
         before = host.written
         await host.release(count)
-        await clocks(500)
+        await cycles(500)
         assert host.written == before + count
     COVERAGE.hit("slow_host", "one_by_one")
     env.consume[Port.HOST] = True
@@ -102,7 +102,7 @@ async def interrupts(dut):
 
     async def complete(port: Port) -> None:
         await env.run(port, RECEIVE, VOLATILE, room=64)
-        await clocks(AT_ONCE)
+        await cycles(AT_ONCE)
 
     assert irq.value == 0 and await registers.read(r.Register.INTERRUPT) == 0
     for port in Port:
@@ -122,11 +122,11 @@ async def interrupts(dut):
     await registers.write(r.Register.INTERRUPT, 1 << Port.CORE)
     assert irq.value == 0 and await registers.read(r.Register.INTERRUPT) == 1 << Port.HOST
     await registers.write(r.Register.INTERRUPT_MASK, 3)
-    await clocks(5)
+    await cycles(5)
     assert irq.value == 1
     COVERAGE.hit("interrupt", "unmasked")
     await env.disable()
-    await clocks(5)
+    await cycles(5)
     assert irq.value == 0 and await registers.read(r.Register.INTERRUPT) == 0
     COVERAGE.hit("interrupt", "disabled")
     await env.finish()
@@ -141,7 +141,7 @@ async def bad_doorbells_and_registers(dut):
         for port in Port:
             for value in (8, 9, 0xFFFF):
                 await registers.write(doorbell(port), value)
-    await clocks(500)
+    await cycles(500)
     assert await registers.read(r.Register.STATE) & r.State.BAD_DOORBELL
     assert all(queue.written == 0 for queue in env.queues.values())
     for port in Port:

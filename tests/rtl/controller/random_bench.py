@@ -5,7 +5,7 @@ import random
 import cocotb
 
 from flashtrain.host.conformance.random_commands import RandomCommands
-from flashtrain.sim.bench.environment import MEMORY_BYTES, Environment, clocks
+from flashtrain.sim.bench.environment import MEMORY_BYTES, Environment, cycles
 from flashtrain.spec import Access, Opcode, Port
 from flashtrain.spec import registers as r
 from flashtrain.spec.streams import SINGLE_NODE
@@ -104,7 +104,7 @@ async def random_commands(dut):
         if done >= COMMANDS:
             break
         Source(env).submit(BATCH)
-        await clocks(random.randint(1, 5000))
+        await cycles(random.randint(1, 5000))
         await env.disable()
         env.use_node(random.choice(NODES))
         await env.configure()

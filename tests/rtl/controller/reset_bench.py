@@ -5,7 +5,7 @@ import random
 import cocotb
 from cocotb.triggers import RisingEdge, with_timeout
 
-from flashtrain.sim.bench.environment import Environment, clocks
+from flashtrain.sim.bench.environment import Environment, cycles
 from flashtrain.sim.bench.streams import PERIOD_NS
 from flashtrain.spec import Opcode, Port, Status
 from flashtrain.spec import registers as r
@@ -51,7 +51,7 @@ async def disable(env: Environment) -> None:
     await env.disable()
     written = [queue.written for queue in env.queues.values()]
     content = env.buffer.bytes.copy()
-    await clocks(300)
+    await cycles(300)
     assert env.bursts == 0
     assert [queue.written for queue in env.queues.values()] == written
     assert (env.buffer.bytes == content).all(), "the tensor buffer changed after the disable"
@@ -107,9 +107,9 @@ async def while_the_bus_is_stuck(dut):
         channel.pause = True
         busy_with_everything(env)
         await with_timeout(RisingEdge(signal), SOON, "ns")
-        await clocks(random.randint(0, 300))
+        await cycles(random.randint(0, 300))
         await env.control(r.Control(0))
-        await clocks(random.randint(1, 200))
+        await cycles(random.randint(1, 200))
         assert await env.registers.read(r.Register.STATE) & r.State.READY, (
             "the tensor buffer is not let go yet"
         )
@@ -123,22 +123,22 @@ async def while_the_bus_is_stuck(dut):
 
 @cocotb.test()
 async def at_any_time(dut):
-    """After a random number of clocks, down to none after the enable, and with the enable right behind."""
+    """After a random number of cycles, down to none after the enable, and with the enable right behind."""
     env = await begin(dut)
     env.buffer.slow_down(0.7)
     for longest in (1, 300, 4000):
         busy_with_everything(env)
-        await clocks(random.randint(1, longest))
+        await cycles(random.randint(1, longest))
         if longest == 300:
             # Not waiting for the end of what is under way: the controller has to.
             await env.control(r.Control(0))
             await env.control(r.Control.ENABLE)
-            await clocks(random.randint(1, 100))
+            await cycles(random.randint(1, 100))
             COVERAGE.hit("reset_during", "drain")
         await disable(env)
         if longest == 4000:
             await env.control(r.Control.ENABLE)
-            await clocks(random.randint(1, 700))
+            await cycles(random.randint(1, 700))
             await disable(env)
             COVERAGE.hit("reset_during", "initialisation")
         await env.enable()

@@ -202,8 +202,8 @@ async def moves_a_beat_per_clock(dut):
     bench.send(*({**random_job(100 * n), "offset": 0, "blocks": blocks} for n in range(3)))
     beats = 3 * blocks * CONFIG.page_beats
     await bench.written.wait_for(beats)
-    clocks = bench.written.clocks[beats - 1] - bench.written.clocks[0] + 1
-    assert clocks <= beats + 2, f"{clocks} clocks for {beats} beats"
+    cycles = bench.written.cycles[beats - 1] - bench.written.cycles[0] + 1
+    assert cycles <= beats + 2, f"{cycles} cycles for {beats} beats"
 
 
 @cocotb.test()

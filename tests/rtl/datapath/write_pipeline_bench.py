@@ -160,9 +160,9 @@ def random_job() -> dict:
     }
 
 
-async def until(dut, condition, clocks: int = 100_000) -> int:
-    """The clocks that it took."""
-    for clock in range(clocks):
+async def until(dut, condition, cycles: int = 100_000) -> int:
+    """The cycles that it took."""
+    for clock in range(cycles):
         if condition():
             return clock
         await RisingEdge(dut.clk)
@@ -196,18 +196,18 @@ async def moves_a_beat_per_clock(dut):
     job = {**random_job(), "offset": 0, "blocks": blocks}
     bench.jobs.send(*(pack(WriteJob(CONFIG), **job) for _ in range(3)))
     await until(dut, lambda: any(bench.data))
-    clocks = await until(dut, lambda: sum(map(len, bench.data)) == 3 * blocks * CONFIG.page_beats)
-    assert clocks <= 3 * blocks * CONFIG.page_beats + 2, f"{clocks} clocks for {3 * blocks} pages"
+    cycles = await until(dut, lambda: sum(map(len, bench.data)) == 3 * blocks * CONFIG.page_beats)
+    assert cycles <= 3 * blocks * CONFIG.page_beats + 2, f"{cycles} cycles for {3 * blocks} pages"
 
 
 @cocotb.test()
-async def a_job_starts_its_first_burst_after_three_clocks(dut):
+async def a_job_starts_its_first_burst_after_three_cycles(dut):
     bench = Bench(dut)
     await bench.start()
     bench.jobs.send(pack(WriteJob(CONFIG), **random_job()))
     await RisingEdge(dut.jobs__valid)
-    clocks = await until(dut, lambda: dut.axi__ar__valid.value == 1)
-    assert clocks <= 4, clocks
+    cycles = await until(dut, lambda: dut.axi__ar__valid.value == 1)
+    assert cycles <= 4, cycles
 
 
 @cocotb.test()

@@ -48,14 +48,14 @@ class Array:
         await RisingEdge(dut.clk)
         dut.start.value = 0
 
-    async def busy_clocks(self) -> int:
-        """Clocks from the start to the first in which another may start."""
-        clocks = 0
+    async def busy_cycles(self) -> int:
+        """Cycles from the start to the first in which another may start."""
+        cycles = 0
         while True:
             await RisingEdge(self.dut.clk)
-            clocks += 1
+            cycles += 1
             if self.dut.busy.value == 0:
-                return clocks
+                return cycles
 
     @property
     def violations(self) -> int:
@@ -73,7 +73,7 @@ async def times(dut):
     array = await started(dut)
     for op in (ArrayOp.ERASE, ArrayOp.PROGRAM, ArrayOp.SENSE):
         await array.begin(op)
-        assert await array.busy_clocks() == TIMES[op]
+        assert await array.busy_cycles() == TIMES[op]
     assert array.violations == 0
 
 
@@ -122,7 +122,7 @@ async def no_plane(dut):
     await array.begin(ArrayOp.ERASE, planes=0)
     await ClockCycles(dut.clk, 2)
     assert array.violations == 1
-    assert await array.busy_clocks() == TIMES[ArrayOp.ERASE] - 2
+    assert await array.busy_cycles() == TIMES[ArrayOp.ERASE] - 2
 
 
 @cocotb.test()
@@ -133,19 +133,19 @@ async def an_aborted_erase_spends_the_block(dut):
     dut.abort_op.value = 1
     await RisingEdge(dut.clk)
     dut.abort_op.value = 0
-    assert await array.busy_clocks() == 1
+    assert await array.busy_cycles() == 1
     await array.begin(ArrayOp.PROGRAM, block=1)
-    await array.busy_clocks()
+    await array.busy_cycles()
     assert array.violations == 1, "the block needs a whole erase"
     await array.begin(ArrayOp.ERASE, block=1)
-    await array.busy_clocks()
+    await array.busy_cycles()
     await array.begin(ArrayOp.PROGRAM, block=1)
-    await array.busy_clocks()
+    await array.busy_cycles()
     assert array.violations == 1
 
 
 async def sensed(array: Array) -> list[tuple[int, int]]:
-    """Clocks, from the start of a read beside on, and numbers of its words; and then the clock of its end."""
+    """Cycles, from the start of a read beside on, and numbers of its words; and then the clock of its end."""
     dut, words, clock = array.dut, [], 0
     while True:
         await RisingEdge(dut.clk)
@@ -158,7 +158,7 @@ async def sensed(array: Array) -> list[tuple[int, int]]:
 
 async def do(array: Array, op: ArrayOp, **place: int) -> None:
     await array.begin(op, **place)
-    await array.busy_clocks()
+    await array.busy_cycles()
 
 
 @cocotb.test()
@@ -177,7 +177,7 @@ async def reads_beside_to_the_clock(dut):
         sense_ends = suspended + TSUSP + TR - asked
         assert [number for _, number in words] == list(range(WORDS + 1))
         assert words[-1][0] == sense_ends
-        assert await array.busy_clocks() == program - suspended + TRES
+        assert await array.busy_cycles() == program - suspended + TRES
     await do(array, ArrayOp.ERASE, block=1)
     await array.begin(ArrayOp.PROGRAM, block=1)
     await ClockCycles(dut.clk, program - TADV // 2)

@@ -33,7 +33,7 @@ CODE = CONFIG.code
 COUNT = GEOMETRY.planes * CODE.words
 ITEMS = GEOMETRY.page_bytes // CODE.words // 4
 LANES = (CODE.last_bytes + CODE.parity_bytes) // 8
-SWITCHING = 2  # clocks of the sequencer, from UPDATE to the array's start and from the unit's end to RDY
+SWITCHING = 2  # cycles of the sequencer, from UPDATE to the array's start and from the unit's end to RDY
 
 
 def any_step(rng: np.random.Generator) -> Step:
@@ -159,8 +159,8 @@ async def reset_in_between(dut, part):
     await nand.load_gradients(step.new_gradients())
     await nand.ready()
     await nand.begin_update((SOURCE, 1), (TARGET, 1))
-    longest = TIMING.clocks("tr") + step.parameters * CONFIG.update_interval * CONFIG.update_divider
-    await nand.wait(TIMING.clocks("tr") + random.randrange(round(part * longest)))
+    longest = TIMING.cycles("tr") + step.parameters * CONFIG.update_interval * CONFIG.update_divider
+    await nand.wait(TIMING.cycles("tr") + random.randrange(round(part * longest)))
     await nand.reset_die()
     assert await nand.status() == IDLE
     for block in (SOURCE, TARGET):
@@ -168,7 +168,7 @@ async def reset_in_between(dut, part):
     await run_step(nand, any_step(rng), 2, lambda tile: damage_all(tile, CODE, [0, 1, CODE.strength]))
 
 
-def clocks_of_first_update(step: Step) -> int:
+def cycles_of_first_update(step: Step) -> int:
     """Cycles of a clean tile from `start` on, by the data sheets of sequencer, unit, decoder and encoder."""
     unit, divider = UpdateUnit(CONFIG.update_interval), CONFIG.update_divider
     n, arrays = step.parameters, step.tile.arrays
@@ -202,30 +202,30 @@ def clocks_of_first_update(step: Step) -> int:
     return walked + 1 + (COUNT - len(passed)) * (LANES + 1) + 1
 
 
-async def clocks_of_update(nand: UpdateDriver, step: Step, spoil=None) -> int:
+async def cycles_of_update(nand: UpdateDriver, step: Step, spoil=None) -> int:
     """From `start` until all is written, of a single tile."""
     await program_source(nand, step, 1, spoil)
     await nand.load_constants(step.constants_page)
     await nand.load_gradients(step.new_gradients())
     await nand.begin_update((SOURCE, 0), (TARGET, 0))
-    return await nand.ready() - TIMING.clocks("tr") - SWITCHING
+    return await nand.ready() - TIMING.cycles("tr") - SWITCHING
 
 
 @cocotb.test()
 @cocotb.parametrize(code=[OptimizerCode.ADAM, OptimizerCode.MOMENTUM, OptimizerCode.SGD])
-async def clocks(dut, code):
+async def cycles(dut, code):
     """Of clean tiles, to the clock."""
     nand, rng = await begin(dut)
     step = make_step(CONFIG, code, GradientFormat.BF16, CopyFormat.NONE, rng)
-    expected = clocks_of_first_update(step)
-    taken = await clocks_of_update(nand, step)
-    dut._log.info(f"{step.parameters} parameters: {taken} clocks")
+    expected = cycles_of_first_update(step)
+    taken = await cycles_of_update(nand, step)
+    dut._log.info(f"{step.parameters} parameters: {taken} cycles")
     assert taken == expected
 
 
 @cocotb.test()
 @cocotb.parametrize(errors=["usual", "most"])
-async def clocks_with_errors(dut, errors):
+async def cycles_with_errors(dut, errors):
     """The sequencer waits for its first words. Later ones are corrected before it needs them, if errors are
     as frequent as the code is made for.
     """
@@ -237,9 +237,9 @@ async def clocks_with_errors(dut, errors):
     def spoil(tile: np.ndarray) -> None:
         damage_all(tile, CODE, counts if errors == "usual" else [CODE.strength])
 
-    taken = await clocks_of_update(nand, step, spoil)
-    clean = clocks_of_first_update(step)
-    dut._log.info(f"{step.parameters} parameters: {taken} clocks; {clean} if they were clean")
+    taken = await cycles_of_update(nand, step, spoil)
+    clean = cycles_of_first_update(step)
+    dut._log.info(f"{step.parameters} parameters: {taken} cycles; {clean} if they were clean")
     word = 3 * CODE.strength**2 + bits // 8 + 3 * CODE.strength  # solver, search, corrections
     if errors == "usual":
         assert clean <= taken <= clean + 3 * word

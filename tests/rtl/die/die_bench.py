@@ -1,4 +1,4 @@
-"""Operations of the dies, their timing in clocks, and their status."""
+"""Operations of the dies, their timing in cycles, and their status."""
 
 import random
 
@@ -15,7 +15,7 @@ GEOMETRY, TIMING = CONFIG.geometry, CONFIG.timing
 PLANES = range(GEOMETRY.planes)
 READY = DieStatus.WP_N | DieStatus.RDY
 IDLE = READY | DieStatus.ARDY
-SLACK = 2  # clocks from a command to the array, and from the array to RB_n
+SLACK = 2  # cycles from a command to the array, and from the array to RB_n
 
 
 def page_bytes() -> bytes:
@@ -55,13 +55,13 @@ async def multi_plane_program_and_read(dut):
 
 @cocotb.test()
 async def busy_times(dut):
-    """RB_n is low for as long as the timing says, and a few clocks of logic."""
+    """RB_n is low for as long as the timing says, and a few cycles of logic."""
     nand = await begin(dut)
     await fresh(nand, 1)
 
     def near(busy: int, name: str) -> None:
-        assert 0 <= busy - TIMING.clocks(name) <= SLACK, (
-            f"busy for {busy} clocks, {name} is {TIMING.clocks(name)}"
+        assert 0 <= busy - TIMING.cycles(name) <= SLACK, (
+            f"busy for {busy} cycles, {name} is {TIMING.cycles(name)}"
         )
 
     near(await nand.program([(0, 1)], 0, [page_bytes()], last=C.PROGRAM_CONFIRM), "tprog")
@@ -87,13 +87,13 @@ async def cache_program_keeps_the_array_busy(dut):
         busy = await nand.program(places, page, contents[page])
         if page == 0:
             started = nand.last_we
-            assert busy <= TIMING.clocks("tcbsy") + SLACK, "an idle array starts at once"
+            assert busy <= TIMING.cycles("tcbsy") + SLACK, "an idle array starts at once"
     while not await nand.status() & DieStatus.ARDY:
         pass
-    programming = GEOMETRY.pages * TIMING.clocks("tprog")
+    programming = GEOMETRY.pages * TIMING.cycles("tprog")
     poll = 300
-    clocks = nand.now - started
-    assert programming <= clocks <= programming + poll, f"{clocks} clocks instead of {programming}"
+    cycles = nand.now - started
+    assert programming <= cycles <= programming + poll, f"{cycles} cycles instead of {programming}"
 
     for page in range(GEOMETRY.pages):
         await nand.read(places, page)
@@ -115,7 +115,7 @@ async def cache_read_senses_behind_the_output(dut):
     for page in range(GEOMETRY.pages):
         last = page == GEOMETRY.pages - 1
         busy = await nand.confirm(C.READ_CACHE_END if last else C.READ_CACHE)
-        assert 0 <= busy - TIMING.clocks("tcbsy") <= SLACK
+        assert 0 <= busy - TIMING.cycles("tcbsy") <= SLACK
         assert bool(await nand.status() & DieStatus.ARDY) is last
         for plane in PLANES:
             await nand.choose(plane, 1, page)
@@ -135,7 +135,7 @@ async def a_cache_read_waits_for_the_array(dut):
     await nand.confirm(C.READ_CACHE)
     first = nand.last_we
     await nand.confirm(C.READ_CACHE)
-    assert 0 <= nand.now - first - TIMING.clocks("tr") <= TIMING.clocks("tcbsy") + 4 * SLACK
+    assert 0 <= nand.now - first - TIMING.cycles("tr") <= TIMING.cycles("tcbsy") + 4 * SLACK
     # Of a single plane the output needs no selection.
     assert await nand.data_out(GEOMETRY.raw_page_bytes) == contents[1]
     await nand.confirm(C.READ_CACHE_END)
@@ -181,7 +181,7 @@ async def a_page_is_copied_within_its_plane(dut):
         assert await nand.status() == IDLE
         programming = await nand.copy_to(1, 2, page)
         for busy, name in ((sensing, "tr"), (programming, "tprog")):
-            assert 0 <= busy - TIMING.clocks(name) <= SLACK, f"busy for {busy} clocks, {name}"
+            assert 0 <= busy - TIMING.cycles(name) <= SLACK, f"busy for {busy} cycles, {name}"
         assert await nand.status() == IDLE
     for block in (1, 2):
         for page, content in enumerate(contents):
@@ -207,7 +207,7 @@ async def columns(dut):
     await nand.data_in(first)
     await nand.command(C.CHANGE_WRITE_COLUMN)
     await nand.address(word, 2)
-    await nand.data_in(second, after=TIMING.clocks("tccs"))
+    await nand.data_in(second, after=TIMING.cycles("tccs"))
     await nand.confirm(C.PROGRAM_CONFIRM)
     expected = bytearray(b"\xff" * size)
     expected[far : far + 2 * word] = first
@@ -231,7 +231,7 @@ async def failures_by_plane(dut):
     nand = await begin(dut)
     good, bad = 1, BAD_BLOCK
     await fresh(nand, good)
-    assert await nand.erase(on_all_planes(bad)) >= TIMING.clocks("tbers")
+    assert await nand.erase(on_all_planes(bad)) >= TIMING.cycles("tbers")
     assert await nand.status() == IDLE | DieStatus.FAIL
     assert [await nand.status(plane, bad) for plane in (0, 1)] == [IDLE, IDLE | DieStatus.FAIL]
 
@@ -262,7 +262,7 @@ async def identity(dut):
     for address, answer in [(0x20, b"ONFI"), (0x00, bytes([0x46, 0x54, 0, 0]))]:
         await nand.command(C.READ_ID)
         await nand.address(address, 1)
-        nand.data_from = nand.last_we + nand.clocks("twhr")
+        nand.data_from = nand.last_we + nand.cycles("twhr")
         assert (await nand.data_out(8))[::2] == answer
     assert nand.violations == 0
 
@@ -275,7 +275,7 @@ async def reset_aborts(dut):
     content = page_bytes()
     await nand.program([(0, 1)], 0, [content])
     assert DieStatus.ARDY not in await nand.status()
-    assert await nand.reset_die() <= TIMING.clocks("trst") + SLACK
+    assert await nand.reset_die() <= TIMING.cycles("trst") + SLACK
     assert await nand.status() == IDLE
     await nand.read([(0, 1)], 0)
     torn = await nand.data_out(GEOMETRY.raw_page_bytes)
@@ -315,8 +315,8 @@ async def dies_interleave(dut):
     assert nand.violations == 0
 
 
-SUSPENSION = TIMING.clocks("tsusp") + TIMING.clocks("tr") + TIMING.clocks("tres")
-POLL = 150  # clocks of a status, at most
+SUSPENSION = TIMING.cycles("tsusp") + TIMING.cycles("tr") + TIMING.cycles("tres")
+POLL = 150  # cycles of a status, at most
 
 
 async def with_contents(nand, block: int, pages: int) -> list[list[bytes]]:
@@ -340,7 +340,7 @@ async def reads_beside_a_program(dut):
     started = nand.last_we
     await nand.load(0, 2, 1, second[0])
     await nand.confirm(C.PROGRAM_MULTI_PLANE)
-    await nand.until(max(nand.now, started + TIMING.clocks("tadv")))
+    await nand.until(max(nand.now, started + TIMING.cycles("tadv")))
     await nand.sense_beside(on_all_planes(1), 0)
     assert await nand.status() == READY, "suspended"
     asked = nand.last_we
@@ -381,16 +381,16 @@ async def a_suspended_operation_takes_as_much_longer(dut):
                 await nand.load(0, 2, reads, page_bytes())
             await nand.command(operation)
             started = nand.last_we
-            await nand.wait(TIMING.clocks("twb"))
+            await nand.wait(TIMING.cycles("twb"))
             for number in range(reads):
                 await nand.sense_beside(places, 0)
                 await nand.beside_there()
-                least = (number + 1) * (TIMING.clocks("tadv") + SUSPENSION) - TIMING.clocks("tres")
+                least = (number + 1) * (TIMING.cycles("tadv") + SUSPENSION) - TIMING.cycles("tres")
                 assert 0 <= nand.now - started - least <= 2 * POLL
                 await nand.end_beside()
             await nand.ready()
-            late = nand.now - started - TIMING.clocks(name) - reads * SUSPENSION
-            assert 0 <= late <= 2 * SLACK + 1, f"{name} with {reads} reads beside: {late} clocks late"
+            late = nand.now - started - TIMING.cycles(name) - reads * SUSPENSION
+            assert 0 <= late <= 2 * SLACK + 1, f"{name} with {reads} reads beside: {late} cycles late"
             assert await nand.status() == IDLE
     assert nand.violations == 0
 
@@ -405,7 +405,7 @@ async def a_program_waits_for_the_end_of_a_read_beside(dut):
     for page, content in enumerate(contents):
         await nand.load(0, 2, page, content)
         await nand.command(C.PROGRAM_CACHE)
-        await nand.wait(TIMING.clocks("twb"))
+        await nand.wait(TIMING.cycles("twb"))
         if page == 0:
             await nand.ready()
             await nand.idle()
@@ -413,10 +413,10 @@ async def a_program_waits_for_the_end_of_a_read_beside(dut):
             continue
         if page == 2:
             await nand.sense_beside(on_all_planes(1), 0)
-        await nand.wait(2 * TIMING.clocks("tprog"))
+        await nand.wait(2 * TIMING.cycles("tprog"))
         assert await nand.status() == DieStatus.WP_N | DieStatus.BESIDE
         assert await nand.take_beside(on_all_planes(1), 0) == old
-        assert await nand.ready() <= TIMING.clocks("twb")
+        assert await nand.ready() <= TIMING.cycles("twb")
         assert not await nand.status() & (DieStatus.ARDY | DieStatus.BESIDE)
     await nand.idle()
     for page, content in enumerate(contents):
@@ -436,7 +436,7 @@ async def reads_beside_nothing(dut):
         asked = nand.last_we
         assert not await nand.status() & (DieStatus.ARDY | DieStatus.BESIDE)
         assert await nand.beside_there() == IDLE | DieStatus.BESIDE
-        assert 0 <= nand.now - asked - TIMING.clocks("tr") <= 2 * POLL
+        assert 0 <= nand.now - asked - TIMING.cycles("tr") <= 2 * POLL
         assert await nand.take_beside(places, page) == contents[page][1:]
     await nand.read(places[:1], 2)
     assert await nand.data_out(GEOMETRY.raw_page_bytes) == contents[2][1]
@@ -455,8 +455,8 @@ async def reset_ends_a_read_beside(dut):
         if waits:
             await nand.load(0, 2, 1, page_bytes())
             await nand.command(C.PROGRAM_CACHE)
-            await nand.wait(TIMING.clocks("tprog"))
-        assert await nand.reset_die() <= TIMING.clocks("trst") + SLACK
+            await nand.wait(TIMING.cycles("tprog"))
+        assert await nand.reset_die() <= TIMING.cycles("trst") + SLACK
         assert await nand.status() == IDLE
         await nand.sense_beside(on_all_planes(1), 0)
         await nand.beside_there()

@@ -40,18 +40,18 @@ async def edges_differ(nand: NandDriver):
 async def tadl(nand: NandDriver):
     await nand.command(C.SET_FEATURES)
     await nand.address(LEVEL, 1)
-    await nand.data_in(bytes([1, 1, 0, 0, 0, 0, 0, 0]), after=nand.clocks("tadl") - 1)
+    await nand.data_in(bytes([1, 1, 0, 0, 0, 0, 0, 0]), after=nand.cycles("tadl") - 1)
 
 
 async def twb(nand: NandDriver):
     await nand.set_feature(LEVEL, bytes(4))
-    await nand.until(nand.now + nand.clocks("twb") - nand.clocks("twc"))
+    await nand.until(nand.now + nand.cycles("twb") - nand.cycles("twc"))
     await nand.command(C.READ_STATUS)
 
 
 async def sense_before_it_is_set(nand: NandDriver):
     await nand.set_feature(LEVEL, bytes([1, 0, 0, 0]))
-    await nand.wait(nand.clocks("twb"))
+    await nand.wait(nand.cycles("twb"))
     await nand.command(C.READ)
     await nand.full_address(0, BLOCK, 0)
     await nand.command(C.READ_CONFIRM)
@@ -66,7 +66,7 @@ async def while_busy(nand: NandDriver):
     await nand.command(C.READ)
     await nand.full_address(0, BLOCK, 0)
     await nand.command(C.READ_CONFIRM)
-    await nand.wait(nand.clocks("twb"))
+    await nand.wait(nand.cycles("twb"))
     await nand.set_feature(LEVEL, bytes([1, 0, 0, 0]))
 
 
@@ -97,8 +97,8 @@ FEATURE_BREACHES = {
     too_few_parameters: "command 70h after 2 of the 4 parameters of a feature",
     no_address: "command 70h after 0 of the 1 address cycles of efh",
     edges_differ: "a parameter of a feature that is not the same at both edges",
-    tadl: "tADL: 5 clocks instead of at least 6",
-    twb: "tWB: 59 clocks instead of at least 60",
+    tadl: "tADL: 5 cycles instead of at least 6",
+    twb: "tWB: 59 cycles instead of at least 60",
     sense_before_it_is_set: "command 00h to a busy die",
     while_programming: "command efh while the array may be programming",
     while_busy: "command efh to a busy die",

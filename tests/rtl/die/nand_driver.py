@@ -13,11 +13,11 @@ from flashtrain.spec.nand import DieCommand as C
 from flashtrain.spec.nand import DieStatus, Feature
 
 PERIOD_NS = 2
-OUTPUT_CLOCKS = 1  # from `re` to `dqs_i`
+OUTPUT_CYCLES = 1  # from `re` to `dqs_i`
 
 
 class NandDriver:
-    """One channel, one operation at a time. Numbers of clocks are edges since the start of the simulation."""
+    """One channel, one operation at a time. Numbers of cycles are edges since the start of the simulation."""
 
     def __init__(self, dut, config: FmsConfig):
         self.dut = dut
@@ -27,8 +27,8 @@ class NandDriver:
         self.last_we = 0
         self.data_from = 0  # the earliest clock of the next data
 
-    def clocks(self, name: str) -> int:
-        return self.config.timing.clocks(name)
+    def cycles(self, name: str) -> int:
+        return self.config.timing.cycles(name)
 
     @property
     def now(self) -> int:
@@ -62,9 +62,9 @@ class NandDriver:
         self.selected = die
         self.dut.bus__ce_n.value = ((1 << self.geometry.dies) - 1) & ~(1 << die)
 
-    async def wait(self, clocks: int) -> None:
-        if clocks > 0:
-            await ClockCycles(self.dut.clk, clocks)
+    async def wait(self, cycles: int) -> None:
+        if cycles > 0:
+            await ClockCycles(self.dut.clk, cycles)
 
     async def until(self, clock: int) -> None:
         """Return so that what is driven then is seen at `clock`, or as soon as possible."""
@@ -72,11 +72,11 @@ class NandDriver:
 
     # Cycles.
 
-    async def cycle(self, byte: int, *, cle: int = 0, ale: int = 0, clocks: int | None = None) -> None:
-        """One command or address cycle; `clocks` from edge to edge of WE_n."""
+    async def cycle(self, byte: int, *, cle: int = 0, ale: int = 0, cycles: int | None = None) -> None:
+        """One command or address cycle; `cycles` from edge to edge of WE_n."""
         dut = self.dut
         dut.bus__cle.value, dut.bus__ale.value, dut.bus__dq_o.value = cle, ale, byte
-        await self.wait((clocks or self.clocks("twc")) - 1)
+        await self.wait((cycles or self.cycles("twc")) - 1)
         dut.bus__we.value = 1
         await RisingEdge(dut.clk)
         dut.bus__we.value = 0
@@ -97,8 +97,8 @@ class NandDriver:
         await self.address(self.row(plane, block, page) << 16 | column, 5)
 
     async def data_in(self, content: bytes, after: int | None = None) -> None:
-        """Send bytes `after` clocks from the last edge of WE_n (tADL)."""
-        await self.until(self.last_we + (self.clocks("tadl") if after is None else after))
+        """Send bytes `after` cycles from the last edge of WE_n (tADL)."""
+        await self.until(self.last_we + (self.cycles("tadl") if after is None else after))
         dut = self.dut
         dut.bus__dqs_o.value = 1
         for index in range(0, len(content), 2):
@@ -112,44 +112,44 @@ class NandDriver:
         dut = self.dut
         content = bytearray()
         dut.bus__re.value = 1
-        for beat in range(count // 2 + OUTPUT_CLOCKS):
+        for beat in range(count // 2 + OUTPUT_CYCLES):
             await RisingEdge(dut.clk)
             if beat == count // 2 - 1:
                 dut.bus__re.value = 0
                 last = self.now
-            assert dut.bus__dqs_i.value == (beat >= OUTPUT_CLOCKS), f"DQS at beat {beat}"
-            if beat >= OUTPUT_CLOCKS:
+            assert dut.bus__dqs_i.value == (beat >= OUTPUT_CYCLES), f"DQS at beat {beat}"
+            if beat >= OUTPUT_CYCLES:
                 content += int(dut.bus__dq_i.value).to_bytes(2, "little")
-        await self.until(last + (self.clocks("trhw") if turnaround is None else turnaround))
+        await self.until(last + (self.cycles("trhw") if turnaround is None else turnaround))
         return bytes(content)
 
     # Status.
 
     async def status(self, plane: int | None = None, block: int = 0) -> DieStatus:
         """The status of the die, or of one of its planes."""
-        await self.until(self.last_we + self.clocks("twb"))
+        await self.until(self.last_we + self.cycles("twb"))
         if plane is None:
             await self.command(C.READ_STATUS)
         else:
             await self.command(C.READ_STATUS_ENHANCED)
             await self.address(self.row(plane, block, 0), 3)
-        self.data_from = self.last_we + self.clocks("twhr")
+        self.data_from = self.last_we + self.cycles("twhr")
         low, high = await self.data_out(2)
         assert high == 0
         return DieStatus(low)
 
     async def ready(self) -> int:
-        """Wait until the selected die is ready; returns for how many clocks it was busy.
+        """Wait until the selected die is ready; returns for how many cycles it was busy.
 
         No operation takes so long that the wait could end otherwise unless the die hangs.
         """
-        longest = (4 * self.clocks("tbers") + 300_000) * PERIOD_NS
-        await self.wait(self.last_we + self.clocks("twb") - self.now)
+        longest = (4 * self.cycles("tbers") + 300_000) * PERIOD_NS
+        await self.wait(self.last_we + self.cycles("twb") - self.now)
         if not self._rb_n():
             while not self._rb_n():
                 await with_timeout(self.dut.bus__rb_n.value_change, longest, "ns")
             await RisingEdge(self.dut.clk)  # which sees it
-        self.data_from = max(self.data_from, self.now + self.clocks("trr"))
+        self.data_from = max(self.data_from, self.now + self.cycles("trr"))
         return self.now - 1 - self.last_we
 
     def _rb_n(self) -> bool:
@@ -210,7 +210,7 @@ class NandDriver:
         await self.command(C.CHANGE_READ_COLUMN_ENHANCED)
         await self.full_address(plane, block, page, column)
         await self.command(C.CHANGE_READ_COLUMN_CONFIRM)
-        self.data_from = self.last_we + self.clocks("tccs")
+        self.data_from = self.last_we + self.cycles("tccs")
 
     # Reads beside.
 
@@ -234,7 +234,7 @@ class NandDriver:
     async def choose_beside(self, plane: int, block: int, page: int) -> None:
         await self.command(C.SELECT_BESIDE)
         await self.address(self.row(plane, block, page), 3)
-        self.data_from = self.last_we + self.clocks("tccs")
+        self.data_from = self.last_we + self.cycles("tccs")
 
     async def take_beside(self, places, page: int) -> list[bytes]:
         """Output of the set, and its end."""
@@ -252,12 +252,12 @@ class NandDriver:
         await self.command(C.CHANGE_READ_COLUMN)
         await self.address(column, 2)
         await self.command(C.CHANGE_READ_COLUMN_CONFIRM)
-        self.data_from = self.last_we + self.clocks("tccs")
+        self.data_from = self.last_we + self.cycles("tccs")
 
     async def back_to_output(self) -> None:
         """After a status."""
         await self.command(C.READ)
-        self.data_from = self.last_we + self.clocks("twhr")
+        self.data_from = self.last_we + self.cycles("twhr")
 
     async def set_feature(self, feature: int, parameters: bytes) -> None:
         """Each parameter at both edges of DQS."""

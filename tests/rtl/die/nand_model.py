@@ -112,7 +112,7 @@ class RandomOperations:
             confirm = C.PROGRAM_CACHE if cached else C.PROGRAM_CONFIRM
             if beside and random.random() < 0.5:
                 await self.nand.command(confirm)
-                await self.nand.wait(self.nand.clocks("twb"))
+                await self.nand.wait(self.nand.cycles("twb"))
                 await self._read_beside(*beside)
                 await self.nand.ready()
             else:
@@ -211,7 +211,7 @@ class RandomOperations:
         await self._idle()
         await self.nand.command(C.READ_ID)
         await self.nand.address(0x20, 1)
-        self.nand.data_from = self.nand.last_we + self.nand.clocks("twhr")
+        self.nand.data_from = self.nand.last_we + self.nand.cycles("twhr")
         assert (await self.nand.data_out(8))[::2] == b"ONFI"
 
     async def check_status(self, settled: bool = True):
@@ -254,7 +254,7 @@ class RandomOperations:
             else:
                 await self.nand.command(C.CHANGE_WRITE_COLUMN)
                 await self.nand.address(column, 2)
-                await self.nand.data_in(data, after=self.nand.clocks("tccs"))
+                await self.nand.data_in(data, after=self.nand.cycles("tccs"))
         return bytes(content)
 
     async def _output(self, places: list[Place], page: int):

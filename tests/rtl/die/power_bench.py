@@ -85,7 +85,7 @@ async def maybe_suspend(nand: UpdateDriver, beside: bool, block: int) -> None:
     """The power fails before, in or after a suspension."""
     if beside:
         await nand.sense_beside(on_all_planes(block), 0)
-        suspension = sum(TIMING.clocks(name) for name in ("tadv", "tsusp", "tr", "tres"))
+        suspension = sum(TIMING.cycles(name) for name in ("tadv", "tsusp", "tr", "tres"))
         await nand.wait(random.randrange(suspension))
     await nand.power_cycle()
     assert await nand.status() == IDLE
@@ -107,9 +107,9 @@ async def programs(dut, beside):
                 await nand.confirm(C.PROGRAM_MULTI_PLANE)
         if waits:
             await nand.command(C.PROGRAM_CACHE)
-            await nand.wait(TIMING.clocks("twb"))
+            await nand.wait(TIMING.cycles("twb"))
         await nand.wait(random.randrange(200))
-        assert nand.now - started < TIMING.clocks("tprog") - 300, "the bench is too slow"
+        assert nand.now - started < TIMING.cycles("tprog") - 300, "the bench is too slow"
         await maybe_suspend(nand, beside, OLD)
         await cells.hold_part(NEW, 0, contents)
         for page in range(1, GEOMETRY.pages):
@@ -126,7 +126,7 @@ async def a_single_plane(dut):
     Under Verilator the page looks whole when little time is left, and empty when little has passed.
     """
     nand, cells, _ = await begin(dut)
-    for moment in (0, 1, TIMING.clocks("tprog") - 20):
+    for moment in (0, 1, TIMING.cycles("tprog") - 20):
         await nand.erase(on_all_planes(NEW))
         content = random.randbytes(GEOMETRY.raw_page_bytes)
         await nand.load(PLANES - 1, NEW, 0, content)
@@ -161,8 +161,8 @@ async def erases(dut, beside):
         await nand.command(C.ERASE)
         await nand.address(nand.row(plane, OLD, 0), 3)
         await nand.command(C.ERASE_CONFIRM if plane == PLANES - 1 else C.ERASE_MULTI_PLANE)
-        await nand.wait(TIMING.clocks("twb"))
-    await nand.wait(random.randrange(TIMING.clocks("tbers") // 2))
+        await nand.wait(TIMING.cycles("twb"))
+    await nand.wait(random.randrange(TIMING.cycles("tbers") // 2))
     await maybe_suspend(nand, beside, NEW)
     await cells.hold_part(OLD, 0, old)
     for page in range(1, GEOMETRY.pages):
@@ -219,7 +219,7 @@ async def updates(dut, moment):
     await nand.load_constants(step.constants_page)
     await nand.load_gradients(step.new_gradients())
     await nand.begin_update((OLD, 0), (NEW, 0))
-    tr, tprog = TIMING.clocks("tr"), TIMING.clocks("tprog")
+    tr, tprog = TIMING.cycles("tr"), TIMING.cycles("tprog")
     whole, spent = 0, 0  # tiles
     match moment:
         case "sensing":

@@ -28,7 +28,7 @@ async def is_as_it_was_set(dut):
     for _ in range(20):
         level = random.choice(LEVELS)
         busy = await nand.set_read_level(level)
-        assert busy == CONFIG.timing.clocks("tfeat")
+        assert busy == CONFIG.timing.cycles("tfeat")
         assert dut.level.value == level
         idle = DieStatus.WP_N | DieStatus.RDY | DieStatus.ARDY
         assert await nand.status() == idle
@@ -41,7 +41,7 @@ async def holds_from_the_last_parameter_on(dut):
     nand = await begin(dut)
     await nand.command(C.SET_FEATURES)
     await nand.address(Feature.READ_LEVEL, 1)
-    await nand.until(nand.last_we + CONFIG.timing.clocks("tadl"))
+    await nand.until(nand.last_we + CONFIG.timing.cycles("tadl"))
     dut.bus__dqs_o.value = 1
     for parameter in (1, 0, 0, 0):
         dut.bus__dq_o.value = parameter * 0x0101

@@ -25,7 +25,7 @@ KINDS = {kind for kind in Kind if kind < Kind.BURST}
 
 
 class NandBench(wiring.Component):
-    """A channel of dies that counts its own clocks."""
+    """A channel of dies that counts its own cycles."""
 
     def __init__(self, nand: NandChannel):
         self.nand = nand
@@ -148,7 +148,7 @@ def test_updates_of_pages_with_a_code(run, simulator, name):
         }
         run("update_bench.py", name, test_filter=few[name])
     elif name != "coded_small":
-        run("coded_update_bench.py", name, test_filter="uncorrectable|part_of|clocks")
+        run("coded_update_bench.py", name, test_filter="uncorrectable|part_of|cycles")
     else:
         pytest.skip("too slow")
 

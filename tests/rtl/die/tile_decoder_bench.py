@@ -20,7 +20,7 @@ CODEC = PageCodec(CODE)
 COUNT = GEOMETRY.planes * CODE.words
 ITEMS = GEOMETRY.page_bytes // CODE.words // 4
 LANES = (CODE.last_bytes + CODE.parity_bytes) // 8
-TOLD = 7  # clocks from the last lane of a clean word to `clean`
+TOLD = 7  # cycles from the last lane of a clean word to `clean`
 
 
 def order(parameters: int) -> list[int]:

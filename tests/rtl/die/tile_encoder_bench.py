@@ -45,7 +45,7 @@ async def pulse(dut, name: str, **others: int) -> None:
 
 
 async def end(dut) -> int:
-    """Clocks until it is not busy any more."""
+    """Cycles until it is not busy any more."""
     for clock in range(100_000):
         await RisingEdge(dut.clk)
         if dut.busy.value == 0:
@@ -74,9 +74,9 @@ async def whole_tiles(dut, busy):
             await RisingEdge(dut.clk)
         assert not registers.written
         dut.all_passed.value = 1
-        clocks = await end(dut)
+        cycles = await end(dut)
         if busy == 1:
-            assert clocks == 1 + COUNT * (LANES + 1) + 1
+            assert cycles == 1 + COUNT * (LANES + 1) + 1
         assert np.array_equal(registers.tile, expected)
         registers.written.clear()
 
@@ -110,9 +110,9 @@ async def word_by_word(dut, busy):
         plane, word = divmod(number, CODE.words)
         registers.tile[plane, CODE.data(word)] ^= 0xFF
     dut.all_passed.value = 1
-    clocks = await end(dut)
+    cycles = await end(dut)
     if busy == 1 and len(passed) < COUNT:
-        assert clocks == 1 + (COUNT - len(passed)) * (LANES + 1) + 1
+        assert cycles == 1 + (COUNT - len(passed)) * (LANES + 1) + 1
     for number in range(COUNT):
         plane, word = divmod(number, CODE.words)
         if number in passed:

@@ -21,8 +21,8 @@ GEOMETRY, TIMING = CONFIG.geometry, CONFIG.timing
 SOURCE, TARGET = 1, 2  # blocks
 READY = DieStatus.WP_N | DieStatus.RDY
 IDLE = READY | DieStatus.ARDY
-SLACK = 3  # clocks of logic in a tile's turn
-CONTROLLER = 1200  # clocks that the bench takes, at least, from the end of a tile to the next UPDATE
+SLACK = 3  # cycles of logic in a tile's turn
+CONTROLLER = 1200  # cycles that the bench takes, at least, from the end of a tile to the next UPDATE
 
 
 async def begin(dut) -> tuple[UpdateDriver, np.random.Generator]:
@@ -58,7 +58,7 @@ async def check_copies(nand: UpdateDriver, expected: bytes) -> None:
 async def run_step(
     nand: UpdateDriver, step: Step, tiles: int, spoil: Callable[[np.ndarray], None] | None = None
 ) -> list[int]:
-    """The whole sequence with all results checked; the clocks in which the die became ready after UPDATEs."""
+    """The whole sequence with all results checked; the cycles in which the die became ready after UPDATEs."""
     contents = await program_source(nand, step, tiles, spoil)
     expected, ready_at = [], []
     await nand.load_constants(step.constants_page)
@@ -131,7 +131,7 @@ async def parameters_beyond_the_tile(dut, code):
 
 
 def passes(step: Step) -> int:
-    """Clocks, at most, that decoder and encoder add to those of the update unit, if nothing is wrong."""
+    """Cycles, at most, that decoder and encoder add to those of the update unit, if nothing is wrong."""
     assert CONFIG.code is not None
     lanes = (CONFIG.code.last_bytes + CONFIG.code.parity_bytes) // 8
     return (2 * step.tile.arrays + 1) * (lanes + 1)
@@ -150,12 +150,12 @@ async def the_array_never_rests(dut, formats):
     step = make_step(CONFIG, *formats, rng)
     ready_at = await run_step(nand, step, GEOMETRY.pages)
     turns = np.diff(ready_at[1:])
-    array = TIMING.clocks("tr") + TIMING.clocks("tprog")
+    array = TIMING.cycles("tr") + TIMING.cycles("tprog")
     unit = step.parameters * CONFIG.update_interval * CONFIG.update_divider
     if CONFIG.code:
         unit += passes(step)
-    dut._log.info(f"{step.parameters} parameters: {turns} clocks a tile, the array {array}, the unit {unit}")
-    if unit + CONTROLLER < TIMING.clocks("tprog"):
+    dut._log.info(f"{step.parameters} parameters: {turns} cycles a tile, the array {array}, the unit {unit}")
+    if unit + CONTROLLER < TIMING.cycles("tprog"):
         assert max(abs(turns - array)) <= SLACK, turns
     else:
         assert (unit <= turns).all(), turns
@@ -202,11 +202,11 @@ async def reset_ends_everything(dut, moment):
         await nand.ready()
     if moment != "loading":
         await nand.begin_update((SOURCE, 1), (TARGET, 1))
-        clocks = {"sensing": 200, "working": 700, "programming": 1500}[moment]
-        await nand.wait(clocks + random.randrange(50))
+        cycles = {"sensing": 200, "working": 700, "programming": 1500}[moment]
+        await nand.wait(cycles + random.randrange(50))
     await nand.reset_die()
     assert await nand.status() == IDLE
-    await nand.wait(3 * TIMING.clocks("tprog"))
+    await nand.wait(3 * TIMING.cycles("tprog"))
     assert await nand.status() == IDLE
     for block in (SOURCE, TARGET):
         await nand.erase([(plane, block) for plane in range(GEOMETRY.planes)])

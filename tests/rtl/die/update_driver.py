@@ -53,19 +53,19 @@ class UpdateDriver(NandDriver):
             if plane < planes - 1:
                 await self.confirm(C.UPDATE_MULTI_PLANE)
         await self.command(C.UPDATE)
-        await self.until(self.last_we + self.clocks("twb"))
+        await self.until(self.last_we + self.cycles("twb"))
 
     async def read_copy(self, page: int, count: int) -> bytes:
         await self.command(C.READ_COPY)
         await self.address(self.row(page, 0, 0), 3)
         await self.command(C.READ_COPY_CONFIRM)
-        self.data_from = self.last_we + self.clocks("tccs")
+        self.data_from = self.last_we + self.cycles("tccs")
         return await self.data_out(count)
 
     async def read_statistics(self, count: int) -> bytes:
         await self.command(C.READ_STATISTICS)
         await self.command(C.READ_STATISTICS_CONFIRM)
-        self.data_from = self.last_we + self.clocks("tccs")
+        self.data_from = self.last_we + self.cycles("tccs")
         return await self.data_out(count)
 
     async def program_tile(self, block: int, page: int, content: np.ndarray) -> DieStatus:

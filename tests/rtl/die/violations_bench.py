@@ -40,14 +40,14 @@ async def ce_n_changes_during_data(nand: NandDriver):
     await nand.command(C.PROGRAM)
     await nand.full_address(0, BLOCK, 1)
     cocotb.start_soon(nand.data_in(bytes(64)))
-    await nand.wait(TIMING.clocks("tadl") + 5)
+    await nand.wait(TIMING.cycles("tadl") + 5)
     nand.select(1)
     await nand.wait(50)
 
 
 async def twc(nand: NandDriver):
     await nand.command(C.READ_ID)
-    await nand.cycle(0x20, ale=1, clocks=TIMING.clocks("twc") - 1)
+    await nand.cycle(0x20, ale=1, cycles=TIMING.cycles("twc") - 1)
 
 
 async def neither_cle_nor_ale(nand: NandDriver):
@@ -78,15 +78,15 @@ async def re_while_driving(nand: NandDriver):
 
 async def trhw(nand: NandDriver):
     await nand.command(C.READ_STATUS)
-    nand.data_from = nand.last_we + TIMING.clocks("twhr")
-    await nand.data_out(2, turnaround=TIMING.clocks("trhw") - 1)
+    nand.data_from = nand.last_we + TIMING.cycles("twhr")
+    await nand.data_out(2, turnaround=TIMING.cycles("trhw") - 1)
     await nand.command(C.READ_STATUS)
 
 
 async def tchz(nand: NandDriver):
     await nand.command(C.READ_STATUS)
-    nand.data_from = nand.last_we + TIMING.clocks("twhr")
-    await nand.data_out(2, turnaround=TIMING.clocks("tchz") - 1)
+    nand.data_from = nand.last_we + TIMING.cycles("twhr")
+    await nand.data_out(2, turnaround=TIMING.cycles("tchz") - 1)
     nand.select(1)
     await nand.command(C.READ_STATUS)
 
@@ -95,8 +95,8 @@ async def tchz_between_outputs(nand: NandDriver):
     for die in (1, 0):
         nand.select(die)
         await nand.command(C.READ_STATUS)
-    nand.data_from = nand.last_we + TIMING.clocks("twhr")
-    await nand.data_out(2, turnaround=TIMING.clocks("tchz") - 1)
+    nand.data_from = nand.last_we + TIMING.cycles("twhr")
+    await nand.data_out(2, turnaround=TIMING.cycles("tchz") - 1)
     nand.select(1)
     await nand.data_out(2)
 
@@ -114,7 +114,7 @@ async def feature_of_a_die_that_has_none(nand: NandDriver):
 async def command_to_a_busy_die(nand: NandDriver):
     await nand.load(0, BLOCK, 1, bytes(PAGE))
     await nand.command(C.PROGRAM_CONFIRM)
-    await nand.wait(TIMING.clocks("twb"))
+    await nand.wait(TIMING.cycles("twb"))
     await nand.command(C.READ)
     await nand.full_address(0, BLOCK, 0)
     await nand.command(C.READ_CONFIRM)
@@ -123,7 +123,7 @@ async def command_to_a_busy_die(nand: NandDriver):
 async def twb(nand: NandDriver):
     await nand.load(0, BLOCK, 1, bytes(PAGE))
     await nand.command(C.PROGRAM_CONFIRM)
-    await nand.wait(TIMING.clocks("twb") - TIMING.clocks("twc") - 1)
+    await nand.wait(TIMING.cycles("twb") - TIMING.cycles("twc") - 1)
     await nand.command(C.READ_STATUS)
 
 
@@ -227,14 +227,14 @@ async def data_in_before_the_address(nand: NandDriver):
 async def tadl(nand: NandDriver):
     await nand.command(C.PROGRAM)
     await nand.full_address(0, BLOCK, 1)
-    await nand.data_in(bytes(64), after=TIMING.clocks("tadl") - 1)
+    await nand.data_in(bytes(64), after=TIMING.cycles("tadl") - 1)
 
 
 async def tccs_of_data_in(nand: NandDriver):
     await nand.load(0, BLOCK, 1, bytes(64))
     await nand.command(C.CHANGE_WRITE_COLUMN)
     await nand.address(2 * WORD, 2)
-    await nand.data_in(bytes(64), after=TIMING.clocks("tccs") - 1)
+    await nand.data_in(bytes(64), after=TIMING.cycles("tccs") - 1)
 
 
 async def change_write_column_without_program(nand: NandDriver):
@@ -270,13 +270,13 @@ async def data_out_of_a_busy_die(nand: NandDriver):
     await nand.command(C.READ)
     await nand.full_address(0, BLOCK, 0)
     await nand.command(C.READ_CONFIRM)
-    nand.data_from = nand.last_we + TIMING.clocks("twb")
+    nand.data_from = nand.last_we + TIMING.cycles("twb")
     await nand.data_out(2)
 
 
 async def twhr(nand: NandDriver):
     await nand.command(C.READ_STATUS)
-    nand.data_from = nand.last_we + TIMING.clocks("twhr") - 1
+    nand.data_from = nand.last_we + TIMING.cycles("twhr") - 1
     await nand.data_out(2)
 
 
@@ -389,7 +389,7 @@ async def constants_too_short(nand: NandDriver):
 
 async def tadl_of_constants(nand: NandDriver):
     await nand.command(C.LOAD_CONSTANTS)
-    await nand.data_in(HEADER, after=TIMING.clocks("tadl") - 1)
+    await nand.data_in(HEADER, after=TIMING.cycles("tadl") - 1)
     await nand.command(C.LOAD_CONSTANTS_CONFIRM)
 
 
@@ -406,14 +406,14 @@ async def gradient_without_its_source(nand: NandDriver):
 async def gradient_to_a_die_that_programs(nand: NandDriver):
     await nand.load(0, BLOCK, 1, bytes(PAGE))
     await nand.command(C.PROGRAM_CONFIRM)
-    await nand.wait(TIMING.clocks("twb"))
+    await nand.wait(TIMING.cycles("twb"))
     await load_gradient(nand)
 
 
 async def update_while_updating(nand: NandDriver):
     await prepare_update(nand)
     await update(nand)
-    await nand.wait(TIMING.clocks("twb"))
+    await nand.wait(TIMING.cycles("twb"))
     await load_gradient(nand)
     await nand.command(C.UPDATE_SOURCE)
     await nand.address(nand.row(0, BLOCK, 1), 3)
@@ -499,7 +499,7 @@ async def tccs_of_copies(nand: NandDriver):
     await nand.command(C.READ_COPY)
     await nand.address(nand.row(0, 0, 0), 3)
     await nand.command(C.READ_COPY_CONFIRM)
-    nand.data_from = nand.last_we + TIMING.clocks("tccs") - 1
+    nand.data_from = nand.last_we + TIMING.cycles("tccs") - 1
     await nand.data_out(2)
 
 
@@ -507,7 +507,7 @@ async def tccs_of_statistics(nand: NandDriver):
     await load_constants(nand)
     await nand.command(C.READ_STATISTICS)
     await nand.command(C.READ_STATISTICS_CONFIRM)
-    nand.data_from = nand.last_we + TIMING.clocks("tccs") - 1
+    nand.data_from = nand.last_we + TIMING.cycles("tccs") - 1
     await nand.data_out(2)
 
 
@@ -523,21 +523,21 @@ async def beside_a_plain_read(nand: NandDriver):
     await nand.command(C.READ)
     await nand.full_address(0, BLOCK, 0)
     await nand.command(C.READ_CONFIRM)
-    await nand.wait(TIMING.clocks("twb"))
+    await nand.wait(TIMING.cycles("twb"))
     await nand.sense_beside(PLACE, 0)
 
 
 async def beside_an_update(nand: NandDriver):
     await prepare_update(nand)
     await update(nand)
-    await nand.wait(TIMING.clocks("twb"))
+    await nand.wait(TIMING.cycles("twb"))
     await nand.sense_beside(PLACE, 0)
 
 
 async def twb_of_a_read_beside(nand: NandDriver):
     await nand.load(2, BLOCK, 0, bytes(PAGE))
     await nand.command(C.PROGRAM_CACHE)
-    await nand.wait(TIMING.clocks("twb") - TIMING.clocks("twc") - 1)
+    await nand.wait(TIMING.cycles("twb") - TIMING.cycles("twc") - 1)
     await nand.sense_beside(PLACE, 0)
 
 
@@ -551,7 +551,7 @@ async def beside_of_what_is_erased(nand: NandDriver):
     await nand.command(C.ERASE)
     await nand.address(nand.row(0, BLOCK, 0), 3)
     await nand.command(C.ERASE_CONFIRM)
-    await nand.wait(TIMING.clocks("twb"))
+    await nand.wait(TIMING.cycles("twb"))
     await nand.sense_beside(PLACE, 0)
     await nand.beside_there()
 
@@ -644,18 +644,18 @@ BREACHES = {
     no_die_selected: "while no CE_n is low",
     two_dies_selected: "CE_n of another die is low at the same time",
     ce_n_changes_during_data: "CE_n changes during data",
-    twc: "tWC: 14 clocks instead of at least 15",
+    twc: "tWC: 14 cycles instead of at least 15",
     neither_cle_nor_ale: "WE_n without one of CLE and ALE",
     both_cle_and_ale: "WE_n without one of CLE and ALE",
     data_in_a_command_cycle: "data during a command or address cycle",
     re_while_driving: "RE_n toggles while the controller drives",
-    trhw: "tRHW: 59 clocks instead of at least 60",
-    tchz: "tCHZ: 17 clocks instead of at least 18",
-    tchz_between_outputs: "tCHZ: 17 clocks instead of at least 18",
+    trhw: "tRHW: 59 cycles instead of at least 60",
+    tchz: "tCHZ: 17 cycles instead of at least 18",
+    tchz_between_outputs: "tCHZ: 17 cycles instead of at least 18",
     unknown_command: "unknown command a5h",
     feature_of_a_die_that_has_none: "unknown command efh",
     command_to_a_busy_die: "command 00h to a busy die",
-    twb: "tWB: 59 clocks instead of at least 60",
+    twb: "tWB: 59 cycles instead of at least 60",
     missing_address_cycle: "command 30h after 4 of the 5 address cycles of 00h",
     additional_address_cycle: "an address cycle that no command asks for",
     confirm_without_command: "command d0h without the one that it belongs to",
@@ -676,8 +676,8 @@ BREACHES = {
     erase_in_a_cache_read: "command 60h in a cache read",
     data_in_without_program: "data in without 80h and its address",
     data_in_before_the_address: "data in without 80h and its address",
-    tadl: "tADL: 5 clocks instead of at least 6",
-    tccs_of_data_in: "tCCS: 179 clocks instead of at least 180",
+    tadl: "tADL: 5 cycles instead of at least 6",
+    tccs_of_data_in: "tCCS: 179 cycles instead of at least 180",
     change_write_column_without_program: "command 85h without the one that it belongs to",
     data_in_past_the_page: "data in past the end of the page, to byte 552 of 544",
     data_in_of_six_bytes: "data in of 6 bytes: not a multiple of 8",
@@ -685,9 +685,9 @@ BREACHES = {
     data_out_without_source: "data out without a selected source",
     data_out_without_selected_plane: "data out without a selected source",
     data_out_of_a_busy_die: "data out from a busy die",
-    twhr: "tWHR: 47 clocks instead of at least 48",
-    tccs_of_data_out: "tCCS: 179 clocks instead of at least 180",
-    trr: "tRR: 11 clocks instead of at least 12",
+    twhr: "tWHR: 47 cycles instead of at least 48",
+    tccs_of_data_out: "tCCS: 179 cycles instead of at least 180",
+    trr: "tRR: 11 cycles instead of at least 12",
     data_out_past_the_page: "data out past the end of the page, to byte 546 of 544",
     plane_that_was_not_read: "command 06h selects plane 1, which was not read",
     change_read_column_without_plane: "command 05h without a selected plane",
@@ -699,7 +699,7 @@ BREACHES = {
     constants_while_programming: "command c0h while the array may be programming",
     constants_within_updates: "command c0h between an update and C8h",
     constants_too_short: "command c1h after 56 of the 64 bytes of a header",
-    tadl_of_constants: "tADL: 5 clocks instead of at least 6",
+    tadl_of_constants: "tADL: 5 cycles instead of at least 6",
     gradient_without_data: "command c3h without data",
     gradient_without_its_source: "command c3h of page 0 after 528 of the 536 bytes of a page and identities",
     gradient_to_a_die_that_programs: "command c2h to a busy die",
@@ -715,11 +715,11 @@ BREACHES = {
     end_without_update: "command c8h without an update",
     target_not_erased: "program of plane 3 block 2 page 0 without an erase",
     copy_without_update: "command c9h without an update",
-    tccs_of_copies: "tCCS: 179 clocks instead of at least 180",
-    tccs_of_statistics: "tCCS: 179 clocks instead of at least 180",
+    tccs_of_copies: "tCCS: 179 cycles instead of at least 180",
+    tccs_of_statistics: "tCCS: 179 cycles instead of at least 180",
     beside_a_plain_read: "command bch while the die reads otherwise",
     beside_an_update: "command bch between an update and C8h",
-    twb_of_a_read_beside: "tWB: 59 clocks instead of at least 60",
+    twb_of_a_read_beside: "tWB: 59 cycles instead of at least 60",
     beside_of_what_is_programmed: "read beside of plane 2 block 1 page 0, which the array works on",
     beside_of_what_is_erased: "read beside of plane 0 block 1 page 0, which the array works on",
     beside_of_an_unwritten_page: "read beside of plane 3 block 1 page 0, which is not programmed",
@@ -735,7 +735,7 @@ BREACHES = {
     end_of_a_read_beside_too_early: "command bfh without a read beside that is known to be there",
     selection_beside_too_early: "command beh without a read beside that is known to be there",
     plane_that_was_not_read_beside: "command beh selects plane 1, which was not read",
-    tccs_beside: "tCCS: 179 clocks instead of at least 180",
+    tccs_beside: "tCCS: 179 cycles instead of at least 180",
     data_out_past_the_page_beside: "data out past the end of the page, to byte 546 of 544",
     read_before_the_end_of_one_beside: "command 00h before BFh has ended a read beside",
     address_of_a_read_beside_cut_short: (

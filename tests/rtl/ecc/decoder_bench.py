@@ -37,10 +37,10 @@ class Decoder:
         for page in pages:
             changed, expected = page.copy(), page.copy()
             for word, verdict in enumerate(CODEC.decode(expected)):
-                begin = self.verdicts.clocks[number - 1] if number else -1
+                begin = self.verdicts.cycles[number - 1] if number else -1
                 bits = 0
-                for clock, correction in zip(self.corrections.clocks, corrections, strict=True):
-                    if begin <= clock < self.verdicts.clocks[number]:
+                for clock, correction in zip(self.corrections.cycles, corrections, strict=True):
+                    if begin <= clock < self.verdicts.cycles[number]:
                         bits += correction["mask"].bit_count()
                         self._apply(changed, word, correction)
                 got = verdicts[number]
@@ -113,10 +113,10 @@ async def clean_pages_cost_nothing(dut):
     await start(dut)
     await decoder.check([random_page(CODEC)] * 4)
     page, parity = 8 * CODE.page_bytes // WIDTH, 8 * CODE.parity_bytes // WIDTH
-    clocks = decoder.verdicts.clocks
-    assert clocks[-1] - clocks[CODE.words - 1] == 3 * page
+    cycles = decoder.verdicts.cycles
+    assert cycles[-1] - cycles[CODE.words - 1] == 3 * page
     if parity > 4:
-        assert clocks[CODE.words - 1] - clocks[0] == (CODE.words - 1) * parity
+        assert cycles[CODE.words - 1] - cycles[0] == (CODE.words - 1) * parity
 
 
 @cocotb.test()
@@ -128,13 +128,13 @@ async def how_long_one_error_takes(dut):
     flip(page, CODE, CODE.words - 1, [0])
     await decoder.check([page])
     clean = random_page(CODEC)
-    clocks = decoder.verdicts.clocks[-1]
+    cycles = decoder.verdicts.cycles[-1]
     await decoder.check([clean])
     solving = 3 * CODE.strength + 1 + 6 + 4 * (CODE.strength - 1)
     searching = CODE.word_bits(CODE.words - 1) // PARALLEL
     sent = 8 * CODE.page_bytes // WIDTH
-    dut._log.info(f"verdict {clocks - sent} clocks after the page; solver {solving}, groups {searching}")
-    assert 0 < clocks - sent - solving - searching < 20
+    dut._log.info(f"verdict {cycles - sent} cycles after the page; solver {solving}, groups {searching}")
+    assert 0 < cycles - sent - solving - searching < 20
 
 
 @cocotb.test(skip=not bench_parameters()["bus_rate"])
@@ -153,12 +153,12 @@ async def keeps_up_with_the_errors_it_is_made_for(dut):
     # The last page is clean, so its verdicts come soon unless something has had to wait.
     beats_of_page = 8 * CODE.page_bytes // WIDTH
     late = (
-        decoder.verdicts.clocks[-1]
-        - decoder.verdicts.clocks[CODE.words - 1]
+        decoder.verdicts.cycles[-1]
+        - decoder.verdicts.cycles[CODE.words - 1]
         - (len(pages) + 1) * beats_of_page
     )
     dut._log.info(
-        f"{dirty} of {4 * len(pages)} words with errors; {late} clocks late after {len(pages)} pages"
+        f"{dirty} of {4 * len(pages)} words with errors; {late} cycles late after {len(pages)} pages"
     )
     assert late <= 0.01 * len(pages) * beats_of_page
 
@@ -178,7 +178,7 @@ async def every_single_and_double_error(dut):
         for word, one in enumerate(pair):
             flip(read, CODE, word, one)
         decoder.source.send(*beats(read, WIDTH))
-    items = await decoder.verdicts.wait_for(len(wrong), clocks=2_000_000)
+    items = await decoder.verdicts.wait_for(len(wrong), cycles=2_000_000)
     got = [unpack(Verdict(CODE), item) for item in items]
     assert not any(verdict["failed"] for verdict in got)
     assert [verdict["corrected"] for verdict in got] == [len(one) for pair in pairs for one in pair]

@@ -43,7 +43,7 @@ async def takes_a_clock_per_beat(dut):
     expected = [beat for data in both for beat in beats(CODEC.encode(data), WIDTH)]
     source.send(*(beat for data in both for beat in beats(data, WIDTH)))
     assert await sink.wait_for(len(expected)) == expected
-    assert sink.clocks[-1] - sink.clocks[0] == len(expected) - 1
+    assert sink.cycles[-1] - sink.cycles[0] == len(expected) - 1
 
 
 @cocotb.test()

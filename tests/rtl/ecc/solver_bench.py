@@ -93,14 +93,14 @@ async def takes_as_long_as_it_says(dut):
         source.send(syndromes_item(IN, CODEC, *damaged(count)))
         while int(dut.input__valid.value) != 1:
             await cocotb.triggers.RisingEdge(dut.clk)
-        clocks = 0
+        cycles = 0
         wanted = before + (1 if count == 0 else CODE.strength + 1)
         while len(sink.items) < wanted:
             await cocotb.triggers.RisingEdge(dut.clk)
-            clocks += 1
+            cycles += 1
         # Iterations that find an error are the first ones, but for what errors happen to cancel.
         found = [min(iteration, count) for iteration in range(CODE.strength + 1)]
         steps = sum(now + 3 + (then + 2) * (then > now) for now, then in pairwise(found))
         expected = 1 if count == 0 else 3 * CODE.strength + 1 + steps
-        dut._log.info(f"{count} errors: {clocks} clocks, {expected} by the data sheet")
-        assert clocks <= expected + 1
+        dut._log.info(f"{count} errors: {cycles} cycles, {expected} by the data sheet")
+        assert cycles <= expected + 1

@@ -60,8 +60,8 @@ async def takes_a_clock_per_beat(dut):
     assert source.empty
     # A word's parity after that of the word before, and the next page a page later.
     parity, page = 8 * CODE.parity_bytes // WIDTH, 8 * CODE.page_bytes // WIDTH
-    first = sink.clocks[0]
-    assert [clock - first for clock in sink.clocks] == [
+    first = sink.cycles[0]
+    assert [clock - first for clock in sink.cycles] == [
         number * page + word * parity for number in range(2) for word in range(CODE.words)
     ]
 

@@ -25,7 +25,7 @@ async def keeps_its_latency(dut, unit):
     answers = operation(*columns)
     await start(dut, unit=unit["number"], option=unit["option"], a=0, b=0, c=0, start=0, enable=1)
 
-    passed = 0  # clocks with `enable` so far
+    passed = 0  # cycles with `enable` so far
     expected, sent, free = {}, 0, 0
     while sent < VECTORS or expected:
         dut.enable.value = enable = int(random.random() < 0.7)
@@ -41,7 +41,7 @@ async def keeps_its_latency(dut, unit):
             free = passed + unit["interval"]
             sent += 1
         await RisingEdge(dut.clk)
-        # This is what was there before the edge: it holds its value through clocks without `enable`.
+        # This is what was there before the edge: it holds its value through cycles without `enable`.
         if passed in expected:
             number = expected[passed]
             assert dut.result.value == int(answers.results[number]), f"vector {number}"

@@ -23,7 +23,7 @@ class Burst:
 
 
 class AxiMemory:
-    """Answers in order, `latency` clocks after a burst (of a write: after its last beat) at the earliest.
+    """Answers in order, `latency` cycles after a burst (of a write: after its last beat) at the earliest.
 
     busy: the chance per clock to accept or to offer something. faults: addresses of bursts that are answered
     with an error; faulty_beats: of single beats that are read with one. reads: (clock, address) of each read

@@ -21,17 +21,17 @@ async def every_counter_counts_its_own(dut):
     for _ in range(500):
         pulses = {name: random.randrange(2) for name in names}
         kind = random.choice(["append", "read", None])
-        clocks = random.getrandbits(random.choice([4, 32]))
+        cycles = random.getrandbits(random.choice([4, 32]))
         dut.pulses.value = pack(Pulses(), **pulses)
-        dut.latency.value = pack(Latency(), clocks=clocks, **({kind: 1} if kind else {}))
+        dut.latency.value = pack(Latency(), cycles=cycles, **({kind: 1} if kind else {}))
         for name in names:
             expected[Counter[name.upper()]] += pulses[name]
         if kind:
             expected[Counter[f"{kind.upper()}S"]] += 1
-            expected[Counter[f"{kind.upper()}_LATENCY"]] += clocks
+            expected[Counter[f"{kind.upper()}_LATENCY"]] += cycles
         await RisingEdge(dut.clk)
     dut.pulses.value = dut.latency.value = 0
-    expected[Counter.CLOCKS] = 500  # it is selected first
+    expected[Counter.CYCLES] = 500  # it is selected first
     for counter in sorted(Counter):
         dut.port__select.value = counter
         for _ in range(2):

@@ -12,7 +12,7 @@ from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, 
 from tests.rtl.host_if.axi_memory import AxiMemory
 
 MEMORY_BYTES = 1 << 16
-LATENCY = 120  # clocks of the tensor buffer, in the tests of rates
+LATENCY = 120  # cycles of the tensor buffer, in the tests of rates
 
 
 @dataclass
@@ -150,9 +150,9 @@ class Bench:
         source = self.answers[random.randrange(2)]
         source.send(pack(Answer(), port=port, cid=cid, status=status, result=result))
 
-    async def run(self, counts: tuple[int, int], clocks: int = 60_000) -> None:
+    async def run(self, counts: tuple[int, int], cycles: int = 60_000) -> None:
         """Hosts submit and consume at random until each port's commands are completed."""
-        for _ in range(clocks):
+        for _ in range(cycles):
             await RisingEdge(self.dut.clk)
             for host, count in zip(self.ports, counts, strict=True):
                 if len(host.submitted) < count and host.room and random.random() < self.busy:
@@ -229,7 +229,7 @@ async def unanswered_commands_of_a_port_do_not_hold_up_the_other(dut):
 
 @cocotb.test()
 async def answers_wait_while_too_many_are_unacknowledged(dut):
-    """Those of 80 commands at once, 200 clocks before the first one is acknowledged."""
+    """Those of 80 commands at once, 200 cycles before the first one is acknowledged."""
     bench = Bench(dut, latency=200, sizes=((64, 64), (64, 64)))
     bench.held = {0, 1}
     await bench.start()
@@ -262,16 +262,16 @@ async def ports_take_turns(dut):
 
 @cocotb.test()
 async def rates_hold_at_a_distant_memory(dut):
-    """Entries and completions flow at least every 16 clocks each, with over 100 clocks of latency."""
+    """Entries and completions flow at least every 16 cycles each, with over 100 cycles of latency."""
     bench = Bench(dut, latency=LATENCY, sizes=((128, 128), (128, 128)))
     await bench.start()
     for _ in range(100):
         bench.ports[0].submit()
     bench.ports[0].ring()
     await bench.entries.wait_for(100)
-    clocks = bench.entries.clocks
-    interval = (clocks[-1] - clocks[20]) / 79
-    dut._log.info("an entry every %.2f clocks at %d clocks of latency", interval, LATENCY)
+    cycles = bench.entries.cycles
+    interval = (cycles[-1] - cycles[20]) / 79
+    dut._log.info("an entry every %.2f cycles at %d cycles of latency", interval, LATENCY)
     assert interval <= 9
     await bench.run((100, 0))
 
@@ -285,7 +285,7 @@ async def rates_hold_at_a_distant_memory(dut):
         if dut.written.value == 2:
             written_at.append(bench.memory.clock)
     interval = (written_at[-1] - written_at[20]) / 79
-    dut._log.info("a completion every %.2f clocks", interval)
+    dut._log.info("a completion every %.2f cycles", interval)
     assert interval <= 9
 
 

@@ -290,7 +290,7 @@ async def a_completion_is_not_lost_to_a_clear(dut):
 
 
 async def follow(dut, select: str, value: str, sample: str, contents: list[int], latency: int) -> None:
-    """A bank of counters that answers `latency` clocks after its selection, while it is sampled."""
+    """A bank of counters that answers `latency` cycles after its selection, while it is sampled."""
     pipeline = [(0, 0)] * latency
     while True:
         await RisingEdge(dut.clk)
@@ -352,7 +352,7 @@ async def the_time_goes_on_from_what_was_written(dut):
     await bench.start()
 
     async def pulse(count: int) -> None:
-        """So many clocks with a second in each."""
+        """So many cycles with a second in each."""
         dut.second.value = 1
         for _ in range(count):
             await RisingEdge(dut.clk)
@@ -373,7 +373,7 @@ async def the_time_goes_on_from_what_was_written(dut):
 
 
 @cocotb.test()
-async def a_read_takes_six_clocks_and_a_write_one(dut):
+async def a_read_takes_six_cycles_and_a_write_one(dut):
     inputs = "awaddr awprot awvalid wdata wstrb wvalid bready araddr arprot arvalid rready".split()
     await start(dut, **{f"bus__{name}": 0 for name in inputs})
     dut.bus__rready.value = 1

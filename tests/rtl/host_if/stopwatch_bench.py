@@ -17,13 +17,13 @@ CONFIG = preset("tiny")
 async def every_command_is_measured(dut):
     await start(dut, span=0)
     begun: dict[int, int] = {}
-    expected = {"append": 0, "read": 0, "clocks": 0}
+    expected = {"append": 0, "read": 0, "cycles": 0}
     measured = 0
     for clock in range(2_000):
         free = [tag for tag in range(CONFIG.commands) if tag not in begun]
         action = random.choice(["begins", "ends", None])
         fields: dict[str, int] = {}
-        ended = {"append": 0, "read": 0, "clocks": 0}
+        ended = {"append": 0, "read": 0, "cycles": 0}
         if action == "begins" and free:
             tag = random.choice(free)
             begun[tag] = clock
@@ -33,7 +33,7 @@ async def every_command_is_measured(dut):
             kind = random.choice(["append", "read", None])
             fields = {"ends": 1, "tag": tag, **({kind: 1} if kind else {})}
             if kind:
-                ended = {"append": 0, "read": 0, "clocks": clock - begun[tag], kind: 1}
+                ended = {"append": 0, "read": 0, "cycles": clock - begun[tag], kind: 1}
                 measured += 1
             del begun[tag]
         dut.span.value = pack(Span(CONFIG), **fields)
@@ -41,6 +41,6 @@ async def every_command_is_measured(dut):
         latency = unpack(Latency(), int(dut.latency.value)) if clock > 1 else dict(expected)
         assert (latency["append"], latency["read"]) == (expected["append"], expected["read"])
         if expected["append"] or expected["read"]:
-            assert latency["clocks"] == expected["clocks"]
+            assert latency["cycles"] == expected["cycles"]
         expected = ended
     assert measured > 100

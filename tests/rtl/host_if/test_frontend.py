@@ -38,7 +38,7 @@ def test_stopwatch(simulator, seed):
 
 
 def test_seconds(simulator, seed):
-    run(Seconds(250), "seconds", simulator, seed, clocks=250)
+    run(Seconds(250), "seconds", simulator, seed, cycles=250)
 
 
 def test_enable(simulator, seed):

@@ -178,7 +178,7 @@ class Bench:
                     self.latencies.append((kind, self.clock - self.begun[span["tag"]]))
 
     def _check_reading(self, reading: bool) -> None:
-        """High while a read is in flight, give or take the clocks in which one comes or goes."""
+        """High while a read is in flight, give or take the cycles in which one comes or goes."""
         reads = [c for c in self.in_flight.values() if c.operation is Operation.READ]
         goes = self.answered and (
             len(self.retired_at) < len(self.answered)
@@ -228,7 +228,7 @@ async def every_command_is_answered_once(dut, busy):
 
 
 @cocotb.test()
-async def each_source_is_served_every_four_clocks(dut):
+async def each_source_is_served_every_four_cycles(dut):
     """Openings and all event sources at once: none falls behind its share."""
     bench = Bench(dut)
     await start(dut)
@@ -242,11 +242,11 @@ async def each_source_is_served_every_four_clocks(dut):
     # The sources share the events of every command; the last event of all comes from `arrived`.
     for number in range(events * len(tags)):
         bench.events[SOURCES[number % 3]].send(pack(PageEvent(CONFIG), tag=tags[number // events]))
-    clocks = 0
+    cycles = 0
     while len(bench.answers.items) < len(tags):
         await RisingEdge(dut.clk)
-        clocks += 1
-    assert clocks <= events * len(tags) + 8, f"{clocks} clocks for {events * len(tags)} events"
+        cycles += 1
+    assert cycles <= events * len(tags) + 8, f"{cycles} cycles for {events * len(tags)} events"
 
 
 @cocotb.test()
@@ -262,8 +262,8 @@ async def the_answer_follows_the_last_event_by_a_clock(dut):
     assert dut.idle.value == 0
     bench.events["returned"].send(pack(ReturnedPage(CONFIG), tag=tag))
     await RisingEdge(dut.returned__valid)
-    clocks = 0
+    cycles = 0
     while dut.answers__valid.value != 1:
         await RisingEdge(dut.clk)
-        clocks += 1
-    assert clocks == 2, "one clock, and one until the bench sees it"
+        cycles += 1
+    assert cycles == 2, "one clock, and one until the bench sees it"

@@ -71,7 +71,7 @@ async def turns_are_fair_and_leave_no_gap(dut):
     owners = [unpack(BURST, bits)["address"] & 0xFF for bits in bench.aw.items]
     for turn in range(10):
         assert sorted(owners[turn * WRITERS : (turn + 1) * WRITERS]) == list(range(WRITERS))
-    assert bench.w.clocks[-1] - bench.w.clocks[0] == 2 * 10 * WRITERS - 1
+    assert bench.w.cycles[-1] - bench.w.cycles[0] == 2 * 10 * WRITERS - 1
 
 
 @cocotb.test()

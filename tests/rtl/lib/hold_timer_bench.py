@@ -8,7 +8,7 @@ from cocotb.triggers import RisingEdge
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import start
 
-CLOCKS = bench_parameters()["clocks"]
+CYCLES = bench_parameters()["cycles"]
 
 
 @cocotb.test()
@@ -21,5 +21,5 @@ async def runs_after_the_last_hold(dut):
         await RisingEdge(dut.clk)
         assert dut.running.value == (left != 0)
         ended += left == 1 and not held
-        left = CLOCKS if held else max(left - 1, 0)
-    assert (ended > 30) == (CLOCKS > 0)
+        left = CYCLES if held else max(left - 1, 0)
+    assert (ended > 30) == (CYCLES > 0)

@@ -20,7 +20,7 @@ async def keeps_order_and_contents(dut, busy_in, busy_out):
     source.send(*words)
     assert await sink.wait_for(len(words)) == words
     if busy_in == busy_out == 1:
-        assert sink.clocks[-1] - sink.clocks[0] == len(words) - 1, "not one item per clock"
+        assert sink.cycles[-1] - sink.cycles[0] == len(words) - 1, "not one item per clock"
 
 
 @cocotb.test()

@@ -32,4 +32,4 @@ async def passes_an_item_per_cycle(dut):
     source.send(*range(100))
     items = await sink.wait_for(100)
     assert items == list(range(100))
-    assert sink.clocks[99] - sink.clocks[0] == 99, "not one item per cycle"
+    assert sink.cycles[99] - sink.cycles[0] == 99, "not one item per cycle"

@@ -12,13 +12,13 @@ def test_timer(simulator, seed):
     run_bench(Timer(5), "timer", Path(__file__).with_name("timer_bench.py"), simulator=simulator, seed=seed)
 
 
-@pytest.mark.parametrize("clocks", [0, 1, 2, 7])
-def test_hold_timer(simulator, seed, clocks):
+@pytest.mark.parametrize("cycles", [0, 1, 2, 7])
+def test_hold_timer(simulator, seed, cycles):
     run_bench(
-        HoldTimer(clocks),
-        f"hold_timer_{clocks}",
+        HoldTimer(cycles),
+        f"hold_timer_{cycles}",
         Path(__file__).with_name("hold_timer_bench.py"),
         simulator=simulator,
         seed=seed,
-        parameters={"clocks": clocks},
+        parameters={"cycles": cycles},
     )

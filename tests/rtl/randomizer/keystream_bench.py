@@ -17,7 +17,7 @@ BEATS = CONFIG.bus_page_bytes // 2
 
 
 async def page(dut, busy: float, wait: int = KEY_CYCLES, beats: int = BEATS) -> None:
-    """Begin a page, check its first key `wait` clocks later, and all to come. Parity has none."""
+    """Begin a page, check its first key `wait` cycles later, and all to come. Parity has none."""
     row, plane = random.randrange(GEOMETRY.pages), random.randrange(GEOMETRY.planes)
     keys = page_keys(GEOMETRY, row, plane).view("<u2").tolist()
     dut.restart.value = 1

@@ -31,7 +31,7 @@ CASES = list(
 )
 
 
-class Clocks:
+class Cycles:
     """Cycles of a tile by the data sheets of lane, sequencer and unit, counted from the reset on.
 
     The unit's clock rises with every `divider`-th bus clock in which the updater is busy; it takes a
@@ -40,7 +40,7 @@ class Clocks:
 
     def __init__(self) -> None:
         self._unit, self._divider = UpdateUnit(TINY.update_interval), TINY.update_divider
-        self._busy = 0  # bus clocks in which the updater was busy
+        self._busy = 0  # bus cycles in which the updater was busy
         self._rises = 0  # of them of this step
 
     def begin(self) -> int:
@@ -94,7 +94,7 @@ class Step:
         self.to_lane = TileStep(self.tile, self.constants)
 
     def run(self, lane: RtlUpdateLane):
-        """Through a tile; its gradients and the clocks."""
+        """Through a tile; its gradients and the cycles."""
         count = self.tile.parameters
         *state, values = self._random.normal(0, 0.02, (self.tile.arrays + 1, count)).astype(np.float32)
         state, values = np.abs(state), np.float32(self._scale) * values
@@ -135,15 +135,15 @@ def open_lane(seed):
         lane.close()
 
 
-def test_values_and_clocks(open_lane, random):
+def test_values_and_cycles(open_lane, random):
     """Steps in any order on one lane, three tiles each."""
-    lane, expected = open_lane(latency=0), Clocks()
+    lane, expected = open_lane(latency=0), Cycles()
     for number in random.permutation(len(CASES)):
         step = Step(random, *CASES[number])
         assert lane.begin(step.to_lane) == expected.begin()
         for _ in range(3):
-            _gradients, clocks = step.run(lane)
-            assert clocks == expected.tile(step.tile, step.constants.code), CASES[number]
+            _gradients, cycles = step.run(lane)
+            assert cycles == expected.tile(step.tile, step.constants.code), CASES[number]
 
 
 def test_the_tensor_buffer_takes_its_time(open_lane, random):
@@ -156,16 +156,16 @@ def test_the_tensor_buffer_takes_its_time(open_lane, random):
 @pytest.mark.parametrize("busy_percent", [10, 80])
 def test_a_busy_tensor_buffer(open_lane, random, busy_percent):
     """Words come and go irregularly, on both sides: nothing is lost, and the unit is as fast as before."""
-    lane, expected = open_lane(latency=0, busy_percent=busy_percent), Clocks()
+    lane, expected = open_lane(latency=0, busy_percent=busy_percent), Cycles()
     for number in random.choice(len(CASES), 6):
         step = Step(random, *CASES[number])
         lane.begin(step.to_lane)
         expected.begin()
         gradients = []
         for _ in range(2):
-            tile_gradients, clocks = step.run(lane)
+            tile_gradients, cycles = step.run(lane)
             gradients.append(tile_gradients)
-            assert clocks > expected.tile(step.tile, step.constants.code)
+            assert cycles > expected.tile(step.tile, step.constants.code)
         check_statistics(lane, gradients)
 
 

@@ -6,7 +6,7 @@ import cocotb
 from cocotb.triggers import Timer
 
 from flashtrain.spec.streams import Retention
-from tests.rtl.zones.zone_helpers import clocks, reset
+from tests.rtl.zones.zone_helpers import cycles, reset
 
 TOP = 1 << 32
 ENDS = {which: (which.due, which.limit) for which in Retention}
@@ -37,7 +37,7 @@ async def every_end_of_every_class(dut):
     near += [end + TOP // 2 + step for end in ends for step in (-1, 0, 1)]
     for time in (0, 1, TOP - 1, TOP // 2, *(random.getrandbits(32) for _ in range(20))):
         dut.time.value = time
-        await clocks(dut, 2)
+        await cycles(dut, 2)
         for age in (*near, *(random.getrandbits(32) for _ in range(20))):
             await check(dut, time, age)
 
@@ -47,12 +47,12 @@ async def a_clock_behind_the_time(dut):
     """Right from the reset on, and one clock after each second."""
     dut.time.value, dut.since.value, dut.retention.value = 0, 0, int(Retention.MINUTES)
     await reset(dut)
-    await clocks(dut, 1)
+    await cycles(dut, 1)
     await check(dut, 0, 0)
     limit = Retention.MINUTES.limit
     dut.time.value, dut.since.value, dut.retention.value = limit, 0, int(Retention.MINUTES)
     await Timer(100, "ps")
     assert (dut.due.value, dut.expired.value) == (0, 0), "before the time is there"
-    await clocks(dut, 1)
+    await cycles(dut, 1)
     await Timer(100, "ps")
     assert (dut.due.value, dut.expired.value) == (1, 1)

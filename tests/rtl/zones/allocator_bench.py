@@ -12,22 +12,22 @@ from flashtrain.rtl.zones.restore import RestoredZone
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.spec import preset
 from flashtrain.spec.identity import MOST_WEAR
-from tests.rtl.zones.zone_helpers import Sink, Source, clock_number, clocks, pack, reset
+from tests.rtl.zones.zone_helpers import Sink, Source, clock_number, cycles, pack, reset
 
 CONFIG = preset(bench_parameters()["preset"])
 ZONES, BLOCKS = CONFIG.geometry.zones, CONFIG.geometry.blocks
-PASS = BLOCKS + 6  # clocks
+PASS = BLOCKS + 6  # cycles
 
 
 class Bench:
-    """Takes and releases zones at command, and erases after `erase_clocks`."""
+    """Takes and releases zones at command, and erases after `erase_cycles`."""
 
     def __init__(self, dut, factory: bool, recovering: bool = False):
         self.dut = dut
         self.wear = [0] * ZONES
         self.erased = set(range(ZONES)) if factory and not recovering else set()
         self.dirty = set() if factory or recovering else set(range(BLOCKS))
-        self.erase_clocks = 1
+        self.erase_cycles = 1
         self.failing: set[int] = set()
         self.taken: list[int] = []
         self.taken_at: list[int] = []
@@ -43,7 +43,7 @@ class Bench:
 
     async def start(self) -> None:
         await reset(self.dut)
-        await clocks(self.dut, BLOCKS + 2)
+        await cycles(self.dut, BLOCKS + 2)
         assert self.dut.ready.value == 1
 
     async def take(self) -> int:
@@ -61,7 +61,7 @@ class Bench:
         raise AssertionError(complaint)
 
     async def idle(self) -> None:
-        await clocks(self.dut, 1)
+        await cycles(self.dut, 1)
         await self.until(
             lambda: self.dut.idle.value == 1 and not self.dirty and self.release.empty, "not idle"
         )
@@ -94,7 +94,7 @@ class Bench:
         cocotb.start_soon(self._finish(zone))
 
     async def _finish(self, zone: int) -> None:
-        await clocks(self.dut, self.erase_clocks)
+        await cycles(self.dut, self.erase_cycles)
 
         def offered() -> None:
             if zone not in self.failing and zone < ZONES:
@@ -106,7 +106,7 @@ class Bench:
     async def check_wear(self) -> None:
         for zone in range(ZONES):
             self.dut.zone_select.value = zone
-            await clocks(self.dut, 3)
+            await cycles(self.dut, 3)
             assert int(self.dut.zone_wear.value) == self.wear[zone], zone
 
 
@@ -116,7 +116,7 @@ async def hands_out_the_least_worn(dut):
     bench = Bench(dut, factory=True)
     await bench.start()
     for _ in range(25):
-        await clocks(dut, 2 * PASS)
+        await cycles(dut, 2 * PASS)
         assert dut.next__valid.value == 1
         at_hand = ErasedZone(CONFIG).from_bits(int(dut.next__payload.value)).zone
         count = random.randint(1, ZONES - 1)
@@ -124,7 +124,7 @@ async def hands_out_the_least_worn(dut):
         taken = []
         for _ in range(count):
             taken.append(await bench.take())
-            await clocks(dut, 2 * PASS)
+            await cycles(dut, 2 * PASS)
         assert taken == [at_hand, *expected][:count]
         for zone in random.sample(taken, len(taken)):
             bench.give_back(zone)
@@ -142,7 +142,7 @@ async def erases_the_least_worn(dut):
     assert bench.erase_order == list(range(BLOCKS))
     for _ in range(10):
         taken = [await bench.take() for _ in range(random.randint(2, ZONES))]
-        bench.erase_clocks = 4 * PASS
+        bench.erase_cycles = 4 * PASS
         first, *others = random.sample(taken, len(taken))
         done = len(bench.erase_order) + 1
         bench.give_back(first)
@@ -159,16 +159,16 @@ async def erases_the_least_worn(dut):
 async def a_new_zone_within_two_passes(dut):
     bench = Bench(dut, factory=True)
     await bench.start()
-    await clocks(dut, PASS)
+    await cycles(dut, PASS)
     bench.next.busy = 1
     await bench.until(lambda: len(bench.taken) == ZONES, "no zone is handed out")
     intervals = [b - a for a, b in zip(bench.taken_at, bench.taken_at[1:], strict=False)]
-    dut._log.info(f"{ZONES} zones, {intervals} clocks between takes")
+    dut._log.info(f"{ZONES} zones, {intervals} cycles between takes")
     assert max(intervals) <= 2 * PASS
-    await clocks(dut, 3)
+    await cycles(dut, 3)
     assert dut.exhausted.value == 1
     bench.give_back(bench.taken[3])
-    await clocks(dut, 4)
+    await cycles(dut, 4)
     assert dut.exhausted.value == 0
 
 
@@ -179,12 +179,12 @@ async def random_traffic(dut):
     bench.failing = {2}
     in_use: list[int] = []
     for _ in range(400):
-        bench.erase_clocks = random.randint(1, 60)
+        bench.erase_cycles = random.randint(1, 60)
         if len(in_use) < ZONES - 4 and random.random() < 0.5:
             in_use.append(await bench.take())
         elif in_use:
             bench.give_back(in_use.pop(random.randrange(len(in_use))))
-        await clocks(dut, random.choice((0, 1, 5, 50)))
+        await cycles(dut, random.choice((0, 1, 5, 50)))
     for zone in in_use:
         bench.give_back(zone)
     await bench.idle()
@@ -207,7 +207,7 @@ async def restores_what_it_is_told(dut):
     begin, count = clock_number(), len(known) + 7
     await bench.until(lambda: bench.restored.empty, "a restored zone is not taken")
     assert clock_number() - begin <= 3 * count
-    await clocks(dut, 3 * PASS)
+    await cycles(dut, 3 * PASS)
     await bench.check_wear()
     assert dut.idle.value == 0 and not bench.erase_order
     dirty = sorted(bench.dirty, key=lambda zone: (bench.wear[zone], zone))
@@ -218,7 +218,7 @@ async def restores_what_it_is_told(dut):
     taken = []
     for _ in dirty:
         taken.append(await bench.take())
-        await clocks(dut, 2 * PASS)
+        await cycles(dut, 2 * PASS)
     assert taken[0] == dirty[0] and taken[1:] == expected
     assert dut.exhausted.value == 1
     await bench.check_wear()
@@ -230,9 +230,9 @@ async def is_exhausted_when_nothing_is_restored(dut):
     await bench.start()
     bench.restore(3, 5, dirty=True)
     bench.restore(3, 6, dirty=False)
-    await clocks(dut, 10)
+    await cycles(dut, 10)
     dut.recovering.value = 0
-    await clocks(dut, 3 * PASS)
+    await cycles(dut, 3 * PASS)
     assert dut.exhausted.value == 1 and dut.idle.value == 1
     bench.give_back(3)
     await bench.idle()
@@ -250,11 +250,11 @@ async def spares_are_erased_last_and_never_handed_out(dut):
     for zone, wear in ((5, 8), (1, MOST_WEAR), (2, MOST_WEAR - 1)):
         bench.restore(zone, wear, dirty=True)
     await bench.until(lambda: bench.restored.empty, "a restored zone is not taken")
-    await clocks(dut, 10)
+    await cycles(dut, 10)
     dut.recovering.value = 0
     await bench.idle()
     assert bench.erase_order == [5, 2, 1, *spares]
     taken = [await bench.take() for _ in range(3)]
-    await clocks(dut, 3 * PASS)
+    await cycles(dut, 3 * PASS)
     assert taken == [5, 1, 2] and dut.exhausted.value == 1 and dut.next__valid.value == 0
     await bench.check_wear()

@@ -7,7 +7,7 @@ from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.zones.erase_broadcast import EraseRequest, EraseResult
 from flashtrain.spec import preset
-from tests.rtl.zones.zone_helpers import Sink, Source, clock_number, clocks, pack, reset
+from tests.rtl.zones.zone_helpers import Sink, Source, clock_number, cycles, pack, reset
 
 CONFIG = preset("tiny")
 CHANNELS = CONFIG.geometry.channels
@@ -27,7 +27,7 @@ async def all_channels_erase(dut):
         cocotb.start_soon(later(channel, int(number in failures[channel])))
 
     async def later(channel: int, failed: int) -> None:
-        await clocks(dut, random.randint(1, 10))
+        await cycles(dut, random.randint(1, 10))
         answers[channel].send(pack(EraseResult(), failed=failed))
 
     def finished(result) -> None:
@@ -71,9 +71,9 @@ async def latency(dut):
     Sink(dut, "done", EraseResult(), lambda _: done.append(clock_number()))
     await reset(dut)
     request.send(pack(EraseRequest(CONFIG), zone=3))
-    await clocks(dut, 6)
+    await cycles(dut, 6)
     assert asked == [request.offered_at[0] + 2] * CHANNELS
     for source in answers:
         source.send(0)
-        await clocks(dut, 5)
+        await cycles(dut, 5)
     assert done == [answers[-1].offered_at[0] + 2]

@@ -9,7 +9,7 @@ from flashtrain.rtl.layouts import Operation
 from flashtrain.spec import Status, ZoneAction, ZoneState, preset
 from flashtrain.spec.nvme import GenerationAction
 from tests.rtl.zones.zone_environment import APPENDS, Environment
-from tests.rtl.zones.zone_helpers import clocks
+from tests.rtl.zones.zone_helpers import cycles
 from tests.rtl.zones.zone_model import Request
 
 CONFIG = preset("tiny")
@@ -160,7 +160,7 @@ async def zones_that_were_retired_meanwhile(dut):
 
 
 @cocotb.test()
-async def a_waiting_command_waits_two_clocks_more(dut):
+async def a_waiting_command_waits_two_cycles_more(dut):
     environment = await start(dut)
     took = []
     for zone, fails in enumerate((False, True)):
@@ -170,7 +170,7 @@ async def a_waiting_command_waits_two_clocks_more(dut):
         if fails:
             environment.model.program_fails(4, zone)
         environment.submit(send(4, zone, ZoneAction.RESET))
-        await clocks(dut, 10)
+        await cycles(dut, 10)
         environment.hold = False
         await settle(environment)
         took.append(environment.answered_at[-1] - environment.retired.offered_at[-1])

@@ -1,4 +1,4 @@
-"""Recovery of the zones after a loss of power, against the model: what is refused, what is loaded, clocks."""
+"""Recovery of the zones after a loss of power, against the model: what is refused, what is loaded, cycles."""
 
 import random
 from itertools import pairwise
@@ -11,7 +11,7 @@ from flashtrain.spec import Status, ZoneAction, ZoneState, preset
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 from tests.rtl.zones.zone_environment import CLASSES, MOST_WEAR, Environment
-from tests.rtl.zones.zone_helpers import clocks
+from tests.rtl.zones.zone_helpers import cycles
 from tests.rtl.zones.zone_model import Outcome, Request
 
 CONFIG = preset("tiny")
@@ -272,7 +272,7 @@ async def the_end_waits_for_inspections_and_erases_for_the_end(dut):
         environment.submit(inspect(physical, stream=6))
     environment.submit(end(77))
     environment.submit(append(2, 0))
-    await clocks(dut, 6 * ZONES)
+    await cycles(dut, 6 * ZONES)
     assert dut.recovering.value == 1 and dut.idle.value == 0 and environment.erases == 0
     environment.hold = False
     await finish(environment)
@@ -285,7 +285,7 @@ async def latency_and_throughput(dut):
     environment = await start(dut)
 
     async def run(requests: list[Request], sink) -> tuple[int, list[int]]:
-        """Clocks from the first command to what comes of it, and from each to the next."""
+        """Cycles from the first command to what comes of it, and from each to the next."""
         outs, offers = len(sink.offered_at), len(environment.commands.offered_at)
         for request in requests:
             environment.submit(request)

@@ -9,7 +9,7 @@ from flashtrain.rtl.layouts import Command, SpareUse
 from flashtrain.rtl.zones.restore import RestoredZone
 from flashtrain.spec.identity import RestoreAction
 from tests.rtl.zones.test_zones import MANY_SPARES as CONFIG
-from tests.rtl.zones.zone_helpers import Sink, clock_number, clocks, pack, reset
+from tests.rtl.zones.zone_helpers import Sink, clock_number, cycles, pack, reset
 
 G = CONFIG.geometry
 
@@ -67,7 +67,7 @@ async def tells_a_channel_of_its_spare(dut):
         else:
             expected.append((random.randrange(G.zones), *which))
             await bench.execute(RestoreAction.BLOCK, expected[-1][0], **place(*which))
-    await clocks(dut, 50)
+    await cycles(dut, 50)
     assert bench.told == expected and bench.physical == zones
     assert dut.recovering.value == 1
 
@@ -76,8 +76,8 @@ async def tells_a_channel_of_its_spare(dut):
 async def a_clock_after_the_command(dut):
     bench = Bench(dut)
     await reset(dut)
-    await clocks(dut, 3)
+    await cycles(dut, 3)
     executed = await bench.execute(RestoreAction.BLOCK, 4, **place(3, 1, 2, 0))
-    await clocks(dut, 3)
+    await cycles(dut, 3)
     assert bench.told == [(4, 3, 1, 2, 0)] and bench.told_at == [executed + 1]
     assert dut.busy.value == 0

@@ -1,4 +1,4 @@
-"""Optimizer steps in the zones, against the model: values, order, clocks."""
+"""Optimizer steps in the zones, against the model: values, order, cycles."""
 
 import random
 from collections import Counter
@@ -12,7 +12,7 @@ from flashtrain.spec import Status, ZoneAction, ZoneState, preset
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.streams import Retention
 from tests.rtl.zones.zone_environment import Environment
-from tests.rtl.zones.zone_helpers import clocks
+from tests.rtl.zones.zone_helpers import cycles
 from tests.rtl.zones.zone_model import Request
 
 CONFIG = preset("tiny")
@@ -27,7 +27,7 @@ COMMIT, PIN, RELEASE = GenerationAction.COMMIT, GenerationAction.PIN, Generation
 async def start(dut) -> Environment:
     environment = Environment(dut, CONFIG, STREAMS, NON_VOLATILE, refusing=(1, 6))
     await environment.start()
-    await clocks(dut, 2 * GEOMETRY.zones + 10)  # until a zone is at hand
+    await cycles(dut, 2 * GEOMETRY.zones + 10)  # until a zone is at hand
     return environment
 
 
@@ -233,8 +233,8 @@ async def resources_come_before_the_source(dut):
     await environment.idle()
 
 
-async def clocks_of(environment: Environment, requests: list[Request], sink) -> tuple[int, list[int]]:
-    """Clocks from the first command to what comes of it, and from each to the next."""
+async def cycles_of(environment: Environment, requests: list[Request], sink) -> tuple[int, list[int]]:
+    """Cycles from the first command to what comes of it, and from each to the next."""
     outs, offers = len(sink.offered_at), len(environment.commands.offered_at)
     for request in requests:
         environment.submit(request)
@@ -251,14 +251,14 @@ async def latency_and_throughput(dut):
     for blocks in (16, 8):
         environment.submit(append(2, 0, blocks))
     await environment.idle()
-    await clocks(dut, 2 * GEOMETRY.zones + 10)  # until a zone is at hand
+    await cycles(dut, 2 * GEOMETRY.zones + 10)  # until a zone is at hand
     write, read, answers = environment.write, environment.read, environment.answers
-    assert await clocks_of(environment, [update(6, 2, 0)] * 6, write) == (4, [5] * 5)
-    assert (await clocks_of(environment, [for_all_dies(Operation.CONSTANTS)] * 4, write)) == (3, [4] * 3)
-    assert (await clocks_of(environment, [for_all_dies(Operation.STATISTICS)] * 4, read)) == (3, [4] * 3)
-    assert await clocks_of(environment, [generation(RELEASE, 2)] * 4, answers) == (2, [3] * 3)
-    # Two clocks for each of the four zones; what follows comes behind a step of the walk.
-    assert await clocks_of(environment, [generation(COMMIT, 6, 2)], answers) == (2 + 2 * 4, [])
+    assert await cycles_of(environment, [update(6, 2, 0)] * 6, write) == (4, [5] * 5)
+    assert (await cycles_of(environment, [for_all_dies(Operation.CONSTANTS)] * 4, write)) == (3, [4] * 3)
+    assert (await cycles_of(environment, [for_all_dies(Operation.STATISTICS)] * 4, read)) == (3, [4] * 3)
+    assert await cycles_of(environment, [generation(RELEASE, 2)] * 4, answers) == (2, [3] * 3)
+    # Two cycles for each of the four zones; what follows comes behind a step of the walk.
+    assert await cycles_of(environment, [generation(COMMIT, 6, 2)], answers) == (2 + 2 * 4, [])
     await environment.idle()
 
 
@@ -280,7 +280,7 @@ async def commands_wait_only_for_what_they_must(dut):
         environment.submit(update(6, 2, 0, rows=1))
         environment.submit(append(1, 0))
         environment.submit(request)
-        await clocks(dut, 60)
+        await cycles(dut, 60)
         assert environment.commands.empty is False, f"{request} has not waited"
         assert len(environment.open.offered_at) == opened + 2 and len(environment.answered_at) == answered
         environment.hold = False
@@ -295,14 +295,14 @@ async def commands_wait_only_for_what_they_must(dut):
     environment.submit(update(6, 2, 0))
     environment.submit(update(6, 2, 0))
     environment.submit(generation(PIN, 1))
-    await clocks(dut, 60)
+    await cycles(dut, 60)
     assert environment.commands.empty, "something has waited for constants"
     environment.hold = False
     await environment.done()
     environment.hold = True
     environment.submit(for_all_dies(Operation.STATISTICS))
     environment.submit(update(6, 2, 0))
-    await clocks(dut, 60)
+    await cycles(dut, 60)
     assert not environment.commands.empty, "an update has not waited for statistics"
     environment.hold = False
     await environment.done()

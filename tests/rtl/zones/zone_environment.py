@@ -23,7 +23,7 @@ from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.registers import MAX_STREAMS
 from flashtrain.spec.streams import Retention
-from tests.rtl.zones.zone_helpers import AxiMemory, Sink, Source, clock_number, clocks, pack, reset
+from tests.rtl.zones.zone_helpers import AxiMemory, Sink, Source, clock_number, cycles, pack, reset
 from tests.rtl.zones.zone_model import AgeRule, Outcome, Request, ZoneModel
 
 CLASSES = tuple(Retention)
@@ -70,7 +70,7 @@ class Environment:
         dut.time.value = time
         self.non_volatile = non_volatile
         self.factory = factory
-        self.delay = 0  # clocks a command, an announcement or an erase takes at most
+        self.delay = 0  # cycles a command, an announcement or an erase takes at most
         self.delay_erase = 4
         self.hold = False  # commands stay in flight
         self.failing: set[int] = set()  # physical zones whose erase fails
@@ -137,7 +137,7 @@ class Environment:
         self._watching = cocotb.start_soon(self._watch())
 
     def stop(self) -> None:
-        """Leave all pins to somebody else, who may run many clocks at the simulator's full speed."""
+        """Leave all pins to somebody else, who may run many cycles at the simulator's full speed."""
         self._watching.cancel()
         for pins in self._pins:
             pins.stop()
@@ -156,14 +156,14 @@ class Environment:
         self.sent = self.issued = self.allocations = self.erase_pulses = self.erases = 0
         self.dut.issued.value = 0
         self.dut.rst.value = 1
-        await clocks(self.dut, 2)
+        await cycles(self.dut, 2)
         self.dut.rst.value = 0
-        await clocks(self.dut, 1)
+        await cycles(self.dut, 1)
         while self.dut.ready.value != 1:
             await RisingEdge(self.dut.clk)
 
     def pace(self, *, idle: float = 0, busy: float = 1, delay: int = 0, delay_erase: int = 4) -> None:
-        """Chance of idle clocks before inputs, of ready outputs, and the longest delays."""
+        """Chance of idle cycles before inputs, of ready outputs, and the longest delays."""
         for source in (self.commands, self.tags, *self.erased_streams):
             source.idle = idle
         for sink in (self.open, self.write, self.read, self.answers, *self.erase):
@@ -233,7 +233,7 @@ class Environment:
         """When nothing is under way: what comes of a command depends on what time it is then."""
         await self.done()
         self.dut.time.value = self.model.now = time % 2**32
-        await clocks(self.dut, 2)
+        await cycles(self.dut, 2)
 
     async def done(self, limit: int = 20000) -> None:
         """Wait until all commands have left the zones and the tracker."""
@@ -254,7 +254,7 @@ class Environment:
     async def idle(self, limit: int = 20000) -> None:
         """Wait until there is nothing to do, and check that then every zone without content is erased."""
         await self.done(limit)
-        await clocks(self.dut, 4)
+        await cycles(self.dut, 4)
         for _ in range(limit):
             if self.dut.idle.value == 1:
                 break
@@ -272,7 +272,7 @@ class Environment:
         wear = {}
         for zone in range(self.config.geometry.zones):
             self.dut.zone_select.value = zone
-            await clocks(self.dut, 3)
+            await cycles(self.dut, 3)
             wear[zone] = int(self.dut.zone_wear.value)
         return wear
 
@@ -284,7 +284,7 @@ class Environment:
 
     async def _empty(self, zones: tuple[int, ...]) -> None:
         # The command is offered in the clock in which the job before it is taken: let that come first.
-        await clocks(self.dut, 1)
+        await cycles(self.dut, 1)
         for zone in zones:
             self.mapping.pop(zone, None)
 
@@ -454,9 +454,9 @@ class Environment:
         assert job.after == last or (job.after <= self.issued and last <= self.issued), request
 
     async def _finish(self, tag: int, request: Request, places: list[int], fields: dict[str, int]) -> None:
-        await clocks(self.dut, random.randint(0, self.delay) + 1)
+        await cycles(self.dut, random.randint(0, self.delay) + 1)
         while self.hold:
-            await clocks(self.dut, 1)
+            await cycles(self.dut, 1)
 
         def offered() -> None:
             for stream in self._streams_of(request):
@@ -477,7 +477,7 @@ class Environment:
     async def _issue(self) -> None:
         """The write pipeline announces job after job."""
         while True:
-            await clocks(self.dut, random.randint(0, self.delay // 2) + 1)
+            await cycles(self.dut, random.randint(0, self.delay // 2) + 1)
             self.issued += 1
             self.dut.issued.value = self.issued
             self._to_issue -= 1
@@ -495,7 +495,7 @@ class Environment:
         cocotb.start_soon(self._erased(channel, zone))
 
     async def _erased(self, channel: int, zone: int) -> None:
-        await clocks(self.dut, random.randint(0, self.delay_erase) + 1)
+        await cycles(self.dut, random.randint(0, self.delay_erase) + 1)
         # One channel's failure is enough.
         failed = zone in self.failing and channel == zone % self.config.geometry.channels
 

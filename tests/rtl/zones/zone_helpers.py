@@ -16,20 +16,20 @@ PERIOD_NS = 2
 
 
 def clock_number() -> int:
-    """Clocks since the start of the simulation."""
+    """Cycles since the start of the simulation."""
     return int(get_sim_time("ns")) // PERIOD_NS
 
 
-async def clocks(dut, count: int) -> None:
+async def cycles(dut, count: int) -> None:
     for _ in range(count):
         await RisingEdge(dut.clk)
 
 
 async def reset(dut) -> None:
-    """Start the clock, hold the reset for a few clocks, and leave it. Inputs are to be driven before."""
+    """Start the clock, hold the reset for a few cycles, and leave it. Inputs are to be driven before."""
     dut.rst.value = 1
     Clock(dut.clk, PERIOD_NS, "ns", impl="gpi").start()
-    await clocks(dut, 3)
+    await cycles(dut, 3)
     dut.rst.value = 0
 
 
@@ -43,7 +43,7 @@ def pack(layout: data.Layout, **fields: object) -> int:
 
 
 class Source:
-    """Offers items on an input stream, in order; before each it stays idle in a share `idle` of the clocks.
+    """Offers items on an input stream, in order; before each it stays idle in a share `idle` of the cycles.
 
     An item is (bits, called when it is first offered or None).
     """
@@ -91,7 +91,7 @@ class Source:
 
 
 class Sink:
-    """Takes items from an output stream, ready in a share `busy` of the clocks, and calls `taken` with each.
+    """Takes items from an output stream, ready in a share `busy` of the cycles, and calls `taken` with each.
 
     Fails when an item that was offered is withdrawn or changed.
     """

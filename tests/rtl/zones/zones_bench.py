@@ -1,4 +1,4 @@
-"""The zones as a whole against the model: values, order, clocks."""
+"""The zones as a whole against the model: values, order, cycles."""
 
 import random
 from dataclasses import replace
@@ -12,7 +12,7 @@ from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.spec import Status, ZoneAction, ZoneState, preset
 from flashtrain.spec.streams import Retention
 from tests.rtl.zones.zone_environment import Environment
-from tests.rtl.zones.zone_helpers import PERIOD_NS, Sink, clock_number, clocks, pack
+from tests.rtl.zones.zone_helpers import PERIOD_NS, Sink, clock_number, cycles, pack
 from tests.rtl.zones.zone_model import Outcome, Request
 
 TINY = preset("tiny")
@@ -151,11 +151,11 @@ async def every_state_and_action(dut):
 @cocotb.test()
 async def latency_and_throughput(dut):
     environment = await start(dut)
-    await clocks(dut, ZONES + 10)  # until a zone is at hand
+    await cycles(dut, ZONES + 10)  # until a zone is at hand
     shown = {}
 
     async def run(requests: list[Request], sink: Sink) -> tuple[int, float]:
-        """Clocks from the first command to what comes of it, and from one to the next."""
+        """Cycles from the first command to what comes of it, and from one to the next."""
         first = len(sink.offered_at), len(environment.commands.offered_at)
         for request in requests:
             environment.submit(request)
@@ -175,7 +175,7 @@ async def latency_and_throughput(dut):
     shown["zone reset"] = await run([send(2, 0, ZoneAction.RESET)] * 6, answers)
     shown["stream reset"] = await run([Request(Operation.RESET, 7)] * 6, answers)
     for name, (latency, interval) in shown.items():
-        dut._log.info(f"{name}: latency {latency}, interval {interval} clocks")
+        dut._log.info(f"{name}: latency {latency}, interval {interval} cycles")
     for name in ("append to an empty zone", "append", "read", "flush"):
         assert shown[name] == (3, 4), name
     for name in ("append refused", "zone opened", "zone reset"):
@@ -262,7 +262,7 @@ async def a_read_waits_for_no_number_that_may_have_come_round(dut):
     for _ in range(5):
         environment.submit(append(2, 1))
     await environment.done()
-    await clocks(dut, 4)
+    await cycles(dut, 4)
     assert environment.issued == environment.sent == 6
     environment.submit(Request(Operation.READ, 2, 0))
     await environment.done()
@@ -296,7 +296,7 @@ async def stale_zones_are_reclaimed_behind_saturating_commands(dut):
         environment.submit(Request(Operation.READ, 2, 0))  # answered: nothing is written there
     await environment.done()
     # The zones had been released before the commands were through: only the erases are left.
-    await clocks(dut, 3 * (2 * ZONES + 20))
+    await cycles(dut, 3 * (2 * ZONES + 20))
     assert environment.erase_pulses == 3
     await environment.idle()
 
@@ -376,7 +376,7 @@ async def a_zone_is_as_old_as_its_oldest_data(dut):
 
 @cocotb.test()
 async def reports(dut):
-    """All zones at every address within a page, a failing tensor buffer, and the clocks it takes."""
+    """All zones at every address within a page, a failing tensor buffer, and the cycles it takes."""
     environment = await start(dut)
     environment.submit(append(7, 1, 3))
     environment.submit(send(7, 2, ZoneAction.OPEN))
@@ -388,7 +388,7 @@ async def reports(dut):
     taken = clock_number() - begin
     pages = 1 + 64 * (zones + 1) // 4096
     assert taken <= 9 * (zones + 1) + pages + 12, taken
-    dut._log.info(f"report of {zones} zones: {taken} clocks, {environment.memory.bursts} bursts")
+    dut._log.info(f"report of {zones} zones: {taken} cycles, {environment.memory.bursts} bursts")
 
     environment.memory.fail = True
     environment.submit(Request(Operation.RECEIVE, 0, 0, descriptors=3), Outcome(Status.DATA_TRANSFER_ERROR))

@@ -40,7 +40,7 @@ async def send(dut, words: list[int], busy: float) -> None:
 
 
 async def receive(dut, count: int, busy: float) -> list[int]:
-    """Take `count` words, ready in a share `busy` of the clocks."""
+    """Take `count` words, ready in a share `busy` of the cycles."""
     words = []
     while len(words) < count:
         ready = random.random() < busy
@@ -68,8 +68,8 @@ async def moves_a_word_per_clock(dut):
     begin = get_sim_time("ns")
     cocotb.start_soon(send(dut, words, 1))
     assert await receive(dut, len(words), 1) == words
-    clocks = (get_sim_time("ns") - begin) / PERIOD_NS
-    assert clocks <= len(words) + 2, f"{len(words)} words took {clocks} clocks"
+    cycles = (get_sim_time("ns") - begin) / PERIOD_NS
+    assert cycles <= len(words) + 2, f"{len(words)} words took {cycles} cycles"
 
 
 @cocotb.test()

@@ -57,14 +57,14 @@ def test_the_controller_is_as_new_and_the_flash_is_not(link: RtlLink, seed: int)
     tensor = np.random.default_rng(seed).standard_normal(GEOMETRY.superpage * 128, np.float32)
     device = open_device(link=link, factory=True)
     device.stream("trained").append(tensor)
-    before, clocks = held(link), link.cycles
+    before, cycles = held(link), link.cycles
     assert len(before) == GEOMETRY.superpage
     device.stream("trained").append_async(tensor)
     while not link.wait():
         pass
 
     link.power_cycle()
-    assert link.cycles > clocks
+    assert link.cycles > cycles
     assert (link.memory == AFTER_POWER_CYCLE).all()
     assert link.read_register(Register.CONTROL) == link.read_register(Register.INTERRUPT) == 0
     with pytest.raises(RegisterError):
@@ -127,13 +127,13 @@ def has_zeros_of(found: bytes, contents: Iterable[bytes]) -> bool:
 
 def interrupted(link: RtlLink) -> Counter[Kind]:
     """Programs and erases that were shorter than they take."""
-    least = {Kind.PROGRAM: TIMING.clocks("tprog"), Kind.ERASE: TIMING.clocks("tbers")}
+    least = {Kind.PROGRAM: TIMING.cycles("tprog"), Kind.ERASE: TIMING.cycles("tbers")}
     records = link.take_trace()
     return Counter(
         kind
-        for kind, clocks in least.items()
+        for kind, cycles in least.items()
         for record in records[records["kind"] == kind]
-        if int(record["end"]) - int(record["start"]) + 1 < clocks
+        if int(record["end"]) - int(record["start"]) + 1 < cycles
     )
 
 
@@ -149,7 +149,7 @@ def places_cut_short(link: RtlLink) -> tuple[set[Place], set[tuple[int, ...]]]:
     return torn, half_erased
 
 
-def test_power_fails_at_random_clocks(link: RtlLink, seed: int) -> None:
+def test_power_fails_at_random_cycles(link: RtlLink, seed: int) -> None:
     rng = np.random.default_rng(seed)
     link.set_tracing(True)
     cut: Counter[Kind] = Counter()

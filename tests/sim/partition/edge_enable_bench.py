@@ -9,7 +9,7 @@ from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import start
 
 WIDTHS: dict[str, int] = bench_parameters()["widths"]
-CLOCKS = 5000
+CYCLES = 5000
 
 
 def some_inputs(often: float) -> int:
@@ -25,10 +25,10 @@ def some_inputs(often: float) -> int:
 async def nothing_is_missed(dut):
     await start(dut, inputs=0)
     seen = set()
-    for clock in range(CLOCKS):
+    for clock in range(CYCLES):
         dut.inputs.value = some_inputs((0.01, 0.1, 0.5)[clock // 200 % 3])
         await RisingEdge(dut.clk)
         seen.add(str(dut.outputs.value))
-    assert len(seen) > CLOCKS / 10, "they work"
-    assert int(dut.skipped.value) > CLOCKS / 20, "edges are skipped"
+    assert len(seen) > CYCLES / 10, "they work"
+    assert int(dut.skipped.value) > CYCLES / 20, "edges are skipped"
     assert int(dut.differences.value) == 0

@@ -19,12 +19,12 @@ struct Outputs {
 };
 
 // For each clock what goes to all instances, and what comes from them.
-extern "C" void run(const Inputs* inputs, Outputs* in_parts, Outputs* whole, size_t clocks) {
+extern "C" void run(const Inputs* inputs, Outputs* in_parts, Outputs* whole, size_t cycles) {
     VerilatedContext context;
     Parts parts{context, kInstances};
     std::array<std::unique_ptr<Vwhole>, kInstances> models;
     for (auto& model : models) model = std::make_unique<Vwhole>(&context);
-    for (size_t clock = 0; clock < clocks; ++clock) {
+    for (size_t clock = 0; clock < cycles; ++clock) {
         if (clock % 2000 < 2) {
             parts.for_each_model([clock](auto& model) {
                 model.rst = clock % 2000 == 0;

@@ -22,7 +22,7 @@ from flashtrain.sim.verilator.verilated import ModelSource, build_shared_library
 
 HARNESS = Path(__file__).with_name("parts_harness.cpp")
 INSTANCES = 3
-CLOCKS = 10_000
+CYCLES = 10_000
 
 
 class Accumulator(wiring.Component):
@@ -213,19 +213,19 @@ def library(request, tmp_path_factory) -> ctypes.CDLL:
 
 def stimuli(rng: np.random.Generator) -> np.ndarray:
     """Inputs of all instances for each clock; each stays as it is for one clock or for hundreds."""
-    values = rng.integers(0, [256, 2, 2, 2], (CLOCKS, INSTANCES, 4), np.uint8)
-    often = rng.choice([0.002, 0.05, 1.0], (CLOCKS // 500, 1, INSTANCES, 4)).repeat(500, 1)
+    values = rng.integers(0, [256, 2, 2, 2], (CYCLES, INSTANCES, 4), np.uint8)
+    often = rng.choice([0.002, 0.05, 1.0], (CYCLES // 500, 1, INSTANCES, 4)).repeat(500, 1)
     changes = rng.random(values.shape) < often.reshape(values.shape)
     changes[0] = True
-    latest = np.maximum.accumulate(np.where(changes, np.arange(CLOCKS)[:, None, None], 0))
+    latest = np.maximum.accumulate(np.where(changes, np.arange(CYCLES)[:, None, None], 0))
     return np.ascontiguousarray(np.take_along_axis(values, latest, 0))
 
 
 def test_parts_are_the_whole(library, seed):
     inputs = stimuli(np.random.default_rng(seed))
-    in_parts, whole = (np.zeros((CLOCKS, INSTANCES, 4), np.uint8) for _ in range(2))
+    in_parts, whole = (np.zeros((CYCLES, INSTANCES, 4), np.uint8) for _ in range(2))
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (inputs, in_parts, whole)]
-    library.run(*pointers, ctypes.c_size_t(CLOCKS))
+    library.run(*pointers, ctypes.c_size_t(CYCLES))
     assert len(np.unique(whole[..., 1])) == 256, "it moves"
     assert all(len(np.unique(whole[..., output])) > 10 for output in (2, 3)), "so do the others"
     np.testing.assert_array_equal(in_parts, whole)

@@ -21,7 +21,7 @@ class Accumulator(wiring.Component):
     Members
     -------
     term : In(32)
-    total : Out(64)  sum of the terms of all clocks before this one
+    total : Out(64)  sum of the terms of all cycles before this one
     """
 
     term: In(32)

@@ -167,7 +167,7 @@ def test_few_cuts_spread_over_the_run(cuts: int, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(campaigns, "RememberingStorage", Mock())
     tally = Campaign(TINY, lambda config, memory_bytes: Clock([]), 1).run(cuts)
     assert (tally.cuts, tally.runs) == (cuts, 1) and len(times) == cuts
-    programmed = 4 * TINY.timing.clocks("tprog")
+    programmed = 4 * TINY.timing.cycles("tprog")
     for number, cycle in enumerate(times):
         assert number * length / cuts <= cycle <= (number + 1) * length / cuts + programmed
 

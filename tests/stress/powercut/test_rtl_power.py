@@ -1,4 +1,4 @@
-"""Power failures at random clocks of a random workload, in the RTL.
+"""Power failures at random cycles of a random workload, in the RTL.
 
 They come in the middle of programs, erases, bursts, optimizer steps, and recoveries. Nothing that was
 acknowledged is lost, and nothing wrong is returned. On a device with spares as many blocks are bad, half of
@@ -41,7 +41,7 @@ def bad_blocks(config: FmsConfig, random: Random) -> list[tuple[int, int, int, i
 
 
 @pytest.mark.parametrize("name", ["tiny", "tiny_ecc"])
-def test_power_failures_at_random_clocks(name: str, seed: int, request: pytest.FixtureRequest) -> None:
+def test_power_failures_at_random_cycles(name: str, seed: int, request: pytest.FixtureRequest) -> None:
     cuts = request.config.getoption("--long") or CUTS
     random = Random(seed)
     work = Workload(random)

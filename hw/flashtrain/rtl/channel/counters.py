@@ -11,7 +11,7 @@ from flashtrain.spec.registers import ChannelCounter
 from .bus.bus_controller import BusActivity
 from .read_buffer.page_corrector import CorrectionCounts
 
-COUNTER_BITS = 48  # five days of clocks at 600 MHz
+COUNTER_BITS = 48  # five days of cycles at 600 MHz
 SELECT_BITS = bits_for(len(ChannelCounter))
 _GROUP_BITS = 2
 _OF_DIES = tuple(

@@ -10,7 +10,7 @@ from amaranth.lib.data import View
 from flashtrain.rtl.float.formats import FLOAT32, SPECIAL
 from flashtrain.rtl.float.normalise import distances, normalise
 from flashtrain.rtl.float.pipeline import Pipeline
-from flashtrain.rtl.float.recurrence import DIGITS, HOLD_BITS, PRECISION, Recurrence, clocks
+from flashtrain.rtl.float.recurrence import DIGITS, HOLD_BITS, PRECISION, Recurrence, cycles_for
 from flashtrain.rtl.float.unit import ROUND_STEPS, FloatUnit
 from flashtrain.rtl.float.unpack import Unpack
 
@@ -69,16 +69,16 @@ class DivideRoot(FloatUnit):
     def __init__(self, bits: int = 1, recurrences: int = 1, stages: int = 3):
         self.bits = bits
         self.recurrences = recurrences
-        self._clocks = clocks(bits)
+        self._cycles = cycles_for(bits)
         super().__init__({"a": 32, "b": 32, "root": 1, "start": 1}, stages)
 
     @property
     def latency(self) -> int:
-        return self.stages + 1 + self._clocks
+        return self.stages + 1 + self._cycles
 
     @property
     def interval(self) -> int:
-        return -(-(1 + self._clocks) // self.recurrences)
+        return -(-(1 + self._cycles) // self.recurrences)
 
     def elaborate(self, platform):
         m = Module()

@@ -13,7 +13,7 @@ HOLD_BITS = 5
 """Of the number of zeros before the first bit: 31 are more than the digits."""
 
 
-def clocks(bits: int) -> int:
+def cycles_for(bits: int) -> int:
     """Cycles of a result when `bits` of it are decided per cycle."""
     return -(-DIGITS // bits)
 
@@ -36,17 +36,17 @@ class Recurrence(wiring.Component):
     dividend : In(PRECISION + 1)   or radicand; as PRECISION - 1 bits are behind the point
     divisor : In(PRECISION)   not for roots
     hold : In(HOLD_BITS)   zeros before the first bit; 0 for roots
-    done : Out(1)   the result is valid in this cycle: `clocks` + 1 after `load`
+    done : Out(1)   the result is valid in this cycle: `cycles` + 1 after `load`
     digits : Out(DIGITS + 1)   of the result, the last bit stands for everything behind it
 
-    `bits` are decided per cycle. Throughput: one result in `clocks` + 1 cycles.
+    `bits` are decided per cycle. Throughput: one result in `cycles` + 1 cycles.
     """
 
     def __init__(self, bits: int):
         if not 1 <= bits <= DIGITS:
             raise ValueError(f"Recurrence: {bits} bits per cycle, expected 1 to {DIGITS}")
         self.bits = bits
-        self.clocks = clocks(bits)
+        self.cycles = cycles_for(bits)
         super().__init__(
             {
                 "enable": In(1),
@@ -62,13 +62,13 @@ class Recurrence(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        places = self.clocks * self.bits
+        places = self.cycles * self.bits
         # All have `places` - 1 bits behind the point; before it Q has one, the subtrahend two, R three.
         behind = places - PRECISION
         root = Signal()
         remainder, subtrahend, result = Signal(places + 2), Signal(places + 1), Signal(places)
         hold = Signal(HOLD_BITS)
-        turn = Signal(self.clocks + 1)  # one-hot: which bits are next; the last one: all done
+        turn = Signal(self.cycles + 1)  # one-hot: which bits are next; the last one: all done
 
         next_remainder, next_subtrahend, next_result = remainder, subtrahend, result
         for step in range(self.bits):

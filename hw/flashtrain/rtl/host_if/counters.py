@@ -15,7 +15,7 @@ class Pulses(data.StructLayout):
     """One bit per counter of cycles or events, named as in `spec.registers.Counter`."""
 
     def __init__(self):
-        own = {Counter.CLOCKS, *LATENCIES, *LATENCIES.values()}
+        own = {Counter.CYCLES, *LATENCIES, *LATENCIES.values()}
         super().__init__({counter.name.lower(): 1 for counter in Counter if counter not in own})
 
 
@@ -23,7 +23,7 @@ class Latency(data.StructLayout):
     """A command has been answered: `append` or `read` is high for a cycle; the cycles that it took."""
 
     def __init__(self):
-        super().__init__({"append": 1, "read": 1, "clocks": LATENCY_BITS})
+        super().__init__({"append": 1, "read": 1, "cycles": LATENCY_BITS})
 
 
 class CounterPort(wiring.Signature):
@@ -64,11 +64,11 @@ class Counters(wiring.Component):
         counts = Array(Signal(COUNTER_BITS, name=counter.name.lower()) for counter in Counter)
         latency = self.latency
         increments = {
-            Counter.CLOCKS: 1,
+            Counter.CYCLES: 1,
             Counter.APPENDS: latency.append,
-            Counter.APPEND_LATENCY: latency.append.replicate(LATENCY_BITS) & latency.clocks,
+            Counter.APPEND_LATENCY: latency.append.replicate(LATENCY_BITS) & latency.cycles,
             Counter.READS: latency.read,
-            Counter.READ_LATENCY: latency.read.replicate(LATENCY_BITS) & latency.clocks,
+            Counter.READ_LATENCY: latency.read.replicate(LATENCY_BITS) & latency.cycles,
         }
         for counter in Counter:
             increment = increments.get(counter)

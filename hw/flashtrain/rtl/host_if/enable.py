@@ -24,13 +24,18 @@ class EnableSequencer(wiring.Component):
     ready : Out(1)        STATE.READY: initialised; or disabled, and the ports not drained yet
     """
 
-    enable: In(1)
-    drained: In(1)
-    core_ready: In(1)
-    reset: Out(1, init=1)
-    quiesce: Out(1)
-    running: Out(1)
-    ready: Out(1)
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                "enable": In(1),
+                "drained": In(1),
+                "core_ready": In(1),
+                "reset": Out(1, init=1),
+                "quiesce": Out(1),
+                "running": Out(1),
+                "ready": Out(1),
+            }
+        )
 
     def elaborate(self, platform):
         m = Module()

@@ -48,6 +48,6 @@ class Stopwatch(wiring.Component):
             now.eq(now + 1),
             latency.append.eq(span.ends & span.append),
             latency.read.eq(span.ends & span.read),
-            latency.clocks.eq(now - read.data),
+            latency.cycles.eq(now - read.data),
         ]
         return m

@@ -16,9 +16,9 @@ from flashtrain.spec.update import SourceIdentity
 
 BEAT_BITS = 16
 _SOURCE_BITS = 8 * SourceIdentity.BYTES
-READ_CLOCKS = 3
+READ_CYCLES = 3
 """From asking the write buffer's memory for a word until it is there, in a register of its own."""
-CHUNK_CLOCKS = READ_CLOCKS + 1
+CHUNK_CYCLES = READ_CYCLES + 1
 """From a beat to the chunk that it completes: as long as it takes to tell the other buffer that there is no
 room for a word, and a word to come from there."""
 
@@ -51,7 +51,7 @@ class PageSerializer(wiring.Component):
     identity, source, plain : In   its record, `SourceIdentity`, and whether that follows; 2 cycles later
     beats : Out(stream(16))
     read : Out(1), address : Out   read the memory
-    word : In                      the memory's output, `READ_CLOCKS` later
+    word : In                      the memory's output, `READ_CYCLES` later
     others_request : In(1)         another reader requests the memory
     others_read : Out(1)           the other reader has the memory in this cycle
     """
@@ -120,7 +120,7 @@ class PageSerializer(wiring.Component):
             m.d.sync += holds.eq(0)
 
         asked, number = asks, index
-        for clock in range(1, READ_CLOCKS + 1):
+        for clock in range(1, READ_CYCLES + 1):
             before = asked, number
             asked, number = Signal(name=f"asked_{clock}"), Signal.like(index, name=f"index_{clock}")
             m.d.sync += [asked.eq(before[0]), number.eq(before[1])]
@@ -148,14 +148,14 @@ class PageSerializer(wiring.Component):
 class BeatPacker(wiring.Component):
     """Collects beats into chunks, the low bytes first.
 
-    Latency: `CHUNK_CLOCKS` from the last beat of a chunk. Throughput: one beat per cycle.
+    Latency: `CHUNK_CYCLES` from the last beat of a chunk. Throughput: one beat per cycle.
 
     Members
     -------
     valid : In(1), beat : In(16)
     completes : Out(1)                  this beat is a chunk's last
-    chunk_valid : Out(1), chunk : Out   a chunk, `CHUNK_CLOCKS` after that
-    packs : Out(1), key : In(16)        with a randomizer: a beat enters its chunk, `CHUNK_CLOCKS` - 1 after
+    chunk_valid : Out(1), chunk : Out   a chunk, `CHUNK_CYCLES` after that
+    packs : Out(1), key : In(16)        with a randomizer: a beat enters its chunk, `CHUNK_CYCLES` - 1 after
                                         its `valid`; the key is removed from it
     """
 
@@ -177,7 +177,7 @@ class BeatPacker(wiring.Component):
         with m.If(self.valid):
             m.d.sync += count.eq(count + 1)
         valid, completes, beat = self.valid, self.completes, self.beat
-        for clock in range(1, CHUNK_CLOCKS):
+        for clock in range(1, CHUNK_CYCLES):
             ahead = valid, completes, beat
             valid, completes = Signal(name=f"valid_{clock}"), Signal(name=f"completes_{clock}")
             beat = Signal(BEAT_BITS, name=f"beat_{clock}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from amaranth import Module, Mux, Signal, Value
+from amaranth import Module, Mux, Signal, Value, ValueLike
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -14,7 +14,7 @@ from flashtrain.spec.identity import PageIdentity
 
 WEAR_BITS = PageIdentity.wear.width
 
-Mark = Callable[[Value, Value | int | enum.Enum], list]
+Mark = Callable[[ValueLike, ValueLike], list]
 """Statements that store something of a zone."""
 
 
@@ -127,10 +127,10 @@ class ZoneAllocator(wiring.Component):
             m.d.sync += self.erase.valid.eq(0)
         m.d.comb += self.erase.payload.zone.eq(erasing_candidate.zone)
 
-        def mark(zone: Value, new_state: Value | PhysicalState) -> list:
+        def mark(zone: ValueLike, new_state: ValueLike) -> list:
             return [state_write.en.eq(1), state_write.addr.eq(zone), state_write.data.eq(new_state)]
 
-        def note_wear(zone: Value, erases: Value | int) -> list:
+        def note_wear(zone: ValueLike, erases: ValueLike) -> list:
             return [wear_write.en.eq(1), wear_write.addr.eq(zone), wear_write.data.eq(erases)]
 
         more_wear = Signal(WEAR_BITS)  # after this erase; the count saturates
@@ -235,7 +235,7 @@ class ZoneAllocator(wiring.Component):
         ]
         m.d.sync += dirty_count.eq(dirty_count + restored.dirty - (state == PhysicalState.DIRTY))
 
-    def _choose_next(self, m: Module, best_erased: Signal, mark: Mark, erased_count: Signal) -> None:
+    def _choose_next(self, m: Module, best_erased: data.View, mark: Mark, erased_count: Signal) -> None:
         with m.If(~self.next.valid & best_erased.found):
             m.d.comb += mark(best_erased.zone, PhysicalState.USED)
             m.d.sync += [

@@ -53,7 +53,7 @@ def clock() -> int:
     return round(get_sim_time("ns") / PERIOD_NS)
 
 
-async def clocks(count: int) -> None:
+async def cycles(count: int) -> None:
     await Timer(count * PERIOD_NS, "ns")
 
 
@@ -178,7 +178,7 @@ class Environment:
         for _ in range(1000):
             if not await self.registers.read(Register.STATE) & State.READY:
                 break
-            await clocks(50)
+            await cycles(50)
         else:
             raise AssertionError(f"READY after a disable; {self.bursts} bursts are under way")
         assert self.bursts == 0, f"not READY any more, and {self.bursts} bursts under way"
@@ -193,15 +193,15 @@ class Environment:
         end = clock() + timeout
         while (state := State(await self.registers.read(Register.STATE))) & bits != bits:
             assert not state & State.FATAL, "a fatal fault"
-            assert clock() < end, f"STATE is {state!r} after {timeout} clocks; expected {bits!r}"
-            await clocks(100)
+            assert clock() < end, f"STATE is {state!r} after {timeout} cycles; expected {bits!r}"
+            await cycles(100)
 
     async def until(self, condition: Callable[[], bool], timeout: int = DEFAULT_TIMEOUT) -> None:
         """Wait until `condition` holds, and look every few cycles."""
         end = clock() + timeout
         while not condition():
-            assert clock() < end, f"what the test waits for did not happen within {timeout} clocks"
-            await clocks(3)
+            assert clock() < end, f"what the test waits for did not happen within {timeout} cycles"
+            await cycles(3)
 
     @property
     def bursts(self) -> int:
@@ -299,7 +299,7 @@ class Environment:
             try:
                 await with_timeout(flight.done.wait(), timeout * PERIOD_NS, "ns")
             except SimTimeoutError:
-                raise AssertionError(f"{flight} is not answered after {timeout} clocks") from None
+                raise AssertionError(f"{flight} is not answered after {timeout} cycles") from None
 
     async def drain(self, timeout: int = DEFAULT_TIMEOUT) -> None:
         """Until everything is answered."""
@@ -314,7 +314,7 @@ class Environment:
     async def finish(self) -> None:
         """The end of every test: all is answered, nothing more comes, and nobody has complained."""
         await self.drain()
-        await clocks(400)
+        await cycles(400)
         assert self.bursts == 0, f"{self.bursts} bursts under way, and no command"
         self.check()
         self.coverage.save()
@@ -350,7 +350,7 @@ class Environment:
             self._answered[port].clear()
             await self._answered[port].wait()
             while self.consume[port] and queue.unreleased and self._enabled:
-                await clocks(random.choice((1, 1, 100)))
+                await cycles(random.choice((1, 1, 100)))
                 async with self._doorbells:
                     if self._enabled:
                         await queue.release(random.choice((None, 1)))

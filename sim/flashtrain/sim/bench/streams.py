@@ -60,9 +60,9 @@ async def start(dut, within: int = 300_000, **inputs: int) -> None:
     await RisingEdge(dut.clk)
 
 
-async def _hang(clocks: int) -> None:
-    await Timer(clocks * PERIOD_NS, "ns")
-    raise AssertionError(f"it hangs: the test has not ended after {clocks} clocks")
+async def _hang(cycles: int) -> None:
+    await Timer(cycles * PERIOD_NS, "ns")
+    raise AssertionError(f"it hangs: the test has not ended after {cycles} cycles")
 
 
 class StreamSource:
@@ -120,17 +120,17 @@ class StreamSink:
         self.payload = getattr(dut, f"{name}__payload", None)
         self.busy = busy
         self.items: list[int] = []
-        self.clocks: list[int] = []  # when each was taken, counted from the sink's start
+        self.cycles: list[int] = []  # when each was taken, counted from the sink's start
         self.ready.value = 0
         cocotb.start_soon(self._run())
 
-    async def wait_for(self, count: int, clocks: int = 100_000) -> list[int]:
-        """The first `count` items; an error if they do not come within `clocks`."""
-        for _ in range(clocks):
+    async def wait_for(self, count: int, cycles: int = 100_000) -> list[int]:
+        """The first `count` items; an error if they do not come within `cycles`."""
+        for _ in range(cycles):
             if len(self.items) >= count:
                 return self.items[:count]
             await RisingEdge(self.dut.clk)
-        raise AssertionError(f"{self.name}: {len(self.items)} of {count} items after {clocks} clocks")
+        raise AssertionError(f"{self.name}: {len(self.items)} of {count} items after {cycles} cycles")
 
     async def _run(self) -> None:
         offered = None
@@ -151,5 +151,5 @@ class StreamSink:
             offered = item
             if ready:
                 self.items.append(item)
-                self.clocks.append(clock)
+                self.cycles.append(clock)
                 offered = None

@@ -85,10 +85,10 @@ def _expect(status: str, theorem: Theorem, goal: Goal, depth: int, outcome: str)
     name = type(theorem).__name__
     if finding.status != status:
         raise ProofError(
-            f"{name}, asked to {goal.value} over {depth} clocks: {finding.status} instead of {status} "
+            f"{name}, asked to {goal.value} over {depth} cycles: {finding.status} instead of {status} "
             f"({finding.traces})"
         )
-    print(f"{name} {outcome} {depth} clocks ({finding.seconds:.1f} s, {finding.folder})")
+    print(f"{name} {outcome} {depth} cycles ({finding.seconds:.1f} s, {finding.folder})")
 
 
 def _ask(theorem: Theorem, goal: Goal, depth: int) -> Finding:

@@ -32,7 +32,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "array_take_cuts": (None, [_POINTER]),
     "array_page": (_I32, [_I32, _I32, _I32, _I32, _I32, _POINTER]),
     "array_put_page": (_I32, [_I32, _I32, _I32, _I32, _I32, _POINTER]),
-    "clocks": (_U64, []),
+    "cycles": (_U64, []),
     "run": (_I32, [_U64]),
     "clock": (None, [_U64]),
     "write_register": (_I32, [_U32, _U32]),

@@ -48,7 +48,7 @@ class MemoryTiming:
                 "memory.gigabytes_per_second", self.gigabytes_per_second,
                 "a positive number or None")  # fmt: skip
 
-    def bytes_per_65536_clocks(self, clock_hz: float) -> int:
+    def bytes_per_65536_cycles(self, clock_hz: float) -> int:
         if self.gigabytes_per_second is None:
             return 0
         return max(1, round(self.gigabytes_per_second * 1e9 / clock_hz * 65536))
@@ -77,7 +77,7 @@ PIN_CHANGE = np.dtype([("clock", np.uint64), ("pin", np.uint64), ("value", np.ui
 
 DEFAULT_MEMORY_BYTES = 64 << 20
 PATIENCE = 100_000_000  # cycles without an interrupt after which `wait` gives up
-CLOCKS_BETWEEN_LOOKS = 100_000  # after so many without an interrupt `wait` looks whether the device is idle
+CYCLES_BETWEEN_LOOKS = 100_000  # after so many without an interrupt `wait` looks whether the device is idle
 
 
 class RtlLink(Link):
@@ -113,7 +113,7 @@ class RtlLink(Link):
         timing = timing or MemoryTiming()
         self._library.open(
             self._memory.ctypes.data, memory_bytes, timing.latency,
-            timing.bytes_per_65536_clocks(config.timing.clock_hz),
+            timing.bytes_per_65536_cycles(config.timing.clock_hz),
         )  # fmt: skip
         self._seconds = 0.0
         self._library.set_tracing(trace)
@@ -131,7 +131,7 @@ class RtlLink(Link):
 
     @property
     def cycles(self) -> int:
-        return self._library.clocks()
+        return self._library.cycles()
 
     def read_register(self, address: int) -> int:
         value = ctypes.c_uint32()
@@ -145,12 +145,12 @@ class RtlLink(Link):
     def wait(self, max_cycles: int | None = None) -> bool:
         left = PATIENCE if max_cycles is None else max_cycles
         while True:
-            stop = self._run(min(left, CLOCKS_BETWEEN_LOOKS))
+            stop = self._run(min(left, CYCLES_BETWEEN_LOOKS))
             if stop is _Stop.INTERRUPT:
                 return True
             if self.read_register(Register.STATE) & State.IDLE:
                 return False
-            left -= CLOCKS_BETWEEN_LOOKS
+            left -= CYCLES_BETWEEN_LOOKS
             if left <= 0:
                 limit = PATIENCE if max_cycles is None else max_cycles
                 raise DeviceHang(f"no completion within {limit} cycles (now at cycle {self.cycles})")
@@ -243,7 +243,7 @@ class RtlLink(Link):
         return int(self._seconds + self.cycles / self._config.timing.clock_hz)
 
     def pass_time(self, seconds: float) -> None:
-        """What is programmed gets so much older. Clocks do not age it: a simulation lasts milliseconds.
+        """What is programmed gets so much older. Cycles do not age it: a simulation lasts milliseconds.
 
         The controller's clock (register TIME) is set forward.
         """

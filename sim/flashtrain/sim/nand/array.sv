@@ -1,6 +1,6 @@
 // Model of a die's array of cells: storage and time. The die's logic is on its port (rtl/die/array_port.py).
 //
-// Data are exact, but for failures. An operation takes TR, TPROG or TBERS clocks; a page moves between array and data
+// Data are exact, but for failures. An operation takes TR, TPROG or TBERS cycles; a page moves between array and data
 // register within that time, a word per clock: at the start of a program, at the end of a sense. From the factory all is
 // erased.
 //
@@ -24,7 +24,7 @@
 // of power: it aborts, and what the cells hold stays. `abort_op` is the die's reset, after which ONFI says no more of
 // what was programmed or erased than that it is not valid. What hangs has done nothing.
 //
-// `cycle` counts clocks from the start of the simulation, at CLOCK_MHZ; it stamps messages and events. `channel` and
+// `cycle` counts cycles from the start of the simulation, at CLOCK_MHZ; it stamps messages and events. `channel` and
 // `die` name this array. They are ports and not parameters, so that one compiled module serves every die.
 //
 // Failures: block BAD_BLOCK fails to program and to erase on the planes in BAD_PLANES. Under Verilator
@@ -420,7 +420,7 @@ module flashtrain_array #(
   endtask
 
   task cut_short(input integer p, input integer block);
-    reg signed [63:0] left;  // clocks that the operation needs, without suspensions
+    reg signed [63:0] left;  // cycles that the operation needs, without suspensions
     integer takes;
     begin
       takes = running == ERASE ? TBERS : TPROG;

@@ -156,7 +156,7 @@ void flashtrain_array_erase(void* store, int plane, int block) {
     ++erased.erases;
 }
 
-// A program, or an erase, ends when it has had `passed` clocks of the `takes` that it needs. What it was to write is in
+// A program, or an erase, ends when it has had `passed` cycles of the `takes` that it needs. What it was to write is in
 // its page as far as it was taken.
 void flashtrain_array_cut(void* opened, int erase, int plane, int block, int page, int passed, int takes) {
     Store& store = of(opened);

@@ -41,7 +41,7 @@
 //   Until BFh      no command that needs the data registers for another page: 00h, 31h, 3Fh, C4h.
 //
 // With DPI each command with its address, each data burst and each status is an event (kinds of sim/trace/trace.py).
-// To be cheap it works only in clocks in which a pin moves, or brings parameters of features.
+// To be cheap it works only in cycles in which a pin moves, or brings parameters of features.
 
 /* verilator lint_off BLKSEQ */  // A model in procedural style; nothing leaves it but the count.
 
@@ -981,7 +981,7 @@ module flashtrain_nand_checker #(
   endtask
 
   task too_early(input string name, input integer after, input integer least);
-    refuse(selected, $sformatf("%0s: %0d clocks instead of at least %0d", name, after, least));
+    refuse(selected, $sformatf("%0s: %0d cycles instead of at least %0d", name, after, least));
   endtask
 
   task refuse(input integer die, input string what);

@@ -53,7 +53,7 @@ class PinChecker(wiring.Component):
             p_WORD_BYTES=self.config.die_word_bytes,
             p_READ_LEVELS=self.config.read_levels,
             p_CLOCK_MHZ=t.clock_mhz,
-            **{f"p_{name.upper()}": t.clocks(name) for name in timings},
+            **{f"p_{name.upper()}": t.cycles(name) for name in timings},
             i_clk=ClockSignal("sync"),
             i_rst=ResetSignal("sync"),
             i_cycle=self.cycle,

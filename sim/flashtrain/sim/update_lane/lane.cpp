@@ -40,8 +40,8 @@ extern "C" void flashtrain_lane_destroy(Lane* lane) {
     delete lane;
 }
 
-// Does an order: gives its words and takes the answer, each but in `busy_percent` of the clocks. Returns the
-// clocks until the lane is ready for the next order; 0 if it is not within `limit`, or moves other words.
+// Does an order: gives its words and takes the answer, each but in `busy_percent` of the cycles. Returns the
+// cycles until the lane is ready for the next order; 0 if it is not within `limit`, or moves other words.
 extern "C" uint64_t flashtrain_lane_do(Lane* lane, uint32_t order, const uint64_t* in, uint64_t in_count,
                                        uint64_t* out, uint64_t out_count, uint32_t busy_percent,
                                        uint64_t limit) {
@@ -50,14 +50,14 @@ extern "C" uint64_t flashtrain_lane_do(Lane* lane, uint32_t order, const uint64_
     uint64_t given = 0, taken = 0;
     bool offered = false;
     STREAM(order, payload) = order;
-    for (uint64_t clocks = 0; clocks < limit; ++clocks) {
+    for (uint64_t cycles = 0; cycles < limit; ++cycles) {
         offered = given < in_count && (offered || free());
-        STREAM(order, valid) = clocks == 0;
+        STREAM(order, valid) = cycles == 0;
         STREAM(words_in, valid) = offered;
         STREAM(words_in, payload) = offered ? in[given] : ~0ull;
         STREAM(words_out, ready) = free();
         top.eval();
-        if (clocks > 0 && STREAM(order, ready)) return given == in_count && taken == out_count ? clocks : 0;
+        if (cycles > 0 && STREAM(order, ready)) return given == in_count && taken == out_count ? cycles : 0;
         if (STREAM(words_out, valid) && STREAM(words_out, ready)) {
             if (taken == out_count) return 0;
             out[taken++] = STREAM(words_out, payload);

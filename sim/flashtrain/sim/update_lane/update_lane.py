@@ -75,7 +75,7 @@ class RtlUpdateLane:
 
     def statistics(self) -> bytes:
         """The `UpdateStatistics` of the step."""
-        out, _clocks = self._do(LaneTask.REPORT, b"", _words(UpdateStatistics.BYTES))
+        out, _cycles = self._do(LaneTask.REPORT, b"", _words(UpdateStatistics.BYTES))
         return out.tobytes()
 
     def _do(

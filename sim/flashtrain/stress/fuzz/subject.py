@@ -48,8 +48,8 @@ def cycles_allowed(config: FmsConfig, commands: int) -> int:
     """
     t, g = config.timing, config.geometry
     tile = 4 * config.update_interval * config.update_divider * g.page_set_bytes // 4
-    block = t.clocks("tprog") + 2 * t.clocks("tr") + 8 * g.page_bytes + tile
-    return g.zones * t.clocks("tbers") + commands * config.max_blocks * block + 100_000
+    block = t.cycles("tprog") + 2 * t.cycles("tr") + 8 * g.page_bytes + tile
+    return g.zones * t.cycles("tbers") + commands * config.max_blocks * block + 100_000
 
 
 class Subject:

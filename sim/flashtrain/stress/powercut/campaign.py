@@ -187,7 +187,7 @@ class _Run:
         now, planned = self._link.cycles, self._link.time
         if role not in LASTING or planned is None or self._aim_from is None or now < self._aim_from:
             return
-        programmed = now + 4 * self._campaign.config.timing.clocks("tprog")
+        programmed = now + 4 * self._campaign.config.timing.cycles("tprog")
         if programmed < planned:
             self._link.time = self._random.randint(now + 1, programmed)
             self._aim_from = None
@@ -232,7 +232,7 @@ class _Run:
         random, survival = Random(f"{self._campaign.seed}/{self._number}/{cycle}"), Survival()
         g, timing = self._campaign.config.geometry, self._campaign.config.timing
         # About as long as erasing all zones takes, which is most of a recovery.
-        recovery = g.zones * (timing.clocks("tbers") + 2 * timing.clocks("tprog"))
+        recovery = g.zones * (timing.cycles("tbers") + 2 * timing.cycles("tprog"))
         while True:
             self._link.power_cycle()
             self._count(survival)

@@ -32,7 +32,7 @@ GEOMETRY = CONFIG.geometry
 DIES = range(GEOMETRY.dies)
 BUS_REQUEST, BLOCK_PLACE = BusRequest(CONFIG), BlockPlace(CONFIG)
 BEATS, LOADED_BEATS = CONFIG.bus_page_bytes // 2, CONFIG.loaded_page_bytes // 2
-TWC, TADL, TWHR, TRHW, TCHZ = (CONFIG.timing.clocks(name) for name in ("twc", "tadl", "twhr", "trhw", "tchz"))
+TWC, TADL, TWHR, TRHW, TCHZ = (CONFIG.timing.cycles(name) for name in ("twc", "tadl", "twhr", "trhw", "tchz"))
 CYCLES = {
     BusOp.RESET: 1, BusOp.STATUS: 1, BusOp.STATUS_PLANE: 4, BusOp.READ_MORE: 7, BusOp.READ_LAST: 7,
     BusOp.CACHE_READ_LAST: 7, BusOp.CACHE_READ_NEXT: 1, BusOp.CACHE_READ_END: 1, BusOp.SELECT: 7,
@@ -48,7 +48,7 @@ if CONFIG.read_levels:
 if CONFIG.geometry.spare_blocks:
     CYCLES |= {BusOp.COPYBACK_READ: 7, BusOp.COPYBACK_PROGRAM: 7}
 NO_DATA = [op for op in CYCLES if op not in TAKES_DATA | GIVES_STATUS | {BusOp.SET_READ_LEVEL}]
-FETCH_CLOCKS = 2  # until the bench gives the beats that the bus has asked for
+FETCH_CYCLES = 2  # until the bench gives the beats that the bus has asked for
 ADDRESSED = {op for op, cycles in CYCLES.items() if cycles > 2}
 
 
@@ -96,7 +96,7 @@ class Bench:
         await start(dut, **dict.fromkeys(inputs, 0))
         self.requests = [PatientSource(dut, f"requests__{die}") for die in DIES]
         self.monitor = PinMonitor(dut, CONFIG, self._operation)
-        cocotb.start_soon(self._clocks())
+        cocotb.start_soon(self._cycles())
         cocotb.start_soon(self._look_up())
         cocotb.start_soon(self._answer_origins())
         for die in DIES:
@@ -121,15 +121,15 @@ class Bench:
         self.dut.offline.value = sum(1 << number for number in self.offline)
 
     async def perform(self, die: int, op: BusOp) -> tuple[int, int]:
-        """One operation that nobody expects on the pins: clocks from its start to its end, and the status."""
+        """One operation that nobody expects on the pins: cycles from its start to its end, and the status."""
         self.unseen += 1
         started = clock_now()
         self.requests[die].send(pack(BUS_REQUEST, op=op, kind=bus_kind(op)))
         await until(self.dut, getattr(self.dut, f"done__{die}"))
         return clock_now() - started, int(self.dut.status.value)
 
-    async def finish(self, clocks: int = 500_000) -> None:
-        limit = clock_now() + clocks
+    async def finish(self, cycles: int = 500_000) -> None:
+        limit = clock_now() + cycles
         while any(self.expected):
             assert clock_now() < limit, f"still to come: {self.expected}"
             await wait(self.dut, 50)
@@ -172,23 +172,23 @@ class Bench:
         self._check_length(operation)
 
     def _check_length(self, operation: Operation) -> None:
-        clocks = operation.end - operation.begin + 1
-        cycles = TWC * (len(operation.commands) + len(operation.address))
+        cycles = operation.end - operation.begin + 1
+        command_cycles = TWC * (len(operation.commands) + len(operation.address))
         if operation.op in NAMED_BEFORE:
-            least = cycles + BEATS + FETCH_CLOCKS
-            assert clocks == least or (self.beats_busy < 1 and clocks > least)
+            least = command_cycles + BEATS + FETCH_CYCLES
+            assert cycles == least or (self.beats_busy < 1 and cycles > least)
         elif operation.op in TAKES_DATA:
-            least = cycles + TADL - 1 + LOADED_BEATS
-            assert clocks == least or (self.beats_busy < 1 and clocks > least)
+            least = command_cycles + TADL - 1 + LOADED_BEATS
+            assert cycles == least or (self.beats_busy < 1 and cycles > least)
         elif operation.op is BusOp.SET_READ_LEVEL:
-            assert clocks == cycles + TADL - 1 + PARAMETERS
+            assert cycles == command_cycles + TADL - 1 + PARAMETERS
         elif operation.op in GIVES_STATUS:
-            assert clocks == cycles + TWHR + self.latency + 3
+            assert cycles == command_cycles + TWHR + self.latency + 3
         elif operation.op is BusOp.DATA_OUT:
             least = 1 + BEATS + self.latency + 3
-            assert clocks == least or (self.fill_busy < 1 and clocks > least)
+            assert cycles == least or (self.fill_busy < 1 and cycles > least)
         else:
-            assert clocks == cycles
+            assert cycles == command_cycles
 
     async def _done(self, die: int) -> None:
         while True:
@@ -219,7 +219,7 @@ class Bench:
         place = unpack(BufferPage(CONFIG), int(self.dut.origin_of.value))
         return place["slot"], place["plane"]
 
-    async def _clocks(self) -> None:
+    async def _cycles(self) -> None:
         """Both ends of all data, and the dies' answers, in every clock."""
         dut = self.dut
         answers: deque[int | None] = deque([None] * (self.latency - 1))
@@ -274,7 +274,7 @@ async def spells_every_operation(dut, latency):
 
 
 @cocotb.test()
-async def wastes_two_clocks_between_operations(dut):
+async def wastes_two_cycles_between_operations(dut):
     bench = Bench(dut)
     await bench.start()
     for die in DIES:
@@ -375,13 +375,13 @@ async def leaves_a_die_that_is_offline_alone(dut):
     bench.take_offline(0)
     for op in [*random.sample(list(CYCLES), len(CYCLES)), BusOp.DATA_OUT]:
         fetched, filled = len(bench.fetch.items), len(bench.filled)
-        clocks, status = await bench.perform(0, op)
+        cycles, status = await bench.perform(0, op)
         await wait(dut, 4)
         assert len(bench.fetch.items) == fetched
         if op is BusOp.DATA_OUT:
             assert bench.filled[filled:] == [0] * BEATS
         else:
-            assert clocks <= 6 and len(bench.filled) == filled
+            assert cycles <= 6 and len(bench.filled) == filled
         if op is BusOp.STATUS:
             assert status == FAILED
     assert not bench.operations and dut.nand__ce_n.value == (1 << len(DIES)) - 1
@@ -410,11 +410,11 @@ async def a_die_that_does_not_answer(dut):
     bench.silent.add(0)
     for op in (BusOp.STATUS, BusOp.DATA_OUT) * 2:
         filled = len(bench.filled)
-        clocks, status = await bench.perform(0, op)
+        cycles, status = await bench.perform(0, op)
         if op is BusOp.STATUS:
-            assert status == 0 and clocks <= TWC + TWHR + 80
+            assert status == 0 and cycles <= TWC + TWHR + 80
         else:
-            assert bench.filled[filled:] == [0] * BEATS and clocks <= 2 * BEATS + 100
+            assert bench.filled[filled:] == [0] * BEATS and cycles <= 2 * BEATS + 100
     if len(DIES) > 1:
         bench.request(1, BusOp.STATUS)
         while bench.expected[1]:

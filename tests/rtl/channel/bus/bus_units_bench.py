@@ -45,7 +45,7 @@ def chance(share: float) -> bool:
 async def blocks_dies_for_their_turnaround(dut):
     """A choice of the arbiter is free when its first cycle on the pins is tRHW or tCHZ behind the beat."""
     unit = await started(dut, "turnaround")
-    trhw, tchz = TIMING.clocks("trhw"), TIMING.clocks("tchz")
+    trhw, tchz = TIMING.cycles("trhw"), TIMING.cycles("tchz")
     sent_at, sender, blocked_once = -1000, 0, 0
     for cycle in range(CYCLES):
         die, sends = random.randrange(DIES), chance(0.05)

@@ -70,7 +70,7 @@ async def programs_all_the_time(dut):
     bench = Bench(dut)
     await bench.start()
     dut.program.value = 1
-    tprog = CONFIG.timing.clocks("tprog")
+    tprog = CONFIG.timing.cycles("tprog")
     await wait(dut, 2 * tprog)
     begin = clock_now()
     await wait(dut, PARAMETERS["programs"] * tprog)
@@ -105,12 +105,12 @@ async def does_both(dut):
     await bench.start()
     dut.program.value = 1
     dut.read.value = 1
-    tprog, tr = CONFIG.timing.clocks("tprog"), CONFIG.timing.clocks("tr")
-    page_set = GEOMETRY.planes * CONFIG.bus_page_bytes // 2  # clocks of its data on the bus
+    tprog, tr = CONFIG.timing.cycles("tprog"), CONFIG.timing.cycles("tr")
+    page_set = GEOMETRY.planes * CONFIG.bus_page_bytes // 2  # cycles of its data on the bus
     # How long a page set takes a die that does nothing else: the array or the bus is the bound.
     a_program = max(tprog, GEOMETRY.dies * page_set) / PARAMETERS["program_share"]
     a_read = max(tr, GEOMETRY.dies * page_set) / PARAMETERS["read_share"]
-    tadv, suspension = CONFIG.timing.clocks("tadv"), sum(map(CONFIG.timing.clocks, ("tsusp", "tr", "tres")))
+    tadv, suspension = CONFIG.timing.cycles("tadv"), sum(map(CONFIG.timing.cycles, ("tsusp", "tr", "tres")))
     least = min(1 / 2, tadv / (tadv + suspension))
     await wait(dut, 4 * tprog)
     begin = clock_now()
@@ -133,17 +133,17 @@ async def starts_again_after_a_reset(dut):
     dut.program.value = 1
     dut.read.value = 1
     for _ in range(5):
-        await wait(dut, random.randint(1, 2 * CONFIG.timing.clocks("tprog")))
+        await wait(dut, random.randint(1, 2 * CONFIG.timing.cycles("tprog")))
         dut.rst.value = 1
         await wait(dut, 3)
         dut.rst.value = 0
         before = [len(die.history) for die in bench.dies]
         begin = clock_now()
         await until(dut, dut.ready)
-        assert clock_now() - begin >= CONFIG.timing.clocks("trst")
+        assert clock_now() - begin >= CONFIG.timing.cycles("trst")
         for die, count in zip(bench.dies, before, strict=True):
             assert die.history[count][1] is BusOp.RESET
     works = [(len(die.works), len(die.besides)) for die in bench.dies]
-    await wait(dut, 8 * CONFIG.timing.clocks("tprog"))
+    await wait(dut, 8 * CONFIG.timing.cycles("tprog"))
     for die, (programs, besides) in zip(bench.dies, works, strict=True):
         assert len(die.works) > programs and len(die.besides) > besides, die.name

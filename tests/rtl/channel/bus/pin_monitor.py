@@ -60,7 +60,7 @@ SIGNALS = ("ce_n", "cle", "ale", "we", "dqs_o", "re", "dqs_i")
 
 @dataclass
 class Operation:
-    """One operation as the pins had it; times are clocks. `begin` is its first clock, `end` its last."""
+    """One operation as the pins had it; times are cycles. `begin` is its first clock, `end` its last."""
 
     die: int
     begin: int
@@ -94,11 +94,11 @@ class PinMonitor:
         self.config = config
         self.on_operation = on_operation
         self.on_status = on_status
-        clocks = config.timing.clocks
+        cycles = config.timing.cycles
         self.twc, self.tadl, self.twhr, self.trhw, self.tccs = (
-            clocks(name) for name in ("twc", "tadl", "twhr", "trhw", "tccs")
+            cycles(name) for name in ("twc", "tadl", "twhr", "trhw", "tccs")
         )
-        self.turnaround = clocks("tchz")
+        self.turnaround = cycles("tchz")
         self.pins = [getattr(dut, f"nand__{name}") for name in SIGNALS]
         self.dq = dut.nand__dq_o
         self.operation: Operation | None = None
@@ -109,7 +109,7 @@ class PinMonitor:
         self.last_data = [-(10**9)] * config.geometry.dies  # last clock of data out of each die
         self.column_confirmed = [-(10**9)] * config.geometry.dies  # last strobe of a selection
         self.page_named = [-(10**9)] * config.geometry.dies  # and of the address of a page to be programmed
-        self.beats_in = 0  # clocks of DQS of all dies, and of RE
+        self.beats_in = 0  # cycles of DQS of all dies, and of RE
         self.beats_out = 0
         cocotb.start_soon(self._run())
 
@@ -159,7 +159,9 @@ class PinMonitor:
         assert self.operation is not None, f"clock {clock}: a cycle, and no die is selected"
         for die, last in enumerate(self.last_data):
             rest = self.trhw if die == self.operation.die else self.turnaround
-            assert clock - last >= rest, f"clock {clock}: a cycle {clock - last} clocks after data of {die}"
+            assert clock - last >= rest, (
+                f"clock {clock}: a command cycle {clock - last} cycles after data of {die}"
+            )
 
     def _strobe(self, clock: int, now: dict[str, int]) -> None:
         operation = self.operation
@@ -167,7 +169,7 @@ class PinMonitor:
         assert now["cle"] != now["ale"], f"clock {clock}: WE_n with CLE {now['cle']}, ALE {now['ale']}"
         assert not (now["dqs_o"] or now["re"]), f"clock {clock}: data in a command or address cycle"
         length = clock - self.cycle_begin + 1
-        assert length == self.twc, f"clock {clock}: a cycle of {length} clocks, tWC is {self.twc}"
+        assert length == self.twc, f"clock {clock}: a command cycle of {length} cycles, tWC is {self.twc}"
         byte = int(self.dq.value)
         assert byte == self.cycle_byte and byte < 256, f"clock {clock}: DQ changed within a cycle"
         if now["cle"]:
@@ -190,13 +192,13 @@ class PinMonitor:
             else:
                 first = ([0xC0], [0xC2], [0xEF])
                 assert operation.commands in first, f"clock {clock}: data in of {operation}"
-            assert since >= self.tadl, f"clock {clock}: data in {since} clocks after the address"
+            assert since >= self.tadl, f"clock {clock}: data in {since} cycles after the address"
         elif operation.commands:
-            assert since >= self.twhr, f"clock {clock}: status {since} clocks after the last cycle"
+            assert since >= self.twhr, f"clock {clock}: status {since} cycles after the last cycle"
             self.on_status(operation.die, clock)
         else:
             since = clock - self.column_confirmed[operation.die]
-            assert since >= self.tccs, f"clock {clock}: data out {since} clocks after the selection"
+            assert since >= self.tccs, f"clock {clock}: data out {since} cycles after the selection"
             for die, last in enumerate(self.last_data):
                 assert die == operation.die or clock - last >= self.turnaround, (
                     f"clock {clock}: no turnaround"

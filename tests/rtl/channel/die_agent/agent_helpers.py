@@ -29,8 +29,8 @@ from tests.rtl.channel.timeout_streams import PatientSink, PatientSource, clock_
 WITH_SPARES = {**SPARE_CONFIGS, IMPATIENT_WITH_SPARES.name: IMPATIENT_WITH_SPARES}
 CONFIG = {**EVERY_CONFIG, **WITH_SPARES}[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
-CLOCKS = CONFIG.timing.clocks
-PAGE_CLOCKS = CONFIG.bus_page_bytes // 2
+CYCLES = CONFIG.timing.cycles
+PAGE_CYCLES = CONFIG.bus_page_bytes // 2
 BUS_REQUEST = BusRequest(CONFIG)
 PULSES = ("programmed", "page_programmed", "sensed", "page_output", "ended", "failure")
 PROGRAMS = (BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST)
@@ -59,7 +59,7 @@ if CONFIG.read_levels:
 class Bench:
     """The agent with its streams, a bus, a die, and a scoreboard that knows what must come out.
 
-    `delay`: clocks that a request waits for the bus, at most; `pause`: the same for every item of a stream.
+    `delay`: cycles that a request waits for the bus, at most; `pause`: the same for every item of a stream.
     When the agent finds the die `lost`, the bus answers in its place that everything has failed.
     """
 
@@ -159,9 +159,9 @@ class Bench:
         self.erases += 1
         self.erase.send(pack(EraseRequest(CONFIG), zone=zone))
 
-    async def finish(self, clocks: int = 2_000_000) -> None:
+    async def finish(self, cycles: int = 2_000_000) -> None:
         """Wait until all is done, and compare."""
-        limit = clock_now() + clocks
+        limit = clock_now() + cycles
         while (
             self.read
             or self.retried
@@ -170,11 +170,11 @@ class Bench:
             or len(self.updated.items) < len(self.told)
             or len(self.erased.items) < self.erases
         ):
-            assert clock_now() < limit, f"not done after {clocks} clocks: {self.die.history[-8:]}"
+            assert clock_now() < limit, f"not done after {cycles} cycles: {self.die.history[-8:]}"
             await wait(self.dut, 100)
-        await wait(self.dut, CLOCKS("twb") + PAGE_CLOCKS + 300)
+        await wait(self.dut, CYCLES("twb") + PAGE_CYCLES + 300)
         if CONFIG.read_levels:
-            await wait(self.dut, CLOCKS("tfeat") + 3 * self.delay)
+            await wait(self.dut, CYCLES("tfeat") + 3 * self.delay)
         assert self.dut.idle.value == 1
         results = [unpack(SetResult(CONFIG), item) for item in self.results.items]
         assert [result["slot"] for result in results] == self.slots
@@ -266,12 +266,12 @@ class Bench:
         return unpack(BUS_REQUEST, int(self.dut.bus__payload.value))
 
     def _length(self, op: BusOp) -> int:
-        """Clocks from acceptance to done; the bus begins 1 to 3 clocks after it accepts."""
+        """Cycles from acceptance to done; the bus begins 1 to 3 cycles after it accepts."""
         if op in LOADS:
             return 3 + CONFIG.loaded_page_bytes // 2
         if op in (*PROGRAMS, BusOp.DATA_OUT):
-            return 3 + PAGE_CLOCKS
-        return 3 + random.randint(CLOCKS("twc"), 8 * CLOCKS("twc"))
+            return 3 + PAGE_CYCLES
+        return 3 + random.randint(CYCLES("twc"), 8 * CYCLES("twc"))
 
     def _check(self, op: BusOp, request: dict) -> None:
         """The operation belongs to the work that is next in line."""
@@ -362,8 +362,8 @@ def whole_rows(first: int, count: int) -> list[dict]:
     return [a_read(row, plane) for row in range(first, first + count) for plane in range(GEOMETRY.planes)]
 
 
-def random_lateness(kind: str, clocks: int) -> int:
-    return round(clocks * random.choice((0.5, 1, 1, 1, 1.3, 2)))
+def random_lateness(kind: str, cycles: int) -> int:
+    return round(cycles * random.choice((0.5, 1, 1, 1, 1.3, 2)))
 
 
 def plain(history: list[tuple[int, BusOp]]) -> list[BusOp]:

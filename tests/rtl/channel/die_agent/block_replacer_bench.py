@@ -93,7 +93,7 @@ class Twin:
 
 
 class Bench:
-    """Plays the eraser, the table and those who ask. `most`: clocks of a step, at most; all at random."""
+    """Plays the eraser, the table and those who ask. `most`: cycles of a step, at most; all at random."""
 
     def __init__(self, dut, busy: float = 1, most: int = 1):
         self.dut = dut
@@ -101,7 +101,7 @@ class Bench:
         self.die = Die()
         self.twin = Twin(self.die)
         self.done: list[Step | Change] = []
-        self.begun: list[int] = []  # clocks in which steps were first seen
+        self.begun: list[int] = []  # cycles in which steps were first seen
         self.ended: list[int] = []
         self.replaced = 0
         self.erase, self.restored = StreamSource(dut, "erase", busy), StreamSource(dut, "restored", busy)
@@ -193,7 +193,7 @@ async def sweeps_after_a_reset(dut):
 
 
 @cocotb.test()
-async def clocks_between_the_steps(dut):
+async def cycles_between_the_steps(dut):
     """The last plane's block fails, and so do all spares of it but the last."""
     bench = Bench(dut)
     plane = G.planes - 1

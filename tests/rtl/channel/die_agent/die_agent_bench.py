@@ -11,10 +11,10 @@ from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import unpack
 from flashtrain.spec.nand import BusOp
 from tests.rtl.channel.die_agent.agent_helpers import (
-    CLOCKS,
     CONFIG,
+    CYCLES,
     GEOMETRY,
-    PAGE_CLOCKS,
+    PAGE_CYCLES,
     Bench,
     a_read,
     a_set,
@@ -35,7 +35,7 @@ async def resets_first(dut):
     await bench.start()
     bench.send_set(**a_set(0))
     await until(dut, dut.ready)
-    assert CLOCKS("trst") <= clock_now() - bench.reset_at <= CLOCKS("trst") + 2 * CLOCKS("twb") + 200
+    assert CYCLES("trst") <= clock_now() - bench.reset_at <= CYCLES("trst") + 2 * CYCLES("twb") + 200
     assert plain(bench.die.history) == [BusOp.RESET]
     await bench.finish()
 
@@ -60,7 +60,7 @@ async def judges_each_set_by_its_own_status(dut):
     die = DieModel(CONFIG, "die", fails=lambda kind, pages: random.random() < 0.5)
     bench = Bench(dut, die)
     await bench.start()
-    gaps = [0, CLOCKS("tprog") // 2, CLOCKS("tprog"), 3 * CLOCKS("tprog")]
+    gaps = [0, CYCLES("tprog") // 2, CYCLES("tprog"), 3 * CYCLES("tprog")]
     for row in range(24):
         bench.send_set(**a_set(row))
         await wait(dut, random.choice(gaps))
@@ -105,7 +105,7 @@ async def does_not_cache_what_comes_alone(dut):
     await bench.start()
     for row in (3, 4):
         bench.send_read(**a_read(row, 1))
-        await wait(dut, 3 * CLOCKS("tr") + 4 * PAGE_CLOCKS)
+        await wait(dut, 3 * CYCLES("tr") + 4 * PAGE_CYCLES)
     await bench.finish()
     alone = [BusOp.READ_LAST, BusOp.SELECT, BusOp.DATA_OUT]
     assert plain(bench.die.history) == [BusOp.RESET, *alone, *alone]
@@ -187,11 +187,11 @@ async def reads_beside_programs(dut):
     assert len(besides) >= 8 and ops.count(BusOp.BESIDE_NEXT) + ops.count(BusOp.BESIDE_RENEW) >= 6
     last = max(work.end for work in besides)
     programs = [work for work in bench.works("program") if work.end < last]
-    suspension = sum(map(CLOCKS, ("tsusp", "tr", "tres")))
+    suspension = sum(map(CYCLES, ("tsusp", "tr", "tres")))
     for before, after in pairwise(programs):
         inside = sum(before.begin < beside.begin < before.end for beside in besides)
-        assert before.end - before.begin == CLOCKS("tprog") + inside * suspension
-        assert after.begin - before.end <= GEOMETRY.planes * (PAGE_CLOCKS + 2 * CLOCKS("tccs"))
+        assert before.end - before.begin == CYCLES("tprog") + inside * suspension
+        assert after.begin - before.end <= GEOMETRY.planes * (PAGE_CYCLES + 2 * CYCLES("tccs"))
 
 
 @cocotb.test()
@@ -205,21 +205,21 @@ async def a_read_beside_programs_is_short(dut):
         await wait(dut, 10)
     waited = []
     for number in range(20):
-        await wait(dut, random.randrange(CLOCKS("tprog")))
+        await wait(dut, random.randrange(CYCLES("tprog")))
         came = clock_now()
         bench.send_read(**a_read(number, number % GEOMETRY.planes, zone=2))
         while bench.read:
             await wait(dut, 2)
         waited.append(clock_now() - came)
-    times = [CLOCKS(name) for name in ("tadv", "tsusp", "tr", "tccs", "twb", "twb")]
-    programming = 3 * (PAGE_CLOCKS + 8 * CLOCKS("twc"))  # before the name, the status, and the selection
-    asking = 4 * 8 * CLOCKS("twc") + 300 + 20
+    times = [CYCLES(name) for name in ("tadv", "tsusp", "tr", "tccs", "twb", "twb")]
+    programming = 3 * (PAGE_CYCLES + 8 * CYCLES("twc"))  # before the name, the status, and the selection
+    asking = 4 * 8 * CYCLES("twc") + 300 + 20
     dut._log.info(f"reads beside programs: {sorted(waited)}")
-    assert max(waited) <= sum(times) + programming + asking + PAGE_CLOCKS
+    assert max(waited) <= sum(times) + programming + asking + PAGE_CYCLES
     await bench.finish()
     # A program waits at most for the end of the read, and only if it comes just then.
     rests = [after.begin - before.end for before, after in pairwise(bench.works("program"))]
-    assert max(rests) <= programming + asking + sum(times) + PAGE_CLOCKS
+    assert max(rests) <= programming + asking + sum(times) + PAGE_CYCLES
     assert sum(rest > 0 for rest in rests) <= len(waited)
 
 
@@ -252,7 +252,7 @@ async def programs_interrupt_a_stream_of_reads(dut):
 
 
 @cocotb.test()
-@cocotb.parametrize((("delay", "pause"), [(0, 0), (PAGE_CLOCKS, 10), (3 * PAGE_CLOCKS, 300)]))
+@cocotb.parametrize((("delay", "pause"), [(0, 0), (PAGE_CYCLES, 10), (3 * PAGE_CYCLES, 300)]))
 async def random_work(dut, delay, pause):
     """Everything at once, on a slow bus and a die that is early, late and bad."""
     die = DieModel(CONFIG, "die", late=random_lateness, fails=lambda kind, pages: random.random() < 0.3)
@@ -285,7 +285,7 @@ HANGS = 10**9
 async def gives_a_die_up(dut, kind):
     """An operation that never ends: the die is lost after so many looks, and all work ends as failed."""
     sets, zones, pages = 5, 2, 4
-    die = DieModel(CONFIG, "die", late=lambda works, clocks: HANGS if works == kind else clocks)
+    die = DieModel(CONFIG, "die", late=lambda works, cycles: HANGS if works == kind else cycles)
     bench = Bench(dut, die)
     await bench.start()
     if kind != "sense":
@@ -326,7 +326,7 @@ async def a_die_that_is_late_is_not_given_up(dut):
     """As long as it is ready at last: patience begins anew with each operation."""
     looks = CONFIG.late_polls // 2
     late = looks * CONFIG.timing.clock_mhz  # a look every microsecond
-    bench = Bench(dut, DieModel(CONFIG, "die", late=lambda kind, clocks: clocks + late))
+    bench = Bench(dut, DieModel(CONFIG, "die", late=lambda kind, cycles: cycles + late))
     await bench.start()
     for row in range(4):
         bench.send_set(**a_set(row))
@@ -337,11 +337,11 @@ async def a_die_that_is_late_is_not_given_up(dut):
 @cocotb.test()
 async def a_die_that_is_not_ready_after_its_reset(dut):
     bench = Bench(dut, DieModel(CONFIG, "die"))
-    bench.die.clocks["trst"] = HANGS
+    bench.die.cycles["trst"] = HANGS
     await bench.start()
     bench.send_set(**a_set(0))
     await until(dut, dut.lost)
     assert dut.ready.value == 0
     await until(dut, dut.ready)
-    await wait(dut, 4 * CLOCKS("tprog"))
+    await wait(dut, 4 * CYCLES("tprog"))
     assert [unpack(SetResult(CONFIG), item)["failed"] for item in bench.results.items] == [1]

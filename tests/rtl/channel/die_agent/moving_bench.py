@@ -11,8 +11,8 @@ from flashtrain.sim.bench.streams import pack, unpack
 from flashtrain.spec.nand import BusOp
 from tests.rtl.channel.die_agent.agent_helpers import (
     ADDRESS,
-    CLOCKS,
     CONFIG,
+    CYCLES,
     GEOMETRY,
     MEANT,
     PROGRAMS,
@@ -27,8 +27,8 @@ from tests.rtl.channel.timeout_streams import PatientSink, clock_now, until, wai
 
 MEANT |= dict.fromkeys((BusOp.COPYBACK_READ, BusOp.COPYBACK_PROGRAM), ADDRESS)
 PLANES = range(GEOMETRY.planes)
-SLACK = 40 * CLOCKS("twc") + CLOCKS("twhr")
-"""Clocks from the end of an operation of the array to the next: a look at the status, and what begins it."""
+SLACK = 40 * CYCLES("twc") + CYCLES("twhr")
+"""Cycles from the end of an operation of the array to the next: a look at the status, and what begins it."""
 
 
 class MovingBench(Bench):
@@ -85,16 +85,16 @@ class MovingBench(Bench):
         assert not failed or any(self.spares_left(p) == 0 for p in PLANES)
         return not failed
 
-    async def settle(self, clocks: int = 2_000_000) -> None:
-        limit = clock_now() + clocks
+    async def settle(self, cycles: int = 2_000_000) -> None:
+        limit = clock_now() + cycles
         while self.read or len(self.results.items) < len(self.sent) or len(self.erased.items) < self.erases:
-            assert clock_now() < limit, f"not done after {clocks} clocks: {self.die.history[-8:]}"
+            assert clock_now() < limit, f"not done after {cycles} cycles: {self.die.history[-8:]}"
             await wait(self.dut, 50)
 
-    async def finish(self, clocks: int = 2_000_000) -> None:
+    async def finish(self, cycles: int = 2_000_000) -> None:
         """All sets that have passed are where the table says, the others had no spares."""
-        await self.settle(clocks)
-        await wait(self.dut, CLOCKS("twb") + CONFIG.bus_page_bytes + 2 * self.delay + 300)
+        await self.settle(cycles)
+        await wait(self.dut, CYCLES("twb") + CONFIG.bus_page_bytes + 2 * self.delay + 300)
         assert self.dut.idle.value == 1
         results = [unpack(SetResult(CONFIG), item) for item in self.results.items]
         assert [result["slot"] for result in results] == [fields["slot"] for fields in self.sent]
@@ -224,8 +224,8 @@ async def the_last_set_fails(dut):
     ends = [failed_at, *(work.end for work in works)]
     waits = [work.begin - end for work, end in zip(works, ends, strict=False)]
     page, looks = CONFIG.bus_page_bytes // 2, GEOMETRY.planes * SLACK
-    assert waits[0] <= 2 * SLACK + looks and all(clocks <= SLACK for clocks in waits[1:-1]), waits
-    assert waits[-1] <= SLACK + CLOCKS("tadl") + page, waits
+    assert waits[0] <= 2 * SLACK + looks and all(cycles <= SLACK for cycles in waits[1:-1]), waits
+    assert waits[-1] <= SLACK + CYCLES("tadl") + page, waits
 
 
 @cocotb.test()
@@ -345,7 +345,7 @@ async def a_read_beside_goes_on_in_the_spare(dut):
     second = await bench.append(0)
     await bench.settle()
     await bench.append(1)
-    await wait(dut, CLOCKS("twb") + 100)
+    await wait(dut, CYCLES("twb") + 100)
     bench.read_pages(second)
     await bench.finish()
     assert bench.table[0, 0] == SPARE and bench.checked == 2 * GEOMETRY.planes
@@ -389,7 +389,7 @@ async def a_die_that_is_lost_during_a_move(dut, kind):
     die = MovingDie(
         CONFIG,
         "die",
-        late=lambda work, clocks: 10**9 if work == kind else clocks,
+        late=lambda work, cycles: 10**9 if work == kind else cycles,
         breaks=breaks_at(("program", 0, 2, 0)),
     )
     bench = MovingBench(dut, die)

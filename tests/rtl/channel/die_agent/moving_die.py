@@ -27,7 +27,7 @@ class MovingDie(DieModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.array_clocks["copy"] = self.config.timing.clocks("tprog")
+        self.array_cycles["copy"] = self.config.timing.cycles("tprog")
         g = self.config.geometry
         self.contents |= {(block, plane): [] for block in range(g.zones) for plane in range(g.planes)}
 

@@ -12,10 +12,10 @@ import cocotb
 from flashtrain.rtl.channel.die_agent.ready_poller import compute_cycles
 from flashtrain.spec.nand import BusOp
 from tests.rtl.channel.die_agent.agent_helpers import (
-    CLOCKS,
     CONFIG,
+    CYCLES,
     GEOMETRY,
-    PAGE_CLOCKS,
+    PAGE_CYCLES,
     Bench,
     a_read,
     a_set,
@@ -49,9 +49,9 @@ async def each_is_a_read_of_its_own(dut):
         bench.send_retry(level, **a_place())
         await bench.finish()
         spent = clock_now() - before
-        die = sum(map(CLOCKS, ("tfeat", "tfeat", "tr", "tccs", "twb", "twb", "twb")))
-        bus = PAGE_CLOCKS + 7 * 8 * CLOCKS("twc") + 200  # and a tWB between operations of a kind
-        assert die + PAGE_CLOCKS <= spent <= die + bus + PAGE_CLOCKS + CLOCKS("twb") + 600
+        die = sum(map(CYCLES, ("tfeat", "tfeat", "tr", "tccs", "twb", "twb", "twb")))
+        bus = PAGE_CYCLES + 7 * 8 * CYCLES("twc") + 200  # and a tWB between operations of a kind
+        assert die + PAGE_CYCLES <= spent <= die + bus + PAGE_CYCLES + CYCLES("twb") + 600
     assert plain(bench.die.history) == [BusOp.RESET, *RETRY * len(levels)]
     assert [work.level for work in bench.works("sense")] == levels
     assert bench.die.level == 0
@@ -83,7 +83,7 @@ async def they_take_turns_with_programs(dut):
     await until(dut, dut.ready)
     for row in range(12):
         bench.send_set(**a_set(row, zone=2))
-    await wait(dut, CLOCKS("tprog"))
+    await wait(dut, CYCLES("tprog"))
     begun = len(bench.works("program"))
     bench.send_retry(1, **a_read(0, 0, zone=5))
     while bench.retried:
@@ -93,7 +93,7 @@ async def they_take_turns_with_programs(dut):
 
 
 @cocotb.test()
-@cocotb.parametrize((("delay", "pause"), [(0, 0), (PAGE_CLOCKS, 10), (3 * PAGE_CLOCKS, 300)]))
+@cocotb.parametrize((("delay", "pause"), [(0, 0), (PAGE_CYCLES, 10), (3 * PAGE_CYCLES, 300)]))
 async def random_work(dut, delay, pause):
     """Everything at once, updates too, on a slow bus and a die that is early, late and bad."""
     fails = lambda kind, pages: random.random() < 0.3  # noqa: E731
@@ -131,7 +131,7 @@ async def random_work(dut, delay, pause):
 async def a_die_that_hangs_is_given_up(dut):
     """In the sense of a retry: the rest of it, and what waits, ends without the die."""
     late = {"sense": HANGS}
-    bench = Bench(dut, DieModel(CONFIG, "die", late=lambda kind, clocks: late.get(kind, clocks)))
+    bench = Bench(dut, DieModel(CONFIG, "die", late=lambda kind, cycles: late.get(kind, cycles)))
     await bench.start()
     await until(dut, dut.ready)
     places = [a_place() for _ in range(3)]

@@ -9,10 +9,10 @@ from flashtrain.rtl.channel.die_agent.ready_poller import compute_cycles
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.spec.nand import BusOp
 from tests.rtl.channel.die_agent.agent_helpers import (
-    CLOCKS,
     CONFIG,
+    CYCLES,
     GEOMETRY,
-    PAGE_CLOCKS,
+    PAGE_CYCLES,
     Bench,
     a_read,
     a_set,
@@ -92,7 +92,7 @@ async def waits_for_a_tile_while_the_array_works(dut):
         bench.send_update(**an_update(row, last=0))
     while len(bench.works("update")) < 1:
         await wait(dut, 10)
-    await wait(dut, UNIT[0] + CLOCKS("tr") + 800)
+    await wait(dut, UNIT[0] + CYCLES("tr") + 800)
     bench.send_update(**an_update(2, last=0))
     await bench.finish()
     assert len(sent(bench.die, BusOp.UPDATE_END)) == 1
@@ -109,7 +109,7 @@ async def tells_each_tile_its_own_status(dut):
     """Failures in every position of sequences long and short."""
     bench = Bench(dut, a_die(fails=lambda kind, pages: random.random() < 0.5))
     await bench.start()
-    gaps = [0, 0, CLOCKS("tprog") // 2, CLOCKS("tprog"), 3 * CLOCKS("tprog")]
+    gaps = [0, 0, CYCLES("tprog") // 2, CYCLES("tprog"), 3 * CYCLES("tprog")]
     for row in range(24):
         bench.send_update(**an_update(row, last=0, copies=random.randint(0, 1)))
         await wait(dut, random.choice(gaps))
@@ -120,8 +120,8 @@ async def tells_each_tile_its_own_status(dut):
 @cocotb.test()
 async def waits_for_a_slow_unit(dut):
     """Where the unit takes longer than a program the die is not asked all the time."""
-    slow = 2 * CLOCKS("tprog")
-    bench = Bench(dut, a_die(pages=2, late=lambda kind, clocks: slow if kind == "unit" else clocks))
+    slow = 2 * CYCLES("tprog")
+    bench = Bench(dut, a_die(pages=2, late=lambda kind, cycles: slow if kind == "unit" else cycles))
     await bench.start()
     for row in range(8):
         bench.send_update(**an_update(row, last=1, copies=1))
@@ -129,7 +129,7 @@ async def waits_for_a_slow_unit(dut):
     senses = bench.works("sense")
     period = (senses[-1].begin - senses[0].begin) / 7
     # Poll, copies and commands come on top.
-    assert period < CLOCKS("tr") + slow + PAGE_CLOCKS + 2_500
+    assert period < CYCLES("tr") + slow + PAGE_CYCLES + 2_500
     interval = 300
     assert bench.die.polls < 8 * ((slow - UNIT[1]) / interval + 3) + 6
 
@@ -169,7 +169,7 @@ async def reads_interrupt_a_stream_of_updates(dut):
 
 
 @cocotb.test()
-@cocotb.parametrize((("delay", "pause"), [(0, 0), (PAGE_CLOCKS, 10), (3 * PAGE_CLOCKS, 300)]))
+@cocotb.parametrize((("delay", "pause"), [(0, 0), (PAGE_CYCLES, 10), (3 * PAGE_CYCLES, 300)]))
 async def random_updates(dut, delay, pause):
     """Among everything else, on a slow bus and a die that is early, late and bad."""
     die = a_die(late=random_lateness, fails=lambda kind, pages: random.random() < 0.3)

@@ -23,7 +23,7 @@ from flashtrain.rtl.layouts import (
     ReadEffort,
     ReadHead,
 )
-from flashtrain.rtl.lib.gearbox import READ_CLOCKS
+from flashtrain.rtl.lib.gearbox import READ_CYCLES
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.spec.ecc import RAW_BIT_ERROR_RATE
@@ -35,7 +35,7 @@ GEOMETRY = CONFIG.geometry
 CODE = CONFIG.code
 WORD_BITS = 8 * CONFIG.data_bytes
 BEATS = CONFIG.bus_page_bytes // 2
-BETWEEN = 6  # clocks from the last beat of a page to the first of the next, with the bus of this bench
+BETWEEN = 6  # cycles from the last beat of a page to the first of the next, with the bus of this bench
 
 
 class Bench:
@@ -59,7 +59,7 @@ class Bench:
         self.data = StreamSink(dut, "read_data", ready)
         self.to_fill: list[int] = []
         self.to_copy: list[int] = []
-        self.filled: list[int] = []  # clocks of the last beat of each page
+        self.filled: list[int] = []  # cycles of the last beat of each page
         self.clock = 0
         for name in ("fill_valid", "fill_data", "copy_valid", "copy_data", "raw"):
             getattr(dut, name).value = 0
@@ -169,9 +169,9 @@ class Bench:
             self.filled.append(self.clock)
 
     async def _copier(self):
-        """Sends the words of each page whose copy was accepted, `READ_CLOCKS` after there was room."""
+        """Sends the words of each page whose copy was accepted, `READ_CYCLES` after there was room."""
         dut, begun = self.dut, 0
-        room = deque([0] * (READ_CLOCKS - 1))
+        room = deque([0] * (READ_CYCLES - 1))
         while True:
             await RisingEdge(dut.clk)
             if len(self.copies.items) == begun:
@@ -191,7 +191,7 @@ class Bench:
                 dut.copy_data.value = word
             await RisingEdge(dut.clk)
             dut.copy_valid.value = 0
-            room = deque([0] * (READ_CLOCKS - 1))
+            room = deque([0] * (READ_CYCLES - 1))
 
     async def check(self, count: int) -> list[int]:
         """Wait for `count` pages, check their contents, and return their numbers in the order of coming.
@@ -351,8 +351,8 @@ async def clean_pages_follow_each_other(dut):
     periods = {late - early for early, late in zip(bench.filled, bench.filled[1:], strict=False)}
     assert periods == {BEATS + BETWEEN}
     for page in range(count):
-        clocks = bench.data.clocks[page * CONFIG.page_beats : (page + 1) * CONFIG.page_beats]
-        assert clocks[-1] - clocks[0] == CONFIG.page_beats - 1
+        cycles = bench.data.cycles[page * CONFIG.page_beats : (page + 1) * CONFIG.page_beats]
+        assert cycles[-1] - cycles[0] == CONFIG.page_beats - 1
 
 
 @cocotb.test(skip=CODE is None or pages_corrected_at_once(CONFIG, CODE) * CODE.words < WORDS_WAITING)
@@ -371,7 +371,7 @@ async def keeps_up_with_the_errors_it_is_made_for(dut):
     await bench.check(count)
     dirty = sum(verdict.corrected > 0 for page in bench.decoded.values() for verdict in page.verdicts)
     spent, least = bench.filled[-1] - bench.filled[0], (count - 1) * (BEATS + BETWEEN)
-    dut._log.info(f"{dirty} words with errors: {spent} clocks for {count - 1} pages, {least} without")
+    dut._log.info(f"{dirty} words with errors: {spent} cycles for {count - 1} pages, {least} without")
     assert spent <= 1.01 * least
 
 
@@ -400,9 +400,9 @@ async def words_come_without_gaps(dut):
         await RisingEdge(dut.clk)
     bench.data.busy = 1
     await bench.check(CONFIG.read_pages)
-    clocks = bench.data.clocks
-    span = clocks[-1] - clocks[0] + 1
-    assert span == len(clocks), f"{len(clocks)} words took {span} clocks"
+    cycles = bench.data.cycles
+    span = cycles[-1] - cycles[0] + 1
+    assert span == len(cycles), f"{len(cycles)} words took {span} cycles"
 
 
 @cocotb.test()
@@ -411,7 +411,7 @@ async def a_page_comes_in_time(dut):
     await start(dut)
     bench.read(1)
     await bench.check(1)
-    head, word = bench.heads.clocks[0], bench.data.clocks[0]
+    head, word = bench.heads.cycles[0], bench.data.cycles[0]
     late = head - bench.filled[0]
-    assert late == (9 if CODE else 6), f"the head came {late} clocks after the last beat"
-    assert word - head == 4, f"the first word came {word - head} clocks after the head"
+    assert late == (9 if CODE else 6), f"the head came {late} cycles after the last beat"
+    assert word - head == 4, f"the first word came {word - head} cycles after the head"

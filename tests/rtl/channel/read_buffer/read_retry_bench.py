@@ -46,7 +46,7 @@ class Bench:
         self.dut.settled.value = 0
 
 
-async def clocks(dut, count: int) -> None:
+async def cycles(dut, count: int) -> None:
     for _ in range(count):
         await RisingEdge(dut.clk)
 
@@ -59,12 +59,12 @@ async def as_many_pass_as_there_are_places(dut):
     for die in DIES:
         for number in range(2 * MOST):
             bench.read(die, number)
-    await clocks(dut, 3 * MOST)
+    await cycles(dut, 3 * MOST)
     first = bench.passed()
     assert LEAST <= first <= MOST
     for _ in range(first - LEAST + 1):
         await bench.settle()
-    await clocks(dut, 10)
+    await cycles(dut, 10)
     assert first < bench.passed() <= MOST + first - LEAST + 1
 
 
@@ -74,7 +74,7 @@ async def statistics_need_no_place(dut):
     await start(dut)
     for number in range(2 * MOST):
         bench.read(0, number, statistics=1)
-    await clocks(dut, 8 * MOST)
+    await cycles(dut, 8 * MOST)
     assert len(bench.places[0].items) == 2 * MOST
 
 
@@ -88,20 +88,20 @@ async def every_page_may_fail(dut):
     for die in DIES:
         for number in range(2 * MOST):
             bench.read(die, number)
-    await clocks(dut, 3 * MOST)
+    await cycles(dut, 3 * MOST)
     sent: list[list[int]] = [[] for _ in DIES]
     for number in range(bench.passed()):
         die = random.choice(DIES)
         item = pack(PageRetry(CONFIG), source=pack(PageSource(CONFIG), die=die, level=1), buffer_block=number)
         sent[die].append(item)
         bench.failed.send(item)
-        await clocks(dut, 1)
+        await cycles(dut, 1)
         assert dut.failed__ready.value == 1
-    await clocks(dut, 5)
+    await cycles(dut, 5)
     assert dut.busy.value == 1
     for sink in bench.retries:
         sink.busy = 0.5
-    await clocks(dut, 8 * MOST)
+    await cycles(dut, 8 * MOST)
     assert [sink.items for sink in bench.retries] == sent
     assert dut.busy.value == 0
 
@@ -133,10 +133,10 @@ async def random_reads_and_retries(dut):
             if random.random() < 0.4:
                 source = pack(PageSource(CONFIG), die=die, level=random.randint(1, CONFIG.read_levels))
                 bench.failed.send(pack(PageRetry(CONFIG), source=source))
-                await clocks(dut, 3)
+                await cycles(dut, 3)
             else:
                 await bench.settle()
                 settled += 1
-        await clocks(dut, 1)
+        await cycles(dut, 1)
     assert [sink.items for sink in bench.places] == bench.sent
     assert settled == bench.passed() and sum(again) > 0

@@ -1,4 +1,4 @@
-"""A model of `PageSets` between two of its steps: rules without clocks."""
+"""A model of `PageSets` between two of its steps: rules without cycles."""
 
 from dataclasses import dataclass, field
 from enum import Enum, auto

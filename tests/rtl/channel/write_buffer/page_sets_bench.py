@@ -14,7 +14,7 @@ from tests.rtl.channel.write_buffer.page_set_model import ModelSet, Page, PageSe
 
 CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
-REST = 6 * (CONFIG.write_sets + 7)  # clocks in which everything that can happen has happened
+REST = 6 * (CONFIG.write_sets + 7)  # cycles in which everything that can happen has happened
 ZONES, STREAMS = 3, 2
 
 
@@ -36,10 +36,10 @@ class Bench:
         pulses = ("arrived", "arrived_slot", "arrived_plane", "unpin", "ended", "ended_slot")
         await start(self.dut, **inputs, **dict.fromkeys(pulses, 0))
 
-    async def rest(self, clocks: int = REST) -> dict[str, int]:
+    async def rest(self, cycles: int = REST) -> dict[str, int]:
         """Let time pass, end what is accepted, and tell in which clock that was."""
         dut, accepted = self.dut, {}
-        for clock in range(clocks):
+        for clock in range(cycles):
             await RisingEdge(dut.clk)
             for name in ("pages", "lookup", "flush", "discard"):
                 valid, ready = getattr(dut, f"{name}__valid"), getattr(dut, f"{name}__ready")
@@ -221,13 +221,13 @@ async def accepts_in_time(dut):
     for page, limit in zip(pages, (CONFIG.write_sets + 6, 5), strict=True):
         await bench.offer_page(page)
         clock = (await bench.compare())["pages"]
-        assert clock == limit, f"page accepted after {clock} clocks"
+        assert clock == limit, f"page accepted after {clock} cycles"
         await bench.arrive()
         await bench.compare()
     for plane, row in ((0, pages[0].row), (0, Row(1, 0, 0))):
         await bench.ask(row, plane)
         clock = (await bench.compare())["lookup"]
-        assert clock <= CONFIG.write_sets + 3, f"lookup answered after {clock} clocks"
+        assert clock <= CONFIG.write_sets + 3, f"lookup answered after {clock} cycles"
 
 
 @cocotb.test()

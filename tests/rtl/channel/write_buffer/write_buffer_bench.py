@@ -19,7 +19,7 @@ from flashtrain.rtl.layouts import (
     WritePage,
     ZoneIdentity,
 )
-from flashtrain.rtl.lib.gearbox import READ_CLOCKS
+from flashtrain.rtl.lib.gearbox import READ_CYCLES
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.spec.identity import identity_record
@@ -279,13 +279,13 @@ class Reader:
         self.lookup = StreamSource(dut, "lookup")
         self.copy = StreamSource(dut, "copy")
         self.words: list[int] = []
-        self.clocks: list[int] = []
+        self.cycles: list[int] = []
         self.hits = self.misses = 0
         dut.copy_room.value = 0
         cocotb.start_soon(self._watch(room))
 
     async def _watch(self, chance: float):
-        clock, room = 0, deque([0] * READ_CLOCKS)
+        clock, room = 0, deque([0] * READ_CYCLES)
         while True:
             room.append(int(random.random() < chance))
             self.dut.copy_room.value = room[-1]
@@ -294,7 +294,7 @@ class Reader:
             if self.dut.copy_valid.value == 1:
                 assert room[0], "a word without room"
                 self.words.append(int(self.dut.copy_data.value))
-                self.clocks.append(clock)
+                self.cycles.append(clock)
             room.popleft()
 
     async def read(self, place: tuple) -> bool:
@@ -341,8 +341,8 @@ class Bench:
             await RisingEdge(self.dut.clk)
             self.flushed += self.dut.flushed.value == 1
 
-    async def until(self, condition, clocks: int = 50_000):
-        for _ in range(clocks):
+    async def until(self, condition, cycles: int = 50_000):
+        for _ in range(cycles):
             if condition():
                 return
             await RisingEdge(self.dut.clk)
@@ -467,21 +467,21 @@ async def beats_come_without_bubbles(dut):
         bench.writer.write(0)
     await bench.until(lambda: bench.writer.idle)
     await bench.until(lambda: len(bench.bus.beats.items) > 4)
-    first = len(bench.reader.clocks)
+    first = len(bench.reader.cycles)
     assert await bench.reader.read(reads[0].place)
-    beside_the_bus = bench.reader.clocks[first + CONFIG.page_beats - 1] - bench.reader.clocks[first] + 1
+    beside_the_bus = bench.reader.cycles[first + CONFIG.page_beats - 1] - bench.reader.cycles[first] + 1
     await bench.until(lambda: len(bench.bus.programmed) == GEOMETRY.planes)
-    clocks = bench.bus.beats.clocks
+    cycles = bench.bus.beats.cycles
     for page in range(GEOMETRY.planes):
-        span = clocks[(page + 1) * BEATS - 1] - clocks[page * BEATS] + 1
-        assert span == BEATS, f"{BEATS} beats took {span} clocks"
+        span = cycles[(page + 1) * BEATS - 1] - cycles[page * BEATS] + 1
+        assert span == BEATS, f"{BEATS} beats took {span} cycles"
     chunk = min(64, WORD_BITS) // 16
     assert beside_the_bus <= CONFIG.page_beats * chunk / (chunk - 1) + 3
-    first = len(bench.reader.clocks)
+    first = len(bench.reader.cycles)
     assert await bench.reader.read(reads[0].place)
-    alone = bench.reader.clocks[first + CONFIG.page_beats - 1] - bench.reader.clocks[first] + 1
+    alone = bench.reader.cycles[first + CONFIG.page_beats - 1] - bench.reader.cycles[first] + 1
     assert alone == CONFIG.page_beats
-    dut._log.info(f"a copy of {CONFIG.page_beats} words: {alone} clocks, {beside_the_bus} beside the bus")
+    dut._log.info(f"a copy of {CONFIG.page_beats} words: {alone} cycles, {beside_the_bus} beside the bus")
 
 
 @cocotb.test()
@@ -496,4 +496,4 @@ async def first_beat_comes_in_time(dut):
             asked = clock
         if dut.beats__valid.value == 1:
             break
-    assert clock - asked == 5, f"first beat after {clock - asked} clocks"
+    assert clock - asked == 5, f"first beat after {clock - asked} cycles"

@@ -184,7 +184,7 @@ def test_unknown_operands_between_parameters(seed):
     if not Simulator.ICARUS.available:
         pytest.skip("icarus is not installed: 'apt-get install iverilog' brings it")
     unit = UpdateUnit()
-    latency = {code.name: clocks for code, clocks in unit.latency.items()}
+    latency = {code.name: cycles for code, cycles in unit.latency.items()}
     bench = Path(__file__).with_name("update_bench.py")
     run_bench(
         unit, "update_unit", bench, simulator=Simulator.ICARUS, seed=seed, parameters={"latency": latency}

@@ -33,8 +33,8 @@ struct Sequence {
     uint32_t count, leave_after;  // leave: go away with parameters on their way; 0: do not
     const uint32_t *w, *m, *v, *gradient;
     uint32_t *new_w, *new_m, *new_v, *copy;
-    uint32_t shortest, longest;  // latencies seen, in enabled clocks
-    uint32_t clocks;             // enabled ones, from the first operands to the last results
+    uint32_t shortest, longest;  // latencies seen, in enabled cycles
+    uint32_t cycles;             // enabled ones, from the first operands to the last results
     uint32_t spurious;           // results that nobody asked for
     uint32_t nans, infinities, largest;
     uint32_t squares[8];
@@ -102,7 +102,7 @@ extern "C" void run(Bench* bench, Sequence* s) {
                 const uint32_t latency = now - entered[out++];
                 if (latency < s->shortest) s->shortest = latency;
                 if (latency > s->longest) s->longest = latency;
-                s->clocks = now - entered[0];
+                s->cycles = now - entered[0];
             }
         }
         if (top.enable && top.ready && offered) {

@@ -24,7 +24,7 @@ class _Sequence(ctypes.Structure):
         ("constants", ctypes.c_uint32 * 8),
         *((name, ctypes.c_uint32) for name in ("stall_percent", "gap_percent", "count", "leave_after")),
         *((name, ctypes.c_void_p) for name in (*_ARRAYS_IN, *_ARRAYS_OUT)),
-        *((name, ctypes.c_uint32) for name in ("shortest", "longest", "clocks", "spurious")),
+        *((name, ctypes.c_uint32) for name in ("shortest", "longest", "cycles", "spurious")),
         *((name, ctypes.c_uint32) for name in ("nans", "infinities", "largest")),
         ("squares", ctypes.c_uint32 * PARTIAL_SUMS),
     ]
@@ -50,7 +50,7 @@ class Results:
 
 @dataclass(frozen=True)
 class Times:
-    """In enabled clocks."""
+    """In enabled cycles."""
 
     shortest: int
     longest: int
@@ -75,7 +75,7 @@ class VerilatedUnit:
         self, settings: Settings, operands: Mapping[str, np.ndarray], stall=0, gap=0, clear=True,
         restart=False,
     ) -> tuple[Results, Times]:  # fmt: skip
-        """Bits in, bits out; `stall` and `gap` in percent of clocks, and of chances to enter."""
+        """Bits in, bits out; `stall` and `gap` in percent of cycles, and of chances to enter."""
         count = len(operands["w"])
         sequence, arrays = self._run(
             settings, operands, clear, restart=restart, stall_percent=stall, gap_percent=gap
@@ -91,7 +91,7 @@ class VerilatedUnit:
                 "largest": sequence.largest,
                 "squares": tuple(sequence.squares),
             },
-        ), Times(sequence.shortest, sequence.longest, sequence.clocks)
+        ), Times(sequence.shortest, sequence.longest, sequence.cycles)
 
     def leave(self, settings: Settings, operands: Mapping[str, np.ndarray], after: int) -> None:
         """Go away when `after` parameters have entered, with some of them on their way."""

@@ -113,13 +113,13 @@ class Turnaround(wiring.Component):
         self.sent_cycles = sent_cycles
         self.grant_cycles = grant_cycles
         # One sender is stored: its turnaround must end before another die can have sent a status.
-        require(timing.clocks("trhw") <= timing.clocks("twc") + timing.clocks("twhr"), "timing.trhw",
+        require(timing.cycles("trhw") <= timing.cycles("twc") + timing.cycles("twhr"), "timing.trhw",
                 timing.trhw, "at most twc and twhr together")  # fmt: skip
         super().__init__({"sent": In(1), "die": In(bits_for(dies)), "blocked": Out(dies)})
 
     def elaborate(self, platform):
         m = Module()
-        trhw, tchz = self.timing.clocks("trhw"), self.timing.clocks("tchz")
+        trhw, tchz = self.timing.cycles("trhw"), self.timing.cycles("tchz")
         longest = max(trhw, tchz)
 
         # The cycles since the last beat and the one that loads `left` count as well.

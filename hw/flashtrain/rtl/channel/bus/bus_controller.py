@@ -54,7 +54,7 @@ def _loaded_beats(config: FmsConfig) -> int:
 
 
 def _longest_phase(config: FmsConfig) -> int:
-    times = (config.timing.clocks(name) for name in ("twc", "tadl", "twhr"))
+    times = (config.timing.cycles(name) for name in ("twc", "tadl", "twhr"))
     return max(_beats(config), _loaded_beats(config), *times)
 
 
@@ -130,7 +130,7 @@ class OperationControl(wiring.Component):
         self._choose(m, s)
         with m.FSM():
             self._grant(m, s)
-            self._cycles(m, s)
+            self._drive_cycles(m, s)
             self._data_in(m, s)
             self._read_status(m, s)
             self._data_out(m, s)
@@ -189,14 +189,14 @@ class OperationControl(wiring.Component):
 
     def _start_cycle(self, m: Module, s: _State, step: ValueLike) -> None:
         m.d.sync += s.step.eq(step)
-        self._stay(m, self._clocks("twc"), "CYCLE")
+        self._stay(m, self._cycles("twc"), "CYCLE")
 
     def _finish(self, m: Module, s: _State) -> None:
         m.d.comb += s.operation_done.eq(1)
         m.next = "IDLE"
 
-    def _clocks(self, name: str) -> int:
-        return self.config.timing.clocks(name)
+    def _cycles(self, name: str) -> int:
+        return self.config.timing.cycles(name)
 
     def _grant(self, m: Module, s: _State) -> None:
         with m.State("IDLE"):
@@ -228,7 +228,7 @@ class OperationControl(wiring.Component):
         with m.State("OFFLINE"):
             self._finish(m, s)
 
-    def _cycles(self, m: Module, s: _State) -> None:
+    def _drive_cycles(self, m: Module, s: _State) -> None:
         """Command and address cycles."""
         with m.State("CYCLE"):
             m.d.comb += [
@@ -243,9 +243,9 @@ class OperationControl(wiring.Component):
                 with m.Case(NextPhase.CYCLE):
                     self._start_cycle(m, s, s.next_step)
                 with m.Case(NextPhase.DATA_IN):
-                    self._stay(m, self._clocks("tadl") - 1, "ADDRESS_TO_DATA")
+                    self._stay(m, self._cycles("tadl") - 1, "ADDRESS_TO_DATA")
                 with m.Case(NextPhase.STATUS):
-                    self._stay(m, self._clocks("twhr") - 1, "COMMAND_TO_STATUS")
+                    self._stay(m, self._cycles("twhr") - 1, "COMMAND_TO_STATUS")
                 with m.Case(NextPhase.END):
                     self._finish(m, s)
 

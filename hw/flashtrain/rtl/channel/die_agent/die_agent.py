@@ -48,7 +48,7 @@ class DieReset(wiring.Component):
     """
 
     def __init__(self, config: FmsConfig):
-        self.quiet = max(config.timing.clocks(name) for name in ("twb", "trhw", "tchz"))
+        self.quiet = max(config.timing.cycles(name) for name in ("twb", "trhw", "tchz"))
         super().__init__({**unit_ports(config), "ready": Out(1)})
 
     def elaborate(self, platform):
@@ -227,18 +227,17 @@ class DieAgent(wiring.Component):
         ]
         if self._retrier is not None:
             connect(m, flipped(self.retries), self._retrier.retries)
-        if self._replacer is None:
+        if self._replacer is None or self._mover is None:
             connect(m, flipped(self.erase), self._eraser.erase)
             connect(m, self._eraser.erased, flipped(self.erased))
         else:
             forward(m, self._replacer, self, ("erase", "erased", "restored"))
             connect(m, self._replacer.step, self._eraser.erase)
             connect(m, self._eraser.erased, self._replacer.stepped)
-            self._replace(m)
+            self._replace(m, self._mover, self._replacer)
 
-    def _replace(self, m: Module) -> None:
+    def _replace(self, m: Module, mover: Mover, replacer: BlockReplacer) -> None:
         """Failed page sets, and the spare blocks for them."""
-        mover, replacer = self._mover, self._replacer
         connect(m, self._programmer.failed, mover.failed)
         connect(m, mover.take, replacer.take)
         m.d.comb += [

@@ -42,8 +42,8 @@ _WAITS = {
 
 def _wait_cycles(timing: NandTiming) -> dict[ReadWait, int]:
     """Cycles of each wait, at least 1."""
-    cycles = {wait: max(sum(map(timing.clocks, names)), 1) for wait, names in _WAITS.items()}
-    return cycles | {ReadWait.AGAIN: ns(500).clocks(timing.clock_mhz)}
+    cycles = {wait: max(sum(map(timing.cycles, names)), 1) for wait, names in _WAITS.items()}
+    return cycles | {ReadWait.AGAIN: ns(500).cycles_at(timing.clock_mhz)}
 
 
 class _State:

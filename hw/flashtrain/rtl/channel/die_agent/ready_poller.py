@@ -203,21 +203,21 @@ class ReadyPoller(wiring.Component):
     def __init__(self, config: FmsConfig):
         self.config = config
         self._plans = _plans(config)
-        clocks = config.timing.clocks
-        self._twb = clocks("twb")
-        self._cache_busy = self._twb + clocks("tcbsy")
-        self._suspension = sum(map(clocks, _SUSPENSION))
-        self._array_times = {work: sum(map(clocks, plan.array)) for work, plan in self._plans.items()}
+        cycles = config.timing.cycles
+        self._twb = cycles("twb")
+        self._cache_busy = self._twb + cycles("tcbsy")
+        self._suspension = sum(map(cycles, _SUSPENSION))
+        self._array_times = {work: sum(map(cycles, plan.array)) for work, plan in self._plans.items()}
         self._intervals = {
-            work: plan.interval.clocks(config.timing.clock_mhz) for work, plan in self._plans.items()
+            work: plan.interval.cycles_at(config.timing.clock_mhz) for work, plan in self._plans.items()
         }
-        self._pauses = {pause: sum(map(clocks, names)) for pause, names in _PAUSES.items()}
+        self._pauses = {pause: sum(map(cycles, names)) for pause, names in _PAUSES.items()}
         self._compute = compute_cycles(config)
         longest = max(*self._array_times.values(), self._suspension)
         self._array_timer = Timer(bits_for(self._twb + longest + 1))
         # Pauses, the least busy time of a cache command, poll intervals, and the update unit's work.
         short = (*self._pauses.values(), *self._intervals.values(), self._cache_busy)
-        self._short_timer = Timer(bits_for(max(*short, clocks("tr") + max(self._compute)) + 1))
+        self._short_timer = Timer(bits_for(max(*short, cycles("tr") + max(self._compute)) + 1))
         self._limit = PollLimit(config.late_polls)
         super().__init__({
             "port": In(PollerPort(config)),
@@ -300,7 +300,7 @@ class ReadyPoller(wiring.Component):
 
     def _wait(self, m: Module, array_busy: Signal, work, late: Signal) -> None:
         short = self._short_timer.port
-        tr = self.config.timing.clocks("tr")
+        tr = self.config.timing.cycles("tr")
         with m.State("ARRAY_BUSY"):
             with m.Switch(self.last_page):
                 for page, cycles in enumerate(self._compute):
@@ -320,7 +320,7 @@ class ReadyPoller(wiring.Component):
 
     def _poll(self, m: Module, work, late: Signal, ready: Signal) -> None:
         short = self._short_timer.port
-        tprog = self.config.timing.clocks("tprog")
+        tprog = self.config.timing.cycles("tprog")
         with m.State("POLL"):
             m.d.comb += self.poll.eq(1)
             with m.If(self.poll_accepted):

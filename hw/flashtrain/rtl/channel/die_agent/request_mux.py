@@ -45,7 +45,7 @@ class RequestMux(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.gap = gap = HoldTimer(self.config.timing.clocks("twb"))  # until the source may change
+        m.submodules.gap = gap = HoldTimer(self.config.timing.cycles("twb"))  # until the source may change
         of_reader = Signal()  # the operation under way, or the last one
         # Registered, because their paths are long; a source holds its request.
         unit, reader, lock, urgent = Signal(), Signal(), Signal(), Signal()

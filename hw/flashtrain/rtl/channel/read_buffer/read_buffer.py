@@ -102,7 +102,7 @@ class PageMemory(wiring.Component):
     stay in place: the corrector reads the beats of the bus, and corrects the data in the memory. Corrections
     use both ports in free cycles (`MemoryPatch`).
 
-    Latency: a chunk of the bus is written `CHUNK_CLOCKS` + 2 cycles after its last beat, a word of a copy 2
+    Latency: a chunk of the bus is written `CHUNK_CYCLES` + 2 cycles after its last beat, a word of a copy 2
     cycles after `copy_valid`; a word is read in 1 cycle. Corrections: see `PageCorrector`.
     Throughput: one beat per cycle. Copies: one word in each cycle that bus and corrections leave free. One
     word read per cycle.

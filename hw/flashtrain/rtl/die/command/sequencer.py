@@ -53,7 +53,7 @@ class _State:
         self.program_damaged = Signal(g.planes)  # of the tile that was programmed last
 
         times = ("tdbsy", "tcbsy", "trst", *(("tfeat",) if config.read_levels else ()))
-        longest = max(map(config.timing.clocks, times)) - 1
+        longest = max(map(config.timing.cycles, times)) - 1
         self.timer = Timer(longest.bit_length())
 
 
@@ -181,7 +181,7 @@ class Sequencer(wiring.Component):
     def _busy_for(self, m: Module, s: _State, time: str) -> None:
         """The die stays busy for at least this time, which begins with the next cycle."""
         # The state follows the timer a cycle later.
-        m.d.comb += [s.timer.port.start.eq(1), s.timer.port.cycles.eq(self.config.timing.clocks(time) - 1)]
+        m.d.comb += [s.timer.port.start.eq(1), s.timer.port.cycles.eq(self.config.timing.cycles(time) - 1)]
 
     def _begin(self, m: Module, s: _State) -> None:
         """A command sets up the operation; the array may still be busy with the one before."""

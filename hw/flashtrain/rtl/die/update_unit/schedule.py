@@ -64,8 +64,8 @@ class Timing:
     narrow: int
 
     def __post_init__(self) -> None:
-        for name, clocks in asdict(self).items():
-            require(clocks >= 1, f"timing.{name}", clocks, "1 or more")
+        for name, cycles in asdict(self).items():
+            require(cycles >= 1, f"timing.{name}", cycles, "1 or more")
         # A sum must be back before its next gradient needs it.
         longest = PARTIAL_SUMS * self.interval - 1
         require(self.multiply_add <= longest, f"timing.multiply_add at interval {self.interval}",

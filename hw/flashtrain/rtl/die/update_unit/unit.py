@@ -163,8 +163,8 @@ class UpdateUnit(wiring.Component):
             case Kind.ADD:
                 return Add(self.add_stages)
             case Kind.DIVIDE | Kind.ROOT:
-                clocks = 1 + -(-DIGITS // self.digits_per_cycle)
-                recurrences = min(most_tasks(kind), self.interval) * -(-clocks // self.interval)
+                cycles = 1 + -(-DIGITS // self.digits_per_cycle)
+                recurrences = min(most_tasks(kind), self.interval) * -(-cycles // self.interval)
                 return DivideRoot(self.digits_per_cycle, recurrences, self.divide_stages)
             case Kind.NARROW:
                 return NarrowWeight(self.narrow_stages)

@@ -1,7 +1,7 @@
 // AXI4 memory: the tensor buffer behind one AXI port of the controller.
 //
 // Sampled once per clock, before the rising edge; what it drives holds from that edge on. Answers come in order, one
-// beat per clock at most, `latency` clocks after the burst's address, and within the bandwidth of a budget that both
+// beat per clock at most, `latency` cycles after the burst's address, and within the bandwidth of a budget that both
 // ports share. An address outside the memory is answered with DECERR.
 
 #pragma once
@@ -22,7 +22,7 @@ enum Response : uint8_t { OKAY = 0, DECERR = 3 };
 // Bytes that may move per clock, in 1/65536; 0: as many as the ports can take.
 class Budget {
   public:
-    explicit Budget(uint64_t bytes_per_65536_clocks) : rate_{bytes_per_65536_clocks} {}
+    explicit Budget(uint64_t bytes_per_65536_cycles) : rate_{bytes_per_65536_cycles} {}
 
     void clock() {
         if (rate_ && credit_ < kMost) credit_ += rate_;

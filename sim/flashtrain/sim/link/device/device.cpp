@@ -53,16 +53,16 @@ enum Access : int32_t { DONE = 0, ERROR = 1, TIMEOUT = 2 };
 
 class Device {
   public:
-    Device(uint8_t* memory, uint64_t bytes, uint32_t latency, uint64_t bytes_per_65536_clocks)
-        : memory_{memory, bytes, latency, Budget{bytes_per_65536_clocks}} {
+    Device(uint8_t* memory, uint64_t bytes, uint32_t latency, uint64_t bytes_per_65536_cycles)
+        : memory_{memory, bytes, latency, Budget{bytes_per_65536_cycles}} {
         power_cycle();
     }
 
-    uint64_t clocks() const { return clocks_; }
+    uint64_t cycles() const { return cycles_; }
 
     // The power comes, after it has failed if it was there. What the arrays hold stays.
     void power_cycle() {
-        system_.cut_power(clocks_);
+        system_.cut_power(cycles_);
         system_.reset(true);
         clock();  // from now on the controller asks for nothing
         queue_reader_.forget();
@@ -70,22 +70,22 @@ class Device {
         queue_writer_.forget();
         data_writer_.forget();
         drive_tensor_buffer();
-        for (int i = 1; i < kResetClocks; ++i) clock();
+        for (int i = 1; i < kResetCycles; ++i) clock();
         system_.reset(false);
         clock();
     }
 
     void clock() {
-        system_.settle(clocks_);
+        system_.settle(cycles_);
         if (logging_pins) log_pins();
 
-        queue_reader_.sample(clocks_);
-        queue_writer_.sample(clocks_);
-        data_reader_.sample(clocks_);
-        data_writer_.sample(clocks_);
+        queue_reader_.sample(cycles_);
+        queue_writer_.sample(cycles_);
+        data_reader_.sample(cycles_);
+        data_writer_.sample(cycles_);
         if (tracing) trace_bursts();
-        system_.edge(clocks_);
-        ++clocks_;
+        system_.edge(cycles_);
+        ++cycles_;
         memory_.budget.clock();
         drive_tensor_buffer();
         system_.settle_front_end();
@@ -107,9 +107,9 @@ class Device {
         front_end_.registers__wstrb(CData{15});
         front_end_.registers__wvalid(CData{1});
         front_end_.registers__bready(CData{1});
-        record(clocks_, clocks_, REGISTER_WRITTEN, 0, 0, address);
+        record(cycles_, cycles_, REGISTER_WRITTEN, 0, 0, address);
         CData awvalid = 1, wvalid = 1;
-        for (int i = 0; i < kRegisterClocks; ++i) {
+        for (int i = 0; i < kRegisterCycles; ++i) {
             system_.settle_front_end();
             const bool aw = awvalid & front_end_.registers__awready();
             const bool w = wvalid & front_end_.registers__wready();
@@ -131,7 +131,7 @@ class Device {
         front_end_.registers__arvalid(CData{1});
         front_end_.registers__rready(CData{1});
         CData arvalid = 1;
-        for (int i = 0; i < kRegisterClocks; ++i) {
+        for (int i = 0; i < kRegisterCycles; ++i) {
             system_.settle_front_end();
             const bool ar = arvalid & front_end_.registers__arready();
             const bool r = front_end_.registers__rvalid();
@@ -148,32 +148,32 @@ class Device {
     }
 
   private:
-    static constexpr int kRegisterClocks = 1000;
-    static constexpr int kResetClocks = 8;
+    static constexpr int kRegisterCycles = 1000;
+    static constexpr int kResetCycles = 8;
 
     // What the tensor buffer answers from the next clock on.
     void drive_tensor_buffer() {
-        if (queue_reader_.drive(clocks_)) {
+        if (queue_reader_.drive(cycles_)) {
             front_end_.queue__arready(queue_reader_.arready);
             front_end_.queue__rvalid(queue_reader_.rvalid);
             front_end_.queue__rdata(queue_reader_.rdata);
             front_end_.queue__rresp(queue_reader_.rresp);
             front_end_.queue__rlast(queue_reader_.rlast);
         }
-        if (data_reader_.drive(clocks_)) {
+        if (data_reader_.drive(cycles_)) {
             front_end_.data__arready(data_reader_.arready);
             front_end_.data__rvalid(data_reader_.rvalid);
             front_end_.data__rdata(data_reader_.rdata);
             front_end_.data__rresp(data_reader_.rresp);
             front_end_.data__rlast(data_reader_.rlast);
         }
-        if (queue_writer_.drive(clocks_)) {
+        if (queue_writer_.drive(cycles_)) {
             front_end_.queue__awready(queue_writer_.awready);
             front_end_.queue__wready(queue_writer_.wready);
             front_end_.queue__bvalid(queue_writer_.bvalid);
             front_end_.queue__bresp(queue_writer_.bresp);
         }
-        if (data_writer_.drive(clocks_)) {
+        if (data_writer_.drive(cycles_)) {
             front_end_.data__awready(data_writer_.awready);
             front_end_.data__wready(data_writer_.wready);
             front_end_.data__bvalid(data_writer_.bvalid);
@@ -186,15 +186,15 @@ class Device {
         system_.for_each_pin([&](const auto& value) {
             const uint64_t now = digest(value);
             if (pin == pins_.size()) pins_.push_back(~now);
-            if (std::exchange(pins_[pin], now) != now) pin_changes.push_back({clocks_, pin, now});
+            if (std::exchange(pins_[pin], now) != now) pin_changes.push_back({cycles_, pin, now});
             ++pin;
         });
     }
 
     template <typename Side>
     void trace_side(const Side& side, AxiChannel channel) {
-        if (side.burst_started()) record(clocks_, clocks_, BURST, 0, 0, channel);
-        if (side.burst_ended()) record(clocks_, clocks_, BURST_END, 0, 0, channel);
+        if (side.burst_started()) record(cycles_, cycles_, BURST, 0, 0, channel);
+        if (side.burst_ended()) record(cycles_, cycles_, BURST_END, 0, 0, channel);
     }
 
     void trace_bursts() {
@@ -202,7 +202,7 @@ class Device {
         trace_side(queue_writer_, QUEUE_WRITE);
         trace_side(data_reader_, DATA_READ);
         trace_side(data_writer_, DATA_WRITE);
-        if (front_end_.irq() && !interrupt_) record(clocks_, clocks_, INTERRUPT_RAISED, 0, 0, 0);
+        if (front_end_.irq() && !interrupt_) record(cycles_, cycles_, INTERRUPT_RAISED, 0, 0, 0);
         interrupt_ = front_end_.irq();
     }
 
@@ -229,7 +229,7 @@ class Device {
                       front_end_.data__wdata(), front_end_.data__wstrb(),
                      front_end_.data__wlast(), front_end_.data__wvalid(), front_end_.data__bready()};
     std::vector<uint64_t> pins_;  // as logged last
-    uint64_t clocks_ = 0;
+    uint64_t cycles_ = 0;
     bool interrupt_ = false;
 };
 
@@ -250,12 +250,12 @@ void flashtrain_trace(int kind, int channel, int die, long long start, long long
 
 // For Python, through ctypes.
 
-void flashtrain_open(uint8_t* memory, uint64_t bytes, uint32_t latency, uint64_t bytes_per_65536_clocks) {
-    device = std::make_unique<Device>(memory, bytes, latency, bytes_per_65536_clocks);
+void flashtrain_open(uint8_t* memory, uint64_t bytes, uint32_t latency, uint64_t bytes_per_65536_cycles) {
+    device = std::make_unique<Device>(memory, bytes, latency, bytes_per_65536_cycles);
 }
 void flashtrain_power_cycle() { device->power_cycle(); }
 void flashtrain_close() { device.reset(); }
-uint64_t flashtrain_clocks() { return device->clocks(); }
+uint64_t flashtrain_cycles() { return device->cycles(); }
 int32_t flashtrain_run(uint64_t most) { return device->run(most); }
 void flashtrain_clock(uint64_t count) {
     for (uint64_t i = 0; i < count && violations.empty(); ++i) device->clock();
