@@ -282,10 +282,10 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_DIE_SET_FEATURES 0xef
 #define FLASHTRAIN_DIE_GET_FEATURES 0xee
 #define FLASHTRAIN_DIE_RESET 0xff
-#define FLASHTRAIN_DIE_READ_BESIDE 0xbc
-#define FLASHTRAIN_DIE_READ_BESIDE_CONFIRM 0xbd
-#define FLASHTRAIN_DIE_SELECT_BESIDE 0xbe
-#define FLASHTRAIN_DIE_READ_BESIDE_END 0xbf
+#define FLASHTRAIN_DIE_SUSPENDED_READ 0xbc
+#define FLASHTRAIN_DIE_SUSPENDED_READ_CONFIRM 0xbd
+#define FLASHTRAIN_DIE_SUSPENDED_READ_SELECT 0xbe
+#define FLASHTRAIN_DIE_SUSPENDED_READ_END 0xbf
 #define FLASHTRAIN_DIE_LOAD_CONSTANTS 0xc0
 #define FLASHTRAIN_DIE_LOAD_CONSTANTS_CONFIRM 0xc1
 #define FLASHTRAIN_DIE_LOAD_GRADIENT 0xc2
@@ -303,7 +303,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 /* Bits of the status byte (ONFI 5.1, section 5.13). */
 #define FLASHTRAIN_DIE_STATUS_FAIL 0x01 /* the last operation of the array failed; valid while ARDY is set */
 #define FLASHTRAIN_DIE_STATUS_FAILC 0x02 /* the one before it in a cache sequence failed; valid while RDY is set */
-#define FLASHTRAIN_DIE_STATUS_BESIDE 0x10 /* the page set of a suspended read is in the data registers (ONFI: vendor specific) */
+#define FLASHTRAIN_DIE_STATUS_SUSPENDED_READ 0x10 /* the page set of a suspended read is in the data registers (vendor specific) */
 #define FLASHTRAIN_DIE_STATUS_ARDY 0x20 /* the array is idle */
 #define FLASHTRAIN_DIE_STATUS_RDY 0x40 /* the cache register is free: the die takes commands */
 #define FLASHTRAIN_DIE_STATUS_WP_N 0x80 /* not write-protected */
@@ -315,7 +315,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_BUS_OP_READ_MORE 0x03 /* queue one plane of a multi-plane read */
 #define FLASHTRAIN_BUS_OP_READ_LAST 0x04 /* the last plane: sense */
 #define FLASHTRAIN_BUS_OP_CACHE_READ_LAST 0x05 /* the last plane: sense while the page sensed before is output */
-#define FLASHTRAIN_BUS_OP_CACHE_READ_NEXT 0x06 /* sense the next page row of the same planes while this one is output */
+#define FLASHTRAIN_BUS_OP_CACHE_READ_NEXT 0x06 /* sense the next page of the same planes while this one is output */
 #define FLASHTRAIN_BUS_OP_CACHE_READ_END 0x07 /* hand the sensed page to the output without another sense */
 #define FLASHTRAIN_BUS_OP_SELECT 0x14 /* choose the plane of a data output; the data may follow after tCCS */
 #define FLASHTRAIN_BUS_OP_DATA_OUT 0x3c
@@ -325,19 +325,19 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_BUS_OP_ERASE_LAST 0x09
 #define FLASHTRAIN_BUS_OP_LOAD_CONSTANTS 0x1a
 #define FLASHTRAIN_BUS_OP_LOAD_GRADIENT 0x1b /* a page of gradients; its number takes the place of the plane */
-#define FLASHTRAIN_BUS_OP_UPDATE_SOURCE 0x0a /* the row that a plane senses */
-#define FLASHTRAIN_BUS_OP_UPDATE_MORE 0x0b /* the row that it programs */
+#define FLASHTRAIN_BUS_OP_UPDATE_SOURCE 0x0a /* the page that a plane senses */
+#define FLASHTRAIN_BUS_OP_UPDATE_MORE 0x0b /* the page that it programs */
 #define FLASHTRAIN_BUS_OP_UPDATE_LAST 0x0c /* the same of the last plane: update */
 #define FLASHTRAIN_BUS_OP_UPDATE_END 0x0d /* program the tile that was computed last */
 #define FLASHTRAIN_BUS_OP_SELECT_COPY 0x15 /* choose a page of the copies for a data output after tCCS */
 #define FLASHTRAIN_BUS_OP_SELECT_STATISTICS 0x16
-#define FLASHTRAIN_BUS_OP_BESIDE_MORE 0x0e /* name one page of a set for a suspended read */
-#define FLASHTRAIN_BUS_OP_BESIDE_LAST 0x0f /* the last one: sense */
-#define FLASHTRAIN_BUS_OP_BESIDE_NEXT 0x10 /* sense the next page row of the same planes */
-#define FLASHTRAIN_BUS_OP_SELECT_BESIDE 0x13 /* choose the plane of a data output; the data may follow after tCCS */
-#define FLASHTRAIN_BUS_OP_BESIDE_END 0x11 /* end of the suspended read */
+#define FLASHTRAIN_BUS_OP_SUSPENDED_READ_MORE 0x0e /* name one page of a set for a suspended read */
+#define FLASHTRAIN_BUS_OP_SUSPENDED_READ_LAST 0x0f /* the last one: sense */
+#define FLASHTRAIN_BUS_OP_SUSPENDED_READ_NEXT 0x10 /* sense the next page of the same planes */
+#define FLASHTRAIN_BUS_OP_SUSPENDED_READ_SELECT 0x13 /* choose the plane of a data output; the data may follow after tCCS */
+#define FLASHTRAIN_BUS_OP_SUSPENDED_READ_END 0x11 /* end of the suspended read */
 #define FLASHTRAIN_BUS_OP_PROGRAM_PAGE 0x12 /* name the page of a plane to be programmed; its data may follow after tADL */
-#define FLASHTRAIN_BUS_OP_BESIDE_RENEW 0x02 /* BESIDE_END and BESIDE_NEXT */
+#define FLASHTRAIN_BUS_OP_SUSPENDED_READ_RENEW 0x02 /* SUSPENDED_READ_END and SUSPENDED_READ_NEXT */
 #define FLASHTRAIN_BUS_OP_SET_READ_LEVEL 0x1d /* of the senses from now on */
 #define FLASHTRAIN_BUS_OP_COPYBACK_READ 0x1e /* sense one page, to be programmed elsewhere on its plane */
 #define FLASHTRAIN_BUS_OP_COPYBACK_PROGRAM 0x1f /* program it there */

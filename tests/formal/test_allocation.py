@@ -8,7 +8,7 @@ erased or will be.
 
 With `test_zone_writes.py` this is why no program goes to a page that is not the next one of an erased block:
 a write job names the zone that was taken for its logical zone, at the write pointer, which counts from 0
-after every taking. That the page sets of a zone reach a die in the order of their rows is not proved here:
+after every taking. That the page sets of a zone reach a die in the order of their pages is not proved here:
 the checker on the dies' pins looks after that in every simulation.
 
 Assumes: `factory` stays, and so does `recovering` until `ready`, and it does not rise later; a zone is

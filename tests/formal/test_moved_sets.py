@@ -8,12 +8,12 @@ With spare blocks these are the links of the chain that `test_own_status` shows 
   done.
 - `Mover` (2 planes, 4 pages): it reports each set that it was given once, in order, by its slot. For a plane
   on which the set has failed it reports "passed" only if a program of that page, from that slot and in that
-  row, has passed since, on a spare which the block table was told of then. The same holds for planes on which
-  a later set of the zone stood on a block that has moved. Before the table is told of a spare, each earlier
-  page of the block has been sensed, programmed there in its row, and that program has passed.
+  page, has passed since, on a spare which the block table was told of then. The same holds for planes on
+  which a later set of the zone stood on a block that has moved. Before the table is told of a spare, each
+  earlier page of the block has been sensed, programmed there at its number, and that program has passed.
 
 Assumes: as `test_own_status`; the mover takes a clock at least; two sets have two slots; sets of one zone
-come in the order of their rows; and FAILC and FAIL of a plane say what has become of its pages in the two
+come in the order of their pages; and FAILC and FAIL of a plane say what has become of its pages in the two
 programs.
 
 Unbounded, by induction.
@@ -153,7 +153,7 @@ class StoredElsewhere(Theorem):
         self.keeps_offers(m, failed)
         with m.If(failed.valid):
             self.assume(m, (first.slot != second.slot) & (first.zone < g.zones) & (second.zone < g.zones))
-            self.assume(m, (first.zone != second.zone) | (first.row < second.row))
+            self.assume(m, (first.zone != second.zone) | (first.page < second.page))
         promises = BusAndPoller(self, m)
         sent = Signal.like(bus.payload)  # what the bus was asked last
         with m.If(bus.valid & bus.ready):
@@ -177,11 +177,11 @@ class StoredElsewhere(Theorem):
         here = sent.plane == plane
 
         def of_set(one) -> Value:
-            return (sent.slot == one.slot) & (sent.row == one.row) & here
+            return (sent.slot == one.slot) & (sent.page == one.page) & here
 
         programs = (sent.op == BusOp.PROGRAM_LAST) & here
         stands = Signal()  # the page that was programmed last is good
-        copied, senses = Signal(range(g.pages + 1)), Signal(g.row_bits)
+        copied, senses = Signal(range(g.pages + 1)), Signal(g.page_bits)
         sensed_zone, spare_zone = Signal(g.block_bits), Signal(g.block_bits)
         with m.If(bus.valid & bus.ready):
             m.d.sync += stands.eq(0)
@@ -190,9 +190,9 @@ class StoredElsewhere(Theorem):
         with m.If(passed & here & (sent.op == BusOp.ERASE_LAST)):
             m.d.sync += [copied.eq(0), spare_zone.eq(sent.zone)]
         with m.If(poller.ready & here & (sent.op == BusOp.COPYBACK_READ)):  # which cannot fail
-            m.d.sync += [senses.eq(sent.row), sensed_zone.eq(sent.zone)]
-        copy = passed & here & (sent.op == BusOp.COPYBACK_PROGRAM) & (senses == sent.row)
-        with m.If(copy & (sent.zone == spare_zone) & (sent.row == copied)):
+            m.d.sync += [senses.eq(sent.page), sensed_zone.eq(sent.zone)]
+        copy = passed & here & (sent.op == BusOp.COPYBACK_PROGRAM) & (senses == sent.page)
+        with m.If(copy & (sent.zone == spare_zone) & (sent.page == copied)):
             m.d.sync += copied.eq(copied + 1)
         answered = Signal()  # the first of both
         stored = [Signal(name=f"stored_{number}") for number in range(2)]
@@ -226,7 +226,7 @@ class StoredElsewhere(Theorem):
         m.d.comb += moves.eq(Mux(sent.slot == first.slot, first, second))
         with m.If(change.valid & (change.payload.plane == plane)):
             self.claim(m, stands & of_set(moves) & (sent.zone == g.zones + change.payload.spare))
-            self.claim(m, (change.payload.zone == moves.zone) & (copied == moves.row))
+            self.claim(m, (change.payload.zone == moves.zone) & (copied == moves.page))
         with m.If(bus.valid & (bus.payload.op == BusOp.COPYBACK_PROGRAM) & (bus.payload.plane == plane)):
             self.claim(m, sensed_zone == inside["page_set"].zone)
         self.witness(m, results.valid & stored[0])
@@ -240,7 +240,7 @@ class StoredElsewhere(Theorem):
         failed_first, failed_second, moved = (
             inside[name].bit_select(plane, 1) for name in ("failed_first", "failed_second", "moved")
         )
-        moving, spare, row, lost = (inside[name] for name in ("moving", "spare", "row", "lost"))
+        moving, spare, page, lost = (inside[name] for name in ("moving", "spare", "page", "lost"))
         asks, nothing, ends = when("PLANE_STATUS", "JUDGE_PLANE"), when("IDLE"), when("RESULT")
         works = ~(asks | nothing | ends)
         mine = at == plane
@@ -269,18 +269,18 @@ class StoredElsewhere(Theorem):
         self.lemma(m, ~stored[0] | (in_set[0] & fails[0]))
 
         # What was sent last, in the state that it led to.
-        for states, op, zone, of_row in (
+        for states, op, zone, of_page in (
             (("ERASE_SENT", "ERASING"), BusOp.ERASE_LAST, to_spare, None),
-            (("COPY_FROM_SENT", "SENSING"), BusOp.COPYBACK_READ, one.zone, row),
-            (("COPY_TO_SENT", "COPYING"), BusOp.COPYBACK_PROGRAM, to_spare, row),
-            (("PAGE_ADDRESS_SENT",), BusOp.PROGRAM_PAGE, Mux(moving, to_spare, one.zone), one.row),
+            (("COPY_FROM_SENT", "SENSING"), BusOp.COPYBACK_READ, one.zone, page),
+            (("COPY_TO_SENT", "COPYING"), BusOp.COPYBACK_PROGRAM, to_spare, page),
+            (("PAGE_ADDRESS_SENT",), BusOp.PROGRAM_PAGE, Mux(moving, to_spare, one.zone), one.page),
             (("LOAD_SENT", "PROGRAMMING", "CHANGE_TABLE"), BusOp.PROGRAM_LAST,
-             Mux(moving, to_spare, one.zone), one.row),
+             Mux(moving, to_spare, one.zone), one.page),
         ):  # fmt: skip
             there = inside.ongoing(*states, fsm="mover")
             self.lemma(m, ~there | ((sent.op == op) & (sent.plane == at) & (sent.zone == zone)))
-            if of_row is not None:
-                self.lemma(m, ~there | (sent.row == of_row))
+            if of_page is not None:
+                self.lemma(m, ~there | (sent.page == of_page))
             self.lemma(m, ~there | (sent.slot == one.slot))
         self.lemma(m, ~inside.ongoing("PLANE_STATUS_SENT", fsm="mover")
                    | ((sent.op == BusOp.STATUS_PLANE) & (sent.plane == at)))  # fmt: skip
@@ -296,14 +296,14 @@ class StoredElsewhere(Theorem):
         self.lemma(m, ~(erases | copies | changes) | moving)
         self.lemma(m, ~(erases | copies | programs_page | changes) | ~moving | (spare < g.spare_blocks))
         self.lemma(m, ~(programs_page & mine & ~moving) | again)
-        self.lemma(m, ~erases | (row == 0))
-        self.lemma(m, ~copies | (row <= one.row))
-        self.lemma(m, ~when("COPY_FROM", "SENSING", "COPY_TO", "COPYING") | (row < one.row))
-        on_spare = copied == Mux(copies, row, one.row)
+        self.lemma(m, ~erases | (page == 0))
+        self.lemma(m, ~copies | (page <= one.page))
+        self.lemma(m, ~when("COPY_FROM", "SENSING", "COPY_TO", "COPYING") | (page < one.page))
+        on_spare = copied == Mux(copies, page, one.page)
         self.lemma(m, ~((copies | programs_page | changes) & moving & mine)
                    | (on_spare & (spare_zone == to_spare)))  # fmt: skip
         self.lemma(m, ~(when("COPY_TO", "COPYING") & mine)
-                   | ((senses == row) & (sensed_zone == one.zone)))  # fmt: skip
+                   | ((senses == page) & (sensed_zone == one.zone)))  # fmt: skip
         self.lemma(m, ~(changes & mine) | stands)
 
 

@@ -1,7 +1,8 @@
 """Theorem: a set of reads that has been taken does not grow before all of it is sensed.
 
-A read of the same row that comes while the set is taken, or while it is stepped through, would be sensed with
-it, and nobody would have named it. Of `ReadSets` of two planes; reads may come at any clock, of any row.
+A read of the same page that comes while the set is taken, or while it is stepped through, would be sensed
+with it, and nobody would have named it. Of `ReadSets` of two planes; reads may come at any clock, of any
+page.
 Assumes what the docstring says of a user: a set is taken that is complete, or was a clock ago, and not while
 another is stepped through; `sense_all` comes with `take`; and what is removed has been marked.
 
@@ -20,7 +21,7 @@ from flashtrain.sim.formal.theorem import Theorem
 from flashtrain.spec.presets import TINY
 
 CONFIG = replace(TINY, geometry=replace(TINY.geometry, planes=2))
-PATIENCE = 2  # cycles
+GATHER_CYCLES = 2  # cycles
 DEPTH = 5
 
 
@@ -74,18 +75,18 @@ class TakenSetIsWhole(Theorem):
 
 
 def test_holds() -> None:
-    prove(TakenSetIsWhole(ReadSets(CONFIG, PATIENCE)), depth=DEPTH)
+    prove(TakenSetIsWhole(ReadSets(CONFIG, GATHER_CYCLES)), depth=DEPTH)
 
 
 def test_sets_of_two_are_taken() -> None:
-    reach(TakenSetIsWhole(ReadSets(CONFIG, PATIENCE)), depth=24)
+    reach(TakenSetIsWhole(ReadSets(CONFIG, GATHER_CYCLES)), depth=24)
 
 
 def test_set_that_was_complete_grows() -> None:
     faulty = planted(ReadSets, ("                & ~complete_before\n", ""))
-    refute(TakenSetIsWhole(faulty(CONFIG, PATIENCE)), depth=20)
+    refute(TakenSetIsWhole(faulty(CONFIG, GATHER_CYCLES)), depth=20)
 
 
 def test_set_grows_while_it_is_stepped_through() -> None:
     faulty = planted(ReadSets, ("                & ~stepping\n", ""))
-    refute(TakenSetIsWhole(faulty(CONFIG, PATIENCE)), depth=20)
+    refute(TakenSetIsWhole(faulty(CONFIG, GATHER_CYCLES)), depth=20)

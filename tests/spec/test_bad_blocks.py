@@ -17,8 +17,8 @@ OFFSETS = [row * G.superpage + column for row in marked_pages(G.pages) for colum
 def stored(offset: int, **fields: int) -> int:
     """The identity of a page in that place, in the cells."""
     place = G.place(offset)
-    where = {"row": place.row, "channel": place.channel, "die": place.die, "plane": place.plane}
-    key = page_keys(G, place.row, place.plane)[G.page_bytes :]
+    where = {"page": place.page, "channel": place.channel, "die": place.die, "plane": place.plane}
+    key = page_keys(G, place.page, place.plane)[G.page_bytes :]
     return int.from_bytes(identity_record(**where, **fields), "little") ^ int.from_bytes(key, "little")
 
 
@@ -31,7 +31,9 @@ def torn(random: Random, cells: int, share: float) -> bytes:
 def test_the_key_of_an_identity():
     for offset in OFFSETS:
         place = G.place(offset)
-        assert identity_key(G, place.row, place.plane) == page_key(G, place.row, place.plane)[G.page_bytes :]
+        assert (
+            identity_key(G, place.page, place.plane) == page_key(G, place.page, place.plane)[G.page_bytes :]
+        )
 
 
 @pytest.mark.parametrize("offset", OFFSETS[:: len(OFFSETS) // 16])
@@ -57,7 +59,7 @@ def test_no_page_of_ours_is_a_mark(seed):
         ours = ones_of_ours(G, G.place(offset), randomizer=True)
         fields = {"sequence": random.getrandbits(32), "wear": random.getrandbits(16)}
         place = G.place(offset)
-        first = identity_key(G, place.row, place.plane)[0]  # so that the cells of the first byte are zeros
+        first = identity_key(G, place.page, place.plane)[0]  # so that the cells of the first byte are zeros
         fields |= {"stream": first & 7, "updated": first >> 3 & 1, "zone": first >> 4}
         cells = stored(offset, **fields)
         assert cells & ours == ours and cells & 0xFF == 0

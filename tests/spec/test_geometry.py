@@ -18,10 +18,10 @@ GEOMETRIES = {
 
 
 def counted_places(geometry: Geometry, zone: int):
-    """The written LBAs of a zone in order, with their places: channels fastest, rows slowest."""
+    """The written LBAs of a zone in order, with their places: channels fastest, pages slowest."""
     ranges = (geometry.pages, geometry.dies, geometry.planes, geometry.channels)
-    for row, die, plane, channel in itertools.product(*map(range, ranges)):
-        yield Place(zone, row, die, plane, channel)
+    for page, die, plane, channel in itertools.product(*map(range, ranges)):
+        yield Place(zone, page, die, plane, channel)
 
 
 @pytest.mark.parametrize("name", ["tiny", "small", "odd", "single"])
@@ -42,7 +42,7 @@ def test_inverse(name, seed):
     for _ in range(1000):
         place = Place(
             zone=choose.randrange(geometry.zones),
-            row=choose.randrange(geometry.pages),
+            page=choose.randrange(geometry.pages),
             die=choose.randrange(geometry.dies),
             plane=choose.randrange(geometry.planes),
             channel=choose.randrange(geometry.channels),
@@ -51,15 +51,15 @@ def test_inverse(name, seed):
 
 
 def test_fields_of_an_lba_are_bit_slices():
-    # small: 2 bits of channel, 2 of plane, 1 of die, 6 of row, then the zone.
-    assert SMALL.place(0b00011_101101_1_10_01) == Place(zone=3, row=0b101101, die=1, plane=2, channel=1)
+    # small: 2 bits of channel, 2 of plane, 1 of die, 6 of page, then the zone.
+    assert SMALL.place(0b00011_101101_1_10_01) == Place(zone=3, page=0b101101, die=1, plane=2, channel=1)
 
 
 def test_the_first_pages_fill_every_channel():
     assert [SMALL.place(lba).channel for lba in range(6)] == [0, 1, 2, 3, 0, 1]
     assert [SMALL.place(lba).plane for lba in range(0, 20, 4)] == [0, 1, 2, 3, 0]
     assert [SMALL.place(lba).die for lba in range(0, 64, 16)] == [0, 1, 0, 1]
-    assert [SMALL.place(lba).row for lba in range(0, 97, 32)] == [0, 1, 2, 3]
+    assert [SMALL.place(lba).page for lba in range(0, 97, 32)] == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("name", GEOMETRIES)
@@ -93,4 +93,4 @@ def test_a_zone_is_addressed_up_to_a_power_of_two():
     assert geometry.zone_capacity == 64 * 2 * 8 * 768
     assert geometry.zone_size == 64 * 2 * 8 * 1024
     assert geometry.place(geometry.zone_size).zone == 1
-    assert geometry.place(geometry.zone_capacity - 1).row == 767
+    assert geometry.place(geometry.zone_capacity - 1).page == 767

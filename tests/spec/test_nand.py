@@ -33,10 +33,10 @@ def test_commands():
         "SET_FEATURES": 0xEF,
         "GET_FEATURES": 0xEE,
         "RESET": 0xFF,
-        "READ_BESIDE": 0xBC,
-        "READ_BESIDE_CONFIRM": 0xBD,
-        "SELECT_BESIDE": 0xBE,
-        "READ_BESIDE_END": 0xBF,
+        "SUSPENDED_READ": 0xBC,
+        "SUSPENDED_READ_CONFIRM": 0xBD,
+        "SUSPENDED_READ_SELECT": 0xBE,
+        "SUSPENDED_READ_END": 0xBF,
         "LOAD_CONSTANTS": 0xC0,
         "LOAD_CONSTANTS_CONFIRM": 0xC1,
         "LOAD_GRADIENT": 0xC2,
@@ -55,7 +55,7 @@ def test_commands():
 
 def test_status_bits():
     assert values(DieStatus) == {
-        "FAIL": 0x01, "FAILC": 0x02, "BESIDE": 0x10, "ARDY": 0x20, "RDY": 0x40, "WP_N": 0x80,
+        "FAIL": 0x01, "FAILC": 0x02, "SUSPENDED_READ": 0x10, "ARDY": 0x20, "RDY": 0x40, "WP_N": 0x80,
     }  # fmt: skip
 
 
@@ -105,13 +105,13 @@ def test_bus_operations():
         "UPDATE_END": 13,
         "SELECT_COPY": 21,
         "SELECT_STATISTICS": 22,
-        "BESIDE_MORE": 14,
-        "BESIDE_LAST": 15,
-        "BESIDE_NEXT": 16,
-        "SELECT_BESIDE": 19,
-        "BESIDE_END": 17,
+        "SUSPENDED_READ_MORE": 14,
+        "SUSPENDED_READ_LAST": 15,
+        "SUSPENDED_READ_NEXT": 16,
+        "SUSPENDED_READ_SELECT": 19,
+        "SUSPENDED_READ_END": 17,
         "PROGRAM_PAGE": 18,
-        "BESIDE_RENEW": 2,
+        "SUSPENDED_READ_RENEW": 2,
         "SET_READ_LEVEL": 29,
         "COPYBACK_READ": 30,
         "COPYBACK_PROGRAM": 31,
@@ -125,7 +125,7 @@ def test_upper_bits_of_bus_operations():
         )
         assert (op == 60) == (op >= 32) == (SEQUENCES[op].data is DataPhase.OUT)
         assert (op in (24, 25)) == (SEQUENCES[op].data is DataPhase.IN and SEQUENCES[op].first is None)
-        assert (20 <= op < 23) == (op.name.startswith("SELECT") and op is not BusOp.SELECT_BESIDE)
+        assert (20 <= op < 23) == op.name.startswith("SELECT")
 
 
 def test_sequences():
@@ -152,13 +152,13 @@ def test_sequences():
         "UPDATE_END": "C8",
         "SELECT_COPY": "C9 AAA CA",
         "SELECT_STATISTICS": "CB CC",
-        "BESIDE_MORE": "BC AAA",
-        "BESIDE_LAST": "BC AAA BD",
-        "BESIDE_NEXT": "BD",
-        "SELECT_BESIDE": "BE AAA",
-        "BESIDE_END": "BF",
+        "SUSPENDED_READ_MORE": "BC AAA",
+        "SUSPENDED_READ_LAST": "BC AAA BD",
+        "SUSPENDED_READ_NEXT": "BD",
+        "SUSPENDED_READ_SELECT": "BE AAA",
+        "SUSPENDED_READ_END": "BF",
         "PROGRAM_PAGE": "80 AAAAA",
-        "BESIDE_RENEW": "BF BD",
+        "SUSPENDED_READ_RENEW": "BF BD",
         "SET_READ_LEVEL": "EF A feature",
         "COPYBACK_READ": "00 AAAAA 35",
         "COPYBACK_PROGRAM": "85 AAAAA 10",

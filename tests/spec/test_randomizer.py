@@ -18,11 +18,11 @@ def test_presets():
 
 def test_fixed_numbers():
     """A change of these makes what is stored unreadable."""
-    assert word_key(row=0, plane=0, word=0) == 0x86C665F8
-    assert word_key(row=1, plane=0, word=0) == 0x1189A9BD
-    assert word_key(row=0, plane=1, word=0) == 0x15E2BEF6
-    assert word_key(row=0, plane=0, word=1) == 0x8F1279E2
-    assert word_key(row=767, plane=7, word=1027) == 0x1288816C
+    assert word_key(page=0, plane=0, word=0) == 0x86C665F8
+    assert word_key(page=1, plane=0, word=0) == 0x1189A9BD
+    assert word_key(page=0, plane=1, word=0) == 0x15E2BEF6
+    assert word_key(page=0, plane=0, word=1) == 0x8F1279E2
+    assert word_key(page=767, plane=7, word=1027) == 0x1288816C
 
 
 @pytest.mark.parametrize("name", RANDOMIZED)

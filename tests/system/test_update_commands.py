@@ -338,7 +338,7 @@ def test_gradients_and_copies_go_where_the_contract_says(started):
     )
     for lba in range(rows * c.row):
         place = g.place(lba)
-        row = place.row * g.dies + place.die
+        row = place.page * g.dies + place.die
         first = place.plane * g.page_bytes // 4  # parameter of the tile
         page = first // per_page
         assert (stored[lba] == -marks[(row * pages + page) * g.channels + place.channel]).all(), place

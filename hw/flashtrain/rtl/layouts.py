@@ -8,7 +8,7 @@ Fields that several structs have:
                      Only reads and erases name spare blocks, whose numbers follow those of the zones
     offset           a logical block within its zone
     die, plane       within the channel, within the die
-    row              the page within its block, as in `spec.identity`
+    page             the number of a page within its block, as in `spec.identity`
     buffer_block     an address in the tensor buffer, in logical blocks
     slot             a page set's place in the write buffer
     tag              a command in flight, from its opening to its answer
@@ -133,7 +133,7 @@ class Command(data.StructLayout):
             "index": g.zone_bits,  # of the zone within its stream
             "offset": g.zone_size_bits,  # of the first block within its zone; restored zone: of the last one
             "blocks": config.count_bits,
-            "buffer_block": config.page_address_bits,
+            "buffer_block": config.buffer_block_bits,
             "address": config.address_bits,  # of a report, in bytes
             "descriptors": g.zone_bits + 1,  # room of a report, at most the stream's zones
             "partial": 1,
@@ -178,7 +178,7 @@ class WriteJob(data.StructLayout):
             "zone": g.zone_bits,  # physical
             "offset": g.zone_size_bits,
             "blocks": config.count_bits,
-            "buffer_block": config.page_address_bits,
+            "buffer_block": config.buffer_block_bits,
             "last_page": g.plane_bits,  # of a page set; the next die's set follows it
             "source": g.zone_bits,  # GRADIENTS: physical
             "copies": g.plane_bits + 1,  # GRADIENTS: pages of each tile that are replaced
@@ -205,7 +205,7 @@ class ReadJob(data.StructLayout):
             "zone": g.block_bits,  # physical
             "offset": g.zone_size_bits,
             "blocks": config.count_bits,
-            "buffer_block": config.page_address_bits,
+            "buffer_block": config.buffer_block_bits,
             "after": SEQUENCE_BITS,  # write jobs that must be issued before
             "inspect": 1,
             "identity": ZoneIdentity(),  # required of the pages
@@ -287,15 +287,15 @@ class Answer(data.StructLayout):
 
 def _page_place(config: FmsConfig) -> dict:
     g = config.geometry
-    return {"zone": g.block_bits, "row": g.row_bits, "die": g.die_bits, "plane": g.plane_bits}
+    return {"zone": g.block_bits, "page": g.page_bits, "die": g.die_bits, "plane": g.plane_bits}
 
 
 class WritePage(data.StructLayout):
     """A page allocated in a channel; the data follow in the order of the allocations.
 
-    Pages of GRADIENTS are allocated tile by tile, from page 0 up. Zone, row and die are the place of the new
+    Pages of GRADIENTS are allocated tile by tile, from page 0 up. Zone, page and die are the place of the new
     tile, and `plane` is the number of the page. The last page of a tile has `close`. Each tile has one event,
-    whatever `notify` is. The page of CONSTANTS has `plane` 0 and `close`; its zone and row are invalid.
+    whatever `notify` is. The page of CONSTANTS has `plane` 0 and `close`; its zone and page are invalid.
     """
 
     def __init__(self, config: FmsConfig):
@@ -307,9 +307,9 @@ class WritePage(data.StructLayout):
             "stream": STREAM_BITS,
             "notify": 1,  # report when its program has passed or failed; of constants, when they are loaded
             "close": 1,  # no more pages for its page set: program it
-            "source": g.zone_bits,  # GRADIENTS: the zone of the old tile, in the same row of the same die
+            "source": g.zone_bits,  # GRADIENTS: the zone of the old tile, on the same page of the same die
             "copies": g.plane_bits + 1,  # GRADIENTS: copies of a tile, which replace its first pages
-            "buffer_block": config.page_address_bits,  # GRADIENTS: the address of the page
+            "buffer_block": config.buffer_block_bits,  # GRADIENTS: the address of the page
             "source_identity": ZoneIdentity(),  # GRADIENTS: required of the old tile
             "identity": ZoneIdentity(),
             "wear": PageIdentity.wear.width,
@@ -318,14 +318,14 @@ class WritePage(data.StructLayout):
 
 
 class ReadPage(data.StructLayout):
-    """A page requested of a channel. `statistics`: of the die's updates; zone, row and plane are invalid."""
+    """A page requested of a channel. `statistics`: of the die's updates; zone, page and plane are invalid."""
 
     def __init__(self, config: FmsConfig):
         super().__init__({
             **_page_place(config),
             "statistics": 1,
             "tag": config.tag_bits,
-            "buffer_block": config.page_address_bits,
+            "buffer_block": config.buffer_block_bits,
         })  # fmt: skip
 
 
@@ -339,7 +339,7 @@ class ReadHead(data.StructLayout):
     def __init__(self, config: FmsConfig):
         super().__init__({
             "tag": config.tag_bits,
-            "buffer_block": config.page_address_bits,
+            "buffer_block": config.buffer_block_bits,
             "failed": 1,
             "from_array": 1,
             "identity": RECORD_BITS,
@@ -356,7 +356,7 @@ class PageSet(data.StructLayout):
             "slot": (config.write_sets - 1).bit_length(),
             "kind": PageKind,
             "zone": g.zone_bits,
-            "row": g.row_bits,
+            "page": g.page_bits,
             "first": g.plane_bits,  # its planes are `first` to `last`; of GRADIENTS: page 0 to the last page
             "last": g.plane_bits,
             "source": g.zone_bits,  # these as in `WritePage`
@@ -385,7 +385,7 @@ class DieRead(data.StructLayout):
             **place,
             "statistics": 1,
             "tag": config.tag_bits,
-            "buffer_block": config.page_address_bits,
+            "buffer_block": config.buffer_block_bits,
         })  # fmt: skip
 
 
@@ -426,13 +426,13 @@ class BusRequest(data.StructLayout):
         super().__init__({
             "op": BusOp,
             "zone": g.block_bits,  # the block table turns zone and plane into a block
-            "row": g.row_bits,
+            "page": g.page_bits,
             "plane": g.plane_bits,
             "slot": (config.write_sets - 1).bit_length(),  # data in: where the page is in the write buffer
             "origin": 1,  # DATA_OUT: to the origin of the page of this slot and plane
             "from_array": 1,  # DATA_OUT: of a page from the array
             "tag": config.tag_bits,  # otherwise: the target
-            "buffer_block": config.page_address_bits,
+            "buffer_block": config.buffer_block_bits,
             **_level(config),  # to be set, or of a page of DATA_OUT
             "kind": BusKind(),
         })  # fmt: skip
@@ -441,13 +441,13 @@ class BusRequest(data.StructLayout):
 class PageSource(data.StructLayout):
     """The place of a page in its channel's arrays, and its read level.
 
-    A retry needs all of it, with `read_levels`; the key of a randomizer needs the row and the plane.
+    A retry needs all of it, with `read_levels`; the key of a randomizer needs the page and the plane.
     """
 
     def __init__(self, config: FmsConfig):
         place = _page_place(config)
         if not config.read_levels:
-            place = {name: place[name] for name in ("row", "plane") if config.randomizer}
+            place = {name: place[name] for name in ("page", "plane") if config.randomizer}
         super().__init__({**place, **_level(config)})
 
 
@@ -458,7 +458,7 @@ class PageRetry(data.StructLayout):
         super().__init__({
             "source": PageSource(config),
             "tag": config.tag_bits,
-            "buffer_block": config.page_address_bits,
+            "buffer_block": config.buffer_block_bits,
         })  # fmt: skip
 
 
@@ -488,4 +488,4 @@ class FillTarget(data.StructLayout):
 
 
 def _target(config: FmsConfig) -> dict:
-    return {"tag": config.tag_bits, "buffer_block": config.page_address_bits, "from_array": 1}
+    return {"tag": config.tag_bits, "buffer_block": config.buffer_block_bits, "from_array": 1}

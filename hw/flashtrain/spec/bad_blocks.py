@@ -41,13 +41,13 @@ def ones_of_ours(geometry: Geometry, place: Place, randomizer: bool) -> int:
     """Bits that are ones in the cells of the identity of every page in this place."""
     p = PageIdentity
     known = {
-        p.row: place.row,
+        p.page: place.page,
         p.channel: place.channel,
         p.die: place.die,
         p.plane: place.plane,
         p.version: p.VERSION,
     }
-    key = identity_key(geometry, place.row, place.plane) if randomizer else b""
+    key = identity_key(geometry, place.page, place.plane) if randomizer else b""
     mask = sum(field.put((1 << field.width) - 1) for field in known)
     value = sum(field.put(number) for field, number in known.items())
     return (value ^ int.from_bytes(key, "little")) & mask

@@ -113,7 +113,7 @@ class FmsConfig:
         return bits_for(self.geometry.page_bytes)
 
     @property
-    def page_address_bits(self) -> int:
+    def buffer_block_bits(self) -> int:
         """Width of a tensor-buffer address in logical blocks."""
         return self.address_bits - self.page_shift
 

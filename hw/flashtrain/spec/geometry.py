@@ -6,7 +6,7 @@ The LBAs of a zone go round-robin over channels first, then planes, then dies, t
 large append fills page sets on all channels at once. As in the NVMe zoned command set, a zone's *size* is its
 capacity rounded up to a power of two. So the address fields are plain bit slices:
 
-    LBA = | zone | row | die | plane | channel |
+    LBA = | zone | page | die | plane | channel |
 """
 
 from dataclasses import dataclass
@@ -28,10 +28,10 @@ def bits_for(count: int) -> int:
 
 
 class Place(NamedTuple):
-    """Where one logical page lies: `row` is the page number within the zone's block of that plane."""
+    """Where one logical page lies: `page` is its number within the zone's block of that plane."""
 
     zone: int
-    row: int
+    page: int
     die: int
     plane: int
     channel: int
@@ -57,9 +57,9 @@ class Geometry:
     def __post_init__(self) -> None:
         check_limits("geometry", self)
         require_range("geometry.spare_blocks", self.spare_blocks, 0, min(255, self.blocks - 2))
-        most = 1 << max(0, ROW_ADDRESS_BITS - self.row_bits - self.plane_bits)
+        most = 1 << max(0, ROW_ADDRESS_BITS - self.page_bits - self.plane_bits)
         require(self.blocks <= most, "geometry.blocks", self.blocks,
-                f"at most {most}: page and plane take {self.row_bits + self.plane_bits} bits of a row"
+                f"at most {most}: page and plane take {self.page_bits + self.plane_bits} bits of a row"
                 f" address of {ROW_ADDRESS_BITS}")  # fmt: skip
         most = 1 << max(0, LBA_BITS - self.zone_size_bits)
         require(self.zones <= most, "geometry.blocks", self.blocks,
@@ -80,7 +80,7 @@ class Geometry:
         return bits_for(self.planes)
 
     @property
-    def row_bits(self) -> int:
+    def page_bits(self) -> int:
         return bits_for(self.pages)
 
     @property
@@ -103,7 +103,7 @@ class Geometry:
 
     @property
     def zone_size_bits(self) -> int:
-        return self.channel_bits + self.plane_bits + self.die_bits + self.row_bits
+        return self.channel_bits + self.plane_bits + self.die_bits + self.page_bits
 
     @property
     def zone_size(self) -> int:
@@ -143,16 +143,16 @@ class Geometry:
         lba, channel = divmod(lba, self.channels)
         lba, plane = divmod(lba, self.planes)
         lba, die = divmod(lba, self.dies)
-        zone, row = divmod(lba, 1 << self.row_bits)
-        return Place(zone, row, die, plane, channel)
+        zone, page = divmod(lba, 1 << self.page_bits)
+        return Place(zone, page, die, plane, channel)
 
     def lba(self, place: Place) -> int:
         """The inverse of :meth:`place`."""
-        lba = place.zone << self.row_bits | place.row
+        lba = place.zone << self.page_bits | place.page
         lba = lba * self.dies + place.die
         lba = lba * self.planes + place.plane
         return lba * self.channels + place.channel
 
     def row_address(self, block: int, plane: int, page: int) -> int:
         """The 24-bit ONFI row address: page lowest, then plane, then block (ONFI 5.1, section 3.1)."""
-        return (block << self.plane_bits | plane) << self.row_bits | page
+        return (block << self.plane_bits | plane) << self.page_bits | page

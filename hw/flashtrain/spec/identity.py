@@ -20,7 +20,7 @@ from .nvme import BitField
 
 
 class PageIdentity:
-    """Fields of the record. `zone` is the logical zone, device-wide; `row` to `plane` are the physical place.
+    """Fields of the record. `zone` is the logical zone, device-wide; `page` to `plane` are its place.
 
     `sequence` numbers the allocations of physical zones. Of two physical zones with the same logical zone and
     generation the one with the higher sequence is valid. `wear` counts the erases of the physical zone.
@@ -32,7 +32,7 @@ class PageIdentity:
     stream = BitField(0, 3)  # NSID - 1
     updated = BitField(3, 1)
     zone = BitField(4, 12)
-    row = BitField(16, 12)
+    page = BitField(16, 12)
     channel = BitField(28, 6)
     die = BitField(34, 3)
     plane = BitField(37, 4)

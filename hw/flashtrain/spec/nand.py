@@ -65,7 +65,7 @@ program or an erase:
 - BCh and a row address name a page, on each plane of a set. BDh senses them; without a name it senses the
   next page of the same planes. The pages go into the data registers; the cache registers keep their content.
 - The die suspends a program or erase for the sense, once it has advanced for `tadv` since it began or was
-  resumed: `tsusp`, `tr`, `tres`. RDY and ARDY stay as they are; BESIDE reports that the set is there.
+  resumed: `tsusp`, `tr`, `tres`. RDY and ARDY stay as they are; SUSPENDED_READ reports that the set is there.
 - BEh and a row address select a page for the data out, which follows after `tccs`.
 - BFh ends the suspended read. Until then a program that is due waits, since it needs the data registers.
 
@@ -113,10 +113,10 @@ class DieCommand(IntEnum):
     SET_FEATURES = 0xEF
     GET_FEATURES = 0xEE
     RESET = 0xFF
-    READ_BESIDE = 0xBC
-    READ_BESIDE_CONFIRM = 0xBD
-    SELECT_BESIDE = 0xBE
-    READ_BESIDE_END = 0xBF
+    SUSPENDED_READ = 0xBC
+    SUSPENDED_READ_CONFIRM = 0xBD
+    SUSPENDED_READ_SELECT = 0xBE
+    SUSPENDED_READ_END = 0xBF
     LOAD_CONSTANTS = 0xC0
     LOAD_CONSTANTS_CONFIRM = 0xC1
     LOAD_GRADIENT = 0xC2
@@ -146,7 +146,7 @@ class DieStatus(IntFlag):
 
     FAIL = 1 << 0  # the last operation of the array failed; valid while ARDY is set
     FAILC = 1 << 1  # the one before it in a cache sequence failed; valid while RDY is set
-    BESIDE = 1 << 4  # the page set of a suspended read is in the data registers (ONFI: vendor specific)
+    SUSPENDED_READ = 1 << 4  # the page set of a suspended read is in the data registers (vendor specific)
     ARDY = 1 << 5  # the array is idle
     RDY = 1 << 6  # the cache register is free: the die takes commands
     WP_N = 1 << 7  # not write-protected
@@ -195,7 +195,7 @@ class BusOp(IntEnum):
     READ_MORE = 3  # queue one plane of a multi-plane read
     READ_LAST = 4  # the last plane: sense
     CACHE_READ_LAST = 5  # the last plane: sense while the page sensed before is output
-    CACHE_READ_NEXT = 6  # sense the next page row of the same planes while this one is output
+    CACHE_READ_NEXT = 6  # sense the next page of the same planes while this one is output
     CACHE_READ_END = 7  # hand the sensed page to the output without another sense
     SELECT = 20  # choose the plane of a data output; the data may follow after tCCS
     DATA_OUT = 60
@@ -205,19 +205,19 @@ class BusOp(IntEnum):
     ERASE_LAST = 9
     LOAD_CONSTANTS = 26
     LOAD_GRADIENT = 27  # a page of gradients; its number takes the place of the plane
-    UPDATE_SOURCE = 10  # the row that a plane senses
-    UPDATE_MORE = 11  # the row that it programs
+    UPDATE_SOURCE = 10  # the page that a plane senses
+    UPDATE_MORE = 11  # the page that it programs
     UPDATE_LAST = 12  # the same of the last plane: update
     UPDATE_END = 13  # program the tile that was computed last
     SELECT_COPY = 21  # choose a page of the copies for a data output after tCCS
     SELECT_STATISTICS = 22
-    BESIDE_MORE = 14  # name one page of a set for a suspended read
-    BESIDE_LAST = 15  # the last one: sense
-    BESIDE_NEXT = 16  # sense the next page row of the same planes
-    SELECT_BESIDE = 19  # choose the plane of a data output; the data may follow after tCCS
-    BESIDE_END = 17  # end of the suspended read
+    SUSPENDED_READ_MORE = 14  # name one page of a set for a suspended read
+    SUSPENDED_READ_LAST = 15  # the last one: sense
+    SUSPENDED_READ_NEXT = 16  # sense the next page of the same planes
+    SUSPENDED_READ_SELECT = 19  # choose the plane of a data output; the data may follow after tCCS
+    SUSPENDED_READ_END = 17  # end of the suspended read
     PROGRAM_PAGE = 18  # name the page of a plane to be programmed; its data may follow after tADL
-    BESIDE_RENEW = 2  # BESIDE_END and BESIDE_NEXT
+    SUSPENDED_READ_RENEW = 2  # SUSPENDED_READ_END and SUSPENDED_READ_NEXT
     SET_READ_LEVEL = 29  # of the senses from now on
     COPYBACK_READ = 30  # sense one page, to be programmed elsewhere on its plane
     COPYBACK_PROGRAM = 31  # program it there
@@ -255,12 +255,16 @@ SEQUENCES: dict[BusOp, Sequence] = {
     BusOp.SELECT_STATISTICS: Sequence(
         _C.READ_STATISTICS, _NONE, _C.READ_STATISTICS_CONFIRM, DataPhase.NONE, None
     ),
-    BusOp.BESIDE_MORE: Sequence(_C.READ_BESIDE, _ROW, None, DataPhase.NONE, None),
-    BusOp.BESIDE_LAST: Sequence(_C.READ_BESIDE, _ROW, _C.READ_BESIDE_CONFIRM, DataPhase.NONE, None),
-    BusOp.BESIDE_NEXT: Sequence(_C.READ_BESIDE_CONFIRM, _NONE, None, DataPhase.NONE, None),
-    BusOp.SELECT_BESIDE: Sequence(_C.SELECT_BESIDE, _ROW, None, DataPhase.NONE, None),
-    BusOp.BESIDE_END: Sequence(_C.READ_BESIDE_END, _NONE, None, DataPhase.NONE, None),
-    BusOp.BESIDE_RENEW: Sequence(_C.READ_BESIDE_END, _NONE, _C.READ_BESIDE_CONFIRM, DataPhase.NONE, None),
+    BusOp.SUSPENDED_READ_MORE: Sequence(_C.SUSPENDED_READ, _ROW, None, DataPhase.NONE, None),
+    BusOp.SUSPENDED_READ_LAST: Sequence(
+        _C.SUSPENDED_READ, _ROW, _C.SUSPENDED_READ_CONFIRM, DataPhase.NONE, None
+    ),
+    BusOp.SUSPENDED_READ_NEXT: Sequence(_C.SUSPENDED_READ_CONFIRM, _NONE, None, DataPhase.NONE, None),
+    BusOp.SUSPENDED_READ_SELECT: Sequence(_C.SUSPENDED_READ_SELECT, _ROW, None, DataPhase.NONE, None),
+    BusOp.SUSPENDED_READ_END: Sequence(_C.SUSPENDED_READ_END, _NONE, None, DataPhase.NONE, None),
+    BusOp.SUSPENDED_READ_RENEW: Sequence(
+        _C.SUSPENDED_READ_END, _NONE, _C.SUSPENDED_READ_CONFIRM, DataPhase.NONE, None
+    ),
     BusOp.SET_READ_LEVEL: Sequence(_C.SET_FEATURES, _FEATURE, None, DataPhase.FEATURE, None),
     BusOp.COPYBACK_READ: Sequence(_C.READ, _FULL, _C.COPYBACK_READ_CONFIRM, DataPhase.NONE, None),
     BusOp.COPYBACK_PROGRAM: Sequence(_C.CHANGE_WRITE_COLUMN, _FULL, _C.PROGRAM_CONFIRM, DataPhase.NONE, None),

@@ -16,7 +16,7 @@ Data and the identity behind them are randomized. Parity is not: it is that of r
 `PageIdentity.version` stay as they are, so that neither ones (an erased page) nor zeros read as an identity,
 whatever the key.
 
-A word's key are the halves of a Feistel network: at first `word`, and `row` below `plane`; then `ROUNDS`
+A word's key are the halves of a Feistel network: at first `word`, and `page` below `plane`; then `ROUNDS`
 times `left, right = right ^ (left <<< 1 & left <<< 8) ^ left <<< 2 ^ constant, left`, with rotations of 16
 bits. So no two words of a block have equal keys, and a bit of a round takes four bits of the one before.
 """
@@ -26,13 +26,13 @@ from .identity import PageIdentity
 
 WORD_BYTES = 4
 HALF_BITS = 16
-ROW_BITS = 12
-"""Above the row, in its half, is the plane."""
+PAGE_BITS = 12
+"""Above the page, in its half, is the plane."""
 
 ROUND_CONSTANTS = (
     0x243F, 0x6A88, 0x85A3, 0x08D3, 0x1319, 0x8A2E, 0x0370, 0x7344, 0xA409, 0x3822,
 )  # fmt: skip
-"""The first digits of pi behind the point. With two rounds less, words of neighbouring rows are still a
+"""The first digits of pi behind the point. With two rounds less, words of neighbouring pages are still a
 little alike."""
 ROUNDS = len(ROUND_CONSTANTS)
 
@@ -51,28 +51,28 @@ def plain_word(geometry: Geometry) -> int:
     return geometry.page_bytes // WORD_BYTES + _VERSION_WORD
 
 
-def word_key(row: int, plane: int, word: int) -> int:
+def word_key(page: int, plane: int, word: int) -> int:
     """The key of a word, but for what `PLAIN_BITS` says."""
-    left, right = word, row | plane << ROW_BITS
+    left, right = word, page | plane << PAGE_BITS
     for constant in ROUND_CONSTANTS:
         mixed = (_rotated(left, 1) & _rotated(left, 8)) ^ _rotated(left, 2)
         left, right = right ^ mixed ^ constant, left
     return left << HALF_BITS | right
 
 
-def page_key(geometry: Geometry, row: int, plane: int) -> bytes:
+def page_key(geometry: Geometry, page: int, plane: int) -> bytes:
     """The key of the data and the identity of a page."""
-    return _key(geometry, row, plane, range(key_words(geometry)))
+    return _key(geometry, page, plane, range(key_words(geometry)))
 
 
-def identity_key(geometry: Geometry, row: int, plane: int) -> bytes:
+def identity_key(geometry: Geometry, page: int, plane: int) -> bytes:
     """The end of it, that of the identity."""
-    return _key(geometry, row, plane, range(geometry.page_bytes // WORD_BYTES, key_words(geometry)))
+    return _key(geometry, page, plane, range(geometry.page_bytes // WORD_BYTES, key_words(geometry)))
 
 
-def _key(geometry: Geometry, row: int, plane: int, words: range) -> bytes:
+def _key(geometry: Geometry, page: int, plane: int, words: range) -> bytes:
     plain = {plain_word(geometry): PLAIN_BITS}
-    keys = (word_key(row, plane, word) & ~plain.get(word, 0) for word in words)
+    keys = (word_key(page, plane, word) & ~plain.get(word, 0) for word in words)
     return b"".join(key.to_bytes(WORD_BYTES, "little") for key in keys)
 
 

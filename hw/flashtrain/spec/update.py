@@ -14,7 +14,7 @@ Die commands (bytes in `spec.nand`):
   which are loaded in turn: the first load after an UPDATE goes to the other one. Allowed while the update
   unit works. Two records follow behind page 0: an identity (`spec.identity`), of plane 0 of the tile to be
   programmed; and a `SourceIdentity`, of the tile to be sensed.
-- UPDATE_SOURCE, UPDATE_TARGET: the row to be sensed and the row to be programmed, for each plane of the die
+- UPDATE_SOURCE, UPDATE_TARGET: the page to be sensed and the page to be programmed, for each plane of the die
   from plane 0 up. UPDATE_MULTI_PLANE (busy for tDBSY) follows, or UPDATE after the last plane. When the array
   is idle the die senses the tile into the data registers and exchanges the registers. Then it programs the
   tile of the UPDATE before, and the unit works meanwhile, with the gradients loaded last. The die is busy
@@ -23,7 +23,7 @@ Die commands (bytes in `spec.nand`):
   die is ready again FAILC is the status of the program two UPDATEs before; while RDY is set the next
   gradients, copies, statistics and UPDATEs may follow.
 - The page that was sensed on each plane must have an identity. Stream, zone, generation and sequence are
-  those of the `SourceIdentity`; row, channel and die those of the page to be programmed; the plane is its
+  those of the `SourceIdentity`; page, channel and die those of the page to be programmed; the plane is its
   own; wear and `updated` may be any. Otherwise the tile is *damaged* on its plane. A damaged tile is
   programmed nevertheless, with 16 zeros instead of each identity; its words and copies are undefined. So no
   page of it can be taken for a good one. Its program reports a failure on the planes where it is damaged.

@@ -1,6 +1,6 @@
 """The keys of stored pages (`flashtrain.spec.randomizer`) in NumPy: all words of many pages at a time.
 
-    stored = page ^ page_keys(geometry, row, plane)      # and the same way back
+    stored = data ^ page_keys(geometry, page, plane)      # and the same way back
 
 Written from the text of the specification and without its code, for those who check the hardware.
 `randomizer_figure` prints what they do to pages of a training.
@@ -18,17 +18,17 @@ _ROUNDS = 10
 _VERSION_BITS = range(110, 112)  # of an identity
 
 
-def without_key(geometry: Geometry, stored: bytes, row: int, plane: int) -> bytes:
+def without_key(geometry: Geometry, stored: bytes, page: int, plane: int) -> bytes:
     """Data and identity of a page that lies in an array."""
-    key = page_keys(geometry, row, plane)
+    key = page_keys(geometry, page, plane)
     return (np.frombuffer(stored[: key.size], np.uint8) ^ key).tobytes()
 
 
-def page_keys(geometry: Geometry, rows: ArrayLike, planes: ArrayLike) -> NDArray[np.uint8]:
-    """Keys of pages in these rows on these planes, uint8[..., bytes of data and identity]."""
+def page_keys(geometry: Geometry, pages: ArrayLike, planes: ArrayLike) -> NDArray[np.uint8]:
+    """Keys of the pages with these numbers on these planes, uint8[..., bytes of data and identity]."""
     size = geometry.page_bytes + _IDENTITY_BYTES
     words = np.arange(size // 4, dtype=np.uint16)
-    places = np.asarray(rows, np.uint16) | np.asarray(planes, np.uint16) << np.uint16(12)
+    places = np.asarray(pages, np.uint16) | np.asarray(planes, np.uint16) << np.uint16(12)
     keys = np.ascontiguousarray(_keys(places[..., np.newaxis], words)).view(np.uint8)
     for bit in _VERSION_BITS:
         keys[..., geometry.page_bytes + bit // 8] &= np.uint8(0xFF ^ 1 << bit % 8)

@@ -32,7 +32,7 @@ def contents(geometry: Geometry) -> Iterator[tuple[str, NDArray[np.uint8]]]:
 
 
 def figures(pages: NDArray[np.uint8]) -> list[str]:
-    """Least and most of: ones of a page, ones of a bit line, and bits of a page as in the next row."""
+    """Least and most of: ones of a page, ones of a bit line, and bits of a page as in the next page."""
     bits = np.unpackbits(pages, axis=1)
     same = bits[1:] == bits[:-1]
     return [f"{100 * s.min():.1f} to {100 * s.max():.1f}" for s in (bits.mean(1), bits.mean(0), same.mean(1))]
@@ -40,7 +40,7 @@ def figures(pages: NDArray[np.uint8]) -> list[str]:
 
 def table(geometry: Geometry) -> str:
     keys = page_keys(geometry, np.arange(geometry.pages), PLANE)[:, : geometry.page_bytes]
-    columns = ("ones of a page", "of a bit line", "same in the next row")
+    columns = ("ones of a page", "of a bit line", "same in the next page")
     lines = [
         f"| % | {' | '.join(columns)} | {' | '.join(f'with: {name}' for name in columns)} |",
         "|---" * (1 + 2 * len(columns)) + "|",

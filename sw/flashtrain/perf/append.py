@@ -10,8 +10,8 @@ from .measurement import BenchmarkError, Measurement
 from .progress import pages_programmed, run_until
 
 STREAM = "activations"
-ROWS = 24
-QUICK_ROWS = 12
+SUPERPAGES = 24
+QUICK_SUPERPAGES = 12
 ASKED = 0.99
 ASKED_OF_BUSES = {"behemoth_wide": 62e9}
 """Bytes per second, by preset: where there are more dies than the buses can feed."""
@@ -27,11 +27,11 @@ def append_erased(device: Device, recorder: ArrayRecorder, quick: bool = False) 
     """
     config, g = device.config, device.config.geometry
     stream = device.stream(STREAM, Port.CORE)
-    margin = settling_rows(config)
-    rows = min(QUICK_ROWS if quick else ROWS, stream.zones * g.pages - 2 * margin)
-    if rows < 2:
+    margin = settling_superpages(config)
+    superpages = min(QUICK_SUPERPAGES if quick else SUPERPAGES, stream.zones * g.pages - 2 * margin)
+    if superpages < 2:
         raise BenchmarkError(f"stream {STREAM!r} of {config.name!r} is too small for a steady state")
-    pages = (rows + 2 * margin) * g.superpage
+    pages = (superpages + 2 * margin) * g.superpage
     data = device.buffer((min(config.max_blocks, pages) * g.page_bytes,), np.uint8)
     data[:] = np.random.default_rng(1).integers(0, 256, len(data), np.uint8)
     piece = len(data) // g.page_bytes
@@ -41,10 +41,10 @@ def append_erased(device: Device, recorder: ArrayRecorder, quick: bool = False) 
         for start in range(0, pages, piece)
     ]
     tprog = config.timing.cycles("tprog")
-    step, most_cycles = max(20, tprog // 200), 4 * (rows + 2 * margin) * tprog
+    step, most_cycles = max(20, tprog // 200), 4 * (superpages + 2 * margin) * tprog
     run_until(device, pages_programmed, margin * g.superpage, step, most_cycles)
     recorder.start()
-    run_until(device, pages_programmed, (margin + rows) * g.superpage, step, most_cycles)
+    run_until(device, pages_programmed, (margin + superpages) * g.superpage, step, most_cycles)
     rate = programs_per_cycle(recorder.stop(), g.channels * g.dies, settle=0)
     device.wait(appends)
     value = rate * config.timing.clock_hz * g.page_set_bytes
@@ -57,10 +57,10 @@ def append_erased(device: Device, recorder: ArrayRecorder, quick: bool = False) 
         cycles=device.cycles - first_cycle,
         asked=f"{ASKED:.0%} of the bound" if of_buses is None else f"{of_buses / 1e9:.0f} GB/s",
         met=value >= (ASKED * bound if of_buses is None else of_buses),
-        note=f"{rows} superpages, write buffers full",
+        note=f"{superpages} superpages, write buffers full",
     )
 
 
-def settling_rows(config: FmsConfig) -> int:
+def settling_superpages(config: FmsConfig) -> int:
     """Superpages until the write buffers are full, and as many again so that they still are at the end."""
     return -(-config.write_sets // config.geometry.dies) + 2

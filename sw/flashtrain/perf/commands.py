@@ -118,7 +118,7 @@ def _dies_in_turn(geometry: Geometry, count: int) -> list[int]:
 
     def turn(block: int) -> tuple[int, int, int, int]:
         place = geometry.place(block)
-        return place.row, place.plane, place.die, place.channel
+        return place.page, place.plane, place.die, place.channel
 
     return sorted(range(count), key=turn)
 

@@ -8,7 +8,7 @@ import numpy as np
 from flashtrain.host import Device
 from flashtrain.spec import FmsConfig, Port
 
-from .append import STREAM, settling_rows
+from .append import STREAM, settling_superpages
 from .array_work import ArrayRecorder, programs_per_cycle
 from .measurement import BenchmarkError, Measurement
 from .progress import pages_programmed, pages_read
@@ -16,9 +16,9 @@ from .read import buffer_hits
 
 STORED = "weights"
 """The stream that is read: volatile, written and flushed before."""
-STORED_ROWS = 8
-ROWS = 24
-QUICK_ROWS = 12
+STORED_SUPERPAGES = 8
+SUPERPAGES = 24
+QUICK_SUPERPAGES = 12
 PIECES = 4
 """Commands per superpage."""
 IN_FLIGHT = 16
@@ -59,13 +59,13 @@ def mixed(device: Device, recorder: ArrayRecorder, mix: Mix, quick: bool = False
     """
     config, g = device.config, device.config.geometry
     stored_stream, stream = device.stream(STORED, Port.CORE), device.stream(STREAM, Port.CORE)
-    margin = settling_rows(config)
-    rows = min(QUICK_ROWS if quick else ROWS, stream.zones * g.pages - 2 * margin)
-    stored_rows = min(STORED_ROWS, g.pages)
-    if rows < 2:
+    margin = settling_superpages(config)
+    superpages = min(QUICK_SUPERPAGES if quick else SUPERPAGES, stream.zones * g.pages - 2 * margin)
+    stored_superpages = min(STORED_SUPERPAGES, g.pages)
+    if superpages < 2:
         raise BenchmarkError(f"stream {STREAM!r} of {config.name!r} is too small for a steady state")
     piece = max(1, g.superpage // PIECES)
-    data = device.buffer((PIECES * stored_rows, piece * g.page_bytes), np.uint8)
+    data = device.buffer((PIECES * stored_superpages, piece * g.page_bytes), np.uint8)
     data[:] = np.random.default_rng(7).integers(0, 256, data.shape, np.uint8)
     out = device.buffer(data.shape, np.uint8)
     first_cycle = device.cycles
@@ -75,9 +75,9 @@ def mixed(device: Device, recorder: ArrayRecorder, mix: Mix, quick: bool = False
     hits, programmed = buffer_hits(device), pages_programmed(device)
     turns = count(0)
 
-    def work_until(row: int) -> tuple[int, int]:
+    def work_until(superpages: int) -> tuple[int, int]:
         """Submit commands until so many superpages are programmed; pages read by then, and the cycle."""
-        while pages_programmed(device) < programmed + row * g.superpage:
+        while pages_programmed(device) < programmed + superpages * g.superpage:
             turn = next(turns)
             stream.append_async(data[turn % len(data)])
             for number in range(turn * mix.reads, (turn + 1) * mix.reads):
@@ -87,7 +87,7 @@ def mixed(device: Device, recorder: ArrayRecorder, mix: Mix, quick: bool = False
     work_until(margin)
     recorder.start()
     first, begin = pages_read(device), device.cycles
-    last, end = work_until(margin + rows)
+    last, end = work_until(margin + superpages)
     rate = programs_per_cycle(recorder.stop(), g.channels * g.dies, settle=0)
     device.wait()
     if out.tobytes() != data.tobytes():

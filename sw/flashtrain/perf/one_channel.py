@@ -30,11 +30,11 @@ OCOWFC = FmsConfig(
 )
 """1 channel, 4 dies of 1 plane, pages of 16 KiB, tR 50 us, 333 MT/s."""
 
-ROWS = 32
-QUICK_ROWS = 16
+SUPERPAGES = 32
+QUICK_SUPERPAGES = 16
 STRIDE = 5
 """Rows from one single-page read of a die to the next: none follows the one before it."""
-MARGIN_ROWS = 4
+MARGIN_SUPERPAGES = 4
 ASKED = 0.97
 
 
@@ -48,14 +48,14 @@ class Reads(Enum):
 def bus_share(device: Device, recorder: ArrayRecorder, reads: Reads, quick: bool = False) -> Measurement:
     """Share of the bus's raw rate that reads fill, in the steady state; what comes back is checked.
 
-    Single-page: commands of one page each, on the dies in turn, no two rows of a die in sequence. Cached: one
-    read of consecutive rows. Bound: the bus all the time, 2 bytes per cycle; the four arrays sense 4 pages
-    in 50 us, and the bus moves 1 in 49.3.
+    Single-page: commands of one page each, on the dies in turn, no two pages of a die in sequence.
+    Cached: one read of consecutive pages. Bound: the bus all the time, 2 bytes per cycle; the four arrays
+    sense 4 pages in 50 us, and the bus moves 1 in 49.3.
     """
     config, g = device.config, device.config.geometry
     stream = device.stream(STREAM, Port.CORE)
-    rows = QUICK_ROWS if quick else ROWS
-    pages = rows * g.superpage
+    superpages = QUICK_SUPERPAGES if quick else SUPERPAGES
+    pages = superpages * g.superpage
     data = device.buffer((pages, g.page_bytes), np.uint8)
     data[:] = np.random.default_rng(9).integers(0, 256, data.shape, np.uint8)
     out = device.buffer(data.shape, np.uint8)
@@ -64,11 +64,11 @@ def bus_share(device: Device, recorder: ArrayRecorder, reads: Reads, quick: bool
     stream.flush()
 
     base = pages_read(device)
-    for block, count in _pieces(reads, rows, g.superpage):
+    for block, count in _pieces(reads, superpages, g.superpage):
         target = out[block : block + count]
         handle = stream.stored_at([Extent(first + block, count)], target.shape, target.dtype)
         stream.read_async(handle, target)
-    margin, most_cycles = MARGIN_ROWS * g.superpage, 4 * pages * config.page_beats
+    margin, most_cycles = MARGIN_SUPERPAGES * g.superpage, 4 * pages * config.page_beats
     start = run_until(device, pages_read, base + margin, 100, most_cycles)
     recorder.start()
     end = run_until(device, pages_read, base + pages - margin, 100, most_cycles)
@@ -89,11 +89,11 @@ def bus_share(device: Device, recorder: ArrayRecorder, reads: Reads, quick: bool
     )
 
 
-def _pieces(reads: Reads, rows: int, superpage: int) -> Iterator[tuple[int, int]]:
+def _pieces(reads: Reads, superpages: int, superpage: int) -> Iterator[tuple[int, int]]:
     """First block and number of blocks of each command."""
     if reads is Reads.CACHED:
-        yield 0, rows * superpage
+        yield 0, superpages * superpage
     else:
-        for turn in range(rows):
+        for turn in range(superpages):
             for die in range(superpage):
-                yield turn * STRIDE % rows * superpage + die, 1
+                yield turn * STRIDE % superpages * superpage + die, 1

@@ -11,9 +11,9 @@ from .array_work import ArrayRecorder
 from .measurement import BenchmarkError, Measurement
 from .progress import pages_read, run_until
 
-ROWS = 24
-QUICK_ROWS = 16
-MARGIN_ROWS = 4
+SUPERPAGES = 24
+QUICK_SUPERPAGES = 16
+MARGIN_SUPERPAGES = 4
 """Superpages at the start and the end that are not counted: there the read path fills and drains."""
 ASKED = 0.9
 
@@ -26,10 +26,10 @@ def read_sequential(device: Device, recorder: ArrayRecorder, quick: bool = False
     """
     config, g = device.config, device.config.geometry
     stream = device.stream(STREAM, Port.CORE)
-    rows = min(QUICK_ROWS if quick else ROWS, stream.zones * g.pages)
-    if rows <= 2 * MARGIN_ROWS:
+    superpages = min(QUICK_SUPERPAGES if quick else SUPERPAGES, stream.zones * g.pages)
+    if superpages <= 2 * MARGIN_SUPERPAGES:
         raise BenchmarkError(f"stream {STREAM!r} of {config.name!r} is too small for a steady state")
-    pages = rows * g.superpage
+    pages = superpages * g.superpage
     piece = min(config.max_blocks, pages)
     data = device.buffer((piece * g.page_bytes,), np.uint8)
     data[:] = np.random.default_rng(2).integers(0, 256, len(data), np.uint8)
@@ -42,7 +42,7 @@ def read_sequential(device: Device, recorder: ArrayRecorder, quick: bool = False
     targets = [device.buffer((length,), np.uint8) for length in lengths]
     base = pages_read(device)
     reads = [stream.read_async(handle, out) for handle, out in zip(stored, targets, strict=True)]
-    margin = MARGIN_ROWS * g.superpage
+    margin = MARGIN_SUPERPAGES * g.superpage
     step, most_cycles = max(20, config.page_beats // 4), 100 * pages * config.page_beats
     start = run_until(device, pages_read, base + margin, step, most_cycles)
     recorder.start()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from flashtrain.host import Device, DeviceStream, Extent, Pending, StoredArray
 from flashtrain.spec import FmsConfig, Port
 
-from .append import STREAM, settling_rows
+from .append import STREAM, settling_superpages
 from .array_work import ArrayRecorder, programs_per_cycle
 from .measurement import BenchmarkError, Measurement
 from .mixed import PIECES
@@ -17,7 +17,7 @@ from .progress import pages_programmed, run_until
 
 STORED = "trained"
 """Read by the host, written by the core."""
-STORED_ROWS = 8
+STORED_SUPERPAGES = 8
 READS = 2400
 QUICK_READS = 60
 LEAST_READS = 20
@@ -46,9 +46,9 @@ def read_latency_p99(device: Device, recorder: ArrayRecorder, quick: bool = Fals
     that were flushed. Time from before the doorbell until the answer is seen in memory.
     """
     config, g, t = device.config, device.config.geometry, device.config.timing
-    stored_rows = min(STORED_ROWS, g.pages)
+    stored_superpages = min(STORED_SUPERPAGES, g.pages)
     piece = max(1, g.superpage // PIECES)
-    data = device.buffer((PIECES * stored_rows, piece * g.page_bytes), np.uint8)
+    data = device.buffer((PIECES * stored_superpages, piece * g.page_bytes), np.uint8)
     random = np.random.default_rng(8)
     data[:] = random.integers(0, 256, data.shape, np.uint8)
     first_cycle = device.cycles
@@ -58,7 +58,7 @@ def read_latency_p99(device: Device, recorder: ArrayRecorder, quick: bool = Fals
     writer.flush()
     content = data.reshape(-1, g.page_bytes)
 
-    margin = settling_rows(config)
+    margin = settling_superpages(config)
     feed = _Feed(device.stream(STREAM, Port.CORE), data, PIECES * (margin + 1))
     tprog = t.cycles("tprog")
     feed.keep_going()

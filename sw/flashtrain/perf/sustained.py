@@ -11,7 +11,7 @@ from flashtrain.host import Device
 from flashtrain.spec import FmsConfig, Port
 from flashtrain.spec.timing import ns
 
-from .append import settling_rows
+from .append import settling_superpages
 from .array_work import ArrayKind, ArrayRecorder, ArrayWork, starts_of_programs
 from .measurement import BenchmarkError, Measurement
 from .progress import pages_programmed, run_until
@@ -25,7 +25,7 @@ ASKED = 0.99
 
 
 def shortened(config: FmsConfig) -> FmsConfig:
-    """`config` with zones of `PAGES` rows at most, and an erase as much shorter."""
+    """`config` with zones of `PAGES` superpages at most, and an erase as much shorter."""
     pages = config.geometry.pages
     if pages <= PAGES:
         return config
@@ -41,7 +41,7 @@ def shortened(config: FmsConfig) -> FmsConfig:
 
 
 def sustained_bound(config: FmsConfig) -> float:
-    """Bytes per second if every die programs all rows of a block set, erases it, and does nothing else.
+    """Bytes per second if every die programs all pages of a block set, erases it, and does nothing else.
 
     dies x pages x page set / (pages x tPROG + tBERS)
     """
@@ -55,7 +55,7 @@ def append_sustained(device: Device, recorder: ArrayRecorder, quick: bool = Fals
 
     Two volatile streams take turns: one is reset, which leaves its zone to be erased, and then filled anew,
     while the other keeps its data. Measured on each die from a program in the first quarter of a zone to that
-    of the same row some zones later. The bound is that of `sustained_bound`.
+    of the same superpage some zones later. The bound is that of `sustained_bound`.
     """
     config, g, t = device.config, device.config.geometry, device.config.timing
     zones = 1 if quick else ZONES
@@ -66,7 +66,7 @@ def append_sustained(device: Device, recorder: ArrayRecorder, quick: bool = Fals
     first_cycle = device.cycles
 
     # A zone is erased as a whole, however little is in it: the first one need not be full.
-    lead = settling_rows(config)
+    lead = settling_superpages(config)
     lengths = [lead, *[g.pages] * zones, min(g.pages, g.pages // 4 + 2 * lead)]
     starts = list(accumulate(lengths, initial=0))
     step = max(20, t.cycles("tprog") // 20)
@@ -78,8 +78,8 @@ def append_sustained(device: Device, recorder: ArrayRecorder, quick: bool = Fals
         for first in range(0, lengths[number] * g.superpage, piece):
             stream.append_async(data[: min(piece, lengths[number] * g.superpage - first) * g.page_bytes])
 
-    def work_until(row: int) -> None:
-        run_until(device, pages_programmed, row * g.superpage, step, most_cycles)
+    def work_until(superpages: int) -> None:
+        run_until(device, pages_programmed, superpages * g.superpage, step, most_cycles)
 
     submit(0)
     submit(1)
@@ -105,8 +105,9 @@ def append_sustained(device: Device, recorder: ArrayRecorder, quick: bool = Fals
         cycles=device.cycles - first_cycle,
         asked=f"{ASKED:.0%} of the bound",
         met=value >= ASKED * bound,
-        note=f"{zones} zones of {g.pages} rows with an erase of {t.cycles('tbers') / t.clock_mhz:,.1f} us"
-        f" each, {t.cycles('tbers') / t.cycles('tprog') / g.pages:.2%} of the time to program one",
+        note=f"{zones} zones of {g.pages} superpages with an erase of"
+        f" {t.cycles('tbers') / t.clock_mhz:,.1f} us each,"
+        f" {t.cycles('tbers') / t.cycles('tprog') / g.pages:.2%} of the time to program one",
     )
 
 

@@ -11,7 +11,7 @@ from flashtrain.host.state.state_stream import TileStep
 from flashtrain.host.state.tiling import Pages
 from flashtrain.spec.errors import require
 
-from .update_places import ChunkWork, Place, Turns
+from .update_places import ChunkWork, Place, SerialResource
 
 
 class UpdatedTile(NamedTuple):
@@ -61,8 +61,8 @@ class LaneStep:
     def __init__(self, lanes: Sequence[UpdateLane], work: ChunkWork, cycle: float) -> None:
         self._lanes, self._work = lanes, work
         step = TileStep(work.layout.tile, work.constants)
-        self._turns = [Turns() for _ in lanes]
-        for turns, lane in zip(self._turns, lanes, strict=True):
+        self._lane_times = [SerialResource() for _ in lanes]
+        for turns, lane in zip(self._lane_times, lanes, strict=True):
             turns.take(cycle, lane.begin(step))
         self._gradients = work.layout.gradient_pages(work.gradients)
         self._cycles: list[int] = []  # of each tile
@@ -76,7 +76,7 @@ class LaneStep:
             updated = self._lanes[lane].update(tile, self._gradients[row, :, channel])
             tile[...] = updated.tile.reshape(tile.shape)
             self._cycles.append(updated.cycles)
-            ends.append(self._turns[lane].take(cycle, updated.cycles))
+            ends.append(self._lane_times[lane].take(cycle, updated.cycles))
         return max(ends)
 
     @property

@@ -65,7 +65,7 @@ class Place(ABC):
         """At a cycle."""
 
 
-class Turns:
+class SerialResource:
     """A resource that takes one piece of work after the other."""
 
     def __init__(self) -> None:
@@ -107,7 +107,7 @@ class HostStep:
 
     def __init__(self, link: HostLink, work: ChunkWork) -> None:
         self._link, self._work = link, work
-        self._there, self._host, self._back = Turns(), Turns(), Turns()
+        self._there, self._host, self._back = SerialResource(), SerialResource(), SerialResource()
 
     def update(self, cycle: float, pages: Pages) -> float:
         pages[...] = self._work.updated(pages)

@@ -90,11 +90,11 @@ CHANNEL = (
         WRITE_BUFFER,
     ),
     Fault(
-        "identity-of-another-row",
+        "identity-of-another-page",
         "channel/write_buffer/write_buffer.py",
-        'for name in ("row", "channel", "die", "wear")',
+        'for name in ("page", "channel", "die", "wear")',
         'for name in ("channel", "die", "wear")',
-        "every page says that it lies on row 0",
+        "every page says that it lies on page 0",
         WRITE_BUFFER,
     ),
     Fault(

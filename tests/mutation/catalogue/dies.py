@@ -25,11 +25,11 @@ DIES = (
         OPERATIONS,
     ),
     Fault(
-        "cache-read-skips-a-row",
+        "cache-read-skips-a-page",
         "die/command/sequencer.py",
         "with m.If(~s.addressed):",
         "with m.If(s.addressed | ~s.addressed):",
-        "31h after an address reads the row behind it",
+        "31h after an address reads the page behind it",
         OPERATIONS,
     ),
     Fault(
@@ -53,7 +53,7 @@ DIES = (
         "die/command/suspended_read.py",
         "[self.start.eq(1), self.holds.eq(1), named.eq(0)]",
         "[self.start.eq(1), self.holds.eq(1)]",
-        "a second sense beside, without an address, is of the same row",
+        "a second suspended read, without an address, is of the same page",
         OPERATIONS,
     ),
     Fault(

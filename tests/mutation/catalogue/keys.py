@@ -30,9 +30,9 @@ KEYS = (
     Fault(
         "key-of-the-source",
         "die/die.py",
-        "randomizer.target.eq(sequencer.target_row)",
-        "randomizer.target.eq(sequencer.source_row)",
-        "a tile is stored with the key of the row that it came from",
+        "randomizer.target.eq(sequencer.target_page)",
+        "randomizer.target.eq(sequencer.source_page)",
+        "a tile is stored with the key of the page that it came from",
         "rtl/die/test_die.py::test_updates_of_pages_with_a_code",
     ),
     Fault(

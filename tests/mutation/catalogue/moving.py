@@ -24,12 +24,12 @@ MOVING = (
     Fault(
         "spare-kept-after-a-copy-that-failed",
         "channel/die_agent/mover.py",
-        """m.d.sync += s.row.eq(s.row + 1)
+        """m.d.sync += s.page.eq(s.page + 1)
             m.next = "NEXT_PAGE"
             with m.If(self._status_failed()):
                 self._next_spare(m)
 """,
-        """m.d.sync += s.row.eq(s.row + 1)
+        """m.d.sync += s.page.eq(s.page + 1)
             m.next = "NEXT_PAGE"
 """,
         "the status of a copy is not looked at",

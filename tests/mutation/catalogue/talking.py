@@ -53,11 +53,11 @@ TALKING = (
         AGENT,
     ),
     Fault(
-        "next-row-of-another-zone",
+        "next-page-of-another-zone",
         "channel/die_agent/read_sets.py",
-        "row_after.eq(same_zone & follows)",
-        "row_after.eq(follows)",
-        "a cache read goes on to the next row of a block that was not asked for",
+        "page_after.eq(same_zone & follows)",
+        "page_after.eq(follows)",
+        "a cache read goes on to the next page of a block that was not asked for",
         AGENT,
     ),
     Fault(

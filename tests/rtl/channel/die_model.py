@@ -28,9 +28,9 @@ IN_SEQUENCE = {
 }  # fmt: skip
 """What is allowed between an update and its end."""
 
-BESIDE = {
-    BusOp.BESIDE_MORE, BusOp.BESIDE_LAST, BusOp.BESIDE_NEXT, BusOp.SELECT_BESIDE, BusOp.BESIDE_END,
-    BusOp.BESIDE_RENEW,
+SUSPENDED_READ = {
+    BusOp.SUSPENDED_READ_MORE, BusOp.SUSPENDED_READ_LAST, BusOp.SUSPENDED_READ_NEXT,
+    BusOp.SUSPENDED_READ_SELECT, BusOp.SUSPENDED_READ_END, BusOp.SUSPENDED_READ_RENEW,
 }  # fmt: skip
 """What a die takes while it is busy with programs and erases."""
 
@@ -64,7 +64,7 @@ class DieModel:
     works: list[ArrayWork] = field(default_factory=list)
     history: list[tuple[int, BusOp]] = field(default_factory=list)
     output: list[Page] = field(default_factory=list)
-    besides: list[ArrayWork] = field(default_factory=list)
+    suspended_reads: list[ArrayWork] = field(default_factory=list)
     polls: int = 0
 
     def __post_init__(self) -> None:
@@ -73,7 +73,7 @@ class DieModel:
         self.cycles = {name: cycles(name) for name in names}
         self.array_cycles = {
             "sense": cycles("tr"), "program": cycles("tprog"), "update": cycles("tprog"),
-            "erase": cycles("tbers"), "beside": cycles("tr"),
+            "erase": cycles("tbers"), "suspended_read": cycles("tr"),
         }  # fmt: skip
         self.ready_at = 0  # the die is busy until then
         self.status_from = 0  # and its status means something from then on
@@ -87,10 +87,10 @@ class DieModel:
         self.selected: tuple[Page, int] | None = None  # what, and clock of the selection
         self.programming = False  # the array's last work is a cache program, not known to be over
         self.failed_before = False
-        self.beside_named: list[Page] = []
-        self.beside: list[Page] = []  # read beside: in, or on their way to, the data registers
-        self.beside_from: int | None = None  # they are held since then
-        self.beside_seen = False  # by a status byte
+        self.suspended_names: list[Page] = []
+        self.suspended: list[Page] = []  # read beside: in, or on their way to, the data registers
+        self.suspended_since: int | None = None  # they are held since then
+        self.suspended_seen = False  # by a status byte
         self.gradients: list[int] = []  # pages loaded for the next update
         self.sources: list[Page] = []
         self.targets: list[Page] = []
@@ -117,11 +117,14 @@ class DieModel:
         self.polls += 1
         assert self.named is None, f"{self.name} at {clock}: status between an address and its data"
         self.selected = None
-        byte = random.getrandbits(8) & ~(DieStatus.RDY | DieStatus.ARDY | DieStatus.BESIDE) | DieStatus.WP_N
-        sensing = self.beside_from is not None and clock < self.besides[-1].end
-        if self.beside_from is not None and not sensing:
-            self.beside_seen = True
-            byte |= DieStatus.BESIDE
+        byte = (
+            random.getrandbits(8) & ~(DieStatus.RDY | DieStatus.ARDY | DieStatus.SUSPENDED_READ)
+            | DieStatus.WP_N
+        )
+        sensing = self.suspended_since is not None and clock < self.suspended_reads[-1].end
+        if self.suspended_since is not None and not sensing:
+            self.suspended_seen = True
+            byte |= DieStatus.SUSPENDED_READ
         if clock < self.ready_at or self._pending is not None:
             return byte
         self.seen_ready = True
@@ -149,7 +152,7 @@ class DieModel:
             self.named = None
             self.gradients, self.sources, self.targets, self.computed = [], [], [], None
             self.update_works_from = None
-            self.beside_named, self.beside, self.beside_from = [], [], None
+            self.suspended_names, self.suspended, self.suspended_since = [], [], None
             self.programming = False
             self.level = 0
             self._busy(clock, self.cycles["trst"])
@@ -160,8 +163,8 @@ class DieModel:
         if op is BusOp.LOAD_GRADIENT and self.update_works_from is not None:
             self._load_gradient(plane, clock, where)
             return
-        if op in BESIDE:
-            self._beside(op, (block, row, plane), clock, where)
+        if op in SUSPENDED_READ:
+            self._gather_suspended_read(op, (block, row, plane), clock, where)
             return
         if op is BusOp.DATA_OUT:
             assert self.selected is not None, f"{where}, and nothing is selected"
@@ -180,7 +183,7 @@ class DieModel:
         self.selected = None
         if op is BusOp.SET_READ_LEVEL:
             self._needs_idle_array(clock, where)
-            assert not self.gathered and not self.beside_named and self.beside_from is None, where
+            assert not self.gathered and not self.suspended_names and self.suspended_since is None, where
             assert self.sensed in (None, self.cache), f"{where} in a cache read"
             self.level = level
             self._busy(clock, self.cycles["tfeat"])
@@ -207,46 +210,50 @@ class DieModel:
 
     @property
     def _pending(self) -> ArrayWork | None:
-        """The work that waits for the end of a read beside, besides other reasons."""
-        if self.beside_from is None or not self.works or self.works[-1].begin < self.beside_from:
+        """The work that waits for the end of a suspended read, besides other reasons."""
+        if self.suspended_since is None or not self.works or self.works[-1].begin < self.suspended_since:
             return None
         return self.works[-1]
 
-    def _beside(self, op: BusOp, page: Page, clock: int, where: str) -> None:
+    def _gather_suspended_read(self, op: BusOp, page: Page, clock: int, where: str) -> None:
         assert clock >= self.status_from, f"{where}: tWB"
         assert self.sensed is None or self.sensed == self.cache, f"{where} in a cache read"
         self.selected = None
-        if op is BusOp.BESIDE_MORE or op is BusOp.BESIDE_LAST:
-            for _, row, plane in self.beside_named:
-                assert plane < page[2] and row == page[1], f"{where} of {page} after {self.beside_named}"
-            self.beside_named.append(page)
-        if op is BusOp.BESIDE_LAST:
-            self._sense_beside(self.beside_named, clock, where)
-            self.beside_named = []
-        elif op is BusOp.BESIDE_RENEW:
-            self._beside(BusOp.BESIDE_END, page, clock, where)
-            self._beside(BusOp.BESIDE_NEXT, page, clock, where)
-        elif op is BusOp.BESIDE_NEXT:
-            assert self.beside and not self.beside_named, f"{where} without a read beside before"
-            self._sense_beside([(b, r + 1, p) for b, r, p in self.beside], clock, where)
-        elif op is BusOp.SELECT_BESIDE:
-            assert self.beside_from is not None and self.beside_seen, f"{where}: it is not known to be there"
-            assert page in self.beside, f"{where} of {page}, which is not among {self.beside}"
+        if op is BusOp.SUSPENDED_READ_MORE or op is BusOp.SUSPENDED_READ_LAST:
+            for _, row, plane in self.suspended_names:
+                assert plane < page[2] and row == page[1], f"{where} of {page} after {self.suspended_names}"
+            self.suspended_names.append(page)
+        if op is BusOp.SUSPENDED_READ_LAST:
+            self._begin_suspended_read(self.suspended_names, clock, where)
+            self.suspended_names = []
+        elif op is BusOp.SUSPENDED_READ_RENEW:
+            self._gather_suspended_read(BusOp.SUSPENDED_READ_END, page, clock, where)
+            self._gather_suspended_read(BusOp.SUSPENDED_READ_NEXT, page, clock, where)
+        elif op is BusOp.SUSPENDED_READ_NEXT:
+            assert self.suspended and not self.suspended_names, f"{where} without a suspended read before"
+            self._begin_suspended_read([(b, r + 1, p) for b, r, p in self.suspended], clock, where)
+        elif op is BusOp.SUSPENDED_READ_SELECT:
+            assert self.suspended_since is not None and self.suspended_seen, (
+                f"{where}: it is not known to be there"
+            )
+            assert page in self.suspended, f"{where} of {page}, which is not among {self.suspended}"
             self.selected = (page, clock)
-        elif op is BusOp.BESIDE_END:
-            assert self.beside_from is not None and self.beside_seen, f"{where}: it is not known to be there"
+        elif op is BusOp.SUSPENDED_READ_END:
+            assert self.suspended_since is not None and self.suspended_seen, (
+                f"{where}: it is not known to be there"
+            )
             if pending := self._pending:
                 late = max(clock - pending.begin, 0)
                 pending.begin += late
                 pending.end += late
                 self.ready_at = max(self.ready_at, pending.begin)
-            self.beside_from = None
+            self.suspended_since = None
 
-    def _sense_beside(self, pages: list[Page], clock: int, where: str) -> None:
+    def _begin_suspended_read(self, pages: list[Page], clock: int, where: str) -> None:
         """Suspends the program or erase under way, if it goes on for tADV."""
-        assert self.beside_from is None, f"{where} before the end of the one before"
+        assert self.suspended_since is None, f"{where} before the end of the one before"
         assert self.level == 0, f"{where} at level {self.level}"
-        c, length = self.cycles, self.late("beside", self.array_cycles["beside"])
+        c, length = self.cycles, self.late("suspended_read", self.array_cycles["suspended_read"])
         begin, now = clock, next((w for w in self.works[-2:] if w.begin <= clock < w.end), None)
         if now is not None:
             assert now.kind in ("program", "erase"), f"{where} beside {now.kind}"
@@ -268,8 +275,8 @@ class DieModel:
                     if later is not now:
                         later.begin += longer
                         later.end += longer
-        self.besides.append(ArrayWork("beside", begin, begin + length, pages, False))
-        self.beside, self.beside_from, self.beside_seen = pages, clock, False
+        self.suspended_reads.append(ArrayWork("suspended_read", begin, begin + length, pages, False))
+        self.suspended, self.suspended_since, self.suspended_seen = pages, clock, False
 
     def _update(self, op: BusOp, page: Page, clock: int, where: str) -> None:
         if op is BusOp.SELECT_STATISTICS:
@@ -366,7 +373,9 @@ class DieModel:
             self._busy(clock, work.end - clock)
 
     def _may_begin(self, kind: set[BusOp], clock: int, where: str) -> None:
-        assert self.beside_from is None or kind is not READS, f"{where} before the end of a read beside"
+        assert self.suspended_since is None or kind is not READS, (
+            f"{where} before the end of a suspended read"
+        )
         if kind is READS:
             assert not self.programming, f"{where} before the last program is known to be over"
             return

@@ -14,7 +14,7 @@ from flashtrain.spec.identity import identity_record
 from flashtrain.spec.registers import ChannelCounter
 from tests.rtl.channel.channel_helpers import EVERY_CONFIG
 from tests.rtl.channel.spare_configs import SPARE_CONFIGS
-from tests.rtl.channel.timeout_streams import PatientSink, clock_now, wait
+from tests.rtl.channel.timeout_streams import PausingSink, clock_now, wait
 
 CONFIG = {**EVERY_CONFIG, **SPARE_CONFIGS}[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
@@ -51,7 +51,7 @@ class Zone:
     def place(self, index: int) -> dict[str, int]:
         rest, plane = divmod(index, GEOMETRY.planes)
         row, die = divmod(rest, GEOMETRY.dies)
-        return {"zone": self.number, "row": row, "die": die, "plane": plane}
+        return {"zone": self.number, "page": row, "die": die, "plane": plane}
 
 
 class Centre:
@@ -88,7 +88,7 @@ class Centre:
         )
         await start(self.dut, within=3_000_000, **dict.fromkeys(inputs, 0))
         pause = 0 if self.busy == 1 else 3
-        self.programmed, self.heads, self.erased = (PatientSink(self.dut, name, pause) for name in self.SINKS)
+        self.programmed, self.heads, self.erased = (PausingSink(self.dut, name, pause) for name in self.SINKS)
         for run in (self._watch, self._send, self._check):
             cocotb.start_soon(run())
         await self.until(lambda: self.dut.ready.value == 1)
@@ -226,7 +226,7 @@ class Centre:
             if head["from_array"]:
                 record = identity_record(
                     **unpack(ZoneIdentity(), zone.identity), wear=zone.wear, channel=CHANNEL,
-                    **{name: place[name] for name in ("row", "die", "plane")},
+                    **{name: place[name] for name in ("page", "die", "plane")},
                 )  # fmt: skip
                 assert head["identity"] == int.from_bytes(record, "little")
             assert head["tag"] == head["buffer_block"] % CONFIG.commands

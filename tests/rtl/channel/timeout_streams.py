@@ -30,7 +30,7 @@ async def until(dut, signal) -> None:
         await RisingEdge(dut.clk)
 
 
-class PatientSource:
+class PausingSource:
     """Sends items in order, up to `pause` cycles idle before each. Made after the reset."""
 
     def __init__(self, dut, name: str, pause: int = 0):
@@ -61,7 +61,7 @@ class PatientSource:
             self.valid.value = 0
 
 
-class PatientSink:
+class PausingSink:
     """Takes items, each up to `pause` cycles after it is offered."""
 
     def __init__(self, dut, name: str, pause: int = 0):

@@ -17,7 +17,7 @@ from flashtrain.spec.nand import BusOp
 from tests.rtl.channel.bus.pin_monitor import TAKES_DATA, Operation, PinMonitor
 from tests.rtl.channel.channel_helpers import EVERY_CONFIG
 from tests.rtl.channel.die_model import COPY, DieModel, Page
-from tests.rtl.channel.timeout_streams import PatientSink, wait
+from tests.rtl.channel.timeout_streams import PausingSink, wait
 
 CONFIG = EVERY_CONFIG[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
@@ -92,7 +92,7 @@ class Bench:
         await start(dut, within=1_000_000, **dict.fromkeys(inputs, 0))
         self.monitor = PinMonitor(dut, CONFIG, self._operation, self._status)
         pause = 0 if self.busy == 1 else round(5 / self.busy)
-        self.programmed, self.heads = (PatientSink(dut, name, pause) for name in ("programmed", "read_head"))
+        self.programmed, self.heads = (PausingSink(dut, name, pause) for name in ("programmed", "read_head"))
         cocotb.start_soon(self._clock())
         await self.until(lambda: dut.ready.value == 1)
 
@@ -115,7 +115,7 @@ class Bench:
         for number, origin in enumerate(origins):
             tile.gradients.append(page_of_beats())
             self._announce(
-                tile.gradients[-1], kind=PageKind.GRADIENTS.value, zone=NEW, source=OLD, row=tile.row,
+                tile.gradients[-1], kind=PageKind.GRADIENTS.value, zone=NEW, source=OLD, page=tile.page,
                 die=die, plane=number, tag=tile.tag, buffer_block=origin, copies=copies,
                 source_identity=source, close=int(number == PAGES - 1), notify=random.getrandbits(1),
             )  # fmt: skip
@@ -133,7 +133,7 @@ class Bench:
 
     def append(self, row: int, die: int) -> None:
         for plane in range(GEOMETRY.planes):
-            self._announce(page_of_beats(), zone=APPENDED, row=row, die=die, plane=plane, stream=VOLATILE)
+            self._announce(page_of_beats(), zone=APPENDED, page=row, die=die, plane=plane, stream=VOLATILE)
 
     def read(self, what: Page, die: int, **fields: int) -> None:
         origin = self._origin()
@@ -143,7 +143,7 @@ class Bench:
         )
 
     def _origin(self) -> int:
-        while (origin := random.getrandbits(CONFIG.page_address_bits)) in self.expected:
+        while (origin := random.getrandbits(CONFIG.buffer_block_bits)) in self.expected:
             pass
         return origin
 
@@ -170,9 +170,9 @@ class Bench:
     # The dies.
     def _operation(self, operation: Operation) -> None:
         row, op = operation.row, operation.op
-        page = row & (1 << GEOMETRY.row_bits) - 1
-        plane = row >> GEOMETRY.row_bits & GEOMETRY.planes - 1
-        block = row >> GEOMETRY.row_bits + GEOMETRY.plane_bits
+        page = row & (1 << GEOMETRY.page_bits) - 1
+        plane = row >> GEOMETRY.page_bits & GEOMETRY.planes - 1
+        block = row >> GEOMETRY.page_bits + GEOMETRY.plane_bits
         number, die = operation.die, self.dies[operation.die]
         if op is BusOp.LOAD_GRADIENT:
             tile = self.to_load[number][0]
@@ -187,7 +187,7 @@ class Bench:
         elif op in (BusOp.UPDATE_SOURCE, BusOp.UPDATE_MORE, BusOp.UPDATE_LAST):
             tile = self.to_update[number][0]
             assert len(die.gradients) == PAGES
-            assert (block, page) == (OLD if op is BusOp.UPDATE_SOURCE else NEW, tile.row)
+            assert (block, page) == (OLD if op is BusOp.UPDATE_SOURCE else NEW, tile.page)
             if op is BusOp.UPDATE_LAST:
                 self.updated[number].append(self.to_update[number].popleft())
         if op in TAKES_DATA:
@@ -268,7 +268,7 @@ async def statuses_reach_their_tiles(dut):
     await bench.finish()
     events = [unpack(PageEvent(CONFIG), item) for item in bench.programmed.items]
     tiles = {tile.tag: tile for tiles in bench.updated for tile in tiles}
-    assert all(event["failed"] == tiles[event["tag"]].row % 2 for event in events)
+    assert all(event["failed"] == tiles[event["tag"]].page % 2 for event in events)
 
 
 @cocotb.test()
@@ -294,6 +294,6 @@ async def among_other_work(dut, busy):
                 bench.read((-2, 0, 0), die, statistics=1)
             case "read":
                 # In the place of a tile whose gradients may be in the write buffer: it comes from the die.
-                bench.read((NEW, row, 0), die, zone=NEW, row=row)
+                bench.read((NEW, row, 0), die, zone=NEW, page=row)
         await wait(dut, random.choice((0, TPROG)))
     await bench.finish()

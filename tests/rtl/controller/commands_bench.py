@@ -121,8 +121,8 @@ async def malformed_commands(dut):
         env.submit(port, opcode, VOLATILE, **GOOD[opcode], fields=fault, status=status)
         if number % 20 == 0:
             env.submit(port, APPEND, DURABLE, zone=port, blocks=1, status=Status.SUCCESS)
-        if len(env.flights) > 40:
-            await env.wait(next(iter(env.flights.values())))
+        if len(env.pending) > 40:
+            await env.wait(next(iter(env.pending.values())))
     await env.drain()
     errors = await env.registers.counter(Counter.ERRORS)
     assert errors == env.scoreboard.totals.errors == len(cases)
@@ -136,14 +136,14 @@ async def the_largest_command(dut):
     end = range(MEMORY_BYTES - MOST * PAGE, MEMORY_BYTES)
     content = np.frombuffer(random.randbytes(len(end)), np.uint8)
     for opcode in (APPEND, READ):
-        flight = env.submit(
+        command = env.submit(
             Port.CORE, opcode, VOLATILE, blocks=MOST, fields={"address": end.start}, predict=False
         )
         # After `submit`: the piece that it takes, and fills, may be here.
         env.buffer.bytes[end.start :] = content if opcode is APPEND else 0
         env.buffer.grant(end, read=opcode is APPEND, write=opcode is READ)
-        await env.wait(flight)
-        assert flight.ok, f"{flight}: {flight.completion}"
+        await env.wait(command)
+        assert command.ok, f"{command}: {command.completion}"
     assert np.array_equal(env.buffer.bytes[end.start :], content)
     await env.finish()
 
@@ -156,9 +156,9 @@ async def permissions(env: Environment) -> None:
             for opcode, good in GOOD.items():
                 allowed = bool(stream.access(port) & needs.get(opcode, Access.APPEND))
                 zone = 1 if opcode is RETIRE else 0  # it is lost afterwards
-                flight = env.submit(port, opcode, stream.nsid, zone=zone, **good)
-                status, _ = flight.answer
-                assert (status != Status.ACCESS_DENIED) == allowed, f"{flight}: predicted {status!r}"
+                command = env.submit(port, opcode, stream.nsid, zone=zone, **good)
+                status, _ = command.answer
+                assert (status != Status.ACCESS_DENIED) == allowed, f"{command}: predicted {status!r}"
                 COVERAGE.hit("permission", f"{operation_name(opcode)}_{'allowed' if allowed else 'denied'}")
         await env.drain()
 
@@ -196,9 +196,9 @@ async def the_tensor_buffer_refuses(dut):
     queue = env.queues[Port.HOST]
     slot = queue.sq_address + queue.pushed % queue.sq_entries * Submission.BYTES
     env.buffer.broken.append(range(slot, slot + Submission.BYTES))
-    flight = env.submit(Port.HOST, FLUSH, VOLATILE, fields={"cid": 0}, predict=False)
-    await env.wait(flight)
-    assert flight.completion.status == Status.DATA_TRANSFER_ERROR
+    command = env.submit(Port.HOST, FLUSH, VOLATILE, fields={"cid": 0}, predict=False)
+    await env.wait(command)
+    assert command.completion.status == Status.DATA_TRANSFER_ERROR
     env.buffer.broken.clear()
     COVERAGE.hit("memory_error", "fetch")
     await env.run(Port.HOST, FLUSH, VOLATILE, status=Status.SUCCESS)

@@ -136,8 +136,8 @@ async def a_durable_append_waits_for_its_programs(dut):
         assert env.nand.programmed == env.nand.passed == total
     assert env.nand.operations["program_2"] > 0
     # A volatile one beside it is answered from SRAM: no program of it has been seen.
-    flight = env.submit(Port.CORE, APPEND, VOLATILE, blocks=1)
-    await env.wait(flight)
+    command = env.submit(Port.CORE, APPEND, VOLATILE, blocks=1)
+    await env.wait(command)
     assert env.nand.programmed == total
     await env.finish()
 
@@ -211,28 +211,28 @@ async def a_reset_waits_for_what_is_in_flight(dut):
 async def two_ports_append_to_one_zone(dut):
     """Who comes first is open; but every block has one owner, and a port's appends lie in their order."""
     env = await begin(dut)
-    flights, contents = [], []
+    pending, contents = [], []
     for number in range(10):
-        flight = env.submit(Port(number % 2), APPEND, VOLATILE, blocks=number % 3 + 1, predict=False)
-        contents.append(env.buffer.bytes[flight.piece.start : flight.piece.stop].copy())
-        flights.append(flight)
+        command = env.submit(Port(number % 2), APPEND, VOLATILE, blocks=number % 3 + 1, predict=False)
+        contents.append(env.buffer.bytes[command.piece.start : command.piece.stop].copy())
+        pending.append(command)
     await env.drain()
     starts = []
-    for flight in flights:
-        assert flight.ok, f"{flight}: {flight.completion}"
-        starts.append(flight.completion.result)
+    for command in pending:
+        assert command.ok, f"{command}: {command.completion}"
+        starts.append(command.completion.result)
     for port in Port:
-        own = [start for flight, start in zip(flights, starts, strict=True) if flight.port == port]
+        own = [start for command, start in zip(pending, starts, strict=True) if command.port == port]
         assert own == sorted(own), f"port {port.name}: {own}"
     blocks = Counter()
-    for flight, start in zip(flights, starts, strict=True):
-        blocks.update(range(start, start + flight.request.blocks))
-    assert blocks == Counter(range(sum(flight.request.blocks for flight in flights)))
+    for command, start in zip(pending, starts, strict=True):
+        blocks.update(range(start, start + command.request.blocks))
+    assert blocks == Counter(range(sum(command.request.blocks for command in pending)))
     reads = [
-        env.submit(Port.HOST, READ, VOLATILE, offset=start, blocks=flight.request.blocks, predict=False)
-        for flight, start in zip(flights, starts, strict=True)
+        env.submit(Port.HOST, READ, VOLATILE, offset=start, blocks=command.request.blocks, predict=False)
+        for command, start in zip(pending, starts, strict=True)
     ]
-    places = [flight.piece for flight in reads]
+    places = [command.piece for command in reads]
     await env.drain()
     for content, place in zip(contents, places, strict=True):
         assert np.array_equal(env.buffer.bytes[place.start : place.start + len(content)], content)

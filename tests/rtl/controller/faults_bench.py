@@ -26,15 +26,15 @@ async def append(env: Environment, zone: int) -> list[Status]:
 
     The second append is on its way when the first one fails.
     """
-    flights = [
+    pending = [
         env.submit(Port.HOST, APPEND, DURABLE, zone=zone, blocks=GEOMETRY.channels, predict=False)
         for _ in range(2)
     ]
-    await env.wait(*flights)
-    for number, flight in enumerate(flights):
+    await env.wait(*pending)
+    for number, command in enumerate(pending):
         lba = zone * GEOMETRY.zone_size + number * GEOMETRY.channels
-        assert flight.completion.result == (lba if flight.ok else 0)
-    return [Status(flight.completion.status) for flight in flights]
+        assert command.completion.result == (lba if command.ok else 0)
+    return [Status(command.completion.status) for command in pending]
 
 
 async def faulty_zones(env: Environment) -> list[int]:
@@ -62,7 +62,7 @@ async def a_bad_block(dut):
 
     # It takes no more, but what came to its plane 1 can be read.
     assert await append(env, faulty[0]) == [Status.ZONE_IS_READ_ONLY] * 2
-    flight = await env.run(
+    command = await env.run(
         Port.HOST,
         READ,
         DURABLE,
@@ -71,7 +71,7 @@ async def a_bad_block(dut):
         blocks=GEOMETRY.channels,
         predict=False,
     )
-    assert flight.ok, f"{flight}: {flight.completion}"
+    assert command.ok, f"{command}: {command.completion}"
 
     # Nor is it emptied, before the controller forgets it. Then its erase fails, too: from then on it is left
     # out. It takes some rounds until zones are used again.

@@ -56,7 +56,7 @@ async def a_host_that_does_not_keep_up(dut):
     await env.until(lambda: host.written == 3)
     for _ in range(10):
         quick_command(env, Port.CORE)
-    await env.wait(*(flight for flight in env.flights.values() if flight.port is Port.CORE))
+    await env.wait(*(command for command in env.pending.values() if command.port is Port.CORE))
     COVERAGE.hit("slow_host", "other_port_goes_on")
     await cycles(500)
     assert host.written == 3, "the queue of 4 holds 3"
@@ -83,12 +83,12 @@ async def many_commands_in_flight(dut):
     ]
     quick = env.submit(Port.HOST, RECEIVE, VOLATILE, room=64, status=Status.SUCCESS)
     most = 0
-    while env.flights:
+    while env.pending:
         fetched = await env.registers.counter(r.Counter.COMMANDS)
         most = max(most, fetched - env.scoreboard.totals.commands)
     assert most >= CONFIG.commands, f"at most {most} commands in flight"
     COVERAGE.hit("in_flight", "all_tags")
-    assert quick.completed < max(flight.completed for flight in slow)
+    assert quick.completed < max(command.completed for command in slow)
     COVERAGE.hit("in_flight", "overtaken")
     assert await env.registers.counter(r.Counter.APPENDS) == count
     await env.finish()

@@ -73,7 +73,9 @@ async def in_mid_flight(dut):
         "data_write": lambda: int(dut.data_writes.value) > 0,
         "program": lambda: nand.programmed > nand.passed,
         "erase": lambda: nand.operations["erase_2"] > 0,
-        "beside": lambda: nand.operations["beside_1"] + nand.operations["beside_2"] > 0,
+        "suspended_read": lambda: (
+            nand.operations["suspended_read_1"] + nand.operations["suspended_read_2"] > 0
+        ),
     }
     for name, reached in points.items():
         busy_with_everything(env)

@@ -90,7 +90,7 @@ class Bench:
                     )
                 )
                 self.beats[channel].send(*(
-                    word(page["zone"], page["row"], page["die"], page["plane"], channel, beat)
+                    word(page["zone"], page["page"], page["die"], page["plane"], channel, beat)
                     for beat in range(CONFIG.page_beats)
                 ))  # fmt: skip
 
@@ -121,7 +121,7 @@ def random_identity() -> dict[str, int]:
 def identity(job: dict, page: dict, channel: int, **other: int) -> bytes:
     """The record of a page of the job, with `other` fields."""
     common = unpack(ZoneIdentity(), job["identity"])
-    place = {"row": page["row"], "die": page["die"], "plane": page["plane"], "channel": channel}
+    place = {"page": page["page"], "die": page["die"], "plane": page["plane"], "channel": channel}
     return identity_record(
         **{**common, **place, "wear": random.getrandbits(20), "updated": random.getrandbits(1), **other}
     )
@@ -151,7 +151,7 @@ def expected(jobs: list[dict]) -> tuple[dict[int, int], Counter]:
             place = GEOMETRY.place(job["offset"] + index)
             for beat in range(CONFIG.page_beats):
                 address = (job["buffer_block"] + index) * GEOMETRY.page_bytes + beat * CONFIG.data_bytes
-                memory[address] = word(job["zone"], place.row, place.die, place.plane, place.channel, beat)
+                memory[address] = word(job["zone"], place.page, place.die, place.plane, place.channel, beat)
         tags[job["tag"]] += job["blocks"]
     return memory, tags
 
@@ -184,7 +184,7 @@ async def statistics_are_asked_of_each_die(dut, busy):
     bench.send(reads[0], statistics, reads[1])
     await bench.returned.wait_for(dies + sum(job["blocks"] for job in reads))
     asked = sorted(
-        (page["buffer_block"], page["die"], channel, page["plane"], page["row"], page["tag"])
+        (page["buffer_block"], page["die"], channel, page["plane"], page["page"], page["tag"])
         for channel, page in bench.asked
         if page["statistics"]
     )
@@ -249,7 +249,7 @@ async def an_error_of_the_tensor_buffer_fails_its_page(dut):
     assert [event["failed"] for event in events] == [1, 0]
 
 
-COMPARED = ("stream", "zone", "row", "channel", "die", "plane", "generation", "sequence")
+COMPARED = ("stream", "zone", "page", "channel", "die", "plane", "generation", "sequence")
 FIELDS = (*COMPARED, "wear", "updated")
 
 

@@ -90,7 +90,7 @@ def expected(jobs: list[dict]) -> tuple[list[list[dict]], list[list[int]], list[
             else:
                 notify = close = place.plane == job["last_page"]
             pages[place.channel].append({
-                "zone": job["zone"], "row": place.row, "die": place.die, "plane": place.plane,
+                "zone": job["zone"], "page": place.page, "die": place.die, "plane": place.plane,
                 "kind": kind.value, "tag": job["tag"], "stream": job["stream"], "notify": int(notify),
                 "close": int(close), "source": job["source"], "copies": job["copies"],
                 "buffer_block": job["buffer_block"] + index, "identity": job["identity"],
@@ -110,7 +110,7 @@ def page_place(job: dict, index: int) -> Place:
     index, channel = divmod(index, GEOMETRY.channels)
     index, page = divmod(index, job["last_page"] + 1)
     first = GEOMETRY.place(job["offset"])
-    row, die = divmod(first.row * GEOMETRY.dies + first.die + index, GEOMETRY.dies)
+    row, die = divmod(first.page * GEOMETRY.dies + first.die + index, GEOMETRY.dies)
     return Place(0, row, die, page, channel)
 
 

@@ -145,7 +145,7 @@ async def an_aborted_erase_spends_the_block(dut):
 
 
 async def sensed(array: Array) -> list[tuple[int, int]]:
-    """Cycles, from the start of a read beside on, and numbers of its words; and then the clock of its end."""
+    """Cycles since a suspended read's start, and numbers of its words; then the clock of its end."""
     dut, words, clock = array.dut, [], 0
     while True:
         await RisingEdge(dut.clk)
@@ -162,7 +162,7 @@ async def do(array: Array, op: ArrayOp, **place: int) -> None:
 
 
 @cocotb.test()
-async def reads_beside_to_the_clock(dut):
+async def suspended_reads_to_the_clock(dut):
     """The program is suspended when it has advanced enough, then at once, and not if it has ended by then."""
     array = await started(dut)
     await do(array, ArrayOp.ERASE)
@@ -172,7 +172,7 @@ async def reads_beside_to_the_clock(dut):
         await do(array, ArrayOp.ERASE, block=1)
         await array.begin(ArrayOp.PROGRAM, block=1)
         await ClockCycles(dut.clk, asked - 1)
-        await array.begin(ArrayOp.BESIDE)
+        await array.begin(ArrayOp.SUSPENDED_READ)
         words = await sensed(array)
         sense_ends = suspended + TSUSP + TR - asked
         assert [number for _, number in words] == list(range(WORDS + 1))
@@ -181,24 +181,24 @@ async def reads_beside_to_the_clock(dut):
     await do(array, ArrayOp.ERASE, block=1)
     await array.begin(ArrayOp.PROGRAM, block=1)
     await ClockCycles(dut.clk, program - TADV // 2)
-    await array.begin(ArrayOp.BESIDE)
+    await array.begin(ArrayOp.SUSPENDED_READ)
     await sensed(array)
     # There is less left than TADV: it is not suspended again.
     await ClockCycles(dut.clk, TRES)
-    await array.begin(ArrayOp.BESIDE)
+    await array.begin(ArrayOp.SUSPENDED_READ)
     assert (await sensed(array))[-1][0] <= TR + TADV // 2 + 2
     assert dut.busy.value == 0
     assert array.violations == 0
 
 
 @cocotb.test()
-async def one_read_beside_at_a_time(dut):
+async def one_suspended_read_at_a_time(dut):
     array = await started(dut)
     await do(array, ArrayOp.ERASE)
     await do(array, ArrayOp.PROGRAM)
-    for op in (ArrayOp.BESIDE, ArrayOp.PROGRAM):
+    for op in (ArrayOp.SUSPENDED_READ, ArrayOp.PROGRAM):
         before = array.violations
-        await array.begin(ArrayOp.BESIDE)
+        await array.begin(ArrayOp.SUSPENDED_READ)
         await array.begin(op, page=1)
         await sensed(array)
         assert array.violations == before + 1

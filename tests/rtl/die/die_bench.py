@@ -329,7 +329,7 @@ async def with_contents(nand, block: int, pages: int) -> list[list[bytes]]:
 
 
 @cocotb.test()
-async def reads_beside_a_program(dut):
+async def suspended_reads_during_a_program(dut):
     """In the middle of loading the set after it, on all planes; the program takes the suspension longer."""
     nand = await begin(dut)
     (old,) = await with_contents(nand, 1, 1)
@@ -341,20 +341,20 @@ async def reads_beside_a_program(dut):
     await nand.load(0, 2, 1, second[0])
     await nand.confirm(C.PROGRAM_MULTI_PLANE)
     await nand.until(max(nand.now, started + TIMING.cycles("tadv")))
-    await nand.sense_beside(on_all_planes(1), 0)
+    await nand.begin_suspended_read(on_all_planes(1), 0)
     assert await nand.status() == READY, "suspended"
     asked = nand.last_we
-    assert await nand.beside_there() == READY | DieStatus.BESIDE
+    assert await nand.suspended_read_done() == READY | DieStatus.SUSPENDED_READ
     assert nand.now - asked <= SUSPENSION + 2 * POLL
     # A page out, a page in, and so on.
     for plane in PLANES:
-        await nand.choose_beside(plane, 1, 0)
+        await nand.select_suspended_page(plane, 1, 0)
         assert await nand.data_out(GEOMETRY.raw_page_bytes) == old[plane]
         if plane > 0:
             await nand.load(plane, 2, 1, second[plane])
             if plane < PLANES[-1]:
                 await nand.confirm(C.PROGRAM_MULTI_PLANE)
-    await nand.end_beside()
+    await nand.end_suspended_read()
     assert await nand.status() & ~DieStatus.ARDY == READY
     await nand.confirm(C.PROGRAM_CACHE)
     await nand.idle()
@@ -383,11 +383,11 @@ async def a_suspended_operation_takes_as_much_longer(dut):
             started = nand.last_we
             await nand.wait(TIMING.cycles("twb"))
             for number in range(reads):
-                await nand.sense_beside(places, 0)
-                await nand.beside_there()
+                await nand.begin_suspended_read(places, 0)
+                await nand.suspended_read_done()
                 least = (number + 1) * (TIMING.cycles("tadv") + SUSPENSION) - TIMING.cycles("tres")
                 assert 0 <= nand.now - started - least <= 2 * POLL
-                await nand.end_beside()
+                await nand.end_suspended_read()
             await nand.ready()
             late = nand.now - started - TIMING.cycles(name) - reads * SUSPENSION
             assert 0 <= late <= 2 * SLACK + 1, f"{name} with {reads} reads beside: {late} cycles late"
@@ -396,7 +396,7 @@ async def a_suspended_operation_takes_as_much_longer(dut):
 
 
 @cocotb.test()
-async def a_program_waits_for_the_end_of_a_read_beside(dut):
+async def a_program_waits_for_the_end_of_a_suspended_read(dut):
     """That has come before it, or while it waited for the array."""
     nand = await begin(dut)
     (old,) = await with_contents(nand, 1, 1)
@@ -409,15 +409,15 @@ async def a_program_waits_for_the_end_of_a_read_beside(dut):
         if page == 0:
             await nand.ready()
             await nand.idle()
-            await nand.sense_beside(on_all_planes(1), 0)
+            await nand.begin_suspended_read(on_all_planes(1), 0)
             continue
         if page == 2:
-            await nand.sense_beside(on_all_planes(1), 0)
+            await nand.begin_suspended_read(on_all_planes(1), 0)
         await nand.wait(2 * TIMING.cycles("tprog"))
-        assert await nand.status() == DieStatus.WP_N | DieStatus.BESIDE
-        assert await nand.take_beside(on_all_planes(1), 0) == old
+        assert await nand.status() == DieStatus.WP_N | DieStatus.SUSPENDED_READ
+        assert await nand.take_suspended_read(on_all_planes(1), 0) == old
         assert await nand.ready() <= TIMING.cycles("twb")
-        assert not await nand.status() & (DieStatus.ARDY | DieStatus.BESIDE)
+        assert not await nand.status() & (DieStatus.ARDY | DieStatus.SUSPENDED_READ)
     await nand.idle()
     for page, content in enumerate(contents):
         await nand.read([(0, 2)], page)
@@ -426,39 +426,39 @@ async def a_program_waits_for_the_end_of_a_read_beside(dut):
 
 
 @cocotb.test()
-async def reads_beside_nothing(dut):
+async def suspended_reads_of_an_idle_array(dut):
     """Row after row of an idle die, and then a plain read."""
     nand = await begin(dut)
     contents = await with_contents(nand, 1, 3)
     places = on_all_planes(1)[1:]
     for page in range(3):
-        await nand.sense_beside(places if page == 0 else (), 0)
+        await nand.begin_suspended_read(places if page == 0 else (), 0)
         asked = nand.last_we
-        assert not await nand.status() & (DieStatus.ARDY | DieStatus.BESIDE)
-        assert await nand.beside_there() == IDLE | DieStatus.BESIDE
+        assert not await nand.status() & (DieStatus.ARDY | DieStatus.SUSPENDED_READ)
+        assert await nand.suspended_read_done() == IDLE | DieStatus.SUSPENDED_READ
         assert 0 <= nand.now - asked - TIMING.cycles("tr") <= 2 * POLL
-        assert await nand.take_beside(places, page) == contents[page][1:]
+        assert await nand.take_suspended_read(places, page) == contents[page][1:]
     await nand.read(places[:1], 2)
     assert await nand.data_out(GEOMETRY.raw_page_bytes) == contents[2][1]
     assert nand.violations == 0
 
 
 @cocotb.test()
-async def reset_ends_a_read_beside(dut):
+async def reset_ends_a_suspended_read(dut):
     """While it senses, and after it, with a program that waits."""
     nand = await begin(dut)
     (old,) = await with_contents(nand, 1, 1)
     for waits in (False, True):
         await fresh(nand, 2)
         await nand.program([(0, 2)], 0, [page_bytes()])
-        await nand.sense_beside(on_all_planes(1), 0)
+        await nand.begin_suspended_read(on_all_planes(1), 0)
         if waits:
             await nand.load(0, 2, 1, page_bytes())
             await nand.command(C.PROGRAM_CACHE)
             await nand.wait(TIMING.cycles("tprog"))
         assert await nand.reset_die() <= TIMING.cycles("trst") + SLACK
         assert await nand.status() == IDLE
-        await nand.sense_beside(on_all_planes(1), 0)
-        await nand.beside_there()
-        assert await nand.take_beside(on_all_planes(1), 0) == old
+        await nand.begin_suspended_read(on_all_planes(1), 0)
+        await nand.suspended_read_done()
+        assert await nand.take_suspended_read(on_all_planes(1), 0) == old
     assert nand.violations == 0

@@ -83,9 +83,9 @@ async def within_a_multi_plane_command(nand: NandDriver):
     await nand.set_feature(LEVEL, bytes(4))
 
 
-async def within_a_read_beside(nand: NandDriver):
-    await nand.sense_beside([(0, BLOCK)], 0)
-    await nand.beside_there()
+async def within_a_suspended_read(nand: NandDriver):
+    await nand.begin_suspended_read([(0, BLOCK)], 0)
+    await nand.suspended_read_done()
     await nand.set_feature(LEVEL, bytes(4))
 
 
@@ -104,5 +104,5 @@ FEATURE_BREACHES = {
     while_busy: "command efh to a busy die",
     in_a_cache_read: "command efh in a cache read",
     within_a_multi_plane_command: "command efh within a multi-plane operation, which goes on with 00h",
-    within_a_read_beside: "command efh before BFh has ended a read beside",
+    within_a_suspended_read: "command efh before BFh has ended a suspended read",
 }

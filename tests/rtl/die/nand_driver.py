@@ -212,41 +212,41 @@ class NandDriver:
         await self.command(C.CHANGE_READ_COLUMN_CONFIRM)
         self.data_from = self.last_we + self.cycles("tccs")
 
-    # Reads beside.
+    # Suspended reads.
 
-    async def name_beside(self, places, page: int) -> None:
+    async def name_suspended_pages(self, places, page: int) -> None:
         for plane, block in places:
-            await self.command(C.READ_BESIDE)
+            await self.command(C.SUSPENDED_READ)
             await self.address(self.row(plane, block, page), 3)
 
-    async def sense_beside(self, places=(), page: int = 0) -> None:
+    async def begin_suspended_read(self, places=(), page: int = 0) -> None:
         """Read [(plane, block), ...] beside the array's work; without places, the next page of the same."""
-        await self.name_beside(places, page)
-        await self.command(C.READ_BESIDE_CONFIRM)
+        await self.name_suspended_pages(places, page)
+        await self.command(C.SUSPENDED_READ_CONFIRM)
 
-    async def beside_there(self) -> DieStatus:
+    async def suspended_read_done(self) -> DieStatus:
         """Wait until the set is in the data registers, by status; returns the status."""
         while True:
             status = await self.status()
-            if DieStatus.BESIDE in status:
+            if DieStatus.SUSPENDED_READ in status:
                 return status
 
-    async def choose_beside(self, plane: int, block: int, page: int) -> None:
-        await self.command(C.SELECT_BESIDE)
+    async def select_suspended_page(self, plane: int, block: int, page: int) -> None:
+        await self.command(C.SUSPENDED_READ_SELECT)
         await self.address(self.row(plane, block, page), 3)
         self.data_from = self.last_we + self.cycles("tccs")
 
-    async def take_beside(self, places, page: int) -> list[bytes]:
+    async def take_suspended_read(self, places, page: int) -> list[bytes]:
         """Output of the set, and its end."""
         contents = []
         for plane, block in places:
-            await self.choose_beside(plane, block, page)
+            await self.select_suspended_page(plane, block, page)
             contents.append(await self.data_out(self.geometry.raw_page_bytes))
-        await self.end_beside()
+        await self.end_suspended_read()
         return contents
 
-    async def end_beside(self) -> None:
-        await self.command(C.READ_BESIDE_END)
+    async def end_suspended_read(self) -> None:
+        await self.command(C.SUSPENDED_READ_END)
 
     async def change_read_column(self, column: int) -> None:
         await self.command(C.CHANGE_READ_COLUMN)

@@ -93,7 +93,7 @@ class RandomOperations:
     async def program(self):
         """One to three page sets; the last with 10h or 15h."""
         await self._idle()
-        beside = self.twin.places_to_read()  # before there are pages that may be in the array's work
+        to_read = self.twin.places_to_read()  # before there are pages that may be in the array's work
         for _ in range(random.randint(1, 3)):
             chosen = self.twin.places_to_program()
             if chosen is None:
@@ -105,15 +105,15 @@ class RandomOperations:
                 self.twin.pages[place].append(await self._load(place, page))
                 if index + 1 < len(places):
                     await self.nand.confirm(C.PROGRAM_MULTI_PLANE)
-                    if beside and random.random() < 0.2:
-                        await self._read_beside(*beside)
+                    if to_read and random.random() < 0.2:
+                        await self._suspended_read(*to_read)
             cached = random.random() < 0.7
             self.twin.begin(places, modifies=True, cache_program=cached, program=True)
             confirm = C.PROGRAM_CACHE if cached else C.PROGRAM_CONFIRM
-            if beside and random.random() < 0.5:
+            if to_read and random.random() < 0.5:
                 await self.nand.command(confirm)
                 await self.nand.wait(self.nand.cycles("twb"))
-                await self._read_beside(*beside)
+                await self._suspended_read(*to_read)
                 await self.nand.ready()
             else:
                 await self.nand.confirm(confirm)
@@ -132,20 +132,20 @@ class RandomOperations:
         await self._output(places, page)
         return True
 
-    async def read_beside(self):
+    async def suspended_read(self):
         """Beside nothing; others are within `program`."""
         chosen = self.twin.places_to_read()
         if chosen is None:
             return False
         await self._idle()
-        await self._read_beside(*chosen)
+        await self._suspended_read(*chosen)
         await self.check_status()
         return True
 
-    async def _read_beside(self, places: list[Place], page: int):
-        await self.nand.sense_beside(places, page)
-        await self.nand.beside_there()
-        contents = await self.nand.take_beside(places, page)
+    async def _suspended_read(self, places: list[Place], page: int):
+        await self.nand.begin_suspended_read(places, page)
+        await self.nand.suspended_read_done()
+        contents = await self.nand.take_suspended_read(places, page)
         assert contents == [self.twin.pages[place][page] for place in places]
 
     async def cache_read(self):

@@ -81,10 +81,10 @@ async def begin(dut) -> tuple[UpdateDriver, Cells, list[bytes]]:
     return nand, cells, await cells.program(OLD, 0)
 
 
-async def maybe_suspend(nand: UpdateDriver, beside: bool, block: int) -> None:
+async def maybe_suspend(nand: UpdateDriver, suspended: bool, block: int) -> None:
     """The power fails before, in or after a suspension."""
-    if beside:
-        await nand.sense_beside(on_all_planes(block), 0)
+    if suspended:
+        await nand.begin_suspended_read(on_all_planes(block), 0)
         suspension = sum(TIMING.cycles(name) for name in ("tadv", "tsusp", "tr", "tres"))
         await nand.wait(random.randrange(suspension))
     await nand.power_cycle()
@@ -92,8 +92,8 @@ async def maybe_suspend(nand: UpdateDriver, beside: bool, block: int) -> None:
 
 
 @cocotb.test()
-@cocotb.parametrize(beside=[False, True])
-async def programs(dut, beside):
+@cocotb.parametrize(suspended=[False, True])
+async def programs(dut, suspended):
     """The page set under way is torn; of the one that waits, and of one being loaded, there is no trace."""
     nand, cells, old = await begin(dut)
     for waits in (True, False):
@@ -110,7 +110,7 @@ async def programs(dut, beside):
             await nand.wait(TIMING.cycles("twb"))
         await nand.wait(random.randrange(200))
         assert nand.now - started < TIMING.cycles("tprog") - 300, "the bench is too slow"
-        await maybe_suspend(nand, beside, OLD)
+        await maybe_suspend(nand, suspended, OLD)
         await cells.hold_part(NEW, 0, contents)
         for page in range(1, GEOMETRY.pages):
             await cells.hold_nothing(NEW, page)
@@ -149,8 +149,8 @@ async def a_single_plane(dut):
 
 
 @cocotb.test()
-@cocotb.parametrize(beside=[False, True])
-async def erases(dut, beside):
+@cocotb.parametrize(suspended=[False, True])
+async def erases(dut, suspended):
     """The block keeps some of the zeros, and wants an erase before the next program."""
     nand, cells, old = await begin(dut)
     kept = await cells.program(NEW, 0)
@@ -163,7 +163,7 @@ async def erases(dut, beside):
         await nand.command(C.ERASE_CONFIRM if plane == PLANES - 1 else C.ERASE_MULTI_PLANE)
         await nand.wait(TIMING.cycles("twb"))
     await nand.wait(random.randrange(TIMING.cycles("tbers") // 2))
-    await maybe_suspend(nand, beside, NEW)
+    await maybe_suspend(nand, suspended, NEW)
     await cells.hold_part(OLD, 0, old)
     for page in range(1, GEOMETRY.pages):
         await cells.hold_nothing(OLD, page)
@@ -183,9 +183,9 @@ async def what_nobody_can_know(dut):
     async def refused(block: int, page: int) -> int:
         before = nand.violations
         await cells.hold_nothing(block, page)
-        await nand.sense_beside(on_all_planes(block), page)
-        await nand.beside_there()
-        assert await nand.take_beside(on_all_planes(block), page) == [NOTHING] * PLANES
+        await nand.begin_suspended_read(on_all_planes(block), page)
+        await nand.suspended_read_done()
+        assert await nand.take_suspended_read(on_all_planes(block), page) == [NOTHING] * PLANES
         return nand.violations - before
 
     async def forget_by_power() -> None:

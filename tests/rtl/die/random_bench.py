@@ -15,7 +15,7 @@ WEIGHTS = {
     "erase": 2,
     "program": 7,
     "read": 4,
-    "read_beside": 2,
+    "suspended_read": 2,
     "cache_read": 3,
     "random_cache_read": 2,
     "identify": 1,

@@ -24,12 +24,12 @@ from flashtrain.sim.nand.errors import (
     wrong_bits,
 )
 from tests.rtl.die.store_helpers import (
-    BESIDE,
     ERASE,
     HANGS,
     PAGE_BYTES,
     PROGRAM,
     SENSE,
+    SUSPENDED_READ,
     StoredDie,
     compile_store,
 )
@@ -159,7 +159,7 @@ def test_random_operations_against_the_twin(library, die, seed):
     def check(what: str, verdict: int, op: int, *at: int) -> None:
         happened[f"hung {what}"] += verdict == HANGS
         if verdict == HANGS:
-            others = ((kind, *rng.integers((2, 3, 4))) for kind in (SENSE, PROGRAM, ERASE, BESIDE))
+            others = ((kind, *rng.integers((2, 3, 4))) for kind in (SENSE, PROGRAM, ERASE, SUSPENDED_READ))
             assert all(die.fails(*map(int, other)) == HANGS for other in others)
             if op in (PROGRAM, ERASE):
                 die.cut(op, *at, passed=0, takes=1000)
@@ -172,9 +172,9 @@ def test_random_operations_against_the_twin(library, die, seed):
         plane, block, page = (int(rng.integers(n)) for n in (2, 3, len(pages)))
         match rng.choice(["sense", "program", "erase", "time", "level"], p=[0.6, 0.25, 0.09, 0.03, 0.03]):
             case "sense":
-                op, hangs = int(rng.choice([SENSE, BESIDE])), twin.sense_hangs(plane, block, page)
-                if op == BESIDE:
-                    verdict = die.fails(BESIDE, plane, block, page)
+                op, hangs = int(rng.choice([SENSE, SUSPENDED_READ])), twin.sense_hangs(plane, block, page)
+                if op == SUSPENDED_READ:
+                    verdict = die.fails(SUSPENDED_READ, plane, block, page)
                     check("senses", verdict, op)
                     assert (verdict == HANGS) == hangs
                     if hangs:
@@ -401,7 +401,7 @@ def test_operations_that_hang(library, die):
     model = ErrorModel(hang=Wear(0.1, exponent=1.0), rated_cycles=4, cycles_before=2)
     set_errors(library, model)
     other = StoredDie(library, CHANNEL, DIE + 1)
-    places, hung = 1000, {op: 0 for op in (SENSE, PROGRAM, ERASE, BESIDE)}
+    places, hung = 1000, {op: 0 for op in (SENSE, PROGRAM, ERASE, SUSPENDED_READ)}
     for op in hung:
         for block in range(places):
             if op == SENSE:

@@ -156,7 +156,7 @@ def test_updates_of_pages_with_a_code(run, simulator, name):
 @pytest.mark.long("icarus")
 def test_power_fails(run, simulator):
     all_of_it = simulator is Simulator.VERILATOR
-    run("power_bench.py", "fast", test_filter=None if all_of_it else "single|beside|know")
+    run("power_bench.py", "fast", test_filter=None if all_of_it else "single|suspended|know")
 
 
 @pytest.mark.long("icarus")

@@ -266,7 +266,7 @@ async def a_damaged_identity_stays_damaged(dut):
 
 
 IDENTITY = slice(GEOMETRY.page_bytes, GEOMETRY.identified_page_bytes)
-FIELDS = ("stream", "zone", "row", "channel", "die", "plane", "generation", "sequence", "version")
+FIELDS = ("stream", "zone", "page", "channel", "die", "plane", "generation", "sequence", "version")
 FLAWS = (*FIELDS, "checksum", "zeros", "torn", "erased")
 
 

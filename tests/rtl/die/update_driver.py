@@ -135,7 +135,7 @@ class Step:
 
     def source_record(self, number: int, plane: int, /, **wrong: int) -> np.ndarray:
         """The identity of a page to be sensed for gradients `number`; `wrong`: bits of fields."""
-        fields = {"row": number, "plane": plane, "version": 0, **self.place, **self.source}
+        fields = {"page": number, "plane": plane, "version": 0, **self.place, **self.source}
         fields |= self._any_fields("wear", "updated")
         for name, bits in wrong.items():
             fields[name] ^= bits
@@ -172,7 +172,7 @@ class Step:
         pages = [content[at : at + size] for at in range(0, len(content), size)]
         self.identities.append({
             **self._any_fields("stream", "zone", "generation", "sequence", "wear"),
-            **self.place, "row": len(self.identities), "updated": 1,
+            **self.place, "page": len(self.identities), "updated": 1,
         })  # fmt: skip
         s = SourceIdentity
         source = sum(getattr(s, name).put(value) for name, value in self.source.items())

@@ -514,130 +514,130 @@ async def tccs_of_statistics(nand: NandDriver):
 PLACE = [(0, BLOCK)]
 
 
-async def programs_beside(nand: NandDriver):
+async def programs_during_a_read(nand: NandDriver):
     """A program under way, on another plane than that of the page that is programmed already."""
     await nand.program([(2, BLOCK)], 0, [bytes(PAGE)])
 
 
-async def beside_a_plain_read(nand: NandDriver):
+async def suspended_read_within_a_plain_read(nand: NandDriver):
     await nand.command(C.READ)
     await nand.full_address(0, BLOCK, 0)
     await nand.command(C.READ_CONFIRM)
     await nand.wait(TIMING.cycles("twb"))
-    await nand.sense_beside(PLACE, 0)
+    await nand.begin_suspended_read(PLACE, 0)
 
 
-async def beside_an_update(nand: NandDriver):
+async def suspended_read_within_an_update(nand: NandDriver):
     await prepare_update(nand)
     await update(nand)
     await nand.wait(TIMING.cycles("twb"))
-    await nand.sense_beside(PLACE, 0)
+    await nand.begin_suspended_read(PLACE, 0)
 
 
-async def twb_of_a_read_beside(nand: NandDriver):
+async def twb_of_a_suspended_read(nand: NandDriver):
     await nand.load(2, BLOCK, 0, bytes(PAGE))
     await nand.command(C.PROGRAM_CACHE)
     await nand.wait(TIMING.cycles("twb") - TIMING.cycles("twc") - 1)
-    await nand.sense_beside(PLACE, 0)
+    await nand.begin_suspended_read(PLACE, 0)
 
 
-async def beside_of_what_is_programmed(nand: NandDriver):
-    await programs_beside(nand)
-    await nand.sense_beside([(2, BLOCK)], 0)
-    await nand.beside_there()
+async def suspended_read_of_pages_in_work(nand: NandDriver):
+    await programs_during_a_read(nand)
+    await nand.begin_suspended_read([(2, BLOCK)], 0)
+    await nand.suspended_read_done()
 
 
-async def beside_of_what_is_erased(nand: NandDriver):
+async def suspended_read_of_what_is_erased(nand: NandDriver):
     await nand.command(C.ERASE)
     await nand.address(nand.row(0, BLOCK, 0), 3)
     await nand.command(C.ERASE_CONFIRM)
     await nand.wait(TIMING.cycles("twb"))
-    await nand.sense_beside(PLACE, 0)
-    await nand.beside_there()
+    await nand.begin_suspended_read(PLACE, 0)
+    await nand.suspended_read_done()
 
 
-async def beside_of_an_unwritten_page(nand: NandDriver):
+async def suspended_read_of_an_unwritten_page(nand: NandDriver):
     await nand.erase([(3, BLOCK)])
-    await programs_beside(nand)
-    await nand.sense_beside([(3, BLOCK)], 0)
-    await nand.beside_there()
+    await programs_during_a_read(nand)
+    await nand.begin_suspended_read([(3, BLOCK)], 0)
+    await nand.suspended_read_done()
 
 
-async def beside_without_a_page(nand: NandDriver):
-    await nand.sense_beside()
+async def suspended_read_without_a_page(nand: NandDriver):
+    await nand.begin_suspended_read()
 
 
-async def beside_past_the_block(nand: NandDriver):
+async def suspended_read_past_the_block(nand: NandDriver):
     for page in range(1, GEOMETRY.pages):
         await nand.program(PLACE, page, [bytes(PAGE)], last=C.PROGRAM_CONFIRM)
-    await nand.sense_beside(PLACE, GEOMETRY.pages - 1)
-    await nand.beside_there()
-    await nand.end_beside()
-    await nand.sense_beside()
+    await nand.begin_suspended_read(PLACE, GEOMETRY.pages - 1)
+    await nand.suspended_read_done()
+    await nand.end_suspended_read()
+    await nand.begin_suspended_read()
 
 
-async def plane_twice_beside(nand: NandDriver):
-    await nand.name_beside(PLACE * 2, 0)
+async def plane_twice_in_a_suspended_read(nand: NandDriver):
+    await nand.name_suspended_pages(PLACE * 2, 0)
 
 
-async def pages_differ_beside(nand: NandDriver):
-    await nand.name_beside(PLACE, 0)
-    await nand.name_beside([(1, BLOCK)], 1)
+async def pages_differ_in_a_suspended_read(nand: NandDriver):
+    await nand.name_suspended_pages(PLACE, 0)
+    await nand.name_suspended_pages([(1, BLOCK)], 1)
 
 
-async def two_reads_beside(nand: NandDriver):
-    await nand.sense_beside(PLACE, 0)
-    await nand.beside_there()
-    await nand.sense_beside(PLACE, 0)
+async def two_suspended_reads(nand: NandDriver):
+    await nand.begin_suspended_read(PLACE, 0)
+    await nand.suspended_read_done()
+    await nand.begin_suspended_read(PLACE, 0)
 
 
-async def end_of_no_read_beside(nand: NandDriver):
-    await nand.end_beside()
+async def end_of_no_suspended_read(nand: NandDriver):
+    await nand.end_suspended_read()
 
 
-async def end_of_a_read_beside_too_early(nand: NandDriver):
-    await nand.sense_beside(PLACE, 0)
+async def end_of_a_suspended_read_too_early(nand: NandDriver):
+    await nand.begin_suspended_read(PLACE, 0)
     await nand.status()
-    await nand.end_beside()
+    await nand.end_suspended_read()
 
 
-async def selection_beside_too_early(nand: NandDriver):
-    await nand.sense_beside(PLACE, 0)
-    await nand.choose_beside(0, BLOCK, 0)
+async def selection_too_early_in_a_suspended_read(nand: NandDriver):
+    await nand.begin_suspended_read(PLACE, 0)
+    await nand.select_suspended_page(0, BLOCK, 0)
 
 
-async def plane_that_was_not_read_beside(nand: NandDriver):
-    await nand.sense_beside(PLACE, 0)
-    await nand.beside_there()
-    await nand.choose_beside(1, BLOCK, 0)
+async def plane_that_no_suspended_read_has(nand: NandDriver):
+    await nand.begin_suspended_read(PLACE, 0)
+    await nand.suspended_read_done()
+    await nand.select_suspended_page(1, BLOCK, 0)
 
 
-async def tccs_beside(nand: NandDriver):
-    await nand.sense_beside(PLACE, 0)
-    await nand.beside_there()
-    await nand.choose_beside(0, BLOCK, 0)
+async def tccs_of_a_suspended_read(nand: NandDriver):
+    await nand.begin_suspended_read(PLACE, 0)
+    await nand.suspended_read_done()
+    await nand.select_suspended_page(0, BLOCK, 0)
     nand.data_from -= 1
     await nand.data_out(2)
 
 
-async def data_out_past_the_page_beside(nand: NandDriver):
-    await nand.sense_beside(PLACE, 0)
-    await nand.beside_there()
-    await nand.choose_beside(0, BLOCK, 0)
+async def data_out_past_the_page_of_a_suspended_read(nand: NandDriver):
+    await nand.begin_suspended_read(PLACE, 0)
+    await nand.suspended_read_done()
+    await nand.select_suspended_page(0, BLOCK, 0)
     await nand.data_out(PAGE + 2)
 
 
-async def read_before_the_end_of_one_beside(nand: NandDriver):
-    await nand.sense_beside(PLACE, 0)
-    await nand.beside_there()
+async def read_before_the_end_of_a_suspended_one(nand: NandDriver):
+    await nand.begin_suspended_read(PLACE, 0)
+    await nand.suspended_read_done()
     await nand.command(C.READ)
     await nand.full_address(0, BLOCK, 0)
 
 
-async def address_of_a_read_beside_cut_short(nand: NandDriver):
-    await nand.command(C.READ_BESIDE)
+async def address_of_a_suspended_read_cut_short(nand: NandDriver):
+    await nand.command(C.SUSPENDED_READ)
     await nand.address(0, 2)
-    await nand.command(C.READ_BESIDE_CONFIRM)
+    await nand.command(C.SUSPENDED_READ_CONFIRM)
 
 
 BREACHES = {
@@ -717,28 +717,28 @@ BREACHES = {
     copy_without_update: "command c9h without an update",
     tccs_of_copies: "tCCS: 179 cycles instead of at least 180",
     tccs_of_statistics: "tCCS: 179 cycles instead of at least 180",
-    beside_a_plain_read: "command bch while the die reads otherwise",
-    beside_an_update: "command bch between an update and C8h",
-    twb_of_a_read_beside: "tWB: 59 cycles instead of at least 60",
-    beside_of_what_is_programmed: "read beside of plane 2 block 1 page 0, which the array works on",
-    beside_of_what_is_erased: "read beside of plane 0 block 1 page 0, which the array works on",
-    beside_of_an_unwritten_page: "read beside of plane 3 block 1 page 0, which is not programmed",
-    beside_without_a_page: ("command bdh without a page", "an operation without a plane"),
-    beside_past_the_block: (
+    suspended_read_within_a_plain_read: "command bch while the die reads otherwise",
+    suspended_read_within_an_update: "command bch between an update and C8h",
+    twb_of_a_suspended_read: "tWB: 59 cycles instead of at least 60",
+    suspended_read_of_pages_in_work: "suspended read of plane 2 block 1 page 0, which the array works on",
+    suspended_read_of_what_is_erased: "suspended read of plane 0 block 1 page 0, which the array works on",
+    suspended_read_of_an_unwritten_page: "suspended read of plane 3 block 1 page 0, which is not programmed",
+    suspended_read_without_a_page: ("command bdh without a page", "an operation without a plane"),
+    suspended_read_past_the_block: (
         "command bdh past the last page of the block",
-        "read beside of plane 0 block 1 page 6: it does not exist",
+        "suspended read of plane 0 block 1 page 6: it does not exist",
     ),
-    plane_twice_beside: "plane 0 twice in a read beside",
-    pages_differ_beside: "page 1 after page 0 in a read beside",
-    two_reads_beside: "command bdh before BFh has ended the read beside before",
-    end_of_no_read_beside: "command bfh without a read beside that is known to be there",
-    end_of_a_read_beside_too_early: "command bfh without a read beside that is known to be there",
-    selection_beside_too_early: "command beh without a read beside that is known to be there",
-    plane_that_was_not_read_beside: "command beh selects plane 1, which was not read",
-    tccs_beside: "tCCS: 179 cycles instead of at least 180",
-    data_out_past_the_page_beside: "data out past the end of the page, to byte 546 of 544",
-    read_before_the_end_of_one_beside: "command 00h before BFh has ended a read beside",
-    address_of_a_read_beside_cut_short: (
+    plane_twice_in_a_suspended_read: "plane 0 twice in a suspended read",
+    pages_differ_in_a_suspended_read: "page 1 after page 0 in a suspended read",
+    two_suspended_reads: "command bdh before BFh has ended the suspended read before",
+    end_of_no_suspended_read: "command bfh without a suspended read that is known to be there",
+    end_of_a_suspended_read_too_early: "command bfh without a suspended read that is known to be there",
+    selection_too_early_in_a_suspended_read: "command beh without a suspended read that is known to be there",
+    plane_that_no_suspended_read_has: "command beh selects plane 1, which was not read",
+    tccs_of_a_suspended_read: "tCCS: 179 cycles instead of at least 180",
+    data_out_past_the_page_of_a_suspended_read: "data out past the end of the page, to byte 546 of 544",
+    read_before_the_end_of_a_suspended_one: "command 00h before BFh has ended a suspended read",
+    address_of_a_suspended_read_cut_short: (
         "command bdh after 2 of the 3 address cycles of bch",
         "an operation without a plane",
     ),

@@ -23,7 +23,7 @@ async def page(dut, busy: float, wait: int = KEY_CYCLES, beats: int = BEATS) -> 
     dut.restart.value = 1
     await RisingEdge(dut.clk)
     dut.restart.value = 0
-    dut.row.value, dut.plane.value = row, plane
+    dut.page.value, dut.plane.value = row, plane
     for _ in range(wait - 1):
         await RisingEdge(dut.clk)
     for beat in range(beats):
@@ -41,7 +41,7 @@ async def page(dut, busy: float, wait: int = KEY_CYCLES, beats: int = BEATS) -> 
 @cocotb.parametrize(busy=[1, 0.9, 0.3])
 async def every_beat(dut, busy):
     """Pages follow each other at once, with parity behind them, and first beats come as early as they may."""
-    await start(dut, restart=0, row=0, plane=0, advance=0)
+    await start(dut, restart=0, page=0, plane=0, advance=0)
     for _ in range(3):
         await page(dut, busy)
 
@@ -49,6 +49,6 @@ async def every_beat(dut, busy):
 @cocotb.test()
 async def pages_that_end_early(dut):
     """A restart forgets what was before, within a word, too; and nothing changes while nothing passes."""
-    await start(dut, restart=0, row=0, plane=0, advance=0)
+    await start(dut, restart=0, page=0, plane=0, advance=0)
     for _ in range(30):
         await page(dut, random.choice((1, 0.5)), KEY_CYCLES + random.randrange(8), random.randrange(1, 12))

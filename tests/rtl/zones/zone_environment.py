@@ -200,7 +200,7 @@ class Environment:
             "index": index,
             "offset": request.offset,
             "blocks": request.blocks,
-            "buffer_block": random.getrandbits(self.config.page_address_bits),
+            "buffer_block": random.getrandbits(self.config.buffer_block_bits),
             "address": 8 * random.getrandbits(16),
             "descriptors": request.descriptors,
             "partial": request.partial,

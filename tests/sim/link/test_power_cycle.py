@@ -30,7 +30,7 @@ class Place(NamedTuple):
     die: int
     plane: int
     block: int
-    row: int
+    page: int
 
 
 PLACES = [
@@ -111,7 +111,7 @@ def check_page(place: Place, page: bytes, appends: Appends) -> int:
     record = identity_of(page)
     assert is_identity(record), place
     identity = int.from_bytes(record, "little")
-    for name in ("channel", "die", "plane", "row"):
+    for name in ("channel", "die", "plane", "page"):
         assert getattr(PageIdentity, name).get(identity) == getattr(place, name), (place, name)
     data = page[: GEOMETRY.page_bytes]
     assert data in appends.pages, f"{place} holds what nobody has appended"
@@ -186,8 +186,8 @@ def test_power_fails_at_random_cycles(link: RtlLink, seed: int) -> None:
                 assert has_zeros_of(page, appends.pages), place
             elif place not in torn or is_identity(identity_of(page)):
                 found[check_page(place, page, appends)] += 1
-        rows = {die: {place.row for place in torn if place[:2] == die} for die in {p[:2] for p in torn}}
-        assert all(len(of_die) == 1 for of_die in rows.values()), f"a die was at one page set: {rows}"
+        pages = {die: {place.page for place in torn if place[:2] == die} for die in {p[:2] for p in torn}}
+        assert all(len(of_die) == 1 for of_die in pages.values()), f"a die was at one page set: {pages}"
         wanted = Counter(appends.pages.values())
         assert all(found[append] <= wanted[append] for append in found), "a page was programmed twice"
         assert all(found[append] == wanted[append] for append in acknowledged), (

@@ -25,7 +25,7 @@ class CheckedPage(data.StructLayout):
     def __init__(self, config: FmsConfig):
         super().__init__({
             "tag": config.tag_bits,
-            "buffer_block": config.page_address_bits,
+            "buffer_block": config.buffer_block_bits,
             "channel": max(1, config.geometry.channel_bits),
             "failed": 1,
             "inspect": 1,
@@ -66,7 +66,7 @@ class PageCheck(wiring.Component):
             "inspect": 1,
             "identity": ZoneIdentity(),
             "offset": g.zone_size_bits,
-            "buffer_block": config.page_address_bits,
+            "buffer_block": config.buffer_block_bits,
         })  # fmt: skip
         m.submodules.jobs = memory = Memory(shape=job_layout, depth=config.commands, init=[])
         write, read = memory.write_port(), memory.read_port()
@@ -94,21 +94,21 @@ class PageCheck(wiring.Component):
             checked.identity.eq(page.head.identity),
             checked.effort.eq(page.head.effort),
         ]
-        channel, plane, die, row = (
+        channel, plane, die, page_number = (
             Signal(bits, name=name)
             for name, bits in (
                 ("channel", g.channel_bits),
                 ("plane", g.plane_bits),
                 ("die", g.die_bits),
-                ("row", g.row_bits),
+                ("page", g.page_bits),
             )
         )
         m.d.comb += [
-            Cat(channel, plane, die, row).eq(offset),
+            Cat(channel, plane, die, page_number).eq(offset),
             expected.channel.eq(page.channel),
             expected.plane.eq(plane),
             expected.die.eq(die),
-            expected.row.eq(row),
+            expected.page.eq(page_number),
         ]
 
         with m.FSM(name="page_check"):

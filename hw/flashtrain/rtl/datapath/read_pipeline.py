@@ -43,10 +43,10 @@ class ReadSplitter(wiring.Component):
         g = self.config.geometry
         job = Signal(ReadJob(self.config))
         channel = job.offset[: g.channel_bits]
-        plane, die, row = (Signal(bits) for bits in (g.plane_bits, g.die_bits, g.row_bits))
-        m.d.comb += Cat(plane, die, row).eq(job.offset[g.channel_bits :])
+        plane, die, page_number = (Signal(bits) for bits in (g.plane_bits, g.die_bits, g.page_bits))
+        m.d.comb += Cat(plane, die, page_number).eq(job.offset[g.channel_bits :])
         with m.If(job.statistics):
-            m.d.comb += [Cat(die, row).eq(job.offset[g.channel_bits :]), plane.eq(0)]
+            m.d.comb += [Cat(die, page_number).eq(job.offset[g.channel_bits :]), plane.eq(0)]
         # Both numbers wrap: the sign of their difference orders them.
         behind = (self.issued - job.after)[SEQUENCE_BITS - 1]
 
@@ -54,7 +54,7 @@ class ReadSplitter(wiring.Component):
         for page in self.pages:
             m.d.comb += [
                 page.payload.zone.eq(job.zone),
-                page.payload.row.eq(row),
+                page.payload.page.eq(page_number),
                 page.payload.die.eq(die),
                 page.payload.plane.eq(plane),
                 page.payload.statistics.eq(job.statistics),

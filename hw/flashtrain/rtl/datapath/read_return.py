@@ -118,7 +118,7 @@ class ReadReturn(wiring.Component):
         m.d.comb += [check.job.eq(self.job), check.job_begins.eq(self.job_begins)]
 
         # The page enters three queues: of its bursts, of the route of its beats, of its event.
-        m.submodules.bursts = requests = Queue(config.page_address_bits, 3)
+        m.submodules.bursts = requests = Queue(config.buffer_block_bits, 3)
         m.submodules.routes = routes = Queue(Route(config), 3)
         m.submodules.events = events = Queue(ReturnedPage(config), PAGES_OUTSTANDING)
         checked = check.checked.payload

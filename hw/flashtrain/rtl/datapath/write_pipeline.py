@@ -52,7 +52,7 @@ class WriteFetch(wiring.Component):
         config, bursts = self.config, PageBursts(self.config)
 
         # Every page enters two queues: of its bursts, and of the route of their beats.
-        m.submodules.requests = requests = Queue(config.page_address_bits, PAGES_OUTSTANDING)
+        m.submodules.requests = requests = Queue(config.buffer_block_bits, PAGES_OUTSTANDING)
         m.submodules.routes = routes = Queue(AllocatedPage(config), PAGES_OUTSTANDING)
         accepts = Signal()
         m.d.comb += [

@@ -14,7 +14,7 @@ class AllocatedPage(data.StructLayout):
     def __init__(self, config: FmsConfig):
         super().__init__({
             "channel": config.geometry.channel_bits,
-            "buffer_block": config.page_address_bits,
+            "buffer_block": config.buffer_block_bits,
             "tag": config.tag_bits,
         })  # fmt: skip
 
@@ -62,14 +62,14 @@ class WriteSplitter(wiring.Component):
         config, g = self.config, self.config.geometry
         job = Signal(WriteJob(config))
         channel = job.offset[: g.channel_bits]
-        plane, die, row = (Signal(bits) for bits in (g.plane_bits, g.die_bits, g.row_bits))
-        m.d.comb += Cat(plane, die, row).eq(job.offset[g.channel_bits :])
+        plane, die, page_number = (Signal(bits) for bits in (g.plane_bits, g.die_bits, g.page_bits))
+        m.d.comb += Cat(plane, die, page_number).eq(job.offset[g.channel_bits :])
         is_data = job.kind == PageKind.DATA
         ends_set = Signal()
         next_offset = Signal.like(job.offset)
         m.d.comb += [ends_set.eq(plane == job.last_page), next_offset.eq(job.offset + 1)]
         with m.If(ends_set & (channel == g.channels - 1)):
-            m.d.comb += next_offset[g.channel_bits + g.plane_bits :].eq(Cat(die, row) + 1)
+            m.d.comb += next_offset[g.channel_bits + g.plane_bits :].eq(Cat(die, page_number) + 1)
             m.d.comb += next_offset[: g.channel_bits + g.plane_bits].eq(0)
 
         accepts = Signal()
@@ -80,7 +80,7 @@ class WriteSplitter(wiring.Component):
         for number, page in enumerate(self.pages):
             m.d.comb += [
                 page.payload.zone.eq(job.zone),
-                page.payload.row.eq(row),
+                page.payload.page.eq(page_number),
                 page.payload.die.eq(die),
                 page.payload.plane.eq(plane),
                 page.payload.tag.eq(job.tag),

@@ -13,13 +13,13 @@ class ArrayOp(enum.Enum, shape=2):
     SENSE = 0
     PROGRAM = 1
     ERASE = 2
-    BESIDE = 3  # a sense; a program or erase under way is suspended for it
+    SUSPENDED_READ = 3  # a sense; a program or erase under way is suspended for it
 
 
 def row_layout(config: FmsConfig) -> data.StructLayout:
     """The fields of a row address (ONFI 5.1, section 3.1)."""
     g = config.geometry
-    return data.StructLayout({"page": g.row_bits, "plane": g.plane_bits, "block": g.block_bits})
+    return data.StructLayout({"page": g.page_bits, "plane": g.plane_bits, "block": g.block_bits})
 
 
 def words_per_page(config: FmsConfig) -> int:
@@ -58,19 +58,19 @@ class ArrayControl(wiring.Signature):
     high from the next cycle to the last of the operation's time T: the next `start` may follow after T
     cycles. Within that time the array moves whole pages to or from the data registers.
 
-    BESIDE may start while the array is busy with a program or erase. `sensing` is high during its time.
-    `busy` stays high and is extended by the time of the suspension. No other operation may start meanwhile.
+    SUSPENDED_READ may start while the array is busy with a program or erase. `sensing` is high during its
+    time. `busy` stays high and is extended by the time of the suspension. No other operation may start meanwhile.
 
     Members
     -------
     start : Out(1)       begin an operation
     op : Out(ArrayOp)
     planes : Out(planes) planes of the operation
-    page : Out(row_bits) the same page on all of them
+    page : Out(page_bits) the same page on all of them
     blocks : Out(array)  a block of each plane
     abort : Out(1)       end the operation at once; its cells are undefined then
     busy : In(1)
-    sensing : In(1)      BESIDE is under way
+    sensing : In(1)      SUSPENDED_READ is under way
     failed : In(planes)  planes on which the last operation failed; 0 while busy
     """
 
@@ -102,7 +102,7 @@ def _control_members(config: FmsConfig) -> dict[str, wiring.Member]:
         "start": Out(1),
         "op": Out(ArrayOp),
         "planes": Out(g.planes),
-        "page": Out(g.row_bits),
+        "page": Out(g.page_bits),
         "blocks": Out(data.ArrayLayout(unsigned(g.block_bits), g.planes)),
         "abort": Out(1),
         "busy": In(1),

@@ -48,8 +48,8 @@ class Die(wiring.Component):
       never idle if the next UPDATE is already waiting.
     - With a code UPDATE corrects the tile before the computation, and encodes it after (see `TileCode`). No
       other command decodes or encodes pages.
-    - With a randomizer UPDATE reads with the key of the source's row, and writes with that of the target's
-      row (see `TileRandomizer`). Gradients, copies and constants have no key.
+    - With a randomizer UPDATE reads with the key of the source's page, and writes with that of the target's
+      page (see `TileRandomizer`). Gradients, copies and constants have no key.
     - A page may be followed by any number of its spare bytes, in both directions. The die ignores them behind
       constants and gradients, but for the identities behind page 0 of the gradients. Behind copies they are
       undefined.
@@ -85,7 +85,7 @@ class Die(wiring.Component):
             m,
             control,
             sequencer,
-            ("ready", "array_ready", "beside", "failed", "failed_before", "within_update"),
+            ("ready", "array_ready", "suspended_read", "failed", "failed_before", "within_update"),
         )
         follow(m, lanes, control, ("seek", "seek_plane", "new_plane", "column"))
         follow(m, updater, control, ("load", "update", "header_begin", "statistics_begin"))
@@ -108,8 +108,8 @@ class Die(wiring.Component):
             connect(m, updater.identities, randomizer.plain)
             connect(m, randomizer.identities, registers.identities)
             m.d.comb += [
-                randomizer.source.eq(sequencer.source_row),
-                randomizer.target.eq(sequencer.target_row),
+                randomizer.source.eq(sequencer.source_page),
+                randomizer.target.eq(sequencer.target_page),
             ]
         else:
             connect(m, updater.tile, registers.tile)
@@ -143,7 +143,7 @@ class Die(wiring.Component):
             registers.put.eq(lanes.put & (transfer == Transfer.PAGE_IN)),
             updater.put.eq(lanes.put & (transfer == Transfer.GRADIENT_IN)),
             registers.ask.eq(lanes.ask & (transfer != Transfer.COPY_OUT) & (lanes.lane % word_lanes == 0)),
-            registers.beside.eq(transfer == Transfer.BESIDE_OUT),
+            registers.suspended_read.eq(transfer == Transfer.SUSPENDED_READ_OUT),
             updater.ask.eq(lanes.ask & (transfer == Transfer.COPY_OUT)),
             # The lane is one ahead of the requested one.
             lanes.lane_out.eq(
@@ -173,7 +173,7 @@ class Die(wiring.Component):
         with m.If(selected & pins.re):
             m.d.sync += pins.dqs_i.eq(1)
             with m.Switch(transfer):
-                with m.Case(Transfer.PAGE_OUT, Transfer.COPY_OUT, Transfer.BESIDE_OUT):
+                with m.Case(Transfer.PAGE_OUT, Transfer.COPY_OUT, Transfer.SUSPENDED_READ_OUT):
                     m.d.comb += lanes.beat_out.eq(1)
                     m.d.sync += pins.dq_i.eq(lanes.byte_pair_out)
                 with m.Case(Transfer.STATISTICS):

@@ -30,7 +30,7 @@ class EnableSequencer(wiring.Component):
                 "enable": In(1),
                 "drained": In(1),
                 "core_ready": In(1),
-                "reset": Out(1, init=1),
+                "reset": Out(1, init=1),  # pyright: ignore[reportCallIssue]
                 "quiesce": Out(1),
                 "running": Out(1),
                 "ready": Out(1),

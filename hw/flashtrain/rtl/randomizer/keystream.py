@@ -27,7 +27,7 @@ class Keystream(wiring.Component):
     Members
     -------
     restart : In(1)       pulse: the next beat is the first of a page; it follows its key
-    row, plane : In       of the page: from the cycle after `restart` on, until its last beat
+    page, plane : In      of the page: from the cycle after `restart` on, until its last beat
     advance : In(1)       pulse: a beat is transferred
     key : Out(16)         of the present beat, or of the next one
     """
@@ -37,7 +37,7 @@ class Keystream(wiring.Component):
         g = config.geometry
         super().__init__({
             "restart": In(1),
-            "row": In(g.row_bits),
+            "page": In(g.page_bits),
             "plane": In(g.plane_bits),
             "advance": In(1),
             "key": Out(BEAT_BITS),
@@ -59,7 +59,7 @@ class Keystream(wiring.Component):
         m.d.sync += [
             restarted.eq(self.restart),
             first.eq(restarted),
-            state.eq(half_done(m, "first_half", self.row, self.plane, word)),
+            state.eq(half_done(m, "first_half", self.page, self.plane, word)),
         ]
         with m.If(self.advance):
             m.d.sync += second.eq(~second)

@@ -3,14 +3,14 @@
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 
 from flashtrain.spec.geometry import Geometry
-from flashtrain.spec.randomizer import HALF_BITS, PLAIN_BITS, ROUND_CONSTANTS, ROUNDS, ROW_BITS, plain_word
+from flashtrain.spec.randomizer import HALF_BITS, PAGE_BITS, PLAIN_BITS, ROUND_CONSTANTS, ROUNDS, plain_word
 
 KEY_BITS = 2 * HALF_BITS
 
 
-def half_done(m: Module, name: str, row: Value, plane: Value, word: Value) -> Value:
+def half_done(m: Module, name: str, page: Value, plane: Value, word: Value) -> Value:
     """The first half of the rounds: 32 bits, five levels of logic of four inputs. `name`: of its signals."""
-    place = Cat(row, Const(0, ROW_BITS - len(row)), plane)
+    place = Cat(page, Const(0, PAGE_BITS - len(page)), plane)
     return _rounds(m, name, word, place, range(ROUNDS // 2))
 
 

@@ -1,7 +1,7 @@
 """The environment of a whole-controller bench: host, tensor buffer, monitors and scoreboard.
 
     env = await Environment.start(dut, CONFIG, coverage)
-    flight = env.submit(Port.CORE, Opcode.ZONE_APPEND, 2, blocks=5)
+    command = env.submit(Port.CORE, Opcode.ZONE_APPEND, 2, blocks=5)
     env.submit(Port.CORE, Opcode.READ, 2, blocks=5)
     await env.finish()
 
@@ -22,7 +22,7 @@ from flashtrain.sim.bench.coverage import Coverage
 from flashtrain.sim.bench.host_queue import HostQueue
 from flashtrain.sim.bench.nand_watch import NandWatch
 from flashtrain.sim.bench.registers import Registers
-from flashtrain.sim.bench.scoreboard import Flight, Scoreboard
+from flashtrain.sim.bench.scoreboard import PendingCommand, Scoreboard
 from flashtrain.sim.bench.streams import PERIOD_NS, start
 from flashtrain.sim.bench.tensor_buffer import TensorBuffer
 from flashtrain.spec import FmsConfig, NodeTable, Opcode, Port, Status
@@ -99,13 +99,13 @@ class Environment:
             )
             for port in Port
         }  # fmt: skip
-        self.flights: dict[tuple[Port, int], Flight] = {}
-        self._waiting: dict[Port, deque[Flight]] = {port: deque() for port in Port}
+        self.pending: dict[tuple[Port, int], PendingCommand] = {}
+        self._waiting: dict[Port, deque[PendingCommand]] = {port: deque() for port in Port}
         self._more = {port: Event() for port in Port}
         self._answered = {port: Event() for port in Port}
         self._enabled = False
         self._doorbells = Lock()  # no doorbell is rung while the controller is disabled
-        self._taken: list[range] = []  # pieces of the arena in use
+        self._buffer_in_use: list[range] = []  # pieces of the arena in use
 
     @classmethod
     async def start(
@@ -184,9 +184,9 @@ class Environment:
         assert self.bursts == 0, f"not READY any more, and {self.bursts} bursts under way"
         for waiting in self._waiting.values():
             waiting.clear()
-        for flight in list(self.flights.values()):
-            self.scoreboard.check_dropped(flight)
-            self._land(flight)
+        for command in list(self.pending.values()):
+            self.scoreboard.check_dropped(command)
+            self._finish(command)
 
     async def until_state(self, bits: State, timeout: int = DEFAULT_TIMEOUT) -> None:
         """Wait until these bits of STATE are set."""
@@ -229,7 +229,7 @@ class Environment:
         fields: Mapping[str, int] | None = None,
         status: Status | None = None,
         predict: bool = True,
-    ) -> Flight:
+    ) -> PendingCommand:
         """Submit a command to block `offset` of `zone`; `room`: bytes of a zone report.
 
         `fields` replace those that follow from the other arguments. `status`: what the model must predict.
@@ -261,24 +261,24 @@ class Environment:
         flipped: int = 0,
         status: Status | None = None,
         predict: bool = True,
-    ) -> Flight:
+    ) -> PendingCommand:
         """Submit an entry as it is, some bits `flipped`; its identifier is chosen here if it has none."""
         cid = fields.get("cid", random.randrange(1 << 16))
-        while (port, cid) in self.flights:
+        while (port, cid) in self.pending:
             cid = random.randrange(1 << 16)
         raw = raw_entry(**{**fields, "cid": cid})
         raw = (int.from_bytes(raw, "little") ^ flipped).to_bytes(len(raw), "little")
-        flight = Flight(port, raw, piece)
-        flight.submitted = clock()
-        self.flights[port, cid] = flight
-        predicted = self.scoreboard.predict(flight) if predict else Status.SUCCESS
-        assert status in (None, predicted), f"{flight}: the model says {predicted!r}, the test {status!r}"
+        command = PendingCommand(port, raw, piece)
+        command.submitted = clock()
+        self.pending[port, cid] = command
+        predicted = self.scoreboard.predict(command) if predict else Status.SUCCESS
+        assert status in (None, predicted), f"{command}: the model says {predicted!r}, the test {status!r}"
         if predicted == Status.SUCCESS:
-            reads = flight.request.opcode in (Opcode.ZONE_APPEND, Opcode.WRITE)
-            self.buffer.grant(piece, read=reads, write=flight.request.has_data and not reads)
-        self._waiting[port].append(flight)
+            reads = command.request.opcode in (Opcode.ZONE_APPEND, Opcode.WRITE)
+            self.buffer.grant(piece, read=reads, write=command.request.has_data and not reads)
+        self._waiting[port].append(command)
         self._more[port].set()
-        return flight
+        return command
 
     def take_piece(self, length: int) -> range:
         """A part of the tensor buffer that nobody uses, at random, with random content."""
@@ -287,29 +287,29 @@ class Environment:
         for _ in range(1000):
             start = random.randrange(ARENA, MEMORY_BYTES - size + 1, page)
             piece = range(start, start + size)
-            if all(piece.stop <= other.start or other.stop <= piece.start for other in self._taken):
-                self._taken.append(piece)
+            if all(piece.stop <= other.start or other.stop <= piece.start for other in self._buffer_in_use):
+                self._buffer_in_use.append(piece)
                 self.buffer.bytes[start : piece.stop] = np.frombuffer(random.randbytes(size), np.uint8)
                 return piece
         raise ValueError(f"the tensor buffer has no room for {size} bytes")
 
-    async def wait(self, *flights: Flight, timeout: int = DEFAULT_TIMEOUT) -> None:
+    async def wait(self, *pending: PendingCommand, timeout: int = DEFAULT_TIMEOUT) -> None:
         """Until these are answered."""
-        for flight in flights:
+        for command in pending:
             try:
-                await with_timeout(flight.done.wait(), timeout * PERIOD_NS, "ns")
+                await with_timeout(command.done.wait(), timeout * PERIOD_NS, "ns")
             except SimTimeoutError:
-                raise AssertionError(f"{flight} is not answered after {timeout} cycles") from None
+                raise AssertionError(f"{command} is not answered after {timeout} cycles") from None
 
     async def drain(self, timeout: int = DEFAULT_TIMEOUT) -> None:
         """Until everything is answered."""
-        await self.wait(*self.flights.values(), timeout=timeout)
+        await self.wait(*self.pending.values(), timeout=timeout)
 
-    async def run(self, port: Port, opcode: Opcode, nsid: int, **arguments) -> Flight:
+    async def run(self, port: Port, opcode: Opcode, nsid: int, **arguments) -> PendingCommand:
         """Submit one command and wait for its answer."""
-        flight = self.submit(port, opcode, nsid, **arguments)
-        await self.wait(flight)
-        return flight
+        command = self.submit(port, opcode, nsid, **arguments)
+        await self.wait(command)
+        return command
 
     async def finish(self) -> None:
         """The end of every test: all is answered, nothing more comes, and nobody has complained."""
@@ -338,8 +338,8 @@ class Environment:
             async with self._doorbells:
                 for _ in range(random.choice((1, 4, queue.sq_entries))):
                     if waiting and queue.room and self._enabled:
-                        flight = waiting.popleft()
-                        flight.position = queue.push(flight.raw)
+                        command = waiting.popleft()
+                        command.position = queue.push(command.raw)
                 if self._enabled:
                     await queue.ring()
 
@@ -356,33 +356,33 @@ class Environment:
                         await queue.release(random.choice((None, 1)))
 
     def _completed(self, port: Port, entry: CompletionEntry) -> None:
-        flight = self.flights.get((port, entry.cid))
-        assert flight is not None, (
+        command = self.pending.get((port, entry.cid))
+        assert command is not None, (
             f"port {port.name} answered command {entry.cid}, which is not in flight: {entry}"
         )
-        assert 0 <= flight.position < self.queues[port].fetched, (
-            f"{flight}: answered, but behind the reported head"
+        assert 0 <= command.position < self.queues[port].fetched, (
+            f"{command}: answered, but behind the reported head"
         )
-        flight.completion = entry
-        flight.completed = clock()
-        self.scoreboard.check(flight)
+        command.completion = entry
+        command.completed = clock()
+        self.scoreboard.check(command)
         durable = self.scoreboard.totals.durable_pages
         assert self.nand.passed >= durable, (
-            f"{flight}: {durable} non-volatile pages are acknowledged, {self.nand.passed} pages have passed"
+            f"{command}: {durable} non-volatile pages are acknowledged, {self.nand.passed} pages have passed"
         )
-        self._land(flight)
+        self._finish(command)
         self._answered[port].set()
         self._more[port].set()
 
-    def _land(self, flight: Flight) -> None:
-        del self.flights[flight.port, flight.request.cid]
-        self._taken.remove(flight.piece)
-        self.buffer.grant(flight.piece)
-        flight.done.set()
+    def _finish(self, command: PendingCommand) -> None:
+        del self.pending[command.port, command.request.cid]
+        self._buffer_in_use.remove(command.piece)
+        self.buffer.grant(command.piece)
+        command.done.set()
 
     def _nand_operation(self, channel: int, name: str) -> None:
         self.coverage.hit("nand", name)
-        if name.startswith("erase") and self.flights:
+        if name.startswith("erase") and self.pending:
             self.coverage.hit("erase", "with_traffic")
 
     async def _watch_violations(self) -> None:

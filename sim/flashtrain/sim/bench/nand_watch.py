@@ -16,7 +16,7 @@ from flashtrain.spec.nand import DieStatus
 
 _STATUS_COMMANDS = (0x70, 0x78)
 _RESET = 0xFF
-_BESIDE, _BESIDE_CONFIRM, _SELECT_BESIDE = 0xBC, 0xBD, 0xBE
+_SUSPENDED_READ, _SUSPENDED_READ_CONFIRM, _SUSPENDED_READ_SELECT = 0xBC, 0xBD, 0xBE
 _PROGRAM = {0x11: "more", 0x15: "cache", 0x10: "last"}
 _READ = {0x32: "more", 0x30: "first", 0x31: "cache"}
 _ERASE = {0xD1: "more", 0xD0: "last"}
@@ -26,7 +26,7 @@ _ERASE = {0xD1: "more", 0xD0: "last"}
 class _Die:
     first: int = -1  # the last command that began an operation
     loaded: int = 0  # planes of the multi-plane operation that is put together
-    named: int = 0  # planes of a read beside, which may come between those
+    named: int = 0  # planes of a suspended read, which may come between those
     programs: deque[int] = field(default_factory=deque)  # pages of page sets whose status is not known
 
 
@@ -36,8 +36,8 @@ class NandWatch:
     operations: how often each was seen, by name; programmed, passed, failed: pages whose program was
     started, and whose status was then seen; `on_operation(channel, name)` is called with each operation.
 
-    Names: program_n, sense_n, erase_n and beside_n on n planes, cache_read, beside_next, cache_end, select,
-    status, reset.
+    Names: program_n, sense_n, erase_n and suspended_read_n on n planes, cache_read, suspended_read_next,
+    cache_end, select, status, reset.
     """
 
     def __init__(self, dut, config: FmsConfig, on_operation: Callable[[int, str], None]):
@@ -94,16 +94,16 @@ class NandWatch:
             name = self._put_together(die, "sense", _READ[byte])
         elif die.first == 0x60 and byte in _ERASE:
             name = self._put_together(die, "erase", _ERASE[byte])
-        elif byte == _BESIDE:
+        elif byte == _SUSPENDED_READ:
             die.named += 1
-        elif byte == _BESIDE_CONFIRM:
-            name = f"beside_{die.named}" if die.named else "beside_next"
+        elif byte == _SUSPENDED_READ_CONFIRM:
+            name = f"suspended_read_{die.named}" if die.named else "suspended_read_next"
             die.named = 0
         elif byte == 0x31:
             name = "cache_read"
         elif byte == 0x3F:
             name = "cache_end"
-        elif byte == 0xE0 or byte == _SELECT_BESIDE:
+        elif byte == 0xE0 or byte == _SUSPENDED_READ_SELECT:
             name = "select"
         if byte == _RESET:
             die.programs.clear()

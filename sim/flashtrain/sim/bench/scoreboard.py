@@ -39,7 +39,7 @@ def operation_name(opcode: int) -> str:
     return OPERATIONS.get(opcode, "unknown")
 
 
-class Flight:
+class PendingCommand:
     """A command on its way, and what is expected of it.
 
     piece: the part of the tensor buffer that is this command's. original, expected: its content before and
@@ -122,50 +122,52 @@ class Scoreboard:
     def state(self, nsid: int, zone: int) -> ZoneState:
         return self.model.zones(nsid)[zone].state
 
-    def predict(self, flight: Flight) -> Status:
+    def predict(self, command: PendingCommand) -> Status:
         """Let the model carry the command out on the present content of its piece."""
-        piece = slice(flight.piece.start, flight.piece.stop)
-        self._model_memory[piece] = flight.original = self.memory[piece].copy()
-        met = self._meeting(flight)
-        _cid, status, result = self.model.answer(flight.port, flight.raw)
+        piece = slice(command.piece.start, command.piece.stop)
+        self._model_memory[piece] = command.original = self.memory[piece].copy()
+        met = self._meeting(command)
+        _cid, status, result = self.model.answer(command.port, command.raw)
         if met is not None and status not in _BEFORE_THE_ZONE:
             self.coverage.hit(*met)
-        flight.answer = status, result
-        flight.expected = self._model_memory[piece].copy()
+        command.answer = status, result
+        command.expected = self._model_memory[piece].copy()
         return status
 
-    def check(self, flight: Flight) -> None:
+    def check(self, command: PendingCommand) -> None:
         """The command was answered: is it as expected?"""
-        completion, request = flight.completion, flight.request
+        completion, request = command.completion, command.request
         assert completion is not None
-        self.coverage.hit(flight.name, Status(completion.status))
-        if flight.answer is not None:
-            status, result = flight.answer
-            assert completion.status == status, f"{flight}: status {completion.status!r}; expected {status!r}"
-            assert completion.result == result, (
-                f"{flight}: result {completion.result:#x}; expected {result:#x}"
+        self.coverage.hit(command.name, Status(completion.status))
+        if command.answer is not None:
+            status, result = command.answer
+            assert completion.status == status, (
+                f"{command}: status {completion.status!r}; expected {status!r}"
             )
-            actual = self.memory[flight.piece.start : flight.piece.stop]
-            assert flight.expected is not None
-            if not np.array_equal(actual, flight.expected):
-                first = int(np.nonzero(actual != flight.expected)[0][0])
-                raise AssertionError(f"{flight}: the data differ from byte {first} on")
-        self._count(flight, request)
+            assert completion.result == result, (
+                f"{command}: result {completion.result:#x}; expected {result:#x}"
+            )
+            actual = self.memory[command.piece.start : command.piece.stop]
+            assert command.expected is not None
+            if not np.array_equal(actual, command.expected):
+                first = int(np.nonzero(actual != command.expected)[0][0])
+                raise AssertionError(f"{command}: the data differ from byte {first} on")
+        self._count(command, request)
 
-    def check_dropped(self, flight: Flight) -> None:
+    def check_dropped(self, command: PendingCommand) -> None:
         """The controller was disabled: every byte is what it was, or what the command was to make of it."""
-        if flight.expected is not None:
-            actual = self.memory[flight.piece.start : flight.piece.stop]
-            wrong = (actual != flight.original) & (actual != flight.expected)
-            assert not wrong.any(), f"{flight}: disabled, and {wrong.sum()} bytes are neither old nor new"
+        if command.expected is not None:
+            actual = self.memory[command.piece.start : command.piece.stop]
+            wrong = (actual != command.original) & (actual != command.expected)
+            assert not wrong.any(), f"{command}: disabled, and {wrong.sum()} bytes are neither old nor new"
 
-    def _count(self, flight: Flight, request: SubmissionEntry) -> None:
+    def _count(self, command: PendingCommand, request: SubmissionEntry) -> None:
         totals = self.totals
         totals.commands += 1
-        if not flight.ok:
+        if not command.ok:
             totals.errors += 1
             return
-        self.coverage.hit("port", f"{flight.port.name}_{flight.name}")
+        self.coverage.hit("port", f"{command.port.name}_{command.name}")
         if request.opcode in (Opcode.ZONE_APPEND, Opcode.WRITE):
             totals.appends += 1
             totals.pages_appended += request.blocks
@@ -174,11 +176,11 @@ class Scoreboard:
             totals.reads += 1
             totals.pages_read += request.blocks
 
-    def _meeting(self, flight: Flight) -> tuple[str, str] | None:
+    def _meeting(self, command: PendingCommand) -> tuple[str, str] | None:
         """The point of the plan that stands for this command meeting its zone in the present state."""
-        request = flight.request
+        request = command.request
         index = request.slba // self.config.geometry.zone_size
-        action = flight.name
+        action = command.name
         if action == "send" and request.action in frozenset(ZoneAction):
             action = ZoneAction(request.action).name.lower()
         elif action == "retire" and request.action in (ZoneState.READ_ONLY, ZoneState.OFFLINE):

@@ -76,8 +76,8 @@ PIN_CHANGE = np.dtype([("clock", np.uint64), ("pin", np.uint64), ("value", np.ui
 """A pin (a number in `pins.pin_names`) has another value from this cycle on; of wide ones a digest."""
 
 DEFAULT_MEMORY_BYTES = 64 << 20
-PATIENCE = 100_000_000  # cycles without an interrupt after which `wait` gives up
-CYCLES_BETWEEN_LOOKS = 100_000  # after so many without an interrupt `wait` looks whether the device is idle
+MOST_CYCLES_TO_WAIT = 100_000_000  # cycles without an interrupt after which `wait` gives up
+CYCLES_BETWEEN_POLLS = 100_000  # after so many without an interrupt `wait` looks whether the device is idle
 
 
 class RtlLink(Link):
@@ -143,16 +143,16 @@ class RtlLink(Link):
         self._check_access(self._library.write_register(address, value), "write", address)
 
     def wait(self, max_cycles: int | None = None) -> bool:
-        left = PATIENCE if max_cycles is None else max_cycles
+        left = MOST_CYCLES_TO_WAIT if max_cycles is None else max_cycles
         while True:
-            stop = self._run(min(left, CYCLES_BETWEEN_LOOKS))
+            stop = self._run(min(left, CYCLES_BETWEEN_POLLS))
             if stop is _Stop.INTERRUPT:
                 return True
             if self.read_register(Register.STATE) & State.IDLE:
                 return False
-            left -= CYCLES_BETWEEN_LOOKS
+            left -= CYCLES_BETWEEN_POLLS
             if left <= 0:
-                limit = PATIENCE if max_cycles is None else max_cycles
+                limit = MOST_CYCLES_TO_WAIT if max_cycles is None else max_cycles
                 raise DeviceHang(f"no completion within {limit} cycles (now at cycle {self.cycles})")
 
     def run(self, cycles: int) -> None:

@@ -4,7 +4,7 @@
 // register within that time, a word per clock: at the start of a program, at the end of a sense. From the factory all is
 // erased.
 //
-// A read beside senses while a program or erase runs: that is suspended when it has advanced for TADV since it began or
+// A suspended read senses while a program or erase runs: that is suspended when it has advanced for TADV since it began or
 // was resumed, for TSUSP, TR and TRES, and ends so much later. If it ends before, or none runs, there is only the sense.
 //
 // Refused, with a line on the output, a call of `flashtrain_violation` and a count on `violations`:
@@ -13,7 +13,7 @@
 //   - a program of a page that is programmed already, or out of page order in its block (done all the same)
 //   - a sense of a page that was not programmed since its block was erased (reads FFh), if the block was programmed or
 //     erased since the last reset: what else is in it nobody can know without looking
-//   - a read beside of what is being programmed or erased, or while another runs
+//   - a suspended read of what is being programmed or erased, or while another runs
 //   - a program or an erase of a block that is marked as bad from the factory (done all the same; Verilator only)
 // What the commands of a multi-plane operation share (its page) or must not share (a plane) is one value on this port:
 // the checker on the pins looks at that.
@@ -29,7 +29,7 @@
 //
 // Failures: block BAD_BLOCK fails to program and to erase on the planes in BAD_PLANES. Under Verilator
 // `flashtrain_array_fails` in array_store.cpp is asked too; there an operation may also hang, until a reset, and then
-// a read beside it does. A sense reports what it is told, too, but its data are right. By the store's model of errors
+// a suspended read it does. A sense reports what it is told, too, but its data are right. By the store's model of errors
 // (array_errors.h) senses get bits wrong, and programs that fail leave their pages torn.
 //
 // Under Verilator pages are kept in array_store.cpp, sparsely; else in a memory of the full size.
@@ -66,7 +66,7 @@ module flashtrain_array #(
     input wire [7:0] level,  // senses are at a level so many steps lower
     input wire abort_op,
     output reg busy,
-    output reg sensing,  // a read beside runs
+    output reg sensing,  // a suspended read runs
     output reg [PLANES-1:0] failed,
 
     output reg take,
@@ -81,7 +81,7 @@ module flashtrain_array #(
     output wire [31:0] violations
 );
   localparam integer BLOCK_BITS = $clog2(BLOCKS);
-  localparam [1:0] SENSE = 0, PROGRAM = 1, ERASE = 2, BESIDE = 3;
+  localparam [1:0] SENSE = 0, PROGRAM = 1, ERASE = 2, SUSPENDED_READ = 3;
   localparam [63:0] NEVER = ~64'd0;
 
   // Pages programmed in each block since it was erased.
@@ -99,12 +99,12 @@ module flashtrain_array #(
   reg [63:0] advances_from;
   reg hangs;
   integer verdict;
-  // The same of a read beside.
-  reg [PLANES-1:0] beside_planes;
-  reg [$clog2(PAGES)-1:0] beside_page;
-  reg [PLANES*BLOCK_BITS-1:0] beside_blocks;
-  reg [63:0] beside_began, beside_ends, beside_stream_at;
-  reg hangs_beside;
+  // The same of a suspended read.
+  reg [PLANES-1:0] suspended_planes;
+  reg [$clog2(PAGES)-1:0] suspended_page;
+  reg [PLANES*BLOCK_BITS-1:0] suspended_blocks;
+  reg [63:0] suspended_began, suspended_ends, suspended_stream_at;
+  reg suspended_hangs;
   // Words that move now.
   reg streaming;
   reg [1:0] stream_op;
@@ -118,8 +118,8 @@ module flashtrain_array #(
 
   assign violations = count;
   wire [63:0] next_event = !busy ? NEVER : cycle <= stream_at ? stream_at : ends;
-  wire [63:0] next_beside = !sensing ? NEVER : cycle <= beside_stream_at ? beside_stream_at : beside_ends;
-  assign wake = next_event < next_beside ? next_event : next_beside;
+  wire [63:0] next_suspended = !sensing ? NEVER : cycle <= suspended_stream_at ? suspended_stream_at : suspended_ends;
+  assign wake = next_event < next_suspended ? next_event : next_suspended;
 
   initial begin
     for (i = 0; i < PLANES * BLOCKS; i = i + 1) begin
@@ -174,10 +174,10 @@ module flashtrain_array #(
       taken = 0;
     end else begin
       if (start) begin
-        if (op == BESIDE) begin
-          if (sensing) refuse("a read beside while another runs");
+        if (op == SUSPENDED_READ) begin
+          if (sensing) refuse("a suspended read while another runs");
           else begin
-            begin_beside;
+            begin_suspended_read;
             sensing <= 1;
           end
         end else if (busy || sensing) refuse("start of an operation while another runs");
@@ -196,13 +196,13 @@ module flashtrain_array #(
         end
       end
       if (sensing) begin
-        if (cycle == beside_stream_at) begin
-          for (i = 0; i < PLANES; i = i + 1) if (beside_planes[i]) open_page(i, beside_block(i), beside_page);
-          stream(SENSE, beside_planes);
+        if (cycle == suspended_stream_at) begin
+          for (i = 0; i < PLANES; i = i + 1) if (suspended_planes[i]) open_page(i, suspended_block(i), suspended_page);
+          stream(SENSE, suspended_planes);
         end
-        if (cycle == beside_ends) begin
+        if (cycle == suspended_ends) begin
           sensing <= 0;
-          note(SENSE, beside_began, beside_planes);
+          note(SENSE, suspended_began, suspended_planes);
         end
       end
       if (taken) write(taken_plane, taken_word);
@@ -279,12 +279,12 @@ module flashtrain_array #(
     end
   endtask
 
-  task begin_beside;
+  task begin_suspended_read;
     integer p, block, words;
     begin
-      beside_planes = planes;
-      beside_page = page;
-      beside_blocks = blocks;
+      suspended_planes = planes;
+      suspended_page = page;
+      suspended_blocks = blocks;
       words = 0;
 `ifdef VERILATOR
       if (store == null) store = flashtrain_array_open(channel, die, PLANES, WORDS, WORD_BYTES);
@@ -295,34 +295,34 @@ module flashtrain_array #(
           block = block_of(p);
           words = words + WORDS;
           if (block >= BLOCKS || page >= PAGES) begin
-            refuse($sformatf("read beside of plane %0d block %0d page %0d: it does not exist", p, block, page));
-            beside_planes[p] = 0;
+            refuse($sformatf("suspended read of plane %0d block %0d page %0d: it does not exist", p, block, page));
+            suspended_planes[p] = 0;
           end else if (known_empty(p, block, page))
-            refuse($sformatf("read beside of plane %0d block %0d page %0d, which is not programmed", p, block, page));
+            refuse($sformatf("suspended read of plane %0d block %0d page %0d, which is not programmed", p, block, page));
           else if (busy && active[p] && active_block(p) == block
                    && (running == ERASE || running == PROGRAM && active_page == page))
-            refuse($sformatf("read beside of plane %0d block %0d page %0d, which the array works on", p, block, page));
+            refuse($sformatf("suspended read of plane %0d block %0d page %0d, which the array works on", p, block, page));
         end
-      beside_began = cycle;
-      hangs_beside = busy && hangs;
+      suspended_began = cycle;
+      suspended_hangs = busy && hangs;
       if (busy && cycle < ends && !hangs) begin
-        if (beside_began < advances_from + TADV) beside_began = advances_from + TADV;
-        if (beside_began >= ends) beside_began = ends + 1;
+        if (suspended_began < advances_from + TADV) suspended_began = advances_from + TADV;
+        if (suspended_began >= ends) suspended_began = ends + 1;
         else begin
-          beside_began = beside_began + TSUSP;
-          advances_from = beside_began + TR + TRES;
+          suspended_began = suspended_began + TSUSP;
+          advances_from = suspended_began + TR + TRES;
           ends = ends + TSUSP + TR + TRES;
         end
       end
-      beside_ends = beside_began + TR - 1;
-      beside_stream_at = beside_planes == 0 ? 0 : beside_ends - words - 1;
+      suspended_ends = suspended_began + TR - 1;
+      suspended_stream_at = suspended_planes == 0 ? 0 : suspended_ends - words - 1;
 `ifdef VERILATOR
       for (p = 0; p < PLANES; p = p + 1)
-        if (planes[p] && flashtrain_array_fails(channel, die, BESIDE, p, block_of(p), page) == 2) hangs_beside = 1;
+        if (planes[p] && flashtrain_array_fails(channel, die, SUSPENDED_READ, p, block_of(p), page) == 2) suspended_hangs = 1;
 `endif
-      if (hangs_beside) begin
-        beside_ends = NEVER;
-        beside_stream_at = 0;
+      if (suspended_hangs) begin
+        suspended_ends = NEVER;
+        suspended_stream_at = 0;
       end
     end
   endtask
@@ -480,8 +480,8 @@ module flashtrain_array #(
     active_block = {{32 - BLOCK_BITS{1'b0}}, active_blocks[p*BLOCK_BITS+:BLOCK_BITS]};
   endfunction
 
-  function integer beside_block(input integer p);
-    beside_block = {{32 - BLOCK_BITS{1'b0}}, beside_blocks[p*BLOCK_BITS+:BLOCK_BITS]};
+  function integer suspended_block(input integer p);
+    suspended_block = {{32 - BLOCK_BITS{1'b0}}, suspended_blocks[p*BLOCK_BITS+:BLOCK_BITS]};
   endfunction
 
   // The first plane whose words move from `from` on; PLANES if there is none.

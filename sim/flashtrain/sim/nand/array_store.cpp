@@ -57,7 +57,7 @@ std::vector<Flip> flips;
 
 constexpr int kWordsAhead = 8;
 
-// Of ArrayOp; the fourth is a read beside.
+// Of ArrayOp; the fourth is a suspended read.
 constexpr int kSense = 0, kProgram = 1, kErase = 2;
 
 Store& of(void* store) { return *static_cast<Store*>(store); }
@@ -102,7 +102,7 @@ std::pair<uint8_t*, size_t> cells_of(int channel, int die, int plane, int block,
     return {pages[page].bytes.get(), store->second.page_bytes};
 }
 
-// Whether the model lets an operation hang. A sense has opened its page, a read beside has not.
+// Whether the model lets an operation hang. A sense has opened its page, a suspended read has not.
 bool model_hangs(Store& store, int op, int plane, int block, int page) {
     using namespace flashtrain_errors;
     if (op == kProgram) return model->hangs(PROGRAM_HANG, store.place(plane, block, page));

@@ -21,7 +21,7 @@
 //                  page; of a page from a die that is not busy.
 //   Copyback       35h of one page; then 85h with a whole address on its plane and 10h, with nothing but status between.
 //   Features       EFh only with READ_LEVELS, while the array is idle, not in a multi-plane command, between updates or
-//                  within a read beside; address 89h, tADL, four parameters, each twice in a beat: a level, and zeros.
+//                  within a suspended read; address 89h, tADL, four parameters, each twice in a beat: a level, and zeros.
 //
 // Updates (spec.update)
 //   Constants      C0h only between update sequences and while the array is idle; at least a header.
@@ -33,11 +33,11 @@
 //                  counts as 15h: see Cache.
 //   Outputs        C9h after an update, CBh; then as 06h.
 //
-// Reads beside (spec.nand)
+// Suspended reads (spec.nand)
 //   When           also to a busy die and within a multi-plane command; not while it may be reading otherwise, nor between
 //                  updates. BDh only after BCh on each plane once, at the same page, or after the end of a set which
 //                  it continues, within the block; not before BFh has ended the set before.
-//   Output         BEh of a plane that was read, after a status with BESIDE; data tCCS later.
+//   Output         BEh of a plane that was read, after a status with SUSPENDED_READ; data tCCS later.
 //   Until BFh      no command that needs the data registers for another page: 00h, 31h, 3Fh, C4h.
 //
 // With DPI each command with its address, each data burst and each status is an event (kinds of sim/trace/trace.py).
@@ -134,7 +134,7 @@ module flashtrain_nand_checker #(
   localparam [7:0] CMD_RESET = 8'hFF;
   localparam [7:0] NO_COMMAND = 8'hFE;  // not a command of any standard
   localparam [7:0] COPY = 8'hFD;  // nor this: 85h with a whole address
-  localparam [2:0] NOTHING = 0, STATUS = 1, ID = 2, PAGE = 3, PAGE_BESIDE = 4;  // sources of data out
+  localparam [2:0] NOTHING = 0, STATUS = 1, ID = 2, PAGE = 3, SUSPENDED_PAGE = 4;  // sources of data out
   localparam [1:0] IDLE = 0, PROGRAMMING = 1, SENSING = 2;  // what the array may be doing while the die is ready
   localparam integer TRACE_COMMAND = 10, TRACE_DATA_IN = 11, TRACE_DATA_OUT = 12, TRACE_STATUS = 13;
   localparam [63:0] LONG_AGO = -64'd1000000;
@@ -184,11 +184,11 @@ module flashtrain_nand_checker #(
   reg takes_gradients[0:DIES-1];  // also while it is busy
   integer target_page[0:DIES-1];
   reg senses[0:DIES-1];  // it is busy with a read of the plain kind
-  reg beside_named[0:DIES-1];  // a page, since the last BDh
-  reg [PLANES-1:0] beside[0:DIES-1];  // planes of the read beside being put together, or of the last
-  integer beside_page[0:DIES-1];
-  reg beside_holds[0:DIES-1];  // BDh, and no BFh yet
-  reg beside_there[0:DIES-1];  // and a status has said BESIDE
+  reg suspended_named[0:DIES-1];  // a page, since the last BDh
+  reg [PLANES-1:0] suspended_planes[0:DIES-1];  // planes of the suspended read being put together, or of the last
+  integer suspended_page[0:DIES-1];
+  reg suspended_open[0:DIES-1];  // BDh, and no BFh yet
+  reg suspended_done[0:DIES-1];  // and a status has said SUSPENDED_READ
   integer parameters[0:DIES-1];  // of a feature that are still to come
 
   integer count;
@@ -263,11 +263,11 @@ module flashtrain_nand_checker #(
       takes_gradients[die] = 0;
       target_page[die] = 0;
       senses[die] = 0;
-      beside_named[die] = 0;
-      beside[die] = 0;
-      beside_page[die] = 0;
-      beside_holds[die] = 0;
-      beside_there[die] = 0;
+      suspended_named[die] = 0;
+      suspended_planes[die] = 0;
+      suspended_page[die] = 0;
+      suspended_open[die] = 0;
+      suspended_done[die] = 0;
       parameters[die] = 0;
     end
   endtask
@@ -366,15 +366,15 @@ module flashtrain_nand_checker #(
         end else if (sequence_runs[die] && !within_sequence(code)) begin
           refuse(die, $sformatf("command %02xh between an update and C8h", code));
           ignoring[die] = 1;
-        end else if (is_beside(code) && (array[die] == SENSING || senses[die] && !rb_n[die])) begin
+        end else if (is_suspended_read(code) && (array[die] == SENSING || senses[die] && !rb_n[die])) begin
           refuse(die, $sformatf("command %02xh while the die reads otherwise", code));
           ignoring[die] = 1;
-        end else if (beside_holds[die] && (code == CMD_READ || code == CMD_READ_CACHE || code == CMD_READ_CACHE_END
+        end else if (suspended_open[die] && (code == CMD_READ || code == CMD_READ_CACHE || code == CMD_READ_CACHE_END
             || code == CMD_UPDATE_SOURCE)) begin
-          refuse(die, $sformatf("command %02xh before BFh has ended a read beside", code));
+          refuse(die, $sformatf("command %02xh before BFh has ended a suspended read", code));
           ignoring[die] = 1;
-        end else if (code == CMD_SET_FEATURES && beside_holds[die]) begin
-          refuse(die, "command efh before BFh has ended a read beside");
+        end else if (code == CMD_SET_FEATURES && suspended_open[die]) begin
+          refuse(die, "command efh before BFh has ended a suspended read");
           ignoring[die] = 1;
         end else check_array(die, code);
         if (parameters[die] != 0 && code != CMD_RESET) begin
@@ -419,7 +419,7 @@ module flashtrain_nand_checker #(
           waiting[die] = code;
           left[die] = address_cycles(code);
           if (code != CMD_READ_STATUS_ENHANCED && code != CMD_CHANGE_WRITE_COLUMN) opened[die] = NO_COMMAND;
-          if (is_beside(code)) plane_selected[die] = 0;
+          if (is_suspended_read(code)) plane_selected[die] = 0;
           if (code != CMD_CHANGE_WRITE_COLUMN) loading[die] = 0;
           if (code == COPY) command_start[die] = cycle - TWC + 1;
           source[die] = code == CMD_READ && plane_selected[die] ? PAGE : NOTHING;
@@ -456,24 +456,24 @@ module flashtrain_nand_checker #(
           trace_command(die, code);
         end
         CMD_SUSPENDED_READ_CONFIRM: begin
-          if (beside_holds[die]) refuse(die, "command bdh before BFh has ended the read beside before");
-          else if (beside[die] == 0) refuse(die, "command bdh without a page");
-          else if (!beside_named[die]) begin
+          if (suspended_open[die]) refuse(die, "command bdh before BFh has ended the suspended read before");
+          else if (suspended_planes[die] == 0) refuse(die, "command bdh without a page");
+          else if (!suspended_named[die]) begin
             command_start[die] = cycle - TWC + 1;
-            if (beside_page[die] + 1 == PAGES) refuse(die, "command bdh past the last page of the block");
-            beside_page[die] = beside_page[die] + 1;
+            if (suspended_page[die] + 1 == PAGES) refuse(die, "command bdh past the last page of the block");
+            suspended_page[die] = suspended_page[die] + 1;
           end
-          beside_named[die] = 0;
-          beside_holds[die] = 1;
-          beside_there[die] = 0;
+          suspended_named[die] = 0;
+          suspended_open[die] = 1;
+          suspended_done[die] = 0;
           source[die] = NOTHING;
           loading[die] = 0;
           trace_command(die, code);
         end
         CMD_SUSPENDED_READ_END: begin
-          if (!beside_there[die]) refuse(die, "command bfh without a read beside that is known to be there");
-          beside_holds[die] = 0;
-          beside_there[die] = 0;
+          if (!suspended_done[die]) refuse(die, "command bfh without a suspended read that is known to be there");
+          suspended_open[die] = 0;
+          suspended_done[die] = 0;
           source[die] = NOTHING;
           loading[die] = 0;
           command_start[die] = cycle - TWC + 1;
@@ -717,23 +717,23 @@ module flashtrain_nand_checker #(
           opened[die] = code;
         end
         CMD_SUSPENDED_READ: begin
-          if (!beside_named[die]) beside[die] = 0;
+          if (!suspended_named[die]) suspended_planes[die] = 0;
           else begin
-            if (beside[die][row_plane(die)])
-              refuse(die, $sformatf("plane %0d twice in a read beside", row_plane(die)));
-            if (row_page(die) != beside_page[die])
-              refuse(die, $sformatf("page %0d after page %0d in a read beside", row_page(die), beside_page[die]));
+            if (suspended_planes[die][row_plane(die)])
+              refuse(die, $sformatf("plane %0d twice in a suspended read", row_plane(die)));
+            if (row_page(die) != suspended_page[die])
+              refuse(die, $sformatf("page %0d after page %0d in a suspended read", row_page(die), suspended_page[die]));
           end
-          beside[die] = beside[die] | only(row_plane(die));
-          beside_page[die] = row_page(die);
-          beside_named[die] = 1;
+          suspended_planes[die] = suspended_planes[die] | only(row_plane(die));
+          suspended_page[die] = row_page(die);
+          suspended_named[die] = 1;
         end
         CMD_SUSPENDED_READ_SELECT: begin
-          if (!beside_there[die]) refuse(die, "command beh without a read beside that is known to be there");
-          else if (!beside[die][row_plane(die)])
+          if (!suspended_done[die]) refuse(die, "command beh without a suspended read that is known to be there");
+          else if (!suspended_planes[die][row_plane(die)])
             refuse(die, $sformatf("command beh selects plane %0d, which was not read", row_plane(die)));
           plane[die] = row_plane(die);
-          source[die] = PAGE_BESIDE;
+          source[die] = SUSPENDED_PAGE;
           position[die] = 0;
           out_from[die] = cycle + TCCS;
           out_column[die] = 1;
@@ -869,7 +869,7 @@ module flashtrain_nand_checker #(
     begin
       last_re = cycle - 1;
       last_re_die = burst_die;
-      if (!ignoring[die] && (source[die] == PAGE || source[die] == PAGE_BESIDE)) advance(die, "data out");
+      if (!ignoring[die] && (source[die] == PAGE || source[die] == SUSPENDED_PAGE)) advance(die, "data out");
       if (status_out) trace(TRACE_STATUS, die, burst_start, cycle - 1, status);
       else trace(TRACE_DATA_OUT, die, burst_start, cycle - 1, plane[die]);
     end
@@ -895,17 +895,17 @@ module flashtrain_nand_checker #(
     begin
       status = dq_i[7:0];
       if (dq_i[5]) array[burst_die] = IDLE;
-      if (dq_i[4] && beside_holds[burst_die]) beside_there[burst_die] = 1;
+      if (dq_i[4] && suspended_open[burst_die]) suspended_done[burst_die] = 1;
     end
   endtask
 
   function while_busy(input integer die, input [7:0] code);
-    while_busy = code == CMD_READ_STATUS || code == CMD_READ_STATUS_ENHANCED || code == CMD_RESET || is_beside(code)
+    while_busy = code == CMD_READ_STATUS || code == CMD_READ_STATUS_ENHANCED || code == CMD_RESET || is_suspended_read(code)
         || takes_gradients[die] && (code == CMD_LOAD_GRADIENT || code == CMD_LOAD_GRADIENT_CONFIRM);
   endfunction
 
-  function is_beside(input [7:0] code);
-    is_beside = code >= CMD_SUSPENDED_READ && code <= CMD_SUSPENDED_READ_END;
+  function is_suspended_read(input [7:0] code);
+    is_suspended_read = code >= CMD_SUSPENDED_READ && code <= CMD_SUSPENDED_READ_END;
   endfunction
 
   function within_sequence(input [7:0] code);

@@ -57,8 +57,8 @@ class Flash:
     offset by the superpage.
 
     - bad: blocks, by number and column, whose erases fail.
-    - marked: blocks with a factory mark, by number and column, with the row of the marked page; and whether
-      the mark fills the page or one byte.
+    - marked: blocks with a factory mark, by number and column, with the number of the marked page; and
+      whether the mark fills the page or one byte.
     - randomizer: an unprogrammed page is read as ones XOR its key (`spec.randomizer`).
     - coded: the code reads a page with a single byte of zeros as erased, and corrects nothing in a page of
       zeros.
@@ -106,13 +106,13 @@ class Flash:
         """A page with its identity in place of its last bytes; raw: as the cells hold it."""
         identity = slice(self.geometry.page_bytes - PageIdentity.BYTES, None)
         place, page = self.geometry.place(offset), self.zones[zone].page(offset)
-        key = self._key(place.row, place.plane)
+        key = self._key(place.page, place.plane)
         marked, all_over = self.marked.get((zone, offset % self.geometry.superpage), (None, False))
-        if marked == place.row and all_over:
+        if marked == place.page and all_over:
             whole = key ^ np.uint8(MARK)
             if self.coded and not raw:
                 whole[identity] = 0
-        elif marked == place.row:
+        elif marked == place.page:
             whole = key ^ np.uint8(_ERASED)
             if raw or not self.coded:
                 whole[identity.start] = key[identity.start] ^ MARK
@@ -125,22 +125,22 @@ class Flash:
                 whole[identity] = key[identity] ^ _ERASED
         return whole ^ key if raw else whole
 
-    def _key(self, row: int, plane: int) -> NDArray[np.uint8]:
+    def _key(self, page: int, plane: int) -> NDArray[np.uint8]:
         """The key of a page, in the layout of an inspected page."""
-        if (row, plane) not in self._keys:
+        if (page, plane) not in self._keys:
             data = np.zeros(self.geometry.page_bytes, np.uint8)
             if self.randomizer:
-                data, record = np.split(page_keys(self.geometry, row, plane), [len(data)])
+                data, record = np.split(page_keys(self.geometry, page, plane), [len(data)])
                 data[-len(record) :] = record
-            self._keys[row, plane] = data
-        return self._keys[row, plane]
+            self._keys[page, plane] = data
+        return self._keys[page, plane]
 
     def _record(self, page: Page, offset: int) -> bytes:
         if page.owner is None:
             return bytes(PageIdentity.BYTES)
         place = self.geometry.place(offset)
         return identity_record(
-            stream=page.owner.nsid - 1, updated=page.updated, zone=page.owner.zone, row=place.row,
+            stream=page.owner.nsid - 1, updated=page.updated, zone=page.owner.zone, page=place.page,
             channel=place.channel, die=place.die, plane=place.plane, generation=page.owner.generation,
             sequence=page.owner.sequence, wear=page.owner.wear,
         )  # fmt: skip

@@ -58,7 +58,7 @@ class Identities:
             (p.channel, offsets % g.channels),
             (p.plane, offsets // g.channels % g.planes),
             (p.die, offsets // (g.channels * g.planes) % g.dies),
-            (p.row, offsets // g.superpage),
+            (p.page, offsets // g.superpage),
         )
         valid = (_crc(records) == field(p.crc)) & (field(p.version) == p.VERSION)
         for of, expected in place:

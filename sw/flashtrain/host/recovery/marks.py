@@ -46,8 +46,8 @@ class MarkReader:
         """The marked blocks among `silent`, the blocks without an identity in their first page."""
         g, silent = self._geometry, sorted(silent)
         numbers = sorted({block for block, _ in silent})
-        starts = [row * g.superpage for row in marked_pages(g.pages)]
-        rows = [Span(block, start, g.superpage) for block in numbers for start in starts]
+        starts = [page * g.superpage for page in marked_pages(g.pages)]
+        spans = [Span(block, start, g.superpage) for block in numbers for start in starts]
         ours = {
             start: [
                 ones_of_ours(g, g.place(start + column), self._randomizer) for column in range(g.superpage)
@@ -55,7 +55,7 @@ class MarkReader:
             for start in starts
         }
         self._raw(True)
-        records = self._inspector.records(rows)
+        records = self._inspector.records(spans)
         self._raw(False)
         looks_marked = {
             (span.physical, column)
@@ -68,6 +68,6 @@ class MarkReader:
     def _has_identity(self, block: Block) -> bool:
         g, (number, column) = self._geometry, block
         pages = self._inspector.identities(
-            Span(number, row * g.superpage + column, 1) for row in range(g.pages)
+            Span(number, page * g.superpage + column, 1) for page in range(g.pages)
         )
         return any(bool(ids.valid[0]) for ids in pages)

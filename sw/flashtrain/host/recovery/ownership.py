@@ -67,7 +67,7 @@ class OwnershipRecord:
         )
 
 
-_SPARE_ROWS = 4
+_SPARE_PAGES = 4
 """The number of pages that are inspected in a spare block: the program of the first one may have failed."""
 
 
@@ -108,17 +108,17 @@ class OwnershipReader:
         block with the most pages counts.
         """
         g = self._geometry
-        first_rows = self._inspector.identities(Span(zone, 0, g.superpage) for zone in range(g.zones))
+        first_superpages = self._inspector.identities(Span(zone, 0, g.superpage) for zone in range(g.zones))
         found = self._spares()
         no_identity = {
             (ids.span.physical, column)
-            for ids in first_rows
+            for ids in first_superpages
             for column in np.flatnonzero(~ids.valid).tolist()
         }
         no_identity |= {(block, column) for block in g.spares for column in range(g.superpage)} - self._found
         self.marked = self._marks.marked(no_identity)
         owners: list[OwnershipRecord] = []
-        for ids in first_rows:
+        for ids in first_superpages:
             if owner := OwnershipRecord.last_in(ids):
                 _, spares = found.pop(owner.allocation, (owner, ()))
                 own = np.flatnonzero(owner.owns(ids)).tolist()
@@ -143,10 +143,10 @@ class OwnershipReader:
     def _spares(self) -> dict[tuple[int, int, int, int], tuple[OwnershipRecord, list[tuple[int, int]]]]:
         """By allocation, its spares and its ownership record, whose physical zone is not yet known."""
         g = self._geometry
-        rows = min(_SPARE_ROWS, g.pages)
+        pages = min(_SPARE_PAGES, g.pages)
         found: dict[tuple[int, int, int, int], tuple[OwnershipRecord, list[tuple[int, int]]]] = {}
-        for ids in self._inspector.identities(Span(block, 0, rows * g.superpage) for block in g.spares):
-            valid = ids.valid.reshape(rows, g.superpage)
+        for ids in self._inspector.identities(Span(block, 0, pages * g.superpage) for block in g.spares):
+            valid = ids.valid.reshape(pages, g.superpage)
             for column in np.flatnonzero(valid.any(axis=0)).tolist():
                 owner = OwnershipRecord.of_page(ids, int(valid[:, column].argmax()) * g.superpage + column)
                 found.setdefault(owner.allocation, (owner, []))[1].append((ids.span.physical, column))
@@ -169,12 +169,16 @@ class OwnershipReader:
             (block, column) for column, blocks in places.items() if len(blocks) > 1 for block in blocks
         ]
         pages = self._inspector.identities(
-            Span(block, row * g.superpage + column, 1) for block, column in several for row in range(g.pages)
+            Span(block, page * g.superpage + column, 1)
+            for block, column in several
+            for page in range(g.pages)
         )
         there = np.array([bool(owner.owns(ids)[0]) for ids in pages], bool).reshape(len(several), g.pages)
-        rows = dict(zip(several, np.logical_and.accumulate(there, axis=1).sum(axis=1).tolist(), strict=True))
+        counts = dict(
+            zip(several, np.logical_and.accumulate(there, axis=1).sum(axis=1).tolist(), strict=True)
+        )
         chosen = [
-            (max(reversed(blocks), key=lambda block: rows.get((block, column), 0)), column)
+            (max(reversed(blocks), key=lambda block: counts.get((block, column), 0)), column)
             for column, blocks in places.items()
         ]
         return [(block, column) for block, column in chosen if block in g.spares]

@@ -14,7 +14,7 @@ class PointerReader:
     """Finds write pointers with few page reads.
 
     Dies program independently of each other, so pages before the last one may be missing after a loss of
-    power. But the pages of a block are programmed in order: if a row has none, no later row has any.
+    power. But the pages of a block are programmed in order: if a superpage has none, no later one has any.
     """
 
     def __init__(self, inspector: Inspector, geometry: Geometry) -> None:
@@ -29,33 +29,37 @@ class PointerReader:
         guesses = {owner: (guess(owner) - 1) // g.superpage for owner in owners if guess(owner)}
         pointers = {owner: end for owner, end in self._ends(guesses).items() if end}
         others = [owner for owner in owners if owner not in pointers]
-        return pointers | self._ends(self._last_rows(others))
+        return pointers | self._ends(self._last_superpages(others))
 
-    def _last_rows(self, owners: Sequence[OwnershipRecord]) -> dict[OwnershipRecord, int]:
-        """The last row whose first block is programmed; 0 if none is."""
+    def _last_superpages(self, owners: Sequence[OwnershipRecord]) -> dict[OwnershipRecord, int]:
+        """The last superpage whose first block is programmed; 0 if none is."""
         low, high = dict.fromkeys(owners, 0), dict.fromkeys(owners, self._geometry.pages)
         while undecided := [owner for owner in owners if high[owner] - low[owner] > 1]:
             middle = {owner: (low[owner] + high[owner]) // 2 for owner in undecided}
-            spans = (self._row(owner, middle[owner], 1) for owner in undecided)
+            spans = (self._span(owner, middle[owner], 1) for owner in undecided)
             for owner, ids in zip(undecided, self._inspector.identities(spans), strict=True):
                 bound = low if owner.owns(ids)[0] else high
                 bound[owner] = middle[owner]
         return low
 
-    def _ends(self, rows: dict[OwnershipRecord, int]) -> dict[OwnershipRecord, int]:
-        """The blocks up to the last programmed one, from a row on; 0 if that row has none."""
-        ends = dict.fromkeys(rows, 0)
-        while rows:
-            spans = (self._row(owner, row, self._geometry.superpage) for owner, row in rows.items())
+    def _ends(self, superpages: dict[OwnershipRecord, int]) -> dict[OwnershipRecord, int]:
+        """The blocks up to the last programmed one, from a superpage on; 0 if that has none."""
+        ends = dict.fromkeys(superpages, 0)
+        while superpages:
+            spans = (
+                self._span(owner, number, self._geometry.superpage) for owner, number in superpages.items()
+            )
             further: dict[OwnershipRecord, int] = {}
-            for (owner, row), ids in zip(list(rows.items()), self._inspector.identities(spans), strict=True):
+            for (owner, number), ids in zip(
+                list(superpages.items()), self._inspector.identities(spans), strict=True
+            ):
                 there = np.flatnonzero(owner.owns(ids))
                 if len(there):
                     ends[owner] = ids.span.offset + int(there[-1]) + 1
-                    if row + 1 < self._geometry.pages:
-                        further[owner] = row + 1
-            rows = further
+                    if number + 1 < self._geometry.pages:
+                        further[owner] = number + 1
+            superpages = further
         return ends
 
-    def _row(self, owner: OwnershipRecord, row: int, blocks: int) -> Span:
-        return Span(owner.physical, row * self._geometry.superpage, blocks)
+    def _span(self, owner: OwnershipRecord, superpage: int, blocks: int) -> Span:
+        return Span(owner.physical, superpage * self._geometry.superpage, blocks)

@@ -25,7 +25,7 @@ from tests.rtl.channel.bus.pin_monitor import (
     Operation,
     PinMonitor,
 )
-from tests.rtl.channel.timeout_streams import PatientSource, clock_now, until, wait
+from tests.rtl.channel.timeout_streams import PausingSource, clock_now, until, wait
 
 CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
@@ -40,8 +40,8 @@ CYCLES = {
     BusOp.ERASE_MORE: 5, BusOp.ERASE_LAST: 5,
     BusOp.LOAD_CONSTANTS: 2, BusOp.LOAD_GRADIENT: 5, BusOp.UPDATE_SOURCE: 4, BusOp.UPDATE_MORE: 5,
     BusOp.UPDATE_LAST: 5, BusOp.UPDATE_END: 1, BusOp.SELECT_COPY: 5, BusOp.SELECT_STATISTICS: 2,
-    BusOp.BESIDE_MORE: 4, BusOp.BESIDE_LAST: 5, BusOp.BESIDE_NEXT: 1, BusOp.SELECT_BESIDE: 4,
-    BusOp.BESIDE_END: 1, BusOp.BESIDE_RENEW: 2,
+    BusOp.SUSPENDED_READ_MORE: 4, BusOp.SUSPENDED_READ_LAST: 5, BusOp.SUSPENDED_READ_NEXT: 1,
+    BusOp.SUSPENDED_READ_SELECT: 4, BusOp.SUSPENDED_READ_END: 1, BusOp.SUSPENDED_READ_RENEW: 2,
 }  # fmt: skip
 if CONFIG.read_levels:
     CYCLES[BusOp.SET_READ_LEVEL] = 2
@@ -74,7 +74,7 @@ class Bench:
         self.origins = {
             (slot, plane): {
                 "tag": random.randrange(CONFIG.commands),
-                "buffer_block": random.getrandbits(CONFIG.page_address_bits),
+                "buffer_block": random.getrandbits(CONFIG.buffer_block_bits),
                 "from_array": 0,
             }
             for slot in range(1 << bits_for(CONFIG.write_sets))
@@ -94,7 +94,7 @@ class Bench:
         self.fetch = StreamSink(dut, "fetch", self.beats_busy)
         self.fill = StreamSink(dut, "fill", self.fill_busy)
         await start(dut, **dict.fromkeys(inputs, 0))
-        self.requests = [PatientSource(dut, f"requests__{die}") for die in DIES]
+        self.requests = [PausingSource(dut, f"requests__{die}") for die in DIES]
         self.monitor = PinMonitor(dut, CONFIG, self._operation)
         cocotb.start_soon(self._cycles())
         cocotb.start_soon(self._look_up())
@@ -104,10 +104,10 @@ class Bench:
 
     def request(self, die: int, op: BusOp, **fields: int) -> None:
         chosen = {
-            "op": op, "zone": random.randrange(GEOMETRY.zones), "row": random.randrange(GEOMETRY.pages),
+            "op": op, "zone": random.randrange(GEOMETRY.zones), "page": random.randrange(GEOMETRY.pages),
             "plane": random.randrange(GEOMETRY.planes), "slot": random.randrange(CONFIG.write_sets),
             "tag": random.randrange(CONFIG.commands),
-            "buffer_block": random.getrandbits(CONFIG.page_address_bits),
+            "buffer_block": random.getrandbits(CONFIG.buffer_block_bits),
             "origin": random.getrandbits(1), "kind": bus_kind(op), **fields,
         }  # fmt: skip
         if CONFIG.read_levels:
@@ -155,14 +155,14 @@ class Bench:
         assert operation.op is expected["op"]
         if operation.op in ADDRESSED:
             place = expected["zone"], operation.die, expected["plane"]
-            row = GEOMETRY.row_address(self.blocks[place], expected["plane"], expected["row"])
+            row = GEOMETRY.row_address(self.blocks[place], expected["plane"], expected["page"])
             assert operation.row == row
         if operation.op is BusOp.DATA_OUT:
             place = expected["slot"], expected["plane"]
             target = {name: expected[name] for name in ("tag", "buffer_block", "from_array")}
             source = 0
             if CONFIG.read_levels:
-                named = {name: expected[name] for name in ("zone", "row", "plane", "level")}
+                named = {name: expected[name] for name in ("zone", "page", "plane", "level")}
                 source = pack(PageSource(CONFIG), die=operation.die, **named)
             self.fills.append({**(self.origins[place] if expected["origin"] else target), "source": source})
         if operation.op is BusOp.SET_READ_LEVEL:
@@ -364,7 +364,7 @@ async def random_operations(dut, beats_busy, fill_busy):
     await bench.finish()
 
 
-FAILED = 0b0111_0011  # RDY, ARDY, BESIDE, FAILC, FAIL: ONFI 5.1, section 5.13
+FAILED = 0b0111_0011  # RDY, ARDY, SUSPENDED_READ, FAILC, FAIL: ONFI 5.1, section 5.13
 
 
 @cocotb.test()

@@ -47,9 +47,9 @@ class InSequence(wiring.Component):
             zone = Signal(range(half))
             m.d.comb += page.zone.eq(first + zone)
             with m.If(step):
-                m.d.sync += page.row.eq(page.row + 1)
-                with m.If(page.row == g.pages - 1):
-                    m.d.sync += [page.row.eq(0), zone.eq(Mux(zone == half - 1, 0, zone + 1))]
+                m.d.sync += page.page.eq(page.page + 1)
+                with m.If(page.page == g.pages - 1):
+                    m.d.sync += [page.page.eq(0), zone.eq(Mux(zone == half - 1, 0, zone + 1))]
 
         set_taken = self.sets.valid & self.sets.ready
         read_taken = self.reads.valid & self.reads.ready

@@ -36,9 +36,9 @@ class Bench:
 
     def _operation(self, operation: Operation) -> None:
         row = operation.row
-        page = row & (1 << GEOMETRY.row_bits) - 1
-        plane = row >> GEOMETRY.row_bits & GEOMETRY.planes - 1
-        block = row >> GEOMETRY.row_bits + GEOMETRY.plane_bits
+        page = row & (1 << GEOMETRY.page_bits) - 1
+        plane = row >> GEOMETRY.page_bits & GEOMETRY.planes - 1
+        block = row >> GEOMETRY.page_bits + GEOMETRY.plane_bits
         if operation.op is BusOp.DATA_OUT:
             self.pages_out.append(operation.end)
         self.dies[operation.die].operation(operation.op, block, page, plane, operation.end)
@@ -118,7 +118,7 @@ async def does_both(dut):
     end = clock_now()
     for die in bench.dies:
         programs = sum(work.kind == "program" and begin <= work.end < end for work in die.works)
-        reads = sum(begin <= work.end < end for work in die.besides)
+        reads = sum(begin <= work.end < end for work in die.suspended_reads)
         dut._log.info(f"{die.name}: {programs} programs, {reads} reads beside")
         assert all(work.kind == "program" for work in die.works if work.begin >= begin)
         assert programs + 1 >= (end - begin) * least / a_program, die.name
@@ -143,7 +143,7 @@ async def starts_again_after_a_reset(dut):
         assert clock_now() - begin >= CONFIG.timing.cycles("trst")
         for die, count in zip(bench.dies, before, strict=True):
             assert die.history[count][1] is BusOp.RESET
-    works = [(len(die.works), len(die.besides)) for die in bench.dies]
+    works = [(len(die.works), len(die.suspended_reads)) for die in bench.dies]
     await wait(dut, 8 * CONFIG.timing.cycles("tprog"))
-    for die, (programs, besides) in zip(bench.dies, works, strict=True):
-        assert len(die.works) > programs and len(die.besides) > besides, die.name
+    for die, (programs, suspended_reads) in zip(bench.dies, works, strict=True):
+        assert len(die.works) > programs and len(die.suspended_reads) > suspended_reads, die.name

@@ -24,7 +24,7 @@ from tests.rtl.channel.bus.nand_helpers import bus_kind
 from tests.rtl.channel.channel_helpers import EVERY_CONFIG
 from tests.rtl.channel.die_model import COPY, STATISTICS, ArrayWork, DieModel
 from tests.rtl.channel.spare_configs import IMPATIENT_WITH_SPARES, SPARE_CONFIGS
-from tests.rtl.channel.timeout_streams import PatientSink, PatientSource, clock_now, until, wait
+from tests.rtl.channel.timeout_streams import PausingSink, PausingSource, clock_now, until, wait
 
 WITH_SPARES = {**SPARE_CONFIGS, IMPATIENT_WITH_SPARES.name: IMPATIENT_WITH_SPARES}
 CONFIG = {**EVERY_CONFIG, **WITH_SPARES}[bench_parameters()["config"]]
@@ -37,14 +37,16 @@ PROGRAMS = (BusOp.PROGRAM_MORE, BusOp.PROGRAM_LAST)
 UPDATES = (BusOp.UPDATE_SOURCE, BusOp.UPDATE_MORE, BusOp.UPDATE_LAST)
 LOADS = (BusOp.LOAD_CONSTANTS, BusOp.LOAD_GRADIENT)
 
-FAILED = 0b0111_0011  # RDY, ARDY, BESIDE, FAILC, FAIL
+FAILED = 0b0111_0011  # RDY, ARDY, SUSPENDED_READ, FAILC, FAIL
 
-ADDRESS = ("op", "zone", "row", "plane")
+ADDRESS = ("op", "zone", "page", "plane")
 MEANT = {op: ("op",) for op in BusOp}
 """Fields of a request that mean something; the others may change while it waits."""
 MEANT |= dict.fromkeys((BusOp.READ_MORE, BusOp.READ_LAST, BusOp.CACHE_READ_LAST, BusOp.SELECT), ADDRESS)
 MEANT[BusOp.PROGRAM_PAGE] = ADDRESS
-MEANT |= dict.fromkeys((BusOp.BESIDE_MORE, BusOp.BESIDE_LAST, BusOp.SELECT_BESIDE), ADDRESS)
+MEANT |= dict.fromkeys(
+    (BusOp.SUSPENDED_READ_MORE, BusOp.SUSPENDED_READ_LAST, BusOp.SUSPENDED_READ_SELECT), ADDRESS
+)
 MEANT |= dict.fromkeys((BusOp.ERASE_MORE, BusOp.ERASE_LAST), ("op", "zone", "plane"))
 MEANT |= dict.fromkeys(UPDATES, ADDRESS)
 MEANT |= dict.fromkeys((*PROGRAMS, *LOADS), ("op", "plane", "slot"))
@@ -53,7 +55,7 @@ TO_A_PLACE = ("op", "origin", "tag", "buffer_block", "from_array")
 TO_ORIGIN = ("op", "origin", "slot", "plane", "from_array")
 if CONFIG.read_levels:
     MEANT[BusOp.SET_READ_LEVEL] = ("op", "level")
-    TO_A_PLACE += ("zone", "row", "plane", "level")
+    TO_A_PLACE += ("zone", "page", "plane", "level")
 
 
 class Bench:
@@ -102,12 +104,12 @@ class Bench:
         await start(self.dut, within=3_000_000, **dict.fromkeys(inputs, 0))
         self.reset_at = clock_now()
         self.sets, self.reads, self.erase = (
-            PatientSource(self.dut, name, self.pause) for name in ("sets", "reads", "erase")
+            PausingSource(self.dut, name, self.pause) for name in ("sets", "reads", "erase")
         )
         if CONFIG.read_levels:
-            self.retries = PatientSource(self.dut, "retries", self.pause)
+            self.retries = PausingSource(self.dut, "retries", self.pause)
         self.results, self.updated, self.erased = (
-            PatientSink(self.dut, name, self.pause) for name in ("results", "updated", "erased")
+            PausingSink(self.dut, name, self.pause) for name in ("results", "updated", "erased")
         )
         cocotb.start_soon(self._run_bus())
         cocotb.start_soon(self._check_idle())
@@ -146,9 +148,9 @@ class Bench:
 
     def send_retry(self, level: int, **fields: int) -> None:
         """Of a read; it has a place, a tag and a page."""
-        fields = {name: fields[name] for name in ("zone", "row", "plane", "tag", "buffer_block")}
+        fields = {name: fields[name] for name in ("zone", "page", "plane", "tag", "buffer_block")}
         self.retried.append({**fields, "level": level})
-        place = {name: fields[name] for name in ("zone", "row", "plane")}
+        place = {name: fields[name] for name in ("zone", "page", "plane")}
         source = pack(PageSource(CONFIG), **place, level=level)
         self.retries.send(
             pack(PageRetry(CONFIG), source=source, tag=fields["tag"], buffer_block=fields["buffer_block"])
@@ -194,7 +196,7 @@ class Bench:
         assert self.pulses == {
             "programmed": len(programs),
             "page_programmed": sum(len(work.pages) for work in programs),
-            "sensed": len(self.works("sense")) + len(self.die.besides),
+            "sensed": len(self.works("sense")) + len(self.die.suspended_reads),
             "page_output": len(self.die.output),
             "ended": len(self.works("erase")),
             "failure": sum(work.failed for work in self.die.works),
@@ -257,7 +259,7 @@ class Bench:
         else:
             self._check(op, request)
         level = request.get("level", 0) if op is BusOp.SET_READ_LEVEL else 0
-        self.die.operation(op, request["zone"], request["row"], request["plane"], clock_now(), level)
+        self.die.operation(op, request["zone"], request["page"], request["plane"], clock_now(), level)
         if op is BusOp.DATA_OUT:
             self._check_output(request)
         return status
@@ -277,8 +279,8 @@ class Bench:
         """The operation belongs to the work that is next in line."""
         if op is BusOp.PROGRAM_PAGE:
             current = self.programmed[0]
-            assert {name: request[name] for name in ("zone", "row")} == {
-                name: current[name] for name in ("zone", "row")
+            assert {name: request[name] for name in ("zone", "page")} == {
+                name: current[name] for name in ("zone", "page")
             }
         elif op in PROGRAMS:
             current = self.programmed[0]
@@ -308,7 +310,7 @@ class Bench:
         tile = self.tiles[0]
         assert len(self.die.gradients) == tile["last"] + 1
         zone = tile["source"] if op is BusOp.UPDATE_SOURCE else tile["zone"]
-        assert (request["zone"], request["row"]) == (zone, tile["row"])
+        assert (request["zone"], request["page"]) == (zone, tile["page"])
         if op is BusOp.UPDATE_LAST:
             self.tiles.popleft()
 
@@ -327,7 +329,7 @@ class Bench:
             **{name: expected[name] for name in ("tag", "buffer_block")},
         }  # fmt: skip
         if CONFIG.read_levels and not expected.get("statistics", 0):
-            assert (block, number, page) == (request["zone"], request["row"], request["plane"])
+            assert (block, number, page) == (request["zone"], request["page"], request["plane"])
         if level:
             sense = self.works("sense")[-1]
             assert (sense.level, sense.pages) == (expected["level"], [(block, number, page)])
@@ -336,25 +338,25 @@ class Bench:
         if expected["statistics"]:
             assert block == STATISTICS
         else:
-            assert (block, number, page) == (expected["zone"], expected["row"], expected["plane"])
+            assert (block, number, page) == (expected["zone"], expected["page"], expected["plane"])
 
 
 def a_set(row: int, **fields: int) -> dict:
     """A whole page set; slots come round."""
-    return {"slot": row % CONFIG.write_sets, "zone": 1, "row": row % GEOMETRY.pages,
+    return {"slot": row % CONFIG.write_sets, "zone": 1, "page": row % GEOMETRY.pages,
             "first": 0, "last": GEOMETRY.planes - 1, **fields}  # fmt: skip
 
 
 def a_read(row: int, plane: int, **fields: int) -> dict:
-    return {"zone": 1, "row": row % GEOMETRY.pages, "plane": plane,
+    return {"zone": 1, "page": row % GEOMETRY.pages, "plane": plane,
             "tag": random.randrange(CONFIG.commands),
-            "buffer_block": random.getrandbits(CONFIG.page_address_bits),
+            "buffer_block": random.getrandbits(CONFIG.buffer_block_bits),
             "statistics": 0, **fields}  # fmt: skip
 
 
 def an_update(row: int, **fields: int) -> dict:
     """A tile with all gradients that fit, without copies; slots come round."""
-    return {"slot": row % CONFIG.write_sets, "zone": 2, "row": row % GEOMETRY.pages, "source": 3,
+    return {"slot": row % CONFIG.write_sets, "zone": 2, "page": row % GEOMETRY.pages, "source": 3,
             "last": GEOMETRY.planes - 1, "copies": 0, "tag": row % CONFIG.commands, **fields}  # fmt: skip
 
 

@@ -166,7 +166,7 @@ async def shares_the_die(dut):
         ]
         * 6
     )
-    assert len(bench.die.besides) >= 6
+    assert len(bench.die.suspended_reads) >= 6
 
 
 @cocotb.test()
@@ -182,20 +182,23 @@ async def reads_beside_programs(dut):
     for read in whole_rows(0, 12):
         bench.send_read(**{**read, "zone": 2})
     await bench.finish()
-    besides = bench.die.besides
+    suspended_reads = bench.die.suspended_reads
     ops = plain(bench.die.history)
-    assert len(besides) >= 8 and ops.count(BusOp.BESIDE_NEXT) + ops.count(BusOp.BESIDE_RENEW) >= 6
-    last = max(work.end for work in besides)
+    assert (
+        len(suspended_reads) >= 8
+        and ops.count(BusOp.SUSPENDED_READ_NEXT) + ops.count(BusOp.SUSPENDED_READ_RENEW) >= 6
+    )
+    last = max(work.end for work in suspended_reads)
     programs = [work for work in bench.works("program") if work.end < last]
     suspension = sum(map(CYCLES, ("tsusp", "tr", "tres")))
     for before, after in pairwise(programs):
-        inside = sum(before.begin < beside.begin < before.end for beside in besides)
+        inside = sum(before.begin < beside.begin < before.end for beside in suspended_reads)
         assert before.end - before.begin == CYCLES("tprog") + inside * suspension
         assert after.begin - before.end <= GEOMETRY.planes * (PAGE_CYCLES + 2 * CYCLES("tccs"))
 
 
 @cocotb.test()
-async def a_read_beside_programs_is_short(dut):
+async def a_suspended_read_programs_is_short(dut):
     """Reads of a page, at random moments of a stream of programs, on a bus that is never taken."""
     bench = Bench(dut, DieModel(CONFIG, "die"))
     await bench.start()
@@ -233,7 +236,7 @@ async def reads_alone_when_nothing_is_programmed(dut):
         bench.send_read(**{**read, "zone": 2})
     await bench.finish()
     ops = plain(bench.die.history)
-    assert BusOp.BESIDE_LAST in ops and BusOp.CACHE_READ_NEXT in ops
+    assert BusOp.SUSPENDED_READ_LAST in ops and BusOp.CACHE_READ_NEXT in ops
 
 
 @cocotb.test()
@@ -281,7 +284,7 @@ HANGS = 10**9
 
 
 @cocotb.test()
-@cocotb.parametrize(kind=["program", "sense", "beside", "erase"])
+@cocotb.parametrize(kind=["program", "sense", "suspended_read", "erase"])
 async def gives_a_die_up(dut, kind):
     """An operation that never ends: the die is lost after so many looks, and all work ends as failed."""
     sets, zones, pages = 5, 2, 4
@@ -291,7 +294,7 @@ async def gives_a_die_up(dut, kind):
     if kind != "sense":
         for row in range(sets):
             bench.send_set(**a_set(row))
-    if kind == "beside":
+    if kind == "suspended_read":
         await until(dut, dut.programmed)
     reads = [a_read(row, 0, zone=6) for row in range(pages)]
     for read in reads:
@@ -301,7 +304,7 @@ async def gives_a_die_up(dut, kind):
     await until(dut, dut.lost)
     looks = 0
     for _, op in reversed(die.history):
-        if op is not BusOp.STATUS and kind != "beside":
+        if op is not BusOp.STATUS and kind != "suspended_read":
             break
         looks += op is BusOp.STATUS
     assert looks >= CONFIG.late_polls

@@ -23,7 +23,7 @@ from tests.rtl.channel.die_agent.agent_helpers import (
 )
 from tests.rtl.channel.die_agent.moving_die import MovingDie
 from tests.rtl.channel.die_model import Page
-from tests.rtl.channel.timeout_streams import PatientSink, clock_now, until, wait
+from tests.rtl.channel.timeout_streams import PausingSink, clock_now, until, wait
 
 MEANT |= dict.fromkeys((BusOp.COPYBACK_READ, BusOp.COPYBACK_PROGRAM), ADDRESS)
 PLANES = range(GEOMETRY.planes)
@@ -51,7 +51,7 @@ class MovingBench(Bench):
     async def start(self) -> None:
         self.dut.restored__valid.value = self.dut.restored__payload.value = self.dut.change__ready.value = 0
         await super().start()
-        self.changes = PatientSink(self.dut, "change", self.pause)
+        self.changes = PausingSink(self.dut, "change", self.pause)
         for run in (self._change(), self._pulse("replaced"), self._pulse("repeated")):
             cocotb.start_soon(run)
 
@@ -61,7 +61,7 @@ class MovingBench(Bench):
         while len(self.results.items) <= number - CONFIG.write_sets:
             await wait(self.dut, 20)
         row = len(self.rows[zone, first])
-        fields = {"slot": number % CONFIG.write_sets, "zone": zone, "row": row, "first": first, "last": last}
+        fields = {"slot": number % CONFIG.write_sets, "zone": zone, "page": row, "first": first, "last": last}
         for p in range(first, last + 1):
             assert len(self.rows[zone, p]) == row
             self.rows[zone, p].append(number)
@@ -108,7 +108,7 @@ class MovingBench(Bench):
     def check_set(self, number: int) -> None:
         fields = self.sent[number]
         planes = range(fields["first"], fields["last"] + 1)
-        held = {p: self.held(fields["zone"], fields["row"], p) for p in planes}
+        held = {p: self.held(fields["zone"], fields["page"], p) for p in planes}
         if self.passed(number):
             assert set(held.values()) == {number}, f"set {number}, {fields}: {held}"
         else:
@@ -126,7 +126,7 @@ class MovingBench(Bench):
         """Of a set that has passed."""
         fields = self.sent[number]
         for p in range(fields["first"], fields["last"] + 1):
-            self.send_read(**a_read(fields["row"], p, zone=fields["zone"]))
+            self.send_read(**a_read(fields["page"], p, zone=fields["zone"]))
 
     def _perform(self, op: BusOp, request: dict[str, int]) -> int:
         zone, plane = request["zone"], request["plane"]
@@ -142,11 +142,11 @@ class MovingBench(Bench):
         status = random.getrandbits(8)
         if op is BusOp.STATUS:
             status = self.die.status(clock_now())
-        self.die.operation(op, block, request["row"], plane, clock_now())
+        self.die.operation(op, block, request["page"], plane, clock_now())
         if op is BusOp.DATA_OUT:
             expected = self.read.popleft()
             place = expected["zone"], expected["plane"]
-            number = self.rows[place][expected["row"]]
+            number = self.rows[place][expected["page"]]
             assert self.moving_die.at(self.die.output[-1]) == number, f"{expected}: {self.die.output[-1]}"
             self.checked += 1
         return status
@@ -332,7 +332,7 @@ async def reads_have_turns_beside_a_move(dut):
 
 
 @cocotb.test()
-async def a_read_beside_goes_on_in_the_spare(dut):
+async def a_suspended_read_goes_on_in_the_spare(dut):
     """The row after one that was read before the move is named anew."""
     bench = MovingBench(dut, MovingDie(CONFIG, "die", breaks=breaks_at(("program", 0, 1, 0))))
     await bench.start()

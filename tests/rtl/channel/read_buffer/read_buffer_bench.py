@@ -128,7 +128,7 @@ class Bench:
     @staticmethod
     def place(number: int) -> dict[str, int]:
         """Where a page comes from, within its die's blocks."""
-        return {"row": number % GEOMETRY.pages, "plane": number % GEOMETRY.planes}
+        return {"page": number % GEOMETRY.pages, "plane": number % GEOMETRY.planes}
 
     def take(self, number: int) -> None:
         """A page that a die has made: what is behind its data has no meaning."""

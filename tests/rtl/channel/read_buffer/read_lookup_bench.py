@@ -38,7 +38,7 @@ class Bench:
         number = len(self.asked)
         fields = {
             "zone": random.randrange(GEOMETRY.zones),
-            "row": random.randrange(GEOMETRY.pages),
+            "page": random.randrange(GEOMETRY.pages),
             "die": random.randrange(GEOMETRY.dies) if die is None else die,
             "plane": random.randrange(GEOMETRY.planes),
             "statistics": int(statistics),

@@ -7,11 +7,11 @@ from typing import NamedTuple
 from flashtrain.rtl.layouts import PageKind
 
 
-class Row(NamedTuple):
+class SetPlace(NamedTuple):
     """What the pages of a set have in common."""
 
     zone: int
-    row: int
+    page: int
     die: int
     kind: PageKind = PageKind.DATA
 
@@ -26,7 +26,7 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True)
 class Page:
-    row: Row
+    place: SetPlace
     plane: int
     stream: int = 0
     close: bool = False
@@ -42,7 +42,7 @@ class State(Enum):
 
 @dataclass(eq=False)
 class ModelSet:
-    row: Row
+    place: SetPlace
     stream: int
     first: int
     last: int
@@ -53,14 +53,14 @@ class ModelSet:
 
     @property
     def is_data(self) -> bool:
-        return self.row.kind is PageKind.DATA
+        return self.place.kind is PageKind.DATA
 
     @property
     def whole(self) -> bool:
         return self.arrived == self.last - self.first + 1
 
-    def holds(self, row: Row, plane: int) -> bool:
-        return self.row == row and self.first <= plane <= self.last
+    def holds(self, place: SetPlace, plane: int) -> bool:
+        return self.place == place and self.first <= plane <= self.last
 
     def has_data_of(self, plane: int) -> bool:
         return plane - self.first < self.arrived
@@ -77,7 +77,7 @@ class PageSetModel:
     page: Page | None = None  # waits for room
     evicted: bool = False
     pinned: ModelSet | None = None
-    lookup: tuple[Row, int] | None = None
+    lookup: tuple[SetPlace, int] | None = None
     answer: tuple[bool, int | None] | None = None
     flush: int | None = None
     awaited: list[ModelSet] | None = None  # by the flush in flight
@@ -112,7 +112,7 @@ class PageSetModel:
         self.pinned = None
 
     def offered(self, die: int) -> ModelSet | None:
-        return next((one for one in self.sets if one.row.die == die and one.state is State.OFFERED), None)
+        return next((one for one in self.sets if one.place.die == die and one.state is State.OFFERED), None)
 
     def _close(self, one: ModelSet) -> None:
         one.state = State.CLOSED
@@ -123,12 +123,12 @@ class PageSetModel:
         page = self.page
         if page is None:
             return
-        own = next((one for one in self.sets if one.state is State.OPEN and one.row == page.row), None)
+        own = next((one for one in self.sets if one.state is State.OPEN and one.place == page.place), None)
         taken = len(self.sets) + (self.pinned is not None and self.pinned not in self.sets)
         if own is not None:
             own.last = page.plane
         elif taken < self.slots:
-            own = ModelSet(page.row, page.stream, page.plane, page.plane, page.told)
+            own = ModelSet(page.place, page.stream, page.plane, page.plane, page.told)
             self.sets.append(own)
         else:
             oldest = next((one for one in self.sets if one.state is State.OPEN and one.is_data), None)
@@ -144,17 +144,17 @@ class PageSetModel:
         self.evicted = False
 
     def _offer(self) -> None:
-        busy = {one.row.die for one in self.sets if one.state is State.OFFERED}
+        busy = {one.place.die for one in self.sets if one.state is State.OFFERED}
         for one in [one for one in self.sets if one.state is State.CLOSED]:
-            if one.row.die not in busy and one.whole:
+            if one.place.die not in busy and one.whole:
                 one.state = State.OFFERED
-            busy.add(one.row.die)
+            busy.add(one.place.die)
 
     def _look_up(self) -> None:
         if self.lookup is None:
             return
-        row, plane = self.lookup
-        found = next((one for one in self.sets if one.holds(row, plane)), None)
+        place, plane = self.lookup
+        found = next((one for one in self.sets if one.holds(place, plane)), None)
         if found is None:
             self.answer = (False, None)
         elif found.has_data_of(plane) and self.pinned is None:
@@ -181,7 +181,7 @@ class PageSetModel:
     def _discard(self) -> None:
         if self.zone is None:
             return
-        ours = [one for one in self.sets if one.row.zone == self.zone and one.is_data]
+        ours = [one for one in self.sets if one.place.zone == self.zone and one.is_data]
         held = [one for one in ours if one.state in (State.OPEN, State.CLOSED)]
         kept = any(one.state is State.OFFERED for one in ours)
         for one in held:

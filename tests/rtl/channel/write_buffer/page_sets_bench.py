@@ -10,7 +10,7 @@ from flashtrain.rtl.layouts import PageKind, PageSet, WritePage
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import pack, start, unpack
 from tests.rtl.channel.channel_helpers import CONFIGS
-from tests.rtl.channel.write_buffer.page_set_model import ModelSet, Page, PageSetModel, Row, State, Told
+from tests.rtl.channel.write_buffer.page_set_model import ModelSet, Page, PageSetModel, SetPlace, State, Told
 
 CONFIG = CONFIGS[bench_parameters()["config"]]
 GEOMETRY = CONFIG.geometry
@@ -85,9 +85,9 @@ class Bench:
             assert offers == (one is not None), (die, model)
             if one is not None:
                 got = unpack(PageSet(CONFIG), int(getattr(self.dut, f"sets__{die}__payload").value))
-                row = {"zone": one.row.zone, "row": one.row.row, "kind": one.row.kind.value}
+                place = {"zone": one.place.zone, "page": one.place.page, "kind": one.place.kind.value}
                 planes = {"first": one.first, "last": one.last}
-                assert got == {"slot": one.slot, **row, **planes, **one.told._asdict()}, (got, one)
+                assert got == {"slot": one.slot, **place, **planes, **one.told._asdict()}, (got, one)
         assert (self.dut.busy.value == 1) == any(one.state is not State.OPEN for one in model.sets)
         return accepted
 
@@ -104,16 +104,16 @@ class Bench:
     # Events.
     async def offer_page(self, page: Page):
         self.model.page = page
-        row = {**page.row._asdict(), "kind": page.row.kind.value}
+        place = {**page.place._asdict(), "kind": page.place.kind.value}
         fields = {"plane": page.plane, "stream": page.stream, "close": page.close}
-        bits = pack(WritePage(CONFIG), **row, **fields, **page.told._asdict())
+        bits = pack(WritePage(CONFIG), **place, **fields, **page.told._asdict())
         self.dut.pages__payload.value = bits
         self.dut.pages__valid.value = 1
 
-    async def ask(self, row: Row, plane: int):
+    async def ask(self, place: SetPlace, plane: int):
         """A read finds data only."""
-        self.model.lookup = row, plane
-        fields = {"zone": row.zone, "row": row.row, "die": row.die, "plane": plane}
+        self.model.lookup = place, plane
+        fields = {"zone": place.zone, "page": place.page, "die": place.die, "plane": plane}
         self.dut.lookup__payload.value = pack(PagePlace(CONFIG), **fields)
         self.dut.lookup__valid.value = 1
 
@@ -135,7 +135,7 @@ class Bench:
 
     async def accept(self, one: ModelSet):
         self.model.accept(one)
-        await self.pulse(**{f"sets__{one.row.die}__ready": 1})
+        await self.pulse(**{f"sets__{one.place.die}__ready": 1})
 
     async def end(self, one: ModelSet):
         self.dut.ended_slot.value = one.slot
@@ -155,7 +155,7 @@ class Bench:
         self.next_page[zone] += 1
         rest, plane = divmod(number, GEOMETRY.planes)
         rest, die = divmod(rest, GEOMETRY.dies)
-        return Page(Row(zone, rest % GEOMETRY.pages, die), plane, zone % STREAMS, close)
+        return Page(SetPlace(zone, rest % GEOMETRY.pages, die), plane, zone % STREAMS, close)
 
     def update_on(self) -> Page:
         """The next page of a tile, or a page of constants; both where data may be, too."""
@@ -164,8 +164,8 @@ class Bench:
             kind = random.choice((PageKind.GRADIENTS, PageKind.CONSTANTS))
             pages = random.randint(1, GEOMETRY.planes) if kind is PageKind.GRADIENTS else 1
             told = Told(random.randrange(GEOMETRY.zones), random.randint(0, pages), random.randrange(8))
-            row, stream = Row(*place, kind), random.randrange(STREAMS)
-            self.tile = [Page(row, plane, stream, plane == pages - 1, told) for plane in range(pages)]
+            place, stream = SetPlace(*place, kind), random.randrange(STREAMS)
+            self.tile = [Page(place, plane, stream, plane == pages - 1, told) for plane in range(pages)]
         return self.tile.pop(0)
 
     def random_event(self):
@@ -187,16 +187,18 @@ class Bench:
                 choices += [lambda one=one: self.end(one)]
         if model.lookup is None:
             one = random.choice(model.sets) if model.sets and random.random() < 0.8 else None
-            row = one.row if one else Row(random.randrange(ZONES), random.randrange(GEOMETRY.pages), 0)
-            row = row._replace(kind=PageKind.DATA)
-            choices += 2 * [lambda: self.ask(row, random.randrange(GEOMETRY.planes))]
+            place = (
+                one.place if one else SetPlace(random.randrange(ZONES), random.randrange(GEOMETRY.pages), 0)
+            )
+            place = place._replace(kind=PageKind.DATA)
+            choices += 2 * [lambda: self.ask(place, random.randrange(GEOMETRY.planes))]
         if model.pinned is not None:
             choices += 2 * [self.unpin]
         if model.page is None and model.flush is None and random.random() < 0.3:
             choices += [lambda: self.flush(random.randrange(STREAMS))]
-        arriving = {one.row.zone for one in model.on_the_way if one.is_data}
+        arriving = {one.place.zone for one in model.on_the_way if one.is_data}
         idle = [zone for zone in range(ZONES) if zone not in arriving]
-        waits = model.page.row.zone if model.page and model.page.row.kind is PageKind.DATA else None
+        waits = model.page.place.zone if model.page and model.page.place.kind is PageKind.DATA else None
         if not discarding and random.random() < 0.2 and set(idle) - {waits}:
             choices += [lambda: self.discard(random.choice([zone for zone in idle if zone != waits]))]
         return random.choice(choices)()
@@ -224,8 +226,8 @@ async def accepts_in_time(dut):
         assert clock == limit, f"page accepted after {clock} cycles"
         await bench.arrive()
         await bench.compare()
-    for plane, row in ((0, pages[0].row), (0, Row(1, 0, 0))):
-        await bench.ask(row, plane)
+    for plane, place in ((0, pages[0].place), (0, SetPlace(1, 0, 0))):
+        await bench.ask(place, plane)
         clock = (await bench.compare())["lookup"]
         assert clock <= CONFIG.write_sets + 3, f"lookup answered after {clock} cycles"
 
@@ -236,14 +238,14 @@ async def evicts_the_oldest_open_set(dut):
     bench = Bench(dut)
     await bench.reset()
     for zone in range(CONFIG.write_sets):
-        await bench.offer_page(Page(Row(zone, 0, 0), 0))
+        await bench.offer_page(Page(SetPlace(zone, 0, 0), 0))
         await bench.compare()
         await bench.arrive()
-    await bench.offer_page(Page(Row(CONFIG.write_sets, 0, 0), 0))
+    await bench.offer_page(Page(SetPlace(CONFIG.write_sets, 0, 0), 0))
     assert "pages" not in await bench.compare()
     assert bench.model.evictions == 1
     oldest = bench.model.offered(0)
-    assert oldest.row.zone == 0
+    assert oldest.place.zone == 0
     await bench.accept(oldest)
     await bench.compare()
     await bench.end(oldest)
@@ -255,7 +257,7 @@ async def discards_when_data_is_there(dut):
     """A set whose data is on the way stays until it has come."""
     bench = Bench(dut)
     await bench.reset()
-    await bench.offer_page(Page(Row(1, 0, 0), 0))
+    await bench.offer_page(Page(SetPlace(1, 0, 0), 0))
     await bench.compare()
     await bench.discard(1)
     assert "discard" not in await bench.compare()
@@ -278,7 +280,7 @@ async def a_flush_closes_every_open_set(dut):
     bench = Bench(dut)
     await bench.reset()
     for zone in range(CONFIG.write_sets):
-        await bench.offer_page(Page(Row(zone, 0, 0), 0, stream=1))
+        await bench.offer_page(Page(SetPlace(zone, 0, 0), 0, stream=1))
         await bench.compare()
         await bench.arrive()
     await bench.flush(1)
@@ -286,7 +288,7 @@ async def a_flush_closes_every_open_set(dut):
     for zone in range(CONFIG.write_sets):
         assert bench.flushes == 0
         one = bench.model.offered(0)
-        assert one.row.zone == zone
+        assert one.place.zone == zone
         await bench.accept(one)
         await bench.compare()
         await bench.end(one)

@@ -36,7 +36,7 @@ ZONES = 3
 @dataclass(eq=False)
 class Page:
     zone: int
-    row: int
+    page: int
     die: int
     plane: int
     tag: int = 0
@@ -57,7 +57,7 @@ class Page:
 
     @property
     def place(self):
-        return self.zone, self.row, self.die, self.plane
+        return self.zone, self.page, self.die, self.plane
 
     @property
     def bits(self) -> int:
@@ -68,7 +68,7 @@ class Page:
     def record(self) -> bytes:
         """Reference model of the identity that follows the data."""
         return identity_record(
-            **unpack(ZoneIdentity(), self.identity), row=self.row, die=self.die, plane=self.plane,
+            **unpack(ZoneIdentity(), self.identity), page=self.page, die=self.die, plane=self.plane,
             channel=self.channel, wear=self.wear, updated=int(self.kind == PageKind.GRADIENTS.value),
         )  # fmt: skip
 
@@ -77,14 +77,14 @@ class Page:
         every = sum(word << WORD_BITS * number for number, word in enumerate(self.words))
         data = every.to_bytes(GEOMETRY.page_bytes, "little") + self.record
         if self.kind == PageKind.DATA.value:
-            data = with_parity(CONFIG, with_key(CONFIG, data, self.row, self.plane))
+            data = with_parity(CONFIG, with_key(CONFIG, data, self.page, self.plane))
         else:
             data += self.source_identity.to_bytes(SourceIdentity.BYTES, "little")
         return [int.from_bytes(data[at : at + 2], "little") for at in range(0, len(data), 2)]
 
 
 class Writer:
-    """Announces pages zone by zone as their rows fill, and sends the data of accepted ones."""
+    """Announces pages zone by zone as their page sets fill, and sends the data of accepted ones."""
 
     def __init__(self, dut, busy: float):
         self.dut, self.busy = dut, busy
@@ -113,7 +113,7 @@ class Writer:
         return page
 
     def update(self, place: tuple[int, int, int], pages: int, **fields: int) -> None:
-        """Announce the gradients of the tile at zone, row and die."""
+        """Announce the gradients of the tile at zone, page and die."""
         for plane in range(pages):
             self._tell(PageKind.GRADIENTS, place, plane, close=int(plane == pages - 1), **fields)
 
@@ -121,7 +121,7 @@ class Writer:
         self._tell(PageKind.CONSTANTS, (0, 0, die), 0, close=1, **fields)
 
     def _tell(self, kind: PageKind, place: tuple[int, int, int], plane: int, **fields: int) -> None:
-        origin = random.getrandbits(CONFIG.page_address_bits)
+        origin = random.getrandbits(CONFIG.buffer_block_bits)
         # All pages of a tile have the same.
         source = self.sources.setdefault(place, random.getrandbits(ZoneIdentity().size))
         page = Page(
@@ -219,7 +219,7 @@ class Bus:
         self._free = False
         pages = []
         for plane in range(one["first"], one["last"] + 1):
-            place = one["zone"], one["row"], die, plane
+            place = one["zone"], one["page"], die, plane
             if one["kind"] == PageKind.DATA.value:
                 page = self.writer.pages[place]
             else:
@@ -228,7 +228,7 @@ class Bus:
                 assert {name: one[name] for name in told} == {name: getattr(page, name) for name in told}
                 await self._check_origin(one["slot"], page)
             pages.append(page)
-            self.order.setdefault((one["kind"], page.zone, die, page.plane), []).append(page.row)
+            self.order.setdefault((one["kind"], page.zone, die, page.plane), []).append(page.page)
             seen, beats = len(self.beats.items), len(page.beats)
             self.fetch.send(pack(BufferPage(CONFIG), slot=one["slot"], plane=plane))
             got = await self.beats.wait_for(seen + beats)
@@ -304,7 +304,7 @@ class Reader:
         certain = (
             place in self.writer.pages and not self.writer.source.items and place not in self.bus.programmed
         )
-        self.lookup.send(pack(PagePlace(CONFIG), zone=zone, row=row, die=die, plane=plane))
+        self.lookup.send(pack(PagePlace(CONFIG), zone=zone, page=row, die=die, plane=plane))
         await RisingEdge(dut.clk)
         while not (dut.lookup__valid.value == 1 and dut.lookup__ready.value == 1):
             await RisingEdge(dut.clk)
@@ -398,7 +398,7 @@ async def updates_pass_through(dut):
         die = random.randrange(GEOMETRY.dies)
         row, rest = divmod(number, GEOMETRY.dies)
         if random.random() < 0.3:
-            # In the zone and row of data that may be open.
+            # In the zone and page of data that may be open.
             writer.constants(die, tag=tag)
             tiles += 1
         elif row < GEOMETRY.pages:
@@ -429,7 +429,7 @@ def _event(bits: int) -> dict[str, int]:
 
 @cocotb.test()
 async def flush_makes_no_padding(dut):
-    """A flushed set has the planes that were written, and the rest of the row makes another."""
+    """A flushed set has the planes that were written, and the rest of the page set makes another."""
     bench = Bench(dut)
     await bench.start()
     bench.writer.write(0)

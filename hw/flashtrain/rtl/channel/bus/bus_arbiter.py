@@ -25,8 +25,8 @@ class BusArbiter(wiring.Component):
 
     A page waits even for a short operation of a blocked die. A few idle cycles of tRHW cost less than a die
     that cannot sense during a whole page. A SELECT of a blocked die does not hold up pages. Two SELECTs after
-    the pages of two dies hide more of each other's tCCS than a SELECT before each page. SELECT_BESIDE is so
-    much shorter that the reverse is true.
+    the pages of two dies hide more of each other's tCCS than a SELECT before each page. SUSPENDED_READ_SELECT
+    is so much shorter that the reverse is true.
 
     Latency: 1 cycle from a request to its grant. The cycle after a grant must take no grant. A granted
     request must be withdrawn in the cycle before the next grant.

@@ -146,7 +146,7 @@ class OperationControl(wiring.Component):
             s.turnaround.die.eq(s.die),
             s.sequencer.op.eq(request.op),
             s.sequencer.step.eq(s.step),
-            s.sequencer.row.eq(Cat(request.row, request.plane, self.lookup.block)),  # Geometry.row_address
+            s.sequencer.row.eq(Cat(request.page, request.plane, self.lookup.block)),  # Geometry.row_address
             self.lookup.place.zone.eq(request.zone),
             self.lookup.place.die.eq(s.die),
             self.lookup.place.plane.eq(request.plane),

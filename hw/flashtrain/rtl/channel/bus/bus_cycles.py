@@ -50,7 +50,7 @@ _COMMANDS = (Step.FIRST, Step.COLUMN_LOW, Step.SECOND, Step.THIRD)
 
 _COPYBACK = (BusOp.COPYBACK_READ, BusOp.COPYBACK_PROGRAM)
 
-_READY = DieStatus.RDY | DieStatus.ARDY | DieStatus.BESIDE
+_READY = DieStatus.RDY | DieStatus.ARDY | DieStatus.SUSPENDED_READ
 _FAILED = (_READY | DieStatus.FAIL | DieStatus.FAILC).value
 """The status of a die that is offline."""
 

@@ -29,7 +29,7 @@ class _State:
         self.second = Signal()  # the current set is the second one
         self.page_set = Signal(ProgrammedSet(config))
         self.plane = Signal(g.plane_bits)
-        self.row = Signal(g.row_bits)
+        self.page = Signal(g.page_bits)
         self.failed_first = Signal(g.planes)
         self.failed_second = Signal(g.planes)
         self.moved = Signal(g.planes)  # the first set's zone got a spare there
@@ -109,10 +109,10 @@ class Mover(wiring.Component):
             self._program_page(m, s)
             self._report(m, s)
 
-        # A copy leads to the same row of the spare; the page is programmed on the spare.
+        # A copy leads to the same page of the spare block; the set's own page is programmed on the spare.
         request = self.bus.payload
         with m.If(fsm.ongoing("COPY_FROM") | fsm.ongoing("COPY_TO")):
-            m.d.comb += request.row.eq(s.row)
+            m.d.comb += request.page.eq(s.page)
         with m.If(s.moving & ~fsm.ongoing("COPY_FROM")):
             m.d.comb += request.zone.eq(s.spare_zone)
         m.d.comb += self.schedule.busy.eq(~(fsm.ongoing("IDLE") | fsm.ongoing("NEXT_PAGE")))
@@ -131,7 +131,7 @@ class Mover(wiring.Component):
             s.spare_zone.eq(g.zones + s.spare),
             self.schedule.request.eq(self.failed.valid),
             request.zone.eq(page_set.zone),
-            request.row.eq(page_set.row),
+            request.page.eq(page_set.page),
             request.plane.eq(plane),
             request.slot.eq(page_set.slot),
             self.results.payload.slot.eq(page_set.slot),
@@ -206,7 +206,7 @@ class Mover(wiring.Component):
         """A spare block of the plane, erased."""
         with m.State("TAKE_SPARE"):
             m.d.comb += self.take.valid.eq(1)
-            m.d.sync += [s.row.eq(0), s.spare.eq(self.taken.spare)]
+            m.d.sync += [s.page.eq(0), s.spare.eq(self.taken.spare)]
             with m.If(self.take.ready & self.taken.none):
                 m.d.sync += s.lost.bit_select(s.second, 1).eq(1)
                 self._next_plane(m, s)
@@ -228,7 +228,7 @@ class Mover(wiring.Component):
             with m.If(self.schedule.grant):
                 m.d.comb += self.schedule.started.eq(1)
                 m.next = "COPY_FROM"
-                with m.If(s.row == s.page_set.row):
+                with m.If(s.page == s.page_set.page):
                     m.next = "PAGE_ADDRESS"
 
         def wait_sense() -> None:
@@ -243,7 +243,7 @@ class Mover(wiring.Component):
         bus_operation(m, self, "COPY_TO", BusOp.COPYBACK_PROGRAM, lambda: self._wait_program(m, "COPYING"))
 
         with m.State("COPYING"), m.If(self.poller.ready):
-            m.d.sync += s.row.eq(s.row + 1)
+            m.d.sync += s.page.eq(s.page + 1)
             m.next = "NEXT_PAGE"
             with m.If(self._status_failed()):
                 self._next_spare(m)

@@ -20,7 +20,7 @@ class ProgrammedSet(data.StructLayout):
         super().__init__({
             "slot": (config.write_sets - 1).bit_length(),
             "zone": g.zone_bits,
-            "row": g.row_bits,
+            "page": g.page_bits,
             "first": g.plane_bits,
             "last": g.plane_bits,
         })  # fmt: skip
@@ -99,7 +99,7 @@ class Programmer(wiring.Component):
             s.last_plane.eq(s.plane == page_set.last),
             self.schedule.request.eq(self.sets.valid),
             self.bus.payload.zone.eq(page_set.zone),
-            self.bus.payload.row.eq(page_set.row),
+            self.bus.payload.page.eq(page_set.page),
             self.bus.payload.plane.eq(s.plane),
             self.bus.payload.slot.eq(page_set.slot),
             self.results.payload.slot.eq(s.slot),

@@ -11,7 +11,7 @@ from flashtrain.spec import FmsConfig
 
 
 class ReadSets(wiring.Component):
-    """A queue of reads in sets: consecutive reads of one row of one zone, with ascending planes.
+    """A queue of reads in sets: consecutive reads of one zone and page number, with ascending planes.
 
     A read of statistics is a set of its own.
 
@@ -36,7 +36,7 @@ class ReadSets(wiring.Component):
     complete : Out(1)    the next set may be taken, in this or the following cycle: it does not grow;
                          invalid in the cycle after `take`
     several : Out(1)     it has more than one read
-    sequential : Out(1)  it is the row after that of the set before, of the same zone and planes
+    sequential : Out(1)  it is the page after that of the set before, of the same zone and planes
     take, sense_all : In(1)   take it; with `sense_all` it is also sensed, a cycle later
     step : In(1)         the read at the sense position is sensed
     last : Out(1)        that is the last of the set
@@ -101,15 +101,17 @@ class ReadSets(wiring.Component):
         ]
 
         head = self.reads.payload
-        zone, row, plane = (Signal.like(head[name], name=name) for name in ("zone", "row", "plane"))  # newest
-        following = Signal(len(row) + 1)  # the row behind it
+        zone, page, plane = (
+            Signal.like(head[name], name=name) for name in ("zone", "page", "plane")
+        )  # newest
+        following = Signal(len(page) + 1)  # the page behind it
         statistics, same_kind = Signal(), Signal()
         planes = Signal(g.planes)  # of the next set; of the set taken last, while there is none
         planes_before = Signal(g.planes)
-        next_row = Signal()
+        next_page = Signal()
         compared = Signal()  # the pending read with the newest one, and found
-        extends, row_after = Signal(), Signal()  # it is of the same row, a higher plane; of the next row
-        same_zone, same_row, follows, above = Signal(), Signal(), Signal(), Signal()
+        extends, page_after = Signal(), Signal()  # it is of the same page, a higher plane; of the next page
+        same_zone, same_page, follows, above = Signal(), Signal(), Signal(), Signal()
         unsensed = Signal()
         stepping = Signal()
         m.submodules.gathering = gathering = HoldTimer(self.gather_cycles)  # a further read may come
@@ -146,23 +148,23 @@ class ReadSets(wiring.Component):
                     | Mux(self.reads.valid, compared & ~extends, gathered)
                 )
             ),
-            self.sequential.eq(next_row & (planes == planes_before)),
+            self.sequential.eq(next_page & (planes == planes_before)),
             compared.eq(self.reads.valid & ~accepted & ~self.reads.ready),
             same_zone.eq(head.zone == zone),
-            same_row.eq(head.row == row),
-            follows.eq(head.row == following),
+            same_page.eq(head.page == page),
+            follows.eq(head.page == following),
             above.eq(same_kind & (head.plane > plane)),
             full.eq((written ^ removed) == depth),
             unsensed.eq(sensed != written),
             self.emptied.eq(removed == marked),
         ]
-        m.d.comb += [extends.eq(same_zone & same_row & above), row_after.eq(same_zone & follows)]
+        m.d.comb += [extends.eq(same_zone & same_page & above), page_after.eq(same_zone & follows)]
         with m.If(accepted):
             m.d.sync += [
                 written.eq(written + 1),
                 zone.eq(head.zone),
-                row.eq(head.row),
-                following.eq(head.row + 1),
+                page.eq(head.page),
+                following.eq(head.page + 1),
                 plane.eq(head.plane),
                 statistics.eq(head.statistics),
                 self.waiting.eq(1),
@@ -171,7 +173,7 @@ class ReadSets(wiring.Component):
             ]
             with m.If(~self.waiting):
                 m.d.sync += [
-                    next_row.eq(same_kind & row_after),
+                    next_page.eq(same_kind & page_after),
                     planes_before.eq(planes),
                 ]
 

@@ -56,7 +56,7 @@ class _State:
         self.addressing = Signal()  # some pages of the set have been addressed, others not yet
         self.blocks_known = Signal()  # no block was remapped since the die was given addresses
         self.statistics = Signal()  # the read to be sensed is one of statistics
-        self.sequential = Signal()  # the next set is the next row of the blocks that the die has addresses of
+        self.sequential = Signal()  # the next set is the next page of the blocks that the die was given
         self.deferred = Signal()  # the next set is not begun as a suspended read; valid when it is complete
         self.can_begin = Signal()  # a suspended read may begin; a cycle late
         self.can_renew = Signal()  # a suspended read may end with the start of the next; a cycle late
@@ -69,7 +69,7 @@ class Reader(wiring.Component):
     A run of sets is one cache read sequence:
 
         00h..32h 00h..30h     sense the first set
-        31h                   sense the next row of the same planes, or
+        31h                   sense the next page of the same planes, or
         00h..32h 00h..31h     sense any other set; either way output the set before meanwhile
         3Fh                   nothing more to sense: output the last set
 
@@ -79,12 +79,12 @@ class Reader(wiring.Component):
     While another unit programs or erases, the reader suspends that for one set at a time, without a grant:
 
         BCh BCh..BDh          sense a set, or
-        BDh                   the next row of the same planes
+        BDh                   the next page of the same planes
         BFh                   the set has been output (BEh selects a page), or
-        BFh BDh               the same, and the next row of the same planes is requested
+        BFh BDh               the same, and the next page of the same planes is requested
 
     The reader polls the die itself when its timer expires. A die that is busy in `late_polls` such polls in a
-    row is lost.
+    page is lost.
 
     `bus_status` comes a cycle before `bus_done`; `bus.ready` only with `bus.valid`.
 
@@ -168,7 +168,7 @@ class Reader(wiring.Component):
     def _conditions(self, m: Module, s: _State) -> None:
         """Requests to the scheduler and the bus, and the conditions that a sense depends on."""
         sets = self._sets
-        wanted = Mux(s.suspended, DieStatus.BESIDE.value, DieStatus.RDY.value)
+        wanted = Mux(s.suspended, DieStatus.SUSPENDED_READ.value, DieStatus.RDY.value)
         # The ready poller is to see an idle array between the end of a set and the next sense.
         senses = sets.complete & ~s.statistics & ~s.deferred
         renews = senses & sets.sequential & self.suspendable & self.array_busy
@@ -180,7 +180,7 @@ class Reader(wiring.Component):
             ),
             *(
                 self.bus.payload[field].eq(sets.read[field])
-                for field in ("zone", "row", "plane", "tag", "buffer_block")
+                for field in ("zone", "page", "plane", "tag", "buffer_block")
             ),
         ]
         can_sense, can_renew = Signal(), Signal()
@@ -246,7 +246,9 @@ class Reader(wiring.Component):
                 self.lock.eq(s.addressing),
             ]
             with m.If(s.suspended):
-                m.d.comb += request.op.eq(Mux(sets.last, BusOp.BESIDE_LAST, BusOp.BESIDE_MORE))
+                m.d.comb += request.op.eq(
+                    Mux(sets.last, BusOp.SUSPENDED_READ_LAST, BusOp.SUSPENDED_READ_MORE)
+                )
             with m.Elif(s.cached):
                 m.d.comb += request.op.eq(Mux(sets.last, BusOp.CACHE_READ_LAST, BusOp.READ_MORE))
             with m.Else():
@@ -315,12 +317,12 @@ class Reader(wiring.Component):
         with m.State("NEXT_ROW"):
             m.d.comb += [
                 self.bus.valid.eq(1),
-                self.bus.payload.op.eq(Mux(s.suspended, BusOp.BESIDE_NEXT, BusOp.CACHE_READ_NEXT)),
+                self.bus.payload.op.eq(Mux(s.suspended, BusOp.SUSPENDED_READ_NEXT, BusOp.CACHE_READ_NEXT)),
             ]
             with m.If(self.bus.ready):
-                m.next = "NEXT_ROW_SENT"
+                m.next = "NEXT_PAGE_SENT"
 
-        with m.State("NEXT_ROW_SENT"):
+        with m.State("NEXT_PAGE_SENT"):
             with m.If(self.bus_done):
                 self._start_sense(m, s)
 
@@ -329,10 +331,10 @@ class Reader(wiring.Component):
         with m.State("END"):
             m.d.comb += [
                 self.bus.valid.eq(1),
-                request.op.eq(Mux(s.suspended, BusOp.BESIDE_END, BusOp.CACHE_READ_END)),
+                request.op.eq(Mux(s.suspended, BusOp.SUSPENDED_READ_END, BusOp.CACHE_READ_END)),
             ]
             with m.If(s.suspended & s.renew):
-                m.d.comb += request.op.eq(BusOp.BESIDE_RENEW)
+                m.d.comb += request.op.eq(BusOp.SUSPENDED_READ_RENEW)
             with m.If(self.bus.ready):
                 m.next = "END_SENT"
 
@@ -359,7 +361,7 @@ class Reader(wiring.Component):
             with m.If(sets.read.statistics):
                 m.d.comb += request.op.eq(BusOp.SELECT_STATISTICS)
             with m.Elif(s.suspended):
-                m.d.comb += request.op.eq(BusOp.SELECT_BESIDE)
+                m.d.comb += request.op.eq(BusOp.SUSPENDED_READ_SELECT)
             with m.If(self.bus.ready):
                 m.next = "SELECT_SENT"
 

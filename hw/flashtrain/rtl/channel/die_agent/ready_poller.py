@@ -108,7 +108,7 @@ def compute_cycles(config: FmsConfig) -> list[int]:
 
 
 class PollLimit(wiring.Component):
-    """Counts the polls in a row that find the die busy.
+    """Counts the consecutive polls that find the die busy.
 
     Latency: `exceeded` is combinational.
 
@@ -180,7 +180,7 @@ class ReadyPoller(wiring.Component):
     An update begins when the array is idle. The short timer predicts the end of the update unit's work, for
     the smallest tile that it can be. The array timer goes on with the array, whose program may take longer.
 
-    A die that `late_polls` polls in a row find busy is lost.
+    A die that `late_polls` consecutive polls find busy is lost.
 
     Units' requests are registered, and the end of a pause is reported a cycle late; the timers run so much
     shorter. Each bit of a status is decoded a cycle after it comes, with the end of its operation.

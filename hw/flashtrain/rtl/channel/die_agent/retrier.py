@@ -44,7 +44,7 @@ class Retrier(wiring.Component):
         output = Signal()  # the page has been
         m.d.comb += [
             self.schedule.request.eq(self.retries.valid),
-            *(request[name].eq(retry.source[name]) for name in ("zone", "row", "plane")),
+            *(request[name].eq(retry.source[name]) for name in ("zone", "page", "plane")),
             request.level.eq(Mux(output, 0, retry.source.level)),
             request.tag.eq(retry.tag),
             request.buffer_block.eq(retry.buffer_block),

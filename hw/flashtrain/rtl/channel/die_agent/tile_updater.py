@@ -49,7 +49,7 @@ class TileUpdater(wiring.Component):
     """Tiles that come in time make one update sequence:
 
         C2h..C3h per page of gradients      of the first tile, or while the die works on the tile before
-        C4h, C5h..C6h per plane             source row and target row of the tile
+        C4h, C5h..C6h per plane             source page and target page of the tile
         C4h, C5h..C7h for the last plane    update
         C9h..CAh per page of copies         when the die is ready: select it, output it tCCS later
         C8h                                 no more tiles: program what was computed last
@@ -101,7 +101,7 @@ class TileUpdater(wiring.Component):
         m.d.comb += [
             self.schedule.request.eq(self.sets.valid),
             request.zone.eq(page_set.zone),
-            request.row.eq(page_set.row),
+            request.page.eq(page_set.page),
             request.plane.eq(s.plane),
             request.slot.eq(page_set.slot),
             self.results.payload.slot.eq(s.slot),

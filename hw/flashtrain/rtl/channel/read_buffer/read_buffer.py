@@ -220,7 +220,7 @@ class PageMemory(wiring.Component):
         m.submodules.keys = keys = Keystream(self.config)
         m.d.comb += [
             keys.restart.eq(self.fill_begins),
-            keys.row.eq(self.fill_target.source.row),
+            keys.page.eq(self.fill_target.source.page),
             keys.plane.eq(self.fill_target.source.plane),
             keys.advance.eq(packer.packs),
             packer.key.eq(Mux(self.fill_decoded, keys.key, 0)),

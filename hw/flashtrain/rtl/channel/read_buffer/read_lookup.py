@@ -60,7 +60,7 @@ class ReadLookup(wiring.Component):
                 enters[die].eq(0),
             ]
             m.d.comb += queue.input.valid.eq(enters[die])
-        for field in ("zone", "row", "die", "plane"):
+        for field in ("zone", "page", "die", "plane"):
             m.d.comb += self.lookup.payload[field].eq(page[field])
         m.d.comb += [
             self.hits.payload.place.slot.eq(slot),

@@ -21,10 +21,10 @@ class SetState(enum.Enum, shape=2):
     HANDED_OUT = 3  # offered to its agent, or with it
 
 
-OPENED_WITH = ("zone", "row", "die", "kind", "stream", "source", "copies", "tag")
+OPENED_WITH = ("zone", "page", "die", "kind", "stream", "source", "copies", "tag")
 """Fields that a set takes from its first page."""
 
-HANDED_ON = ("zone", "row", "kind", "first", "source", "copies", "tag")
+HANDED_ON = ("zone", "page", "kind", "first", "source", "copies", "tag")
 """Fields that its agent gets."""
 
 
@@ -33,7 +33,9 @@ class PagePlace(data.StructLayout):
 
     def __init__(self, config: FmsConfig):
         g = config.geometry
-        super().__init__({"zone": g.block_bits, "row": g.row_bits, "die": g.die_bits, "plane": g.plane_bits})
+        super().__init__(
+            {"zone": g.block_bits, "page": g.page_bits, "die": g.die_bits, "plane": g.plane_bits}
+        )
 
 
 class _Comparisons:
@@ -397,4 +399,4 @@ class PageSets(wiring.Component):
 
 def _same_page_set(record, page):
     """Whether `page` belongs to the page set of `record`."""
-    return (record.zone == page.zone) & (record.row == page.row) & (record.die == page.die)
+    return (record.zone == page.zone) & (record.page == page.page) & (record.die == page.die)

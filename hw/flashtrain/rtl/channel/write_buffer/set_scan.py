@@ -17,7 +17,7 @@ class SetRecord(data.StructLayout):
         g = config.geometry
         super().__init__({
             "zone": g.zone_bits,
-            "row": g.row_bits,
+            "page": g.page_bits,
             "die": g.die_bits,
             "kind": PageKind,
             "stream": STREAM_BITS,

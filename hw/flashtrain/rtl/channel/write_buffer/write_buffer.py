@@ -28,7 +28,7 @@ from flashtrain.spec.identity import PageIdentity
 from .page_sets import PagePlace, PageSets
 from .program_results import ProgramResults
 
-_KEPT = ("stream", "updated", "zone", "row", "channel", "die", "generation", "sequence", "wear")
+_KEPT = ("stream", "updated", "zone", "page", "channel", "die", "generation", "sequence", "wear")
 
 
 class _SetIdentity(data.StructLayout):
@@ -53,7 +53,7 @@ class SetIdentities(wiring.Component):
     of : In(BufferPage), record : Out(128)            the record of a page
     plain : Out(1)              the page goes to a die, not to an array
     source : Out(ZoneIdentity)  `SourceIdentity` of its tile, of gradients
-    row : Out                   its page number in the block, with a randomizer
+    page : Out                  its number in the block, with a randomizer
     """
 
     def __init__(self, config: FmsConfig):
@@ -66,7 +66,7 @@ class SetIdentities(wiring.Component):
             "record": Out(RECORD_BITS),
             "plain": Out(1),
             "source": Out(ZoneIdentity()),
-            **({"row": Out(config.geometry.row_bits)} if config.randomizer else {}),
+            **({"page": Out(config.geometry.page_bits)} if config.randomizer else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -79,7 +79,7 @@ class SetIdentities(wiring.Component):
             write.en.eq(self.allocated),
             write.addr.eq(self.slot),
             *(write.data[name].eq(common[name]) for name in ("stream", "zone", "generation", "sequence")),
-            *(write.data[name].eq(page[name]) for name in ("row", "channel", "die", "wear")),
+            *(write.data[name].eq(page[name]) for name in ("page", "channel", "die", "wear")),
             write.data.updated.eq(page.kind == PageKind.GRADIENTS),
             write.data.plain.eq(page.kind != PageKind.DATA),
             write.data.source.eq(page.source_identity),
@@ -98,7 +98,7 @@ class SetIdentities(wiring.Component):
         ]
         m.d.sync += [half.eq(sum_of) for half, sum_of in zip(halves, checksum_halves(body), strict=True)]
         if self.config.randomizer:
-            m.d.comb += self.row.eq(kept.row)
+            m.d.comb += self.page.eq(kept.page)
         return m
 
 
@@ -288,7 +288,7 @@ class WriteBuffer(wiring.Component):
             m.submodules.keys = keys = Keystream(config)
             m.d.sync += keys.restart.eq(self.fetch.valid & self.fetch.ready)
             m.d.comb += [
-                keys.row.eq(identities.row),
+                keys.page.eq(identities.page),
                 keys.plane.eq(serializer.page.plane),
                 keys.advance.eq(beats.valid & beats.ready),
                 keyed.eq(beats.payload ^ Mux(identities.plain, 0, keys.key)),

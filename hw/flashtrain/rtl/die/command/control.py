@@ -26,7 +26,7 @@ class Transfer(enum.Enum):
     GRADIENT_IN = 7
     COPY_OUT = 8
     STATISTICS = 9
-    BESIDE_OUT = 10
+    SUSPENDED_READ_OUT = 10
     FEATURE_IN = 11
 
 
@@ -44,7 +44,7 @@ class CommandControl(wiring.Component):
     -------
     ce_n, we, cle, ale, dq_o : In   the pins; of `dq_o` only the low byte is used, and only with `we`
     command, byte, address, first, row, copies : Out   see `CommandDecoder`
-    ready, array_ready, beside, failed, failed_before, within_update : In   see `Sequencer`
+    ready, array_ready, suspended_read, failed, failed_before, within_update : In   see `Sequencer`
     transfer : Out(Transfer)
     seek, seek_plane, new_plane, column, fetch : Out   see `PinLanes`
     clear : Out(1)             see `PageRegisters`
@@ -71,7 +71,7 @@ class CommandControl(wiring.Component):
             "copies": Out(1),
             "ready": In(1),
             "array_ready": In(1),
-            "beside": In(1),
+            "suspended_read": In(1),
             "failed": In(planes),
             "failed_before": In(planes),
             "within_update": In(1),
@@ -154,14 +154,14 @@ class CommandControl(wiring.Component):
                 m.d.comb += self.seek.eq(1)
             with m.Case(C.READ_COPY):
                 m.d.comb += [self.seek.eq(1), self.seek_plane.eq(1), self.column.eq(0)]
-            with m.Case(C.SELECT_BESIDE):
+            with m.Case(C.SUSPENDED_READ_SELECT):
                 m.d.comb += [
                     self.seek.eq(1),
                     self.seek_plane.eq(1),
                     self.column.eq(0),
                     self.fetch.eq(1),
                 ]
-                m.d.sync += transfer.eq(Transfer.BESIDE_OUT)
+                m.d.sync += transfer.eq(Transfer.SUSPENDED_READ_OUT)
             with m.Case(C.LOAD_GRADIENT):
                 m.d.comb += [self.seek.eq(1), self.seek_plane.eq(1), self.column.eq(0), self.load.eq(1)]
                 m.d.sync += transfer.eq(Transfer.GRADIENT_IN)
@@ -192,7 +192,7 @@ class CommandControl(wiring.Component):
         bits: dict[int, Value] = {
             DieStatus.FAIL: failed,
             DieStatus.FAILC: failed_before,
-            DieStatus.BESIDE: self.beside,
+            DieStatus.SUSPENDED_READ: self.suspended_read,
             DieStatus.ARDY: self.array_ready,
             DieStatus.RDY: self.ready,
             DieStatus.WP_N: Const(1, 1),

@@ -28,12 +28,12 @@ class _State:
     def __init__(self, config: FmsConfig):
         g = config.geometry
         blocks = data.ArrayLayout(unsigned(g.block_bits), g.planes)
-        tile = data.StructLayout({"page": g.row_bits, "blocks": blocks})
+        tile = data.StructLayout({"page": g.page_bits, "blocks": blocks})
         self.state = Signal(State)
 
         # The next operation. 31h repeats it on the next page.
         self.planes = Signal(g.planes, reset_less=True)
-        self.page = Signal(g.row_bits, reset_less=True)
+        self.page = Signal(g.page_bits, reset_less=True)
         self.blocks = Signal(blocks, reset_less=True)
         self.more_follow = Signal()  # the next plane joins the ones before
         self.addressed = Signal()  # the address for the next command is complete
@@ -68,7 +68,8 @@ class Sequencer(wiring.Component):
     the sense after 30h, and at the next 31h or 3Fh in a cache sequence.
 
     UPDATE senses a tile and hands it over. At the same time it starts to program the tile of the previous
-    UPDATE, which was in the cache registers; the sequencer holds its rows. UPDATE_END programs the last tile.
+    UPDATE, which was in the cache registers; the sequencer holds its page numbers. UPDATE_END programs the
+    last tile.
 
     A damaged tile (`spec.update`) is reported as a failed program of the planes concerned.
 
@@ -84,7 +85,7 @@ class Sequencer(wiring.Component):
     feature : In(1)         a feature has been set
     ready : Out(1)          RDY: the die accepts commands
     array_ready : Out(1)    ARDY: RDY, and the array is idle
-    beside : Out(1)         BESIDE: the page set of a suspended read is in the data registers
+    suspended_read : Out(1)   the page set of a suspended read is in the data registers
     failed : Out(planes)    FAIL of each plane, of the last operation
     failed_before : Out(planes)  FAILC of each plane: of the program before, in a sequence of cache programs
     swap : Out(1)           exchange cache and data registers
@@ -93,7 +94,7 @@ class Sequencer(wiring.Component):
     update_busy : In(1)     the update unit is busy, from the cycle after `update` on
     update_damaged : In(planes)   planes on which the tile is damaged, when the unit is done
     within_update : Out(1)  the die is busy with an UPDATE
-    source_row, target_row : Out   rows of the tile in the update unit; with a randomizer
+    source_page, target_page : Out   pages of the tile in the update unit; with a randomizer
     array : Out(ArrayControl)
     """
 
@@ -110,7 +111,7 @@ class Sequencer(wiring.Component):
             "feature": In(1),
             "ready": Out(1),
             "array_ready": Out(1),
-            "beside": Out(1),
+            "suspended_read": Out(1),
             "failed": Out(planes),
             "failed_before": Out(planes),
             "swap": Out(1),
@@ -120,19 +121,19 @@ class Sequencer(wiring.Component):
             "update_damaged": In(planes),
             "within_update": Out(1),
             **({
-                "source_row": Out(config.geometry.row_bits),
-                "target_row": Out(config.geometry.row_bits),
+                "source_page": Out(config.geometry.page_bits),
+                "target_page": Out(config.geometry.page_bits),
             } if config.randomizer else {}),
             "array": Out(ArrayControl(config)),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.beside = beside = SuspendedRead(self.config)
-        follow(m, beside, self, ("command", "byte", "address", "first", "row"))
+        m.submodules.suspended_read = suspended_read = SuspendedRead(self.config)
+        follow(m, suspended_read, self, ("command", "byte", "address", "first", "row"))
         m.d.comb += [
-            beside.sensing.eq(self.array.sensing),
-            self.beside.eq(beside.done),
+            suspended_read.sensing.eq(self.array.sensing),
+            self.suspended_read.eq(suspended_read.done),
         ]
         s = _State(self.config)
         self._gather(m, s)
@@ -145,13 +146,13 @@ class Sequencer(wiring.Component):
                 with m.If(~s.timer.port.running):
                     m.d.sync += s.state.eq(State.IDLE)
             with m.Case(State.WAIT_FOR_ARRAY):
-                self._start(m, s, beside)
+                self._start(m, s, suspended_read)
             with m.Case(State.ARRAY_BUSY):
                 self._finish(m, s)
             with m.Case(State.UPDATING):
                 with m.If(~self.update_busy):
                     m.d.sync += [s.state.eq(State.IDLE), s.tile_damaged.eq(self.update_damaged)]
-        self._drive_array(m, s, beside)
+        self._drive_array(m, s, suspended_read)
         self._reset(m, s)
         self._status(m, s)
         return m
@@ -228,9 +229,9 @@ class Sequencer(wiring.Component):
                 self._busy_for(m, s, "tfeat")
                 m.d.sync += s.state.eq(State.SHORT_BUSY)
 
-    def _start(self, m: Module, s: _State, beside: SuspendedRead) -> None:
+    def _start(self, m: Module, s: _State, suspended_read: SuspendedRead) -> None:
         """The array is idle and the data registers are free: the operation starts."""
-        with m.If(~self.array.busy & ~beside.holds):
+        with m.If(~self.array.busy & ~suspended_read.holds):
             m.d.comb += self.array.start.eq(s.starts)
             m.d.sync += [
                 s.state.eq(Mux(s.cached, State.SHORT_BUSY, State.ARRAY_BUSY)),
@@ -264,12 +265,12 @@ class Sequencer(wiring.Component):
                     s.program_damaged.eq(Mux(s.holds_tile, s.tile_damaged, 0)),
                 ]
 
-    def _drive_array(self, m: Module, s: _State, beside: SuspendedRead) -> None:
+    def _drive_array(self, m: Module, s: _State, suspended_read: SuspendedRead) -> None:
         array = self.array
         if self.config.randomizer:
-            m.d.comb += self.target_row.eq(s.tile.page)
+            m.d.comb += self.target_page.eq(s.tile.page)
             with m.If(self.update):
-                m.d.sync += self.source_row.eq(s.page)
+                m.d.sync += self.source_page.eq(s.page)
         to_tile = Signal()  # the array's next operation is the program of the tile
         m.d.comb += [
             to_tile.eq(s.updates & ((s.op == ArrayOp.PROGRAM) | (s.state == State.ARRAY_BUSY))),
@@ -278,13 +279,13 @@ class Sequencer(wiring.Component):
             array.page.eq(Mux(to_tile, s.tile.page, s.page)),
             array.blocks.eq(Mux(to_tile, s.tile.blocks, s.blocks)),
         ]
-        with m.If(beside.start):
+        with m.If(suspended_read.start):
             m.d.comb += [
                 array.start.eq(1),
-                array.op.eq(ArrayOp.BESIDE),
-                array.planes.eq(beside.planes),
-                array.page.eq(beside.page),
-                array.blocks.eq(beside.blocks),
+                array.op.eq(ArrayOp.SUSPENDED_READ),
+                array.planes.eq(suspended_read.planes),
+                array.page.eq(suspended_read.page),
+                array.blocks.eq(suspended_read.blocks),
             ]
 
     def _reset(self, m: Module, s: _State) -> None:

@@ -18,7 +18,7 @@ class SuspendedRead(wiring.Component):
     Members
     -------
     command, byte, address, first, row    see `CommandDecoder`
-    start : Out(1)     begin `ArrayOp.BESIDE` with `planes`, `page` and `blocks`
+    start : Out(1)     begin `ArrayOp.SUSPENDED_READ` with `planes`, `page` and `blocks`
     sensing : In(1)    the array senses, from the cycle after `start` on
     holds : Out(1)     the data registers are reserved: from BDh to BFh
     done : Out(1)      they contain the page set that was read
@@ -35,7 +35,7 @@ class SuspendedRead(wiring.Component):
             "row": In(24),
             "start": Out(1),
             "planes": Out(g.planes),
-            "page": Out(g.row_bits),
+            "page": Out(g.page_bits),
             "blocks": Out(data.ArrayLayout(unsigned(g.block_bits), g.planes)),
             "sensing": In(1),
             "holds": Out(1),
@@ -47,7 +47,7 @@ class SuspendedRead(wiring.Component):
         layout = row_layout(self.config)
         row = data.View(layout, self.row[: layout.size])
         named = Signal()  # a page was addressed since the last sense
-        with m.If(self.address & (self.first == C.READ_BESIDE)):
+        with m.If(self.address & (self.first == C.SUSPENDED_READ)):
             m.d.sync += [
                 named.eq(1),
                 self.planes.eq(Mux(named, self.planes, 0) | (1 << row.plane)),
@@ -57,11 +57,11 @@ class SuspendedRead(wiring.Component):
 
         m.d.sync += self.start.eq(0)
         with m.If(self.command), m.Switch(self.byte):
-            with m.Case(C.READ_BESIDE_CONFIRM):
+            with m.Case(C.SUSPENDED_READ_CONFIRM):
                 m.d.sync += [self.start.eq(1), self.holds.eq(1), named.eq(0)]
                 with m.If(~named):
                     m.d.sync += self.page.eq(self.page + 1)
-            with m.Case(C.READ_BESIDE_END):
+            with m.Case(C.SUSPENDED_READ_END):
                 m.d.sync += self.holds.eq(0)
             with m.Case(C.RESET):
                 m.d.sync += [self.holds.eq(0), named.eq(0)]

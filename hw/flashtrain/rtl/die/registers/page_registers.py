@@ -68,7 +68,7 @@ class PageRegisters(wiring.Component):
     swap : In(1)       exchanges cache and data registers while it is high
     clear : In(1)      fills the cache register of the pins' plane in the next cycle with FFh, a word per
                        cycle, from `column`, a multiple of the word, on and around
-    beside : In(1)     the pins read the data registers
+    suspended_read : In(1)   the pins read the data registers
     plane, lane, put, lane_in    from the pins: see `PinLanes`
     ask : In(1)        requests the word with that lane
     word_out : Out     that word, from the next cycle on until the next request
@@ -87,7 +87,7 @@ class PageRegisters(wiring.Component):
             "swap": In(1),
             "clear": In(1),
             "column": In(16),
-            "beside": In(1),
+            "suspended_read": In(1),
             "plane": In(max(1, config.geometry.plane_bits)),
             "lane": In(lane_number(config)),
             "put": In(1),
@@ -171,7 +171,7 @@ class PageRegisters(wiring.Component):
     def _address_cache(self, m: Module, s: _State) -> None:
         """From the cache registers to the pins, else to the update unit, else identities."""
         tile, identities = self.tile, self.identities
-        pins_read_cache = self.ask & ~self.beside
+        pins_read_cache = self.ask & ~self.suspended_read
         m.d.comb += [
             s.pins_address.eq(self._address(self.plane, self.lane // self._lanes)),
             s.array_address.eq(self._address(self.words.plane, self.words.word)),
@@ -179,7 +179,7 @@ class PageRegisters(wiring.Component):
         ]
         m.d.sync += s.array_half.eq(~s.cache_half)
         with m.If(self.ask):
-            m.d.sync += s.pins_half.eq(s.cache_half ^ self.beside)
+            m.d.sync += s.pins_half.eq(s.cache_half ^ self.suspended_read)
         m.d.sync += [s.tile_valid.eq(tile.read_ready), s.identity_valid.eq(identities.read_ready)]
         with m.If(tile.read_ready):
             m.d.sync += [s.item.eq(tile.read_index % self._items), s.tile_half.eq(s.cache_half)]
@@ -231,7 +231,7 @@ class PageRegisters(wiring.Component):
                     write.en.eq(self.words.put.replicate(len(s.write_enable))),
                     write.addr.eq(s.array_address),
                     write.data.eq(self.words.to_register),
-                    read.en.eq(self.words.take | (self.ask & self.beside)),
+                    read.en.eq(self.words.take | (self.ask & self.suspended_read)),
                     read.addr.eq(Mux(self.words.take, s.array_address, s.pins_address)),
                 ]
 

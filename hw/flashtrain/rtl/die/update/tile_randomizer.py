@@ -17,13 +17,13 @@ from .tile_words import TileWords
 class TileRandomizer(wiring.Component):
     """Removes the key from words and identities that are read, and applies it to those that are written.
 
-    Reads use the key of the source's row, writes that of the target's row. Other bytes stay unchanged.
+    Reads use the key of the source's page, writes that of the target's page. Other bytes stay unchanged.
 
     Latency: none. A write passes ten levels of logic, a read five.
 
     Members
     -------
-    source, target : In          rows of the tile; they hold while anything is read or written
+    source, target : In          pages of the tile; they hold while anything is read or written
     values : In(TileWords), tile : Out(TileWords)   the tile sequencer's side and that of the cache registers
     plain : In(IdentityLanes), identities : Out(IdentityLanes)
     """
@@ -31,8 +31,8 @@ class TileRandomizer(wiring.Component):
     def __init__(self, config: FmsConfig):
         self.config = config
         super().__init__({
-            "source": In(config.geometry.row_bits),
-            "target": In(config.geometry.row_bits),
+            "source": In(config.geometry.page_bits),
+            "target": In(config.geometry.page_bits),
             "values": In(TileWords(config)),
             "tile": Out(TileWords(config)),
             "plain": In(IdentityLanes(config)),
@@ -45,8 +45,8 @@ class TileRandomizer(wiring.Component):
         page_words = g.page_bytes // WORD_BYTES
         word_bits = exact_log2(page_words)
 
-        def half_of(name: str, row: Value, index: Value) -> Value:
-            return half_done(m, name, row, index[word_bits:], index[:word_bits])
+        def half_of(name: str, page: Value, index: Value) -> Value:
+            return half_done(m, name, page, index[word_bits:], index[:word_bits])
 
         # The word follows in the next cycle, and the other half of its key with it.
         asked = Signal(KEY_BITS, reset_less=True)
@@ -66,12 +66,12 @@ class TileRandomizer(wiring.Component):
         ]
 
         plain, identities = self.plain, self.identities
-        row = Mux(plain.read, self.source, self.target)
+        page = Mux(plain.read, self.source, self.target)
         keys = []
         for number in range(len(plain.content) // KEY_BITS):
             word = Signal(range(page_words + PageIdentity.BYTES // WORD_BYTES), name=f"word_{number}")
             m.d.comb += word.eq(page_words + Cat(Const(number, 1), plain.lane))
-            half = half_done(m, f"half_{number}", row, plain.plane[: g.plane_bits], word)
+            half = half_done(m, f"half_{number}", page, plain.plane[: g.plane_bits], word)
             key = finished(m, f"whole_{number}", half)
             keys.append(but_for_version(g, key, word))
         off = Signal(len(plain.found), reset_less=True)
