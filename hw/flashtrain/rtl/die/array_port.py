@@ -59,7 +59,8 @@ class ArrayControl(wiring.Signature):
     cycles. Within that time the array moves whole pages to or from the data registers.
 
     SUSPENDED_READ may start while the array is busy with a program or erase. `sensing` is high during its
-    time. `busy` stays high and is extended by the time of the suspension. No other operation may start meanwhile.
+    time. `busy` stays high and is extended by the time of the suspension. No other operation may start
+    meanwhile.
 
     Members
     -------
