@@ -81,9 +81,9 @@ EVERY_CONFIG = {
 }
 
 
-def with_key(config: FmsConfig, data: bytes, row: int, plane: int) -> bytes:
+def with_key(config: FmsConfig, data: bytes, page: int, plane: int) -> bytes:
     """Data and identity as they are stored, or the other way round."""
-    return without_key(config.geometry, data, row, plane) if config.randomizer else data
+    return without_key(config.geometry, data, page, plane) if config.randomizer else data
 
 
 def with_parity(config: FmsConfig, data: bytes) -> bytes:

@@ -33,7 +33,7 @@ VOLATILE = 0
 
 @dataclass(eq=False)
 class Tile:
-    row: int
+    page: int
     die: int
     tag: int
     origins: list[int]  # of its pages of gradients

@@ -53,7 +53,7 @@ class SetIdentities(wiring.Component):
     of : In(BufferPage), record : Out(128)            the record of a page
     plain : Out(1)              the page goes to a die, not to an array
     source : Out(ZoneIdentity)  `SourceIdentity` of its tile, of gradients
-    page : Out                  its number in the block, with a randomizer
+    number : Out                the page's number in the block, with a randomizer
     """
 
     def __init__(self, config: FmsConfig):
@@ -66,7 +66,7 @@ class SetIdentities(wiring.Component):
             "record": Out(RECORD_BITS),
             "plain": Out(1),
             "source": Out(ZoneIdentity()),
-            **({"page": Out(config.geometry.page_bits)} if config.randomizer else {}),
+            **({"number": Out(config.geometry.page_bits)} if config.randomizer else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -98,7 +98,7 @@ class SetIdentities(wiring.Component):
         ]
         m.d.sync += [half.eq(sum_of) for half, sum_of in zip(halves, checksum_halves(body), strict=True)]
         if self.config.randomizer:
-            m.d.comb += self.page.eq(kept.page)
+            m.d.comb += self.number.eq(kept.page)
         return m
 
 
@@ -288,7 +288,7 @@ class WriteBuffer(wiring.Component):
             m.submodules.keys = keys = Keystream(config)
             m.d.sync += keys.restart.eq(self.fetch.valid & self.fetch.ready)
             m.d.comb += [
-                keys.page.eq(identities.page),
+                keys.page.eq(identities.number),
                 keys.plane.eq(serializer.page.plane),
                 keys.advance.eq(beats.valid & beats.ready),
                 keyed.eq(beats.payload ^ Mux(identities.plain, 0, keys.key)),
