@@ -156,7 +156,7 @@ class Reader(wiring.Component):
         if self.config.geometry.spare_blocks:
             with m.If(self.remapped):
                 m.d.sync += s.blocks_known.eq(0)
-        short = ("PAGE_ADDRESS", "NEXT_ROW", "WAIT", "END")
+        short = ("PAGE_ADDRESS", "NEXT_PAGE", "WAIT", "END")
         m.d.comb += [
             self.lost.eq(self._poll_limit.exceeded),
             self.schedule.busy.eq(~fsm.ongoing("IDLE")),
@@ -234,7 +234,7 @@ class Reader(wiring.Component):
                 m.next = "PAGE_ADDRESS"
                 with m.If(s.suspended & s.sequential):
                     m.d.comb += sets.sense_all.eq(1)
-                    m.next = "NEXT_ROW"
+                    m.next = "NEXT_PAGE"
                 if self.config.geometry.spare_blocks:
                     m.d.sync += s.blocks_known.eq(1)
 
@@ -305,7 +305,7 @@ class Reader(wiring.Component):
                 m.d.sync += s.cached.eq(1)
                 with m.If(sets.sequential):
                     m.d.comb += sets.sense_all.eq(1)
-                    m.next = "NEXT_ROW"
+                    m.next = "NEXT_PAGE"
                 with m.Else():
                     m.next = "PAGE_ADDRESS"
             with m.Elif(~self.schedule.grant | sets.none | (sets.complete & s.statistics)):
@@ -314,7 +314,7 @@ class Reader(wiring.Component):
                 with m.Else():
                     m.next = "SELECT"
 
-        with m.State("NEXT_ROW"):
+        with m.State("NEXT_PAGE"):
             m.d.comb += [
                 self.bus.valid.eq(1),
                 self.bus.payload.op.eq(Mux(s.suspended, BusOp.SUSPENDED_READ_NEXT, BusOp.CACHE_READ_NEXT)),

@@ -236,10 +236,11 @@ class WriteBuffer(wiring.Component):
         m.submodules.places = places = Memory(shape=BufferPage(config), depth=1 << bits_for(pages), init=[])
         expect, arrive = places.write_port(), places.read_port(domain="comb")
         beat = Signal(range(config.page_beats))
+        last_beat = Signal()
         m.d.comb += [
             expect.en.eq(allocated),
             expect.data.eq(place),
-            sets.arrived.eq(self.data_valid & beat.all()),
+            sets.arrived.eq(self.data_valid & last_beat),
             sets.arrived_slot.eq(arrive.data.slot),
             sets.arrived_plane.eq(arrive.data.plane),
         ]
@@ -253,7 +254,7 @@ class WriteBuffer(wiring.Component):
             write.addr.eq(Cat(beat, arrive.data.plane, arrive.data.slot)),
         ]
         with m.If(self.data_valid):
-            m.d.sync += beat.eq(beat + 1)
+            m.d.sync += [beat.eq(beat + 1), last_beat.eq(beat == config.page_beats - 2)]
         with m.If(sets.arrived):
             m.d.sync += oldest.eq(oldest + 1)
         return read
