@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from flashtrain.native.build_cache import BUILD
 from flashtrain.sim.bench.coverage import Plan, merge, table
 from flashtrain.sim.bench.runner import Simulator
-from flashtrain.sim.verilator.build_cache import BUILD
 
 PLAN = Path(__file__).parents[1] / "docs" / "verification.md"
 STARTED = pytest.StashKey[float]()

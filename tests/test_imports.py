@@ -1,6 +1,7 @@
 """Imports run one way.
 
-spec <- rtl;  spec <- numerics <- host <- training <- perf;  all of these <- sim <- stress <- cli.
+spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf;  all of these <- sim <- stress
+<- cli.
 The roots follow: hw <- sw <- sim.
 """
 
@@ -17,13 +18,14 @@ PORTIONS = [ROOT / root / "flashtrain" for root in ROOTS]
 ALLOWED = {
     "spec": set(),
     "rtl": {"spec"},
+    "native": {"spec"},
     "numerics": {"spec"},
     "host": {"spec", "numerics"},
     "training": {"spec", "numerics", "host"},
     "perf": {"spec", "numerics", "host", "training"},
-    "sim": {"spec", "rtl", "numerics", "host", "training", "perf"},
-    "stress": {"spec", "numerics", "host", "training", "sim"},
-    "cli": {"spec", "rtl", "numerics", "host", "training", "perf", "sim", "stress"},
+    "sim": {"spec", "rtl", "native", "numerics", "host", "training", "perf"},
+    "stress": {"spec", "native", "numerics", "host", "training", "sim"},
+    "cli": {"spec", "rtl", "native", "numerics", "host", "training", "perf", "sim", "stress"},
 }
 """What each package may import, beside itself."""
 

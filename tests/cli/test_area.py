@@ -6,9 +6,9 @@ import pytest
 
 from flashtrain.cli.area_update import parameters_per_microsecond
 from flashtrain.cli.main import main
-from flashtrain.rtl.export.tools import ToolError
 from flashtrain.sim.synthesis import synthesis
 from flashtrain.spec import preset
+from flashtrain.spec.errors import ToolError
 
 
 def test_what_a_die_needs():

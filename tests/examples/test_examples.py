@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from flashtrain.sim.verilator.build_cache import BUILD
+from flashtrain.native.build_cache import BUILD
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))

@@ -11,6 +11,10 @@ class ConfigError(FlashtrainError, ValueError):
     """A configuration value is out of range; the message names the field, its value and what was expected."""
 
 
+class ToolError(FlashtrainError, RuntimeError):
+    """An external tool is missing or has failed; the message ends with what it printed."""
+
+
 def require(condition: bool, field: str, value: object, expected: str) -> None:
     """Raise :class:`ConfigError` unless `condition` holds."""
     if not condition:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from flashtrain.native.build_cache import BUILD
 from flashtrain.sim.bench.coverage import Plan, load
 from flashtrain.sim.bench.fms_top import TOP, bench_sources
 from flashtrain.sim.bench.runner import Simulator, run_bench
-from flashtrain.sim.verilator.build_cache import BUILD
 from flashtrain.spec import FmsConfig
 from tests.rtl.controller.fms_config import CONFIGS, QUICK, TINY
 

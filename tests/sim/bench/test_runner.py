@@ -8,8 +8,8 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.export.tools import ToolError
 from flashtrain.sim.bench.runner import BenchEmpty, BenchFailed, Simulator, run_bench
+from flashtrain.spec.errors import ToolError
 
 DEPTH = 8
 WIDTH = 16

@@ -2,8 +2,8 @@
 
 import pytest
 
-from flashtrain.rtl.export.tools import ToolError
 from flashtrain.sim.partition.model_facts import check_assumptions, functions_at_the_edge, words_of_outputs
+from flashtrain.spec.errors import ToolError
 
 HEADER = """\
     struct {

@@ -8,10 +8,10 @@ import pytest
 from flashtrain.rtl.channel.write_buffer.set_scan import AgeOrder
 from flashtrain.rtl.die.update_unit.delay import DelayChain
 from flashtrain.rtl.export.systemverilog import to_rtlil
-from flashtrain.rtl.export.tools import ToolError
 from flashtrain.rtl.float.multiply import Multiply
 from flashtrain.sim.synthesis import synthesis
 from flashtrain.sim.synthesis.synthesis import Area, Placement, Target, _without_brackets, place, synthesise
+from flashtrain.spec.errors import ToolError
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from amaranth import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.export.tools import ToolError
-from flashtrain.sim.verilator.build_cache import SourceError
+from flashtrain.native.build_cache import SourceError
 from flashtrain.sim.verilator.verilated import build_shared_library, exported_sources, verilate
+from flashtrain.spec.errors import ToolError
 
 HARNESS = Path(__file__).with_name("accumulator_harness.cpp")
 

@@ -24,13 +24,13 @@ from amaranth.hdl._ir import PortDirection
 from amaranth.lib import wiring
 
 from flashtrain.rtl.export.tools import (
-    ToolError,
     run_yosys,
     tool_versions,
     verilator_binary,
     verilator_environment,
 )
 from flashtrain.rtl.lib.shared import ExportError, SharedModule, leaf_ports
+from flashtrain.spec.errors import ToolError
 
 UNAVOIDABLE_WARNINGS = (
     "ASCRANGE",

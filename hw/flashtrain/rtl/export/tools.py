@@ -8,11 +8,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from flashtrain.spec.errors import FlashtrainError
-
-
-class ToolError(FlashtrainError, RuntimeError):
-    """An external tool is missing or has failed; the message ends with what it printed."""
+from flashtrain.spec.errors import ToolError
 
 
 def tool_versions() -> dict[str, str]:

@@ -39,16 +39,7 @@ from xml.etree import ElementTree
 from amaranth.lib import wiring
 from cocotb_tools import runner as cocotb_runner
 
-from flashtrain.rtl.export.systemverilog import UNAVOIDABLE_WARNINGS, export_design
-from flashtrain.rtl.export.tools import (
-    VERILATOR_MAKE_OPTIONS,
-    ToolError,
-    tool_versions,
-    verilator_binary,
-    verilator_environment,
-)
-from flashtrain.sim.bench.parameters import VARIABLE
-from flashtrain.sim.verilator.build_cache import (
+from flashtrain.native.build_cache import (
     BUILD,
     build_once,
     content_key,
@@ -56,15 +47,22 @@ from flashtrain.sim.verilator.build_cache import (
     read_sources,
     write_sources,
 )
+from flashtrain.native.compiler import compiler_version, cxx_compiler
+from flashtrain.rtl.export.systemverilog import UNAVOIDABLE_WARNINGS, export_design
+from flashtrain.rtl.export.tools import (
+    VERILATOR_MAKE_OPTIONS,
+    tool_versions,
+    verilator_binary,
+    verilator_environment,
+)
+from flashtrain.sim.bench.parameters import VARIABLE
 from flashtrain.sim.verilator.cxx import (
     CXX_OPTIONS,
-    compiler_version,
-    cxx_compiler,
     precompiled_header,
     runtime_object,
     runtime_options,
 )
-from flashtrain.spec.errors import FlashtrainError
+from flashtrain.spec.errors import FlashtrainError, ToolError
 
 _OPTIMIZATION = "-Og"
 """A bench runs for seconds: more optimisation takes longer than it saves."""

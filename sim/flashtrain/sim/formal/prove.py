@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from flashtrain.sim.verilator.build_cache import BUILD, build_once, content_key
+from flashtrain.native.build_cache import BUILD, build_once, content_key
 
 from .theorem import TOP, Goal, Theorem
 

@@ -14,6 +14,7 @@ from amaranth import Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
+from flashtrain.native.build_cache import BUILD, build_once, content_key
 from flashtrain.rtl.channel.interface import ChannelInterface
 from flashtrain.rtl.front_end import FrontEnd
 from flashtrain.sim import partition
@@ -28,7 +29,6 @@ from flashtrain.sim.partition.options import FittedPlan, Plan
 from flashtrain.sim.partition.plan import plans_of
 from flashtrain.sim.partition.registers_as_outputs import with_registers_as_outputs
 from flashtrain.sim.partition.split import Cut, cut
-from flashtrain.sim.verilator.build_cache import BUILD, build_once, content_key
 from flashtrain.sim.verilator.verilated import (
     Model,
     ModelSource,

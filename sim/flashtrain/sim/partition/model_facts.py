@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from flashtrain.rtl.export.tools import ToolError
-from flashtrain.sim.verilator.build_cache import build_once
+from flashtrain.native.build_cache import build_once
 from flashtrain.sim.verilator.verilated import Model
+from flashtrain.spec.errors import ToolError
 
 _LARGE = 64
 """Rows from which on a memory is large."""

@@ -19,10 +19,10 @@ from pathlib import Path
 
 from amaranth.lib import wiring
 
+from flashtrain.native.build_cache import BUILD, build_once, content_key
 from flashtrain.rtl.export.systemverilog import to_rtlil
-from flashtrain.rtl.export.tools import ToolError
 from flashtrain.sim.synthesis.ecp5_memory import absorb_registers
-from flashtrain.sim.verilator.build_cache import BUILD, build_once, content_key
+from flashtrain.spec.errors import ToolError
 
 _DEVICE = ("--85k", "--package", "CABGA381", "--speed", "6")
 

@@ -2,16 +2,12 @@
 
 import json
 import os
-import shutil
-import subprocess
-import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
-from flashtrain.rtl.export.tools import ToolError, tool_versions, verilator_environment, verilator_root
-from flashtrain.sim.verilator.build_cache import BUILD, build_once, content_key
+from flashtrain.native.build_cache import BUILD, build_once, content_key
+from flashtrain.native.compiler import compiler_version, cxx_compiler, progress, run
+from flashtrain.rtl.export.tools import tool_versions, verilator_environment, verilator_root
 
 CXX_OPTIONS = ("-fPIC", "-std=gnu++17")
 
@@ -23,22 +19,6 @@ _HEADER = """\
 #define VL_ATTR_COLD __attribute__((cold, optimize("O0")))
 #endif
 """
-
-
-def cxx_compiler() -> str:
-    """Path of a C++ compiler. Clang takes a third of the time of g++ for verilated code.
-
-    Raises `ToolError` if there is none.
-    """
-    for name in ("clang++", "g++", "c++"):
-        path = shutil.which(name)
-        if path:
-            return path
-    raise ToolError("no C++ compiler is installed: 'apt-get install g++' brings one")
-
-
-def compiler_version(compiler: str) -> str:
-    return subprocess.run([compiler, "--version"], text=True, capture_output=True).stdout
 
 
 def runtime_options(traced: bool, optimization: str = "-O3") -> tuple[str, ...]:
@@ -64,7 +44,9 @@ def runtime_object(name: str, traced: bool = False, optimization: str = "-O3") -
     def build() -> None:
         source = verilator_root() / "include" / f"{name}.cpp"
         with progress(f"compiling Verilator's {name}.cpp (done once)"):
-            run([cxx_compiler(), *options, "-c", source, "-o", compiled], folder / "build.log", name)
+            run_verilator(
+                [cxx_compiler(), *options, "-c", source, "-o", compiled], folder / "build.log", name
+            )
 
     build_once(folder, build)
     return compiled
@@ -85,7 +67,7 @@ def precompiled_header(options: Sequence[str], folder_of_use: Path) -> str:
         # For ccache: what is compiled is new with each time that it is.
         compiled.with_name(f"{compiled.name}.sum").write_text(folder.name)
         words = [cxx_compiler(), *options, "-x", "c++-header", header, "-o", compiled]
-        run(words, folder / "build.log", header.name)
+        run_verilator(words, folder / "build.log", header.name)
 
     build_once(folder, build)
     # The same for every clone, for ccache.
@@ -100,21 +82,6 @@ def _runtime_folder(name: str, options: Sequence[str]) -> Path:
     return (BUILD / "lib" / f"{name}-{key}").resolve()
 
 
-def run(command: Sequence[object], log: Path, name: str) -> None:
-    """Run a compiler. Raises `ToolError` with the end of the log if it fails."""
-    with log.open("w") as out:
-        words = [str(word) for word in command]
-        done = subprocess.run(words, env=verilator_environment(), stdout=out, stderr=subprocess.STDOUT)
-    if done.returncode:
-        raise ToolError(f"{name} does not compile ({log}):\n{log.read_text()[-4000:]}")
-
-
-@contextmanager
-def progress(what: str) -> Iterator[None]:
-    """Say on stderr what takes long, and how long it took; in whole lines, for others may build meanwhile."""
-    print(f"flashtrain: {what} ...", file=sys.stderr, flush=True)
-    start = time.monotonic()
-    try:
-        yield
-    finally:
-        print(f"flashtrain: {what}: {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+def run_verilator(command: Sequence[object], log: Path, name: str) -> None:
+    """`run` in the environment that Verilator needs."""
+    run(command, log, name, verilator_environment())

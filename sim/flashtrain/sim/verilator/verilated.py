@@ -26,13 +26,7 @@ from amaranth.lib import wiring
 import flashtrain.rtl as rtl
 import flashtrain.sim as sim
 import flashtrain.spec as spec
-from flashtrain.rtl.export.systemverilog import UNAVOIDABLE_WARNINGS, export_design
-from flashtrain.rtl.export.tools import (
-    VERILATOR_MAKE_OPTIONS,
-    tool_versions,
-    verilator_binary,
-)
-from flashtrain.sim.verilator.build_cache import (
+from flashtrain.native.build_cache import (
     BUILD,
     build_once,
     content_key,
@@ -41,13 +35,17 @@ from flashtrain.sim.verilator.build_cache import (
     read_sources,
     write_sources,
 )
+from flashtrain.native.compiler import compiler_version, cxx_compiler, progress
+from flashtrain.rtl.export.systemverilog import UNAVOIDABLE_WARNINGS, export_design
+from flashtrain.rtl.export.tools import (
+    VERILATOR_MAKE_OPTIONS,
+    tool_versions,
+    verilator_binary,
+)
 from flashtrain.sim.verilator.cxx import (
     CXX_OPTIONS,
-    compiler_version,
-    cxx_compiler,
     precompiled_header,
-    progress,
-    run,
+    run_verilator,
     runtime_object,
     runtime_options,
 )
@@ -185,7 +183,9 @@ class _ModelBuild:
         # The model alone: Verilator's own library is compiled once for all.
         targets = [f"lib{self.model.prefix}.a"]
         command += [word for option in (*self._make_options, *targets) for word in ("-MAKEFLAGS", option)]
-        run([*command, *write_sources(self._files, self._folder / "src")], self._folder / "build.log", top)
+        run_verilator(
+            [*command, *write_sources(self._files, self._folder / "src")], self._folder / "build.log", top
+        )
 
 
 def build_shared_library(
@@ -217,7 +217,7 @@ def build_shared_library(
         includes = [f"-I{path}" for path in folders]
         with progress(f"linking {name}"):
             first = precompiled_header(options, Path()).split()
-            run([compiler, *options, *first, *includes, *linked], folder / "build.log", name)
+            run_verilator([compiler, *options, *first, *includes, *linked], folder / "build.log", name)
 
     build_once(folder, build)
     return library
