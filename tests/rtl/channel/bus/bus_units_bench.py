@@ -8,32 +8,16 @@ from cocotb.triggers import RisingEdge
 from flashtrain.rtl.channel.bus.bus_cycles import NextPhase, Step
 from flashtrain.sim.bench.streams import start
 from flashtrain.spec.nand import BusOp
-from tests.rtl.channel.bus.bus_units import DIES, GRANT_CYCLES, SENT_CYCLES, TIMING
+from tests.rtl.channel.bus.bus_units import DIES, GRANT_CYCLES, SENT_CYCLES, TIMING, bus_units
 from tests.rtl.channel.bus.pin_monitor import FEATURE, OPERATIONS, TAKES_DATA
+from tests.rtl.side_by_side import Unit
 
 CYCLES = 2_000
-INPUTS = {
-    "turnaround": {"sent": 1, "die": 2},
-    "sequencer": {"op": 6, "step": 3, "row": 24},
-}  # fmt: skip
-
-
-class Unit:
-    """One of the units: `drive` sets inputs by name, and a look-up gives an output."""
-
-    def __init__(self, dut, name: str):
-        self._dut, self._name = dut, name
-
-    def drive(self, **values: int) -> None:
-        for name, value in values.items():
-            getattr(self._dut, f"{self._name}__{name}").value = int(value)
-
-    def __getitem__(self, name: str) -> int:
-        return int(getattr(self._dut, f"{self._name}__{name}").value)
+IDLE_INPUTS = bus_units().idle_inputs()
 
 
 async def started(dut, name: str) -> Unit:
-    await start(dut, **{f"{unit}__{port}": 0 for unit, ports in INPUTS.items() for port in ports})
+    await start(dut, **IDLE_INPUTS)
     return Unit(dut, name)
 
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from flashtrain.sim.bench.runner import run_bench
-from tests.rtl.channel.bus.bus_units import BusUnits
+from tests.rtl.channel.bus.bus_units import bus_units
 
 
 def test_bus_units(simulator, seed):
     bench = Path(__file__).with_name("bus_units_bench.py")
-    run_bench(BusUnits(), "bus_units", bench, simulator=simulator, seed=seed)
+    run_bench(bus_units(), "bus_units", bench, simulator=simulator, seed=seed)

@@ -83,8 +83,8 @@ class Reader(wiring.Component):
         BFh                   the set has been output (BEh selects a page), or
         BFh BDh               the same, and the next page of the same planes is requested
 
-    The reader polls the die itself when its timer expires. A die that is busy in `late_polls` such polls in a
-    page is lost.
+    The reader polls the die itself when its timer expires. A die that is busy in `late_polls` such polls
+    without a ready one between them is lost.
 
     `bus_status` comes a cycle before `bus_done`; `bus.ready` only with `bus.valid`.
 

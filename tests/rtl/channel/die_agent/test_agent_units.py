@@ -1,0 +1,14 @@
+"""The units of a die agent, each alone."""
+
+from pathlib import Path
+
+import pytest
+
+from flashtrain.sim.bench.runner import run_bench
+from tests.rtl.channel.die_agent.agent_units import agent_units
+
+
+@pytest.mark.parametrize("bench", ["agent_units", "request_mux", "ready_poller", "reader"])
+def test_agent_units(simulator, seed, bench):
+    path = Path(__file__).with_name(f"{bench}_bench.py")
+    run_bench(agent_units(), "agent_units", path, simulator=simulator, seed=seed)
