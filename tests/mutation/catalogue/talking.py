@@ -10,6 +10,7 @@ BUS = "rtl/channel/bus/test_bus_controller.py"
 TIMER = "rtl/lib/test_timer.py"
 RETRIES = "rtl/channel/die_agent/test_die_agent.py::test_retries"
 PLACES = "rtl/channel/read_buffer/test_read_retry.py"
+UNITS = "rtl/channel/die_agent/test_agent_units.py"
 
 TALKING = (
     Fault(
@@ -180,5 +181,29 @@ TALKING = (
         "offered & places.ready",
         "statistics hold a place for ever, until there is none left to read with",
         PLACES,
+    ),
+    Fault(
+        "urgent-reads-wait",
+        "channel/die_agent/request_mux.py",
+        "other = unit & ~lock & ~(reader & urgent)",
+        "other = unit & ~lock",
+        "a reader's urgent operation waits for one of the unit that owns the die",
+        UNITS,
+    ),
+    Fault(
+        "suspension-forgotten-in-part",
+        "channel/die_agent/ready_poller.py",
+        "_start(m, timer, self._suspension - 1)",
+        "_start(m, timer, self._suspension - 40)",
+        "a suspended read prolongs the prediction by less than it prolongs the work",
+        UNITS,
+    ),
+    Fault(
+        "level-stays-after-a-retry",
+        "channel/die_agent/retrier.py",
+        "Mux(output, 0, retry.source.level)",
+        "retry.source.level",
+        "the die stays at the level of a retry",
+        UNITS,
     ),
 )
