@@ -4,7 +4,7 @@ The violations of some folders, modules or pages, with file and line:
 
     .venv/bin/python tests/prose/test_prose.py hw/flashtrain/rtl/channel docs/design.md
 
-Without arguments it lists how many each folder has. `HELD` names what is clean and stays so; it only grows.
+Without arguments it lists how many each folder has. `HELD` names all that a reader meets.
 
 Rules:
 
@@ -33,53 +33,7 @@ MAX_WORDS = 25
 MAX_LINE = 120
 OPENINGS = ("What", "Who", "Those", "That which")
 
-HELD = (
-    "README.md",
-    "docs/area.md",
-    "docs/cocotb.md",
-    "docs/configuration.md",
-    "docs/design.md",
-    "docs/ecc.md",
-    "docs/errors.md",
-    "docs/glossary.md",
-    "docs/index.md",
-    "docs/on-die-update.md",
-    "docs/optimizers.md",
-    "docs/performance.md",
-    "docs/randomizer.md",
-    "docs/recovery.md",
-    "docs/reference/commands.md",
-    "docs/reference/python.md",
-    "docs/retention.md",
-    "docs/sequences.md",
-    "docs/simulation.md",
-    "docs/tutorial.md",
-    "docs/update_unit.md",
-    "docs/verification.md",
-    "docs/verilog.md",
-    "hw/flashtrain/rtl/channel/bus",
-    "hw/flashtrain/rtl/channel/die_agent",
-    "hw/flashtrain/rtl/die/update",
-    "hw/flashtrain/rtl/die/update_unit",
-    "hw/flashtrain/rtl/export",
-    "hw/flashtrain/rtl/float",
-    "hw/flashtrain/rtl/lib",
-    "hw/flashtrain/rtl/randomizer",
-    "hw/flashtrain/rtl/update_lane",
-    "hw/flashtrain/spec",
-    "sim/flashtrain/cli",
-    "sim/flashtrain/sim/bench",
-    "sim/flashtrain/sim/formal",
-    "sim/flashtrain/sim/nand/errors",
-    "sim/flashtrain/sim/synthesis",
-    "sim/flashtrain/sim/trace",
-    "sim/flashtrain/sim/update_lane",
-    "sim/flashtrain/stress",
-    "sw/flashtrain/host",
-    "sw/flashtrain/numerics",
-    "sw/flashtrain/perf",
-    "sw/flashtrain/training",
-)
+HELD = ("README.md", "docs", "examples", "hw", "sim", "sw")
 
 
 class Text(NamedTuple):

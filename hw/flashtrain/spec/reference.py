@@ -1,5 +1,6 @@
 """The contract as a page for readers."""
 
+import textwrap
 from collections.abc import Iterable
 from dataclasses import fields
 from enum import IntEnum, IntFlag
@@ -253,6 +254,8 @@ def _presets() -> Iterable[str]:
 
 def _heading(title: str, text: str = "", level: int = 2) -> Iterable[str]:
     yield f"\n{'#' * level} {title}\n"
+    if text and "\n" not in text:
+        text = textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
     if text:
         yield f"{text}\n"
 

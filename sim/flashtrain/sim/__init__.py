@@ -1,1 +1,1 @@
-"""The NAND and tensor-buffer models, the bench kit and the simulators."""
+"""The NAND and tensor-buffer models, the helpers of benches, and the simulators."""

@@ -34,9 +34,9 @@ class ProtocolViolation(FlashtrainError):
 class MemoryTiming:
     """The tensor buffer behind the controller's AXI ports.
 
-    latency: cycles from a burst's address to its first beat, and from the last beat of a write to its answer
-    (an assumption: 60 cycles are 100 ns at 600 MHz, a DDR4 access). gigabytes_per_second: of both ports
-    together; None: what the ports can take.
+    - latency: cycles from a burst's address to its first beat, and from the last beat of a write to its
+      answer. An assumption: 60 cycles are 100 ns at 600 MHz, a DDR4 access.
+    - gigabytes_per_second: of both ports together; None: the rate of the ports.
     """
 
     latency: int = 60
@@ -167,7 +167,7 @@ class RtlLink(Link):
         self._memory[:] = AFTER_POWER_CYCLE
 
     def raw_page(self, channel: int, die: int, plane: int, block: int, page: int) -> bytes | None:
-        """What the cells of a page hold, spare bytes and all, behind the controller's back.
+        """The content of a page's cells, spare bytes included, read without the controller.
 
         None: the page was not programmed since its block was erased.
         """
@@ -223,27 +223,28 @@ class RtlLink(Link):
         self._library.array_hang(channel, die)
 
     def mend_dies(self) -> None:
-        """For what begins from now on no block is broken by :meth:`break_block`, and no die hangs: by
-        :meth:`hang_die`, or because an operation of it did by the model of errors.
+        """End the faults of :meth:`break_block` and :meth:`hang_die`, and hangs of the model of errors.
+
+        Operations under way keep theirs.
         """
         self._library.array_clear_faults()
 
     def set_errors(self, model: ErrorModel | None, keep: bool = False) -> None:
         """From now on cells and operations fail as the model says; without one they do not.
 
-        What the cells hold is not changed by that, and dies that hang stay so. keep: remember
-        all wrong bits for :meth:`take_flips`.
+        The cells keep their content, and dies that hang stay so. keep: remember all wrong bits for
+        :meth:`take_flips`.
         """
         record = ctypes.byref(model_record(model)) if model else None
         self._library.array_set_errors(record, keep)
 
     @property
     def seconds(self) -> int:
-        """Those that were passed by :meth:`pass_time`, and simulated ones."""
+        """The seconds that :meth:`pass_time` has added, and the simulated ones."""
         return int(self._seconds + self.cycles / self._config.timing.clock_hz)
 
     def pass_time(self, seconds: float) -> None:
-        """What is programmed gets so much older. Cycles do not age it: a simulation lasts milliseconds.
+        """Add `seconds` to the age of all programmed data. Simulated cycles add nothing.
 
         The controller's clock (register TIME) is set forward.
         """

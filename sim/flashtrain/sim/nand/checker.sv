@@ -80,7 +80,7 @@ module flashtrain_nand_checker #(
     input wire [15:0] dq_i,
     input wire [DIES-1:0] rb_n,
 
-    output wire hears,  // dq_i matters
+    output wire reads_status,  // the next dq_i with dqs_i is a status
     output wire [31:0] violations
 );
   localparam integer PAGE_BITS = $clog2(PAGES);
@@ -194,7 +194,7 @@ module flashtrain_nand_checker #(
   integer count;
   integer d;
 
-  assign hears = status_out;
+  assign reads_status = status_out;
   assign violations = count;
 
 `ifdef VERILATOR

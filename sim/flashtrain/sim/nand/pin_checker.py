@@ -15,7 +15,7 @@ class PinChecker(wiring.Component):
     ce_n, cle, ale, we, dqs_o, re, dq_o, dqs_i, dq_i, rb_n : In   as in `NandBus`
     cycle : In(64)        number of this cycle; stamps messages and events
     channel : In(8)       number of this channel, for the same
-    hears : Out(1)        what is on `dq_i` with the next `dqs_i` matters
+    reads_status : Out(1) the next `dq_i` with `dqs_i` is a status
     violations : Out(32)  how often it refused something
     """
 
@@ -30,7 +30,7 @@ class PinChecker(wiring.Component):
             **{name: In(width) for name, width in self.pins.items()},
             "cycle": In(64),
             "channel": In(8),
-            "hears": Out(1),
+            "reads_status": Out(1),
             "violations": Out(32),
         })  # fmt: skip
 
@@ -59,7 +59,7 @@ class PinChecker(wiring.Component):
             i_cycle=self.cycle,
             i_channel=self.channel,
             **{f"i_{name}": getattr(self, name) for name in self.pins},
-            o_hears=self.hears,
+            o_hears=self.reads_status,
             o_violations=self.violations,
         )
         return m

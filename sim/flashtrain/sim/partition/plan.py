@@ -87,7 +87,7 @@ def channel_plan(config: FmsConfig) -> Plan:
             ("engine_read_buffer_sender", "pages__payload"): ("pages__valid",),
             ("engine_read_buffer_page_memory", "identity"): ("identified", *ends),
             ("checker", "dq_o"): ("we", "dqs_o"),
-            ("checker", "dq_i"): ("hears",),
+            ("checker", "dq_i"): ("reads_status",),
         },
     )  # fmt: skip
 

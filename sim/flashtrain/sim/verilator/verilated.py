@@ -108,7 +108,7 @@ def exported(
 
 @dataclass(frozen=True)
 class ModelSource:
-    """What a model is compiled from: files with top module `top`; its class is to be called `prefix`.
+    """The sources of a model: files with top module `top`; its class is to be called `prefix`.
 
     optimization: the compiler's, of the code that runs in each cycle.
     """
