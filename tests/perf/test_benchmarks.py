@@ -294,14 +294,18 @@ def test_the_rows_of_the_table():
     ]  # fmt: skip
     assert [row.benchmark for row in TABLE[: len(full_scale)]] == full_scale
     presets = dict.fromkeys(row.configuration for row in TABLE)
-    assert list(presets) == ["behemoth", "behemoth_wide", "ocowfc", "small", "tiny"]
+    assert list(presets) == ["behemoth", "behemoth_wide", "ocowfc", "small", "optimstore", "tiny"]
     assert [row.benchmark for row in TABLE if row.configuration == "small"] == [
         "append_erased", "read_sequential", "append_latency", "command_interval", "simulation_speed",
         "update_adam", "update_adam_bf16", "update_momentum", "update_sgd",
         "update_speedup_host", "update_speedup_controller", "update_energy_ratio", "recovery_time",
     ]  # fmt: skip
+    assert [row.benchmark for row in TABLE if row.configuration == "optimstore"] == [
+        "update_adam", "update_momentum", "update_sgd",
+        "update_speedup_host", "update_speedup_pcie4", "update_speedup_controller", "update_energy_ratio",
+    ]  # fmt: skip
     assert {row.benchmark for row in TABLE} == {row.benchmark for row in QUICK_TABLE} == set(BENCHMARKS)
-    assert not {row.configuration for row in QUICK_TABLE} & {"behemoth", "behemoth_wide"}
+    assert not {row.configuration for row in QUICK_TABLE} & {"behemoth", "behemoth_wide", "optimstore"}
 
 
 def test_rows_that_are_asked_for():

@@ -46,6 +46,13 @@ GEOMETRIES = {
         superpage=2048, page_set_bytes=32_768, identified_page_bytes=4112, raw_page_bytes=4320,
         capacity_bytes=4_400_193_994_752,
     ),
+    "optimstore": dict(
+        channels=8, dies=4, planes=4, blocks=504, pages=768, page_bytes=16384, spare_bytes=2208,
+        channel_bits=3, die_bits=2, plane_bits=2, page_bits=10, block_bits=9,
+        zones=504, zone_bits=9, zone_size_bits=17, zone_size=131_072, zone_capacity=98_304, superpage=128,
+        page_set_bytes=65_536, identified_page_bytes=16_400, raw_page_bytes=18_592,
+        capacity_bytes=811_748_818_944,
+    ),
 }  # fmt: skip
 
 for _geometry in GEOMETRIES.values():
@@ -80,6 +87,13 @@ CONFIGS = {
         update_interval=5, update_divider=4, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
         randomizer=False, bus_page_bytes=4112, loaded_page_bytes=4120,
     ),
+    "optimstore": dict(
+        name="optimstore", write_sets=8, read_pages=8, read_queue=32, commands=64, max_blocks=4096,
+        max_open=8, max_active=12, address_bits=36, die_word_bytes=32, data_bytes=16, page_beats=1024,
+        page_shift=14, buffer_block_bits=22, tag_bits=6, count_bits=13, lba_bits=26,
+        update_interval=2, update_divider=2, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
+        randomizer=False, bus_page_bytes=16_400, loaded_page_bytes=16_408,
+    ),
 }  # fmt: skip
 
 for _name, _strength, _bytes, _blocks, _bits in (
@@ -104,6 +118,7 @@ GIGABYTES_PER_SECOND = {
     "small": (4.8, 1.31072),
     "behemoth": (76.8, 41.94304),
     "behemoth_wide": (76.8, 83.88608),
+    "optimstore": (9.6, 20.97152),
 }
 
 ARRAY_CYCLES = {
@@ -112,6 +127,7 @@ ARRAY_CYCLES = {
     "small": (1_800, 60_000, 250_000),
     "behemoth": (1_800, 60_000, 3_000_000),
     "behemoth_wide": (1_800, 60_000, 3_000_000),
+    "optimstore": (18_000, 60_000, 3_000_000),
 }
 
 
@@ -146,7 +162,7 @@ def test_array_times(name):
 def test_unknown_preset():
     with pytest.raises(ConfigError) as caught:
         preset("medium")
-    known = "tiny, small, behemoth, behemoth_wide, tiny_ecc, small_ecc, behemoth_ecc"
+    known = "tiny, small, behemoth, behemoth_wide, optimstore, tiny_ecc, small_ecc, behemoth_ecc"
     assert str(caught.value) == f"no preset 'medium'; expected one of {known}"
 
 

@@ -135,4 +135,37 @@ B17A_PSLC = NandPart(
     },
 )
 
-PARTS = {part.name: part for part in (BEHEMOTH_DIE, B17A_TLC, B17A_PSLC)}
+_OPTIMSTORE = "assumption: OptimStore (HPCA'23) evaluates pSLC dies of this kind; its table is not public"
+_AS_B17A = "assumption: as b17a_pslc, no public source"
+
+OPTIMSTORE_DIE = NandPart(
+    name="optimstore_pslc",
+    summary="a fast pSLC die of OptimStore's time, with pages of 16 KiB",
+    planes=4,
+    blocks=504,
+    pages=768,
+    page_bytes=16384,
+    spare_bytes=2208,
+    timing=NandTiming(tr=ns(30_000), tprog=ns(100_000), tbers=ns(5_000_000), tadv=ns(20_000)),
+    sources={
+        "planes": _AS_B17A,
+        "blocks": _AS_B17A,
+        "pages": _AS_B17A,
+        "page_bytes": _OPTIMSTORE,
+        "spare_bytes": _AS_B17A,
+        "clock_mhz": "assumption: 1200 MT/s, as every preset",
+        "tr": _OPTIMSTORE,
+        "tprog": _OPTIMSTORE,
+        "tbers": _PRESETS,
+        "bus": _ONFI,
+        "tdbsy": _PRESETS,
+        "tcbsy": _PRESETS,
+        "trst": _PRESETS,
+        "tfeat": "ONFI 5.1: at most 1 µs",
+        "tsusp": _PRESETS,
+        "tres": _PRESETS,
+        "tadv": _TADV,
+    },
+)
+
+PARTS = {part.name: part for part in (BEHEMOTH_DIE, B17A_TLC, B17A_PSLC, OPTIMSTORE_DIE)}

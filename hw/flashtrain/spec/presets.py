@@ -5,6 +5,7 @@ from dataclasses import replace
 from .config import FmsConfig
 from .errors import ConfigError
 from .geometry import Geometry
+from .parts import OPTIMSTORE_DIE
 from .timing import NandTiming, ns
 
 TINY = FmsConfig(
@@ -91,9 +92,26 @@ of the zones.
 Parity takes 2.3 % of a bus (`tiny`: 2.9 %). The errors of old data become fewer for as many steps of the read
 level."""
 
+OPTIMSTORE = FmsConfig(
+    name="optimstore",
+    geometry=Geometry(channels=8, dies=4, **OPTIMSTORE_DIE.geometry()),
+    timing=OPTIMSTORE_DIE.timing,
+    write_sets=8,
+    read_pages=8,
+    read_queue=32,
+    max_blocks=4096,
+    # The update unit has the clock of OptimStore's processing elements: a word is four transfers of the bus.
+    # With an interval of 2 all optimizers but SGD compute a tile within tPROG.
+    update_interval=2,
+    update_divider=2,
+)
+"""A device as OptimStore (HPCA'23) has it: 8 channels x 4 pSLC dies, 812 GB; 512 KiB of buffer a channel.
+
+Its counts of channels and dies are assumptions; so are the values of its part (`spec.parts`)."""
+
 PRESETS = {
     config.name: config
-    for config in (TINY, SMALL, BEHEMOTH, BEHEMOTH_WIDE, TINY_ECC, SMALL_ECC, BEHEMOTH_ECC)
+    for config in (TINY, SMALL, BEHEMOTH, BEHEMOTH_WIDE, OPTIMSTORE, TINY_ECC, SMALL_ECC, BEHEMOTH_ECC)
 }
 
 

@@ -50,9 +50,16 @@ SMALL_SCALE = tuple(
         "update_speedup_host", "update_speedup_controller", "update_energy_ratio", "recovery_time",
     )
 )  # fmt: skip
-TABLE = (*FULL_SCALE, *SMALL_SCALE, Row("wear_spread", "tiny"))
+OPTIMSTORE = tuple(
+    Row(name, "optimstore")
+    for name in (
+        "update_adam", "update_momentum", "update_sgd",
+        "update_speedup_host", "update_speedup_pcie4", "update_speedup_controller", "update_energy_ratio",
+    )
+)  # fmt: skip
+TABLE = (*FULL_SCALE, *SMALL_SCALE, *OPTIMSTORE, Row("wear_spread", "tiny"))
 
-_SMALLER = {"behemoth": "small", "behemoth_wide": "tiny", "small": "tiny"}
+_SMALLER = {"behemoth": "small", "behemoth_wide": "tiny", "small": "tiny", "optimstore": "small"}
 
 QUICK_TABLE = tuple(
     dict.fromkeys(Row(row.benchmark, _SMALLER.get(row.configuration, row.configuration)) for row in TABLE)

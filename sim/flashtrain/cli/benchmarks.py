@@ -21,7 +21,7 @@ from flashtrain.perf.sustained import append_sustained, shortened
 from flashtrain.perf.update import Case, update
 from flashtrain.perf.update_comparison import update_energy_ratio, update_speedup
 from flashtrain.perf.update_lanes import ControllerLanes
-from flashtrain.perf.update_places import HostLink
+from flashtrain.perf.update_places import PCIE_3_X4, PCIE_4_X4, HostLink
 from flashtrain.perf.use_recorder import UseRecorder
 from flashtrain.perf.wear import wear_spread
 from flashtrain.spec import FmsConfig, NodeTable
@@ -71,10 +71,13 @@ def _update(case: Case) -> Run:
     return _recorded(lambda device, recorder, quick: update(device, recorder, case, quick))
 
 
-def _speedup_host(device: Device, quick: bool) -> Measurement:
-    from flashtrain.sim.trace.array import ArrayTrace
+def _speedup_host(link: HostLink) -> Run:
+    def run(device: Device, quick: bool) -> Measurement:
+        from flashtrain.sim.trace.array import ArrayTrace
 
-    return update_speedup(device, ArrayTrace(device.link), ADAM, HostLink(), quick)
+        return update_speedup(device, ArrayTrace(device.link), ADAM, link, quick)
+
+    return run
 
 
 def _speedup_controller(device: Device, quick: bool) -> Measurement:
@@ -88,7 +91,7 @@ def _speedup_controller(device: Device, quick: bool) -> Measurement:
 def _energy_ratio(device: Device, quick: bool) -> Measurement:
     from flashtrain.sim.trace.array import ArrayTrace
 
-    return update_energy_ratio(device, ArrayTrace(device.link), ADAM, HostLink(), quick)
+    return update_energy_ratio(device, ArrayTrace(device.link), ADAM, PCIE_3_X4, quick)
 
 
 def _wear_spread(device: Device, quick: bool) -> Measurement:
@@ -154,7 +157,8 @@ BENCHMARKS = {
     ),
     "update_momentum": Benchmark(_update(Case(Momentum())), node=UPDATE_NODE),
     "update_sgd": Benchmark(_update(Case(SGD())), node=UPDATE_NODE),
-    "update_speedup_host": Benchmark(_speedup_host, node=UPDATE_NODE),
+    "update_speedup_host": Benchmark(_speedup_host(PCIE_3_X4), node=UPDATE_NODE),
+    "update_speedup_pcie4": Benchmark(_speedup_host(PCIE_4_X4), node=UPDATE_NODE),
     "update_speedup_controller": Benchmark(_speedup_controller, node=UPDATE_NODE),
     "update_energy_ratio": Benchmark(_energy_ratio, node=UPDATE_NODE),
 }

@@ -11,10 +11,11 @@ from flashtrain.spec.registers import Register, State
 from .array_work import ArrayKind, ArrayRecorder
 from .energy import Energy, Work, energy
 from .measurement import BenchmarkError, Measurement
-from .update import QUICK_ROWS_PER_DIE, ROWS_PER_DIE, Case, UpdateRun, run_update
+from .update import QUICK_ROWS_PER_DIE, ROWS_PER_DIE, Case, UpdateRun, bound, run_update
 from .update_elsewhere import CHUNKS_UNDER_WAY, ElsewhereRun, run_elsewhere
 from .update_places import HostLink, Place
 
+SLOPE_ERROR = 0.02  # of a rate: programs come in bursts, and the first and the last may be anywhere in one
 OPTIMSTORE_ENERGY = 3.6  # OptimStore (HPCA'23), against an SSD behind a host, on average
 
 
@@ -59,12 +60,24 @@ def update_speedup(
     """How many times faster a step is on the dies than at `place`."""
     found = compare(device, recorder, case, [place], quick)
     run = found.elsewhere[place]
+    limits = {
+        "the dies": (found.on_dies, bound(device.config, case.tile(device.config))),
+        place.where: (run, _bound_elsewhere(device.config, case, place)),
+    }
+    for where, (one, limit) in limits.items():
+        if one.parameters_per_second > limit * (1 + SLOPE_ERROR):
+            raise BenchmarkError(
+                f"{one.parameters_per_second / 1e6:,.1f} M/s {where} exceed {limit / 1e6:,.1f}"
+            )
+    on_dies, elsewhere = (f"{limit / 1e6:,.1f}" for _, limit in limits.values())
     return Measurement(
         value=found.speedup(place),
         unit="times",
         cycles=found.cycles,
         note=f"{found.on_dies.parameters_per_second / 1e6:,.1f} M/s on the dies,"
+        f" of at most {on_dies};"
         f" {run.parameters_per_second / 1e6:,.1f} M/s {place.where},"
+        f" of at most {elsewhere},"
         f" where dies {_shares(device.config, run)};"
         f" {run.computing}; OptimStore: {place.optimstore} times",
     )
@@ -86,6 +99,15 @@ def update_energy_ratio(
         note=f"nJ per parameter on the dies: {_nanojoules(on_dies, found.on_dies)}; {link.where}:"
         f" {_nanojoules(on_host, host)}; OptimStore: {OPTIMSTORE_ENERGY} times",
     )
+
+
+def _bound_elsewhere(config: FmsConfig, case: Case, place: Place) -> float:
+    """Parameters per second, the least of three bounds: arrays, channels and the way to the place.
+
+    State crosses a channel's bus twice, once each way. The arrays sense and program all tiles.
+    """
+    channels = config.net_channel_bytes_per_second / (2 * case.state_bytes)
+    return min(bound(config, case.tile(config)), channels, place.bound(case.state_bytes, case.gradient.bytes))
 
 
 def _clear(device: Device) -> None:

@@ -3,6 +3,7 @@
 Reads and appends, and all that crosses the channels, are those of the device.
 """
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
@@ -64,6 +65,10 @@ class Place(ABC):
     def begin(self, work: ChunkWork, cycle: float) -> PlaceStep:
         """At a cycle."""
 
+    def bound(self, state_bytes: int, gradient_bytes: int) -> float:
+        """Parameters per second that the way to the place allows, by the bytes of each; without one, any."""
+        return math.inf
+
 
 class SerialResource:
     """A resource that takes one piece of work after the other."""
@@ -81,8 +86,8 @@ class SerialResource:
 class HostLink(Place):
     """The way to the host: bytes per second each way, latency, and how fast the host updates.
 
-    Assumptions: 4 GB/s is PCIe 3.0 x4, usable; the host moves 28 bytes per parameter at 20 GB/s of memory
-    bandwidth.
+    Assumptions: the host moves 28 bytes per parameter at 20 GB/s of memory bandwidth. Links by name:
+    `PCIE_3_X4`, the default, and `PCIE_4_X4`.
     """
 
     optimstore = 2.8
@@ -100,6 +105,18 @@ class HostLink(Place):
 
     def begin(self, work: ChunkWork, cycle: float) -> "HostStep":
         return HostStep(self, work)
+
+    def bound(self, state_bytes: int, gradient_bytes: int) -> float:
+        """The link, and the host's memory."""
+        return min(self.bytes_per_second / (state_bytes + gradient_bytes), self.parameters_per_second)
+
+
+PCIE_3_X4 = HostLink()
+"""PCI Express 3.0, four lanes: 8 GT/s x 128/130 are 3.94 GB/s (base specification 3.0, section 4.2); taken as
+4 GB/s. An assumption for OptimStore's host, whose link is not public."""
+
+PCIE_4_X4 = HostLink(bytes_per_second=8e9)
+"""PCI Express 4.0, four lanes: twice the rate of `PCIE_3_X4` (base specification 4.0, section 4.2)."""
 
 
 class HostStep:

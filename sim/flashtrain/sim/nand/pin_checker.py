@@ -59,7 +59,7 @@ class PinChecker(wiring.Component):
             i_cycle=self.cycle,
             i_channel=self.channel,
             **{f"i_{name}": getattr(self, name) for name in self.pins},
-            o_hears=self.reads_status,
+            o_reads_status=self.reads_status,
             o_violations=self.violations,
         )
         return m
