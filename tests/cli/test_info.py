@@ -44,6 +44,16 @@ def test_metadata_of_behemoth_fits_its_budget(capsys):
     assert sum(m["bytes"] for m in document["memories"] if m["holds_pages"]) <= 10e6 * 1.05
 
 
+def test_sources_of_the_values(capsys):
+    assert main(["info", "--preset", "optimstore"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("timing.tr ") and "30,000 ns" in line for line in lines)
+    assert any(line.startswith("update_divider ") and "OptimStore" in line for line in lines)
+    shown = {value["key"]: value for value in info(capsys, "--preset", "optimstore")["sources"]}
+    assert shown["geometry.dies"]["value"] == "4" and shown["timing.tprog"]["source"].startswith("assumption")
+    assert info(capsys, "--preset", "small")["sources"] == []
+
+
 def test_streams_of_a_node(capsys):
     document = info(capsys, "--node", "weight")
     assert [stream["name"] for stream in document["streams"]] == ["weights", "trained", "journal"]

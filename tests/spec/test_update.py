@@ -29,6 +29,8 @@ TILES = [
     ("behemoth", OptimizerCode.MOMENTUM, 4096, 4, 2, 2),
     ("behemoth", OptimizerCode.ADAM_FAST, 2730, 3, 2, 2),
     ("behemoth_wide", OptimizerCode.ADAMW_FAST, 2730, 3, 2, 2),
+    ("optimstore", OptimizerCode.SGD, 16384, 4, 2, 2),
+    ("optimstore", OptimizerCode.ADAMW, 5461, 2, 1, 1),
 ]
 
 

@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, fields
+from dataclasses import MISSING
 from typing import Any
 
 from .config import FmsConfig
 from .geometry import Geometry
 from .limits import limits_of
 from .parts import PARTS
+from .presets import PRESETS
+from .sources import PRESET_SOURCES, SourcedValue, part_values, sourced_values
 from .timing import Duration, NandTiming
 
 
@@ -46,17 +48,23 @@ def _parts() -> Iterable[str]:
     """A table for each part: value and source of each field, the timing of the bus in one row."""
     for part in PARTS.values():
         yield f"\n### `{part.name}`: {part.summary}\n"
-        yield "| key | value | source |"
-        yield "|---|---|---|"
-        values = {"geometry": part.geometry(), "timing": vars(part.timing)}
-        for table, named in values.items():
-            for key, value in named.items():
-                if key in part.sources:
-                    shown = f"{value.ns:,} ns" if isinstance(value, Duration) else f"{value:,}"
-                    yield f"| `{table}.{key}` | {shown} | {part.sources[key]} |"
-        bus = [each.name for each in fields(NandTiming) if each.name not in part.sources]
-        yield f"| {', '.join(f'`{name}`' for name in bus)} | defaults | {part.sources['bus']} |"
+        yield from _sources(part_values(part))
     yield ""
+
+
+def _presets() -> Iterable[str]:
+    """A table for each preset with sources of its own, without those of its die."""
+    for name, sources in PRESET_SOURCES.items():
+        yield f"\n### `{name}`, beside its die\n"
+        yield from _sources(value for value in sourced_values(PRESETS[name]) if value.key in sources)
+    yield ""
+
+
+def _sources(values: Iterable[SourcedValue]) -> Iterable[str]:
+    yield "| key | value | source |"
+    yield "|---|---|---|"
+    for key, value, source in values:
+        yield f"| {', '.join(f'`{name}`' for name in key.split(', '))} | {value} | {source} |"
 
 
 _TABLES: dict[str, Callable[[], Iterable[str]]] = {
@@ -64,4 +72,5 @@ _TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "geometry": _keys(Geometry),
     "timing": _keys(NandTiming),
     "parts": _parts,
+    "presets": _presets,
 }

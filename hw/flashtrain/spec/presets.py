@@ -105,7 +105,7 @@ OPTIMSTORE = FmsConfig(
     update_interval=2,
     update_divider=2,
 )
-"""A device as OptimStore (HPCA'23) has it: 8 channels x 4 pSLC dies, 812 GB; 512 KiB of buffer a channel.
+"""A device as OptimStore (HPCA'23) has it: 8 channels x 4 pSLC dies, 812 GB; 640 KiB of buffer a channel.
 
 Its counts of channels and dies are assumptions; so are the values of its part (`spec.parts`)."""
 

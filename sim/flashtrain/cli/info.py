@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 
 from flashtrain.spec import NODES, Access, FmsConfig, NodeTable, config_text
 from flashtrain.spec.limits import limits_of
+from flashtrain.spec.sources import sourced_values
 from flashtrain.spec.streams import SINGLE_NODE
 
 from .command import Command, add_configuration, add_json, configuration
@@ -68,6 +69,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     console.say(_bounds(config))
     console.say(_memories(memories))
     console.say(_streams(config, node))
+    console.say(_sources(config))
     console.document(
         {
             "configuration": config.name,
@@ -79,6 +81,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             "program_bytes_per_second": config.program_bytes_per_second,
             "memories": [asdict(memory) for memory in memories],
             "streams": [asdict(stream) for stream in stream_uses(config, node)],
+            "sources": [value._asdict() for value in sourced_values(config)],
         }
     )
     return 0
@@ -200,6 +203,14 @@ def _streams(config: FmsConfig, node: NodeTable) -> str:
         for s in stream_uses(config, node)
     ]
     return f"\nstreams of node {node.name}\n" + table(columns, rows, left=6)
+
+
+def _sources(config: FmsConfig) -> str:
+    """Values of the die and of the preset with their sources; a line of its own says that there are none."""
+    rows = [tuple(value) for value in sourced_values(config)]
+    if not rows:
+        return "\nsources of the values: none is stated"
+    return "\nsources of the values\n" + table(("key", "value", "source"), rows, left=3)
 
 
 def _access(access: Access) -> str:

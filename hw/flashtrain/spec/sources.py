@@ -1,0 +1,75 @@
+"""Sources of the values of a configuration: of its die (`spec.parts`), and of what a preset adds to it.
+
+A value that no public source gives is an assumption, with its reason beside it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import NamedTuple
+
+from .config import FmsConfig
+from .parts import PARTS, NandPart
+from .timing import Duration
+
+PRESET_SOURCES: Mapping[str, Mapping[str, str]] = {
+    "optimstore": {
+        "geometry.channels": "assumption: 8, as many SSD controllers have",
+        "geometry.dies": "assumption: 4; their programs move 2.2 times what their channel carries, so state"
+        " gains from staying on a die",
+        "write_sets": "assumption: 2 page sets for each die, as in behemoth",
+        "read_pages": "assumption: as in behemoth",
+        "read_queue": "assumption: as in behemoth",
+        "max_blocks": "assumption: 64 MiB in one command, as in behemoth",
+        "update_divider": "OptimStore (HPCA'23): a quarter of the interface rate, 300 MHz",
+        "update_interval": "assumption: the shortest; a tile takes less than tprog with Adam (36.4 µs) and"
+        " momentum (54.6 µs), and with SGD (109.2 µs) less than four tiles of gradients take on their channel"
+        " (218.5 µs)",
+    }
+}
+"""Of what a preset adds to its die: by name and key."""
+
+
+class SourcedValue(NamedTuple):
+    """A value as text with its unit, and where it comes from."""
+
+    key: str
+    value: str
+    source: str
+
+
+def part_of(config: FmsConfig) -> NandPart | None:
+    """The part that has the timing of `config` and the planes and pages of its dies; None if there is none.
+
+    The number of blocks is no part of this, because spare blocks change it.
+    """
+    shape = ("planes", "pages", "page_bytes", "spare_bytes")
+    for part in PARTS.values():
+        same = all(getattr(part, name) == getattr(config.geometry, name) for name in shape)
+        if same and part.timing == config.timing:
+            return part
+    return None
+
+
+def sourced_values(config: FmsConfig) -> Iterator[SourcedValue]:
+    """The values of `config` that have a source: of its die, if that is a part, and of its preset."""
+    part = part_of(config)
+    if part is not None:
+        yield from part_values(part)
+    for key, source in PRESET_SOURCES.get(config.name, {}).items():
+        holder = config.geometry if key.startswith("geometry.") else config
+        yield SourcedValue(key, _text(getattr(holder, key.removeprefix("geometry."))), source)
+
+
+def part_values(part: NandPart) -> Iterator[SourcedValue]:
+    """The values of a part; the timing of the bus in one, under the names of its fields."""
+    values = {"geometry": part.geometry(), "timing": vars(part.timing)}
+    for table, named in values.items():
+        for key, value in named.items():
+            if key in part.sources:
+                yield SourcedValue(f"{table}.{key}", _text(value), part.sources[key])
+    bus = [each.name for each in fields(part.timing) if each.name not in part.sources]
+    yield SourcedValue(", ".join(bus), "defaults", part.sources["bus"])
+
+
+def _text(value: object) -> str:
+    return f"{value.ns:,} ns" if isinstance(value, Duration) else f"{value:,}"

@@ -1,0 +1,57 @@
+"""Where the values of a configuration come from."""
+
+from dataclasses import replace
+
+import pytest
+
+from flashtrain.spec import PRESETS, preset
+from flashtrain.spec.parts import PARTS
+from flashtrain.spec.sources import PRESET_SOURCES, part_of, sourced_values
+
+OPTIMSTORE = preset("optimstore")
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [("behemoth", "behemoth_slc"), ("behemoth_ecc", "behemoth_slc"), ("optimstore", "optimstore_pslc")],
+)
+def test_the_part_of_a_preset(name, part):
+    assert part_of(preset(name)) is PARTS[part]
+
+
+def test_another_time_is_another_part():
+    slower = replace(OPTIMSTORE, timing=replace(OPTIMSTORE.timing, tr=OPTIMSTORE.timing.tprog))
+    assert part_of(slower) is None
+    assert part_of(preset("small")) is None and not list(sourced_values(preset("small")))
+
+
+def test_every_value_of_optimstore_has_a_source():
+    """Of its geometry all, and of its sizes those that differ from the defaults."""
+    keys = {value.key for value in sourced_values(OPTIMSTORE)}
+    fields = OPTIMSTORE.geometry.__dataclass_fields__.values()
+    assert {f"geometry.{f.name}" for f in fields} - keys == {"geometry.spare_blocks"}
+    own = {
+        field.name
+        for field in OPTIMSTORE.__dataclass_fields__.values()
+        if field.name not in ("name", "geometry", "timing")
+        and getattr(OPTIMSTORE, field.name) != field.default
+    }
+    assert own <= keys
+    assert all(value.source for value in sourced_values(OPTIMSTORE))
+
+
+def test_sources_are_of_presets():
+    assert set(PRESET_SOURCES) <= set(PRESETS)
+
+
+def test_the_update_units_hide_behind_the_arrays():
+    """What the reason of `update_interval` says, from the geometry: microseconds of a tile."""
+    g, t, config = OPTIMSTORE.geometry, OPTIMSTORE.timing, OPTIMSTORE
+    words = g.page_set_bytes // 4
+    of_tile = [
+        words // arrays * config.update_interval * config.update_divider / t.clock_mhz for arrays in (3, 2, 1)
+    ]
+    assert of_tile == pytest.approx([36.4, 54.6, 109.2], abs=0.05)
+    gradients = g.dies * g.planes * g.page_bytes / t.bytes_per_second * 1e6
+    assert gradients == pytest.approx(218.5, abs=0.05)
+    assert of_tile[1] < t.cycles("tprog") / t.clock_mhz and of_tile[2] < gradients
