@@ -22,3 +22,4 @@ def test_parts_add_up():
     parts = energy(SMALL, work, model)
     assert (parts.channel, parts.link, parts.computing) == (8, 16, 3 + 7)
     assert parts.total == 34
+    assert parts.per(2).total == 17

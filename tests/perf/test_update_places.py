@@ -54,6 +54,13 @@ def test_tiles_pass_the_lanes_in_turn(random):
         assert f"{lanes} update lanes are RTL" in step.computing and f"{rate:,.1f} M/s" in step.computing
 
 
+def test_what_lanes_can_do_at_most():
+    """A tile of 1024 bytes in and out by words of 8, and 20 cycles for each of 85 parameters."""
+    lanes = ControllerLanes((FixedLane(), FixedLane()))
+    rate = 2 * 85 * 600e6 / (2 * 128 + 85 * 20)
+    assert lanes.limits(preset("tiny"), TILE) == {"update lanes": pytest.approx(rate)}
+
+
 def test_every_tile_meets_its_gradients(random):
     work, pages = chunk(random)
     lane = FixedLane()

@@ -53,13 +53,15 @@ SMALL_SCALE = tuple(
 OPTIMSTORE = tuple(
     Row(name, "optimstore")
     for name in (
-        "update_adam", "update_momentum", "update_sgd",
-        "update_speedup_host", "update_speedup_pcie4", "update_speedup_controller", "update_energy_ratio",
+        "append_erased", "read_sequential", "metadata_bytes", "buffer_bytes",
+        "update_adam", "update_adam_bf16", "update_momentum", "update_sgd",
+        "update_speedup_host", "update_speedup_pcie4", "update_speedup_controller",
+        "update_energy_ratio",
     )
 )  # fmt: skip
 TABLE = (*FULL_SCALE, *SMALL_SCALE, *OPTIMSTORE, Row("wear_spread", "tiny"))
 
-_SMALLER = {"behemoth": "small", "behemoth_wide": "tiny", "small": "tiny", "optimstore": "small"}
+_SMALLER = {"behemoth": "small", "behemoth_wide": "tiny", "small": "tiny", "optimstore": "tiny"}
 
 QUICK_TABLE = tuple(
     dict.fromkeys(Row(row.benchmark, _SMALLER.get(row.configuration, row.configuration)) for row in TABLE)

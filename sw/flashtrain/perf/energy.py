@@ -61,6 +61,10 @@ class Energy:
     def total(self) -> float:
         return self.array + self.channel + self.link + self.computing
 
+    def per(self, count: int) -> "Energy":
+        """Of one of `count` equal pieces of work."""
+        return Energy(self.array / count, self.channel / count, self.link / count, self.computing / count)
+
 
 def energy(config: FmsConfig, work: Work, model: EnergyModel | None = None) -> Energy:
     """Energy of `work` on devices of this timing."""

@@ -32,9 +32,15 @@ class _Chunk:
 
 @dataclass(frozen=True)
 class ElsewhereRun(UpdateRun):
-    """A step outside of the dies; `computing` describes the part that was RTL, and its assumptions."""
+    """A step outside of the dies.
+
+    - `computing`: the part that was RTL, and its assumptions.
+    - `uncertainty`: of the rate, as a share. A chunk is noticed up to `_STEP` cycles late, which may shorten
+      the steady state by as much.
+    """
 
     computing: str
+    uncertainty: float
 
 
 class _ElsewhereStep:
@@ -126,4 +132,5 @@ def run_elsewhere(
         device, recorder, case.tile(device.config), step.parameters, under_way, lambda: step.run(place_step)
     )
     step.check(place.where)
-    return ElsewhereRun(**vars(run), computing=place_step.computing)
+    steady = run.cycles * (rows_per_die - 2 * under_way) / rows_per_die
+    return ElsewhereRun(**vars(run), computing=place_step.computing, uncertainty=_STEP / steady)

@@ -1,6 +1,6 @@
 """An optimizer step in the controller: update lanes, which are RTL as the channels are."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 
 from flashtrain.host.state.state_stream import TileStep
 from flashtrain.host.state.tiling import Pages
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.ecc import LANE_BYTES
 from flashtrain.spec.errors import require
+from flashtrain.spec.update import Tile
 
 from .update_places import ChunkWork, Place, SerialResource
 
@@ -42,6 +45,7 @@ class ControllerLanes(Place):
     """
 
     optimstore = 1.9
+    assumption = "assumption: its channels and dies are these"
     lanes: tuple[UpdateLane, ...]
 
     def __post_init__(self) -> None:
@@ -50,6 +54,13 @@ class ControllerLanes(Place):
     @property
     def where(self) -> str:
         return "in the controller"
+
+    def limits(self, config: FmsConfig, tile: Tile) -> Mapping[str, float]:
+        """A lane takes a tile in, computes, and gives it out, one after the other; gradients aside."""
+        moving = 2 * config.geometry.page_set_bytes // LANE_BYTES
+        computing = tile.parameters * config.update_interval * config.update_divider
+        cycles = moving + computing
+        return {"update lanes": len(self.lanes) * tile.parameters * config.timing.clock_hz / cycles}
 
     def begin(self, work: ChunkWork, cycle: float) -> "LaneStep":
         return LaneStep(self.lanes, work, cycle)

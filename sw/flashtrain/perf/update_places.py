@@ -3,8 +3,8 @@
 Reads and appends, and all that crosses the channels, are those of the device.
 """
 
-import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -12,8 +12,25 @@ from numpy.typing import NDArray
 
 from flashtrain.host.state.tiling import Pages, TileLayout
 from flashtrain.numerics import Constants, update
+from flashtrain.spec import FmsConfig
 from flashtrain.spec.errors import require
-from flashtrain.spec.update import WORD_BYTES
+from flashtrain.spec.update import WORD_BYTES, Tile
+
+PCIE_PAYLOAD, PCIE_OVERHEAD = 256, 24
+"""Bytes of a packet of PCI Express: its data, and all else.
+
+The payload is an assumption: the most that usual hosts allow. Header with a 64-bit address (16), framing with
+the sequence number (4) and LCRC (4): PCI Express Base Specification 3.0.
+"""
+
+
+def pcie_bytes_per_second(transfers_per_second: float, lanes: int) -> float:
+    """Data each way over PCI Express 3.0 or later: 128 of 130 bits, and the share of the payload in packets.
+
+    Acknowledgements and flow control are left out, which favours the host.
+    """
+    share = PCIE_PAYLOAD / (PCIE_PAYLOAD + PCIE_OVERHEAD)
+    return lanes * transfers_per_second / 8 * 128 / 130 * share
 
 
 @dataclass(frozen=True)
@@ -52,9 +69,13 @@ class PlaceStep(Protocol):
 
 
 class Place(ABC):
-    """A place that computes a step; there it takes `optimstore` times as long (OptimStore, HPCA'23)."""
+    """A place that computes a step; there it takes `optimstore` times as long (OptimStore, HPCA'23).
+
+    assumption: about the published figure, in words.
+    """
 
     optimstore: ClassVar[float]
+    assumption: ClassVar[str]
 
     @property
     @abstractmethod
@@ -62,12 +83,12 @@ class Place(ABC):
         """In words."""
 
     @abstractmethod
+    def limits(self, config: FmsConfig, tile: Tile) -> Mapping[str, float]:
+        """Parameters per second that each part of the place could do at most, by its name."""
+
+    @abstractmethod
     def begin(self, work: ChunkWork, cycle: float) -> PlaceStep:
         """At a cycle."""
-
-    def bound(self, state_bytes: int, gradient_bytes: int) -> float:
-        """Parameters per second that the way to the place allows, by the bytes of each; without one, any."""
-        return math.inf
 
 
 class SerialResource:
@@ -86,14 +107,16 @@ class SerialResource:
 class HostLink(Place):
     """The way to the host: bytes per second each way, latency, and how fast the host updates.
 
-    Assumptions: the host moves 28 bytes per parameter at 20 GB/s of memory bandwidth. Links by name:
-    `PCIE_3_X4`, the default, and `PCIE_4_X4`.
+    Assumptions: OptimStore's link is PCIe 3.0 x4; the host moves 28 bytes per parameter at 20 GB/s of memory
+    bandwidth.
     """
 
     optimstore = 2.8
-    bytes_per_second: float = 4e9
+    assumption = "assumption: its link is PCIe 3.0 x4"
+    bytes_per_second: float = pcie_bytes_per_second(8e9, 4)
     latency_seconds: float = 1e-6
     parameters_per_second: float = 20e9 / 28
+    name: str = "a link"
 
     def __post_init__(self) -> None:
         for name in ("bytes_per_second", "parameters_per_second"):
@@ -101,22 +124,18 @@ class HostLink(Place):
 
     @property
     def where(self) -> str:
-        return f"on the host, over a link of {self.bytes_per_second / 1e9:g} GB/s"
+        return f"on the host, over {self.name} of {self.bytes_per_second / 1e9:.3g} GB/s"
+
+    def limits(self, config: FmsConfig, tile: Tile) -> Mapping[str, float]:
+        state = WORD_BYTES * tile.arrays
+        return {
+            "link to the host": self.bytes_per_second / (state + tile.gradient_format.bytes),
+            "link from the host": self.bytes_per_second / state,
+            "memory of the host": self.parameters_per_second,
+        }
 
     def begin(self, work: ChunkWork, cycle: float) -> "HostStep":
         return HostStep(self, work)
-
-    def bound(self, state_bytes: int, gradient_bytes: int) -> float:
-        """The link, and the host's memory."""
-        return min(self.bytes_per_second / (state_bytes + gradient_bytes), self.parameters_per_second)
-
-
-PCIE_3_X4 = HostLink()
-"""PCI Express 3.0, four lanes: 8 GT/s x 128/130 are 3.94 GB/s (base specification 3.0, section 4.2); taken as
-4 GB/s. An assumption for OptimStore's host, whose link is not public."""
-
-PCIE_4_X4 = HostLink(bytes_per_second=8e9)
-"""PCI Express 4.0, four lanes: twice the rate of `PCIE_3_X4` (base specification 4.0, section 4.2)."""
 
 
 class HostStep:
@@ -138,8 +157,13 @@ class HostStep:
 
     @property
     def computing(self) -> str:
-        work, link = self._work, self._link
-        tile = work.layout.tile
+        tile, link = self._work.layout.tile, self._link
         each = WORD_BYTES * tile.arrays + tile.gradient_format.bytes
         rates = (link.bytes_per_second / each / 1e6, link.parameters_per_second / 1e6)
         return f"channels are RTL; link and host are rates, {rates[0]:,.1f} and {rates[1]:,.1f} M/s"
+
+
+PCIE_3_X4 = HostLink(name="PCIe 3.0 x4")
+"""3.60 GB/s."""
+PCIE_4_X4 = HostLink(pcie_bytes_per_second(16e9, 4), name="PCIe 4.0 x4")
+"""7.20 GB/s."""
