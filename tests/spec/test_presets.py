@@ -91,7 +91,7 @@ CONFIGS = {
         name="optimstore", write_sets=8, read_pages=8, read_queue=32, commands=64, max_blocks=4096,
         max_open=8, max_active=12, address_bits=36, die_word_bytes=32, data_bytes=16, page_beats=1024,
         page_shift=14, buffer_block_bits=22, tag_bits=6, count_bits=13, lba_bits=26,
-        update_interval=2, update_divider=2, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
+        update_interval=3, update_divider=2, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
         randomizer=False, bus_page_bytes=16_400, loaded_page_bytes=16_408,
     ),
 }  # fmt: skip

@@ -51,7 +51,9 @@ def test_the_update_units_hide_behind_the_arrays():
     of_tile = [
         words // arrays * config.update_interval * config.update_divider / t.clock_mhz for arrays in (3, 2, 1)
     ]
-    assert of_tile == pytest.approx([36.4, 54.6, 109.2], abs=0.05)
+    assert of_tile == pytest.approx([54.6, 81.9, 163.8], abs=0.05)
     gradients = g.dies * g.planes * g.page_bytes / t.bytes_per_second * 1e6
     assert gradients == pytest.approx(218.5, abs=0.05)
     assert of_tile[1] < t.cycles("tprog") / t.clock_mhz and of_tile[2] < gradients
+    longer = words // 2 * (config.update_interval + 1) * config.update_divider / t.clock_mhz
+    assert longer > t.cycles("tprog") / t.clock_mhz

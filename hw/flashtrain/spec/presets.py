@@ -101,8 +101,9 @@ OPTIMSTORE = FmsConfig(
     read_queue=32,
     max_blocks=4096,
     # The update unit has the clock of OptimStore's processing elements: a word is four transfers of the bus.
-    # With an interval of 2 all optimizers but SGD compute a tile within tPROG.
-    update_interval=2,
+    # With an interval of 3 all optimizers but SGD compute a tile within tPROG. With 2 the
+    # sequencer of a tile keeps up with SGD alone, and the others take a parameter in every second turn.
+    update_interval=3,
     update_divider=2,
 )
 """A device as OptimStore (HPCA'23) has it: 8 channels x 4 pSLC dies, 812 GB; 640 KiB of buffer a channel.

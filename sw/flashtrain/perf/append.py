@@ -13,7 +13,7 @@ STREAM = "activations"
 SUPERPAGES = 24
 QUICK_SUPERPAGES = 12
 ASKED = 0.99
-ASKED_OF_BUSES = {"behemoth_wide": 62e9}
+ASKED_OF_BUSES = {"behemoth_wide": 62e9, "optimstore": 9e9}
 """Bytes per second, by preset: where there are more dies than the buses can feed."""
 
 
