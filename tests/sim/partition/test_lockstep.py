@@ -17,13 +17,13 @@ MEMORY_BYTES = 1 << 18
 
 @pytest.mark.early
 @pytest.mark.parametrize("name", ["tiny", "tiny_ecc"])
-def test_parts_are_the_whole_in_every_cycle(name, seed, request):
+def test_parts_are_the_whole_in_every_cycle(name, seed):
     """Pins, trace, counters as registers, and the tensor buffer."""
-    config, offline = preset(name), name == "tiny" or bool(request.config.getoption("--long"))
+    config = preset(name)
     with RtlLink(config, MEMORY_BYTES) as parts, WholeLink(config, MEMORY_BYTES) as whole:
-        cycles = compare(parts, whole, seed, offline=offline)
+        cycles = compare(parts, whole, seed)
     print(cycles)
-    assert len(cycles) == 8 + offline and all(cycles.values())
+    assert len(cycles) == 9 and all(cycles.values())
 
 
 class Planted(RtlLink):
