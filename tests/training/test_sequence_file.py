@@ -47,8 +47,8 @@ def change(path, value):
     ("fault", "message"),
     [
         (change(["format"], "other"), 'format: expected "flashtrain-sequence", got "other"'),
-        (change(["version"], 1), "version: expected 2, got 1"),
-        (change(["version"], True), "version: expected 2, got true"),
+        (change(["version"], 1), "version: expected 2 or 3, got 1"),
+        (change(["version"], True), "version: expected 2 or 3, got true"),
         (change(["batch"], 0), "batch: expected an integer of at least 1, got 0"),
         (change(["batch"], 8.0), "batch: expected an integer of at least 1, got 8.0"),
         (change(["network"], ""), 'network: expected a name, got ""'),
@@ -56,7 +56,7 @@ def change(path, value):
         (
             change(["extra"], 1),
             "extra: unknown; expected only format, version, network, optimizer, batch, tensors, prologue,"
-            " iteration, epilogue",
+            " iteration, epilogue, indices",
         ),
         (change(["tensors"], {}), "tensors: expected a list, got {}"),
         (change(["tensors", 1], 5), "tensors[1]: expected an object, got 5"),
@@ -77,7 +77,8 @@ def change(path, value):
         (change(["iteration", 0], []), "iteration[0]: expected an object, got []"),
         (
             change(["iteration", 0, "step"], "jump"),
-            'iteration[0].step: expected one of append, read, reset, compute, initialise, update, got "jump"',
+            "iteration[0].step: expected one of append, read, reset, compute, initialise, update, repeat,"
+            ' got "jump"',
         ),
         (change(["iteration", 0, "gives", 1], 3), "iteration[0].gives[1]: expected a string, got 3"),
         (change(["iteration", 1, "tensor"], "nothing"), "iteration[1]: no tensor is called nothing"),

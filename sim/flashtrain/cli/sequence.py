@@ -14,6 +14,7 @@ from flashtrain.training.sequence import (
     Compute,
     Initialise,
     Read,
+    Repeat,
     Reset,
     Step,
     TrainingSequence,
@@ -26,6 +27,7 @@ from flashtrain.training.sequence import (
     training_sequence,
 )
 from flashtrain.training.sequence.fit import require_fit
+from flashtrain.training.sequence.loops import with_depth
 from flashtrain.training.sequence.sequence import PHASES
 from flashtrain.training.tensors import DeviceStorage
 
@@ -82,8 +84,8 @@ def _show(options: argparse.Namespace, console: Console) -> int:
     if options.steps:
         for phase in PHASES:
             console.say(f"\n{phase}")
-            for index, step in enumerate(getattr(sequence, phase)):
-                console.say(f"  {index:4}  {_say(step)}")
+            for index, (step, depth) in enumerate(with_depth(getattr(sequence, phase))):
+                console.say(f"  {index:4}  {'  ' * depth}{_say(step)}")
     phases = {
         phase: {
             role.value: asdict(traffic)
@@ -135,7 +137,7 @@ def _replay(options: argparse.Namespace, console: Console) -> int:
 def _title(sequence: TrainingSequence) -> str:
     return (
         f"{sequence.network}, batch {sequence.batch}, {sequence.optimizer}: {len(sequence.tensors)} tensors,"
-        f" {len(sequence.iteration)} steps per iteration, update by the {sequence.update}"
+        f" {sequence.iteration_steps} steps per iteration, update by the {sequence.update}"
     )
 
 
@@ -164,6 +166,8 @@ def _say(step: Step) -> str:
             return f"{step.port.name.lower():5} initialise  {' '.join(step.tensors)} ({step.program.name})"
         case Update():
             return f"{step.port.name.lower():5} update  {' '.join(step.tensors)}"
+        case Repeat():
+            return f"for each {step.over}{', in reverse' if step.down else ''}"
 
 
 COMMAND = Command(

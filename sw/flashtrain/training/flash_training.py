@@ -83,5 +83,6 @@ def replay(
 
     Nothing is computed, so the network that the sequence was made for need not exist.
     """
+    sequence = sequence.unrolled()
     playback = play(sequence, iterations, SyntheticMachine(sequence), storage, lookahead, on_iteration)
     return FlashRun(storage.traffic(), storage.updates(), playback)

@@ -22,6 +22,7 @@ from flashtrain.training.sequence import (
     Compute,
     Initialise,
     Read,
+    Repeat,
     Reset,
     Step,
     StreamRole,
@@ -115,9 +116,10 @@ def play(
     if iterations < 1:
         raise SequenceError(f"iterations: expected at least 1, got {iterations}")
     if lookahead is None:
-        lookahead = max(1, len(sequence.iteration))
+        lookahead = max(1, sequence.iteration_steps)
     if lookahead < 1:
         raise SequenceError(f"lookahead: expected at least 1, got {lookahead}")
+    sequence = sequence.unrolled()
     with one_thread():
         return _Player(sequence, iterations, machine, storage, lookahead).run(on_iteration)
 
@@ -260,3 +262,5 @@ class _Player:
                 # Weights are read before or after it, not meanwhile.
                 tensors = (self._sequence.by_name[name] for name in (*step.tensors, *uses(step)))
                 return _Needs(frozenset({*tensors, StreamRole.STATE}))
+            case Repeat():
+                raise AssertionError("the sequence was unrolled")

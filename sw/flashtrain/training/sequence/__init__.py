@@ -11,9 +11,11 @@ from flashtrain.training.sequence.sequence import TrainingSequence
 from flashtrain.training.sequence.steps import (
     Append,
     Compute,
+    Index,
     Initialise,
     Operation,
     Read,
+    Repeat,
     Reset,
     Step,
     StreamRole,
@@ -26,9 +28,11 @@ from flashtrain.training.sequence.summary import StreamTraffic, summarise, summa
 __all__ = [
     "Append",
     "Compute",
+    "Index",
     "Initialise",
     "Operation",
     "Read",
+    "Repeat",
     "Reset",
     "Step",
     "StreamRole",

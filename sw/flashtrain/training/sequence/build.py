@@ -19,7 +19,8 @@ from flashtrain.training.arrays import UINT8, ArraySpec
 from flashtrain.training.layers import Layer
 from flashtrain.training.networks import Network
 from flashtrain.training.optimizers import Optimizer
-from flashtrain.training.sequence.sequence import CONSTANTS_SPEC, TrainingSequence
+from flashtrain.training.sequence.check import CONSTANTS_SPEC
+from flashtrain.training.sequence.sequence import TrainingSequence
 from flashtrain.training.sequence.steps import (
     Append,
     Compute,

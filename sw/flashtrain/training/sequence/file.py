@@ -4,10 +4,11 @@ A file is one JSON object (UTF-8)::
 
     {
       "format": "flashtrain-sequence",
-      "version": 2,
+      "version": 3,
       "network": "mlp",           name of the network that the sequence was made for
       "optimizer": "adam",        name of the optimizer
       "batch": 128,               examples per iteration, at least 1
+      "indices": [{"name": "layer", "count": 96}],        of loops; may be left out
       "tensors": [                every tensor, with a unique name
         {"name": "input/images", "stream": "inputs", "shape": [128, 8, 8], "dtype": "float32",
          "bytes": 32768},
@@ -26,47 +27,38 @@ want to compute it. A step is one of::
     {"step": "read", "tensor": "input/images", "port": "core"}
     {"step": "reset", "stream": "activations", "port": "core"}
     {"step": "compute", "operation": "forward", "layer": "hidden", "takes": ["weights/hidden"],
-     "gives": ["activation/hidden/x"]}
+     "gives": ["activation/hidden/x"], "flops": 131072, "seconds": 1e-6}
     {"step": "initialise", "tensors": ["weights/hidden"], "program": "adam", "port": "core"}
     {"step": "update", "tensors": ["weights/hidden"], "gradients": ["gradient/hidden"],
      "constants": "constants", "port": "core"}
+    {"step": "repeat", "over": "layer", "order": "up", "steps": [...]}
 
 ``port`` is host or core; ``operation`` is a value of `Operation`; ``layer`` is "" for load, loss and
-constants; ``program`` is a name of `flashtrain.spec.optimizer.OptimizerCode`, in lower case. All keys are
-required, and no others are allowed. `TrainingSequence` says what a sound sequence is.
+constants; ``program`` is a name of `flashtrain.spec.optimizer.OptimizerCode`, in lower case. ``flops`` and
+``seconds`` are the work of a compute step, more than 0; without them there is none. A ``repeat`` carries out
+its steps for each value of an index, from 0 ``up``, or ``down`` to 0. In names, ``{layer}`` stands for the
+value. All other keys are required, and no others are allowed. `TrainingSequence` says what a sound sequence
+is.
 
-Version 1 had no gradients, and no state stream with its initialise and update. It is refused: `flashtrain
-sequence generate` makes the file anew.
+Version 2 is read, too: it has no loops and no times. Version 1 is refused: `flashtrain sequence generate`
+makes the file anew.
 """
 
 import json
 from pathlib import Path
 from typing import Any
 
-from flashtrain.spec.optimizer import OptimizerCode
-from flashtrain.spec.streams import Port
 from flashtrain.training.arrays import ArraySpec
 from flashtrain.training.errors import SequenceError, ShapeError
 from flashtrain.training.sequence.node import Node
 from flashtrain.training.sequence.sequence import PHASES, TrainingSequence
-from flashtrain.training.sequence.steps import (
-    Append,
-    Compute,
-    Initialise,
-    Operation,
-    Read,
-    Reset,
-    Step,
-    StreamRole,
-    TensorInfo,
-    Update,
-)
+from flashtrain.training.sequence.step_file import parse_step, step_document
+from flashtrain.training.sequence.steps import Index, StreamRole, TensorInfo
 
 FORMAT = "flashtrain-sequence"
-VERSION = 2
-
-PORTS = {port.name.lower(): port for port in Port}
-PROGRAMS = {code.name.lower(): code for code in OptimizerCode}
+VERSION = 3
+READABLE = (2, VERSION)
+"""Version 2 has no loops and no times; else it is the same."""
 
 
 def save_sequence(sequence: TrainingSequence, path: Path) -> None:
@@ -77,10 +69,11 @@ def save_sequence(sequence: TrainingSequence, path: Path) -> None:
         "network": sequence.network,
         "optimizer": sequence.optimizer,
         "batch": sequence.batch,
+        "indices": [{"name": index.name, "count": index.count} for index in sequence.indices],
         "tensors": [_tensor_document(tensor) for tensor in sequence.tensors],
     }
     for phase in PHASES:
-        document[phase] = [_step_document(step) for step in getattr(sequence, phase)]
+        document[phase] = [step_document(step) for step in getattr(sequence, phase)]
     try:
         path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
@@ -101,6 +94,8 @@ def load_sequence(path: Path) -> TrainingSequence:
         raise SequenceError(f"{path}: not JSON: {error}") from error
     try:
         return _sequence(Node("", document))
+    except RecursionError as error:
+        raise SequenceError(f"{path}: its loops are nested too deep") from error
     except SequenceError as error:
         raise SequenceError(f"{path}: {error}") from error
 
@@ -124,46 +119,14 @@ def _tensor_document(tensor: TensorInfo) -> dict[str, Any]:
     }
 
 
-def _step_document(step: Step) -> dict[str, Any]:
-    match step:
-        case Append():
-            return {"step": "append", "tensor": step.tensor, "port": step.port.name.lower()}
-        case Read():
-            return {"step": "read", "tensor": step.tensor, "port": step.port.name.lower()}
-        case Reset():
-            return {"step": "reset", "stream": step.stream.value, "port": step.port.name.lower()}
-        case Compute():
-            return {
-                "step": "compute",
-                "operation": step.operation.value,
-                "layer": step.layer,
-                "takes": list(step.takes),
-                "gives": list(step.gives),
-            }
-        case Initialise():
-            return {
-                "step": "initialise",
-                "tensors": list(step.tensors),
-                "program": step.program.name.lower(),
-                "port": step.port.name.lower(),
-            }
-        case Update():
-            return {
-                "step": "update",
-                "tensors": list(step.tensors),
-                "gradients": list(step.gradients),
-                "constants": step.constants,
-                "port": step.port.name.lower(),
-            }
-
-
 def _sequence(document: Node) -> TrainingSequence:
     document.member("format").exactly(FORMAT)
-    document.member("version").exactly(VERSION)
+    document.member("version").one_of(READABLE)
     _, _, network, optimizer, batch, tensors, *phases = document.keys(
-        "format", "version", "network", "optimizer", "batch", "tensors", *PHASES
+        "format", "version", "network", "optimizer", "batch", "tensors", *PHASES, optional=("indices",)
     )
-    prologue, iteration, epilogue = (phase.items(_step) for phase in phases)
+    indices = document.optional("indices")
+    prologue, iteration, epilogue = (phase.items(parse_step) for phase in phases)
     return TrainingSequence(
         network.name(),
         optimizer.name(),
@@ -172,7 +135,13 @@ def _sequence(document: Node) -> TrainingSequence:
         prologue,
         iteration,
         epilogue,
+        indices.items(_index) if indices else (),
     )
+
+
+def _index(node: Node) -> Index:
+    name, count = node.keys("name", "count")
+    return Index(name.name(), count.positive())
 
 
 def _tensor(node: Node) -> TensorInfo:
@@ -184,43 +153,3 @@ def _tensor(node: Node) -> TensorInfo:
     size.exactly(spec.bytes)
     role = None if stream.value is None else stream.member_of(StreamRole)
     return TensorInfo(name.name(), role, spec)
-
-
-def _step(node: Node) -> Step:
-    kinds = {
-        "append": _append, "read": _read, "reset": _reset, "compute": _compute,
-        "initialise": _initialise, "update": _update,
-    }  # fmt: skip
-    return node.member("step").choice(kinds)(node)
-
-
-def _append(node: Node) -> Step:
-    _, tensor, port = node.keys("step", "tensor", "port")
-    return Append(tensor.name(), port.choice(PORTS))
-
-
-def _read(node: Node) -> Step:
-    _, tensor, port = node.keys("step", "tensor", "port")
-    return Read(tensor.name(), port.choice(PORTS))
-
-
-def _reset(node: Node) -> Step:
-    _, stream, port = node.keys("step", "stream", "port")
-    return Reset(stream.member_of(StreamRole), port.choice(PORTS))
-
-
-def _compute(node: Node) -> Step:
-    _, operation, layer, takes, gives = node.keys("step", "operation", "layer", "takes", "gives")
-    return Compute(
-        operation.member_of(Operation), layer.text(), takes.items(Node.name), gives.items(Node.name)
-    )
-
-
-def _initialise(node: Node) -> Step:
-    _, tensors, program, port = node.keys("step", "tensors", "program", "port")
-    return Initialise(tensors.items(Node.name), program.choice(PROGRAMS), port.choice(PORTS))
-
-
-def _update(node: Node) -> Step:
-    _, tensors, gradients, constants, port = node.keys("step", "tensors", "gradients", "constants", "port")
-    return Update(tensors.items(Node.name), gradients.items(Node.name), constants.name(), port.choice(PORTS))

@@ -20,7 +20,7 @@ _ITERATIONS = 64
 
 def require_fit(sequence: TrainingSequence, iterations: int, config: FmsConfig, node: NodeTable) -> None:
     """:class:`SequenceError` for the first step whose tensors do not fit into their stream."""
-    _DryRun(sequence, config, node).run(min(iterations, _ITERATIONS))
+    _DryRun(sequence.unrolled(), config, node).run(min(iterations, _ITERATIONS))
 
 
 class _DryRun:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from enum import Enum
+from math import inf
 from typing import Any, TypeVar
 
 from flashtrain.training.errors import SequenceError
@@ -23,16 +24,17 @@ class Node:
         got = shown if len(shown) <= 40 else f"{shown[:37]}..."
         return SequenceError(f"{self.path or 'document'}: expected {expected}, got {got}")
 
-    def keys(self, *names: str) -> "list[Node]":
-        """The members of an object that has exactly these keys."""
+    def keys(self, *names: str, optional: tuple[str, ...] = ()) -> "list[Node]":
+        """The members `names` of an object, which may also have `optional` keys, but no others."""
         if not isinstance(self.value, dict):
             raise self.fail("an object")
         for name in names:
             if name not in self.value:
                 raise SequenceError(f"{self._member(name)}: missing")
         for name in self.value:
-            if name not in names:
-                raise SequenceError(f"{self._member(name)}: unknown; expected only {', '.join(names)}")
+            if name not in (*names, *optional):
+                known = ", ".join((*names, *optional))
+                raise SequenceError(f"{self._member(name)}: unknown; expected only {known}")
         return [Node(self._member(name), self.value[name]) for name in names]
 
     def member(self, name: str) -> "Node":
@@ -41,6 +43,10 @@ class Node:
         if name not in self.value:
             raise SequenceError(f"{self._member(name)}: missing")
         return Node(self._member(name), self.value[name])
+
+    def optional(self, name: str) -> "Node | None":
+        """The member of that name of an object, or None."""
+        return Node(self._member(name), self.value[name]) if name in self.value else None
 
     def _member(self, name: str) -> str:
         return f"{self.path}.{name}" if self.path else name
@@ -68,6 +74,15 @@ class Node:
     def exactly(self, expected: str | int) -> None:
         if type(self.value) is not type(expected) or self.value != expected:
             raise self.fail(json.dumps(expected))
+
+    def one_of(self, expected: tuple[int, ...]) -> None:
+        if type(self.value) is not int or self.value not in expected:
+            raise self.fail(" or ".join(map(str, expected)))
+
+    def positive_number(self) -> float:
+        if type(self.value) not in (int, float) or not 0 < self.value < inf:
+            raise self.fail("a number above 0")
+        return float(self.value)
 
     def choice(self, choices: dict[str, ItemT]) -> ItemT:
         if not isinstance(self.value, str) or self.value not in choices:

@@ -53,6 +53,8 @@ class Operation(StrEnum):
     BACKWARD = "backward"
     """A layer takes its weights and what it saved, and gives its gradient; another goes on to the layer
     before."""
+    CLEAR = "clear"
+    """Gives the gradient of a layer, zeros, to which the backward passes of several micro-batches add."""
     CONSTANTS = "constants"
     """Gives the constants of the next step of the optimizer."""
     UPDATE = "update"
@@ -108,13 +110,20 @@ class Reset:
 class Compute:
     """An operation on the tensors it `takes` from memory, which leaves those it `gives` there.
 
-    `layer` is the name of the layer, or "" for the operations in `LAYERLESS`.
+    `layer` is the name of the layer, or "" for the operations in `LAYERLESS`. The step takes `seconds`, and
+    beside them the time that its processor needs for `flops` floating-point operations.
     """
 
     operation: Operation
     layer: str = ""
     takes: tuple[str, ...] = ()
     gives: tuple[str, ...] = ()
+    flops: int = 0
+    seconds: float = 0.0
+
+    def duration(self, flops_per_second: float) -> float:
+        """Seconds on a processor of this rate."""
+        return self.seconds + self.flops / flops_per_second
 
 
 @dataclass(frozen=True)
@@ -143,7 +152,24 @@ class Update:
     port: Port
 
 
-Step = Append | Read | Reset | Compute | Initialise | Update
+@dataclass(frozen=True)
+class Index:
+    """An index of loops, from 0 to `count` - 1. `{name}` in other names stands for its value."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """The steps for each value of the index `over`, in order, or in reverse with `down`."""
+
+    over: str
+    steps: "tuple[Step, ...]"
+    down: bool = False
+
+
+Step = Append | Read | Reset | Compute | Initialise | Update | Repeat
 
 
 def processor_of(operation: Operation) -> Port:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from flashtrain.host.state.tensor_group import PlacedGroup, TensorGroup, place
 from flashtrain.spec.config import FmsConfig
+from flashtrain.training.sequence.loops import with_times
 from flashtrain.training.sequence.sequence import TrainingSequence
 from flashtrain.training.sequence.steps import (
     Append,
@@ -53,26 +54,28 @@ def summarise(
 def _traffic(
     stream: StreamRole, sequence: TrainingSequence, steps: tuple[Step, ...], config: FmsConfig
 ) -> StreamTraffic:
-    def tensors(kind: type[Append] | type[Read]) -> list[TensorInfo]:
-        named = [sequence.by_name[step.tensor] for step in steps if isinstance(step, kind)]
-        return [tensor for tensor in named if tensor.stream is stream]
+    weighted = list(with_times(steps, sequence.counts))
+
+    def tensors(kind: type[Append] | type[Read]) -> list[tuple[TensorInfo, int]]:
+        named = [(sequence.by_name[step.tensor], times) for step, times in weighted if isinstance(step, kind)]
+        return [(tensor, times) for tensor, times in named if tensor.stream is stream]
 
     def blocks(tensor: TensorInfo) -> int:
         return -(-tensor.spec.bytes // config.geometry.page_bytes)
 
-    def commands(moved: list[TensorInfo]) -> int:
-        return sum(-(-blocks(tensor) // config.max_blocks) for tensor in moved)
+    def commands(moved: list[tuple[TensorInfo, int]]) -> int:
+        return sum(-(-blocks(tensor) // config.max_blocks) * times for tensor, times in moved)
 
     appended, read = tensors(Append), tensors(Read)
     return StreamTraffic(
         stream=stream,
-        appends=len(appended),
+        appends=sum(times for _, times in appended),
         append_commands=commands(appended),
-        appended_bytes=sum(tensor.spec.bytes for tensor in appended),
-        stored_bytes=sum(blocks(tensor) for tensor in appended) * config.geometry.page_bytes,
-        reads=len(read),
+        appended_bytes=sum(tensor.spec.bytes * times for tensor, times in appended),
+        stored_bytes=sum(blocks(tensor) * times for tensor, times in appended) * config.geometry.page_bytes,
+        reads=sum(times for _, times in read),
         read_commands=commands(read),
-        read_bytes=sum(tensor.spec.bytes for tensor in read),
+        read_bytes=sum(tensor.spec.bytes * times for tensor, times in read),
         resets=sum(isinstance(step, Reset) and step.stream is stream for step in steps),
     )
 
@@ -82,6 +85,7 @@ class _StateTraffic:
 
     def __init__(self, sequence: TrainingSequence, state: Initialise, config: FmsConfig) -> None:
         self._specs = {name: sequence.by_name[name].spec for name in state.tensors}
+        self._counts = sequence.counts
         self._config = config
         group = TensorGroup(state.program, tuple(spec.shape for spec in self._specs.values()))
         self._placed: PlacedGroup = place([group], config.geometry)[0]
@@ -90,7 +94,11 @@ class _StateTraffic:
         g, rows = self._config.geometry, self._placed.layout.rows
         initialised = sum(isinstance(step, Initialise) for step in steps)
         updates = sum(isinstance(step, Update) for step in steps)
-        read = [step.tensor for step in steps if isinstance(step, Read) and step.tensor in self._specs]
+        read = [
+            (step.tensor, times)
+            for step, times in with_times(steps, self._counts)
+            if isinstance(step, Read) and step.tensor in self._specs
+        ]
         bytes_of_all = sum(spec.bytes for spec in self._specs.values())
         blocks = rows * g.channels * g.planes
         return StreamTraffic(
@@ -99,9 +107,9 @@ class _StateTraffic:
             append_commands=initialised * self._commands(blocks),
             appended_bytes=initialised * bytes_of_all,
             stored_bytes=initialised * blocks * g.page_bytes,
-            reads=len(read),
-            read_commands=sum(self._read_commands(name) for name in read),
-            read_bytes=sum(self._specs[name].bytes for name in read),
+            reads=sum(times for _, times in read),
+            read_commands=sum(self._read_commands(name) * times for name, times in read),
+            read_bytes=sum(self._specs[name].bytes * times for name, times in read),
             updates=updates,
             gradient_bytes=updates * bytes_of_all,
             tiles=updates * rows * g.channels,
