@@ -22,10 +22,11 @@ ALLOWED = {
     "numerics": {"spec"},
     "host": {"spec", "numerics"},
     "training": {"spec", "numerics", "host"},
+    "model": {"spec", "native", "numerics", "host"},
     "perf": {"spec", "numerics", "host", "training"},
     "sim": {"spec", "rtl", "native", "numerics", "host", "training", "perf"},
     "stress": {"spec", "native", "numerics", "host", "training", "sim"},
-    "cli": {"spec", "rtl", "native", "numerics", "host", "training", "perf", "sim", "stress"},
+    "cli": {"spec", "rtl", "native", "numerics", "host", "model", "training", "perf", "sim", "stress"},
 }
 """What each package may import, beside itself."""
 

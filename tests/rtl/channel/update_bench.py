@@ -8,12 +8,12 @@ from itertools import pairwise
 import cocotb
 from cocotb.triggers import RisingEdge
 
-from flashtrain.rtl.channel.die_agent.ready_poller import compute_cycles
 from flashtrain.rtl.layouts import PageEvent, PageKind, ReadHead, ReadPage, WritePage, ZoneIdentity
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.spec.identity import PageIdentity, is_identity
 from flashtrain.spec.nand import BusOp
+from flashtrain.spec.update_time import compute_cycles
 from tests.rtl.channel.bus.pin_monitor import TAKES_DATA, Operation, PinMonitor
 from tests.rtl.channel.channel_helpers import EVERY_CONFIG
 from tests.rtl.channel.die_model import COPY, DieModel, Page

@@ -72,6 +72,12 @@ class Dies:
         self._largest = np.zeros(self._count, np.float32)
         self._squares = np.zeros((self._count, PARTIAL_SUMS), np.float32)
 
+    @property
+    def parameters(self) -> int:
+        """Parameters of a tile, by the header of the first die; 0 without a valid one."""
+        step = self._steps[self._headers[0]]
+        return 0 if step is None else step.parameters
+
     def statistics(self) -> Bytes:
         """A page of statistics from each die, uint8[dies, page]."""
         pages = np.zeros((self._count, self._geometry.page_bytes), np.uint8)

@@ -73,6 +73,14 @@ class Executor:
     def generation(self, nsid: int) -> int:
         return self._contents[nsid].generation if nsid in self._contents else 0
 
+    def pinned(self, nsid: int) -> bool:
+        return nsid in self._contents and self._contents[nsid].pinned
+
+    @property
+    def tile_parameters(self) -> int:
+        """Parameters that an update steps on each tile; 0 before SET_CONSTANTS."""
+        return self._dies.parameters
+
     def zones(self, nsid: int) -> tuple[Zone, ...]:
         """The zones of a valid stream, in their order."""
         return tuple(self._contents[nsid].zones.zones)

@@ -51,12 +51,13 @@ class PortQueues:
         self._sq_head = (self._sq_head + 1) % self.sq_size
         return self._memory[start : start + Submission.BYTES].tobytes()
 
-    def post(self, cid: int, status: int, result: int) -> None:
-        """Write a completion entry."""
+    def post(self, cid: int, status: int, result: int, fetched: int | None = None) -> None:
+        """Write a completion entry; `fetched`: entries that the controller has taken, if not all that were."""
+        taken = self._sq_head if fetched is None else fetched % self.sq_size
         c = Completion
         entry = (
             c.result.put(result)
-            | c.sq_head.put(self._sq_head)
+            | c.sq_head.put(taken)
             | c.sq_id.put(self.port)
             | c.cid.put(cid)
             | c.phase.put(self._phase)

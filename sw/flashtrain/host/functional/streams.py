@@ -18,12 +18,14 @@ class StreamSettings:
 
     - zones, first: the number of its zones, and its first zone in the device.
     - access: the rights of each port.
+    - non_volatile: an append is answered after its programs.
     - due, limit: the ages in seconds at which data are due, and at which they are refused; None: never.
     """
 
     zones: int
     access: dict[Port, Access]
     first: int = 0
+    non_volatile: bool = False
     due: int | None = None
     limit: int | None = None
 
@@ -49,5 +51,6 @@ def stream_table(registers: RegisterFile, geometry: Geometry) -> dict[int, Strea
             retention = Retention(number) if number in _RETENTIONS else None
             due = None if retention is None else retention.due
             limit = retention.limit if retention is not None and field(StreamAttributes.refuses) else None
-            table[nsid] = StreamSettings(zones, access, first, due, limit)
+            non_volatile = bool(field(StreamAttributes.non_volatile))
+            table[nsid] = StreamSettings(zones, access, first, non_volatile, due, limit)
     return table

@@ -5,10 +5,11 @@ import random
 import cocotb
 from cocotb.triggers import Event, RisingEdge
 
-from flashtrain.rtl.channel.die_agent.ready_poller import Pause, Work, compute_cycles
+from flashtrain.rtl.channel.die_agent.ready_poller import Pause, Work
 from flashtrain.sim.bench.streams import start
 from flashtrain.spec.nand import DieStatus
 from flashtrain.spec.timing import ns
+from flashtrain.spec.update_time import compute_cycles
 from tests.rtl.channel.die_agent.agent_units import CONFIG, agent_units
 from tests.rtl.channel.timeout_streams import clock_now, until, wait
 

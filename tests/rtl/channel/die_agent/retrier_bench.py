@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import cocotb
 
-from flashtrain.rtl.channel.die_agent.ready_poller import compute_cycles
 from flashtrain.spec.nand import BusOp
+from flashtrain.spec.update_time import compute_cycles
 from tests.rtl.channel.die_agent.agent_helpers import (
     CONFIG,
     CYCLES,

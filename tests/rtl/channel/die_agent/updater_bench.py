@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import cocotb
 
-from flashtrain.rtl.channel.die_agent.ready_poller import compute_cycles
 from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.spec.nand import BusOp
+from flashtrain.spec.update_time import compute_cycles
 from tests.rtl.channel.die_agent.agent_helpers import (
     CONFIG,
     CYCLES,

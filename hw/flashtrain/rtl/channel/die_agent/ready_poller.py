@@ -10,9 +10,8 @@ from flashtrain.rtl.lib.timer import Timer, TimerPort
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.nand import DieStatus
-from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.timing import Duration, ns
-from flashtrain.spec.update import Tile
+from flashtrain.spec.update_time import compute_cycles
 
 
 class Work(enum.Enum, shape=4):
@@ -86,25 +85,6 @@ _PAUSES = {
 
 _SUSPENSION = ("tsusp", "tr", "tres")
 """The time by which a suspended read prolongs a program or erase."""
-
-
-def compute_cycles(config: FmsConfig) -> list[int]:
-    """Cycles of the update unit for 1, 2, ... pages of gradients: those of the smallest tile with so many.
-
-    A channel gets the number of pages, but neither their format nor the words of state per parameter. With
-    binary32 gradients there is only one such tile; other formats take up to twice as long.
-    """
-    tiles = [
-        Tile(config.geometry, arrays, form, CopyFormat.NONE)
-        for arrays in (1, 2, 3)
-        for form in GradientFormat
-    ]
-    smallest = min(tile.parameters for tile in tiles)
-    cycles = []
-    for pages in range(1, config.geometry.planes + 1):
-        parameters = min((t.parameters for t in tiles if t.gradient_pages == pages), default=smallest)
-        cycles.append(parameters * config.update_interval * config.update_divider)
-    return cycles
 
 
 class PollLimit(wiring.Component):

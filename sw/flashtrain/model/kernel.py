@@ -1,0 +1,119 @@
+"""The compiled kernel: C++ in `kernel/`, built once per content."""
+
+import ctypes
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.native.library import native_library
+from flashtrain.spec import FmsConfig
+
+from .command import COMMAND
+from .parameters import operation_cycles, parameters, predicted_cycles
+
+COMPLETED = np.dtype([("time", np.uint64), ("id", np.uint32), ("port", np.uint16), ("sq_head", np.uint16)])
+"""A completion, as the kernel reports it."""
+
+TRACE_RECORD = np.dtype([
+    ("start", np.uint64), ("end", np.uint64),
+    ("kind", np.uint16), ("channel", np.uint16), ("die", np.uint16), ("detail", np.uint16),
+])  # fmt: skip
+"""One record of the event trace: that of the RTL Link."""
+
+_SOURCES = sorted(Path(__file__).with_name("kernel").glob("*.[ch]*"))
+_POINTER, _U64, _INT = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int
+_FUNCTIONS = {
+    "flashtrain_model_parameters": (ctypes.c_char_p, []),
+    "flashtrain_model_create": (_POINTER, [_POINTER, _POINTER, _POINTER]),
+    "flashtrain_model_destroy": (None, [_POINTER]),
+    "flashtrain_model_now": (_U64, [_POINTER]),
+    "flashtrain_model_enable": (_U64, [_POINTER, _INT, _INT]),
+    "flashtrain_model_queue_size": (None, [_POINTER, _INT, ctypes.c_uint32]),
+    "flashtrain_model_submit": (None, [_POINTER, _INT, _POINTER, _U64]),
+    "flashtrain_model_consume": (None, [_POINTER, _INT, _U64]),
+    "flashtrain_model_run": (_INT, [_POINTER, _U64, ctypes.c_uint32]),
+    "flashtrain_model_idle": (_INT, [_POINTER]),
+    "flashtrain_model_completed": (_U64, [_POINTER]),
+    "flashtrain_model_take_completed": (None, [_POINTER, _POINTER]),
+    "flashtrain_model_count": (_U64, [_POINTER, _INT]),
+    "flashtrain_model_channel_count": (_U64, [_POINTER, _INT, _INT]),
+    "flashtrain_model_set_tracing": (None, [_POINTER, _INT]),
+    "flashtrain_model_trace_records": (_U64, [_POINTER]),
+    "flashtrain_model_take_trace": (None, [_POINTER, _POINTER]),
+}
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    return native_library("flashtrain_model", _SOURCES, _FUNCTIONS)
+
+
+class Kernel:
+    """A device's time since its controller was enabled. Times are cycles from the creation on."""
+
+    def __init__(self, config: FmsConfig, memory_latency: int) -> None:
+        self._library = library = _library()
+        names = library.flashtrain_model_parameters().decode().split()
+        known = parameters(config, memory_latency)
+        values = np.array([known[name] for name in names], np.int32)
+        cycles, predicted = operation_cycles(), predicted_cycles(config)
+        self._simulation = ctypes.c_void_p(
+            library.flashtrain_model_create(values.ctypes.data, cycles.ctypes.data, predicted.ctypes.data)
+        )
+
+    def close(self) -> None:
+        """Once; nothing else afterwards."""
+        self._library.flashtrain_model_destroy(self._simulation)
+
+    @property
+    def now(self) -> int:
+        return self._library.flashtrain_model_now(self._simulation)
+
+    def enable(self, erased: bool, recovers: bool) -> int:
+        """Enable the controller; the time when it is ready."""
+        return self._library.flashtrain_model_enable(self._simulation, erased, recovers)
+
+    def set_queue_size(self, port: int, entries: int) -> None:
+        """Entries of the port's completion queue."""
+        self._library.flashtrain_model_queue_size(self._simulation, port, entries)
+
+    def submit(self, port: int, commands: NDArray[np.void]) -> None:
+        """A doorbell: these entries, dtype `COMMAND`, may be fetched."""
+        assert commands.dtype == COMMAND and commands.flags.c_contiguous
+        self._library.flashtrain_model_submit(self._simulation, port, commands.ctypes.data, len(commands))
+
+    def consume(self, port: int, completions: int) -> None:
+        """A doorbell: the host has taken so many completions."""
+        self._library.flashtrain_model_consume(self._simulation, port, completions)
+
+    def run(self, until: int, ports: int = 0) -> bool:
+        """Run until a time, or until a completion for a port of the mask is written; True if one was."""
+        return bool(self._library.flashtrain_model_run(self._simulation, until, ports))
+
+    @property
+    def idle(self) -> bool:
+        return bool(self._library.flashtrain_model_idle(self._simulation))
+
+    def take_completed(self) -> NDArray[np.void]:
+        """The completions since the last call, dtype `COMPLETED`."""
+        records = np.empty(self._library.flashtrain_model_completed(self._simulation), COMPLETED)
+        if len(records):
+            self._library.flashtrain_model_take_completed(self._simulation, records.ctypes.data)
+        return records
+
+    def count(self, counter: int) -> int:
+        return self._library.flashtrain_model_count(self._simulation, counter)
+
+    def channel_count(self, channel: int, counter: int) -> int:
+        return self._library.flashtrain_model_channel_count(self._simulation, channel, counter)
+
+    def set_tracing(self, on: bool) -> None:
+        self._library.flashtrain_model_set_tracing(self._simulation, on)
+
+    def take_trace(self) -> NDArray[np.void]:
+        """The records since the last call, dtype `TRACE_RECORD`."""
+        records = np.empty(self._library.flashtrain_model_trace_records(self._simulation), TRACE_RECORD)
+        self._library.flashtrain_model_take_trace(self._simulation, records.ctypes.data)
+        return records

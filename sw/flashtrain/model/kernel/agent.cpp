@@ -1,0 +1,168 @@
+// The agent of a die: the scheduler of its units, and the request mux.
+
+#include <algorithm>
+
+#include "channel.h"
+
+namespace flashtrain {
+
+bool Channel::requests(const Agent& agent, Unit unit, Time now) const {
+    switch (unit) {
+        case PROGRAMMER:
+            return agent.offered != kNone8 && agent.offered_at <= now && sets_[agent.offered].kind == PageKind::DATA;
+        case READER: {
+            const bool free = !suspendable(agent);
+            const bool statistics = agent.sets.waiting && agent.sets.statistics;
+            return (agent.sets.waiting && (free || statistics)) || (!agent.queue.empty() && agent.queue[0].at <= now && free);
+        }
+        case ERASER:
+            return agent.erase_requested && agent.erase_from <= now;
+        default:
+            return agent.offered != kNone8 && agent.offered_at <= now && sets_[agent.offered].kind != PageKind::DATA;
+    }
+}
+
+bool Channel::busy(const Agent& agent, Unit unit) const {
+    const bool suspended = agent.suspended && agent.reading != Reading::IDLE;
+    switch (unit) {
+        case PROGRAMMER:
+            return agent.programming != Programming::IDLE || suspended;
+        case READER:
+            return agent.reading != Reading::IDLE;
+        case ERASER:
+            return agent.erasing != Erasing::IDLE || suspended;
+        default:
+            return agent.updating != Updating::IDLE;
+    }
+}
+
+// Whether `unit` owns the die and may begin one more.
+bool Channel::may_begin(Agent& agent, Unit unit, Time now) const {
+    if (agent.owner != unit || agent.owned_since > now) return false;
+    bool others = false;
+    for (uint8_t other = 0; other < kUnits; ++other) {
+        others |= other != unit && requests(agent, static_cast<Unit>(other), now);
+    }
+    if (!others) return true;
+    const uint8_t run = unit == READER || unit == UPDATER ? 4 : 1;
+    return agent.begun < run;
+}
+
+// `UnitScheduler`: the owner gives the die up when it has nothing more to do, or after its run, if another wants it.
+void Channel::rotate(Environment& env, uint8_t number, Time now) {
+    Agent& agent = agents_[number];
+    if (agent.owned_since > now || busy(agent, agent.owner)) return;
+    const uint8_t run = agent.owner == READER ? env.parameters.read_run
+                        : agent.owner == UPDATER ? env.parameters.update_run
+                                                 : env.parameters.program_run;
+    if (requests(agent, agent.owner, now) && agent.begun < run) return;
+    for (uint8_t i = 1; i < kUnits; ++i) {
+        const Unit next = static_cast<Unit>((agent.owner + i) % kUnits);
+        if (!requests(agent, next, now)) continue;
+        agent.owner = next;
+        agent.begun = 0;
+        agent.owned_since = now + 3;
+        want_die(env, number, agent.owned_since);
+        return;
+    }
+}
+
+void Channel::want_die(Environment& env, uint8_t die, Time at) {
+    env.events.schedule({at, Wake::AGENT, die, number, 0});
+}
+
+// Let every unit that can go on do so.
+void Channel::kick(Environment& env, uint8_t die, Time now) {
+    rotate(env, die, now);
+    program(env, die, now);
+    start_erase(env, die, now);
+    update(env, die, now);
+    gather(env, die, now);
+    read(env, die, now);
+}
+
+void Channel::request(Environment& env, uint8_t die, bool reader, BusOp op, uint8_t plane, Time at, bool of_poller,
+                      uint16_t tag) {
+    Agent& agent = agents_[die];
+    Request& request = reader ? agent.reader_request : agent.unit_request;
+    request = {true, of_poller, op, plane, at, tag};
+    if (agent.operating) return;  // the end of the operation wakes the mux
+    const Time wakes = std::max(at + 1, agent.mux_idle);
+    if (wakes < agent.mux_wakes) {
+        agent.mux_wakes = wakes;
+        env.events.schedule({wakes, Wake::MUX, die, number, 0});
+    }
+}
+
+// `RequestMux`: the sources alternate, unless the next operation must have the same source or the reader's is urgent.
+void Channel::mux(Environment& env, uint8_t die, Time now) {
+    Agent& agent = agents_[die];
+    if (now != agent.mux_wakes) return;
+    agent.mux_wakes = kNever;
+    if (agent.operating) return;
+    Time later = kNever;
+    const auto seen = [&](const Request& request) {
+        if (!request.valid) return false;
+        if (request.at + 1 > now) later = std::min(later, request.at + 1);
+        return request.at + 1 <= now;
+    };
+    bool unit = seen(agent.unit_request), reader = seen(agent.reader_request);
+    const bool lock = agent.of_reader ? agent.reader_lock : agent.programmer_lock;
+    const bool urgent = agent.urgent && !agent.unit_request.of_poller;
+    if (agent.of_reader) {
+        unit = unit && !lock && !(reader && urgent);
+        reader = reader && !unit;
+    } else {
+        reader = reader && !lock;
+        unit = unit && !reader;
+    }
+    const bool changes = agent.of_reader ? unit : reader;
+    if ((unit || reader) && changes && now < agent.source_may_change) {
+        later = std::min(later, agent.source_may_change);
+        unit = reader = false;
+    }
+    if (!unit && !reader) {
+        if (later != kNever) {
+            agent.mux_wakes = later;
+            env.events.schedule({later, Wake::MUX, die, number, 0});
+        }
+        return;
+    }
+    agent.of_reader = reader;
+    agent.operating = true;
+    Request& accepted = reader ? agent.reader_request : agent.unit_request;
+    agent.bus_request = accepted;
+    agent.bus_request.at = now + 2;
+    accepted.valid = false;
+    want_bus(env, now + 2);
+}
+
+// The operation of `die` ended a cycle ago: its source goes on.
+void Channel::operation_done(Environment& env, uint8_t die, uint32_t argument, Time now) {
+    Agent& agent = agents_[die];
+    const uint8_t bits = static_cast<uint8_t>(argument >> 8);
+    const bool of_poller = argument >> 16 & 1;
+    agent.operating = false;
+    agent.mux_idle = now + 1;
+    agent.source_may_change = now + 1 + env.parameters.twb;
+    if (agent.of_reader) {
+        reader_done(env, die, bits, now);
+    } else if (of_poller) {
+        polled(env, die, bits, now);
+    } else if (agent.owner == PROGRAMMER) {
+        programmer_done(env, die, now);
+    } else if (agent.owner == ERASER) {
+        eraser_done(env, die, now);
+    } else {
+        updater_done(env, die, now);
+    }
+    if (!agent.operating && (agent.unit_request.valid || agent.reader_request.valid)) {
+        const Time wakes = now + 1;
+        if (wakes < agent.mux_wakes) {
+            agent.mux_wakes = wakes;
+            env.events.schedule({wakes, Wake::MUX, die, number, 0});
+        }
+    }
+}
+
+}  // namespace flashtrain

@@ -1,0 +1,136 @@
+// The bus: arbitration between the dies' requests, and the cycles of an operation.
+
+#include <algorithm>
+
+#include "channel.h"
+
+namespace flashtrain {
+
+namespace {
+
+enum : uint16_t { COMMAND = 10, DATA_IN = 11, DATA_OUT = 12, STATUS = 13 };
+
+// From a choice of the arbiter to the first cycle of the operation is granted, and from there to the pins.
+constexpr Time kGrant = 2, kPins = 2;
+// A turnaround overlaps the cycles from the last beat to a choice, and from there to the pins (`Turnaround`).
+constexpr Time kOverlap = 7;
+
+}  // namespace
+
+// Choose at `at` or as soon after it as the bus allows.
+void Channel::want_bus(Environment& env, Time at) {
+    if (bus_idle_) at = std::max(at, bus_idle_ - 1);
+    if (at >= bus_wakes_) return;
+    bus_wakes_ = at;
+    env.events.schedule({at, Wake::BUS, 0, number, 0});
+}
+
+// `BusArbiter`: short operations first, in turn within each class.
+void Channel::choose(Environment& env, Time now) {
+    if (now != bus_wakes_) return;
+    bus_wakes_ = kNever;
+    if (now + 1 < bus_idle_) return want_bus(env, bus_idle_ - 1);
+    const uint8_t dies = static_cast<uint8_t>(agents_.size());
+    uint8_t short_choice = kNone8, page_choice = kNone8;
+    bool any_short = false;
+    Time later = kNever;
+    no_room_ = false;
+    for (uint8_t i = 1; i <= dies; ++i) {
+        const uint8_t s = static_cast<uint8_t>((short_last_ + i) % dies);
+        const Request& request = agents_[s].bus_request;
+        if (request.valid && !moves_page(request.op)) {
+            const Time at = std::max(request.at, blocked_[s]);
+            if (at > now) later = std::min(later, at);
+            if (request.at <= now) {
+                const bool blocked = blocked_[s] > now;
+                any_short |= !(selects(request.op) && blocked);
+                if (!blocked && short_choice == kNone8) short_choice = s;
+            }
+        }
+        const uint8_t g = static_cast<uint8_t>((page_last_ + i) % dies);
+        const Request& page = agents_[g].bus_request;
+        if (page.valid && moves_page(page.op)) {
+            const Time at = std::max(page.at, blocked_[g]);
+            if (at > now) {
+                later = std::min(later, at);
+            } else if (gives_page(page.op) && !fill_room(env.parameters)) {
+                no_room_ = true;
+            } else if (page_choice == kNone8) {
+                page_choice = g;
+            }
+        }
+    }
+    const uint8_t choice = any_short ? short_choice : page_choice;
+    if (choice == kNone8) {
+        if (later != kNever) want_bus(env, later);
+        return;
+    }
+    (any_short ? short_last_ : page_last_) = choice;
+    start_operation(env, choice, now + kGrant);
+}
+
+// The operation of `die` is granted at `now`; `done` is its last cycle.
+void Channel::start_operation(Environment& env, uint8_t die, Time now) {
+    const Parameters& p = env.parameters;
+    Agent& agent = agents_[die];
+    const Request request = agent.bus_request;
+    agent.bus_request.valid = false;
+    const Time cycles = static_cast<Time>(p.op_cycles[static_cast<int>(request.op)]) * p.twc;
+    const Time pins = now + kPins;
+    if (cycles) env.trace.add(pins, pins + cycles - 1, COMMAND, number, die, static_cast<uint16_t>(request.op));
+    counts[BUS_COMMAND] += cycles;
+    Time done = now + cycles;
+    Time idle = done + 1;
+    uint8_t status_byte = 0;
+    switch (request.op) {
+        case BusOp::STATUS: {
+            const Time sampled = pins + cycles + p.twhr - 1;
+            env.trace.add(sampled, sampled, STATUS, number, die, 0);
+            done = now + cycles + p.twhr + p.status_answer;
+            idle = done + 2;
+            status_byte = status(env, die, sampled);
+            break;
+        }
+        case BusOp::DATA_OUT: {
+            env.trace.add(pins + 1, pins + p.bus_beats, DATA_OUT, number, die, request.plane);
+            counts[BUS_DATA_OUT] += p.bus_beats;
+            done = now + p.bus_beats + p.data_out_start;
+            idle = done + 2;
+            --free_pages_;
+            page_filled(env, request.tag, agent.updating == Updating::IDLE, pins + p.bus_beats);
+            break;
+        }
+        case BusOp::PROGRAM_MORE:
+        case BusOp::PROGRAM_LAST:
+        case BusOp::LOAD_GRADIENT:
+        case BusOp::LOAD_CONSTANTS: {
+            const bool of_program = request.op == BusOp::PROGRAM_MORE || request.op == BusOp::PROGRAM_LAST;
+            const Time beats = static_cast<Time>(of_program ? p.bus_beats : p.loaded_beats);
+            const Time wait = of_program ? p.data_in_start : std::max<Time>(p.tadl, p.data_in_start);
+            env.trace.add(pins + cycles + wait, pins + cycles + wait + beats - 1, DATA_IN, number, die, request.plane);
+            counts[BUS_DATA_IN] += beats;
+            counts[BUS_COMMAND] += p.twc;
+            const Time third = pins + cycles + wait + beats;
+            env.trace.add(third, third + static_cast<Time>(p.twc) - 1, COMMAND, number, die,
+                          static_cast<uint16_t>(request.op));
+            done = now + cycles + wait + beats + static_cast<Time>(p.twc);
+            idle = done + 1;
+            break;
+        }
+        default:
+            break;
+    }
+    if (idle == done + 2) {  // data out: the turnaround begins with `done`
+        for (uint8_t other = 0; other < agents_.size(); ++other) {
+            const Time turnaround = static_cast<Time>(other == die ? p.trhw : p.tchz);
+            blocked_[other] = done + 1 + (turnaround > kOverlap ? turnaround - kOverlap : 0);
+        }
+    }
+    bus_idle_ = idle;
+    env.events.schedule({done + 1, Wake::OPERATION_DONE, die, number,
+                         static_cast<uint32_t>(static_cast<uint8_t>(request.op)) | uint32_t{status_byte} << 8 |
+                             uint32_t{request.of_poller} << 16});
+    want_bus(env, idle - 1);
+}
+
+}  // namespace flashtrain

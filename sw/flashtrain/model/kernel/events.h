@@ -1,0 +1,214 @@
+// The queue of events: a timing wheel of two levels, and a heap for what lies beyond.
+//
+// Events of one cycle come in the order in which they were scheduled.
+
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "parameters.h"
+
+namespace flashtrain {
+
+enum class Wake : uint8_t {
+    // Of a die agent.
+    MUX, OPERATION_DONE, POLLER, AGENT,
+    // Of a channel.
+    BUS, SETS, RESULTS, LOOKUP, PAGE_COMPLETE,
+    // Of the front end.
+    FETCH, MANAGER, WRITE_SPLITTER, PAGE_ARRIVED, READ_SPLITTER, READ_RETURN, PAGE_RETURNED, RESPONSE, TRACK, ANSWERED, ALLOCATOR,
+};
+
+struct Event {
+    Time time;
+    Wake wake;
+    uint8_t die;
+    uint16_t channel;
+    uint32_t argument;
+};
+
+class Events {
+  public:
+    Events() : first_(2 * kSlots, kNone), last_(2 * kSlots, kNone) {}
+
+    Time now() const { return now_; }
+
+    void schedule(const Event& event) {
+        const uint32_t node = allocate(event);
+        insert(node);
+    }
+
+    // Take the next event up to `limit`; without one go to `limit`, if it is a time.
+    bool next(Time limit, Event& event) {
+        while (true) {
+            const uint32_t slot = find(0, now_ & kMask);
+            if (slot != kNone) {
+                const Time time = (now_ & ~Time{kMask}) | slot;
+                if (time > limit) return advance(limit);
+                now_ = time;
+                event = take(slot);
+                return true;
+            }
+            if (!turn(limit)) return advance(limit);
+        }
+    }
+
+    bool empty() const { return count_ == 0; }
+
+    // Each event of channel `from` also for the channels up to `to`.
+    void copy_channel(uint16_t from, uint16_t to) {
+        std::vector<Event> found;
+        for (uint32_t slot = 0; slot < 2 * kSlots; ++slot) {
+            for (uint32_t node = first_[slot]; node != kNone; node = nodes_[node].next) {
+                if (nodes_[node].event.channel == from) found.push_back(nodes_[node].event);
+            }
+        }
+        for (const Node& node : far_) {
+            if (node.event.channel == from) found.push_back(node.event);
+        }
+        std::sort(found.begin(), found.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
+        for (Event event : found) {
+            for (uint16_t channel = from + 1; channel <= to; ++channel) {
+                event.channel = channel;
+                schedule(event);
+            }
+        }
+    }
+
+  private:
+    static constexpr uint32_t kBits = 12, kSlots = 1 << kBits, kMask = kSlots - 1, kNone = ~uint32_t{0};
+
+    struct Node {
+        Event event;
+        uint32_t next;
+    };
+
+    uint32_t allocate(const Event& event) {
+        ++count_;
+        if (free_ == kNone) {
+            nodes_.push_back({event, kNone});
+            return static_cast<uint32_t>(nodes_.size() - 1);
+        }
+        const uint32_t node = free_;
+        free_ = nodes_[node].next;
+        nodes_[node] = {event, kNone};
+        return node;
+    }
+
+    void insert(uint32_t node) {
+        const Time time = nodes_[node].event.time;
+        if (time >> kBits == now_ >> kBits) {
+            append(time & kMask, node);
+        } else if (time >> 2 * kBits == now_ >> 2 * kBits) {
+            append(kSlots + (time >> kBits & kMask), node);
+        } else {
+            far_.push_back({nodes_[node].event, order_++});
+            std::push_heap(far_.begin(), far_.end(), later);
+            nodes_[node].next = free_;
+            free_ = node;
+        }
+    }
+
+    static bool later(const Node& a, const Node& b) {
+        return a.event.time != b.event.time ? a.event.time > b.event.time : a.next > b.next;
+    }
+
+    void append(uint32_t slot, uint32_t node) {
+        nodes_[node].next = kNone;
+        if (first_[slot] == kNone) {
+            first_[slot] = node;
+            used_[slot / 64] |= uint64_t{1} << slot % 64;
+        } else {
+            nodes_[last_[slot]].next = node;
+        }
+        last_[slot] = node;
+    }
+
+    // The first used slot of a level from `from` on.
+    uint32_t find(uint32_t level, uint32_t from) const {
+        uint32_t word = (level * kSlots + from) / 64;
+        const uint32_t end = (level + 1) * kSlots / 64;
+        uint64_t bits = used_[word] & ~uint64_t{0} << from % 64;
+        while (!bits) {
+            if (++word == end) return kNone;
+            bits = used_[word];
+        }
+        return word * 64 + static_cast<uint32_t>(__builtin_ctzll(bits)) - level * kSlots;
+    }
+
+    Event take(uint32_t slot) {
+        const uint32_t node = first_[slot];
+        first_[slot] = nodes_[node].next;
+        if (first_[slot] == kNone) used_[slot / 64] &= ~(uint64_t{1} << slot % 64);
+        const Event event = nodes_[node].event;
+        nodes_[node].next = free_;
+        free_ = node;
+        --count_;
+        return event;
+    }
+
+    // No event comes until `limit`: go there.
+    bool advance(Time limit) {
+        if (limit == kNever || limit <= now_) return false;
+        const bool far = now_ >> 2 * kBits != limit >> 2 * kBits;
+        now_ = limit;
+        if (far) take_far();
+        cascade(now_ >> kBits & kMask);
+        return false;
+    }
+
+    // Go to the next turn of the first level that has events, if it begins by `limit`.
+    bool turn(Time limit) {
+        const uint32_t slot = find(1, now_ >> kBits & kMask);
+        if (slot != kNone) {
+            const Time start = (now_ & ~((Time{1} << 2 * kBits) - 1)) | Time{slot} << kBits;
+            if (start > limit) return false;
+            now_ = start;
+            cascade(slot);
+            return true;
+        }
+        if (far_.empty()) return false;
+        const Time start = far_.front().event.time & ~((Time{1} << 2 * kBits) - 1);
+        if (start > limit) return false;
+        now_ = start;
+        take_far();
+        return true;
+    }
+
+    // The events of the second level that belong to the present turn of the first.
+    void cascade(uint32_t slot) {
+        uint32_t node = first_[kSlots + slot];
+        first_[kSlots + slot] = kNone;
+        used_[(kSlots + slot) / 64] &= ~(uint64_t{1} << slot % 64);
+        while (node != kNone) {
+            const uint32_t next = nodes_[node].next;
+            append(nodes_[node].event.time & kMask, node);
+            node = next;
+        }
+    }
+
+    // Those beyond both levels that belong to the present turn of the second.
+    void take_far() {
+        while (!far_.empty() && far_.front().event.time >> 2 * kBits == now_ >> 2 * kBits) {
+            std::pop_heap(far_.begin(), far_.end(), later);
+            const Event event = far_.back().event;
+            far_.pop_back();
+            --count_;
+            schedule(event);
+        }
+    }
+
+    std::vector<Node> nodes_;
+    std::vector<Node> far_;  // a heap; `next` is the order of scheduling
+    std::vector<uint32_t> first_, last_;
+    std::array<uint64_t, 2 * kSlots / 64> used_{};
+    uint32_t free_ = kNone;
+    uint32_t order_ = 0;
+    uint64_t count_ = 0;
+    Time now_ = 0;
+};
+
+}  // namespace flashtrain

@@ -1,0 +1,44 @@
+// The numbers that a device is modelled from. Python sets them by name: the list below is the only one.
+//
+// Times are cycles of the NAND bus.
+
+#pragma once
+
+#include <cstdint>
+
+namespace flashtrain {
+
+using Time = uint64_t;
+constexpr Time kNever = ~Time{0};
+
+// clang-format off
+#define FLASHTRAIN_PARAMETERS(X)                                                                                     \
+    /* Geometry and buffers. */                                                                                       \
+    X(channels) X(dies) X(planes) X(pages) X(zones) X(blocks)                                       \
+    X(write_sets) X(read_pages) X(read_queue) X(commands) X(corrected_at_once)                                        \
+    /* Beats of a page: of the data port, of the bus, of the bus for a page of gradients; bursts of a page. */        \
+    X(page_beats) X(bus_beats) X(loaded_beats) X(page_bursts) \
+    /* `NandTiming`. */                                                                                               \
+    X(twc) X(tadl) X(twhr) X(trhw) X(tchz) X(tccs) X(twb) X(tdbsy) X(tcbsy) X(tr) X(tprog) X(tbers)                   \
+    X(tsusp) X(tres) X(tadv)                                                                                          \
+    /* Polls: after a program, an erase, a read or an update that was not ready yet. */                               \
+    X(poll_program) X(poll_erase) X(poll_sense)                                                                       \
+    /* Policy of a die agent. */                                                                                      \
+    X(read_run) X(program_run) X(update_run) X(gather)                                                                \
+    /* Tensor buffer. */                                                                                              \
+    X(memory_latency)                                                                                                 \
+    /* Stages, measured on the RTL (stages.toml). */                                                                  \
+    X(fetch_start) X(decode) X(read_issue) X(fetch_page) X(arrive) X(offer_page) X(correct) X(copy_page)              \
+    X(return_head) X(return_page) X(response) X(returned) X(track) X(answer) X(answered) X(report_page) X(flushed)              \
+    X(status_answer) X(data_in_start) X(data_out_start) X(tile_start) X(erase_start) X(report)
+// clang-format on
+
+struct Parameters {
+#define X(name) int32_t name;
+    FLASHTRAIN_PARAMETERS(X)
+#undef X
+    int32_t op_cycles[64];  // command and address cycles of each bus operation ahead of its data
+    int32_t predicted[17];  // cycles of the update unit that the ready poller predicts, by pages of gradients
+};
+
+}  // namespace flashtrain

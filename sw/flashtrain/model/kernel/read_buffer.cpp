@@ -1,0 +1,114 @@
+// The read buffer: lookup of pages in the write buffer, and the page buffers.
+
+#include <algorithm>
+
+#include "channel.h"
+#include "front_end.h"
+
+namespace flashtrain {
+
+namespace {
+
+// From a miss to the queue's output, and to the next page's lookup (`ReadLookup`).
+constexpr Time kQueue = 1, kNextLookup = 1;
+// From IDLE of the scan to the first entry's answer.
+constexpr Time kFirstAnswer = 4;
+
+}  // namespace
+
+void Channel::look_up(Environment& env, const ReadPage& page, Time now) {
+    looking_up_ = true;
+    lookup_ = page;
+    if (page.statistics) {
+        env.events.schedule({now + 1, Wake::LOOKUP, 0, number, 0});
+        return;
+    }
+    requested_[LOOK_UP] = now + 1;
+    want_scan(env, now + 1);
+}
+
+void Channel::answer_lookup(Environment& env, Time now) {
+    uint8_t slot = 0;
+    if (!find_page(lookup_, slot)) {
+        requested_[LOOK_UP] = kNever;
+        scan_free_ = now + kFirstAnswer + sets_.size();
+        env.events.schedule({scan_free_, Wake::LOOKUP, 0, number, 0});
+        return;
+    }
+    const auto position = static_cast<Time>(std::find(ages_.begin(), ages_.end(), slot) - ages_.begin());
+    scan_free_ = now + kFirstAnswer + position + 1;
+    if (lookup_.plane >= sets_[slot].filled || pinned_ != kNone8) {  // served again
+        requested_[LOOK_UP] = scan_free_;
+        return;
+    }
+    requested_[LOOK_UP] = kNever;
+    pinned_ = slot;
+    copy_waits_ = true;
+    try_copy(env, scan_free_);
+}
+
+// The page is not in the write buffer: into the queue of its die.
+void Channel::lookup_done(Environment& env, Time now) {
+    Agent& agent = agents_[lookup_.die];
+    lookup_waits_ = agent.queue.size() >= static_cast<size_t>(env.parameters.read_queue);
+    if (lookup_waits_) return;
+    lookup_.at = now + kQueue;
+    agent.queue.push(lookup_);
+    want_die(env, lookup_.die, lookup_.at);
+    looking_up_ = false;
+    lookup_free_ = now + kNextLookup;
+    env.front_end->lookup_ready(number, lookup_free_);
+}
+
+// The page is in the write buffer: copy it as soon as there is a page buffer.
+void Channel::try_copy(Environment& env, Time now) {
+    if (!copy_waits_ || !free_pages_) return;
+    copy_waits_ = false;
+    --free_pages_;
+    ++counts[BUFFER_HITS];
+    const Time begin = std::max(now, copying_until_) + 1;
+    copying_until_ = begin + static_cast<Time>(env.parameters.page_beats + env.parameters.copy_page);
+    env.events.schedule({copying_until_, Wake::PAGE_COMPLETE, 1, number, lookup_.tag});
+    looking_up_ = false;
+    lookup_free_ = begin + kNextLookup;
+    env.front_end->lookup_ready(number, lookup_free_);
+}
+
+// The last beat of a page from a die is at the pins at `at`.
+void Channel::page_filled(Environment& env, uint16_t tag, bool from_array, Time at) {
+    const bool corrects = from_array && env.parameters.corrected_at_once;
+    at += static_cast<Time>(env.parameters.offer_page);
+    if (corrects) {
+        ++correcting_;
+        at += static_cast<Time>(env.parameters.correct);
+    }
+    env.events.schedule({at, Wake::PAGE_COMPLETE, static_cast<uint8_t>(corrects ? 3 : from_array ? 2 : 0), number, tag});
+}
+
+// A page buffer is complete; `kind`: 0 of the die, 1 copied, 2 of the array, 3 the same with a code.
+void Channel::page_completed(Environment& env, uint8_t kind, uint16_t tag, Time now) {
+    complete_.push({tag, kind >= 2, now});
+    if (kind == 1) {
+        pinned_ = kNone8;
+        page_room_ = true;
+        if (requested_[PLACE_PAGE] != kNever) want_scan(env, now);
+    }
+    if (kind == 3) {
+        --correcting_;
+        if (no_room_) want_bus(env, now);
+    }
+    env.front_end->page_complete(number, now);
+}
+
+bool Channel::fill_room(const Parameters& p) const {
+    return free_pages_ && (!p.corrected_at_once || correcting_ < p.corrected_at_once);
+}
+
+// The last word of a page has left its buffer.
+void Channel::page_sent(Environment& env, Time now) {
+    ++free_pages_;
+    if (copy_waits_) try_copy(env, now);
+    if (no_room_) want_bus(env, now);
+}
+
+}  // namespace flashtrain

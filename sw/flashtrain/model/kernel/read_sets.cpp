@@ -1,0 +1,77 @@
+// The sets of a reader: consecutive reads of one page of a zone, with ascending planes, are sensed together.
+
+#include <algorithm>
+
+#include "channel.h"
+
+namespace flashtrain {
+
+namespace {
+// From a read at the queue's output to its acceptance; from one to the next; from one until its set can be taken.
+constexpr Time kAccept = 2, kAcceptInterval = 4, kTakeable = 2;
+}
+
+// The read belongs to the next set.
+bool Channel::extends(const Agent& agent, const ReadPage& page) const {
+    const ReadSets& sets = agent.sets;
+    return !page.statistics && !sets.statistics && page.zone == sets.zone && page.page == sets.page &&
+           page.plane > sets.plane;
+}
+
+// The next set may be taken: no read can join it, or none has come for a while.
+bool Channel::complete(const Environment& env, const Agent& agent, Time now) const {
+    const ReadSets& sets = agent.sets;
+    if (!sets.waiting || now < sets.accepted + kTakeable) return false;
+    if (sets.statistics || sets.plane == env.parameters.planes - 1) return true;
+    if (sets.pages.size() >= static_cast<size_t>(2 * env.parameters.planes)) return true;
+    if (!agent.queue.empty() && agent.queue[0].at < now) {
+        const bool compared = now >= std::max(agent.queue[0].at + kAccept, sets.accepted + kAcceptInterval);
+        return compared && !extends(agent, agent.queue[0]);
+    }
+    return now > sets.accepted + static_cast<Time>(env.parameters.gather) + 1;
+}
+
+bool Channel::sequential(const Agent& agent) const {
+    return agent.sets.next_page && agent.sets.planes == agent.sets.planes_before;
+}
+
+void Channel::take_set(Agent& agent) { agent.sets.waiting = false; }
+
+void Channel::sense_set(Agent& agent) { agent.sets.sensed = static_cast<uint32_t>(agent.sets.pages.size()); }
+
+// Take reads from the die's queue into the next set.
+void Channel::gather(Environment& env, uint8_t die, Time now) {
+    Agent& agent = agents_[die];
+    ReadSets& sets = agent.sets;
+    if (agent.queue.empty()) return;
+    const Time accepts = std::max(agent.queue[0].at + kAccept, sets.may_accept);
+    if (now < accepts) return want_die(env, die, accepts);
+    const bool stepping = !sets.waiting && sets.sensed < sets.pages.size();
+    if (stepping || sets.pages.size() >= static_cast<size_t>(2 * env.parameters.planes)) return;
+    const ReadPage page = agent.queue[0];
+    if (sets.waiting && (!extends(agent, page) || complete(env, agent, now))) return;
+    agent.queue.pop();
+    if (!sets.waiting) {
+        sets.next_page = !page.statistics && !sets.statistics && page.zone == sets.zone && page.page == sets.page + 1;
+        sets.planes_before = sets.planes;
+        sets.planes = 0;
+    }
+    sets.several = sets.waiting;
+    sets.waiting = true;
+    sets.planes |= 1u << page.plane;
+    sets.zone = page.zone;
+    sets.page = page.page;
+    sets.plane = page.plane;
+    sets.statistics = page.statistics;
+    sets.pages.push(page);
+    sets.accepted = now;
+    sets.may_accept = now + kAcceptInterval;
+    want_die(env, die, now + kTakeable);
+    if (!agent.queue.empty()) want_die(env, die, sets.may_accept);
+    if (page.plane != env.parameters.planes - 1) {
+        want_die(env, die, now + static_cast<Time>(env.parameters.gather) + 2);
+    }
+    if (lookup_waits_ && lookup_.die == die) lookup_done(env, now);
+}
+
+}  // namespace flashtrain

@@ -1,0 +1,204 @@
+// The reader: senses one page set after the other, each during the output of the one before it.
+
+#include <algorithm>
+
+#include "channel.h"
+
+namespace flashtrain {
+
+// A suspended read may begin beside the work of the die's owner.
+bool Channel::suspendable(const Agent& agent) const {
+    return (agent.owner == PROGRAMMER && agent.programming != Programming::IDLE) ||
+           (agent.owner == ERASER && agent.erasing != Erasing::IDLE);
+}
+
+// Programs go first: while a page set waits, one set of several pages is read for each one programmed, or a run.
+bool Channel::defer_sets(const Environment& env, const Agent& agent) const {
+    const bool waits = agent.offered != kNone8 && sets_[agent.offered].kind == PageKind::DATA;
+    const bool backlog = agent.queue.size() >= static_cast<size_t>(env.parameters.read_queue / 2);
+    return waits && (agent.sets_read >= env.parameters.read_run || (agent.sets_read && !backlog));
+}
+
+// Begin a set, or go on where the next one is waited for.
+void Channel::read(Environment& env, uint8_t die, Time now) {
+    Agent& agent = agents_[die];
+    if (agent.reading == Reading::LOOK_AHEAD) return look_ahead(env, die, now);
+    if (agent.reading != Reading::IDLE || now < agent.reader_from || !complete(env, agent, now)) return;
+    if (may_begin(agent, READER, now)) {
+        ++agent.begun;
+        take_set(agent);
+        agent.suspended = agent.cached = false;
+        if (agent.sets.statistics) {
+            sense_set(agent);
+            agent.sets.marked = agent.sets.sensed;
+            return select_page(env, die, now + 3);
+        }
+        return address_page(env, die, now + 1);
+    }
+    if (!suspendable(agent) || agent.sets.statistics || (agent.sets.several && defer_sets(env, agent))) return;
+    take_set(agent);
+    const bool next_page = agent.suspended && sequential(agent);
+    agent.suspended = true;
+    agent.cached = false;
+    if (!next_page) return address_page(env, die, now + 1);
+    sense_set(agent);
+    agent.reading = Reading::NEXT_PAGE;
+    agent.urgent = true;
+    request(env, die, true, BusOp::SUSPENDED_READ_NEXT, 0, now + 1);
+}
+
+void Channel::address_page(Environment& env, uint8_t die, Time at) {
+    Agent& agent = agents_[die];
+    agent.reading = Reading::PAGE_ADDRESS;
+    agent.urgent = true;
+    const bool last = agent.sets.sensed + 1 == agent.sets.pages.size();
+    BusOp op = last ? BusOp::READ_LAST : BusOp::READ_MORE;
+    if (agent.suspended) op = last ? BusOp::SUSPENDED_READ_LAST : BusOp::SUSPENDED_READ_MORE;
+    if (agent.cached && last) op = BusOp::CACHE_READ_LAST;
+    request(env, die, true, op, agent.sets.pages[agent.sets.sensed].plane, at);
+}
+
+// The command of the sense ended at `now`.
+void Channel::start_sense(Environment& env, uint8_t die, Time now) {
+    const Parameters& p = env.parameters;
+    Agent& agent = agents_[die];
+    ++counts[SENSES];
+    agent.reading = Reading::WAIT;
+    agent.urgent = true;
+    const uint32_t planes = agent.sets.planes;
+    Time wait = static_cast<Time>(p.twb + p.tr);
+    if (agent.suspended) {
+        const bool idle = agent.array_predicted <= now;
+        if (!idle) wait = static_cast<Time>(p.tsusp + p.tr + (agent.reader_timer > now ? p.tadv : 0));
+        agent.registers_held = true;
+        if (agent.sets_read < p.read_run) ++agent.sets_read;
+        suspend(env, die, planes, now);
+        prolong(env, die, now);
+    } else if (agent.cached) {
+        wait = static_cast<Time>(p.twb + p.tcbsy);
+        command(env, die, BusOp::CACHE_READ_NEXT, planes, now);
+    } else {
+        command(env, die, BusOp::READ_LAST, planes, now);
+    }
+    agent.reader_timer = now + wait + 1;
+    request(env, die, true, BusOp::STATUS, 0, agent.reader_timer);
+    gather(env, die, now + 1);
+}
+
+// The set is in the data registers: output it, and sense the next one meanwhile if there is one.
+void Channel::look_ahead(Environment& env, uint8_t die, Time now) {
+    Agent& agent = agents_[die];
+    if (now < agent.reader_from) return;
+    agent.sets.marked = agent.sets.sensed;
+    const bool granted = may_begin(agent, READER, now);
+    const bool is_complete = complete(env, agent, now);
+    if (granted && is_complete && !agent.sets.statistics) {
+        ++agent.begun;
+        take_set(agent);
+        agent.cached = true;
+        if (!sequential(agent)) return address_page(env, die, now + 1);
+        sense_set(agent);
+        agent.reading = Reading::NEXT_PAGE;
+        agent.urgent = true;
+        return request(env, die, true, BusOp::CACHE_READ_NEXT, 0, now + 1);
+    }
+    const bool none = !agent.sets.waiting && agent.queue.empty() &&
+                      now > agent.sets.accepted + static_cast<Time>(env.parameters.gather) + 1;
+    if (granted && !none && !(is_complete && agent.sets.statistics)) return;  // a read comes, or completes the set
+    if (!agent.cached) return select_page(env, die, now + 1);
+    agent.reading = Reading::END;
+    agent.urgent = true;
+    request(env, die, true, BusOp::CACHE_READ_END, 0, now + 1);
+}
+
+void Channel::select_page(Environment& env, uint8_t die, Time at) {
+    Agent& agent = agents_[die];
+    agent.reading = Reading::SELECT;
+    agent.urgent = false;
+    const ReadPage& page = agent.sets.pages[0];
+    const BusOp op = page.statistics   ? BusOp::SELECT_STATISTICS
+                     : agent.suspended ? BusOp::SUSPENDED_READ_SELECT
+                                       : BusOp::SELECT;
+    request(env, die, true, op, page.plane, at);
+}
+
+// An operation of the reader ended; `bits` is the status, if it was one.
+void Channel::reader_done(Environment& env, uint8_t die, uint8_t bits, Time now) {
+    const Parameters& p = env.parameters;
+    Agent& agent = agents_[die];
+    ReadSets& sets = agent.sets;
+    agent.reader_lock = false;
+    switch (agent.reading) {
+        case Reading::PAGE_ADDRESS:
+            if (++sets.sensed == sets.pages.size()) return start_sense(env, die, now);
+            agent.reader_lock = true;
+            return address_page(env, die, now + 1 + (agent.suspended ? 0 : static_cast<Time>(p.twb + p.tdbsy)));
+        case Reading::NEXT_PAGE:
+            return start_sense(env, die, now);
+        case Reading::WAIT:
+            if (!(bits & (agent.suspended ? SUSPENDED_READ_DONE : RDY))) {
+                return request(env, die, true, BusOp::STATUS, 0, now + 1 + static_cast<Time>(p.poll_sense));
+            }
+            if (agent.suspended) sets.marked = sets.sensed;
+            if (agent.suspended || agent.cached) return select_page(env, die, now + (agent.suspended ? 2 : 1));
+            agent.reading = Reading::LOOK_AHEAD;
+            agent.urgent = false;
+            agent.reader_from = now + 1;
+            look_ahead(env, die, now + 1);
+            if (agent.reading == Reading::LOOK_AHEAD) {
+                const Time gathered = sets.accepted + static_cast<Time>(p.gather) + 2;
+                env.events.schedule({std::max(gathered, now + 2), Wake::AGENT, die, number, 0});
+            }
+            return;
+        case Reading::SELECT:
+            agent.reading = Reading::DATA_OUT;
+            agent.reader_lock = true;
+            return request(env, die, true, BusOp::DATA_OUT, sets.pages[0].plane, now + 1 + p.tccs, false,
+                           sets.pages[0].tag);
+        case Reading::DATA_OUT:
+            ++counts[PAGES_SENSED];
+            sets.pages.pop();
+            --sets.marked;
+            --sets.sensed;
+            if (sets.marked) return select_page(env, die, now + 1);
+            if (agent.suspended) {
+                agent.renew = complete(env, agent, now) && !sets.statistics && sequential(agent) && suspendable(agent) &&
+                              agent.array_predicted > now && !(sets.several && defer_sets(env, agent));
+                if (agent.renew) {
+                    take_set(agent);
+                    sense_set(agent);
+                }
+                agent.reading = Reading::END;
+                agent.urgent = true;
+                return request(env, die, true,
+                               agent.renew ? BusOp::SUSPENDED_READ_RENEW : BusOp::SUSPENDED_READ_END, 0, now + 1);
+            }
+            agent.reader_from = now + 1;
+            agent.reading = sets.sensed ? Reading::LOOK_AHEAD : Reading::IDLE;
+            want_die(env, die, now + 1);
+            return;
+        case Reading::END:
+            if (!agent.suspended) {
+                agent.reading = Reading::WAIT;
+                agent.reader_timer = now + static_cast<Time>(p.twb + p.tcbsy) + 1;
+                command(env, die, BusOp::CACHE_READ_END, 0, now);
+                return request(env, die, true, BusOp::STATUS, 0, agent.reader_timer);
+            }
+            agent.reader_timer = agent.program_delayed ? now + static_cast<Time>(p.tadv) : 0;
+            agent.registers_held = false;
+            agent.die.holds = false;
+            agent.die.released = now + 1;
+            settle(env, die, now + 1);
+            resume_poll(env, die, now);
+            if (agent.renew) return start_sense(env, die, now + 1);
+            agent.reading = Reading::IDLE;
+            agent.urgent = false;
+            agent.reader_from = now + 1;
+            want_die(env, die, now + 1);
+            return;
+        default:
+            return;
+    }
+}
+
+}  // namespace flashtrain

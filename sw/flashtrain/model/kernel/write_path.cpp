@@ -1,0 +1,127 @@
+// The write command pipeline: tensor buffer to channel buffers.
+
+#include <algorithm>
+
+#include "front_end.h"
+
+namespace flashtrain {
+
+namespace {
+constexpr uint32_t kPagesOutstanding = 8;
+}
+
+// `WriteSplitter`: the next job at `now`, or as soon as the splitter is idle.
+void FrontEnd::split_write(Time now) {
+    if (writing_ || flush_waits_ || write_jobs_.empty()) return;
+    const Time at = std::max({now, write_free_, write_jobs_[0].at});
+    if (at > env_.events.now()) {
+        if (at < write_wakes_) {
+            write_wakes_ = at;
+            env_.events.schedule({at, Wake::WRITE_SPLITTER, 0, 0, 0});
+        }
+        return;
+    }
+    write_job_ = write_jobs_.pop();
+    if (write_job_.command.job != Job::FLUSH) {
+        writing_ = true;
+        return offer_page(at + 1);
+    }
+    if (flushing_) {
+        flush_waits_ = true;
+        return;
+    }
+    flushing_ = true;
+    flush_tag_ = write_job_.tag;
+    flushes_left_ = static_cast<uint32_t>(channels_.size());
+    for (Channel& channel : channels_) channel.flush(env_, write_job_.command.stream, at + 2);
+    write_free_ = at + 4 + static_cast<Time>(p_.write_sets);
+    ++issued_;
+    split_write(write_free_);
+    split_read(write_free_);
+}
+
+void FrontEnd::offer_page(Time now) {
+    page_waits_ = pages_fetched_ >= kPagesOutstanding;
+    if (page_waits_) return;
+    const Command& command = write_job_.command;
+    const auto channels = static_cast<uint32_t>(p_.channels), planes = static_cast<uint32_t>(p_.planes);
+    const auto dies = static_cast<uint32_t>(p_.dies);
+    const uint32_t set = command.offset / channels / planes, plane = command.offset / channels % planes;
+    const bool is_data = command.job == Job::APPEND, ends_set = plane == command.last_page;
+    const bool non_volatile = command.flags & NON_VOLATILE;
+    const bool last_of_job = non_volatile && command.blocks <= channels;
+    WritePage page;
+    page.zone = write_job_.physical;
+    page.page = set / dies;
+    page.die = static_cast<uint8_t>(set % dies);
+    page.plane = static_cast<uint8_t>(plane);
+    page.tag = write_job_.tag;
+    page.stream = command.stream;
+    page.copies = command.copies;
+    page.kind = is_data                           ? PageKind::DATA
+                : command.job == Job::CONSTANTS   ? PageKind::CONSTANTS
+                                                  : PageKind::GRADIENTS;
+    page.notify = is_data ? non_volatile : ends_set;
+    page.close = is_data ? last_of_job : ends_set;
+    page.compute = command.compute;
+    page_valid_ = now;
+    channels_[command.offset % channels].offer_page(env_, page, now);
+}
+
+// The channel accepts the page at `at`.
+void FrontEnd::page_placed(uint16_t channel, Time at) {
+    Command& command = write_job_.command;
+    ++counts[PAGES_APPENDED];
+    counts[WRITE_STALL_BUFFER] += at - page_valid_;
+    const Time idle = std::max(at + 1, data_free_);
+    const Time start = std::max(at + static_cast<Time>(p_.fetch_page + p_.memory_latency), data_free_);
+    counts[WRITE_STALL_MEMORY] += start - idle;
+    counts[WRITE_BUSY] += static_cast<uint64_t>(p_.page_beats);
+    data_free_ = start + static_cast<Time>(p_.page_beats);
+    ++pages_fetched_;
+    env_.events.schedule({data_free_ - 1, Wake::PAGE_ARRIVED, 0, channel, write_job_.tag});
+    next_page(write_job_);
+    if (command.blocks) return offer_page(at + 1);
+    writing_ = false;
+    ++issued_;
+    write_free_ = at + 1;
+    split_write(at + 1);
+    split_read(at + 1);
+}
+
+void FrontEnd::next_page(WriteJob& job) const {
+    Command& command = job.command;
+    const auto channels = static_cast<uint32_t>(p_.channels), planes = static_cast<uint32_t>(p_.planes);
+    const bool last_channel = command.offset % channels == channels - 1;
+    const bool ends_set = command.offset / channels % planes == command.last_page;
+    command.offset = last_channel && ends_set ? (command.offset / (channels * planes) + 1) * channels * planes
+                                              : command.offset + 1;
+    --command.blocks;
+}
+
+// The last beat of a page moved at `now`.
+void FrontEnd::page_arrived(uint16_t channel, uint16_t tag, Time now) {
+    --pages_fetched_;
+    channels_[channel].page_arrived(env_, now + 1);
+    track(tag, now + static_cast<Time>(p_.arrive));
+    if (page_waits_) offer_page(now + 1);
+}
+
+void FrontEnd::flush_done(uint16_t, Time at) {
+    if (--flushes_left_) return;
+    flushing_ = false;
+    track(flush_tag_, at + static_cast<Time>(p_.flushed));
+    if (!flush_waits_) return;
+    flush_waits_ = false;
+    const WriteJob job = write_job_;
+    flushing_ = true;
+    flush_tag_ = job.tag;
+    flushes_left_ = static_cast<uint32_t>(channels_.size());
+    for (Channel& channel : channels_) channel.flush(env_, job.command.stream, at + 2);
+    write_free_ = at + 4 + static_cast<Time>(p_.write_sets);
+    ++issued_;
+    split_write(write_free_);
+    split_read(write_free_);
+}
+
+}  // namespace flashtrain

@@ -1,0 +1,232 @@
+"""The performance model as a Link."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.host.errors import DeviceHang
+from flashtrain.host.functional.executor import Answer
+from flashtrain.host.functional.link import FunctionalLink
+from flashtrain.host.functional.queues import PortQueues
+from flashtrain.host.functional.streams import StreamSettings, stream_table
+from flashtrain.host.functional.submission_entry import SubmissionEntry, parse
+from flashtrain.host.link import LINKS
+from flashtrain.spec import FmsConfig, Opcode, Port
+from flashtrain.spec.nvme import GenerationAction
+from flashtrain.spec.registers import (
+    CHANNEL_COUNTER_BASE,
+    COUNTER_BASE,
+    ChannelCounter,
+    Control,
+    Counter,
+    Register,
+    State,
+)
+
+from .command import kernel_command
+from .kernel import Kernel
+
+DEFAULT_MEMORY_BYTES = 64 << 20
+MEMORY_LATENCY = 60
+"""Cycles of the tensor buffer: those that the RTL Link assumes."""
+
+READ_CYCLES, WRITE_CYCLES = 7, 2
+"""Cycles of an access to a register (`flashtrain.rtl.host_if.register_file`)."""
+
+MOST_CYCLES_TO_WAIT = 100_000_000
+CYCLES_BETWEEN_POLLS = 100_000
+"""Those of the RTL Link."""
+
+_COUNTERS = {
+    counter: number
+    for number, counter in enumerate((
+        Counter.COMMANDS, Counter.PAGES_APPENDED, Counter.PAGES_READ, Counter.WRITE_BUSY,
+        Counter.WRITE_STALL_BUFFER, Counter.WRITE_STALL_MEMORY, Counter.READ_BUSY, Counter.READ_STALL_CHANNEL,
+        Counter.APPENDS, Counter.APPEND_LATENCY, Counter.READS, Counter.READ_LATENCY, Counter.ERASES,
+        Counter.ZONE_WAITS,
+    ))
+}  # fmt: skip
+"""Counters of the kernel (`FrontEndCount`)."""
+
+_CHANNEL_COUNTERS = {
+    counter: number
+    for number, counter in enumerate((
+        ChannelCounter.BUS_COMMAND, ChannelCounter.BUS_DATA_IN, ChannelCounter.BUS_DATA_OUT,
+        ChannelCounter.PROGRAMS, ChannelCounter.PAGES_PROGRAMMED, ChannelCounter.SENSES,
+        ChannelCounter.PAGES_SENSED, ChannelCounter.BUFFER_HITS, ChannelCounter.ERASES,
+    ))
+}  # fmt: skip
+"""Counters of the kernel (`ChannelCount`)."""
+
+
+@dataclass(frozen=True)
+class _Answered:
+    """A command whose completion the kernel has to time."""
+
+    queues: PortQueues
+    answer: Answer
+
+
+class ModelLink(FunctionalLink):
+    """A device with exact data and modelled time.
+
+    A doorbell executes its commands at once, as the functional Link does. Their completions are written when
+    the kernel says so: a model of command path, buffers, buses and dies.
+    """
+
+    def __init__(self, config: FmsConfig, memory_bytes: int = DEFAULT_MEMORY_BYTES) -> None:
+        self._before = 0  # cycles of earlier kernels
+        self._kernel = Kernel(config, MEMORY_LATENCY)
+        self._answered: dict[int, _Answered] = {}
+        self._commands = 0
+        self._ready = 0
+        self._streams: dict[int, StreamSettings] = {}
+        super().__init__(config, memory_bytes)
+
+    @property
+    def cycles(self) -> int:
+        return self._before + self._kernel.now
+
+    @property
+    def seconds(self) -> int:
+        """The seconds that :meth:`pass_time` has added, and the simulated ones."""
+        return int(self._seconds + self.cycles / self._config.timing.clock_hz)
+
+    def read_register(self, address: int) -> int:
+        self._advance(READ_CYCLES)
+        return super().read_register(address)
+
+    def write_register(self, address: int, value: int) -> None:
+        super().write_register(address, value)
+        self._advance(WRITE_CYCLES)
+
+    def wait(self, max_cycles: int | None = None) -> bool:
+        self._require_open()
+        limit = left = MOST_CYCLES_TO_WAIT if max_cycles is None else max_cycles
+        while not super().wait():
+            mask = self._registers[Register.INTERRUPT_MASK]
+            self._kernel.run(self._kernel.now + min(left, CYCLES_BETWEEN_POLLS), mask)
+            self._post()
+            if super().wait():
+                return True
+            if self.read_register(Register.STATE) & State.IDLE:
+                return False
+            left -= CYCLES_BETWEEN_POLLS
+            if left <= 0:
+                raise DeviceHang(f"no completion within {limit} cycles (now at cycle {self.cycles})")
+        return True
+
+    def run(self, cycles: int) -> None:
+        self._require_open()
+        self._advance(cycles)
+
+    def set_tracing(self, on: bool) -> None:
+        """Record from now on what arrays and buses do (see :meth:`take_trace`)."""
+        self._kernel.set_tracing(on)
+
+    def take_trace(self) -> NDArray[np.void]:
+        """The records since the last call; the dtype is that of the RTL Link."""
+        return self._kernel.take_trace()
+
+    def close(self) -> None:
+        if not self._closed:
+            self._before += self._kernel.now
+            self._kernel.close()
+        super().close()
+
+    def _advance(self, cycles: int) -> None:
+        self._kernel.run(self._kernel.now + cycles)
+        self._post()
+
+    def _post(self) -> None:
+        """Write the completions that are due."""
+        for record in self._kernel.take_completed():
+            done = self._answered.pop(int(record["id"]))
+            done.queues.post(*done.answer, fetched=int(record["sq_head"]))
+            self._interrupts |= 1 << done.queues.port
+
+    def _enable(self) -> None:
+        super()._enable()
+        self._streams = stream_table(self._registers, self._config.geometry)
+        self._ready = self._kernel.enable(Control.FACTORY in self._control, Control.RECOVER in self._control)
+        for queues in self._queues.values():
+            self._kernel.set_queue_size(queues.port, queues.cq_size)
+
+    def _reset(self) -> None:
+        super()._reset()
+        self._before += self._kernel.now
+        self._kernel.close()
+        self._kernel = Kernel(self._config, MEMORY_LATENCY)
+        self._answered.clear()
+
+    def _state(self) -> State:
+        state = super()._state()
+        if State.READY in state and self._kernel.now < self._ready:
+            state &= ~State.READY
+        if State.IDLE in state and not self._kernel.idle:
+            state &= ~State.IDLE
+        return state
+
+    def _write_doorbell(self, address: int, value: int) -> None:
+        heads = {port: queues.head for port, queues in self._queues.items()}
+        super()._write_doorbell(address, value)
+        for port, queues in self._queues.items():
+            if queues.head != heads[port]:
+                self._kernel.consume(port, (queues.head - heads[port]) % queues.cq_size)
+
+    def _work(self) -> None:
+        """Execute the commands of each port in turn, and hand them to the kernel."""
+        batches: dict[Port, list[NDArray[np.void]]] = {port: [] for port in self._queues}
+        while any(queues.pending for queues in self._queues.values()):
+            for port, queues in self._queues.items():
+                if queues.pending:
+                    batches[port].append(self._execute(queues))
+        for port, batch in batches.items():
+            if batch:
+                self._kernel.submit(port, np.concatenate(batch))
+
+    def _execute(self, queues: PortQueues) -> NDArray[np.void]:
+        raw = queues.fetch()
+        entry = parse(raw)
+        pinned = self._source_pinned(entry)
+        answer = self._executor.answer(queues.port, raw)
+        command = kernel_command(
+            self._config, self._streams, queues.port, entry, answer, self._tile_cycles(), pinned
+        )
+        command["id"] = self._commands
+        self._answered[self._commands] = _Answered(queues, answer)
+        self._commands = (self._commands + 1) % (1 << 32)
+        return command
+
+    def _source_pinned(self, entry: SubmissionEntry) -> bool:
+        commits = entry.opcode == Opcode.GENERATION and entry.action == GenerationAction.COMMIT
+        return commits and self._executor.pinned(entry.source)
+
+    def _tile_cycles(self) -> int:
+        config = self._config
+        return self._executor.tile_parameters * config.update_interval * config.update_divider
+
+    def _counter(self, address: int) -> int:
+        number, high = divmod(address - COUNTER_BASE, 8)
+        if not high:
+            counter = Counter(number)
+            if counter is Counter.CYCLES:
+                self._latched = self._kernel.now
+            elif counter in _COUNTERS:
+                self._latched = self._kernel.count(_COUNTERS[counter])
+            else:
+                self._latched = self._executor.counters[counter]
+        return self._latched >> 32 if high else self._latched & 0xFFFF_FFFF
+
+    def _channel_counter(self, address: int) -> int:
+        number, high = divmod(address - CHANNEL_COUNTER_BASE, 8)
+        counter = ChannelCounter(number)
+        if counter not in _CHANNEL_COUNTERS:
+            return super()._channel_counter(address)
+        channel = self._registers[Register.CHANNEL_SELECT]
+        value = self._kernel.channel_count(channel, _CHANNEL_COUNTERS[counter])
+        return value >> 32 if high else value & 0xFFFF_FFFF
+
+
+LINKS["model"] = ModelLink

@@ -1,0 +1,83 @@
+"""The numbers that the kernel models a device from: its configuration, and stages measured on the RTL."""
+
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.nand import SEQUENCES, AddressCycles, BusOp
+from flashtrain.spec.update_time import compute_cycles
+
+STAGES = Path(__file__).with_name("stages.toml")
+
+_ADDRESS_CYCLES = {
+    AddressCycles.NONE: 0,
+    AddressCycles.FEATURE: 1,
+    AddressCycles.ROW: 3,
+    AddressCycles.FULL: 5,
+}
+_TIMINGS = (
+    "twc", "tadl", "twhr", "trhw", "tchz", "tccs", "twb", "tdbsy", "tcbsy", "tr", "tprog", "tbers", "tsusp",
+    "tres", "tadv",
+)  # fmt: skip
+_POLL_NS = {"poll_program": 1_000, "poll_erase": 20_000, "poll_sense": 500}
+"""From a poll that finds the die busy to the next (`flashtrain.rtl.channel.die_agent.ready_poller`)."""
+
+_RUNS = {"read_run": 4, "program_run": 1, "update_run": 4}
+"""Operations of a unit in a row while another wants the die (`flashtrain.rtl.channel.die_agent`)."""
+
+
+@cache
+def stages() -> dict[str, int]:
+    """Cycles of each measured stage."""
+    return tomllib.loads(STAGES.read_text())["stages"]
+
+
+def parameters(config: FmsConfig, memory_latency: int) -> dict[str, int]:
+    """Each scalar of the kernel by its name (`parameters.h`)."""
+    g, t = config.geometry, config.timing
+    bursts = max(1, config.page_beats // 256)
+    return {
+        "channels": g.channels,
+        "dies": g.dies,
+        "planes": g.planes,
+        "pages": g.pages,
+        "zones": g.zones,
+        "blocks": g.blocks,
+        "write_sets": config.write_sets,
+        "read_pages": config.read_pages,
+        "read_queue": config.read_queue,
+        "commands": config.commands,
+        "corrected_at_once": 0 if config.code is None else 2,
+        "page_beats": config.page_beats,
+        "bus_beats": config.bus_page_bytes // 2,
+        "loaded_beats": config.loaded_page_bytes // 2,
+        "page_bursts": bursts,
+        **{name: t.cycles(name) for name in _TIMINGS},
+        **{name: round(ns * t.clock_mhz / 1000) for name, ns in _POLL_NS.items()},
+        **_RUNS,
+        "gather": g.channels + 4,
+        "memory_latency": memory_latency,
+        **stages(),
+    }
+
+
+def operation_cycles() -> NDArray[np.int32]:
+    """Command and address cycles of each bus operation ahead of its data, int32[64]."""
+    cycles = np.zeros(64, np.int32)
+    for op, sequence in SEQUENCES.items():
+        commands = (sequence.first is not None) + (sequence.second is not None)
+        cycles[op] = commands + _ADDRESS_CYCLES[sequence.address]
+    cycles[BusOp.DATA_OUT] = 0
+    return cycles
+
+
+def predicted_cycles(config: FmsConfig) -> NDArray[np.int32]:
+    """Cycles that the controller predicts for the update unit, int32[17], by pages of gradients."""
+    predicted = np.zeros(17, np.int32)
+    cycles = compute_cycles(config)
+    predicted[1 : 1 + len(cycles)] = cycles
+    return predicted
