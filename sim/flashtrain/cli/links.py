@@ -41,10 +41,18 @@ def _rtl(config: FmsConfig, memory_bytes: int) -> Link:
     return RtlLink(config, memory_bytes)
 
 
+def _model(config: FmsConfig, memory_bytes: int) -> Link:
+    # Late: its kernel is compiled at first use.
+    from flashtrain.model import ModelLink
+
+    return ModelLink(config, memory_bytes)
+
+
 LINKS = {
     kind.name: kind
     for kind in (
         LinkKind("functional", "exact data and statuses, no time", timed=False, factory=_functional),
+        LinkKind("model", "exact data and statuses, cycles by a model of the RTL", timed=True, factory=_model),
         LinkKind("rtl", "the controller and its dies in Verilator: exact data, exact cycles", True, _rtl),
     )
 }

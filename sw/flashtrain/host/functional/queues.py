@@ -52,7 +52,7 @@ class PortQueues:
         return self._memory[start : start + Submission.BYTES].tobytes()
 
     def post(self, cid: int, status: int, result: int, fetched: int | None = None) -> None:
-        """Write a completion entry; `fetched`: entries that the controller has taken, if not all that were."""
+        """Write a completion entry; `fetched`: entries that the controller has taken, if not all."""
         taken = self._sq_head if fetched is None else fetched % self.sq_size
         c = Completion
         entry = (
