@@ -1,7 +1,7 @@
 """Imports run one way.
 
-spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf;  all of these <- sim <- stress
-<- cli.
+spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf <- platform;  all of
+these <- sim <- stress <- cli.
 The roots follow: hw <- sw <- sim.
 """
 
@@ -24,9 +24,22 @@ ALLOWED = {
     "training": {"spec", "numerics", "host"},
     "model": {"spec", "native", "numerics", "host"},
     "perf": {"spec", "numerics", "host", "training"},
+    "platform": {"spec", "numerics", "host", "training", "perf"},
     "sim": {"spec", "rtl", "native", "numerics", "host", "training", "perf"},
     "stress": {"spec", "native", "numerics", "host", "training", "sim"},
-    "cli": {"spec", "rtl", "native", "numerics", "host", "model", "training", "perf", "sim", "stress"},
+    "cli": {
+        "spec",
+        "rtl",
+        "native",
+        "numerics",
+        "host",
+        "model",
+        "training",
+        "perf",
+        "platform",
+        "sim",
+        "stress",
+    },
 }
 """What each package may import, beside itself."""
 

@@ -31,6 +31,7 @@ from flashtrain.training.sequence.loops import with_depth
 from flashtrain.training.sequence.sequence import PHASES
 from flashtrain.training.tensors import DeviceStorage
 
+from .behemoth import add_behemoth
 from .command import Command, add_configuration, add_json, add_link, add_update, at_least_one, configuration
 from .console import Console
 from .device import device_for
@@ -47,6 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_update(generate)
     generate.set_defaults(action=_generate)
     add_json(generate)
+
+    add_behemoth(actions)
 
     show = actions.add_parser("show", help="what a saved sequence asks of the flash")
     show.add_argument("file", type=Path, help="file to read")
@@ -176,6 +179,8 @@ COMMAND = Command(
     examples="""\
   flashtrain sequence generate mlp.json --network mlp --batch 64
   flashtrain sequence generate mlp.json --update core
+  flashtrain sequence behemoth
+  flashtrain sequence behemoth gpt 2x4 --out gpt.json
   flashtrain sequence show mlp.json --preset behemoth --steps
   flashtrain sequence replay mlp.json --link functional --iterations 100
   flashtrain sequence replay mlp.json --link rtl --json
