@@ -134,6 +134,12 @@ void Channel::mux(Environment& env, uint8_t die, Time now) {
     agent.bus_request = accepted;
     agent.bus_request.at = now + 2;
     accepted.valid = false;
+    if (reader && gives_page(accepted.op)) {  // the read is not needed any more
+        agent.sets.pages.pop();
+        --agent.sets.marked;
+        --agent.sets.sensed;
+        want_die(env, die, now + 2);
+    }
     want_bus(env, now + 2);
 }
 

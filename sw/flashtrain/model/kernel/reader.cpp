@@ -157,9 +157,6 @@ void Channel::reader_done(Environment& env, uint8_t die, uint8_t bits, Time now)
                            sets.pages[0].tag);
         case Reading::DATA_OUT:
             ++counts[PAGES_SENSED];
-            sets.pages.pop();
-            --sets.marked;
-            --sets.sensed;
             if (sets.marked) return select_page(env, die, now + 1);
             if (agent.suspended) {
                 agent.renew = complete(env, agent, now) && !sets.statistics && sequential(agent) && suspendable(agent) &&
