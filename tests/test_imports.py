@@ -2,6 +2,7 @@
 
 spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf <- platform;  all of
 these <- sim <- stress <- cli.
+host <- traces <- cli.
 The roots follow: hw <- sw <- sim.
 """
 
@@ -21,6 +22,7 @@ ALLOWED = {
     "native": {"spec"},
     "numerics": {"spec"},
     "host": {"spec", "numerics"},
+    "traces": {"spec", "host"},
     "training": {"spec", "numerics", "host"},
     "model": {"spec", "native", "numerics", "host"},
     "perf": {"spec", "numerics", "host", "training"},
@@ -34,6 +36,7 @@ ALLOWED = {
         "numerics",
         "host",
         "model",
+        "traces",
         "training",
         "perf",
         "platform",

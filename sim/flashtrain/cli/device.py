@@ -1,10 +1,10 @@
 """A device for training, opened by the names on the command line."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from flashtrain.host import Device, open_device
+from flashtrain.host import Device, LinkFactory, open_device
 from flashtrain.spec import FmsConfig, NodeTable
 
 from .command import configuration
@@ -23,9 +23,17 @@ def memory_bytes(config: FmsConfig) -> int:
 
 
 @contextmanager
-def device_for(options: argparse.Namespace, node: NodeTable, console: Console) -> Iterator[Device]:
-    """The device of `--preset` or `--config` and of `--link`, with the streams of `node`."""
-    factory = announced(LINKS[options.link], console.step)
+def device_for(
+    options: argparse.Namespace,
+    node: NodeTable,
+    console: Console,
+    around: Callable[[LinkFactory], LinkFactory] = lambda factory: factory,
+) -> Iterator[Device]:
+    """The device of `--preset` or `--config` and of `--link`, with the streams of `node`.
+
+    around: makes another factory of that of the Link.
+    """
+    factory = around(announced(LINKS[options.link], console.step))
     config = configuration(options)
     with open_device(config, factory, node, memory_bytes(config)) as device:
         yield device

@@ -6,6 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from flashtrain.perf.usage import Snapshot
+from flashtrain.traces import FORMATS, save_trace
+from flashtrain.traces.recorder import TraceRecorder
 from flashtrain.training.flash_training import replay
 from flashtrain.training.recipes import RECIPES
 from flashtrain.training.report import update_document, update_lines
@@ -61,6 +63,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     play = actions.add_parser("replay", help="carry out the traffic of a saved sequence with made-up data")
     play.add_argument("file", type=Path, help="file to read")
     play.add_argument("--iterations", type=at_least_one, default=4, help="how often (default: 4)")
+    play.add_argument(
+        "--block-trace",
+        type=Path,
+        metavar="FILE",
+        help="write its reads and writes as a block trace",
+    )
+    play.add_argument(
+        "--format", choices=list(FORMATS), default="fio", metavar="NAME",
+        help=f"of the block trace: {', '.join(FORMATS)} (default: fio)",
+    )  # fmt: skip
     add_configuration(play)
     add_link(play)
     play.set_defaults(action=_replay)
@@ -103,7 +115,9 @@ def _show(options: argparse.Namespace, console: Console) -> int:
 def _replay(options: argparse.Namespace, console: Console) -> int:
     sequence = load_sequence(options.file)
     require_fit(sequence, options.iterations, configuration(options), sequence.update.node)
-    with device_for(options, sequence.update.node, console) as device:
+    recorder = TraceRecorder()
+    around = recorder.around if options.block_trace else lambda factory: factory
+    with device_for(options, sequence.update.node, console, around) as device:
         before, started = Snapshot.of(device), time.monotonic()
         run_of = replay(
             sequence,
@@ -113,6 +127,9 @@ def _replay(options: argparse.Namespace, console: Console) -> int:
         )
         seconds = time.monotonic() - started
         usage = Snapshot.of(device).since(before)
+    if options.block_trace:
+        save_trace(options.block_trace, recorder.records(), options.format)
+        console.say(f"{options.block_trace}: the device's reads and writes, in format {options.format}")
     appended = sum(traffic.appended_bytes for traffic in run_of.traffic.values())
     read = sum(traffic.read_bytes for traffic in run_of.traffic.values())
     expected = "as appended" if run_of.updates is None else "as appended and updated"
@@ -183,6 +200,7 @@ COMMAND = Command(
   flashtrain sequence behemoth gpt 2x4 --out gpt.json
   flashtrain sequence show mlp.json --preset behemoth --steps
   flashtrain sequence replay mlp.json --link functional --iterations 100
+  flashtrain sequence replay mlp.json --link functional --block-trace mlp.log
   flashtrain sequence replay mlp.json --link rtl --json
 """,
     add_arguments=add_arguments,

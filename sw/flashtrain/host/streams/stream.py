@@ -122,10 +122,15 @@ class DeviceStream:
     @serialised
     def write(self, lba: int, array: NDArray) -> StoredArray:
         """Write an array at block `lba`, which must be the write pointer of its zone; returns its handle."""
+        return self.write_async(lba, array).result()
+
+    @serialised
+    def write_async(self, lba: int, array: NDArray) -> Pending[StoredArray]:
+        """As :meth:`write`, without waiting for the device; the next write of this port begins behind it."""
         array = contiguous(storable(array))
         self._space.forget()
         extent = Extent(self._block_address(lba), blocks_of(array.nbytes, self._block_bytes))
-        return self._write(Opcode.WRITE, array, self._split(extent)).result()
+        return self._write(Opcode.WRITE, array, self._split(extent))
 
     def read(self, stored: StoredArray, out: NDArray | None = None) -> NDArray:
         """Read an array back into a new array, or into `out`, which must have its shape and dtype.

@@ -1,0 +1,108 @@
+"""Files of block traces, in the formats that there are."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from flashtrain.spec import ConfigError
+
+from . import blktrace, fio, mqsim
+from .block_trace import BlockTrace, LineError, Operation, TraceError, TraceRecord
+
+_FIO = re.compile(r"fio version \d+ iolog")
+_MQSIM = re.compile(r"\d+(\s+\d+){4}")
+
+
+class Reader(Protocol):
+    """Lines of one file, in their order."""
+
+    def line(self, text: str) -> TraceRecord | None:
+        """The command of a line that is not empty, if it has one. Raises `LineError`."""
+        ...
+
+
+@dataclass(frozen=True)
+class TraceFormat:
+    """A format of block traces: how its lines are read, how commands are written, and which it has."""
+
+    name: str
+    reader: Callable[[], Reader]
+    lines: Callable[[Iterable[TraceRecord]], Iterator[str]]
+    operations: frozenset[Operation] = frozenset(Operation)
+
+
+FORMATS = {
+    each.name: each
+    for each in (
+        TraceFormat("fio", fio.FioReader, fio.lines),
+        TraceFormat("blktrace", blktrace.BlktraceReader, blktrace.lines),
+        TraceFormat(
+            "blktrace-queued", lambda: blktrace.BlktraceReader(blktrace.Action.QUEUED), blktrace.lines
+        ),
+        TraceFormat("mqsim", mqsim.MqsimReader, mqsim.lines, mqsim.OPERATIONS),
+    )
+}
+"""By name. `blktrace` takes the D events of a file, `blktrace-queued` the Q events."""
+
+
+def trace_format(name: str) -> TraceFormat:
+    """The format called `name`; :class:`ConfigError` for another name."""
+    if name not in FORMATS:
+        raise ConfigError(f"format is {name!r}; expected one of {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def load_trace(path: str | Path, name: str | None = None) -> BlockTrace:
+    """The trace in a file; without a format's `name` the first line decides.
+
+    :class:`TraceError` for the first bad line, and for a file without commands.
+    """
+    path = Path(path)
+    try:
+        texts = path.read_text("utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise TraceError(path, 1, f"not UTF-8 at byte {error.start}; expected text") from error
+    chosen = _format_of(texts) if name is None else trace_format(name)
+    trace = BlockTrace.of(path, _records(path, texts, chosen))
+    if not len(trace):
+        raise TraceError(path, max(1, len(texts)), f"no command of {chosen.name}; expected at least one")
+    return trace
+
+
+def save_trace(path: str | Path, records: Iterable[TraceRecord], name: str = "fio") -> int:
+    """Write a trace; `records` are in the order of their times. Returns the number written.
+
+    Commands that the format does not have are left out.
+    """
+    chosen = trace_format(name)
+    kept = [record for record in records if record.op in chosen.operations]
+    Path(path).write_text("".join(f"{line}\n" for line in chosen.lines(kept)), "utf-8")
+    return len(kept)
+
+
+def records_of(trace: BlockTrace) -> Iterator[TraceRecord]:
+    """The commands of a trace, one after the other."""
+    for time, lba, sectors, op in trace.records.tolist():
+        yield TraceRecord(time, lba, sectors, Operation(op))
+
+
+def _format_of(texts: list[str]) -> TraceFormat:
+    first = next((text.strip() for text in texts if text.strip()), "")
+    if _FIO.fullmatch(first):
+        return FORMATS["fio"]
+    return FORMATS["mqsim" if _MQSIM.fullmatch(first) else "blktrace"]
+
+
+def _records(path: Path, texts: list[str], chosen: TraceFormat) -> Iterator[tuple[int, TraceRecord]]:
+    reader = chosen.reader()
+    for line, text in enumerate(texts, 1):
+        if not text.strip():
+            continue
+        try:
+            record = reader.line(text)
+        except LineError as error:
+            raise TraceError(path, line, str(error)) from error
+        if record is not None:
+            yield line, record
