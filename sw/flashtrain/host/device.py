@@ -360,12 +360,26 @@ class Device:
         if pendings is None:
             self._dispatcher.wait(lambda: not self._dispatcher.in_flight)
             return []
+        pendings = self._own(pendings)
+        self._dispatcher.wait(lambda: all(pending.answered for pending in pendings))
+        return [pending.result() for pending in pendings]
+
+    @serialised
+    def wait_any(self, pendings: Iterable[Pending[Any]]) -> None:
+        """Wait until at least one of these operations is done; return at once without operations.
+
+        :class:`ForeignPending` as for :meth:`wait`. The results, and failures, are left to
+        :meth:`Pending.result`.
+        """
+        pendings = self._own(pendings)
+        self._dispatcher.wait(lambda: not pendings or any(pending.answered for pending in pendings))
+
+    def _own(self, pendings: Iterable[Pending[Any]]) -> list[Pending[Any]]:
         pendings = list(pendings)
         for number, pending in enumerate(pendings):
             if not pending.belongs_to(self._dispatcher):
                 raise ForeignPending(f"operation {number} is one of another device; expected one of {self!r}")
-        self._dispatcher.wait(lambda: all(pending.answered for pending in pendings))
-        return [pending.result() for pending in pendings]
+        return pendings
 
     def submit_raw(self, port: Port, entry: bytes | int) -> CompletionEntry:
         """Submit a 64-byte entry as it is, malformed or not, and wait for the device's answer."""

@@ -1,16 +1,16 @@
 """How long small reads take while appends keep the dies busy."""
 
 from collections import deque
-from itertools import cycle
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.host import Device, DeviceStream, Extent, Pending, StoredArray
+from flashtrain.host import Device, Extent, Pending
 from flashtrain.spec import FmsConfig, Port
 
 from .append import STREAM, settling_superpages
 from .array_work import ArrayRecorder, programs_per_cycle
+from .feed import Feed
 from .measurement import BenchmarkError, Measurement
 from .mixed import PIECES
 from .progress import pages_programmed, run_until
@@ -59,7 +59,7 @@ def read_latency_p99(device: Device, recorder: ArrayRecorder, quick: bool = Fals
     content = data.reshape(-1, g.page_bytes)
 
     margin = settling_superpages(config)
-    feed = _Feed(device.stream(STREAM, Port.CORE), data, PIECES * (margin + 1))
+    feed = Feed(device.stream(STREAM, Port.CORE), data, PIECES * (margin + 1))
     tprog = t.cycles("tprog")
     feed.keep_going()
     settled = pages_programmed(device) + margin * g.superpage
@@ -100,26 +100,3 @@ def read_latency_p99(device: Device, recorder: ArrayRecorder, quick: bool = Fals
         f" most {max(latencies) / t.clock_mhz:.1f} us; appends meanwhile {appended / 1e9:.3f} GB/s,"
         f" {appended / config.program_bytes_per_second:.1%} of their bound",
     )
-
-
-class _Feed:
-    """Keeps so many appends waiting. When the stream is full, it is reset."""
-
-    def __init__(self, stream: DeviceStream, pieces: NDArray[np.uint8], ahead: int) -> None:
-        self._stream = stream
-        self._ahead = ahead
-        self._capacity = stream.zones * stream.zone_capacity * stream.block_bytes // pieces[0].nbytes
-        self._room = self._capacity
-        self._pieces = cycle(pieces)
-        self._appends: deque[Pending[StoredArray]] = deque()
-
-    def keep_going(self) -> None:
-        """Submit as many appends as were answered."""
-        while self._appends and self._appends[0].done:
-            self._appends.popleft().result()
-        while len(self._appends) < self._ahead:
-            if not self._room:
-                self._stream.reset_async()
-                self._room = self._capacity
-            self._room -= 1
-            self._appends.append(self._stream.append_async(next(self._pieces)))
