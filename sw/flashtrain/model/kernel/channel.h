@@ -190,7 +190,7 @@ class Channel {
     void page_arrived(Environment& env, Time now);
     void flush(Environment& env, uint8_t stream, Time now);
     void erase(Environment& env, uint32_t zone, Time now);
-    bool lookup_idle(Time now) const { return !looking_up_ && lookup_free_ <= now; }
+    Time lookup_idle_from() const { return looking_up_ ? kNever : lookup_free_; }
     void look_up(Environment& env, const ReadPage& page, Time now);
     Time page_at() const { return complete_.empty() ? kNever : complete_[0].at; }
     CompletePage take_page() { return complete_.pop(); }

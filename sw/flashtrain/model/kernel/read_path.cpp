@@ -33,7 +33,9 @@ void FrontEnd::split_read(Time now) {
     if (now < read_free_) return split_read(read_free_);
     Command& command = read_job_.job.command;
     const uint32_t number = command.offset % channels;
-    if (!channels_[number].lookup_idle(now)) return;  // the channel wakes it
+    const Time idle = channels_[number].lookup_idle_from();
+    if (idle == kNever) return;  // the channel wakes it
+    if (now < idle) return split_read(idle);
     const bool statistics = command.job == Job::STATISTICS;
     const uint32_t row = command.offset / channels, set = statistics ? row : row / planes;
     ReadPage page;
