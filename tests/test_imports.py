@@ -2,7 +2,7 @@
 
 spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf <- platform;  all of
 these <- sim <- stress <- cli.
-host <- traces <- cli.
+host <- traces <- cli;  spec <- sweep <- cli.
 The roots follow: hw <- sw <- sim.
 """
 
@@ -27,6 +27,7 @@ ALLOWED = {
     "model": {"spec", "native", "numerics", "host"},
     "perf": {"spec", "numerics", "host", "training"},
     "platform": {"spec", "numerics", "host", "training", "perf"},
+    "sweep": {"spec"},
     "sim": {"spec", "rtl", "native", "numerics", "host", "training", "perf"},
     "stress": {"spec", "native", "numerics", "host", "training", "sim"},
     "cli": {
@@ -40,6 +41,7 @@ ALLOWED = {
         "training",
         "perf",
         "platform",
+        "sweep",
         "sim",
         "stress",
     },

@@ -13,7 +13,7 @@ import pytest
 from flashtrain.cli import main as cli
 from flashtrain.cli.console import Console, byte_count, table
 
-COMMANDS = ["train", "sequence", "verilog", "area", "bench", "fuzz", "faults", "powercut", "info"]
+COMMANDS = ["train", "sequence", "verilog", "area", "bench", "sweep", "fuzz", "faults", "powercut", "info"]
 
 
 def run(*arguments: str) -> int:

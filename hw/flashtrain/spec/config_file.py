@@ -20,39 +20,55 @@ from .presets import PRESETS
 from .timing import Duration, NandTiming
 
 BASE, PART = "base", "part"
-_TABLES: dict[str, type] = {"geometry": Geometry, "timing": NandTiming}
+TABLES: dict[str, type] = {"geometry": Geometry, "timing": NandTiming}
 _COMMENT_COLUMN = 30
 
 
 def load_config(path: str | Path) -> FmsConfig:
     """The configuration in a file. :class:`ConfigError` names the file, the key, and what was expected."""
     path = Path(path)
+    content = read_toml(path)
     try:
-        content = tomllib.loads(path.read_bytes().decode())
+        return config_of(content, path.stem)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The content of a TOML file. :class:`ConfigError` names the file, and the line of a mistake."""
+    try:
+        return tomllib.loads(path.read_bytes().decode())
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not UTF-8: {error.reason} at byte {error.start}") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: not TOML: {error}") from error
-    try:
-        return _config(content, path.stem)
-    except ConfigError as error:
-        # The keys of FmsConfig stand at the top of the file.
-        raise ConfigError(f"{path}: {str(error).removeprefix('config.')}") from error
 
 
 def config_text(config: FmsConfig) -> str:
     """A complete file, with unit and range of each key. :func:`load_config` gives back an equal one."""
     lines = [f'name = "{config.name}"', *_lines(config)]
-    for name in _TABLES:
+    for name in TABLES:
         lines += ["", f"[{name}]", *_lines(getattr(config, name))]
     return "\n".join(lines) + "\n"
+
+
+def config_of(content: Mapping[str, Any], stem: str) -> FmsConfig:
+    """The configuration that `content`, in the form of a file, describes; called `stem` without a name.
+
+    :class:`ConfigError` names the key as it stands in a file, and what was expected.
+    """
+    try:
+        return _config(content, stem)
+    except ConfigError as error:
+        # The keys of FmsConfig stand at the top of the file.
+        raise ConfigError(str(error).removeprefix("config.")) from error
 
 
 def _config(content: Mapping[str, Any], stem: str) -> FmsConfig:
     values = _base(content.get(BASE))
     _put(values, _part(content.get(PART)))
     _check_keys("", content, [BASE, PART, *(field.name for field in fields(FmsConfig))])
-    for name, kind in _TABLES.items():
+    for name, kind in TABLES.items():
         table = content.get(name, {})
         if not isinstance(table, dict):
             raise ConfigError(f"{name} is {table!r}; expected a table, [{name}]")
@@ -61,8 +77,8 @@ def _config(content: Mapping[str, Any], stem: str) -> FmsConfig:
                  for key, value in table.items()}  # fmt: skip
         values[name] = values.get(name, {}) | table
     named = {"name": content.get("name", stem)}
-    values |= {key: value for key, value in content.items() if key not in (BASE, PART, *_TABLES)} | named
-    parts = {name: kind(**_complete(kind, values[name], f"{name}.")) for name, kind in _TABLES.items()}
+    values |= {key: value for key, value in content.items() if key not in (BASE, PART, *TABLES)} | named
+    parts = {name: kind(**_complete(kind, values[name], f"{name}.")) for name, kind in TABLES.items()}
     config = FmsConfig(**_complete(FmsConfig, values | parts, ""))
     if config.name in PRESETS and config != PRESETS[config.name]:
         raise ConfigError(
@@ -79,7 +95,7 @@ def _base(name: object) -> dict[str, Any]:
         raise ConfigError(f"{BASE} is {name!r}; expected one of {', '.join(PRESETS)}")
     config = PRESETS[name]
     values = {field.name: getattr(config, field.name) for field in fields(config)}
-    return values | {table: _values(values[table]) for table in _TABLES}
+    return values | {table: _values(values[table]) for table in TABLES}
 
 
 def _part(name: object) -> NandPart | None:

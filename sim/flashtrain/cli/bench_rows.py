@@ -16,9 +16,9 @@ from .bench_table import Row
 from .benchmarks import BENCHMARKS, Benchmark, DesignBenchmark
 from .console import Console
 from .device import memory_bytes
-from .links import LINKS, announced
+from .links import LINKS, LinkKind, announced
 
-LINK = "rtl"
+RTL = LINKS["rtl"]
 
 
 @dataclass(frozen=True)
@@ -64,20 +64,20 @@ def _attempt(
         return RowFailed(row, str(error))
 
 
-def measure(row: Row, config: FmsConfig, quick: bool, console: Console) -> Result:
-    """Carry out one benchmark, on a device of its own."""
+def measure(row: Row, config: FmsConfig, quick: bool, console: Console, link: LinkKind = RTL) -> Result:
+    """Carry out one benchmark, on a device of its own behind `link`, which counts cycles."""
     benchmark = BENCHMARKS[row.benchmark]
     if isinstance(benchmark, DesignBenchmark):
         started = time.process_time()
         measured = benchmark.run(config)
         return Result.of(*row, "-", Cost(time.process_time() - started, 0), measured)
-    return _measure_device(row, benchmark, benchmark.shape(config), quick, console)
+    return _measure_device(row, benchmark, benchmark.shape(config), quick, console, link)
 
 
 def _measure_device(
-    row: Row, benchmark: Benchmark, config: FmsConfig, quick: bool, console: Console
+    row: Row, benchmark: Benchmark, config: FmsConfig, quick: bool, console: Console, link: LinkKind
 ) -> Result:
-    factory = announced(LINKS[LINK], console.step)
+    factory = announced(link, console.step)
     with open_device(
         config,
         factory,
@@ -91,4 +91,4 @@ def _measure_device(
         counters = device.counters()
         pages = counters[Counter.PAGES_APPENDED.name] + counters[Counter.PAGES_READ.name]
         cost = Cost(seconds, pages * config.geometry.page_bytes)
-        return Result.of(*row, LINK, cost, measured)
+        return Result.of(*row, link.name, cost, measured)

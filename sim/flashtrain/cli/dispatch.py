@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from flashtrain.spec import FlashtrainError
 
-from . import area, bench, faults, fuzz, info, powercut, sequence, trace, train, verilog
+from . import area, bench, faults, fuzz, info, powercut, sequence, sweep, trace, train, verilog
 from .command import Command
 from .console import Console, Output
 from .exit_codes import INTERRUPTED, TERMINATED, USER_ERROR
@@ -24,6 +24,7 @@ COMMANDS = (
     verilog.COMMAND,
     area.COMMAND,
     bench.COMMAND,
+    sweep.COMMAND,
     fuzz.COMMAND,
     faults.COMMAND,
     powercut.COMMAND,

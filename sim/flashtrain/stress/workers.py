@@ -1,11 +1,13 @@
 """Worker processes that end with the command that started them."""
 
+import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, parent_process
 from multiprocessing.process import BaseProcess
 
 SECONDS_TO_CLEAN_UP = 2.0
@@ -38,6 +40,17 @@ def _end(workers: set[BaseProcess]) -> None:
 
 
 def _prepare() -> None:
-    """SIGTERM unwinds the work, so that temporary folders are removed."""
+    """SIGTERM unwinds the work, so that temporary folders are removed.
+
+    A worker also ends with a command that was killed: nobody is left to end it.
+    """
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)

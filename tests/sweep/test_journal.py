@@ -1,0 +1,66 @@
+"""The journal survives a kill at any byte, and takes no other file for its own."""
+
+import pytest
+
+from flashtrain.sweep.errors import JournalError
+from flashtrain.sweep.journal import HEADER, Journal
+from flashtrain.sweep.point import Outcome
+
+OUTCOMES = [
+    Outcome(f"{number:032x}", "code", 0.5, {"value": 0.1 + number, "note": "µ", "met": None})
+    for number in range(3)
+]
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "new" / "a.journal"
+    with Journal(path) as journal:
+        for outcome in OUTCOMES:
+            journal.add(outcome)
+            journal.add(outcome)
+    return path
+
+
+def test_outcomes_come_back(path):
+    with Journal(path) as journal:
+        assert list(journal.outcomes.values()) == OUTCOMES
+
+
+def test_a_kill_at_a_byte_loses_only_the_line_that_was_written(path):
+    content = path.read_bytes()
+    for length in [*range(0, len(content), 7), len(content) - 1, len(content)]:
+        path.write_bytes(content[:length])
+        whole = max(content[:length].count(b"\n") - 1, 0)
+        with Journal(path) as journal:
+            assert list(journal.outcomes.values()) == OUTCOMES[:whole]
+            journal.add(OUTCOMES[2])
+        with Journal(path) as journal:
+            assert OUTCOMES[2].key in journal.outcomes and len(journal.outcomes) == min(whole + 1, 3)
+
+
+def test_fresh_drops_all(path):
+    with Journal(path, fresh=True) as journal:
+        assert not journal.outcomes
+    assert path.read_bytes() == HEADER
+
+
+def test_another_file_stays_as_it_is(tmp_path):
+    path = tmp_path / "thesis.journal"
+    path.write_text("Chapter 1\n")
+    for fresh in (False, True):
+        with pytest.raises(JournalError, match="expected a journal of flashtrain sweep"):
+            Journal(path, fresh)
+    assert path.read_text() == "Chapter 1\n"
+
+
+@pytest.mark.parametrize("line", ["{}", "[]", "nonsense"])
+def test_a_line_that_is_no_outcome_is_named(path, line):
+    path.write_bytes(path.read_bytes() + f"{line}\n".encode())
+    with pytest.raises(JournalError, match=":5: expected an outcome of a point"):
+        Journal(path)
+
+
+def test_two_sweeps_do_not_share_a_journal(path):
+    with Journal(path), pytest.raises(JournalError, match="another sweep writes this journal"):
+        Journal(path)
