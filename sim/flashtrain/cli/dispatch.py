@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from flashtrain.spec import FlashtrainError
 
-from . import area, bench, faults, fuzz, info, powercut, sequence, sweep, trace, train, verilog
+from . import area, bench, faults, fuzz, info, platform, powercut, sequence, sweep, trace, train, verilog
 from .command import Command
 from .console import Console, Output
 from .exit_codes import INTERRUPTED, TERMINATED, USER_ERROR
@@ -20,6 +20,7 @@ from .exit_codes import INTERRUPTED, TERMINATED, USER_ERROR
 COMMANDS = (
     train.COMMAND,
     sequence.COMMAND,
+    platform.COMMAND,
     trace.COMMAND,
     verilog.COMMAND,
     area.COMMAND,

@@ -20,10 +20,10 @@ from flashtrain.training.sequence import (
     TrainingSequence,
 )
 
-LAYER, MICRO_BATCH = "layer", "micro_batch"
+LAYER, MICRO_BATCH, PIECE = "layer", "micro_batch", "piece"
 TOKENS = "input/tokens"
 WEIGHTS = "weights/{layer}"
-STATE = "state/{layer}"
+STATE = "state/{layer}/{piece}"
 GRADIENT = "gradient/{layer}"
 ACTIVATION = "activation/{layer}/{micro_batch}"
 
@@ -33,7 +33,8 @@ class TrafficChoices:
     """Choices that the slides leave open.
 
     - `state_bytes_per_parameter`: optimizer state beside the weights, which the update reads and appends. The
-      published bytes of weights leave no space for it; Adam with float32 weights would have 12.
+      published bytes of weights leave no space for it; Adam with float32 weights would have 12. It moves in
+      as many pieces, since its update goes element by element.
     - `input_bytes`: tokens and labels of an iteration, far fewer than all else.
     """
 
@@ -56,40 +57,50 @@ def workload_sequence(workload: Workload, choices: TrafficChoices | None = None)
     its new weights are appended. Tensors are of bytes, whatever the format of their numbers.
     """
     choices = choices or TrafficChoices()
-    state_bytes = choices.state_bytes_per_parameter * workload.parameters
-    kept = (WEIGHTS, STATE) if state_bytes else (WEIGHTS,)
+    pieces = choices.state_bytes_per_parameter
+    initialise = Compute(Operation.INITIALISE, "{layer}", gives=(WEIGHTS,))
+    state = Compute(Operation.INITIALISE, "{layer}", gives=(STATE,))
     return TrainingSequence(
         network=workload.name,
-        optimizer="any" if state_bytes else "sgd",
+        optimizer="any" if pieces else "sgd",
         batch=workload.micro_batches,
         tensors=(
             _bytes(TOKENS, StreamRole.INPUTS, choices.input_bytes),
             _bytes(WEIGHTS, StreamRole.WEIGHTS, workload.weight_bytes),
-            *((_bytes(STATE, StreamRole.WEIGHTS, state_bytes),) if state_bytes else ()),
+            *((_bytes(STATE, StreamRole.WEIGHTS, workload.parameters),) if pieces else ()),
             _bytes(GRADIENT, None, workload.weight_bytes),
             _bytes(ACTIVATION, StreamRole.ACTIVATIONS, workload.stored_activation_bytes),
         ),
-        prologue=(Repeat(LAYER, (Compute(Operation.INITIALISE, "{layer}", gives=kept), *_append(kept))),),
+        prologue=(
+            Repeat(
+                LAYER,
+                (
+                    initialise,
+                    Append(WEIGHTS, Port.CORE),
+                    *((Repeat(PIECE, (state, Append(STATE, Port.CORE))),) if pieces else ()),
+                ),
+            ),
+        ),
         iteration=(
             Compute(Operation.LOAD, gives=(TOKENS,)),
             Append(TOKENS, Port.HOST),
             Read(TOKENS, Port.CORE),
             Repeat(LAYER, tuple(_forward(workload))),
             Compute(Operation.LOSS, takes=(TOKENS,)),
-            Repeat(LAYER, tuple(_backward(workload, kept)), down=True),
+            Repeat(LAYER, tuple(_backward(workload, pieces)), down=True),
             Reset(StreamRole.ACTIVATIONS, Port.CORE),
         ),
         epilogue=(),
-        indices=(Index(LAYER, workload.layers), Index(MICRO_BATCH, workload.micro_batches)),
+        indices=(
+            Index(LAYER, workload.layers),
+            Index(MICRO_BATCH, workload.micro_batches),
+            *((Index(PIECE, pieces),) if pieces else ()),
+        ),
     )
 
 
 def _bytes(name: str, stream: StreamRole | None, count: int) -> TensorInfo:
     return TensorInfo(name, stream, ArraySpec((count,), UINT8))
-
-
-def _append(names: tuple[str, ...]) -> list[Step]:
-    return [Append(name, Port.CORE) for name in names]
 
 
 def _forward(workload: Workload) -> list[Step]:
@@ -98,15 +109,16 @@ def _forward(workload: Workload) -> list[Step]:
     return [Read(WEIGHTS, Port.CORE), Repeat(MICRO_BATCH, (forward, Append(ACTIVATION, Port.CORE)))]
 
 
-def _backward(workload: Workload, kept: tuple[str, ...]) -> list[Step]:
+def _backward(workload: Workload, pieces: int) -> list[Step]:
     flops = max(1, 2 * workload.flops // (3 * workload.micro_batches))
     takes = (ACTIVATION, WEIGHTS, GRADIENT)
     backward = Compute(Operation.BACKWARD, "{layer}", takes, (GRADIENT,), flops)
+    state = Compute(Operation.UPDATE, "{layer}", (GRADIENT, STATE), (STATE,))
     return [
         Read(WEIGHTS, Port.CORE),
         Compute(Operation.CLEAR, "{layer}", gives=(GRADIENT,)),
         Repeat(MICRO_BATCH, (Read(ACTIVATION, Port.CORE), backward), down=True),
-        *(Read(name, Port.CORE) for name in kept[1:]),
-        Compute(Operation.UPDATE, "{layer}", (GRADIENT, *kept), kept),
-        *_append(kept),
+        *((Repeat(PIECE, (Read(STATE, Port.CORE), state, Append(STATE, Port.CORE))),) if pieces else ()),
+        Compute(Operation.UPDATE, "{layer}", (GRADIENT, WEIGHTS), (WEIGHTS,)),
+        Append(WEIGHTS, Port.CORE),
     ]

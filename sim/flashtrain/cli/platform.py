@@ -1,0 +1,117 @@
+"""`flashtrain platform`: the time of a training iteration on nodes with some storage."""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from flashtrain.platform.models import FmsModel, IdealModel, SsdModel
+from flashtrain.platform.nodes import BEHEMOTH_FLOPS, Node, sharing_platform
+from flashtrain.platform.report import run_iteration
+from flashtrain.platform.storage import StorageModel
+from flashtrain.platform.timeline_trace import write_trace
+from flashtrain.platform.workloads import workload_sequence
+from flashtrain.spec import FmsConfig
+from flashtrain.training.errors import SequenceError
+from flashtrain.training.sequence import TrainingSequence, load_sequence
+
+from .behemoth import chosen_workload
+from .command import Command, add_configuration, add_json, at_least_one, configuration
+from .console import Console
+
+STORAGES: dict[str, Callable[[FmsConfig], StorageModel]] = {
+    "fms": lambda config: FmsModel(config),
+    "ssd": lambda config: SsdModel(),
+    "ideal": lambda config: IdealModel(),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    play = actions.add_parser("run", help="play an iteration of a workload, or of a saved sequence")
+    play.add_argument(
+        "workload", nargs="+", help="family and row of a workload of Behemoth (gpt 2x4), or a sequence file"
+    )
+    play.add_argument("--storage", choices=list(STORAGES), default="fms", help="of all nodes (default: fms)")
+    play.add_argument(
+        "--nodes", type=at_least_one, default=1, metavar="N",
+        help="activation nodes that share the FLOP rate (default: 1)",
+    )  # fmt: skip
+    play.add_argument("--weight-nodes", type=at_least_one, default=1, metavar="N", help="(default: 1)")
+    play.add_argument("--phi", type=float, metavar="X", help="share of the activations that is stored")
+    play.add_argument(
+        "--tflops", type=_number, default=BEHEMOTH_FLOPS / 1e12, metavar="X",
+        help="TFLOP/s of all activation nodes together (default: 840)",
+    )  # fmt: skip
+    play.add_argument(
+        "--buffer", type=_number, default=Node().buffer_bytes / 1e9, metavar="GB",
+        help="tensor buffer of each node (default: 16)",
+    )  # fmt: skip
+    play.add_argument("--timeline", type=Path, metavar="FILE", help="write a figure (png, svg, pdf)")
+    play.add_argument("--trace", type=Path, metavar="FILE", help="write a trace for ui.perfetto.dev")
+    add_configuration(play, default="behemoth")
+    play.set_defaults(action=_run)
+    add_json(play)
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    return options.action(options, console)
+
+
+def _run(options: argparse.Namespace, console: Console) -> int:
+    sequence = _sequence(options)
+    storage = STORAGES[options.storage](configuration(options))
+    platform = sharing_platform(storage, options.nodes, options.tflops * 1e12, options.weight_nodes)
+    buffer = options.buffer * 1e9
+    platform = replace(
+        platform,
+        activation=replace(platform.activation, buffer_bytes=buffer),
+        weight=replace(platform.weight, buffer_bytes=buffer),
+    )
+    report = run_iteration(sequence, platform)
+    console.say(report.text())
+    if options.timeline is not None:
+        from flashtrain.platform.timeline_figure import draw_timeline  # takes a second to import
+
+        draw_timeline(report.timeline, options.timeline, f"{sequence.network}, {storage.name}")
+        console.say(f"{options.timeline}")
+    if options.trace is not None:
+        write_trace(report.timeline, options.trace)
+        console.say(f"{options.trace}")
+    console.document(report.document())
+    return 0
+
+
+def _sequence(options: argparse.Namespace) -> TrainingSequence:
+    first, *others = options.workload
+    if first.endswith(".json"):
+        if others or options.phi is not None:
+            raise SequenceError(f"{first}: expected nothing beside a sequence file, and no --phi")
+        return load_sequence(Path(first))
+    if len(others) > 1:
+        raise SequenceError(f"{' '.join(options.workload)!r}: expected a workload such as gpt 2x4")
+    return workload_sequence(chosen_workload(first, others[0] if others else None, options.phi))
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
+    return number
+
+
+COMMAND = Command(
+    name="platform",
+    summary="play training iterations on nodes with flash, SSDs or ideal storage",
+    examples="""\
+  flashtrain platform run gpt 2x4
+  flashtrain platform run gpt 2x4 --storage ssd --phi 0.1 --timeline ssd.png
+  flashtrain platform run t5 1x1 --nodes 4 --trace trace.json
+  flashtrain platform run gpt.json --storage ideal --json
+""",
+    add_arguments=add_arguments,
+    run=run,
+)

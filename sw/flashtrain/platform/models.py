@@ -1,0 +1,151 @@
+"""Storages by their bounds: the flash memory system, conventional SSDs, and an ideal one.
+
+The bounds are functions of the configuration. No controller reaches them in full; docs/performance.md has the
+shares that the RTL of `flashtrain` was measured at.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from flashtrain.perf.update_bounds import on_dies
+from flashtrain.platform.errors import PlatformError
+from flashtrain.platform.storage import Kind, Resource
+from flashtrain.spec import FmsConfig, preset
+from flashtrain.spec.optimizer import OptimizerCode
+from flashtrain.spec.update import WORD_BYTES, CopyFormat, GradientFormat, Tile
+
+
+def append_bound(config: FmsConfig) -> float:
+    """Bytes per second of sequential appends, zone after zone: all dies program or erase all the time.
+
+    A die takes tPROG for a page set, and tBERS once for the pages of a block.
+    """
+    g, t = config.geometry, config.timing
+    cycles = t.cycles("tprog") + t.cycles("tbers") / g.pages
+    arrays = g.channels * g.dies * g.page_set_bytes / cycles * t.clock_hz
+    return min(arrays, config.net_channel_bytes_per_second)
+
+
+def read_bound(config: FmsConfig) -> float:
+    """Bytes per second of sequential reads: all buses carry data, or all dies sense, all the time."""
+    return min(_sense_bound(config), config.net_channel_bytes_per_second)
+
+
+def update_bound(config: FmsConfig, program: OptimizerCode) -> float:
+    """Bytes of float32 gradients per second of updates on the dies (`perf.update_bounds.on_dies`)."""
+    tile = Tile.of(config.geometry, program, GradientFormat.FP32, CopyFormat.NONE)
+    return WORD_BYTES * on_dies(config, tile).parameters_per_second
+
+
+def _sense_bound(config: FmsConfig) -> float:
+    g, t = config.geometry, config.timing
+    return g.channels * g.dies * g.page_set_bytes / t.cycles("tr") * t.clock_hz
+
+
+@dataclass(frozen=True)
+class IdealModel:
+    """Storage that takes no time."""
+
+    name: str = "ideal"
+
+    def resources(self) -> Sequence[Resource]:
+        return ()
+
+
+@dataclass(frozen=True)
+class FmsModel:
+    """The flash memory system at its bounds.
+
+    - `config`: its configuration; Behemoth's table by default.
+    - `append_share`, `read_share`: the part of the bounds that the controller reaches.
+    - `program`: what updates on the dies run.
+    """
+
+    config: FmsConfig = field(default_factory=lambda: preset("behemoth"))
+    append_share: float = 1.0
+    read_share: float = 1.0
+    program: OptimizerCode = OptimizerCode.ADAM
+    name: str = "fms"
+
+    def __post_init__(self) -> None:
+        for name in ("append_share", "read_share"):
+            _require_share(self.name, name, getattr(self, name))
+
+    def resources(self) -> Sequence[Resource]:
+        bus = 1 / self.config.net_channel_bytes_per_second
+        update = 1 / update_bound(self.config, self.program)
+        append, read = 1 / self.append_share, 1 / self.read_share
+        return (
+            Resource("buses", {Kind.APPEND: bus * append, Kind.READ: bus * read, Kind.UPDATE: bus}),
+            Resource(
+                "arrays",
+                {
+                    Kind.APPEND: append / append_bound(self.config),
+                    Kind.READ: read / _sense_bound(self.config),
+                    Kind.UPDATE: update,
+                },
+            ),
+        )
+
+
+def _baseline_drive() -> FmsConfig:
+    behemoth = preset("behemoth")
+    return replace(behemoth, name="ssd_drive", geometry=replace(behemoth.geometry, channels=16))
+
+
+@dataclass(frozen=True)
+class SsdModel:
+    """Conventional SSDs in RAID 0 at their bounds; the defaults are the baseline of Behemoth's slides.
+
+    - `drive`: channels, dies and timing of a drive.
+    - `firmware_seconds`: of the firmware, for each page of 4 KiB written; published: 1.45 µs.
+    - `firmware_cores`: pages that the firmware handles at a time. An assumption: the slides do not say.
+    - `read_command_seconds`: of the controller, for each read command; published: 1.93 µs.
+    - `read_command_bytes`: bytes of a read command. An assumption: the slides do not say.
+    - `write_amplification`: pages programmed for each page written. An assumption: whole tensors are
+      overwritten in order, so that garbage collection finds blocks without valid pages.
+    """
+
+    drive: FmsConfig = field(default_factory=_baseline_drive)
+    drives: int = 4
+    firmware_seconds: float = 1.45e-6
+    firmware_page_bytes: int = 4096
+    firmware_cores: int = 1
+    read_command_seconds: float = 1.93e-6
+    read_command_bytes: int = 128 * 1024
+    write_amplification: float = 1.0
+    name: str = "ssd"
+
+    def __post_init__(self) -> None:
+        for name in ("drives", "firmware_cores", "firmware_page_bytes", "read_command_bytes"):
+            if getattr(self, name) < 1:
+                raise PlatformError(f"{self.name}: {name} is {getattr(self, name)}; expected at least 1")
+        for name in ("firmware_seconds", "read_command_seconds"):
+            if getattr(self, name) < 0:
+                raise PlatformError(f"{self.name}: {name} is {getattr(self, name)}; expected at least 0")
+        if self.write_amplification < 1:
+            raise PlatformError(
+                f"{self.name}: write_amplification is {self.write_amplification}; expected at least 1"
+            )
+
+    def resources(self) -> Sequence[Resource]:
+        drives, programmed = self.drives, self.write_amplification
+        bus = 1 / (drives * self.drive.net_channel_bytes_per_second)
+        firmware = self.firmware_seconds / self.firmware_page_bytes / self.firmware_cores
+        return (
+            Resource("buses", {Kind.APPEND: programmed * bus, Kind.READ: bus}),
+            Resource(
+                "arrays",
+                {
+                    Kind.APPEND: programmed / (drives * append_bound(self.drive)),
+                    Kind.READ: 1 / (drives * _sense_bound(self.drive)),
+                },
+            ),
+            Resource("firmware", {Kind.APPEND: programmed * firmware / drives}),
+            Resource("controller", {Kind.READ: self.read_command_seconds / self.read_command_bytes / drives}),
+        )
+
+
+def _require_share(model: str, name: str, value: float) -> None:
+    if not 0 < value <= 1:
+        raise PlatformError(f"{model}: {name} is {value}; expected more than 0, at most 1")

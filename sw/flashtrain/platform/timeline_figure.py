@@ -1,0 +1,71 @@
+"""The timeline of an iteration as a figure: cores and links, rates of storages, tensor buffers."""
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from flashtrain.platform.errors import PlatformError
+from flashtrain.platform.tasks import Part, Side
+from flashtrain.platform.timeline import Timeline
+
+BINS = 400
+SERIAL = (Part.CORE, Part.WEIGHTS_IN, Part.GRADIENTS_OUT)
+COLOURS = {"forward": "#1f77b4", "backward": "#ff7f0e", "move": "#8c564b"}
+
+
+def draw_timeline(timeline: Timeline, path: Path, title: str = "") -> None:
+    """Draw into `path`, whose ending names the format; `PlatformError` if it cannot be written."""
+    figure = Figure(figsize=(11, 7), layout="constrained")
+    FigureCanvasAgg(figure)
+    tasks, rates, buffers = figure.subplots(3, 1, sharex=True, height_ratios=[1, 2, 1.5])
+    _draw_tasks(tasks, timeline)
+    _draw_rates(rates, timeline)
+    _draw_buffers(buffers, timeline)
+    tasks.set_title(title, loc="left")
+    buffers.set_xlabel("s")
+    buffers.set_xlim(0, timeline.seconds)
+    try:
+        figure.savefig(path, dpi=120)
+    except (OSError, ValueError) as error:
+        raise PlatformError(f"{path}: the figure cannot be written: {error}") from error
+
+
+def _draw_tasks(axes: Axes, timeline: Timeline) -> None:
+    for row, part in enumerate(SERIAL):
+        bars: dict[str, list[tuple[float, float]]] = {}
+        for interval in timeline.on(part):
+            bars.setdefault(interval.name.split()[0], []).append(
+                (interval.start, interval.end - interval.start)
+            )
+        for word, spans in bars.items():
+            axes.broken_barh(spans, (row - 0.4, 0.8), color=COLOURS.get(word, "#7f7f7f"), linewidth=0)
+    axes.set_yticks(range(len(SERIAL)), [str(part) for part in SERIAL])
+    axes.set_ylim(len(SERIAL) - 0.5, -0.5)
+
+
+def _draw_rates(axes: Axes, timeline: Timeline) -> None:
+    """Rates of requests, each spread evenly over its time."""
+    edges = np.linspace(0, timeline.seconds, BINS + 1)
+    for track in timeline.tracks:
+        if intervals := [i for i in timeline.on(track) if i.bytes and i.end > i.start]:
+            spans = np.array([(i.start, i.end) for i in intervals])
+            amounts = np.array([i.bytes for i in intervals])
+            clipped = np.clip(edges[:, None], spans[:, 0], spans[:, 1]) - spans[:, 0]
+            moved = (clipped / (spans[:, 1] - spans[:, 0]) * amounts).sum(axis=1)
+            axes.stairs(np.diff(moved) / np.diff(edges) / 1e9, edges, label=track)
+    axes.set_ylabel("GB/s")
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(frameon=False, fontsize=8)
+
+
+def _draw_buffers(axes: Axes, timeline: Timeline) -> None:
+    for side in Side:
+        levels = [level for level in timeline.levels if level.side == side.value]
+        if levels:
+            times, amounts = zip(*((level.time, level.bytes / 1e9) for level in levels), strict=True)
+            axes.step(times, amounts, where="post", linewidth=0.6, label=side.value)
+    axes.set_ylabel("tensor buffer, GB")
+    axes.legend(frameon=False, fontsize=8)

@@ -1,0 +1,53 @@
+"""The timeline of an iteration as Chrome trace JSON, which https://ui.perfetto.dev opens."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from flashtrain.platform.errors import PlatformError
+from flashtrain.platform.timeline import Interval, Timeline
+
+
+def write_trace(timeline: Timeline, path: Path) -> None:
+    """Write the trace; :class:`PlatformError` if the file cannot be written."""
+    try:
+        path.write_text(json.dumps(trace_document(timeline), separators=(",", ":")) + "\n")
+    except OSError as error:
+        raise PlatformError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def trace_document(timeline: Timeline) -> dict[str, Any]:
+    """The document in the Trace Event Format, in µs: a thread for each track, a counter for each buffer.
+
+    Requests to a storage overlap, so they are asynchronous events.
+    """
+    events: list[dict[str, Any]] = [
+        {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "iteration"}}
+    ]
+    for tid, track in enumerate(timeline.tracks, start=1):
+        thread = {"pid": 1, "tid": tid}
+        events.append({**thread, "ph": "M", "name": "thread_name", "args": {"name": track}})
+        for number, interval in enumerate(timeline.on(track)):
+            events += _events(interval, thread, f"{tid}.{number}")
+    events += [
+        {
+            "ph": "C",
+            "pid": 1,
+            "name": f"tensor buffer, {level.side}",
+            "ts": level.time * 1e6,
+            "args": {"bytes": level.bytes},
+        }
+        for level in timeline.levels
+    ]
+    return {"traceEvents": events, "displayTimeUnit": "ms"}
+
+
+def _events(interval: Interval, thread: dict[str, int], name: str) -> list[dict[str, Any]]:
+    begin, end = interval.start * 1e6, interval.end * 1e6
+    if not interval.bytes:
+        return [{**thread, "ph": "X", "name": interval.name, "ts": begin, "dur": end - begin}]
+    shared = {**thread, "cat": interval.track, "id": name, "name": interval.name}
+    return [
+        {**shared, "ph": "b", "ts": begin, "args": {"bytes": interval.bytes}},
+        {**shared, "ph": "e", "ts": end},
+    ]
