@@ -20,7 +20,7 @@ def measured(monkeypatch):
     """The results of the rows that are asked for, in the place of measurements."""
     results: dict[str, Result] = {}
 
-    def results_of(rows, configurations, quick, jobs, console):
+    def results_of(rows, configurations, settings, console):
         return ((number, results[row.benchmark]) for number, row in enumerate(rows))
 
     monkeypatch.setattr(bench, "results_of", results_of)

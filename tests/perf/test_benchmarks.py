@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from flashtrain.cli.bench_table import QUICK_TABLE, TABLE, Row, UnknownBenchmark, rows_for
-from flashtrain.cli.benchmarks import ADAM, BENCHMARKS
+from flashtrain.cli.benchmarks import ADAM, ALL_BENCHMARKS
 from flashtrain.cli.main import main
 from flashtrain.host import FunctionalLink, open_device
 from flashtrain.perf.append import append_erased
@@ -306,7 +306,7 @@ def test_the_rows_of_the_table():
     ]  # fmt: skip
     assert [row.benchmark for row in TABLE[: len(full_scale)]] == full_scale
     presets = dict.fromkeys(row.configuration for row in TABLE)
-    assert list(presets) == ["behemoth", "behemoth_wide", "ocowfc", "small", "optimstore", "tiny"]
+    assert list(presets) == ["behemoth", "behemoth_wide", "ocowfc", "small", "optimstore", "tiny", "all"]
     assert [row.benchmark for row in TABLE if row.configuration == "small"] == [
         "append_erased", "read_sequential", "append_latency", "command_interval", "simulation_speed",
         "update_adam", "update_adam_bf16", "update_momentum", "update_sgd",
@@ -317,7 +317,7 @@ def test_the_rows_of_the_table():
         "update_adam", "update_adam_bf16", "update_momentum", "update_sgd",
         "update_speedup_host", "update_speedup_pcie4", "update_speedup_controller", "update_energy_ratio",
     ]  # fmt: skip
-    assert {row.benchmark for row in TABLE} == {row.benchmark for row in QUICK_TABLE} == set(BENCHMARKS)
+    assert {row.benchmark for row in TABLE} == {row.benchmark for row in QUICK_TABLE} == set(ALL_BENCHMARKS)
     assert not {row.configuration for row in QUICK_TABLE} & {"behemoth", "behemoth_wide", "optimstore"}
 
 

@@ -6,15 +6,15 @@ import pytest
 
 from flashtrain.host import FunctionalLink
 from flashtrain.perf.measurement import BenchmarkError
-from flashtrain.perf.model_error.appends import Appends, FlushedAppends, ZoneAfterZone
 from flashtrain.perf.model_error.observe import observe
 from flashtrain.perf.model_error.point import Quantity, Role, Run
-from flashtrain.perf.model_error.reads import AppendsAndReads, Reads
 from flashtrain.perf.model_error.runs import OWN, RUNS, configurations
-from flashtrain.perf.model_error.sequences import Training
-from flashtrain.perf.model_error.small_reads import SmallReads
-from flashtrain.perf.model_error.steps import OptimizerStep
-from flashtrain.perf.model_error.window import Window
+from flashtrain.perf.model_error.workloads.appends import Appends, FlushedAppends, ZoneAfterZone
+from flashtrain.perf.model_error.workloads.reads import AppendsAndReads, Reads
+from flashtrain.perf.model_error.workloads.sequences import Training
+from flashtrain.perf.model_error.workloads.small_reads import SmallReads
+from flashtrain.perf.model_error.workloads.steps import OptimizerStep
+from flashtrain.perf.model_error.workloads.window import Window
 from flashtrain.perf.update import Case
 from flashtrain.spec import preset
 from flashtrain.spec.optimizer import GradientFormat, OptimizerCode

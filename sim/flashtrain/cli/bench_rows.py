@@ -12,8 +12,9 @@ from flashtrain.spec import FlashtrainError, FmsConfig
 from flashtrain.spec.registers import Counter
 from flashtrain.stress.workers import worker_pool
 
+from .bench_settings import Settings
 from .bench_table import Row
-from .benchmarks import BENCHMARKS, Benchmark, DesignBenchmark
+from .benchmarks import ALL_BENCHMARKS, BENCHMARKS, SYSTEM_BENCHMARKS, Benchmark, DesignBenchmark
 from .console import Console
 from .device import memory_bytes
 from .links import LINKS, LinkKind, announced
@@ -33,19 +34,19 @@ class RowFailed:
 
 
 def results_of(
-    rows: Sequence[Row], configurations: Mapping[str, FmsConfig], quick: bool, jobs: int, console: Console
+    rows: Sequence[Row], configurations: Mapping[str, FmsConfig], settings: Settings, console: Console
 ) -> Iterator[tuple[int, Result | RowFailed]]:
-    """Number of each row, and its result, as they come: `jobs` at a time, each in a process of its own.
+    """Number of each row, and its result, as they come: several at a time, each in a process of its own.
 
     Simulated cycles do not depend on the load of the machine. Rows that measure real time run last and alone.
     """
-    beside = [number for number, row in enumerate(rows) if not BENCHMARKS[row.benchmark].alone]
+    beside = [number for number, row in enumerate(rows) if not ALL_BENCHMARKS[row.benchmark].alone]
     alone = [number for number in range(len(rows)) if number not in beside]
-    attempt = partial(_attempt, configurations, quick=quick, as_json=console.as_json)
-    if min(jobs, len(beside)) < 2:
+    attempt = partial(_attempt, configurations, settings=settings, as_json=console.as_json)
+    if min(settings.jobs, len(beside)) < 2:
         alone, beside = list(range(len(rows))), []
     if beside:
-        with worker_pool(min(jobs, len(beside))) as pool:
+        with worker_pool(min(settings.jobs, len(beside))) as pool:
             numbers = {pool.submit(attempt, rows[number]): number for number in beside}
             for future in as_completed(numbers):
                 yield numbers[future], future.result()
@@ -54,12 +55,14 @@ def results_of(
 
 
 def _attempt(
-    configurations: Mapping[str, FmsConfig], row: Row, quick: bool, as_json: bool
+    configurations: Mapping[str, FmsConfig], row: Row, settings: Settings, as_json: bool
 ) -> Result | RowFailed:
     console = Console(as_json)
     console.step(f"{row.benchmark} on {row.configuration}")
     try:
-        return measure(row, configurations[row.configuration], quick, console)
+        if row.benchmark in SYSTEM_BENCHMARKS:
+            return SYSTEM_BENCHMARKS[row.benchmark].run(row.configuration, settings, console)
+        return measure(row, configurations[row.configuration], settings.quick, console)
     except FlashtrainError as error:
         return RowFailed(row, str(error))
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 from flashtrain.perf.one_channel import OCOWFC
 from flashtrain.spec import PRESETS, FlashtrainError
 
-from .benchmarks import BENCHMARKS
+from .benchmarks import ALL_BENCHMARKS
+from .model_error import ALL, NAME
 
 CONFIGURATIONS = {**PRESETS, OCOWFC.name: OCOWFC}
 
@@ -15,7 +16,7 @@ class UnknownBenchmark(FlashtrainError):
     """There is no benchmark of this name."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"no benchmark {name!r}; expected some of {', '.join(BENCHMARKS)}")
+        super().__init__(f"no benchmark {name!r}; expected some of {', '.join(ALL_BENCHMARKS)}")
 
 
 class Row(NamedTuple):
@@ -59,7 +60,7 @@ OPTIMSTORE = tuple(
         "update_energy_ratio",
     )
 )  # fmt: skip
-TABLE = (*FULL_SCALE, *SMALL_SCALE, *OPTIMSTORE, Row("wear_spread", "tiny"))
+TABLE = (*FULL_SCALE, *SMALL_SCALE, *OPTIMSTORE, Row("wear_spread", "tiny"), Row(NAME, ALL))
 
 _SMALLER = {"behemoth": "small", "behemoth_wide": "tiny", "small": "tiny", "optimstore": "tiny"}
 
@@ -76,7 +77,7 @@ def rows_for(names: Sequence[str], configuration: str | None, quick: bool) -> li
     the rows of the table that are on it. Raises `UnknownBenchmark`.
     """
     for name in names:
-        if name not in BENCHMARKS:
+        if name not in ALL_BENCHMARKS:
             raise UnknownBenchmark(name)
     table = QUICK_TABLE if quick else TABLE
     if configuration is None:

@@ -9,7 +9,7 @@ from flashtrain.perf.append import append_erased
 from flashtrain.perf.array_work import ArrayRecorder
 from flashtrain.perf.commands import command_interval, command_time_read, command_time_write
 from flashtrain.perf.latency import append_latency
-from flashtrain.perf.measurement import Measurement
+from flashtrain.perf.measurement import Measurement, Result
 from flashtrain.perf.mixed import IN_FLIGHT, Mix, mixed
 from flashtrain.perf.one_channel import Reads, bus_share
 from flashtrain.perf.read import read_sequential
@@ -29,6 +29,9 @@ from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
 from flashtrain.training.optimizers import SGD, Adam, Momentum
 
+from . import model_error
+from .bench_settings import Settings
+from .console import Console
 from .info import controller_memories
 
 LONG_QUEUE = 4096
@@ -131,6 +134,18 @@ class DesignBenchmark:
         return self.judge(list(controller_memories(config)))
 
 
+@dataclass(frozen=True)
+class SystemBenchmark:
+    """A benchmark that opens its devices itself; `run` receives the name of the row's configuration.
+
+    must_meet: a missed goal fails the command without `--strict`, too.
+    """
+
+    run: Callable[[str, Settings, Console], Result]
+    must_meet: bool = False
+    alone: ClassVar[bool] = True
+
+
 ADAM = Case(Adam())
 
 BENCHMARKS = {
@@ -162,3 +177,8 @@ BENCHMARKS = {
     "update_speedup_controller": Benchmark(_speedup_controller, node=UPDATE_NODE),
     "update_energy_ratio": Benchmark(_energy_ratio, node=UPDATE_NODE),
 }
+
+SYSTEM_BENCHMARKS = {model_error.NAME: SystemBenchmark(model_error.model_error, must_meet=True)}
+"""Those that choose configurations and Links themselves."""
+
+ALL_BENCHMARKS = {**BENCHMARKS, **SYSTEM_BENCHMARKS}

@@ -10,12 +10,12 @@ from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.training.optimizers import SGD, Adam, AdamW, Momentum, Nesterov
 from flashtrain.training.sequence import UpdatePlace
 
-from .appends import NON_VOLATILE, Appends, FlushedAppends, ZoneAfterZone
 from .point import Role, Run, Workload
-from .reads import AppendsAndReads, Reads
-from .sequences import Training
-from .small_reads import SmallReads
-from .steps import OptimizerStep
+from .workloads.appends import NON_VOLATILE, Appends, FlushedAppends, ZoneAfterZone
+from .workloads.reads import AppendsAndReads, Reads
+from .workloads.sequences import Training
+from .workloads.small_reads import SmallReads
+from .workloads.steps import OptimizerStep
 
 KIB, MIB = 1 << 10, 1 << 20
 

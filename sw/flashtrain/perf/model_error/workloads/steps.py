@@ -9,7 +9,7 @@ from flashtrain.perf.update import Case
 from flashtrain.spec import NodeTable
 from flashtrain.spec.streams import UPDATE_NODE
 
-from .point import Quantity, Values
+from ..point import Quantity, Values
 from .storing import seconds_since
 
 

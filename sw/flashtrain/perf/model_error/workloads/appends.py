@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from flashtrain.host import Device
 from flashtrain.spec import Port
 
-from .point import BandwidthWorkload, Values, require_fitting
+from ..point import BandwidthWorkload, Values, require_fitting
 from .storing import bandwidth, random_bytes
 from .window import Window
 

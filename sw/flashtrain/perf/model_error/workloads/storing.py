@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from flashtrain.host import Device, DeviceStream, Extent, StoredArray
 from flashtrain.perf.measurement import BenchmarkError
 
-from .point import Quantity, Values, require_fitting
+from ..point import Quantity, Values, require_fitting
 
 
 def random_bytes(device: Device, size: int) -> NDArray[np.uint8]:

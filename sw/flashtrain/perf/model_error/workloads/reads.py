@@ -7,8 +7,8 @@ import numpy as np
 from flashtrain.host import Device
 from flashtrain.spec import Port
 
+from ..point import BandwidthWorkload, Values, require_fitting
 from .appends import VOLATILE
-from .point import BandwidthWorkload, Values, require_fitting
 from .storing import Stored, bandwidth, random_bytes
 from .window import Window
 

@@ -10,7 +10,7 @@ from flashtrain.training.recipes import RECIPES
 from flashtrain.training.sequence import UpdatePlace, training_sequence
 from flashtrain.training.tensors import DeviceStorage
 
-from .point import Quantity, Values
+from ..point import Quantity, Values
 
 SEED = 1
 

@@ -5,16 +5,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from flashtrain.host import Device
-from flashtrain.perf.append import STREAM, settling_superpages
+from flashtrain.perf.append import settling_superpages
 from flashtrain.perf.feed import Feed
-from flashtrain.perf.mixed import PIECES
-from flashtrain.perf.read_latency import STORED
 from flashtrain.spec import NodeTable, Port
 from flashtrain.spec.streams import SINGLE_NODE
 
-from .point import Quantity, Values
+from ..point import Quantity, Values
+from .appends import NON_VOLATILE, VOLATILE
 from .storing import Stored, random_bytes
 from .window import Window
+
+PIECES = 4
+"""Appends per superpage."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ class SmallReads:
 
     def run(self, device: Device) -> Values:
         g = device.config.geometry
-        stored = Stored(device, device.stream(STORED, Port.CORE), self.stored)
-        reader, out = device.stream(STORED, Port.HOST), device.buffer((g.page_bytes,), np.uint8)
+        stored = Stored(device, device.stream(NON_VOLATILE, Port.CORE), self.stored)
+        reader, out = device.stream(NON_VOLATILE, Port.HOST), device.buffer((g.page_bytes,), np.uint8)
         feed = self._feed(device) if self.beside_appends else None
         window, random = Window(device, self.depth), np.random.default_rng(14)
         for block in random.integers(stored.blocks, size=self.count).tolist():
@@ -60,7 +62,7 @@ class SmallReads:
         g, margin = device.config.geometry, settling_superpages(device.config)
         piece = max(1, g.superpage // PIECES) * g.page_bytes
         pieces = random_bytes(device, PIECES * piece).reshape(PIECES, piece)
-        feed = Feed(device.stream(STREAM, Port.CORE), pieces, PIECES * (margin + 1))
+        feed = Feed(device.stream(VOLATILE[0], Port.CORE), pieces, PIECES * (margin + 1))
         feed.keep_going()
         device.link.run(margin * device.config.timing.cycles("tprog"))
         return feed

@@ -1,0 +1,1 @@
+"""Workloads that measure themselves, on any Link that counts cycles."""
