@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.host import Link
+from flashtrain.sim.trace.window import Tracing
 from flashtrain.spec import FmsConfig
-
-from .links import Tracing
 
 
 class IterationTrace:

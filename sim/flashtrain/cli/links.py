@@ -2,22 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
-
-import numpy as np
-from numpy.typing import NDArray
 
 from flashtrain.host import FunctionalLink, Link, LinkFactory
 from flashtrain.spec import FmsConfig
-
-
-@runtime_checkable
-class Tracing(Protocol):
-    """A Link that can record events; records are `flashtrain.sim.link.rtl_link.TRACE_RECORD`."""
-
-    def set_tracing(self, on: bool) -> None: ...
-
-    def take_trace(self) -> NDArray[np.void]: ...
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,19 @@ from collections.abc import Mapping
 from flashtrain.sweep.limits import Value
 from flashtrain.sweep.point import Outcome, Point, Workload, carry_out
 
-from .bench_rows import measure
+from .bench_rows import RTL, measure
 from .bench_table import Row
 from .benchmarks import BENCHMARKS, Benchmark, DesignBenchmark
 from .console import Console
 from .links import LINKS
+from .sweep_replay import REPLAY
+from .sweep_steps import STEP_BOUNDS
 
 TIMED = tuple(kind.name for kind in LINKS.values() if kind.timed)
 """Links on which a benchmark can measure."""
+
+RTL_ONLY = ("append_latency", "wear_spread")
+"""Benchmarks of events inside the controller and of blocks' wear, which only the RTL Link shows."""
 
 MEASURED = ("value", "unit", "bound", "share", "met", "cycles", "seconds", "bytes", "note")
 """Fields of a result of a benchmark that are not columns of the point."""
@@ -37,7 +42,7 @@ def _device_bounds(point: Point) -> Mapping[str, Value]:
 def _benchmark(point: Point) -> Mapping[str, Value]:
     row = Row(point.workload, point.config.name)
     quiet = Console(stderr=io.StringIO())
-    kind = LINKS[point.link] if point.link else LINKS["rtl"]
+    kind = LINKS[point.link] if point.link else RTL
     result = measure(row, point.config, point.quick, quiet, kind)
     return {name: getattr(result, name) for name in MEASURED}
 
@@ -52,15 +57,23 @@ def _of_benchmark(name: str, benchmark: Benchmark | DesignBenchmark) -> Workload
     return Workload(
         f"flashtrain bench {name}",
         _benchmark,
-        links=TIMED if isinstance(benchmark, Benchmark) else (),
+        links=_links(name, benchmark),
         check=_check_benchmark,
         alone=benchmark.alone,
     )
+
+
+def _links(name: str, benchmark: Benchmark | DesignBenchmark) -> tuple[str, ...]:
+    if isinstance(benchmark, DesignBenchmark):
+        return ()
+    return (RTL.name,) if name in RTL_ONLY else TIMED
 
 
 WORKLOADS: dict[str, Workload] = {
     "device_bounds": Workload(
         "bounds of channels and arrays, computed from the configuration", _device_bounds
     ),
+    "step_bounds": STEP_BOUNDS,
+    "replay": REPLAY,
     **{name: _of_benchmark(name, benchmark) for name, benchmark in BENCHMARKS.items()},
 }

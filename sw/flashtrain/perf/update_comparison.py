@@ -1,6 +1,6 @@
 """The ways to take an optimizer step, on the same device: on the dies, in the controller, on the host."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from flashtrain.host import Device
@@ -15,6 +15,7 @@ from .update import QUICK_ROWS_PER_DIE, ROWS_PER_DIE, Case, UpdateRun, run_updat
 from .update_bounds import Bound, elsewhere, on_dies
 from .update_elsewhere import CHUNKS_UNDER_WAY, ElsewhereRun, run_elsewhere
 from .update_places import HostLink, Place
+from .update_work import work_on_dies, work_on_host
 
 OPTIMSTORE_ENERGY = 3.6  # OptimStore (HPCA'23), against an SSD behind a host, on average
 ASKED_OF = "optimstore"
@@ -104,8 +105,10 @@ def update_energy_ratio(
     found = compare(device, recorder, case, [link], quick)
     found.check()
     run, model = found.elsewhere[link], EnergyModel()
-    dies = energy(device.config, _work_on_dies(case, found.on_dies), model).per(found.on_dies.parameters)
-    host_work = _work_on_host(case, run)
+    dies = energy(device.config, _work(work_on_dies, case, found.on_dies), model).per(
+        found.on_dies.parameters
+    )
+    host_work = _work(work_on_host, case, run)
     host = energy(device.config, host_work, model).per(run.parameters)
     link_bits = 8 * host_work.link_bytes / run.parameters
     return Measurement(
@@ -141,23 +144,9 @@ def _clear(device: Device) -> None:
     raise BenchmarkError(f"{config.name!r} does not come to rest")
 
 
-def _work_on_dies(case: Case, run: UpdateRun) -> Work:
-    return Work(
-        programs=run.count(ArrayKind.PROGRAM),
-        senses=run.count(ArrayKind.SENSE),
-        channel_bytes=run.parameters * (case.gradient.bytes + case.copy.bytes),
-        operations=run.parameters * case.operations,
-    )
-
-
-def _work_on_host(case: Case, run: UpdateRun) -> Work:
-    return Work(
-        programs=run.count(ArrayKind.PROGRAM),
-        senses=run.count(ArrayKind.SENSE),
-        channel_bytes=run.parameters * 2 * case.state_bytes,
-        link_bytes=run.parameters * (2 * case.state_bytes + case.gradient.bytes),
-        host_operations=run.parameters * case.operations,
-    )
+def _work(work_of: Callable[[Case, int, int, int], Work], case: Case, run: UpdateRun) -> Work:
+    """The work of a step with the counts of a run."""
+    return work_of(case, run.parameters, run.count(ArrayKind.PROGRAM), run.count(ArrayKind.SENSE))
 
 
 def _nanojoules(spent: Energy) -> str:

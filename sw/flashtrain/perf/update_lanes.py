@@ -25,6 +25,16 @@ class UpdatedTile(NamedTuple):
     cycles: int
 
 
+def lane_limits(config: FmsConfig, tile: Tile, lanes: int) -> Mapping[str, float]:
+    """Parameters per second of so many lanes.
+
+    A lane takes a tile in, computes, and gives it out, one after the other; gradients aside.
+    """
+    moving = 2 * config.geometry.page_set_bytes // LANE_BYTES
+    computing = tile.parameters * config.update_interval * config.update_divider
+    return {"update lanes": lanes * tile.parameters * config.timing.clock_hz / (moving + computing)}
+
+
 class UpdateLane(Protocol):
     """An update unit beside the tensor buffer, with room for a tile."""
 
@@ -56,11 +66,7 @@ class ControllerLanes(Place):
         return "in the controller"
 
     def limits(self, config: FmsConfig, tile: Tile) -> Mapping[str, float]:
-        """A lane takes a tile in, computes, and gives it out, one after the other; gradients aside."""
-        moving = 2 * config.geometry.page_set_bytes // LANE_BYTES
-        computing = tile.parameters * config.update_interval * config.update_divider
-        cycles = moving + computing
-        return {"update lanes": len(self.lanes) * tile.parameters * config.timing.clock_hz / cycles}
+        return lane_limits(config, tile, len(self.lanes))
 
     def begin(self, work: ChunkWork, cycle: float) -> "LaneStep":
         return LaneStep(self.lanes, work, cycle)

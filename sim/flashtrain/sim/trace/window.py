@@ -1,10 +1,21 @@
 """A stretch of the event trace, from one moment to another."""
 
+from typing import Protocol, runtime_checkable
+
+import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.host import Link
-from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec import FlashtrainError
+
+
+@runtime_checkable
+class Tracing(Protocol):
+    """A Link that can record events; records are `flashtrain.sim.link.rtl_link.TRACE_RECORD`."""
+
+    def set_tracing(self, on: bool) -> None: ...
+
+    def take_trace(self) -> NDArray[np.void]: ...
 
 
 class NoTrace(FlashtrainError):
@@ -12,11 +23,11 @@ class NoTrace(FlashtrainError):
 
 
 class TraceWindow:
-    """Records the events of an RTL Link between two calls; :class:`NoTrace` for another."""
+    """Records the events of a Link between two calls; :class:`NoTrace` for one that has no time."""
 
     def __init__(self, link: Link) -> None:
-        if not isinstance(link, RtlLink):
-            raise NoTrace(f"a {type(link).__name__} records no events; expected an RtlLink")
+        if not isinstance(link, Tracing):
+            raise NoTrace(f"a {type(link).__name__} records no events; expected the RTL or the model")
         self._link = link
 
     def start(self) -> None:
