@@ -2,7 +2,7 @@
 
 spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf <- platform;  all of
 these <- sim <- stress <- cli.
-host <- traces <- cli;  spec <- sweep <- cli.
+host <- traces <- ssd <- cli;  spec <- sweep <- cli.
 The roots follow: hw <- sw <- sim.
 """
 
@@ -23,6 +23,7 @@ ALLOWED = {
     "numerics": {"spec"},
     "host": {"spec", "numerics"},
     "traces": {"spec", "host"},
+    "ssd": {"spec", "native", "traces"},
     "training": {"spec", "numerics", "host"},
     "model": {"spec", "native", "numerics", "host"},
     "perf": {"spec", "numerics", "host", "training"},
@@ -38,6 +39,7 @@ ALLOWED = {
         "host",
         "model",
         "traces",
+        "ssd",
         "training",
         "perf",
         "platform",

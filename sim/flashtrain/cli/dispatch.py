@@ -12,7 +12,21 @@ from typing import NoReturn
 
 from flashtrain.spec import FlashtrainError
 
-from . import area, bench, faults, fuzz, info, platform, powercut, sequence, sweep, trace, train, verilog
+from . import (
+    area,
+    bench,
+    faults,
+    fuzz,
+    info,
+    platform,
+    powercut,
+    sequence,
+    ssd,
+    sweep,
+    trace,
+    train,
+    verilog,
+)
 from .command import Command
 from .console import Console, Output
 from .exit_codes import INTERRUPTED, TERMINATED, USER_ERROR
@@ -22,6 +36,7 @@ COMMANDS = (
     sequence.COMMAND,
     platform.COMMAND,
     trace.COMMAND,
+    ssd.COMMAND,
     verilog.COMMAND,
     area.COMMAND,
     bench.COMMAND,

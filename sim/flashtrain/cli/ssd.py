@@ -1,0 +1,189 @@
+"""`flashtrain ssd`: conventional SSDs, to compare the flash memory system with."""
+
+import argparse
+from dataclasses import asdict, replace
+from typing import Any
+
+from flashtrain.ssd import SsdArray, SsdConfig, SsdRun
+from flashtrain.ssd.array import commands_of
+from flashtrain.ssd.bench import (
+    AMPLIFICATION_PAGES,
+    MANY_CORES,
+    AmplificationRow,
+    BandwidthRow,
+    amplification,
+    bandwidths,
+    overwrite_bandwidth,
+)
+from flashtrain.ssd.config import DRIVES_OF_DEVICE
+from flashtrain.ssd.fill import Fill, fill_for
+from flashtrain.traces import Operation
+
+from .command import Command, add_configuration, add_json, at_least_one, at_least_zero, configuration
+from .console import Console, table
+from .trace import add_trace, trace_of
+
+GB = 1e9
+COUNTS = (1, DRIVES_OF_DEVICE)
+COMMANDS, QUICK_COMMANDS = 2000, 100
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+
+    replay = actions.add_parser("replay", help="play a block trace")
+    add_trace(replay)
+    replay.add_argument("--count", type=int, choices=COUNTS, default=1, help="drives in RAID 0 (default: 1)")
+    replay.add_argument(
+        "--depth", type=at_least_zero, default=0, metavar="N",
+        help="commands in flight; 0: each at its time (default: 0)",
+    )  # fmt: skip
+    replay.add_argument(
+        "--fill", choices=[each.value for each in Fill], default=Fill.READ.value,
+        help="pages written before, in no time: those that the trace reads, all, or none (default: read)",
+    )  # fmt: skip
+    _add_drive(replay)
+    replay.set_defaults(action=_replay)
+
+    bench = actions.add_parser("bench", help="bandwidths beside their bounds, and write amplification")
+    bench.add_argument("--quick", action="store_true", help="less data")
+    _add_drive(bench)
+    bench.set_defaults(action=_bench)
+
+
+def _add_drive(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--cores", type=at_least_one, default=1, metavar="N", help="cores of the firmware (default: 1)"
+    )
+    parser.add_argument(
+        "--over-provisioning", type=float, default=SsdConfig.over_provisioning, metavar="SHARE",
+        help=f"physical pages beyond the logical ones (default: {SsdConfig.over_provisioning})",
+    )  # fmt: skip
+    add_configuration(parser, default="behemoth")
+    add_json(parser)
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    return options.action(options, console)
+
+
+def _drives(options: argparse.Namespace, count: int) -> SsdConfig:
+    return SsdConfig.of(
+        configuration(options), count,
+        firmware_cores=options.cores, over_provisioning=options.over_provisioning,
+    )  # fmt: skip
+
+
+def _replay(options: argparse.Namespace, console: Console) -> int:
+    trace, config = trace_of(options), _drives(options, options.count)
+    commands = commands_of(trace, config)
+    with SsdArray(config) as array:
+        fill_for(array, commands, Fill(options.fill))
+        run_of = array.run(commands, options.depth)
+    sizes = {op: trace.bytes_of(op) for op in (Operation.READ, Operation.WRITE)}
+    rate = sum(sizes.values()) / run_of.seconds if run_of.seconds else None
+    console.say(f"{options.file}: {len(trace):,} commands on {_drive_text(config)}")
+    console.say(f"simulated            {run_of.seconds * 1e3:.3f} ms")
+    if rate is not None:
+        console.say(f"bandwidth            {rate / GB:.3f} GB/s, reads and writes")
+    console.say("\n".join(_latency_lines(run_of)))
+    factor = run_of.write_amplification
+    console.say(f"write amplification  {'n/a: nothing was written' if factor is None else f'{factor:.3f}'}")
+    console.say(f"erases               {run_of.counts.erased:,} blocks")
+    console.document({
+        "file": str(options.file), "drive": config.name, "count": config.drives, "commands": len(trace),
+        "seconds": run_of.seconds, "bytes_per_second": rate,
+        "latency_seconds": {op.name.lower(): _latency(run_of, op) for op in sizes},
+        "write_amplification": factor, "counts": run_of.counts._asdict(),
+    })  # fmt: skip
+    return 0
+
+
+def _drive_text(config: SsdConfig) -> str:
+    g = config.geometry
+    size = config.capacity_bytes / config.drives / GB
+    return (
+        f"{config.drives} of {config.name}: {size:,.1f} GB, {g.channels} channels x {g.dies} dies,"
+        f" {config.over_provisioning:.0%} over-provisioning, firmware on {config.firmware_cores} cores"
+    )
+
+
+def _latency(run_of: SsdRun, op: Operation) -> dict[str, float | None]:
+    return {f"p{percentile}": run_of.latency(op, percentile) for percentile in (50, 99)}
+
+
+def _latency_lines(run_of: SsdRun) -> list[str]:
+    lines = []
+    for op in (Operation.READ, Operation.WRITE):
+        p50, p99 = run_of.latency(op, 50), run_of.latency(op, 99)
+        if p50 is not None and p99 is not None:
+            lines.append(
+                f"{op.name.lower() + ' latency':20} p50 {p50 * 1e6:,.1f} us, p99 {p99 * 1e6:,.1f} us"
+            )
+    return lines
+
+
+def _bench(options: argparse.Namespace, console: Console) -> int:
+    commands = QUICK_COMMANDS if options.quick else COMMANDS
+    rows: list[BandwidthRow] = []
+    for count in COUNTS:
+        console.step(f"bandwidths of {count}")
+        rows += bandwidths(_drives(options, count), commands)
+    one = _drives(options, 1)
+    sizes = AMPLIFICATION_PAGES[:-2] if options.quick else AMPLIFICATION_PAGES
+    console.step("random overwrites in the steady state")
+    rows += [overwrite_bandwidth(replace(one, firmware_cores=cores)) for cores in (options.cores, MANY_CORES)]
+    factors = [amplification(one, pages) for pages in sizes]
+    console.say(f"{_drive_text(one)}\n\n{_bandwidth_table(rows)}\n\n{_amplification_table(factors)}")
+    console.document({"bandwidths": [_document(row) for row in rows], "amplification": [
+        _document(row) | {"tolerance": row.tolerance} for row in factors
+    ]})  # fmt: skip
+    return int(not all(row.met for row in (*rows, *factors)))
+
+
+def _document(row: BandwidthRow | AmplificationRow) -> dict[str, Any]:
+    return asdict(row) | {"met": row.met}
+
+
+def _bandwidth_table(rows: list[BandwidthRow]) -> str:
+    return table(
+        ("GB/s", "drives", "cores", "measured", "bound", "share", "all bounds"),
+        [
+            (
+                row.name, str(row.drives), str(row.cores), f"{row.value / GB:.3f}",
+                f"{row.bound / GB:.3f} {row.part}",
+                f"{row.value / row.bound:.1%}" + ("" if row.met else ": too much"),
+                ", ".join(f"{name} {value / GB:.2f}" for name, value in row.limits.items()),
+            )
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
+def _amplification_table(rows: list[AmplificationRow]) -> str:
+    return table(
+        ("write amplification", "measured", "greedy", "error", "allowed", "LRU, bound", "greedy, nominal"),
+        [
+            (
+                f"superblocks of {row.pages:,} pages", f"{row.value:.3f}", f"{row.greedy:.3f}",
+                f"{row.value / row.greedy - 1:+.2%}" + ("" if row.met else ": too much"),
+                f"{row.tolerance:.2%}", f"{row.lru:.3f}", f"{row.nominal:.3f}",
+            )
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
+COMMAND = Command(
+    name="ssd",
+    summary="simulate conventional SSDs, to compare with",
+    examples="""\
+  flashtrain ssd bench
+  flashtrain ssd bench --quick --cores 4 --json
+  flashtrain ssd replay mlp.log
+  flashtrain ssd replay disk.txt --format blktrace --count 4 --fill all
+  flashtrain ssd replay mlp.log --depth 32 --over-provisioning 0.3
+""",
+    add_arguments=add_arguments,
+    run=run,
+)

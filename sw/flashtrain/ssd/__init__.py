@@ -1,0 +1,15 @@
+"""A conventional SSD: page-mapped, with garbage collection and firmware, alone or in RAID 0.
+
+config.py    its parameters
+kernel.py    the simulation, in C++ (`kernel/`)
+array.py     drives that take commands and block traces
+bounds.py    the bandwidths that firmware, arrays and buses allow
+greedy.py    the write amplification of greedy collection, in closed form
+bench.py     measured beside the bounds
+"""
+
+from .array import CommandList, SsdArray, SsdRun
+from .bounds import SsdBounds, bounds
+from .config import SsdConfig
+
+__all__ = ["CommandList", "SsdArray", "SsdBounds", "SsdConfig", "SsdRun", "bounds"]
