@@ -1,0 +1,20 @@
+"""All figures, by name."""
+
+from flashtrain.figures.behemoth_endurance import BehemothEndurance
+from flashtrain.figures.behemoth_memory_cost import BehemothMemoryCost
+from flashtrain.figures.behemoth_requirement import BehemothRequirement
+from flashtrain.figures.behemoth_throughput import BehemothThroughput
+from flashtrain.figures.errors import FigureError
+from flashtrain.figures.figure import PublishedFigure
+
+FIGURES: dict[str, PublishedFigure] = {
+    figure.name: figure
+    for figure in (BehemothThroughput(), BehemothMemoryCost(), BehemothEndurance(), BehemothRequirement())
+}
+
+
+def figure_named(name: str) -> PublishedFigure:
+    """The figure of that name; `FigureError` names the known ones."""
+    if name not in FIGURES:
+        raise FigureError(f"no figure {name!r}; expected all or one of {', '.join(FIGURES)}")
+    return FIGURES[name]

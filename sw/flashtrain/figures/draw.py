@@ -1,0 +1,80 @@
+"""Charts and tornado plots with Matplotlib."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from flashtrain.figures.errors import FigureError
+from flashtrain.figures.figure import Sensitivity
+from flashtrain.figures.parts import Chart
+
+COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f")
+
+
+def draw_charts(charts: Sequence[Chart], path: Path) -> None:
+    """Draw the charts below each other. Raises `FigureError` if the file cannot be written."""
+    figure = Figure(figsize=(9, 3.6 * len(charts)), layout="constrained")
+    FigureCanvasAgg(figure)
+    for axes, chart in zip(figure.subplots(len(charts), 1, squeeze=False)[:, 0], charts, strict=True):
+        _draw(axes, chart)
+    _save(figure, path)
+
+
+def draw_tornado(found: Sequence[Sensitivity], headline: float, headline_name: str, path: Path) -> None:
+    """A bar for each assumption, from the headline at its low end to that at its high end."""
+    figure = Figure(figsize=(9, 1.2 + 0.4 * len(found)), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    for row, each in enumerate(found):
+        for end, value, colour in (
+            (each.assumption.low, each.at_low, COLOURS[0]),
+            (each.assumption.high, each.at_high, COLOURS[1]),
+        ):
+            axes.barh(row, value - headline, left=headline, color=colour, height=0.7)
+            if value != headline:
+                side = "left" if value > headline else "right"
+                axes.text(value, row, f" {end:.4g} ", ha=side, va="center", fontsize=7)
+    axes.axvline(headline, color="black", linewidth=0.8)
+    labels = [f"{s.assumption.name} = {s.assumption.value:.4g} {s.assumption.unit}" for s in found]
+    axes.set_yticks(range(len(found)), labels, fontsize=8)
+    axes.set_ylim(len(found) - 0.5, -0.5)
+    axes.margins(x=0.12)
+    axes.set_xlabel(headline_name)
+    _save(figure, path)
+
+
+def _draw(axes: Axes, chart: Chart) -> None:
+    if chart.categories:
+        width = 0.8 / len(chart.series)
+        places = np.arange(len(chart.categories))
+        for number, series in enumerate(chart.series):
+            left = places + (number - (len(chart.series) - 1) / 2) * width
+            axes.bar(left, series.y, width, label=series.label, color=COLOURS[number % len(COLOURS)])
+        axes.set_xticks(places, chart.categories, fontsize=8)
+    else:
+        for number, series in enumerate(chart.series):
+            axes.plot(
+                series.x, series.y, marker="o", markersize=3, label=series.label,
+                color=COLOURS[number % len(COLOURS)],
+            )  # fmt: skip
+    for label, level in chart.levels.items():
+        axes.axhline(level, color="black", linestyle="--", linewidth=0.8, label=label)
+    if chart.log_y:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
+    axes.set_title(chart.title, loc="left", fontsize=10)
+    axes.set_xlabel(chart.x_label)
+    axes.set_ylabel(chart.y_label)
+    axes.legend(frameon=False, fontsize=8)
+
+
+def _save(figure: Figure, path: Path) -> None:
+    try:
+        figure.savefig(path, dpi=120)
+    except OSError as error:
+        raise FigureError(f"{path}: cannot be written: {error.strerror}") from error

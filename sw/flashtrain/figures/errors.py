@@ -1,0 +1,7 @@
+"""Exceptions of the figures."""
+
+from flashtrain.spec import FlashtrainError
+
+
+class FigureError(FlashtrainError):
+    """A figure does not exist, or cannot be written."""
