@@ -168,3 +168,15 @@ def test_the_configuration_is_whole_in_a_row(tmp_path):
     (point, *_) = sweep.load_sweep(EXAMPLE, WORKLOADS, ())
     assert config_from(point.columns) == point.config
     assert point.config.geometry.channels == preset("optimstore").geometry.channels
+
+
+def test_iterations_of_the_platform(tmp_path):
+    file, output = tmp_path / "a.toml", tmp_path / "a.csv"
+    file.write_text(
+        'presets = ["behemoth"]\nworkloads = ["platform"]\n'
+        '[options.platform]\niteration = ["t5 1x1"]\nstorage = ["fms", "ideal"]\nphi = [0.04]\n'
+    )
+    assert main(["sweep", str(file), "--output", str(output), "--jobs", "1"]) == 0
+    flash, ideal = rows(output)
+    assert float(flash["result.seconds"]) > float(ideal["result.seconds"])
+    assert flash["option.iteration"] == "t5 1x1"

@@ -11,7 +11,7 @@ from flashtrain.spec.limits import integer
 from flashtrain.sweep.columns import config_columns, config_from
 from flashtrain.sweep.errors import SweepError
 from flashtrain.sweep.file import load_sweep
-from flashtrain.sweep.limits import Options, choice, number
+from flashtrain.sweep.limits import Options, choice, members, number
 from flashtrain.sweep.point import Point, Workload
 from tests.sweep.jobs import LINKS, WORKLOADS, points_of
 
@@ -67,8 +67,9 @@ class Metal(Enum):
 
 @dataclass(frozen=True)
 class Soldering(Options):
-    metal: Metal = choice(Metal.TIN, "of the solder")
+    metal: Metal = choice(members(Metal), "tin", "of the solder")
     heat: float = number(0, 9, "W", "of the iron", 1.5)
+    hand: float | None = number(0, 9, "", "warmth of the hand", None)
     count: int = integer(1, 4, "", "joints", 2)
 
 
@@ -87,6 +88,7 @@ def test_options_are_axes(tmp_path):
         Soldering(metal, heat) for metal in (Metal.LEAD, Metal.TIN) for heat in (2, 3.5)
     ]
     assert points[0].columns["option.metal"] == "lead" and points[0].columns["option.count"] == 2
+    assert points[0].columns["option.hand"] is None
 
 
 @pytest.mark.parametrize(
@@ -97,7 +99,7 @@ def test_options_are_axes(tmp_path):
         ("heat = [10]", "options.solder.heat is 10; expected a number: 0 to 9"),
         ("heat = [true]", "options.solder.heat is True; expected a number: 0 to 9"),
         ("count = [0]", "options.solder.count is 0; expected an integer from 1 to 4"),
-        ("flux = [1]", "unknown key options.solder.flux; expected one of metal, heat, count"),
+        ("flux = [1]", "unknown key options.solder.flux; expected one of metal, heat, hand, count"),
     ],
 )
 def test_mistakes_in_options(text, message, tmp_path):

@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from flashtrain.platform.models import FmsModel, IdealModel, SsdModel
@@ -62,13 +61,7 @@ def _run(options: argparse.Namespace, console: Console) -> int:
     sequence = _sequence(options)
     storage = STORAGES[options.storage](configuration(options))
     platform = sharing_platform(storage, options.nodes, options.tflops * 1e12, options.weight_nodes)
-    buffer = options.buffer * 1e9
-    platform = replace(
-        platform,
-        activation=replace(platform.activation, buffer_bytes=buffer),
-        weight=replace(platform.weight, buffer_bytes=buffer),
-    )
-    report = run_iteration(sequence, platform)
+    report = run_iteration(sequence, platform.with_buffers(options.buffer * 1e9))
     console.say(report.text())
     if options.timeline is not None:
         from flashtrain.platform.timeline_figure import draw_timeline  # takes a second to import

@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 
 from flashtrain.host import open_device
 from flashtrain.perf.usage import Snapshot
 from flashtrain.spec.limits import integer
-from flashtrain.sweep.limits import Options, Value, choice
+from flashtrain.sweep.limits import Options, Value, choice, members
 from flashtrain.sweep.point import Point, Workload
 from flashtrain.training.flash_training import replay
-from flashtrain.training.recipes import RECIPES
+from flashtrain.training.recipes import RECIPES, Recipe
 from flashtrain.training.sequence import TrainingSequence, UpdatePlace, training_sequence
 from flashtrain.training.sequence.fit import require_fit
 from flashtrain.training.tensors import DeviceStorage
@@ -19,27 +18,18 @@ from .device import memory_bytes
 from .links import LINKS
 
 
-class Network(Enum):
-    """Networks of `flashtrain sequence generate`."""
-
-    MLP = "mlp"
-    WIDE = "wide"
-    CONVNET = "convnet"
-    ATTENTION = "attention"
-
-
 @dataclass(frozen=True)
 class ReplayOptions(Options):
     """The training run; see each field's limits."""
 
-    network: Network = choice(Network.MLP, "of the training run")
+    network: Recipe = choice(RECIPES, "mlp", "of the training run")
     batch: int = integer(1, 1 << 20, "", "examples of an iteration", 32)
-    update: UpdatePlace = choice(UpdatePlace.DIE, "place of the optimizer steps")
+    update: UpdatePlace = choice(members(UpdatePlace), "die", "place of the optimizer steps")
     iterations: int = integer(1, 1 << 20, "", "of the training run", 4)
 
 
 def _sequence(options: ReplayOptions) -> TrainingSequence:
-    recipe = RECIPES[options.network.value]
+    recipe = options.network
     return training_sequence(recipe.network, options.batch, recipe.optimizer, options.update)
 
 

@@ -2,36 +2,26 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from enum import Enum
 
 from flashtrain.perf.step_bounds import PlaceBound, host_memory_rate, step_bounds
 from flashtrain.perf.update import Case
 from flashtrain.perf.update_places import HostLink, pcie_bytes_per_second
 from flashtrain.spec.limits import integer
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
-from flashtrain.sweep.limits import Options, Value, choice, number
+from flashtrain.sweep.limits import Options, Value, choice, members, number
 from flashtrain.sweep.point import Point, Workload
-from flashtrain.training.optimizers import SGD, Adam, AdamW, Momentum
+from flashtrain.training.optimizers import OPTIMIZERS, Optimizer
 
 GIGA = 1e9
-
-
-class SweptOptimizer(Enum):
-    """Optimizers with their default hyperparameters."""
-
-    SGD = SGD()
-    MOMENTUM = Momentum()
-    ADAM = Adam()
-    ADAMW = AdamW()
 
 
 @dataclass(frozen=True)
 class StepOptions(Options):
     """The step and its host; see each field's limits. The host's memory is an assumption of `HostLink`."""
 
-    optimizer: SweptOptimizer = choice(SweptOptimizer.ADAM, "of the step")
-    gradient: GradientFormat = choice(GradientFormat.FP32, "format of the gradients")
-    copy: CopyFormat = choice(CopyFormat.NONE, "format of the copies of the new weights")
+    optimizer: Optimizer = choice(OPTIMIZERS, "adam", "of the step")
+    gradient: GradientFormat = choice(members(GradientFormat), "fp32", "format of the gradients")
+    copy: CopyFormat = choice(members(CopyFormat), "none", "format of the copies of the new weights")
     parameters: int = integer(1, 10**15, "", "parameters of the step", 10**9)
     link_gbs: float = number(
         0.001, 10_000, "GB/s", "link to the host, each way", pcie_bytes_per_second(8e9, 4) / GIGA
@@ -42,7 +32,7 @@ class StepOptions(Options):
 def _measure(point: Point) -> Mapping[str, Value]:
     options = point.options
     assert isinstance(options, StepOptions)
-    case = Case(options.optimizer.value, options.gradient, options.copy)
+    case = Case(options.optimizer, options.gradient, options.copy)
     link = HostLink(
         options.link_gbs * GIGA, parameters_per_second=host_memory_rate(case, options.host_gbs * GIGA)
     )

@@ -11,6 +11,7 @@ from .bench_table import Row
 from .benchmarks import BENCHMARKS, Benchmark, DesignBenchmark
 from .console import Console
 from .links import LINKS
+from .sweep_platform import PLATFORM
 from .sweep_replay import REPLAY
 from .sweep_steps import STEP_BOUNDS
 
@@ -75,5 +76,6 @@ WORKLOADS: dict[str, Workload] = {
     ),
     "step_bounds": STEP_BOUNDS,
     "replay": REPLAY,
+    "platform": PLATFORM,
     **{name: _of_benchmark(name, benchmark) for name, benchmark in BENCHMARKS.items()},
 }

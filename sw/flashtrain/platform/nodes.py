@@ -1,7 +1,7 @@
 """Nodes of the training platform, and the platform made of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from flashtrain.platform.errors import PlatformError
 from flashtrain.platform.models import FmsModel
@@ -70,6 +70,14 @@ class Platform:
         """Of a tensor of weights or gradients between an activation node and all weight nodes."""
         return min(
             self.activation.link_bytes_per_second, self.weight_nodes * self.weight.link_bytes_per_second
+        )
+
+    def with_buffers(self, buffer_bytes: float) -> "Platform":
+        """The same with a tensor buffer of this size in every node."""
+        return replace(
+            self,
+            activation=replace(self.activation, buffer_bytes=buffer_bytes),
+            weight=replace(self.weight, buffer_bytes=buffer_bytes),
         )
 
 

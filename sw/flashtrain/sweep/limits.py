@@ -4,7 +4,7 @@ An option may be an integer, a number or a choice. The file has its text; `parse
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -18,14 +18,17 @@ Value = int | float | str | bool | None
 
 @dataclass(frozen=True)
 class NumberLimits:
-    """Limits of a number that need not be whole."""
+    """Limits of a number that need not be whole; of an optional one the default may be None."""
 
     least: float
     most: float
     unit: str
     meaning: str
+    optional: bool = False
 
     def check(self, name: str, value: object) -> None:
+        if value is None and self.optional:
+            return
         number = isinstance(value, int | float) and not isinstance(value, bool)
         require(number and self.least <= value <= self.most, name, value, f"a number: {self}")  # type: ignore[operator]
 
@@ -35,34 +38,42 @@ class NumberLimits:
 
 @dataclass(frozen=True)
 class Choice:
-    """Limits of a member of an enumeration; a file has its name in lower case."""
+    """Limits of one of several values; a file has its name."""
 
-    members: type[Enum]
+    values: Mapping[str, object]
     meaning: str
     unit: str = ""
 
     def check(self, name: str, value: object) -> None:
-        require(isinstance(value, self.members), name, value, f"one of {self}")
+        require(value in self.values.values(), name, value, f"one of {self}")
 
-    def parse(self, name: str, value: object) -> Enum:
-        """Raise :class:`ConfigError` unless `value` is the name of a member."""
-        by_name = {member.name.lower(): member for member in self.members}
-        if not isinstance(value, str) or value not in by_name:
-            raise ConfigError(f"{name} is {value!r}; expected one of {self}")
-        return by_name[value]
+    def parse(self, key: str, name: object) -> object:
+        """The value called `name`; :class:`ConfigError` with the key for another one."""
+        if not isinstance(name, str) or name not in self.values:
+            raise ConfigError(f"{key} is {name!r}; expected one of {self}")
+        return self.values[name]
+
+    def name(self, value: object) -> str:
+        return next(name for name, known in self.values.items() if known == value)
 
     def __str__(self) -> str:
-        return ", ".join(member.name.lower() for member in self.members)
+        return ", ".join(self.values)
 
 
-def number(least: float, most: float, unit: str, meaning: str, default: float) -> Any:
-    """A dataclass field with `NumberLimits`."""
-    return field(default=default, metadata={LIMITS: NumberLimits(least, most, unit, meaning)})
+def number(least: float, most: float, unit: str, meaning: str, default: float | None) -> Any:
+    """A dataclass field with `NumberLimits`, optional if the default is None."""
+    limits = NumberLimits(least, most, unit, meaning, default is None)
+    return field(default=default, metadata={LIMITS: limits})
 
 
-def choice(default: Enum, meaning: str) -> Any:
-    """A dataclass field with the members of an enumeration."""
-    return field(default=default, metadata={LIMITS: Choice(type(default), meaning)})
+def choice(values: Mapping[str, object], default: str, meaning: str) -> Any:
+    """A dataclass field with one of `values`, by name."""
+    return field(default=values[default], metadata={LIMITS: Choice(values, meaning)})
+
+
+def members(kind: type[Enum]) -> dict[str, object]:
+    """The members of an enumeration for `choice`, by their names in lower case."""
+    return {member.name.lower(): member for member in kind}
 
 
 @dataclass(frozen=True)
@@ -87,8 +98,10 @@ def options_from(kind: type[Options], values: Mapping[str, object], prefix: str)
 
 def option_columns(options: Options) -> dict[str, Value]:
     """Each option in a cell."""
-    values = {each.name: getattr(options, each.name) for each in fields(options)}
-    return {name: value.name.lower() if isinstance(value, Enum) else value for name, value in values.items()}
+    values = ((each.name, limits, getattr(options, each.name)) for each, limits in limits_of(options))
+    return {
+        name: limits.name(value) if isinstance(limits, Choice) else value for name, limits, value in values
+    }
 
 
 def check_keys(prefix: str, keys: Iterable[str], known: Iterable[str]) -> None:
