@@ -25,7 +25,7 @@ Use Simulation::choose(uint32_t number, int &chosen, int64_t &later) {
     const Channel &channel = channels[number];
     int output = -1, load = -1;
     for (int turn = 1; turn <= p.dies; turn++) {
-        int index = (channel.last + turn) % p.dies;
+        int index = (channel.last + turn) & (p.dies - 1);
         Die &die = dies[number * p.dies + index];
         chosen = index;
         if (can_sense(die, later)) return Use::SENSE;
@@ -114,7 +114,7 @@ int64_t Simulation::take_group(Die &die) {
     int64_t set = set_of(queue.front().page);
     uint64_t planes = 0;
     while (!queue.empty() && set_of(queue.front().page) == set) {
-        uint64_t plane = 1ULL << queue.front().page / p.channels % p.planes;
+        uint64_t plane = 1ULL << plane_of(queue.front().page);
         if (planes & plane) break;
         planes |= plane;
         group.pages[group.count++] = queue.front();
@@ -209,7 +209,7 @@ void Simulation::array_event(uint32_t index) {
     else
         erased(index);
     begin_array(index);
-    kick(index / p.dies);
+    kick(channel_of(index));
 }
 
 void Simulation::sensed(uint32_t index) {
@@ -222,5 +222,5 @@ void Simulation::sensed(uint32_t index) {
         die.array = Array::IDLE;
         die.last = Array::SENSE;
     }
-    kick(index / p.dies);
+    kick(channel_of(index));
 }

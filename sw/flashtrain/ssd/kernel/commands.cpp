@@ -4,7 +4,8 @@
 #include "simulation.h"
 
 Simulation::Simulation(const Parameters &p)
-    : p(p), channels(p.drives * p.channels), dies(p.drives * p.channels * p.dies) {
+    : p(p), channel_bits(bits(p.channels)), die_bits(bits(p.dies)), plane_bits(bits(p.planes)),
+      superblock(p.superblock()), channels(p.drives * p.channels), dies(p.drives * p.channels * p.dies) {
     drives.reserve(p.drives);
     for (int64_t drive = 0; drive < p.drives; drive++) drives.emplace_back(p);
 }
@@ -23,7 +24,7 @@ void Simulation::run(Command *list, int64_t count, int64_t depth) {
         Event event = events.top();
         events.pop();
         now = event.time;
-        switch (event.kind) {
+        switch (event.kind()) {
         case Kind::ARRIVE:
             if (!closed_loop && next_command < command_count) {
                 push(start + list[next_command].time, Kind::ARRIVE, next_command);
@@ -32,7 +33,7 @@ void Simulation::run(Command *list, int64_t count, int64_t depth) {
             submit(event.where);
             break;
         case Kind::ISSUE: issue(event.where); break;
-        case Kind::FIRMWARE: firmware_done(event.where, event.what, event.command); break;
+        case Kind::FIRMWARE: firmware_done(event.where, event.page, event.command); break;
         case Kind::BUS: end_use(event.where); break;
         case Kind::SENSED: sensed(event.where); break;
         case Kind::ARRAY: array_event(event.where); break;
@@ -133,7 +134,7 @@ bool Simulation::read_page(uint32_t number, int64_t at, uint32_t command, Reader
     uint32_t die = die_of(number, at);
     auto &queue = by == Reader::COLLECTOR ? dies[die].moves : dies[die].reads;
     queue.push_back({uint32_t(at), command, by});
-    readers.push_back(die / p.dies);
+    readers.push_back(channel_of(die));
     return true;
 }
 

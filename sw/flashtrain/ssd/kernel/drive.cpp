@@ -58,7 +58,7 @@ void Simulation::firmware_done(uint32_t number, int64_t at, uint32_t command) {
     if (++drive.filled[set] == p.planes) {
         uint32_t die = die_of_set(number, set);
         dies[die].sets.push_back(set);
-        kick(die / p.dies);
+        kick(channel_of(die));
     }
     if (drive.ftl.writer[superblock_of(at)] == Writer::HOST)
         host_page_done(number, command);

@@ -28,7 +28,7 @@ inline std::unique_ptr<uint32_t[], Release> zeros(int64_t count) {
 class Ftl {
 public:
     explicit Ftl(const Parameters &p)
-        : p(p), physical(zeros(p.user_pages)), logical(zeros(p.all_pages())), valid(p.blocks, 0),
+        : p(p), superblock(p.superblock()), physical(zeros(p.user_pages)), logical(zeros(p.all_pages())), valid(p.blocks, 0),
           condition(p.blocks, Condition::FREE), writer(p.blocks, Writer::HOST) {
         for (int64_t block = 0; block < p.blocks; block++) free_blocks.push_back(block);
     }
@@ -53,8 +53,8 @@ public:
         unmap(page);
         physical[page] = at + 1;
         logical[at] = page + 1;
-        valid[at / p.superblock()]++;
-        if (open.next == open.end) condition[at / p.superblock()] = Condition::CLOSED;
+        valid[open.block]++;
+        if (open.next == open.end) condition[open.block] = Condition::CLOSED;
         return at;
     }
 
@@ -63,7 +63,7 @@ public:
         if (at < 0) return;
         physical[page] = 0;
         logical[at] = 0;
-        valid[at / p.superblock()]--;
+        valid[uint32_t(at) / superblock]--;
     }
 
     // The closed superblock with the fewest valid pages of those that `usable`, or -1 if none has an invalid one.
@@ -83,6 +83,7 @@ public:
     }
 
     const Parameters p;
+    const uint32_t superblock; // pages
     std::unique_ptr<uint32_t[], Release> physical, logical; // number + 1; 0: none
     std::vector<uint32_t> valid;                            // pages, by superblock
     std::vector<Condition> condition;
@@ -90,7 +91,7 @@ public:
 
 private:
     struct Open {
-        int64_t next = 0, end = 0;
+        int64_t next = 0, end = 0, block = 0;
     };
     Open &opened(Writer by) { return by == Writer::HOST ? host : collector; }
     const Open &opened(Writer by) const { return by == Writer::HOST ? host : collector; }
@@ -100,6 +101,7 @@ private:
         free_blocks.pop_front();
         condition[block] = Condition::OPEN;
         writer[block] = by;
+        open.block = block;
         open.next = block * p.superblock();
         open.end = open.next + p.superblock();
     }

@@ -19,10 +19,9 @@ enum class Kind : uint8_t { ARRIVE, ISSUE, FIRMWARE, BUS, SENSED, ARRAY, WAKE };
 
 struct Event {
     int64_t time;
-    uint64_t order; // among those of one time
-    int64_t what;
-    uint32_t where, command;
-    Kind kind;
+    uint64_t order; // among those of one time; the kind in its lowest bits
+    uint32_t where, page, command;
+    Kind kind() const { return Kind(order & 7); }
     bool operator>(const Event &other) const {
         return time != other.time ? time > other.time : order > other.order;
     }
@@ -65,7 +64,7 @@ enum Count {
     WRITTEN, MOVED, ERASED, SENSES, PAGES_SENSED, BUFFER_HITS, PROGRAMS, FIRMWARE_BUSY, BUS_BUSY, HOST_END, MOVED_BY_HOST_END, COUNTS
 };
 
-class Simulation {
+class __attribute__((visibility("hidden"))) Simulation {
 public:
     explicit Simulation(const Parameters &p);
     void run(Command *commands, int64_t count, int64_t depth);
@@ -113,20 +112,28 @@ private:
     void array_event(uint32_t die);
     void sensed(uint32_t die);
 
-    void push(int64_t time, Kind kind, uint32_t where, int64_t what = 0, uint32_t command = 0) {
-        events.push({time, order++, what, where, command, kind});
+    void push(int64_t time, Kind kind, uint32_t where, uint32_t page = 0, uint32_t command = 0) {
+        events.push({time, order++ << 3 | uint64_t(kind), where, page, command});
     }
-    int64_t superblock_of(int64_t page) const { return page / p.superblock(); }
+    // Counts of channels, dies and planes are powers of two.
+    static int bits(int64_t count) { return __builtin_ctzll(count); }
+    int64_t superblock_of(int64_t page) const { return uint32_t(page) / superblock; }
     // The page set of a page, within its drive: | superblock | page | die | channel |.
     int64_t set_of(int64_t page) const {
-        return page / (p.channels * p.planes) * p.channels + page % p.channels;
+        return page >> (channel_bits + plane_bits) << channel_bits | (page & (p.channels - 1));
     }
+    int plane_of(int64_t page) const { return page >> channel_bits & (p.planes - 1); }
     // Global numbers of a page's and a page set's die: | drive | channel | die |.
     uint32_t die_of(uint32_t drive, int64_t page) const { return die_of_set(drive, set_of(page)); }
     uint32_t die_of_set(uint32_t drive, int64_t set) const {
-        return (drive * p.channels + set % p.channels) * p.dies + set / p.channels % p.dies;
+        uint32_t channel = drive << channel_bits | (set & (p.channels - 1));
+        return channel << die_bits | (set >> channel_bits & (p.dies - 1));
     }
-    uint32_t drive_of(uint32_t die) const { return die / (p.channels * p.dies); }
+    uint32_t channel_of(uint32_t die) const { return die >> die_bits; }
+    uint32_t drive_of(uint32_t die) const { return die >> (channel_bits + die_bits); }
+
+    const int channel_bits, die_bits, plane_bits;
+    const uint32_t superblock; // pages
 
     std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events;
     uint64_t order = 0;
