@@ -8,8 +8,9 @@ import pytest
 from flashtrain.spec import ConfigError, preset
 from flashtrain.spec.timing import ns
 from flashtrain.ssd import SsdArray, SsdConfig
-from flashtrain.ssd.array import commands_of, scattered, sequence
+from flashtrain.ssd.array import scattered, sequence
 from flashtrain.ssd.bench import bandwidths, overwrite_bandwidth
+from flashtrain.ssd.commands import commands_of
 from flashtrain.ssd.fill import Fill, fill_for
 from flashtrain.ssd.kernel import COMMAND, command_cycles, parameters
 from flashtrain.traces import Operation, TraceError, TraceRecord, load_trace, save_trace
@@ -159,6 +160,17 @@ def test_trims_count_for_whole_pages(trace_of):
     commands = commands_of(trace_of((0, 4, 20, TRIM), (0, 3, 2, TRIM)), SMALL)
     assert commands["first"].tolist() == [1, 1]
     assert commands["count"].tolist() == [2, 0]
+
+
+def test_a_trace_of_a_larger_device_is_packed(trace_of):
+    zone = 1 << 40
+    trace = trace_of(
+        (0, zone, 16, WRITE), (1000, 2 * zone + 8, 8, READ), (2000, zone + 16, 8, READ), (3000, 0, 8, TRIM),
+        (4000, zone, 2 * zone, TRIM), (5000, zone + 8, 8, WRITE), (6000, 0, 0, FLUSH),
+    )  # fmt: skip
+    commands = commands_of(trace, SMALL, pack=True)
+    assert commands["first"].tolist() == [0, 3, 2, 0, 0, 1, 0]
+    assert commands["count"].tolist() == [2, 1, 1, 0, 4, 1, 0]
 
 
 def test_times_of_a_trace(trace_of):

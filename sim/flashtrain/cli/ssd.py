@@ -5,7 +5,6 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from flashtrain.ssd import SsdArray, SsdConfig, SsdRun
-from flashtrain.ssd.array import commands_of
 from flashtrain.ssd.bench import (
     AMPLIFICATION_PAGES,
     MANY_CORES,
@@ -15,6 +14,7 @@ from flashtrain.ssd.bench import (
     bandwidths,
     overwrite_bandwidth,
 )
+from flashtrain.ssd.commands import commands_of
 from flashtrain.ssd.config import DRIVES_OF_DEVICE
 from flashtrain.ssd.fill import Fill, fill_for
 from flashtrain.traces import Operation
@@ -37,6 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     replay.add_argument(
         "--depth", type=at_least_zero, default=0, metavar="N",
         help="commands in flight; 0: each at its time (default: 0)",
+    )  # fmt: skip
+    replay.add_argument(
+        "--pack", action="store_true",
+        help="number the pages that the trace uses from 0, for a trace of a larger device",
     )  # fmt: skip
     replay.add_argument(
         "--fill", choices=[each.value for each in Fill], default=Fill.READ.value,
@@ -76,7 +80,7 @@ def _drives(options: argparse.Namespace, count: int) -> SsdConfig:
 
 def _replay(options: argparse.Namespace, console: Console) -> int:
     trace, config = trace_of(options), _drives(options, options.count)
-    commands = commands_of(trace, config)
+    commands = commands_of(trace, config, options.pack)
     with SsdArray(config) as array:
         fill_for(array, commands, Fill(options.fill))
         run_of = array.run(commands, options.depth)
@@ -182,7 +186,7 @@ COMMAND = Command(
   flashtrain ssd bench --quick --cores 4 --json
   flashtrain ssd replay mlp.log
   flashtrain ssd replay disk.txt --format blktrace --count 4 --fill all
-  flashtrain ssd replay mlp.log --depth 32 --over-provisioning 0.3
+  flashtrain ssd replay mlp.log --pack --depth 32 --preset small --over-provisioning 0.3
 """,
     add_arguments=add_arguments,
     run=run,

@@ -2,7 +2,9 @@
 
 config.py    its parameters
 kernel.py    the simulation, in C++ (`kernel/`)
-array.py     drives that take commands and block traces
+array.py     drives that take commands
+commands.py  block traces as commands
+fill.py      what the drives hold before a trace
 bounds.py    the bandwidths that firmware, arrays and buses allow
 greedy.py    the write amplification of greedy collection, in closed form
 bench.py     measured beside the bounds

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.spec.errors import require, require_range
-from flashtrain.traces import BlockTrace, Operation
-from flashtrain.traces.block_trace import SECTOR_BYTES
+from flashtrain.traces import Operation
 
 from .config import SsdConfig
 from .kernel import COMMAND, Counts, Kernel
@@ -102,31 +101,6 @@ def _pages_on(drive: int, page: int, stripe: int, drives: int) -> int:
     """Pages of `drive` below page `page` of the array."""
     row, offset = divmod(page, stripe * drives)
     return row * stripe + min(max(offset - drive * stripe, 0), stripe)
-
-
-def commands_of(trace: BlockTrace, config: SsdConfig) -> CommandList:
-    """The commands of a trace. A trim counts for whole pages only.
-
-    :class:`TraceError` names the line of a command beyond the end of the array.
-    """
-    records, page = trace.records, config.geometry.page_bytes // SECTOR_BYTES
-    ends = records["lba"] + records["sectors"]
-    sectors = config.capacity_bytes // SECTOR_BYTES
-    for index in np.flatnonzero(ends > sectors)[:1]:
-        raise trace.error(
-            int(index), f"sectors up to {ends[index]}; expected at most {sectors}, the capacity"
-        )
-    first, last = records["lba"] // page, -(-ends // page)
-    trims = records["op"] == Operation.TRIM
-    first = np.where(trims, -(-records["lba"] // page), first)
-    last = np.where(trims, ends // page, last)
-    commands = np.zeros(len(records), COMMAND)
-    commands["time"] = (records["time"] - records["time"].min()) * config.timing.clock_mhz // 1000
-    commands["first"], commands["op"] = first, records["op"]
-    commands["count"] = np.where(records["op"] == Operation.FLUSH, 0, np.maximum(last - first, 0))
-    writes = records["op"] == Operation.WRITE
-    commands["partial"] = np.where(writes, (records["lba"] % page != 0) + 2 * (ends % page != 0), 0)
-    return commands
 
 
 def sequence(op: Operation, first: int, commands: int, pages: int) -> CommandList:

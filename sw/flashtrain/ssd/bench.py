@@ -160,7 +160,11 @@ def overwrite_bandwidth(config: SsdConfig, pages: int = OVERWRITTEN_PAGES, seed:
     row = _row("random overwrite, one page", run, small.geometry.page_bytes)
     # An idle drive goes on to collect.
     amplified = 1 + run.counts.moved_by_end / max(1, run.counts.written)
-    limits = {"firmware": _firmware(small, amplified), "arrays": row.limits["arrays"] / amplified}
+    limits = {
+        "firmware": _firmware(small, amplified),
+        "arrays": row.limits["arrays"] / amplified,
+        "buses": row.limits["buses"] / (2 * amplified - 1),  # a moved page crosses them twice
+    }
     part = min(limits, key=lambda name: limits[name])
     return replace(row, bound=limits[part], part=part, limits=limits)
 
