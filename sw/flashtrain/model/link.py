@@ -78,6 +78,8 @@ class ModelLink(FunctionalLink):
     def __init__(self, config: FmsConfig, memory_bytes: int = DEFAULT_MEMORY_BYTES) -> None:
         self._before = 0  # cycles of earlier kernels
         self._kernel = Kernel(config, MEMORY_LATENCY)
+        self._tracing = False
+        self._earlier_records: list[NDArray[np.void]] = []
         self._answered: dict[int, _Answered] = {}
         self._commands = 0
         self._ready = 0
@@ -123,11 +125,20 @@ class ModelLink(FunctionalLink):
 
     def set_tracing(self, on: bool) -> None:
         """Record from now on what arrays and buses do (see :meth:`take_trace`)."""
+        self._tracing = on
         self._kernel.set_tracing(on)
 
     def take_trace(self) -> NDArray[np.void]:
         """The records since the last call; the dtype is that of the RTL Link."""
-        return self._kernel.take_trace()
+        records = np.concatenate([*self._earlier_records, self._records()])
+        self._earlier_records.clear()
+        return records
+
+    def _records(self) -> NDArray[np.void]:
+        records = self._kernel.take_trace()
+        for time in ("start", "end"):
+            records[time] += np.uint64(self._before)
+        return records
 
     def close(self) -> None:
         if not self._closed:
@@ -155,9 +166,11 @@ class ModelLink(FunctionalLink):
 
     def _reset(self) -> None:
         super()._reset()
+        self._earlier_records.append(self._records())
         self._before += self._kernel.now
         self._kernel.close()
         self._kernel = Kernel(self._config, MEMORY_LATENCY)
+        self._kernel.set_tracing(self._tracing)
         self._answered.clear()
 
     def _state(self) -> State:

@@ -21,7 +21,7 @@ _ADDRESS_CYCLES = {
 }
 _TIMINGS = (
     "twc", "tadl", "twhr", "trhw", "tchz", "tccs", "twb", "tdbsy", "tcbsy", "tr", "tprog", "tbers", "tsusp",
-    "tres", "tadv",
+    "tres", "tadv", "trst",
 )  # fmt: skip
 _POLL_NS = {"poll_program": 1_000, "poll_erase": 20_000, "poll_sense": 500}
 """From a poll that finds the die busy to the next (`flashtrain.rtl.channel.die_agent.ready_poller`)."""

@@ -14,8 +14,10 @@ void FrontEnd::enable(bool erased, bool recovers, Time now) {
     for (uint32_t spare = zones; spare < blocks && erased; ++spare) physical_[spare].state = PhysicalState::USED;
     erased_zones_ = state == PhysicalState::ERASED ? zones : 0;
     dirty_ = state == PhysicalState::DIRTY ? blocks : 0;
-    ready_at_ = now + blocks;  // FILL: one zone per cycle
-    scan_zones(ready_at_);
+    // The zone table fills with a zone per cycle, a channel's block table with a block; dies are reset.
+    const Time table = static_cast<Time>(p_.blocks) * static_cast<Time>(p_.planes * p_.dies);
+    ready_at_ = now + std::max(table + static_cast<Time>(p_.fill_blocks), static_cast<Time>(p_.trst + p_.reset_dies));
+    scan_zones(now + blocks);
 }
 
 void FrontEnd::release(uint32_t physical, Time now) {

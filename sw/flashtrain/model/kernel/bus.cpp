@@ -77,7 +77,11 @@ void Channel::start_operation(Environment& env, uint8_t die, Time now) {
     agent.bus_request.valid = false;
     const Time cycles = static_cast<Time>(p.op_cycles[static_cast<int>(request.op)]) * p.twc;
     const Time pins = now + kPins;
-    if (cycles) env.trace.add(pins, pins + cycles - 1, COMMAND, number, die, static_cast<uint16_t>(request.op));
+    const bool renews = request.op == BusOp::SUSPENDED_READ_RENEW;  // an end, and a command of its own
+    const Time of_end = renews ? static_cast<Time>(p.twc) : 0;
+    const auto detail = static_cast<uint16_t>(request.op);
+    if (renews) env.trace.add(pins, pins + of_end - 1, COMMAND, number, die, detail);
+    if (cycles) env.trace.add(pins + of_end, pins + cycles - 1, COMMAND, number, die, detail);
     counts[BUS_COMMAND] += cycles;
     Time done = now + cycles;
     Time idle = done + 1;

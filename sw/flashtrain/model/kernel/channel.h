@@ -245,6 +245,7 @@ class Channel {
     // Ready poller (poller.cpp).
     void start_poller(Environment& env, uint8_t die, Work work, Time now);
     void poll(Environment& env, uint8_t die, Time now);
+    void request_poll(Environment& env, uint8_t die, Time at);
     void polled(Environment& env, uint8_t die, uint8_t bits, Time now);
     void prolong(Environment& env, uint8_t die, Time now);
     void resume_poll(Environment& env, uint8_t die, Time now);

@@ -20,7 +20,7 @@ constexpr Time kNever = ~Time{0};
     X(page_beats) X(bus_beats) X(loaded_beats) X(page_bursts) \
     /* `NandTiming`. */                                                                                               \
     X(twc) X(tadl) X(twhr) X(trhw) X(tchz) X(tccs) X(twb) X(tdbsy) X(tcbsy) X(tr) X(tprog) X(tbers)                   \
-    X(tsusp) X(tres) X(tadv)                                                                                          \
+    X(tsusp) X(tres) X(tadv) X(trst)                                                                                          \
     /* Polls: after a program, an erase, a read or an update that was not ready yet. */                               \
     X(poll_program) X(poll_erase) X(poll_sense)                                                                       \
     /* Policy of a die agent. */                                                                                      \
@@ -30,7 +30,7 @@ constexpr Time kNever = ~Time{0};
     /* Stages, measured on the RTL (stages.toml). */                                                                  \
     X(fetch_start) X(decode) X(read_issue) X(fetch_page) X(arrive) X(offer_page) X(correct) X(copy_page)              \
     X(return_head) X(return_page) X(response) X(returned) X(track) X(answer) X(answered) X(report_page) X(flushed)              \
-    X(status_answer) X(data_in_start) X(data_out_start) X(tile_start) X(erase_start) X(report)
+    X(status_answer) X(data_in_start) X(data_out_start) X(tile_start) X(erase_start) X(report) X(fill_blocks) X(reset_dies)
 // clang-format on
 
 struct Parameters {

@@ -64,9 +64,14 @@ void Channel::poll(Environment& env, uint8_t die, Time now) {
     agent.late |= agent.registers_held;
     // The end of the suspended read or the unit wakes it.
     agent.poll_waits = agent.registers_held || agent.deferred;
-    if (agent.poll_waits) return;
+    if (!agent.poll_waits) request_poll(env, die, now);
+}
+
+void Channel::request_poll(Environment& env, uint8_t die, Time at) {
+    Agent& agent = agents_[die];
+    agent.poll_waits = agent.program_delayed = false;
     agent.poll_started = true;
-    request(env, die, false, BusOp::STATUS, 0, now, true);
+    request(env, die, false, BusOp::STATUS, 0, at, true);
 }
 
 // What a poll waited for has gone.

@@ -184,10 +184,15 @@ void Channel::reader_done(Environment& env, uint8_t die, uint8_t bits, Time now)
             agent.reader_timer = agent.program_delayed ? now + static_cast<Time>(p.tadv) : 0;
             agent.registers_held = false;
             agent.die.holds = false;
-            agent.die.released = now + 1;
+            // The renewal's first command frees the data registers.
+            agent.die.released = now + 1 - (agent.renew ? static_cast<Time>(p.twc) : 0);
             settle(env, die, now + 1);
+            if (agent.renew) {
+                // In the cycle of RENEWED the registers are free: a poll that waits for them is requested.
+                if (agent.poll_waits && !agent.deferred) request_poll(env, die, now + 1);
+                return start_sense(env, die, now + 1);
+            }
             resume_poll(env, die, now);
-            if (agent.renew) return start_sense(env, die, now + 1);
             agent.reading = Reading::IDLE;
             agent.urgent = false;
             agent.reader_from = now + 1;
