@@ -6,10 +6,25 @@ from flashtrain.figures.behemoth_requirement import BehemothRequirement
 from flashtrain.figures.behemoth_throughput import BehemothThroughput
 from flashtrain.figures.errors import FigureError
 from flashtrain.figures.figure import PublishedFigure
+from flashtrain.figures.optimstore_dies import OptimStoreDies
+from flashtrain.figures.optimstore_end_to_end import OptimStoreEndToEnd
+from flashtrain.figures.optimstore_energy import OptimStoreEnergy
+from flashtrain.figures.optimstore_lifetime import OptimStoreLifetime
+from flashtrain.figures.optimstore_step import OptimStoreStep
 
 FIGURES: dict[str, PublishedFigure] = {
     figure.name: figure
-    for figure in (BehemothThroughput(), BehemothMemoryCost(), BehemothEndurance(), BehemothRequirement())
+    for figure in (
+        BehemothThroughput(),
+        BehemothMemoryCost(),
+        BehemothEndurance(),
+        BehemothRequirement(),
+        OptimStoreStep(),
+        OptimStoreEnergy(),
+        OptimStoreEndToEnd(),
+        OptimStoreDies(),
+        OptimStoreLifetime(),
+    )
 }
 
 

@@ -58,6 +58,7 @@ class _Player:
         self._blocker: dict[Task, Task] = {}
         """The task whose end a task waited for last: it came before it, or freed space for it."""
         self._core_free_at = 0.0
+        self._served_until: dict[tuple[str, str], float] = {}
         self._left = len(tasks)
 
     def run(self) -> Timeline:
@@ -181,7 +182,10 @@ class _Player:
             self._stalls[cause] = self._stalls.get(cause, 0.0) + seconds
 
     def _record(self, task: Task, begun: float) -> None:
+        """Requests of a kind and a stream are served in order: one begins when another has ended."""
         track = f"{task.part} {task.kind}"
+        begun = max(begun, self._served_until.get((track, task.stream), 0.0))
+        self._served_until[track, task.stream] = self._now
         self._intervals.append(Interval(track, task.name, begun, self._now, task.bytes))
 
     def _level(self, side: Side) -> None:

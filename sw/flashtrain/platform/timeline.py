@@ -32,7 +32,7 @@ class Timeline:
     """One iteration.
 
     - `seconds`: its time.
-    - `intervals`: tasks of cores and links; requests to storages, from their submission to their completion.
+    - `intervals`: tasks of cores and links; requests to storages while they are served.
     - `levels`: use of the tensor buffers.
     - `stalls`: seconds in which the core of an activation node is idle, by the part that it waits for.
     """

@@ -1,0 +1,113 @@
+"""OptimStore's energy: a step on the dies against one on the host."""
+
+from flashtrain.figures.figure import PublishedFigure
+from flashtrain.figures.optimstore_ways import DEVICE, Ways
+from flashtrain.figures.parts import (
+    OPTIMSTORE,
+    Assumption,
+    Chart,
+    Comparison,
+    Content,
+    Relation,
+    Series,
+    Table,
+    Values,
+)
+from flashtrain.perf.energy import Energy, EnergyModel, Work, energy
+
+MODEL = EnergyModel()
+HOROWITZ = "Horowitz, ISSCC 2014"
+DATASHEET = "NAND01G-B2B data sheet, Numonyx 2008"
+OPTIMIZERS_SHOWN = ("sgd", "momentum", "adam", "adamw")
+PARTS = ("array", "channel", "link", "computing")
+
+
+class OptimStoreEnergy(PublishedFigure):
+    name = "optimstore-energy"
+    title = "Energy of OptimStore's optimizer step"
+    headline_name = "energy on the host over energy on the dies, Adam"
+    assumptions = (
+        Assumption("supply_volts", MODEL.supply_volts, 1.8, 3.6, "V", DATASHEET),
+        Assumption("program_ma", MODEL.program_amperes * 1e3, 5, 20, "mA", f"a plane programs; {DATASHEET}"),
+        Assumption("sense_ma", MODEL.sense_amperes * 1e3, 5, 20, "mA", f"a plane senses; {DATASHEET}"),
+        Assumption("channel_pj", MODEL.channel_joules_per_bit * 1e12, 2, 10, "pJ/bit", "half of C V², 10 pF"),
+        Assumption(
+            "link_pj",
+            MODEL.link_joules_per_bit * 1e12,
+            15,
+            50,
+            "pJ/bit",
+            f"with the host's memory; {HOROWITZ}",
+        ),
+        Assumption("operation_pj", MODEL.operation_joules * 1e12, 1, 10, "pJ", f"a multiply-add; {HOROWITZ}"),
+        Assumption("instruction_pj", MODEL.instruction_joules * 1e12, 2, 70, "pJ", f"overhead; {HOROWITZ}"),
+        *DEVICE,
+    )
+
+    def headline(self, values: Values) -> float:
+        dies, host = _energies(values, "adam")
+        return host.total / dies.total
+
+    def content(self, values: Values) -> Content:
+        found = {optimizer: _energies(values, optimizer) for optimizer in OPTIMIZERS_SHOWN}
+        dies, host = found["adam"]
+        both = [each for pair in found.values() for each in pair]
+        needed = values["link_pj"] * (1 + (3.6 * dies.total - host.total) / host.link)
+        return Content(
+            comparisons=(
+                Comparison(
+                    "energy of a step on the host over one on the dies, Adam",
+                    self.headline(values),
+                    "times",
+                    3.6,
+                    f"{OPTIMSTORE}: 3.6 on average",
+                    Relation.AT_LEAST,
+                    why=f"the arrays take {dies.array / dies.total:.0%} of a step on the dies, and as much on"
+                    f" the host; a link of {needed:.1f} pJ for a bit gives 3.6 times",
+                ),
+            ),
+            charts=(
+                Chart(
+                    "Energy of a parameter",
+                    "nJ",
+                    tuple(
+                        Series(part, (), tuple(getattr(each, part) * 1e9 for each in both)) for part in PARTS
+                    ),
+                    categories=tuple(f"{name}, {place}" for name in found for place in ("dies", "host")),
+                ),
+            ),
+            tables=(
+                Table(
+                    "nJ for a parameter",
+                    ("optimizer", "place", *PARTS, "all"),
+                    tuple(
+                        (name, place, *(getattr(e, p) * 1e9 for p in PARTS), e.total * 1e9)
+                        for name, pair in found.items()
+                        for place, e in zip(("dies", "host"), pair, strict=True)
+                    ),
+                ),
+            ),
+            notes=("No energy constant of the publication is known; ours are from public text.",),
+        )
+
+
+def _energies(values: Values, optimizer: str) -> tuple[Energy, Energy]:
+    """Joules of a parameter on the dies and on the host, from the work on one tile."""
+    ways = Ways(values, optimizer)
+    config, case = ways.config, ways.case
+    tile = case.tile(config)
+    count, planes = tile.parameters, config.geometry.planes
+    model = EnergyModel(
+        supply_volts=values["supply_volts"],
+        program_amperes=values["program_ma"] * 1e-3,
+        sense_amperes=values["sense_ma"] * 1e-3,
+        channel_joules_per_bit=values["channel_pj"] * 1e-12,
+        link_joules_per_bit=values["link_pj"] * 1e-12,
+        operation_joules=values["operation_pj"] * 1e-12,
+        instruction_joules=values["instruction_pj"] * 1e-12,
+    )
+    gradients, state = count * case.gradient.bytes, count * case.state_bytes
+    operations = count * case.operations
+    dies = Work(planes, planes, gradients, operations=operations)
+    host = Work(planes, planes, 2 * state, link_bytes=2 * state + gradients, host_operations=operations)
+    return energy(config, dies, model).per(count), energy(config, host, model).per(count)

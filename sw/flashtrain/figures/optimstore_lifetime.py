@@ -1,0 +1,76 @@
+"""The lifetime of OptimStore's device under training."""
+
+from flashtrain.figures.behemoth_endurance import YEAR
+from flashtrain.figures.figure import PublishedFigure
+from flashtrain.figures.optimstore_training import TRAINING, Iteration
+from flashtrain.figures.parts import Assumption, Chart, Comparison, Content, Series, Table, Values
+from flashtrain.spec.streams import Retention
+
+CYCLES = Assumption(
+    "pe_cycles", Retention.DAYS.endurance, Retention.YEARS.endurance, Retention.MINUTES.endurance, "cycles",
+    "of pSLC as of SLC with a retention of days (Behemoth's slides); an assumption",
+)  # fmt: skip
+DUTY = Assumption("duty", 1, 0.25, 1, "", "share of its life in which the device trains; an assumption")
+
+
+class OptimStoreLifetime(PublishedFigure):
+    name = "optimstore-lifetime"
+    title = "Lifetime of OptimStore's device"
+    headline_name = "years of training GPT-2 XL with updates on the dies"
+    assumptions = (CYCLES, DUTY, *TRAINING)
+
+    def headline(self, values: Values) -> float:
+        iteration = Iteration(values)
+        return _iterations(values, iteration) * iteration.on_dies / values["duty"] / YEAR
+
+    def content(self, values: Values) -> Content:
+        iteration = Iteration(values)
+        count = _iterations(values, iteration)
+        places = {"dies": iteration.on_dies, "host": iteration.on_host}
+        cycles = tuple(retention.endurance for retention in reversed(Retention))
+        years = {
+            place: tuple(
+                _iterations({**values, "pe_cycles": c}, iteration) * seconds / values["duty"] / YEAR
+                for c in cycles
+            )
+            for place, seconds in places.items()
+        }
+        return Content(
+            comparisons=(
+                Comparison("years of training with updates on the dies", self.headline(values), "years"),
+                Comparison("iterations until the cells have had their cycles", count / 1e6, "M"),
+            ),
+            charts=(
+                Chart(
+                    "Years of uninterrupted training",
+                    "years",
+                    tuple(Series(f"update on the {place}", cycles, y) for place, y in years.items()),
+                    "P/E cycles: data last years, days, minutes",
+                    log_y=True,
+                ),
+            ),
+            tables=(
+                Table(
+                    "Lifetime",
+                    ("update on the", "seconds of an iteration", "M iterations", "years"),
+                    tuple(
+                        (place, seconds, count / 1e6, count * seconds / values["duty"] / YEAR)
+                        for place, seconds in places.items()
+                    ),
+                ),
+            ),
+            notes=(
+                "A step programs the whole state anew wherever it is computed, so both ways wear the cells"
+                " equally per iteration. Updates on the dies take more iterations per day. The publication's"
+                " lifetime is not public.",
+            ),
+        )
+
+
+def _iterations(values: Values, iteration: Iteration) -> float:
+    """Iterations until every block has had its cycles; each programs the state of all parameters once."""
+    ways = iteration.ways
+    config = ways.config
+    tile = ways.case.tile(config)
+    programmed = iteration.parameters / tile.parameters * config.geometry.page_set_bytes
+    return config.geometry.capacity_bytes * values["pe_cycles"] / programmed

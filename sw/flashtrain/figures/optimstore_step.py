@@ -1,0 +1,97 @@
+"""OptimStore's weight update: the step on the dies over that on the host and in the controller."""
+
+from statistics import mean
+
+from flashtrain.figures.figure import PublishedFigure
+from flashtrain.figures.optimstore_ways import SHARED, Ways
+from flashtrain.figures.parts import (
+    OPTIMSTORE,
+    OPTIMSTORE_LATER,
+    Chart,
+    Comparison,
+    Content,
+    Relation,
+    Series,
+    Table,
+    Values,
+)
+from flashtrain.training.optimizers import OPTIMIZERS
+
+LINKS = (3.0, 3.6, 5.0, 7.2, 10.0, 14.4, 16.0)
+FEWER = "the device of the publication is not known; with two dies a channel, Adam gains 3.0 and 1.7 times"
+
+
+class OptimStoreStep(PublishedFigure):
+    name = "optimstore-step"
+    title = "Optimizer step of OptimStore"
+    headline_name = "step on the dies over the host, mean of five optimizers"
+    assumptions = SHARED
+
+    def headline(self, values: Values) -> float:
+        return mean(Ways(values, optimizer).over_host for optimizer in OPTIMIZERS)
+
+    def content(self, values: Values) -> Content:
+        ways = {optimizer: Ways(values, optimizer) for optimizer in OPTIMIZERS}
+        bounds = {
+            optimizer: {"dies": w.dies, "controller": w.controller, "host": w.host}
+            for optimizer, w in ways.items()
+        }
+        places = ("dies", "controller", "host")
+        return Content(
+            comparisons=(
+                Comparison(
+                    "step on the dies over the host, mean of five optimizers",
+                    self.headline(values),
+                    "times",
+                    2.8,
+                    f"{OPTIMSTORE}: 2.8 on average",
+                    Relation.AT_LEAST,
+                    why=FEWER,
+                ),
+                Comparison(
+                    "step on the dies over the controller, mean of five optimizers",
+                    mean(w.over_controller for w in ways.values()),
+                    "times",
+                    1.9,
+                    f"{OPTIMSTORE_LATER}: 1.9",
+                    Relation.AT_LEAST,
+                    why=FEWER,
+                ),
+            ),
+            charts=(
+                Chart(
+                    "Rate of a step",
+                    "G parameters/s",
+                    tuple(
+                        Series(p, (), tuple(b[p].parameters_per_second / 1e9 for b in bounds.values()))
+                        for p in places
+                    ),
+                    categories=tuple(bounds),
+                ),
+                Chart(
+                    "Step on the dies over the host",
+                    "times",
+                    tuple(
+                        Series(name, LINKS, tuple(w.changed(link_gb_per_s=gb).over_host for gb in LINKS))
+                        for name, w in ways.items()
+                        if name in ("sgd", "momentum", "adam")
+                    ),
+                    "GB/s of the link",
+                    levels={"published, 2.8": 2.8},
+                ),
+            ),
+            tables=(
+                Table(
+                    "Bounds, M parameters per second, and the part that sets each",
+                    ("optimizer", *places),
+                    tuple(
+                        (name, *(f"{b[p].parameters_per_second / 1e6:,.1f}, {b[p].part}" for p in places))
+                        for name, b in bounds.items()
+                    ),
+                ),
+            ),
+            notes=(
+                "All rates are bounds. On RTL the dies reach theirs with Adam, and the other two ways 99 %"
+                " of theirs (`flashtrain bench --preset optimstore`).",
+            ),
+        )

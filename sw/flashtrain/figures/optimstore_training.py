@@ -1,0 +1,76 @@
+"""A training iteration around OptimStore's step: forward and backward passes from the platform."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from flashtrain.figures.optimstore_ways import SHARED, Ways
+from flashtrain.figures.parts import Assumption, Values
+from flashtrain.platform.models import IdealModel
+from flashtrain.platform.nodes import Node, Platform
+from flashtrain.platform.report import run_iteration
+from flashtrain.platform.workloads import Workload, workload_sequence
+
+TFLOPS = Assumption("tflops", 100, 50, 200, "TFLOP/s", "of the accelerator; not public")
+BATCH = Assumption("sequences", 32, 16, 64, "", "of 1024 tokens in an iteration; not public")
+TRAINING = (TFLOPS, BATCH, *SHARED)
+
+GPT2_XL = {"layers": 48, "hidden": 1600, "sequence": 1024}
+"""GPT-2 XL (Radford et al., 2019): the network that the figures train."""
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """An iteration of GPT-2 XL whose state is on the device, with values of the assumptions `TRAINING`.
+
+    Weights of two bytes go over the link for both passes. Activations stay in the accelerator. The update
+    follows the passes, since it waits for the norm of all gradients.
+    """
+
+    values: Values
+
+    @cached_property
+    def workload(self) -> Workload:
+        parameters = 12 * GPT2_XL["hidden"] ** 2
+        sequences = round(self.values["sequences"])
+        return Workload(
+            name="gpt-2 xl",
+            layers=GPT2_XL["layers"],
+            micro_batches=sequences,
+            parameters=parameters,
+            activation_bytes=sequences,
+            flops=6 * parameters * sequences * GPT2_XL["sequence"],
+            phi=1,
+        )
+
+    @property
+    def parameters(self) -> int:
+        return self.workload.layers * self.workload.parameters
+
+    @cached_property
+    def passes(self) -> float:
+        """Seconds of forward and backward pass on a platform whose weights come over the link."""
+        node = Node(
+            flops_per_second=self.values["tflops"] * 1e12,
+            link_bytes_per_second=self.values["link_gb_per_s"] * 1e9,
+            storage=IdealModel(),
+        )
+        report = run_iteration(workload_sequence(self.workload), Platform(node, node))
+        return report.phases["backward"][1]
+
+    @property
+    def ways(self) -> Ways:
+        return Ways(self.values)
+
+    @property
+    def on_dies(self) -> float:
+        """Seconds of an iteration with the update on the dies."""
+        return self.passes + self.parameters / self.ways.dies.parameters_per_second
+
+    @property
+    def on_host(self) -> float:
+        """Seconds of an iteration with the update on the host."""
+        return self.passes + self.parameters / self.ways.host.parameters_per_second
+
+    @property
+    def speedup(self) -> float:
+        return self.on_host / self.on_dies
