@@ -10,8 +10,8 @@ The sum is ln((n + 1/2) / (v + 1/2)) but for terms of 1/n^2, which gives v by La
 
     v + 1/2 = -n/a * W0(-(1 + 1/(2n)) * a * exp(-(1 + 1/(2n)) * a)),    amplification = n / (n - v).
 
-For large n it becomes the form of collection in the order of writing (LRU; also Bux and Iliadis 2010 for
-greedy): a / (a + W0(-a * exp(-a))). That is an upper bound for greedy, which gains from small blocks.
+For large n it becomes a / (a + W0(-a * exp(-a))), which is the form for collection in the order of writing
+(LRU; Xiang and Kurkoski, arXiv 1110.4245). It is an upper bound for greedy, which gains from small blocks.
 """
 
 from math import exp
