@@ -26,6 +26,7 @@ from flashtrain.spec.registers import (
 
 from .command import kernel_command
 from .kernel import Kernel
+from .parameters import tile_cycles
 
 DEFAULT_MEMORY_BYTES = 64 << 20
 MEMORY_LATENCY = 60
@@ -205,7 +206,13 @@ class ModelLink(FunctionalLink):
         pinned = self._source_pinned(entry)
         answer = self._executor.answer(queues.port, raw)
         command = kernel_command(
-            self._config, self._streams, queues.port, entry, answer, self._tile_cycles(), pinned
+            self._config,
+            self._streams,
+            queues.port,
+            entry,
+            answer,
+            tile_cycles(self._config, *self._executor.tile_work),
+            pinned,
         )
         command["id"] = self._commands
         self._answered[self._commands] = _Answered(queues, answer)
@@ -215,10 +222,6 @@ class ModelLink(FunctionalLink):
     def _source_pinned(self, entry: SubmissionEntry) -> bool:
         commits = entry.opcode == Opcode.GENERATION and entry.action == GenerationAction.COMMIT
         return commits and self._executor.pinned(entry.source)
-
-    def _tile_cycles(self) -> int:
-        config = self._config
-        return self._executor.tile_parameters * config.update_interval * config.update_divider
 
     def _counter(self, address: int) -> int:
         number, high = divmod(address - COUNTER_BASE, 8)

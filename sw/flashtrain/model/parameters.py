@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.ecc import LANE_BYTES
 from flashtrain.spec.nand import SEQUENCES, AddressCycles, BusOp
 from flashtrain.spec.update_time import compute_cycles
 
@@ -25,6 +26,9 @@ _TIMINGS = (
 )  # fmt: skip
 _POLL_NS = {"poll_program": 1_000, "poll_erase": 20_000, "poll_sense": 500}
 """From a poll that finds the die busy to the next (`flashtrain.rtl.channel.die_agent.ready_poller`)."""
+
+_LANES_OF_ONES = 2
+"""Cycles that a code word takes besides its lanes (`flashtrain.rtl.die.update.code_lanes`)."""
 
 _RUNS = {"read_run": 4, "program_run": 1, "update_run": 4}
 """Operations of a unit in a row while another wants the die (`flashtrain.rtl.channel.die_agent`)."""
@@ -81,3 +85,16 @@ def predicted_cycles(config: FmsConfig) -> NDArray[np.int32]:
     cycles = compute_cycles(config)
     predicted[1 : 1 + len(cycles)] = cycles
     return predicted
+
+
+def tile_cycles(config: FmsConfig, parameters: int, arrays: int) -> int:
+    """Cycles from the end of a tile's sense until all is written, less a measured stage.
+
+    With a code the words in which the arrays begin are decoded first, and those in which they end are encoded
+    last (`flashtrain.rtl.die.update.tile_code`).
+    """
+    cycles = parameters * config.update_interval * config.update_divider
+    if config.code is None:
+        return cycles
+    lanes = (config.code.last_bytes + config.code.parity_bytes) // LANE_BYTES + _LANES_OF_ONES
+    return cycles + arrays * (2 * lanes + 1)

@@ -73,10 +73,10 @@ class Dies:
         self._squares = np.zeros((self._count, PARTIAL_SUMS), np.float32)
 
     @property
-    def parameters(self) -> int:
-        """Parameters of a tile, by the header of the first die; 0 without a valid one."""
+    def work(self) -> tuple[int, int]:
+        """Parameters of a tile and words of state of each, by the header of the first die; 0, 0 without one."""
         step = self._steps[self._headers[0]]
-        return 0 if step is None else step.parameters
+        return (0, 0) if step is None else (step.parameters, step.tile.arrays)
 
     def statistics(self) -> Bytes:
         """A page of statistics from each die, uint8[dies, page]."""

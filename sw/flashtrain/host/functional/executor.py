@@ -77,9 +77,9 @@ class Executor:
         return nsid in self._contents and self._contents[nsid].pinned
 
     @property
-    def tile_parameters(self) -> int:
-        """Parameters that an update steps on each tile; 0 before SET_CONSTANTS."""
-        return self._dies.parameters
+    def tile_work(self) -> tuple[int, int]:
+        """Parameters of a tile and words of state of each; 0, 0 before SET_CONSTANTS."""
+        return self._dies.work
 
     def zones(self, nsid: int) -> tuple[Zone, ...]:
         """The zones of a valid stream, in their order."""

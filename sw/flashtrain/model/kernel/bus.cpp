@@ -110,7 +110,7 @@ void Channel::start_operation(Environment& env, uint8_t die, Time now) {
         case BusOp::LOAD_CONSTANTS: {
             const bool of_program = request.op == BusOp::PROGRAM_MORE || request.op == BusOp::PROGRAM_LAST;
             const Time beats = static_cast<Time>(of_program ? p.bus_beats : p.loaded_beats);
-            const Time wait = of_program ? p.data_in_start : std::max<Time>(p.tadl, p.data_in_start);
+            const Time wait = of_program ? p.data_in_start : std::max<Time>(p.tadl - 1, p.data_in_start);
             env.trace.add(pins + cycles + wait, pins + cycles + wait + beats - 1, DATA_IN, number, die, request.plane);
             counts[BUS_DATA_IN] += beats;
             counts[BUS_COMMAND] += p.twc;
