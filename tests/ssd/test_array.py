@@ -9,9 +9,10 @@ from flashtrain.spec import ConfigError, preset
 from flashtrain.spec.timing import ns
 from flashtrain.ssd import SsdArray, SsdConfig
 from flashtrain.ssd.array import scattered, sequence
-from flashtrain.ssd.bench import bandwidths, overwrite_bandwidth
+from flashtrain.ssd.bench import bandwidths, overwrite_bandwidth, with_blocks, with_one_die
 from flashtrain.ssd.commands import commands_of
 from flashtrain.ssd.fill import Fill, fill_for
+from flashtrain.ssd.greedy import greedy_amplification
 from flashtrain.ssd.kernel import COMMAND, command_cycles, parameters
 from flashtrain.traces import Operation, TraceError, TraceRecord, load_trace, save_trace
 
@@ -128,6 +129,18 @@ def test_collection_in_time(drives):
         assert pages - drives * 2 * 64 <= valid <= pages
         reads = array.run(sequence(READ, 0, pages, 1), 32)
         assert reads.counts.pages_sensed + reads.counts.buffer_hits == pages
+
+
+def test_amplification_in_time():
+    """The closed form, with one superblock free and two open: a busy host takes all others."""
+    config = with_one_die(with_blocks(BEHEMOTH, 8))
+    user, n = config.capacity_bytes // 4096, config.superblock_pages
+    with SsdArray(config) as array:
+        array.kernel.fill(0, 0, user)
+        array.kernel.overwrite(0, 4 * user, 1)
+        run = array.run(scattered(WRITE, user, user, 1, 1), 32)
+    expected = greedy_amplification((config.geometry.blocks - 3) * n / (user - n), n)
+    assert 1 + run.counts.moved_by_end / run.counts.written == pytest.approx(expected, rel=0.02)
 
 
 def test_the_collector_yields_to_the_host():
