@@ -88,6 +88,12 @@ def test_a_buffer_that_is_too_small_is_named():
         play_iteration(SEQUENCE, Platform(node, Node()))
 
 
+def test_a_storage_that_is_too_small_is_named():
+    sequence = workload_sequence(behemoth_workload("gpt 2x4").with_phi(0.5))
+    with pytest.raises(PlatformError, match="gpt 2x4 stores 2,783 GB on each activation node; expected"):
+        play_iteration(sequence, sharing_platform(FmsModel()))
+
+
 def test_nodes_share_the_batch():
     one, four = seconds(SsdModel(), nodes=1), seconds(SsdModel(), nodes=4)
     assert four < one

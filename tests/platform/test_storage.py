@@ -25,7 +25,9 @@ from flashtrain.platform.storage import (
 )
 from flashtrain.spec import preset
 from flashtrain.spec.optimizer import OptimizerCode
+from flashtrain.ssd import SsdConfig
 
+BEHEMOTH = preset("behemoth")
 BUS = Resource("bus", {Kind.APPEND: 0.5, Kind.READ: 0.5})
 ARRAYS = Resource("arrays", {Kind.APPEND: 1.0, Kind.READ: 0.25})
 
@@ -79,22 +81,21 @@ def test_ideal_storage_takes_no_time():
 
 
 def test_bounds_of_the_published_tables():
-    behemoth = preset("behemoth")
-    assert append_bound(behemoth) / 1e9 == pytest.approx(39.38, abs=0.01)
-    assert read_bound(behemoth) / 1e9 == pytest.approx(76.8, abs=0.01)
+    assert append_bound(BEHEMOTH) / 1e9 == pytest.approx(39.38, abs=0.01)
+    assert read_bound(BEHEMOTH) / 1e9 == pytest.approx(76.8, abs=0.01)
     # Four bytes of gradients for each of 3.39 G parameters per second (Adam).
-    assert update_bound(behemoth, OptimizerCode.ADAM) / 1e9 == pytest.approx(4 * 3.39, abs=0.05)
+    assert update_bound(BEHEMOTH, OptimizerCode.ADAM) / 1e9 == pytest.approx(4 * 3.39, abs=0.05)
     ssd = SsdModel().resources()
     assert alone(ssd, Kind.APPEND) / 1e9 == pytest.approx(11.3, abs=0.01)
     fms = FmsModel().resources()
-    assert alone(fms, Kind.APPEND) == pytest.approx(append_bound(behemoth))
-    assert alone(fms, Kind.READ) == pytest.approx(read_bound(behemoth))
+    assert alone(fms, Kind.APPEND) == pytest.approx(append_bound(BEHEMOTH))
+    assert alone(fms, Kind.READ) == pytest.approx(read_bound(BEHEMOTH))
 
 
 def test_more_cores_leave_the_arrays_as_the_bound():
-    assert alone(SsdModel(firmware_cores=64).resources(), Kind.APPEND) == pytest.approx(
-        append_bound(preset("behemoth")), rel=1e-3
-    )
+    assert alone(
+        SsdModel(SsdConfig.of(BEHEMOTH, firmware_cores=64)).resources(), Kind.APPEND
+    ) == pytest.approx(append_bound(BEHEMOTH), rel=1e-3)
 
 
 def test_mistakes():
@@ -104,6 +105,6 @@ def test_mistakes():
         Resource("bus", {Kind.READ: -1.0})
     with pytest.raises(PlatformError, match="fms: read_share is 2; expected more than 0, at most 1"):
         FmsModel(read_share=2)
-    for fault in ({"drives": 0}, {"write_amplification": 0.5}, {"firmware_seconds": -1}):
+    for fault in ({"read_command_bytes": 0}, {"write_amplification": 0.5}, {"read_share": 2}):
         with pytest.raises(PlatformError, match=f"ssd: {next(iter(fault))} is"):
             SsdModel(**fault)

@@ -4,7 +4,13 @@ import argparse
 from pathlib import Path
 
 from flashtrain.platform.errors import PlatformError
-from flashtrain.platform.workloads import WORKLOADS, Workload, behemoth_workload, workload_sequence
+from flashtrain.platform.workloads import (
+    WORKLOADS,
+    TrafficChoices,
+    Workload,
+    behemoth_workload,
+    workload_sequence,
+)
 from flashtrain.training.sequence import save_sequence
 
 from .command import add_json, at_least_one
@@ -41,7 +47,8 @@ def _behemoth(options: argparse.Namespace, console: Console) -> int:
         console.document({"workloads": [workload_document(w) for w in WORKLOADS.values()]})
         return 0
     workload = chosen_workload(options.family, options.size, options.phi).shrunk(options.shrink)
-    sequence = workload_sequence(workload)
+    choices = TrafficChoices(input_bytes=max(1, TrafficChoices().input_bytes // options.shrink))
+    sequence = workload_sequence(workload, choices)
     console.say(workload_table([workload]))
     console.say(f"{sequence.iteration_steps:,} steps per iteration without its loops")
     document = workload_document(workload) | {"steps": sequence.iteration_steps}

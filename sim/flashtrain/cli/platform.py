@@ -11,6 +11,7 @@ from flashtrain.platform.storage import StorageModel
 from flashtrain.platform.timeline_trace import write_trace
 from flashtrain.platform.workloads import workload_sequence
 from flashtrain.spec import FmsConfig
+from flashtrain.ssd import SsdConfig
 from flashtrain.training.errors import SequenceError
 from flashtrain.training.sequence import TrainingSequence, load_sequence
 
@@ -20,7 +21,7 @@ from .console import Console
 
 STORAGES: dict[str, Callable[[FmsConfig], StorageModel]] = {
     "fms": lambda config: FmsModel(config),
-    "ssd": lambda config: SsdModel(),
+    "ssd": lambda config: SsdModel(SsdConfig.of(config)),
     "ideal": lambda config: IdealModel(),
 }
 

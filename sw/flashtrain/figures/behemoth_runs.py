@@ -9,6 +9,8 @@ from flashtrain.platform.report import IterationReport, run_iteration
 from flashtrain.platform.storage import StorageModel
 from flashtrain.platform.workloads import WORKLOADS, TrafficChoices, workload_sequence
 from flashtrain.platform.workloads.behemoth import GPT_PHI, T5_PHI
+from flashtrain.spec import preset
+from flashtrain.ssd import SsdConfig
 
 STORAGES = ("ideal", "fms", "ssd")
 
@@ -24,9 +26,13 @@ BUFFER_RATE = Assumption("buffer_gb_per_s", 204.8, 102.4, 409.6, "GB/s", "eight 
 LINK = Assumption("link_gb_per_s", 100, 50, 200, "GB/s", "between nodes, each way; not published")
 STATE = Assumption("state_bytes", 0, 0, 12, "bytes", "optimizer state per parameter; not published")
 FMS_APPEND = Assumption(
-    "fms_append_share", 1, 0.9, 1, "", "of its bound; the RTL appends zone after zone at 99 % and more"
+    "fms_append_share", 0.9925, 0.9, 1, "", "of its bound; RTL, `flashtrain bench append_sustained`"
 )
-FMS_READ = Assumption("fms_read_share", 1, 0.9, 1, "", "of its bound; the RTL reads at 91 % and more")
+FMS_READ = Assumption(
+    "fms_read_share", 0.915, 0.85, 1, "", "of its bound; RTL, `flashtrain bench read_sequential`"
+)
+SSD_APPEND = Assumption("ssd_append_share", 0.9998, 0.9, 1, "", "of its bound; SSD model, `flashtrain ssd`")
+SSD_READ = Assumption("ssd_read_share", 0.895, 0.85, 1, "", "of its bound; SSD model, `flashtrain ssd`")
 CORES = Assumption("firmware_cores", 1, 1, 4, "", "pages that the firmware handles at a time; not published")
 COMMAND = Assumption("read_command_kib", 128, 32, 1024, "KiB", "bytes of a read command; not published")
 AMPLIFICATION = Assumption(
@@ -35,7 +41,7 @@ AMPLIFICATION = Assumption(
 
 SHARED = (
     PHI_GPT, PHI_T5, WEIGHT_NODES, ACTIVATION_NODES, TFLOPS, BUFFER, BUFFER_RATE, LINK, STATE, FMS_APPEND,
-    FMS_READ, CORES, COMMAND, AMPLIFICATION,
+    FMS_READ, SSD_APPEND, SSD_READ, CORES, COMMAND, AMPLIFICATION,
 )  # fmt: skip
 
 
@@ -55,7 +61,9 @@ class Runs:
                 return FmsModel(append_share=v["fms_append_share"], read_share=v["fms_read_share"])
             case "ssd":
                 return SsdModel(
-                    firmware_cores=round(v["firmware_cores"]),
+                    array=SsdConfig.of(preset("behemoth"), firmware_cores=round(v["firmware_cores"])),
+                    append_share=v["ssd_append_share"],
+                    read_share=v["ssd_read_share"],
                     read_command_bytes=round(v["read_command_kib"] * 1024),
                     write_amplification=v["write_amplification"],
                 )

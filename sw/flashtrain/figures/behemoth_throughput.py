@@ -77,7 +77,8 @@ class BehemothThroughput(PublishedFigure):
                 ),
             ),
             notes=(
-                "The storages are at their bounds, which are rates computed from their configurations.",
+                "The storages have rates: the bounds of their configurations, times the shares of these that"
+                " RTL and SSD model were measured at.",
                 "The share of activations that reaches the flash is not published. With all of them every"
                 " workload would be bound by its storage, and the largest workloads would not fit 2 TB. The"
                 " defaults were chosen so that 2.05 times comes out. The page thus shows that this value is"

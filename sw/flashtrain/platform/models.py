@@ -5,7 +5,8 @@ shares that the RTL of `flashtrain` was measured at.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from math import inf
 
 from flashtrain.perf.update_bounds import on_dies
 from flashtrain.platform.errors import PlatformError
@@ -13,6 +14,7 @@ from flashtrain.platform.storage import Kind, Resource
 from flashtrain.spec import FmsConfig, preset
 from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.spec.update import WORD_BYTES, CopyFormat, GradientFormat, Tile
+from flashtrain.ssd import SsdConfig, bounds
 
 
 def append_bound(config: FmsConfig) -> float:
@@ -47,6 +49,7 @@ class IdealModel:
     """Storage that takes no time."""
 
     name: str = "ideal"
+    capacity_bytes: float = inf
 
     def resources(self) -> Sequence[Resource]:
         return ()
@@ -71,6 +74,10 @@ class FmsModel:
         for name in ("append_share", "read_share"):
             _require_share(self.name, name, getattr(self, name))
 
+    @property
+    def capacity_bytes(self) -> int:
+        return self.config.geometry.capacity_bytes
+
     def resources(self) -> Sequence[Resource]:
         bus = 1 / self.config.net_channel_bytes_per_second
         update = 1 / update_bound(self.config, self.program)
@@ -88,61 +95,46 @@ class FmsModel:
         )
 
 
-def _baseline_drive() -> FmsConfig:
-    behemoth = preset("behemoth")
-    return replace(behemoth, name="ssd_drive", geometry=replace(behemoth.geometry, channels=16))
-
-
 @dataclass(frozen=True)
 class SsdModel:
     """Conventional SSDs in RAID 0 at their bounds; the defaults are the baseline of Behemoth's slides.
 
-    - `drive`: channels, dies and timing of a drive.
-    - `firmware_seconds`: of the firmware, for each page of 4 KiB written; published: 1.45 µs.
-    - `firmware_cores`: pages that the firmware handles at a time. An assumption: the slides do not say.
-    - `read_command_seconds`: of the controller, for each read command; published: 1.93 µs.
-    - `read_command_bytes`: bytes of a read command. An assumption: the slides do not say.
+    - `array`: the drives (`flashtrain.ssd`); four of Behemoth's slides by default.
+    - `read_command_bytes`: bytes of a read command on each drive. An assumption: the slides do not say.
     - `write_amplification`: pages programmed for each page written. An assumption: whole tensors are
       overwritten in order, so that garbage collection finds blocks without valid pages.
+    - `append_share`, `read_share`: the part of the bounds that the drives reach.
     """
 
-    drive: FmsConfig = field(default_factory=_baseline_drive)
-    drives: int = 4
-    firmware_seconds: float = 1.45e-6
-    firmware_page_bytes: int = 4096
-    firmware_cores: int = 1
-    read_command_seconds: float = 1.93e-6
+    array: SsdConfig = field(default_factory=lambda: SsdConfig.of(preset("behemoth")))
     read_command_bytes: int = 128 * 1024
     write_amplification: float = 1.0
+    append_share: float = 1.0
+    read_share: float = 1.0
     name: str = "ssd"
 
     def __post_init__(self) -> None:
-        for name in ("drives", "firmware_cores", "firmware_page_bytes", "read_command_bytes"):
+        for name in ("read_command_bytes", "write_amplification"):
             if getattr(self, name) < 1:
                 raise PlatformError(f"{self.name}: {name} is {getattr(self, name)}; expected at least 1")
-        for name in ("firmware_seconds", "read_command_seconds"):
-            if getattr(self, name) < 0:
-                raise PlatformError(f"{self.name}: {name} is {getattr(self, name)}; expected at least 0")
-        if self.write_amplification < 1:
-            raise PlatformError(
-                f"{self.name}: write_amplification is {self.write_amplification}; expected at least 1"
-            )
+        for name in ("append_share", "read_share"):
+            _require_share(self.name, name, getattr(self, name))
+
+    @property
+    def capacity_bytes(self) -> int:
+        return self.array.capacity_bytes
 
     def resources(self) -> Sequence[Resource]:
-        drives, programmed = self.drives, self.write_amplification
-        bus = 1 / (drives * self.drive.net_channel_bytes_per_second)
-        firmware = self.firmware_seconds / self.firmware_page_bytes / self.firmware_cores
+        """Firmware, and garbage collection with it, works on each programmed page; erases take their time."""
+        t, pages = self.array.timing, self.array.geometry.pages
+        of = bounds(self.array, self.read_command_bytes)
+        erasing = 1 + t.cycles("tbers") / (pages * t.cycles("tprog"))
+        append, read = self.write_amplification / self.append_share, 1 / self.read_share
         return (
-            Resource("buses", {Kind.APPEND: programmed * bus, Kind.READ: bus}),
-            Resource(
-                "arrays",
-                {
-                    Kind.APPEND: programmed / (drives * append_bound(self.drive)),
-                    Kind.READ: 1 / (drives * _sense_bound(self.drive)),
-                },
-            ),
-            Resource("firmware", {Kind.APPEND: programmed * firmware / drives}),
-            Resource("controller", {Kind.READ: self.read_command_seconds / self.read_command_bytes / drives}),
+            Resource("buses", {Kind.APPEND: append / of.buses, Kind.READ: read / of.buses}),
+            Resource("arrays", {Kind.APPEND: append * erasing / of.programs, Kind.READ: read / of.senses}),
+            Resource("firmware", {Kind.APPEND: append / of.firmware}),
+            Resource("controller", {Kind.READ: read / of.commands}),
         )
 
 

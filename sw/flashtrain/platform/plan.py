@@ -40,6 +40,7 @@ def plan(sequence: TrainingSequence, platform: Platform, parallel: str = "micro_
     if nodes > 1:
         sequence = _of_one_node(sequence, nodes, parallel)
     flat = sequence.unrolled()
+    _require_fit(flat, platform)
     planner = _Planner(flat, platform)
     for step, sides in zip(flat.iteration, _sides_of(flat.iteration), strict=True):
         planner.add(step, sides)
@@ -58,6 +59,24 @@ def _of_one_node(sequence: TrainingSequence, nodes: int, parallel: str) -> Train
         Index(index.name, count // nodes) if index.name == parallel else index for index in sequence.indices
     )
     return replace(sequence, indices=indices)
+
+
+def _require_fit(sequence: TrainingSequence, platform: Platform) -> None:
+    """Raise `PlatformError` unless one version of each tensor fits into the storage of its side."""
+    stored = dict.fromkeys(Side, 0.0)
+    for tensor in sequence.tensors:
+        if tensor.stream in WEIGHT_ROLES:
+            stored[Side.WEIGHT] += tensor.spec.bytes / platform.weight_nodes
+        elif tensor.stream is not None:
+            stored[Side.ACTIVATION] += tensor.spec.bytes
+    nodes = {Side.ACTIVATION: platform.activation, Side.WEIGHT: platform.weight}
+    for side, node in nodes.items():
+        capacity = node.storage.capacity_bytes
+        if stored[side] > capacity:
+            raise PlatformError(
+                f"{sequence.network} stores {stored[side] / 1e9:,.0f} GB on each {side.value};"
+                f" expected at most {capacity / 1e9:,.0f} GB, the capacity of storage {node.storage.name}"
+            )
 
 
 def _side_of(step: Step) -> Side:

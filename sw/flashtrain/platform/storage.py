@@ -53,6 +53,11 @@ class StorageModel(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def capacity_bytes(self) -> float:
+        """Bytes that it holds at a time."""
+        ...
+
     def resources(self) -> "Sequence[Resource]":
         """The parts that bound it; none for an ideal storage."""
         ...
