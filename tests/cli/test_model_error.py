@@ -11,6 +11,7 @@ from flashtrain.cli.main import main
 from flashtrain.cli.rtl_results import RtlResults, RtlResultsError
 from flashtrain.perf.model_error.point import Observation, Quantity
 from flashtrain.perf.model_error.runs import RUNS
+from flashtrain.perf.model_error.workloads.appends import Appends
 from tests.perf.counting_link import CountingLink
 
 RUN = RUNS[0]
@@ -75,6 +76,17 @@ def test_a_missed_point_is_exit_code_1(opened, bench, tmp_path, capsys):
     assert (tmp_path / "model_error-points.json").exists()
 
 
+def test_a_run_that_fails_is_named_and_leaves_the_others(opened, bench, tmp_path, monkeypatch, capsys):
+    first, second = [run for run in RUNS if run.configuration == "own_tlc"][:2]
+    too_small = replace(first, workload=Appends(100, 4, 1000))
+    monkeypatch.setattr(model_error, "RUNS", [too_small, second])
+    assert bench() == 1
+    output = capsys.readouterr()
+    assert f"{first.name} on rtl: size is 100; expected a multiple of 16384" in output.err
+    assert second.name in output.out
+    assert json.loads((tmp_path / "results.json").read_text()) == []
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -108,7 +120,7 @@ def test_stored_values_hold_for_the_same_sources_and_parameters(tmp_path, monkey
     found = RtlResults(path).get(RUN)
     assert found is not None
     assert (found.values, found.cycles, found.seconds) == (values, 7, 0.25)
-    assert RtlResults(path).get(replace(RUN, workload=replace(RUN.workload, depth=2))) is None
+    assert RtlResults(path).get(replace(RUN, workload=Appends(4096, 2, 1 << 20))) is None
     monkeypatch.setattr(rtl_results, "sources_key", lambda: "another")
     assert RtlResults(path).get(RUN) is None
 

@@ -8,12 +8,12 @@ from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 
-from flashtrain.perf.measurement import Cost, Result
+from flashtrain.perf.measurement import BenchmarkError, Cost, Result
 from flashtrain.perf.model_error.comparison import Compared, compare, measurement
 from flashtrain.perf.model_error.observe import observe
 from flashtrain.perf.model_error.point import Observation, Run
 from flashtrain.perf.model_error.runs import RUNS, configurations
-from flashtrain.spec import ConfigError
+from flashtrain.spec import ConfigError, FlashtrainError
 from flashtrain.stress.workers import worker_pool
 
 from .bench_settings import Settings
@@ -43,20 +43,30 @@ def check(configuration: str, settings: Settings) -> None:
 
 
 def model_error(configuration: str, settings: Settings, console: Console) -> Result:
-    """Compare the points of a configuration, or of all, and write a figure and a document of them."""
+    """Compare the points of a configuration, or of all, and write a figure and a document of them.
+
+    :class:`BenchmarkError` at the end if a run could not be carried out.
+    """
     runs = runs_for(configuration, settings.points, settings.quick)
     started, file = time.process_time(), RtlResults(settings.rtl_results)
     by_run: dict[Run, Pair] = {}
+    failures: list[str] = []
     for run, pair in _pairs(runs, file, settings):
+        if isinstance(pair, str):
+            console.step(pair)
+            failures.append(pair)
+            continue
         file.put(run, pair[0])
         by_run[run] = pair
         for each in compare(run, *pair):
             console.step(f"{each.point.name}: error {each.error:+.3%} ({len(by_run)} of {len(runs)} runs)")
-    points = [each for run in runs for each in compare(run, *by_run[run])]
+    points = [each for run in runs if run in by_run for each in compare(run, *by_run[run])]
     points = [each for each in points if _is_chosen(each.point.name, settings.points)]
     names = (REFERENCE, settings.against)
     console.say(points_table(points, names))
     _write(points, settings.folder, configuration if settings.points is None else "points", names)
+    if failures:
+        raise BenchmarkError("; ".join(failures))
     pairs = by_run.values()
     seconds = time.process_time() - started + sum(one.seconds for pair in pairs for one in pair)
     cycles = sum(other.cycles for _reference, other in pairs)
@@ -97,8 +107,8 @@ def _is_chosen(name: str, pattern: str | None) -> bool:
     return pattern is None or fnmatchcase(name, pattern)
 
 
-def _pairs(runs: Sequence[Run], file: RtlResults, settings: Settings) -> Iterator[tuple[Run, Pair]]:
-    """Each run as it is done, several at a time."""
+def _pairs(runs: Sequence[Run], file: RtlResults, settings: Settings) -> Iterator[tuple[Run, Pair | str]]:
+    """Each run as it is done, several at a time; a text is why it could not be carried out."""
     pair = partial(_pair, against=settings.against)
     if settings.jobs < 2:
         for run in runs:
@@ -110,9 +120,15 @@ def _pairs(runs: Sequence[Run], file: RtlResults, settings: Settings) -> Iterato
             yield futures[future], future.result()
 
 
-def _pair(run: Run, reference: Observation | None, against: str) -> Pair:
+def _pair(run: Run, reference: Observation | None, against: str) -> Pair | str:
     """`reference`: an earlier observation on the RTL."""
-    return reference or _observe(run, REFERENCE), _observe(run, against)
+    link = REFERENCE
+    try:
+        reference = reference or _observe(run, link)
+        link = against
+        return reference, _observe(run, link)
+    except FlashtrainError as error:
+        return f"{run.name} on {link}: {error}"
 
 
 def _observe(run: Run, link: str) -> Observation:
