@@ -74,7 +74,7 @@ class Dies:
 
     @property
     def work(self) -> tuple[int, int]:
-        """Parameters of a tile and words of state of each, by the header of the first die; 0, 0 without one."""
+        """Parameters of a tile and words of state of each, by the first die's header; 0, 0 without one."""
         step = self._steps[self._headers[0]]
         return (0, 0) if step is None else (step.parameters, step.tile.arrays)
 

@@ -50,7 +50,8 @@ void Channel::choose(Environment& env, Time now) {
         const uint8_t g = static_cast<uint8_t>((page_last_ + i) % dies);
         const Request& page = agents_[g].bus_request;
         if (page.valid && moves_page(page.op)) {
-            const Time at = std::max(page.at, blocked_[g]);
+            Time at = std::max(page.at, blocked_[g]);
+            if (gives_page(page.op)) at = std::max(at, fill_free_);
             if (at > now) {
                 later = std::min(later, at);
             } else if (gives_page(page.op) && !fill_room(env.parameters)) {
@@ -101,6 +102,7 @@ void Channel::start_operation(Environment& env, uint8_t die, Time now) {
             done = now + p.bus_beats + p.data_out_start;
             idle = done + 2;
             --free_pages_;
+            fill_free_ = pins + static_cast<Time>(p.bus_beats + p.next_fill);
             page_filled(env, request.tag, agent.updating == Updating::IDLE, pins + p.bus_beats);
             break;
         }

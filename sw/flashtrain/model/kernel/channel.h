@@ -297,6 +297,7 @@ class Channel {
 
     // Bus.
     Time bus_idle_ = 0, bus_wakes_ = kNever;
+    Time fill_free_ = 0;  // the read buffer takes another page
     uint8_t short_last_ = 0, page_last_ = 0;
     Time blocked_[16] = {};
     bool no_room_ = false;
