@@ -60,6 +60,10 @@ def test_dies():
     figure = OptimStoreDies()
     over = [figure.headline(figure.values({"dies": count})) for count in (2, 4, 8)]
     assert over == sorted(over)
+    _, channels = figure.content(figure.defaults()).charts
+    assert [max(series.x) for series in channels.series] == [32, 64, 128]
+    # The arrays bound a step, so equally many dies are equally fast whatever their channels are.
+    assert channels.series[0].y[1] == pytest.approx(channels.series[1].y[0])
 
 
 def test_lifetime():

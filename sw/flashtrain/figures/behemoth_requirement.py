@@ -53,6 +53,8 @@ class BehemothRequirement(PublishedFigure):
                     "GB/s",
                     50,
                     f"{BEHEMOTH}: 50 GB/s",
+                    why="the share of activations was chosen so that behemoth-throughput comes out as"
+                    " published, and this demand follows from it",
                 ),
                 Comparison(
                     "appends of the FMS, zone after zone",

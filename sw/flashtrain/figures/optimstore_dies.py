@@ -5,6 +5,7 @@ from flashtrain.figures.optimstore_ways import SHARED, Ways
 from flashtrain.figures.parts import Chart, Comparison, Content, Series, Table, Values
 
 COUNTS = (1, 2, 4, 8)
+CHANNELS = (4, 8, 16)
 
 
 class OptimStoreDies(PublishedFigure):
@@ -35,6 +36,7 @@ class OptimStoreDies(PublishedFigure):
                     "dies of a channel",
                     levels={"published over the host, 2.8": 2.8, "published over the controller, 1.9": 1.9},
                 ),
+                _over_channels(values),
             ),
             tables=(
                 Table(
@@ -57,3 +59,13 @@ class OptimStoreDies(PublishedFigure):
                 " the host and 1.9 over the controller, are close to two dies a channel of this device.",
             ),
         )
+
+
+def _over_channels(values: Values) -> Chart:
+    """Up to 128 dies."""
+    series = []
+    for channels in CHANNELS:
+        ways = [Ways(values).changed(channels=channels, dies=count) for count in COUNTS]
+        rates = tuple(w.dies.parameters_per_second / 1e9 for w in ways)
+        series.append(Series(f"{channels} channels", tuple(channels * count for count in COUNTS), rates))
+    return Chart("Adam step on the dies", "G parameters/s", tuple(series), "dies of the device")

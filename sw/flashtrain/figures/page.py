@@ -63,14 +63,18 @@ def document(
 
 
 def _comparisons(comparisons: Sequence[Comparison]) -> list[str]:
-    lines = ["| result | published | ours | difference | reached | source |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| result | published | ours | difference | criterion | reached | source |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for c in comparisons:
-        relation = "" if c.relation.value == "about" else f"{c.relation} "
-        published = "–" if c.published is None else f"{relation}{c.published:.4g} {c.unit}"
+        published = "–" if c.published is None else f"{c.published:.4g} {c.unit}"
+        criterion = "–" if c.published is None else c.criterion
         difference = "–" if c.difference is None else f"{c.difference:+.1%}"
         reached = {None: "–", True: "yes", False: "no"}[c.reached]
         ours = f"{c.ours:.4g} {c.unit}"
-        lines.append(f"| {c.what} | {published} | {ours} | {difference} | {reached} | {c.source or '–'} |")
+        cells = (c.what, published, ours, difference, criterion, reached, c.source or "–")
+        lines.append("| " + " | ".join(cells) + " |")
     reasons = [f"- {c.what}: {c.why}" for c in comparisons if c.why]
     return [*lines, "", *reasons] if reasons else lines
 

@@ -56,6 +56,11 @@ class Comparison:
         return None if self.published is None else self.ours / self.published - 1
 
     @property
+    def criterion(self) -> str:
+        """The criterion of `reached`, in words: ours, not the publication's."""
+        return "at least" if self.relation is Relation.AT_LEAST else f"within {self.tolerance:.0%}"
+
+    @property
     def reached(self) -> bool | None:
         """Whether it is; None without a published value."""
         if self.difference is None:

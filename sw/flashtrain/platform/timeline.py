@@ -1,6 +1,6 @@
 """The timeline of an iteration on a platform."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -62,18 +62,5 @@ class Timeline:
         """Seconds in which it does not, with those after its last step."""
         return self.seconds - self.computing
 
-    def busy(self, track: str) -> float:
-        """Seconds in which there is something on a track."""
-        return covered((interval.start, interval.end) for interval in self.on(track))
-
     def bytes(self, track: str) -> float:
         return sum(interval.bytes for interval in self.on(track))
-
-
-def covered(spans: Iterable[tuple[float, float]]) -> float:
-    """The length of the union of spans."""
-    total, reached = 0.0, float("-inf")
-    for start, end in sorted(spans):
-        total += max(0.0, end - max(start, reached))
-        reached = max(reached, end)
-    return total
