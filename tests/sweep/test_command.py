@@ -138,6 +138,18 @@ def test_the_example_has_the_bounds_of_every_device(tmp_path, capsys):
     assert dies == [1, 2, 4, 8] and ratios == sorted(ratios)
     assert [row["result.dies.bound_by"] for row in adam] == ["arrays"] * 3 + ["buses"]
     assert [row["config.name"] for row in adam][2] == "optimstore"
+    page = (EXAMPLE.parents[1] / "docs" / "sweeps.md").read_text()
+    assert all(documented(row) in page for row in adam)
+
+
+def documented(row: dict[str, str]) -> str:
+    """The line of docs/sweeps.md for a row."""
+    places = [
+        f"{float(row[f'result.{place}.parameters_per_second']) / 1e6:,.0f}, {row[f'result.{place}.bound_by']}"
+        for place in ("dies", "controller", "host")
+    ]
+    ratios = [f"{float(row[f'result.host.{ratio}']):.2f}" for ratio in ("time_ratio", "energy_ratio")]
+    return f"| {' | '.join([row['config.geometry.dies'], *places, *ratios])} |"
 
 
 @pytest.mark.parametrize("link", ["functional", "model"])
@@ -161,6 +173,11 @@ def test_the_file_of_the_page(tmp_path):
     assert len(points) == 2 * 2 * 3 * (2 * 2 + 1)
     rows = re.findall(r"^\| `(\w+)` \| ", page, re.MULTILINE)
     assert {name for name in WORKLOADS if name not in BENCHMARKS} <= set(rows)
+
+
+def test_the_other_example_can_be_run():
+    text = EXAMPLE.with_name("dies_on_rtl.toml")
+    assert len(sweep.load_sweep(text, WORKLOADS, tuple(LINKS))) == 3 * 4
 
 
 def test_the_configuration_is_whole_in_a_row(tmp_path):

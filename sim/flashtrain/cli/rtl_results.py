@@ -13,15 +13,12 @@ from flashtrain.perf import append, feed, update
 from flashtrain.perf.model_error import observe, workloads
 from flashtrain.perf.model_error.point import Observation, Quantity, Run
 from flashtrain.perf.model_error.runs import configurations
-from flashtrain.sim import link, nand, partition
 from flashtrain.spec import FlashtrainError
 
 from .device import memory_bytes
 
-SOURCES = (spec, rtl, link, nand, partition, host, numerics, training, workloads)
-"""Packages that a run on the RTL depends on: the device, its simulation, the driver, and the commands."""
 MODULES = (append, feed, observe, update)
-"""Modules of that kind outside of these packages."""
+"""Modules that it depends on outside of `source_packages`."""
 
 
 class RtlResultsError(FlashtrainError):
@@ -31,9 +28,17 @@ class RtlResultsError(FlashtrainError):
 @cache
 def sources_key() -> str:
     """A name for the content of all these sources."""
-    files = [file for package in SOURCES for file in files_of(package)]
+    files = [file for package in source_packages() for file in files_of(package)]
     files += [Path(str(module.__file__)) for module in MODULES]
     return content_key(*(part for file in files for part in (file.name, file.read_bytes())))
+
+
+def source_packages() -> tuple[ModuleType, ...]:
+    """Packages that a run on the RTL depends on: the device, its simulation, the driver, and the commands."""
+    # Late: the hardware's language takes a moment to import.
+    from flashtrain.sim import link, nand, partition
+
+    return spec, rtl, link, nand, partition, host, numerics, training, workloads
 
 
 def files_of(package: ModuleType) -> list[Path]:
