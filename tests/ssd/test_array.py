@@ -175,6 +175,16 @@ def test_trims_count_for_whole_pages(trace_of):
     assert commands["count"].tolist() == [2, 0]
 
 
+def test_many_ranges_are_filled_at_once(trace_of):
+    """The state of a drive of 16 million page sets is not made anew for each."""
+    trace = trace_of(*((1000 * number, 16 * number, 8, READ) for number in range(2000)))
+    commands = commands_of(trace, BEHEMOTH)
+    with SsdArray(BEHEMOTH) as array:
+        fill_for(array, commands, Fill.READ)
+        run = array.run(commands, 8)
+    assert run.counts.pages_sensed + run.counts.buffer_hits == 2000
+
+
 def test_a_trace_of_a_larger_device_is_packed(trace_of):
     zone = 1 << 40
     trace = trace_of(

@@ -76,7 +76,8 @@ class SsdArray:
         stripe, drives = self.config.stripe_pages, self.config.drives
         for drive in range(drives):
             begin, end = (_pages_on(drive, page, stripe, drives) for page in (first, first + count))
-            self.kernel.fill(drive, begin, end - begin)
+            if begin < end:
+                self.kernel.fill(drive, begin, end - begin)
 
     def run(self, commands: CommandList, depth: int) -> SsdRun:
         """Play commands; `depth` in flight, or with 0 each at its time.

@@ -32,7 +32,7 @@ void flashtrain_ssd_fill(void *simulation, int64_t drive, int64_t first, int64_t
     Simulation &s = *static_cast<Simulation *>(simulation);
     Counted sum;
     for (int64_t page = first; page < first + count; page++) write_now(s.drives[drive].ftl, page, sum);
-    s.settle(drive);
+    s.drives[drive].settled = false;
     counted[0] = sum.written, counted[1] = sum.moved, counted[2] = sum.erased;
 }
 
@@ -43,7 +43,7 @@ void flashtrain_ssd_overwrite(void *simulation, int64_t drive, int64_t count, ui
     Counted sum;
     for (int64_t number = 0; number < count; number++)
         write_now(s.drives[drive].ftl, random.below(s.p.user_pages), sum);
-    s.settle(drive);
+    s.drives[drive].settled = false;
     counted[0] = sum.written, counted[1] = sum.moved, counted[2] = sum.erased;
 }
 

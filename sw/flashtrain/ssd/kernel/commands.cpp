@@ -12,6 +12,7 @@ Simulation::Simulation(const Parameters &p)
 
 // Play commands: each at its time, or as soon as fewer than `depth` are in flight.
 void Simulation::run(Command *list, int64_t count, int64_t depth) {
+    for (Drive &drive : drives) settle(drive);
     commands = list;
     command_count = count;
     closed_loop = depth > 0;

@@ -146,8 +146,9 @@ void Simulation::erased(uint32_t number) {
 }
 
 // After writes in no time: all complete page sets are programmed, and the others are in SRAM.
-void Simulation::settle(int64_t number) {
-    Drive &drive = drives[number];
+void Simulation::settle(Drive &drive) {
+    if (drive.settled) return;
+    drive.settled = true;
     drive.buffered = drive.moving = 0;
     for (int64_t block = 0; block < p.blocks; block++) {
         Condition condition = drive.ftl.condition[block];

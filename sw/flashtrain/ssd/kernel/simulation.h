@@ -49,6 +49,7 @@ struct Drive {
     Ftl ftl;
     std::vector<uint8_t> filled;     // pages of each page set; PROGRAMMED
     std::vector<int64_t> programmed; // page sets of each superblock
+    bool settled = true;             // since writes in no time
     int64_t cores;                   // idle
     int64_t read_free = 0;           // when the controller takes the next read command
     int64_t host_pages = 0;          // of the host's commands, not done
@@ -68,7 +69,6 @@ class __attribute__((visibility("hidden"))) Simulation {
 public:
     explicit Simulation(const Parameters &p);
     void run(Command *commands, int64_t count, int64_t depth);
-    void settle(int64_t drive);
 
     const Parameters p;
     std::vector<Drive> drives;
@@ -89,6 +89,7 @@ private:
     void finish_part(uint32_t command);
     void note_host_end() { counts[HOST_END] = now, counts[MOVED_BY_HOST_END] = counts[MOVED]; }
     // drive.cpp
+    void settle(Drive &drive);
     void pump(uint32_t drive);
     bool start_host_page(uint32_t drive);
     bool start_moved_page(uint32_t drive);
