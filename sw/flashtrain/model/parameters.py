@@ -88,12 +88,13 @@ def predicted_cycles(config: FmsConfig) -> NDArray[np.int32]:
 
 
 def tile_cycles(config: FmsConfig, parameters: int, arrays: int) -> int:
-    """Cycles from the end of a tile's sense until all is written, less a measured stage.
+    """Cycles from the end of a tile's sense until all is written.
 
     With a code the words in which the arrays begin are decoded first, and those in which they end are encoded
     last (`flashtrain.rtl.die.update.tile_code`).
     """
-    cycles = parameters * config.update_interval * config.update_divider
+    unit_cycles = parameters * config.update_interval + stages()["tile"]
+    cycles = unit_cycles * config.update_divider
     if config.code is None:
         return cycles
     lanes = (config.code.last_bytes + config.code.parity_bytes) // LANE_BYTES + _LANES_OF_ONES

@@ -63,7 +63,7 @@ void Channel::command(Environment& env, uint8_t number, BusOp op, uint32_t plane
             die.update_sense_end = die.array_free;
             if (die.holds_tile) start_array(env, number, ArrayOp::PROGRAM, die.array_free, p.tprog, planes);
             die.holds_tile = true;
-            die.ready = die.update_sense_end + die.update_compute + static_cast<Time>(p.tile_start);
+            die.ready = die.update_sense_end + die.update_compute;
             break;
         case BusOp::UPDATE_END:
             if (die.holds_tile) start_array(env, number, ArrayOp::PROGRAM, start, p.tprog, planes);

@@ -30,7 +30,7 @@ constexpr Time kNever = ~Time{0};
     /* Stages, measured on the RTL (stages.toml). */                                                                  \
     X(fetch_start) X(decode) X(read_issue) X(fetch_page) X(arrive) X(offer_page) X(correct) X(copy_page)              \
     X(return_head) X(return_page) X(response) X(returned) X(track) X(answer) X(answered) X(report_page) X(flushed)              \
-    X(status_answer) X(data_in_start) X(data_out_start) X(tile_start) X(erase_start) X(report) X(fill_blocks) X(next_fill) X(reset_dies)
+    X(status_answer) X(data_in_start) X(data_out_start) X(erase_start) X(report) X(fill_blocks) X(next_fill) X(reset_dies)
 // clang-format on
 
 struct Parameters {
