@@ -17,7 +17,7 @@ from flashtrain.platform.timeline_trace import write_trace
 from flashtrain.platform.workloads import TrafficChoices, behemoth_workload, workload_sequence
 from flashtrain.training.networks import mlp
 from flashtrain.training.optimizers import Adam
-from flashtrain.training.sequence import training_sequence
+from flashtrain.training.sequence import UpdatePlace, training_sequence
 
 GPT = behemoth_workload("gpt 1x1")
 SEQUENCE = workload_sequence(GPT)
@@ -116,6 +116,22 @@ def test_updates_on_the_dies():
     assert timeline.bytes("weight storage update") == gradients
     with pytest.raises(PlatformError, match="has no index 'micro_batch'"):
         play_iteration(sequence, sharing_platform(FmsModel(), nodes=2))
+
+
+def test_steps_without_flops_take_the_time_of_the_storage():
+    sequence = training_sequence(mlp(), 32, Adam(), UpdatePlace.CORE)
+    for model in MODELS.values():
+        report = run_iteration(sequence, sharing_platform(model))
+        assert report.timeline.computing == 0
+        assert report.seconds > 0
+        assert "updates after the last step" in report.text()
+    with pytest.raises(PlatformError, match="an iteration of mlp takes no time"):
+        run_iteration(replace(sequence, iteration=()), sharing_platform(FmsModel()))
+
+
+def test_ssds_cannot_update_on_dies():
+    with pytest.raises(PlatformError, match="cannot serve a request of kind update"):
+        play_iteration(training_sequence(mlp(), 32, Adam()), sharing_platform(SsdModel()))
 
 
 def test_cores_do_one_step_at_a_time():

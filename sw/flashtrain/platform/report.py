@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from flashtrain.platform.errors import PlatformError
 from flashtrain.platform.nodes import Platform
 from flashtrain.platform.player import play_iteration
 from flashtrain.platform.storage import Kind
@@ -43,14 +44,14 @@ class IterationReport:
 
     @cached_property
     def phases(self) -> dict[str, tuple[float, float]]:
-        """From when to when the core has steps of each operation, in seconds."""
+        """From when to when the core has steps of each operation, in seconds; without those of no length."""
         spans: dict[str, tuple[float, float]] = {}
         for interval in self.timeline.on(Part.CORE):
             word = interval.name.split()[0]
             if word in PHASES:
                 first, _ = spans.get(word, (interval.start, 0.0))
                 spans[word] = first, interval.end
-        return spans
+        return {word: (begin, end) for word, (begin, end) in spans.items() if end > begin}
 
     def use(self, begin: float = 0.0, end: float | None = None) -> dict[str, float]:
         """Shares of the time from `begin` to `end` that each part needs at its bound.
@@ -58,8 +59,6 @@ class IterationReport:
         Transfers that overlap a limit of the time count in proportion.
         """
         end = self.seconds if end is None else end
-        if end <= begin:
-            return {}
         serial = {"core": Part.CORE}
         serial |= {f"link: {part}": part for part in (Part.WEIGHTS_IN, Part.GRADIENTS_OUT)}
         shares = {name: self._busy(part, begin, end) / (end - begin) for name, part in serial.items()}
@@ -105,12 +104,12 @@ class IterationReport:
         lines = [
             f"{self.sequence.network} on {platform.activation_nodes} activation and {platform.weight_nodes}"
             f" weight nodes, storage {platform.activation.storage.name}",
-            f"iteration   {self.seconds:10.3f} s, of which the core computes {timeline.computing:.3f} s",
+            f"iteration   {self.seconds:10.4g} s, of which the core computes {timeline.computing:.4g} s",
             f"throughput  {self.flops_per_second / 1e12:10.1f} TFLOP/s,"
-            f" {self.sequence.batch / self.seconds:.3f} micro-batches per second",
+            f" {self.sequence.batch / self.seconds:.4g} examples per second, {self.sequence.batch} in the batch",
             f"stall       {self.stall_share:10.1%} of the time",
             *(
-                f"  {seconds:10.3f} s  {cause}"
+                f"  {seconds:10.4g} s  {cause}"
                 for cause, seconds in sorted(timeline.stalls.items(), key=lambda item: -item[1])
             ),
             "use of each part at its bound",
@@ -134,5 +133,8 @@ class IterationReport:
 def run_iteration(
     sequence: TrainingSequence, platform: Platform, parallel: str = "micro_batch"
 ) -> IterationReport:
-    """Play an iteration; errors as `play_iteration`."""
-    return IterationReport(sequence, platform, play_iteration(sequence, platform, parallel))
+    """Play an iteration; errors as `play_iteration`, and `PlatformError` if it takes no time."""
+    timeline = play_iteration(sequence, platform, parallel)
+    if not timeline.seconds:
+        raise PlatformError(f"an iteration of {sequence.network} takes no time; expected steps that do")
+    return IterationReport(sequence, platform, timeline)

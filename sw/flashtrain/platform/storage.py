@@ -180,6 +180,16 @@ def together(resources: Sequence[Resource], kinds: Sequence[Kind]) -> dict[Kind,
 
 
 def new_storage(model: StorageModel, beside: Sequence[Resource] = ()) -> Storage:
-    """A storage of the model, whose requests also need the resources `beside` it."""
+    """A storage of the model, whose requests also need the resources `beside` it.
+
+    It serves the kinds of requests that the model's own resources serve.
+    """
     resources = model.resources()
-    return RateStorage([*resources, *beside]) if resources else IdealStorage()
+    if not resources:
+        return IdealStorage()
+    served = {kind for resource in resources for kind in resource.seconds_per_byte}
+    needed = [
+        Resource(each.name, {kind: s for kind, s in each.seconds_per_byte.items() if kind in served})
+        for each in beside
+    ]
+    return RateStorage([*resources, *needed])
