@@ -6,7 +6,7 @@ from flashtrain.host import FunctionalLink, open_device
 from flashtrain.spec import Port, preset
 from flashtrain.traces import Operation, TraceRecord, load_trace, save_trace
 from flashtrain.traces.recorder import TraceRecorder
-from flashtrain.traces.zoned import TRACE_NODE, ZonedPlayer
+from flashtrain.traces.replay import TRACE_NODE, ZonedPlayer
 
 TINY = preset("tiny")
 ZONE = TINY.geometry.zone_size

@@ -5,7 +5,8 @@ import pytest
 from flashtrain.host import ArrayError, FunctionalLink, open_device
 from flashtrain.spec import preset
 from flashtrain.traces import Operation, TraceError, TraceRecord, load_trace, save_trace
-from flashtrain.traces.zoned import STREAM, TRACE_NODE, ZonedPlayer, zoned_commands
+from flashtrain.traces.replay import STREAM, TRACE_NODE, ZonedPlayer
+from flashtrain.traces.zoned import zoned_commands
 
 TINY = preset("tiny")
 G = TINY.geometry  # blocks of one sector; zones of 24 blocks, 32 addresses apart

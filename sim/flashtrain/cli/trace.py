@@ -6,7 +6,8 @@ from pathlib import Path
 
 from flashtrain.traces import FORMATS, BlockTrace, Operation, load_trace, save_trace
 from flashtrain.traces.files import records_of
-from flashtrain.traces.zoned import TRACE_NODE, ZonedPlayer, zoned_commands
+from flashtrain.traces.replay import TRACE_NODE, ZonedPlayer
+from flashtrain.traces.zoned import zoned_commands
 
 from .command import Command, add_configuration, add_json, add_link, at_least_one, configuration
 from .console import Console

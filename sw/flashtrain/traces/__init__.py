@@ -3,7 +3,8 @@
 block_trace.py   a trace in memory
 fio.py, blktrace.py, mqsim.py   lines of three formats
 files.py         a file in one of the formats, to a trace and back
-zoned.py         a trace on a zoned device: checks, and replay
+zoned.py         a trace on a zoned device: checks
+replay.py        a trace on a flash memory system
 recorder.py      the commands of a device as a trace
 """
 
