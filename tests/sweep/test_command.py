@@ -197,3 +197,21 @@ def test_iterations_of_the_platform(tmp_path):
     flash, ideal = rows(output)
     assert float(flash["result.seconds"]) > float(ideal["result.seconds"])
     assert flash["option.iteration"] == "t5 1x1"
+
+
+def test_conventional_drives(tmp_path, capsys):
+    file, output = tmp_path / "a.toml", tmp_path / "a.csv"
+    file.write_text(
+        'presets = ["small"]\nworkloads = ["ssd_bandwidth"]\n'
+        "[options.ssd_bandwidth]\nfirmware_cores = [1, 4]\ncommands = [4]\nwrite_ns = [20000]\nover_provisioning = [0.25]\n"
+    )
+    assert main(["sweep", str(file), "--output", str(output), "--jobs", "1"]) == 0
+    serial, four = rows(output)
+    assert serial["result.sequential_write.bound_by"] == "firmware"
+    for name in ("sequential_write", "sequential_read", "random_read_one_page"):
+        for row in (serial, four):
+            value = float(row[f"result.{name}.bytes_per_second"])
+            assert 0 < value <= float(row[f"result.{name}.bound"]) * (1 + 1e-9)
+    file.write_text(file.read_text().replace("small", "tiny"))
+    assert main(["sweep", str(file), "--output", str(output)]) == 2
+    assert "tiny: ssd_bandwidth: geometry.channels is 2; expected at least 4" in capsys.readouterr().err

@@ -13,6 +13,7 @@ from .console import Console
 from .links import LINKS
 from .sweep_platform import PLATFORM
 from .sweep_replay import REPLAY
+from .sweep_ssd import SSD_BANDWIDTH
 from .sweep_steps import STEP_BOUNDS
 
 TIMED = tuple(kind.name for kind in LINKS.values() if kind.timed)
@@ -77,5 +78,6 @@ WORKLOADS: dict[str, Workload] = {
     "step_bounds": STEP_BOUNDS,
     "replay": REPLAY,
     "platform": PLATFORM,
+    "ssd_bandwidth": SSD_BANDWIDTH,
     **{name: _of_benchmark(name, benchmark) for name, benchmark in BENCHMARKS.items()},
 }
