@@ -106,7 +106,8 @@ class IterationReport:
             f" weight nodes, storage {platform.activation.storage.name}",
             f"iteration   {self.seconds:10.4g} s, of which the core computes {timeline.computing:.4g} s",
             f"throughput  {self.flops_per_second / 1e12:10.1f} TFLOP/s,"
-            f" {self.sequence.batch / self.seconds:.4g} examples per second, {self.sequence.batch} in the batch",
+            f" {self.sequence.batch / self.seconds:.4g} examples per second,"
+            f" {self.sequence.batch} in the batch",
             f"stall       {self.stall_share:10.1%} of the time",
             *(
                 f"  {seconds:10.4g} s  {cause}"
