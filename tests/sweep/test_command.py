@@ -203,7 +203,8 @@ def test_conventional_drives(tmp_path, capsys):
     file, output = tmp_path / "a.toml", tmp_path / "a.csv"
     file.write_text(
         'presets = ["small"]\nworkloads = ["ssd_bandwidth"]\n'
-        "[options.ssd_bandwidth]\nfirmware_cores = [1, 4]\ncommands = [4]\nwrite_ns = [20000]\nover_provisioning = [0.25]\n"
+        "[options.ssd_bandwidth]\nfirmware_cores = [1, 4]\ncommands = [4]\n"
+        "write_ns = [20000]\nover_provisioning = [0.25]\n"
     )
     assert main(["sweep", str(file), "--output", str(output), "--jobs", "1"]) == 0
     serial, four = rows(output)
