@@ -8,6 +8,7 @@ import pytest
 
 from flashtrain.host import CompletionEntry, Device, FunctionalLink, Link, LinkFactory, open_device, raw_entry
 from flashtrain.host.queues.entries import parse_completion
+from flashtrain.model import ModelLink
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec import FmsConfig, Opcode, Port, Status, preset
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
@@ -27,6 +28,8 @@ class Case(NamedTuple):
 CASES = [
     Case(FunctionalLink, "tiny", "functional-tiny"),
     Case(FunctionalLink, "small", "functional-small"),
+    Case(ModelLink, "tiny", "model-tiny"),
+    Case(ModelLink, "small", "model-small"),
     Case(RtlLink, "tiny", "rtl-tiny"),
 ]
 

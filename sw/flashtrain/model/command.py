@@ -22,7 +22,7 @@ COMMAND = np.dtype([
 
 
 class Job(IntEnum):
-    """The work of a command, as the kernel knows it."""
+    """The work of a command in the kernel."""
 
     ANSWER = 0
     APPEND = 1
@@ -69,7 +69,9 @@ def kernel_command(
     if answer.status not in (Status.SUCCESS, Status.UNRECOVERED_READ_ERROR, Status.WRITE_FAULT):
         return command
     stream = streams[entry.nsid]
-    index, offset = divmod(entry.slba, config.geometry.zone_size)
+    # A command of a whole stream, or of the dies, may have any address.
+    has_place = entry.names_zone or entry.opcode == Opcode.INSPECT
+    index, offset = divmod(entry.slba, config.geometry.zone_size) if has_place else (0, 0)
     row["zone"], row["offset"], row["blocks"] = stream.first + index, offset, entry.blocks
     row["first"], row["zones"] = stream.first, stream.zones
     row["last_page"] = config.geometry.planes - 1
