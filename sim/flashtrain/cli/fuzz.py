@@ -19,6 +19,7 @@ from .command import (
 from .console import Console, table
 from .links import LINKS, announced
 
+_LINKS = ("functional", "model", "rtl")  # from the simplest
 WRONG = 1
 NOTHING_JUDGED = 1
 
@@ -38,9 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    names = [options.link]
-    if LINKS[options.link].timed:
-        names.append("functional")  # the same commands on both: what is right must also be the same
+    # The same commands on all up to the one that was asked for: what is right must also be the same.
+    names = [name for name in reversed(_LINKS) if _LINKS.index(name) <= _LINKS.index(options.link)]
     links = {name: announced(LINKS[name], _once(console.step)) for name in names}
     config = configuration(options)
     console.step(f"seed {options.seed}, {config.name}, {' and '.join(names)} link")
@@ -106,7 +106,7 @@ COMMAND = Command(
     summary="attack a device with random and mutated commands, and judge every answer by the contract",
     examples="""\
   flashtrain fuzz --commands 1000000                 the functional model, some ten minutes
-  flashtrain fuzz --link rtl --commands 50000        the RTL and the functional model side by side
+  flashtrain fuzz --link rtl --commands 50000        the RTL, the model and the functional model side by side
   flashtrain fuzz --link rtl --seed 7 --scene 12     from a scene of that seed on
 """,
     add_arguments=add_arguments,
