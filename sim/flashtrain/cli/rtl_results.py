@@ -36,9 +36,9 @@ def sources_key() -> str:
 def source_packages() -> tuple[ModuleType, ...]:
     """Packages that a run on the RTL depends on: the device, its simulation, the driver, and the commands."""
     # Late: the hardware's language takes a moment to import.
-    from flashtrain.sim import link, nand, partition
+    from flashtrain.sim import link, nand, partition, verilator
 
-    return spec, rtl, link, nand, partition, host, numerics, training, workloads
+    return spec, rtl, link, nand, partition, verilator, host, numerics, training, workloads
 
 
 def files_of(package: ModuleType) -> list[Path]:

@@ -50,6 +50,21 @@ def test_library_computes(sources):
     assert library.accumulate(terms, 4) == 111 + 0xFFFF_FFFF
 
 
+def test_libraries_in_one_process_share_nothing(sources, tmp_path):
+    """The static member of a template is unique in a process unless the library hides it."""
+    model = verilate(sources, "accumulator", "Vtop")
+    found = []
+    for number in (1, 2):
+        harness = tmp_path / f"{number}.cpp"
+        harness.write_text(
+            "template <int> struct Facts { static inline int value = " + str(number) + "; };\n"
+            'extern "C" int fact() { return Facts<0>::value; }\n'
+        )
+        library = ctypes.CDLL(str(build_shared_library([model], [harness], "facts", tmp_path / "lib")))
+        found.append(library.fact())
+    assert found == [1, 2]
+
+
 def test_second_build_is_a_look_up(sources, capfd):
     first = build_shared_library([verilate(sources, "accumulator", "Vtop")], [HARNESS], "accumulator")
     capfd.readouterr()

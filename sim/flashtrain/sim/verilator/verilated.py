@@ -188,6 +188,14 @@ class _ModelBuild:
         )
 
 
+_SYMBOLS = "{ global: *; local: _Z*; };\n"
+"""Exported are the harness's `extern "C"` functions, and no symbol of C++.
+
+The static members of templates are unique in a process otherwise. Libraries of two configurations would share
+them by name: the second one would then use facts about the models of the first.
+"""
+
+
 def build_shared_library(
     models: Sequence[Model],
     cpp: Sequence[Path],
@@ -206,14 +214,17 @@ def build_shared_library(
     runtime = [runtime_object(name, traced) for name in names]
     folders = [str(model.folder) for model in models]
     options = runtime_options(traced, optimization)
-    key = content_key(files_key(files), optimization, *map(str, runtime), *folders)
+    key = content_key(files_key(files), optimization, _SYMBOLS, *map(str, runtime), *folders)
     folder = (build_dir / f"{name}-{key}").resolve()
     library = folder / f"lib{name}.so"
 
     def build() -> None:
         compiled = [path for path in write_sources(files, folder / "src") if path.suffix == ".cpp"]
         archives = [model.folder / f"lib{model.prefix}.a" for model in models]
-        linked = ["-shared", "-Wl,-Bsymbolic", "-o", library, *compiled, *archives, *runtime, "-latomic"]
+        symbols = folder / "symbols"
+        symbols.write_text(_SYMBOLS)
+        linked = ["-shared", "-Wl,-Bsymbolic", f"-Wl,--version-script={symbols}", "-o", library]
+        linked += [*compiled, *archives, *runtime, "-latomic"]
         includes = [f"-I{path}" for path in folders]
         with progress(f"linking {name}"):
             first = precompiled_header(options, Path()).split()
