@@ -13,6 +13,9 @@ from flashtrain.spec import FmsConfig
 from .command import COMMAND
 from .parameters import operation_cycles, parameters, predicted_cycles
 
+MEMORY_LATENCY = 60
+"""Cycles of the tensor buffer: those that the RTL Link assumes."""
+
 COMPLETED = np.dtype([("time", np.uint64), ("id", np.uint32), ("port", np.uint16), ("sq_head", np.uint16)])
 """A completion, as the kernel reports it."""
 
@@ -34,6 +37,7 @@ _FUNCTIONS = {
     "flashtrain_model_submit": (None, [_POINTER, _INT, _POINTER, _U64]),
     "flashtrain_model_consume": (None, [_POINTER, _INT, _U64]),
     "flashtrain_model_run": (_INT, [_POINTER, _U64, ctypes.c_uint32]),
+    "flashtrain_model_play": (_U64, [_POINTER, _POINTER, _U64, _U64]),
     "flashtrain_model_idle": (_INT, [_POINTER]),
     "flashtrain_model_completed": (_U64, [_POINTER]),
     "flashtrain_model_take_completed": (None, [_POINTER, _POINTER]),
@@ -51,12 +55,18 @@ def _library() -> ctypes.CDLL:
 
 
 class Kernel:
-    """A device's time since its controller was enabled. Times are cycles from the creation on."""
+    """A device's time since its controller was enabled. Times are cycles from the creation on.
 
-    def __init__(self, config: FmsConfig, memory_latency: int) -> None:
+    whole_rows: all commands move whole rows of a page on every channel, and one channel stands for all. The
+    offsets and blocks of commands then count rows.
+    """
+
+    def __init__(
+        self, config: FmsConfig, memory_latency: int = MEMORY_LATENCY, whole_rows: bool = False
+    ) -> None:
         self._library = library = _library()
         names = library.flashtrain_model_parameters().decode().split()
-        known = parameters(config, memory_latency)
+        known = parameters(config, memory_latency, config.geometry.channels if whole_rows else 1)
         values = np.array([known[name] for name in names], np.int32)
         cycles, predicted = operation_cycles(), predicted_cycles(config)
         self._simulation = ctypes.c_void_p(
@@ -91,6 +101,16 @@ class Kernel:
     def run(self, until: int, ports: int = 0) -> bool:
         """Run until a time, or until a completion for a port of the mask is written; True if one was."""
         return bool(self._library.flashtrain_model_run(self._simulation, until, ports))
+
+    def play(self, commands: NDArray[np.void], depth: int) -> int:
+        """Keep `depth` of the commands, dtype `COMMAND`, in flight until all are answered; the time of the end.
+
+        No doorbell takes time, and no completion waits to be taken.
+        """
+        assert commands.dtype == COMMAND and commands.flags.c_contiguous
+        return self._library.flashtrain_model_play(
+            self._simulation, commands.ctypes.data, len(commands), depth
+        )
 
     @property
     def idle(self) -> bool:

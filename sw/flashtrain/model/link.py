@@ -29,9 +29,6 @@ from .kernel import Kernel
 from .parameters import tile_cycles
 
 DEFAULT_MEMORY_BYTES = 64 << 20
-MEMORY_LATENCY = 60
-"""Cycles of the tensor buffer: those that the RTL Link assumes."""
-
 READ_CYCLES, WRITE_CYCLES = 7, 2
 """Cycles of an access to a register (`flashtrain.rtl.host_if.register_file`)."""
 
@@ -78,7 +75,7 @@ class ModelLink(FunctionalLink):
 
     def __init__(self, config: FmsConfig, memory_bytes: int = DEFAULT_MEMORY_BYTES) -> None:
         self._before = 0  # cycles of earlier kernels
-        self._kernel = Kernel(config, MEMORY_LATENCY)
+        self._kernel = Kernel(config)
         self._tracing = False
         self._earlier_records: list[NDArray[np.void]] = []
         self._answered: dict[int, _Answered] = {}
@@ -170,7 +167,7 @@ class ModelLink(FunctionalLink):
         self._earlier_records.append(self._records())
         self._before += self._kernel.now
         self._kernel.close()
-        self._kernel = Kernel(self._config, MEMORY_LATENCY)
+        self._kernel = Kernel(self._config)
         self._kernel.set_tracing(self._tracing)
         self._answered.clear()
 

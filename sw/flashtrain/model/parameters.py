@@ -40,12 +40,13 @@ def stages() -> dict[str, int]:
     return tomllib.loads(STAGES.read_text())["stages"]
 
 
-def parameters(config: FmsConfig, memory_latency: int) -> dict[str, int]:
-    """Each scalar of the kernel by its name (`parameters.h`)."""
+def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[str, int]:
+    """Each scalar of the kernel by its name (`parameters.h`); a channel of the kernel stands for `lanes`."""
     g, t = config.geometry, config.timing
     bursts = max(1, config.page_beats // 256)
     return {
-        "channels": g.channels,
+        "channels": g.channels // lanes,
+        "lanes": lanes,
         "dies": g.dies,
         "planes": g.planes,
         "pages": g.pages,

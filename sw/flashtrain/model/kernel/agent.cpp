@@ -68,6 +68,8 @@ void Channel::rotate(Environment& env, uint8_t number, Time now) {
 }
 
 void Channel::want_die(Environment& env, uint8_t die, Time at) {
+    if (agents_[die].wakes_last == at) return;
+    agents_[die].wakes_last = at;
     env.events.schedule({at, Wake::AGENT, die, number, 0});
 }
 
@@ -163,7 +165,9 @@ void Channel::operation_done(Environment& env, uint8_t die, uint32_t argument, T
         updater_done(env, die, now);
     }
     if (!agent.operating && (agent.unit_request.valid || agent.reader_request.valid)) {
-        const Time wakes = now + 1;
+        const Time unit = agent.unit_request.valid ? agent.unit_request.at : kNever - 1;
+        const Time reader = agent.reader_request.valid ? agent.reader_request.at : kNever - 1;
+        const Time wakes = std::max(now, std::min(unit, reader)) + 1;
         if (wakes < agent.mux_wakes) {
             agent.mux_wakes = wakes;
             env.events.schedule({wakes, Wake::MUX, die, number, 0});

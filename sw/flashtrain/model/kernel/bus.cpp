@@ -136,7 +136,9 @@ void Channel::start_operation(Environment& env, uint8_t die, Time now) {
     env.events.schedule({done + 1, Wake::OPERATION_DONE, die, number,
                          static_cast<uint32_t>(static_cast<uint8_t>(request.op)) | uint32_t{status_byte} << 8 |
                              uint32_t{request.of_poller} << 16});
-    want_bus(env, idle - 1);
+    for (const Agent& waiting : agents_) {
+        if (waiting.bus_request.valid) return want_bus(env, idle - 1);
+    }
 }
 
 }  // namespace flashtrain

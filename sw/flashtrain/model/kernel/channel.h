@@ -117,6 +117,8 @@ struct ReadSets {
 struct Agent {
     Die die;
 
+    Time wakes_last = kNever;  // the newest wake-up of all units
+
     // Scheduler.
     Unit owner = PROGRAMMER;
     uint8_t begun = 0;

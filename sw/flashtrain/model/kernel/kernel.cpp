@@ -39,6 +39,26 @@ class Simulation {
         return false;
     }
 
+    // Keep `depth` of the commands in flight until all are answered; the time of the last answer.
+    Time play(const Command* commands, size_t count, size_t depth) {
+        auto& completed = front_end_->completed;
+        size_t sent = 0, answered = 0;
+        Time end = env_.events.now();
+        while (answered < count) {
+            for (; sent < count && sent < answered + depth; ++sent) {
+                front_end_->submit(commands[sent].port, commands + sent, 1, env_.events.now());
+            }
+            if (!run(kNever, ~0u)) break;
+            for (const Completed& each : completed) {
+                front_end_->consume(each.port, 1, each.time);
+                end = each.time;
+            }
+            answered += completed.size();
+            completed.clear();
+        }
+        return end;
+    }
+
     bool idle() const {
         for (const Channel& channel : channels_) {
             if (!channel.idle()) return false;
@@ -102,6 +122,11 @@ void flashtrain_model_consume(Simulation* simulation, int port, uint64_t complet
 
 int flashtrain_model_run(Simulation* simulation, uint64_t limit, uint32_t ports) {
     return simulation->run(limit, ports);
+}
+
+uint64_t flashtrain_model_play(Simulation* simulation, const flashtrain::Command* commands, uint64_t count,
+                               uint64_t depth) {
+    return simulation->play(commands, count, depth);
 }
 
 int flashtrain_model_idle(Simulation* simulation) { return simulation->idle(); }

@@ -48,8 +48,8 @@ void FrontEnd::split_read(Time now) {
     channels_[number].look_up(env_, page, now);
     ++command.offset;
     if (--command.blocks == 0) reading_ = false;
-    read_free_ = now + 1;
-    split_read(now + 1);
+    read_free_ = now + static_cast<Time>(p_.lanes);
+    split_read(read_free_);
 }
 
 void FrontEnd::lookup_ready(uint16_t channel, Time at) {
@@ -91,8 +91,9 @@ void FrontEnd::return_pages(Time now) {
         ++returns_;
         const Time head = now + static_cast<Time>(page.from_array ? p_.return_head : p_.return_page);
         const Time start = std::max(head, return_free_);
-        return_free_ = start + static_cast<Time>(p_.page_beats);
-        counts[READ_BUSY] += static_cast<uint64_t>(p_.page_beats);
+        const Time row = static_cast<Time>(p_.page_beats * p_.lanes);
+        return_free_ = start + row;
+        counts[READ_BUSY] += row;
         env_.events.schedule({return_free_ - 1, Wake::PAGE_RETURNED, 0, chosen, page.tag});
         now = env_.events.now();
     }
@@ -100,7 +101,7 @@ void FrontEnd::return_pages(Time now) {
 
 // The last beat of a page moved at `now`.
 void FrontEnd::page_returned(uint16_t channel, uint16_t tag, Time now) {
-    ++counts[PAGES_READ];
+    counts[PAGES_READ] += static_cast<uint64_t>(p_.lanes);
     --heads_;
     channels_[channel].page_sent(env_, now);
     env_.events.schedule({now + static_cast<Time>(p_.memory_latency + p_.response), Wake::RESPONSE, 0, channel, tag});

@@ -8,6 +8,7 @@ namespace flashtrain {
 
 namespace {
 constexpr uint32_t kPagesOutstanding = 8;
+constexpr Time kJoinInterval = 6;  // of pages that join a set (`PageSets`)
 }
 
 // `WriteSplitter`: the next job at `now`, or as soon as the splitter is idle.
@@ -71,22 +72,29 @@ void FrontEnd::offer_page(Time now) {
 // The channel accepts the page at `at`.
 void FrontEnd::page_placed(uint16_t channel, Time at) {
     Command& command = write_job_.command;
-    ++counts[PAGES_APPENDED];
+    counts[PAGES_APPENDED] += static_cast<uint64_t>(p_.lanes);
     counts[WRITE_STALL_BUFFER] += at - page_valid_;
     const Time idle = std::max(at + 1, data_free_);
     const Time start = std::max(at + static_cast<Time>(p_.fetch_page + p_.memory_latency), data_free_);
     counts[WRITE_STALL_MEMORY] += start - idle;
-    counts[WRITE_BUSY] += static_cast<uint64_t>(p_.page_beats);
-    data_free_ = start + static_cast<Time>(p_.page_beats);
+    const Time row = static_cast<Time>(p_.page_beats * p_.lanes);
+    counts[WRITE_BUSY] += row;
+    data_free_ = start + row;
     ++pages_fetched_;
-    env_.events.schedule({data_free_ - 1, Wake::PAGE_ARRIVED, 0, channel, write_job_.tag});
+    env_.events.schedule({start + static_cast<Time>(p_.page_beats) - 1, Wake::PAGE_ARRIVED, 0, channel, write_job_.tag});
     next_page(write_job_);
-    if (command.blocks) return offer_page(at + 1);
+    Time next = at + 1;
+    if (p_.lanes > 1) {  // the channels that follow take their pages before it is this one's turn
+        const Time others = static_cast<Time>(p_.lanes - 1) * kJoinInterval;
+        const Time ahead = static_cast<Time>(kPagesOutstanding) * static_cast<Time>(p_.page_beats);
+        next = std::max(next + others, data_free_ > ahead ? data_free_ - ahead : 0);
+    }
+    if (command.blocks) return offer_page(next);
     writing_ = false;
     ++issued_;
-    write_free_ = at + 1;
-    split_write(at + 1);
-    split_read(at + 1);
+    write_free_ = next;
+    split_write(next);
+    split_read(next);
 }
 
 void FrontEnd::next_page(WriteJob& job) const {
@@ -103,7 +111,7 @@ void FrontEnd::next_page(WriteJob& job) const {
 void FrontEnd::page_arrived(uint16_t channel, uint16_t tag, Time now) {
     --pages_fetched_;
     channels_[channel].page_arrived(env_, now + 1);
-    track(tag, now + static_cast<Time>(p_.arrive));
+    track(tag, now + static_cast<Time>(p_.arrive + (p_.lanes - 1) * p_.page_beats));
     if (page_waits_) offer_page(now + 1);
 }
 
