@@ -66,7 +66,8 @@ class Kernel:
     ) -> None:
         self._library = library = _library()
         names = library.flashtrain_model_parameters().decode().split()
-        known = parameters(config, memory_latency, config.geometry.channels if whole_rows else 1)
+        lanes = config.geometry.channels if whole_rows else 1
+        known = parameters(config, MEMORY_LATENCY, lanes)
         values = np.array([known[name] for name in names], np.int32)
         cycles, predicted = operation_cycles(), predicted_cycles(config)
         self._simulation = ctypes.c_void_p(
@@ -103,7 +104,7 @@ class Kernel:
         return bool(self._library.flashtrain_model_run(self._simulation, until, ports))
 
     def play(self, commands: NDArray[np.void], depth: int) -> int:
-        """Keep `depth` of the commands, dtype `COMMAND`, in flight until all are answered; the time of the end.
+        """Keep `depth` commands, dtype `COMMAND`, in flight until all are answered; the time of the end.
 
         No doorbell takes time, and no completion waits to be taken.
         """
