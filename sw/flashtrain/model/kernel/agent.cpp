@@ -140,9 +140,9 @@ void Channel::mux(Environment& env, uint8_t die, Time now) {
         agent.sets.pages.pop();
         --agent.sets.marked;
         --agent.sets.sensed;
-        want_die(env, die, now + 2);
+        if (!agent.queue.empty()) want_die(env, die, now + 2);
     }
-    want_bus(env, now + 2);
+    want_bus(env, may_choose(die));
 }
 
 // The operation of `die` ended a cycle ago: its source goes on.

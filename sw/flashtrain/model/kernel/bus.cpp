@@ -25,6 +25,13 @@ void Channel::want_bus(Environment& env, Time at) {
     env.events.schedule({at, Wake::BUS, 0, number, 0});
 }
 
+// The request of `die` cannot be chosen before this time.
+Time Channel::may_choose(uint8_t die) const {
+    const Request& request = agents_[die].bus_request;
+    const Time at = std::max(request.at, blocked_[die]);
+    return gives_page(request.op) ? std::max(at, fill_free_) : at;
+}
+
 // `BusArbiter`: short operations first, in turn within each class.
 void Channel::choose(Environment& env, Time now) {
     if (now != bus_wakes_) return;
@@ -39,7 +46,7 @@ void Channel::choose(Environment& env, Time now) {
         const uint8_t s = static_cast<uint8_t>((short_last_ + i) % dies);
         const Request& request = agents_[s].bus_request;
         if (request.valid && !moves_page(request.op)) {
-            const Time at = std::max(request.at, blocked_[s]);
+            const Time at = may_choose(s);
             if (at > now) later = std::min(later, at);
             if (request.at <= now) {
                 const bool blocked = blocked_[s] > now;
@@ -50,8 +57,7 @@ void Channel::choose(Environment& env, Time now) {
         const uint8_t g = static_cast<uint8_t>((page_last_ + i) % dies);
         const Request& page = agents_[g].bus_request;
         if (page.valid && moves_page(page.op)) {
-            Time at = std::max(page.at, blocked_[g]);
-            if (gives_page(page.op)) at = std::max(at, fill_free_);
+            const Time at = may_choose(g);
             if (at > now) {
                 later = std::min(later, at);
             } else if (gives_page(page.op) && !fill_room(env.parameters)) {
@@ -136,9 +142,11 @@ void Channel::start_operation(Environment& env, uint8_t die, Time now) {
     env.events.schedule({done + 1, Wake::OPERATION_DONE, die, number,
                          static_cast<uint32_t>(static_cast<uint8_t>(request.op)) | uint32_t{status_byte} << 8 |
                              uint32_t{request.of_poller} << 16});
-    for (const Agent& waiting : agents_) {
-        if (waiting.bus_request.valid) return want_bus(env, idle - 1);
+    Time next = kNever;
+    for (uint8_t waiting = 0; waiting < agents_.size(); ++waiting) {
+        if (agents_[waiting].bus_request.valid) next = std::min(next, may_choose(waiting));
     }
+    if (next != kNever) want_bus(env, next);
 }
 
 }  // namespace flashtrain

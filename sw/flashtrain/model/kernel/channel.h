@@ -230,6 +230,7 @@ class Channel {
     // Bus (bus.cpp).
     void choose(Environment& env, Time now);
     void want_bus(Environment& env, Time at);
+    Time may_choose(uint8_t die) const;
     void start_operation(Environment& env, uint8_t die, Time now);
 
     // Agent (agent.cpp).
@@ -264,6 +265,7 @@ class Channel {
     void erased(Environment& env, uint8_t die, Time now);
 
     // Reader (reader.cpp, read_sets.cpp).
+    void await_set(Environment& env, uint8_t die, Time now);
     void gather(Environment& env, uint8_t die, Time now);
     bool extends(const Agent& agent, const ReadPage& page) const;
     bool complete(const Environment& env, const Agent& agent, Time now) const;

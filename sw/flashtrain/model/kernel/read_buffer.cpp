@@ -54,7 +54,7 @@ void Channel::lookup_done(Environment& env, Time now) {
     if (lookup_waits_) return;
     lookup_.at = now + kQueue;
     agent.queue.push(lookup_);
-    want_die(env, lookup_.die, lookup_.at);
+    want_die(env, lookup_.die, agent.owner == READER ? lookup_.at + 2 : lookup_.at);
     looking_up_ = false;
     lookup_free_ = now + kNextLookup;
     env.front_end->lookup_ready(number, lookup_free_);

@@ -39,6 +39,15 @@ void Channel::take_set(Agent& agent) { agent.sets.waiting = false; }
 
 void Channel::sense_set(Agent& agent) { agent.sets.sensed = static_cast<uint32_t>(agent.sets.pages.size()); }
 
+// Wake the reader when the next set can be taken, if no read completes it before.
+void Channel::await_set(Environment& env, uint8_t die, Time now) {
+    const ReadSets& sets = agents_[die].sets;
+    const bool whole = sets.statistics || sets.plane == env.parameters.planes - 1 ||
+                       sets.pages.size() >= static_cast<size_t>(2 * env.parameters.planes);
+    const Time at = sets.accepted + (whole ? kTakeable : static_cast<Time>(env.parameters.gather) + 2);
+    if (at > now) want_die(env, die, at);
+}
+
 // Take reads from the die's queue into the next set.
 void Channel::gather(Environment& env, uint8_t die, Time now) {
     Agent& agent = agents_[die];
@@ -66,11 +75,8 @@ void Channel::gather(Environment& env, uint8_t die, Time now) {
     sets.pages.push(page);
     sets.accepted = now;
     sets.may_accept = now + kAcceptInterval;
-    want_die(env, die, now + kTakeable);
-    if (!agent.queue.empty()) want_die(env, die, sets.may_accept);
-    if (page.plane != env.parameters.planes - 1) {
-        want_die(env, die, now + static_cast<Time>(env.parameters.gather) + 2);
-    }
+    if (!agent.queue.empty()) want_die(env, die, std::max(agent.queue[0].at + kAccept, sets.may_accept));
+    if (agent.reading == Reading::IDLE || agent.reading == Reading::LOOK_AHEAD) await_set(env, die, now);
     if (lookup_waits_ && lookup_.die == die) lookup_done(env, now);
 }
 

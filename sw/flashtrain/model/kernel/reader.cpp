@@ -23,7 +23,11 @@ bool Channel::defer_sets(const Environment& env, const Agent& agent) const {
 void Channel::read(Environment& env, uint8_t die, Time now) {
     Agent& agent = agents_[die];
     if (agent.reading == Reading::LOOK_AHEAD) return look_ahead(env, die, now);
-    if (agent.reading != Reading::IDLE || now < agent.reader_from || !complete(env, agent, now)) return;
+    if (agent.reading != Reading::IDLE || now < agent.reader_from) return;
+    if (!complete(env, agent, now)) {
+        if (agent.sets.waiting) await_set(env, die, now);
+        return;
+    }
     if (may_begin(agent, READER, now)) {
         ++agent.begun;
         take_set(agent);
@@ -104,7 +108,9 @@ void Channel::look_ahead(Environment& env, uint8_t die, Time now) {
     }
     const bool none = !agent.sets.waiting && agent.queue.empty() &&
                       now > agent.sets.accepted + static_cast<Time>(env.parameters.gather) + 1;
-    if (granted && !none && !(is_complete && agent.sets.statistics)) return;  // a read comes, or completes the set
+    if (granted && !none && !(is_complete && agent.sets.statistics)) {
+        return await_set(env, die, now);  // a read comes, or completes the set
+    }
     if (!agent.cached) return select_page(env, die, now + 1);
     agent.reading = Reading::END;
     agent.urgent = true;
