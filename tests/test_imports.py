@@ -26,7 +26,7 @@ ALLOWED = {
     "ssd": {"spec", "native", "traces"},
     "training": {"spec", "numerics", "host"},
     "model": {"spec", "native", "numerics", "host"},
-    "perf": {"spec", "numerics", "host", "training"},
+    "perf": {"spec", "numerics", "host", "model", "training"},
     "platform": {"spec", "numerics", "host", "training", "perf", "ssd"},
     "figures": {"spec", "numerics", "host", "training", "perf", "ssd", "platform"},
     "sweep": {"spec"},

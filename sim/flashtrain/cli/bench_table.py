@@ -42,6 +42,9 @@ FULL_SCALE = (
     Row("metadata_bytes", "behemoth"),
     Row("buffer_bytes", "behemoth"),
     Row("simulation_speed", "behemoth"),
+    Row("model_speed", "behemoth"),
+    Row("model_speed_read", "behemoth"),
+    Row("model_speed_random", "behemoth"),
 )
 SMALL_SCALE = tuple(
     Row(name, "small")

@@ -11,6 +11,7 @@ from flashtrain.perf.commands import command_interval, command_time_read, comman
 from flashtrain.perf.latency import append_latency
 from flashtrain.perf.measurement import Measurement, Result
 from flashtrain.perf.mixed import IN_FLIGHT, Mix, mixed
+from flashtrain.perf.model_speed import RANDOM, SEQUENTIAL, SEQUENTIAL_READS
 from flashtrain.perf.one_channel import Reads, bus_share
 from flashtrain.perf.read import read_sequential
 from flashtrain.perf.read_latency import read_latency_p99
@@ -33,6 +34,7 @@ from . import model_error
 from .bench_settings import Settings
 from .console import Console
 from .info import controller_memories
+from .model_speed import ModelSpeed
 
 LONG_QUEUE = 4096
 
@@ -178,7 +180,17 @@ BENCHMARKS = {
     "update_energy_ratio": Benchmark(_energy_ratio, node=UPDATE_NODE),
 }
 
-SYSTEM_BENCHMARKS = {model_error.NAME: SystemBenchmark(model_error.model_error, must_meet=True)}
+SYSTEM_BENCHMARKS = {
+    model_error.NAME: SystemBenchmark(model_error.model_error, must_meet=True),
+    **{
+        name: SystemBenchmark(ModelSpeed(name, case))
+        for name, case in (
+            ("model_speed", SEQUENTIAL),
+            ("model_speed_read", SEQUENTIAL_READS),
+            ("model_speed_random", RANDOM),
+        )
+    },
+}
 """Those that choose configurations and Links themselves."""
 
 ALL_BENCHMARKS = {**BENCHMARKS, **SYSTEM_BENCHMARKS}

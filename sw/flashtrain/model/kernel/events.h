@@ -58,26 +58,6 @@ class Events {
 
     bool empty() const { return count_ == 0; }
 
-    // Each event of channel `from` also for the channels up to `to`.
-    void copy_channel(uint16_t from, uint16_t to) {
-        std::vector<Event> found;
-        for (uint32_t slot = 0; slot < 2 * kSlots; ++slot) {
-            for (uint32_t node = first_[slot]; node != kNone; node = nodes_[node].next) {
-                if (nodes_[node].event.channel == from) found.push_back(nodes_[node].event);
-            }
-        }
-        for (const Node& node : far_) {
-            if (node.event.channel == from) found.push_back(node.event);
-        }
-        std::sort(found.begin(), found.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
-        for (Event event : found) {
-            for (uint16_t channel = from + 1; channel <= to; ++channel) {
-                event.channel = channel;
-                schedule(event);
-            }
-        }
-    }
-
   private:
     static constexpr uint32_t kBits = 12, kSlots = 1 << kBits, kMask = kSlots - 1, kNone = ~uint32_t{0};
 
@@ -121,6 +101,7 @@ class Events {
         if (first_[slot] == kNone) {
             first_[slot] = node;
             used_[slot / 64] |= uint64_t{1} << slot % 64;
+            words_[slot / kSlots] |= uint64_t{1} << slot / 64 % 64;
         } else {
             nodes_[last_[slot]].next = node;
         }
@@ -129,25 +110,32 @@ class Events {
 
     // The first used slot of a level from `from` on.
     uint32_t find(uint32_t level, uint32_t from) const {
-        uint32_t word = (level * kSlots + from) / 64;
-        const uint32_t end = (level + 1) * kSlots / 64;
-        uint64_t bits = used_[word] & ~uint64_t{0} << from % 64;
-        while (!bits) {
-            if (++word == end) return kNone;
-            bits = used_[word];
+        uint32_t word = from / 64;
+        uint64_t bits = used_[level * 64 + word] & ~uint64_t{0} << from % 64;
+        if (!bits) {
+            const uint64_t words = words_[level] & ~uint64_t{1} << word;
+            if (!words) return kNone;
+            word = static_cast<uint32_t>(__builtin_ctzll(words));
+            bits = used_[level * 64 + word];
         }
-        return word * 64 + static_cast<uint32_t>(__builtin_ctzll(bits)) - level * kSlots;
+        return word * 64 + static_cast<uint32_t>(__builtin_ctzll(bits));
     }
 
     Event take(uint32_t slot) {
         const uint32_t node = first_[slot];
         first_[slot] = nodes_[node].next;
-        if (first_[slot] == kNone) used_[slot / 64] &= ~(uint64_t{1} << slot % 64);
+        if (first_[slot] == kNone) clear(slot);
         const Event event = nodes_[node].event;
         nodes_[node].next = free_;
         free_ = node;
         --count_;
         return event;
+    }
+
+    void clear(uint32_t slot) {
+        uint64_t& word = used_[slot / 64];
+        word &= ~(uint64_t{1} << slot % 64);
+        if (!word) words_[slot / kSlots] &= ~(uint64_t{1} << slot / 64 % 64);
     }
 
     // No event comes until `limit`: go there.
@@ -182,7 +170,7 @@ class Events {
     void cascade(uint32_t slot) {
         uint32_t node = first_[kSlots + slot];
         first_[kSlots + slot] = kNone;
-        used_[(kSlots + slot) / 64] &= ~(uint64_t{1} << slot % 64);
+        clear(kSlots + slot);
         while (node != kNone) {
             const uint32_t next = nodes_[node].next;
             append(nodes_[node].event.time & kMask, node);
@@ -204,7 +192,8 @@ class Events {
     std::vector<Node> nodes_;
     std::vector<Node> far_;  // a heap; `next` is the order of scheduling
     std::vector<uint32_t> first_, last_;
-    std::array<uint64_t, 2 * kSlots / 64> used_{};
+    std::array<uint64_t, 2 * kSlots / 64> used_{};  // slots with events
+    std::array<uint64_t, 2> words_{};               // words of `used_` that are not 0, of each level
     uint32_t free_ = kNone;
     uint32_t order_ = 0;
     uint64_t count_ = 0;
