@@ -145,7 +145,10 @@ uint64_t flashtrain_model_channel_count(Simulation* simulation, int channel, int
     return simulation->channel(channel).counts[counter];
 }
 
-void flashtrain_model_set_tracing(Simulation* simulation, int on) { simulation->environment().trace.on = on; }
+void flashtrain_model_set_tracing(Simulation* simulation, int on) {
+    simulation->finish_records();  // those that ended before belong to the time before
+    simulation->environment().trace.on = on;
+}
 
 uint64_t flashtrain_model_trace_records(Simulation* simulation) {
     simulation->finish_records();
