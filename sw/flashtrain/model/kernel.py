@@ -61,9 +61,7 @@ class Kernel:
     offsets and blocks of commands then count rows.
     """
 
-    def __init__(
-        self, config: FmsConfig, memory_latency: int = MEMORY_LATENCY, whole_rows: bool = False
-    ) -> None:
+    def __init__(self, config: FmsConfig, whole_rows: bool = False) -> None:
         self._library = library = _library()
         names = library.flashtrain_model_parameters().decode().split()
         lanes = config.geometry.channels if whole_rows else 1

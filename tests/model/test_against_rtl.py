@@ -1,0 +1,72 @@
+"""The model beside the RTL: completion times, what arrays and buses did, and counters."""
+
+import numpy as np
+import pytest
+
+from flashtrain.host import Device, open_device
+from flashtrain.model import ModelLink
+from flashtrain.sim.link.rtl_link import RtlLink
+from flashtrain.sim.trace.trace import Kind
+from flashtrain.spec import Port, preset
+
+ARRAYS_AND_DATA = (Kind.SENSE, Kind.PROGRAM, Kind.ERASE, Kind.DATA_IN, Kind.DATA_OUT)
+TOLERANCE = 0.01
+
+
+def appends_and_reads(device: Device, times: list[int]) -> None:
+    g = device.config.geometry
+    stream = device.stream("activations", Port.CORE)
+    pieces = [device.buffer((blocks * g.page_bytes,), np.uint8) for blocks in (1, g.channels * g.planes, 5)]
+    for _ in range(3):
+        pending = [stream.append_async(piece) for piece in pieces]
+        stored = device.wait(pending)
+        times.append(device.cycles)
+        stream.flush()
+        times.append(device.cycles)
+        for handle in stored:
+            stream.read(handle)
+            times.append(device.cycles)
+        stream.reset()
+
+
+def beside_each_other(device: Device, times: list[int]) -> None:
+    """Reads of programmed data suspend the programs of appends."""
+    g = device.config.geometry
+    stored_stream, stream = (device.stream(name, Port.CORE) for name in ("activations", "weights"))
+    data = device.buffer((2 * g.channels * g.planes * g.page_bytes,), np.uint8)
+    stored = stored_stream.append(data)
+    stored_stream.flush()
+    for _ in range(3):
+        append, read = stream.append_async(data), stored_stream.read_async(stored)
+        device.wait([append])
+        times.append(device.cycles)
+        device.wait([read])
+        times.append(device.cycles)
+
+
+@pytest.mark.parametrize("workload", [appends_and_reads, beside_each_other])
+def test_times_and_traces(workload):
+    """The completion times are those of the RTL within a percent; the operations are the same ones."""
+    times: dict[str, list[int]] = {}
+    operations, counters = {}, {}
+    for link in (RtlLink, ModelLink):
+        name = link.__name__
+        with link(preset("tiny"), 8 << 20) as opened, open_device(link=opened, factory=True) as device:
+            begin = device.cycles
+            opened.take_trace()
+            opened.set_tracing(True)
+            workload(device, times.setdefault(name, []))
+            times[name] = [time - begin for time in times[name]]
+            opened.run(100_000)
+            records = opened.take_trace()
+            counters[name] = device.counters(), device.channel_counters()
+        kinds = records["kind"][records["start"] >= begin]
+        operations[name] = [np.count_nonzero(kinds == kind) for kind in ARRAYS_AND_DATA]
+    rtl, model = times["RtlLink"], times["ModelLink"]
+    assert model == pytest.approx(rtl, rel=TOLERANCE)
+    assert operations["ModelLink"] == operations["RtlLink"]
+    for one, other in zip(counters["ModelLink"][1], counters["RtlLink"][1], strict=True):
+        for counter in ("PROGRAMS", "PAGES_PROGRAMMED", "SENSES", "PAGES_SENSED", "BUFFER_HITS", "ERASES"):
+            assert one[counter] == other[counter], counter
+    for counter in ("COMMANDS", "PAGES_APPENDED", "PAGES_READ", "APPENDS", "READS", "ERASES"):
+        assert counters["ModelLink"][0][counter] == counters["RtlLink"][0][counter], counter
