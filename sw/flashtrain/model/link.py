@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.host.errors import DeviceHang
+from flashtrain.host.errors import DeviceHang, HostError
 from flashtrain.host.functional.executor import Answer
 from flashtrain.host.functional.link import FunctionalLink
 from flashtrain.host.functional.queues import PortQueues
@@ -25,6 +25,7 @@ from flashtrain.spec.registers import (
 )
 
 from .command import kernel_command
+from .executor import DatalessExecutor
 from .kernel import Kernel
 from .parameters import tile_cycles
 
@@ -67,13 +68,20 @@ class _Answered:
 
 
 class ModelLink(FunctionalLink):
-    """A device with exact data and modelled time.
+    """A device with modelled time, and exact data unless they are dropped.
 
     A doorbell executes its commands at once, as the functional Link does. Their completions are written when
     the kernel says so: a model of command path, buffers, buses and dies.
+
+    keep_data: without it no page is stored or computed, and reads leave the tensor buffer as it is. Statuses
+    and times are the same.
     """
 
-    def __init__(self, config: FmsConfig, memory_bytes: int = DEFAULT_MEMORY_BYTES) -> None:
+    def __init__(
+        self, config: FmsConfig, memory_bytes: int = DEFAULT_MEMORY_BYTES, keep_data: bool = True
+    ) -> None:
+        if not keep_data:
+            self._executor_type = DatalessExecutor
         self._before = 0  # cycles of earlier kernels
         self._kernel = Kernel(config)
         self._tracing = False
@@ -120,6 +128,11 @@ class ModelLink(FunctionalLink):
     def run(self, cycles: int) -> None:
         self._require_open()
         self._advance(cycles)
+
+    def power_cycle(self) -> None:
+        if self._executor_type is DatalessExecutor:
+            raise HostError("a ModelLink without data cannot lose power: it has nothing to recover from")
+        super().power_cycle()
 
     def set_tracing(self, on: bool) -> None:
         """Record from now on what arrays and buses do (see :meth:`take_trace`)."""

@@ -138,7 +138,7 @@ class Executor:
         pointer = content.zones.zones[index].written
         if status := content.zones.append(index, offset, entry.blocks):
             return status, 0
-        content.storage.append(index, pointer, self._data(entry), content.generation)
+        self._store(entry, content, index, pointer)
         self.counters[Counter.PAGES_APPENDED] += entry.blocks
         self.counters[Counter.APPENDS] += 1
         appended = entry.opcode == Opcode.ZONE_APPEND
@@ -147,13 +147,22 @@ class Executor:
     def _read(self, entry: SubmissionEntry, content: StreamContent, index: int, offset: int) -> Status:
         if status := content.zones.read(index, offset, entry.blocks):
             return status
+        lost = self._fetch(entry, content, index, offset)
+        self.counters[Counter.PAGES_READ] += entry.blocks - lost
+        self.counters[Counter.READS] += 1
+        return Status.UNRECOVERED_READ_ERROR if lost else Status.SUCCESS
+
+    def _store(self, entry: SubmissionEntry, content: StreamContent, index: int, pointer: int) -> None:
+        """Program the pages of an append."""
+        content.storage.append(index, pointer, self._data(entry), content.generation)
+
+    def _fetch(self, entry: SubmissionEntry, content: StreamContent, index: int, offset: int) -> int:
+        """Move the pages of a read to the tensor buffer; the number of those that are lost."""
         pages = content.storage.read(index, offset, entry.blocks)
         for target, page in zip(self._pages(entry), pages, strict=True):
             if page is not None:
                 target[:] = page
-        self.counters[Counter.PAGES_READ] += sum(page is not None for page in pages)
-        self.counters[Counter.READS] += 1
-        return Status.UNRECOVERED_READ_ERROR if any(page is None for page in pages) else Status.SUCCESS
+        return sum(page is None for page in pages)
 
     def _inspect(self, entry: SubmissionEntry, zone: int, offset: int) -> Status:
         if offset + entry.blocks > self._config.geometry.zone_capacity:
@@ -213,6 +222,17 @@ class Executor:
         zone, expired = source.zones.zones[index], source.zones.expired(index)
         if status := content.zones.update(index, entry.rows, zone, expired):
             return status, 0
+        faults = self._update_tiles(entry, content, index, source, pointer)
+        content.uncommitted = True
+        self.counters[Counter.PAGES_APPENDED] += entry.blocks
+        self.counters[Counter.PAGES_READ] += entry.rows * g.channels * entry.copies
+        return (Status.WRITE_FAULT, 0) if faults else (Status.SUCCESS, index * g.zone_size + pointer)
+
+    def _update_tiles(
+        self, entry: SubmissionEntry, content: StreamContent, index: int, source: StreamContent, pointer: int
+    ) -> bool:
+        """Step the tiles of an update; whether pages of their sources are lost."""
+        g = self._config.geometry
         row_blocks = g.channels * g.planes
         gradients = self._pages(entry).reshape(entry.rows, entry.pages, g.channels, g.page_bytes)
         nothing, faults = np.zeros(g.page_bytes, np.uint8), False
@@ -232,10 +252,7 @@ class Executor:
                 index, start, _by_page(after.state, g.page_bytes), content.generation, lost * g.planes
             )
             gradients[row, : entry.copies] = _by_page(after.copies, g.page_bytes)[: entry.copies]
-        content.uncommitted = True
-        self.counters[Counter.PAGES_APPENDED] += entry.blocks
-        self.counters[Counter.PAGES_READ] += entry.rows * g.channels * entry.copies
-        return (Status.WRITE_FAULT, 0) if faults else (Status.SUCCESS, index * g.zone_size + pointer)
+        return faults
 
     def _change_generation(
         self, action: GenerationAction, content: StreamContent, source: StreamContent | None

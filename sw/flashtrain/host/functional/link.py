@@ -44,6 +44,8 @@ class FunctionalLink(Link):
     queue does not lie in the tensor buffer, the enable of the controller is a fatal fault (`State.FATAL`).
     """
 
+    _executor_type: type[Executor] = Executor
+
     def __init__(self, config: FmsConfig, memory_bytes: int = DEFAULT_MEMORY_BYTES) -> None:
         self._config = config
         self._memory = np.zeros(memory_bytes, np.uint8)
@@ -54,7 +56,7 @@ class FunctionalLink(Link):
         self._fatal = False
         self._queues: dict[Port, PortQueues] = {}
         self._flash = Flash(config.geometry, config.randomizer, config.code is not None)
-        self._executor = Executor(config, {}, self._memory, 0)
+        self._executor = self._executor_type(config, {}, self._memory, 0)
         self._latched = 0
         self._seconds = 0.0
         self._closed = False
@@ -196,7 +198,7 @@ class FunctionalLink(Link):
         memory_bytes = min(self._registers.long(Register.MEMORY_LOW), len(self._memory))
         streams = stream_table(self._registers, self._config.geometry)
         recover = Control.RECOVER in self._control
-        self._executor = Executor(
+        self._executor = self._executor_type(
             self._config, streams, self._memory, memory_bytes, self._flash, recover,
             now=lambda: self._registers[Register.TIME], raw=lambda: Control.RAW in self._control,
         )  # fmt: skip
@@ -204,7 +206,7 @@ class FunctionalLink(Link):
         self._fatal = not all(queues.inside_memory for queues in self._queues.values())
 
     def _reset(self) -> None:
-        self._executor = Executor(self._config, {}, self._memory, 0)
+        self._executor = self._executor_type(self._config, {}, self._memory, 0)
         self._queues = {}
         self._interrupts = 0
         self._bad_doorbell = self._fatal = False
