@@ -1,7 +1,7 @@
 """Imports run one way.
 
-spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf <- platform;  all of
-these <- sim <- stress <- cli.
+spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf <- platform;  host <- model
+<- perf;  all of these <- sim <- stress <- cli.
 host <- traces <- ssd <- cli;  spec <- sweep <- cli.
 The roots follow: hw <- sw <- sim.
 """
@@ -30,7 +30,7 @@ ALLOWED = {
     "platform": {"spec", "numerics", "host", "training", "perf", "ssd"},
     "figures": {"spec", "numerics", "host", "training", "perf", "ssd", "platform"},
     "sweep": {"spec"},
-    "sim": {"spec", "rtl", "native", "numerics", "host", "training", "perf"},
+    "sim": {"spec", "rtl", "native", "numerics", "host", "model", "training", "perf"},
     "stress": {"spec", "native", "numerics", "host", "training", "sim"},
     "cli": {
         "spec",

@@ -15,6 +15,7 @@ from flashtrain.spec import FlashtrainError
 from . import (
     area,
     bench,
+    calibrate,
     faults,
     figure,
     fuzz,
@@ -42,6 +43,7 @@ COMMANDS = (
     verilog.COMMAND,
     area.COMMAND,
     bench.COMMAND,
+    calibrate.COMMAND,
     sweep.COMMAND,
     fuzz.COMMAND,
     faults.COMMAND,

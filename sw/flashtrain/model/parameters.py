@@ -27,6 +27,24 @@ _TIMINGS = (
 _POLL_NS = {"poll_program": 1_000, "poll_erase": 20_000, "poll_sense": 500}
 """From a poll that finds the die busy to the next (`flashtrain.rtl.channel.die_agent.ready_poller`)."""
 
+DATA_SHEETS = {
+    "read_issue": 3,  # the queue of jobs, and `ReadSplitter`: from a job to its first page
+    "fetch_page": 1,  # `WriteFetch`: from a page to its burst
+    "track": 1,  # `CommandTracker`: from the last event to the answer
+    "answer": 2,  # `StreamMerge` of answers, `CompletionWriter`: from an answer to its burst
+    "return_head": 8,  # head slice, `PageCheck` and `ReadReturn`: from a head to its first beat
+    "return_page": 6,  # the same of a page that does not come from an array
+    "response": 0,  # the tensor buffer answers when its latency is over
+    "status_answer": 4,  # `BusController`: from tWHR to the end of a status operation
+    "data_in_start": 5,  # from an operation's grant to its first beat to a die
+    "data_out_start": 5,  # from the last beat from a die to the end of the operation, grant and pins included
+    "next_fill": 8,  # `ReadBuffer`: from a page's last beat to the choice of the next page
+    "erase_start": 2,  # `ZoneAllocator`, `EraseBroadcast`: from the choice of a zone to the channels
+    "fill_blocks": 85,  # `BlockTable`: besides a cycle per block
+    "tile": 196,  # `UpdateUnit.latency` of Adam, the longest, and the sequencer; in the unit's own clock
+}
+"""Stages that data sheets of RTL units state, or that follow from their structure."""
+
 _LANES_OF_ONES = 2
 """Cycles that a code word takes besides its lanes (`flashtrain.rtl.die.update.code_lanes`)."""
 
@@ -43,7 +61,6 @@ def stages() -> dict[str, int]:
 def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[str, int]:
     """Each scalar of the kernel by its name (`parameters.h`); a channel of the kernel stands for `lanes`."""
     g, t = config.geometry, config.timing
-    bursts = max(1, config.page_beats // 256)
     return {
         "channels": g.channels // lanes,
         "lanes": lanes,
@@ -60,12 +77,12 @@ def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[s
         "page_beats": config.page_beats,
         "bus_beats": config.bus_page_bytes // 2,
         "loaded_beats": config.loaded_page_bytes // 2,
-        "page_bursts": bursts,
         **{name: t.cycles(name) for name in _TIMINGS},
         **{name: round(ns * t.clock_mhz / 1000) for name, ns in _POLL_NS.items()},
         **_RUNS,
         "gather": g.channels + 4,
         "memory_latency": memory_latency,
+        **DATA_SHEETS,
         **stages(),
     }
 
@@ -94,7 +111,7 @@ def tile_cycles(config: FmsConfig, parameters: int, arrays: int) -> int:
     With a code the words in which the arrays begin are decoded first, and those in which they end are encoded
     last (`flashtrain.rtl.die.update.tile_code`).
     """
-    unit_cycles = parameters * config.update_interval + stages()["tile"]
+    unit_cycles = parameters * config.update_interval + DATA_SHEETS["tile"]
     cycles = unit_cycles * config.update_divider
     if config.code is None:
         return cycles

@@ -16,8 +16,8 @@ constexpr Time kNever = ~Time{0};
     /* Geometry and buffers. */                                                                                       \
     X(channels) X(lanes) X(dies) X(planes) X(pages) X(zones) X(blocks)                                       \
     X(write_sets) X(read_pages) X(read_queue) X(commands) X(corrected_at_once)                                        \
-    /* Beats of a page: of the data port, of the bus, of the bus for a page of gradients; bursts of a page. */        \
-    X(page_beats) X(bus_beats) X(loaded_beats) X(page_bursts) \
+    /* Beats of a page: of the data port, of the bus, of the bus for a page of gradients. */                           \
+    X(page_beats) X(bus_beats) X(loaded_beats) \
     /* `NandTiming`. */                                                                                               \
     X(twc) X(tadl) X(twhr) X(trhw) X(tchz) X(tccs) X(twb) X(tdbsy) X(tcbsy) X(tr) X(tprog) X(tbers)                   \
     X(tsusp) X(tres) X(tadv) X(trst)                                                                                          \

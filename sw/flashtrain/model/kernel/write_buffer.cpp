@@ -18,7 +18,7 @@ constexpr Time kAcceptJoined = 1, kAcceptOpened = 3;
 // From an entry to the offer to its agent; from the acceptance of an offer to the next scan.
 constexpr Time kOffer = 5, kNextOffer = 2;
 // From a result to its first event, and from the last event to the slot's freedom (`ProgramResults`).
-constexpr Time kFirstEvent = 3, kFreed = 2;
+constexpr Time kFirstEvent = 3, kFreed = 3;
 
 }  // namespace
 

@@ -1,0 +1,1 @@
+"""Measures the stages of the performance model on the RTL."""
