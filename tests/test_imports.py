@@ -27,7 +27,7 @@ ALLOWED = {
     "training": {"spec", "numerics", "host"},
     "model": {"spec", "native", "numerics", "host"},
     "perf": {"spec", "numerics", "host", "model", "training"},
-    "platform": {"spec", "numerics", "host", "training", "perf", "ssd"},
+    "platform": {"spec", "numerics", "host", "model", "training", "perf", "ssd"},
     "figures": {"spec", "numerics", "host", "training", "perf", "ssd", "platform"},
     "sweep": {"spec"},
     "sim": {"spec", "rtl", "native", "numerics", "host", "model", "training", "perf"},

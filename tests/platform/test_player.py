@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from flashtrain.platform.errors import PlatformError
-from flashtrain.platform.models import FmsModel, IdealModel, SsdModel
+from flashtrain.platform.models import FmsRates, IdealModel, SsdModel
 from flashtrain.platform.nodes import Node, Platform, sharing_platform
 from flashtrain.platform.player import play_iteration
 from flashtrain.platform.report import run_iteration
@@ -21,7 +21,7 @@ from flashtrain.training.sequence import UpdatePlace, training_sequence
 
 GPT = behemoth_workload("gpt 1x1")
 SEQUENCE = workload_sequence(GPT)
-MODELS = {model.name: model for model in (IdealModel(), FmsModel(), SsdModel())}
+MODELS = {model.name: model for model in (IdealModel(), FmsRates(), SsdModel())}
 
 
 def seconds(model, sequence=SEQUENCE, **choices):
@@ -36,7 +36,7 @@ def test_ideal_storage_leaves_the_compute_time():
 
 
 def test_ideal_is_fastest_and_ssds_are_slowest():
-    ideal, fms, ssd = (seconds(MODELS[name]) for name in ("ideal", "fms", "ssd"))
+    ideal, fms, ssd = (seconds(MODELS[name]) for name in ("ideal", "fms-rates", "ssd"))
     assert ideal < fms < ssd
 
 
@@ -50,11 +50,11 @@ def test_no_iteration_is_faster_than_its_bounds():
 
 def test_with_few_activations_the_fms_is_nearly_ideal():
     sequence = workload_sequence(GPT.with_phi(0.02))
-    assert seconds(FmsModel(), sequence) < 1.08 * seconds(IdealModel(), sequence)
+    assert seconds(FmsRates(), sequence) < 1.08 * seconds(IdealModel(), sequence)
 
 
 def test_all_that_is_appended_crosses_the_storage():
-    timeline = play_iteration(SEQUENCE, sharing_platform(FmsModel()))
+    timeline = play_iteration(SEQUENCE, sharing_platform(FmsRates()))
     stored = pytest.approx(GPT.phi * GPT.total_activation_bytes, rel=1e-4)
     assert timeline.bytes("storage append") == stored
     assert timeline.bytes("weight storage read") == pytest.approx(2 * GPT.total_weight_bytes)
@@ -72,7 +72,7 @@ def test_the_buffer_is_never_overfull_and_empty_at_the_end():
 
 
 def test_a_larger_buffer_helps():
-    node = Node(storage=FmsModel())
+    node = Node(storage=FmsRates())
     times = [
         play_iteration(SEQUENCE, Platform(replace(node, buffer_bytes=size), node)).seconds
         for size in (12e9, 16e9, 64e9)
@@ -91,7 +91,7 @@ def test_a_buffer_that_is_too_small_is_named():
 def test_a_storage_that_is_too_small_is_named():
     sequence = workload_sequence(behemoth_workload("gpt 2x4").with_phi(0.5))
     with pytest.raises(PlatformError, match="gpt 2x4 stores 2,783 GB on each activation node; expected"):
-        play_iteration(sequence, sharing_platform(FmsModel()))
+        play_iteration(sequence, sharing_platform(FmsRates()))
 
 
 def test_nodes_share_the_batch():
@@ -105,17 +105,17 @@ def test_nodes_share_the_batch():
 
 def test_weight_nodes_share_the_weights():
     sequence = workload_sequence(GPT, TrafficChoices(state_bytes_per_parameter=12))
-    one, two = (seconds(FmsModel(), sequence, weight_nodes=n) for n in (1, 2))
+    one, two = (seconds(FmsRates(), sequence, weight_nodes=n) for n in (1, 2))
     assert two < one
 
 
 def test_updates_on_the_dies():
     sequence = training_sequence(mlp(), 32, Adam())
-    timeline = play_iteration(sequence, sharing_platform(FmsModel()))
+    timeline = play_iteration(sequence, sharing_platform(FmsRates()))
     gradients = sum(t.spec.bytes for t in sequence.tensors if t.name.startswith("gradient/"))
     assert timeline.bytes("weight storage update") == gradients
     with pytest.raises(PlatformError, match="has no index 'micro_batch'"):
-        play_iteration(sequence, sharing_platform(FmsModel(), nodes=2))
+        play_iteration(sequence, sharing_platform(FmsRates(), nodes=2))
 
 
 def test_steps_without_flops_take_the_time_of_the_storage():
@@ -126,7 +126,7 @@ def test_steps_without_flops_take_the_time_of_the_storage():
         assert report.seconds > 0
         assert "updates after the last step" in report.text()
     with pytest.raises(PlatformError, match="an iteration of mlp takes no time"):
-        run_iteration(replace(sequence, iteration=()), sharing_platform(FmsModel()))
+        run_iteration(replace(sequence, iteration=()), sharing_platform(FmsRates()))
 
 
 def test_ssds_cannot_update_on_dies():
@@ -135,14 +135,14 @@ def test_ssds_cannot_update_on_dies():
 
 
 def test_cores_do_one_step_at_a_time():
-    timeline = play_iteration(SEQUENCE, sharing_platform(FmsModel()))
+    timeline = play_iteration(SEQUENCE, sharing_platform(FmsRates()))
     for part in (Part.CORE, Part.WEIGHTS_IN, Part.GRADIENTS_OUT):
         spans = sorted((i.start, i.end) for i in timeline.on(part))
         assert all(end <= start + 1e-12 for (_, end), (start, _) in pairwise(spans))
 
 
 def test_figure_and_trace(tmp_path):
-    report = run_iteration(SEQUENCE, sharing_platform(FmsModel()))
+    report = run_iteration(SEQUENCE, sharing_platform(FmsRates()))
     draw_timeline(report.timeline, tmp_path / "timeline.png", "gpt 1x1")
     assert (tmp_path / "timeline.png").stat().st_size > 10_000
     write_trace(report.timeline, tmp_path / "trace.json")

@@ -6,7 +6,7 @@ import pytest
 
 from flashtrain.platform.errors import PlatformError
 from flashtrain.platform.models import (
-    FmsModel,
+    FmsRates,
     IdealModel,
     SsdModel,
     append_bound,
@@ -20,7 +20,6 @@ from flashtrain.platform.storage import (
     Request,
     Resource,
     alone,
-    new_storage,
     together,
 )
 from flashtrain.spec import preset
@@ -36,9 +35,9 @@ def completions(storage, requests):
     """The times at which requests complete that are submitted at given times."""
     times, left = {}, sorted(requests, key=lambda item: item[0])
     while len(times) < len(requests):
-        now = min(left[0][0] if left else inf, storage.next_completion())
-        for request in storage.advance(now):
-            times[request] = now
+        limit = left[0][0] if left else inf
+        now, done = storage.advance(limit) if storage.busy else (limit, [])
+        times |= dict.fromkeys(done, now)
         while left and left[0][0] <= now:
             storage.submit(*left.pop(0))
     return [times[request] for _, request in requests]
@@ -75,7 +74,7 @@ def test_a_read_beside_an_append():
 
 
 def test_ideal_storage_takes_no_time():
-    storage = new_storage(IdealModel(), [BUS])
+    storage = IdealModel().new_storage([BUS])
     assert isinstance(storage, IdealStorage)
     assert completions(storage, [(3.0, Request(Kind.READ, 1 << 40, "a"))]) == [3.0]
 
@@ -87,7 +86,7 @@ def test_bounds_of_the_published_tables():
     assert update_bound(BEHEMOTH, OptimizerCode.ADAM) / 1e9 == pytest.approx(4 * 3.39, abs=0.05)
     ssd = SsdModel().resources()
     assert alone(ssd, Kind.APPEND) / 1e9 == pytest.approx(11.3, abs=0.01)
-    fms = FmsModel().resources()
+    fms = FmsRates().resources()
     assert alone(fms, Kind.APPEND) == pytest.approx(append_bound(BEHEMOTH))
     assert alone(fms, Kind.READ) == pytest.approx(read_bound(BEHEMOTH))
 
@@ -100,11 +99,9 @@ def test_more_cores_leave_the_arrays_as_the_bound():
 
 def test_mistakes():
     with pytest.raises(PlatformError, match="cannot serve a request of kind update"):
-        new_storage(SsdModel()).submit(0.0, Request(Kind.UPDATE, 1, "state"))
+        SsdModel().new_storage([BUS]).submit(0.0, Request(Kind.UPDATE, 1, "state"))
     with pytest.raises(PlatformError, match="expected 0 or more"):
         Resource("bus", {Kind.READ: -1.0})
-    with pytest.raises(PlatformError, match="fms: read_share is 2; expected more than 0, at most 1"):
-        FmsModel(read_share=2)
     for fault in ({"read_command_bytes": 0}, {"write_amplification": 0.5}, {"read_share": 2}):
         with pytest.raises(PlatformError, match=f"ssd: {next(iter(fault))} is"):
             SsdModel(**fault)

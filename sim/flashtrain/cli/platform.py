@@ -2,9 +2,12 @@
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from flashtrain.platform.models import FmsModel, IdealModel, SsdModel
+from flashtrain.platform.errors import PlatformError
+from flashtrain.platform.fms import FmsModel, Window
+from flashtrain.platform.models import FmsRates, IdealModel, SsdModel
 from flashtrain.platform.nodes import BEHEMOTH_FLOPS, Node, sharing_platform
 from flashtrain.platform.report import run_iteration
 from flashtrain.platform.storage import StorageModel
@@ -21,6 +24,7 @@ from .console import Console
 
 STORAGES: dict[str, Callable[[FmsConfig], StorageModel]] = {
     "fms": lambda config: FmsModel(config),
+    "fms-rates": lambda config: FmsRates(config),
     "ssd": lambda config: SsdModel(SsdConfig.of(config)),
     "ideal": lambda config: IdealModel(),
 }
@@ -49,6 +53,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     play.add_argument("--timeline", type=Path, metavar="FILE", help="write a figure (png, svg, pdf)")
     play.add_argument("--trace", type=Path, metavar="FILE", help="write a trace for ui.perfetto.dev")
+    play.add_argument(
+        "--window", type=_window, metavar="BEGIN:END",
+        help="seconds in which timeline and trace show a channel's bus and dies (--storage fms)",
+    )  # fmt: skip
     add_configuration(play, default="behemoth")
     play.set_defaults(action=_run)
     add_json(play)
@@ -61,6 +69,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
 def _run(options: argparse.Namespace, console: Console) -> int:
     sequence = _sequence(options)
     storage = STORAGES[options.storage](configuration(options))
+    if options.window is not None:
+        if not isinstance(storage, FmsModel):
+            raise PlatformError(f"--window with --storage {storage.name}; expected --storage fms")
+        storage = replace(storage, window=options.window)
     platform = sharing_platform(storage, options.nodes, options.tflops * 1e12, options.weight_nodes)
     report = run_iteration(sequence, platform.with_buffers(options.buffer * 1e9))
     console.say(report.text())
@@ -85,6 +97,17 @@ def _sequence(options: argparse.Namespace) -> TrainingSequence:
     if len(others) > 1:
         raise SequenceError(f"{' '.join(options.workload)!r}: expected a workload such as gpt 2x4")
     return workload_sequence(chosen_workload(first, others[0] if others else None, options.phi))
+
+
+def _window(text: str) -> Window:
+    try:
+        begin, end = (float(each) for each in text.split(":"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected BEGIN:END in seconds, got {text!r}") from None
+    try:
+        return Window(begin, end)
+    except PlatformError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _number(text: str) -> float:

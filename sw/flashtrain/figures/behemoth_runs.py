@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 
 from flashtrain.figures.parts import Assumption, Values
-from flashtrain.platform.models import FmsModel, IdealModel, SsdModel
+from flashtrain.platform.fms import FmsModel
+from flashtrain.platform.models import IdealModel, SsdModel
 from flashtrain.platform.nodes import BEHEMOTH_FLOPS, Node, Platform
 from flashtrain.platform.report import IterationReport, run_iteration
 from flashtrain.platform.storage import StorageModel
@@ -32,12 +33,6 @@ BUFFER = Assumption("buffer_gb", 16, 12, 64, "GB", "not published; with 16 the m
 BUFFER_RATE = Assumption("buffer_gb_per_s", 204.8, 102.4, 409.6, "GB/s", "eight channels of DDR4-3200")
 LINK = Assumption("link_gb_per_s", 100, 50, 200, "GB/s", "between nodes, each way; not published")
 STATE = Assumption("state_bytes", 0, 0, 12, "bytes", "optimizer state per parameter; not published")
-FMS_APPEND = Assumption(
-    "fms_append_share", 0.9925, 0.9, 1, "", "of its bound; RTL, `flashtrain bench append_sustained`"
-)
-FMS_READ = Assumption(
-    "fms_read_share", 0.915, 0.85, 1, "", "of its bound; RTL, `flashtrain bench read_sequential`"
-)
 SSD_APPEND = Assumption("ssd_append_share", 0.9998, 0.9, 1, "", "of its bound; SSD model, `flashtrain ssd`")
 SSD_READ = Assumption("ssd_read_share", 0.895, 0.85, 1, "", "of its bound; SSD model, `flashtrain ssd`")
 CORES = Assumption("firmware_cores", 1, 1, 4, "", "pages that the firmware handles at a time; not published")
@@ -47,8 +42,8 @@ AMPLIFICATION = Assumption(
 )
 
 SHARED = (
-    PHI_GPT, PHI_T5, WEIGHT_NODES, ACTIVATION_NODES, TFLOPS, BUFFER, BUFFER_RATE, LINK, STATE, FMS_APPEND,
-    FMS_READ, SSD_APPEND, SSD_READ, CORES, COMMAND, AMPLIFICATION,
+    PHI_GPT, PHI_T5, WEIGHT_NODES, ACTIVATION_NODES, TFLOPS, BUFFER, BUFFER_RATE, LINK, STATE,
+    SSD_APPEND, SSD_READ, CORES, COMMAND, AMPLIFICATION,
 )  # fmt: skip
 
 
@@ -65,7 +60,7 @@ class Runs:
         v = self.values
         match name:
             case "fms":
-                return FmsModel(append_share=v["fms_append_share"], read_share=v["fms_read_share"])
+                return FmsModel()
             case "ssd":
                 return SsdModel(
                     array=SsdConfig.of(preset("behemoth"), firmware_cores=round(v["firmware_cores"])),

@@ -1,7 +1,7 @@
 """Storages by their bounds: the flash memory system, conventional SSDs, and an ideal one.
 
-The bounds are functions of the configuration. No controller reaches them in full; docs/performance.md has the
-shares that the RTL of `flashtrain` was measured at.
+The bounds are functions of the configuration, and no controller reaches them in full. `fms.FmsModel`
+simulates the flash memory system.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from math import inf
 
 from flashtrain.perf.update_bounds import on_dies
 from flashtrain.platform.errors import PlatformError
-from flashtrain.platform.storage import Kind, Resource
+from flashtrain.platform.storage import Kind, Resource, Storage, rate_storage
 from flashtrain.spec import FmsConfig, preset
 from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.spec.update import WORD_BYTES, CopyFormat, GradientFormat, Tile
@@ -54,25 +54,21 @@ class IdealModel:
     def resources(self) -> Sequence[Resource]:
         return ()
 
+    def new_storage(self, beside: Sequence[Resource]) -> Storage:
+        return rate_storage(())
+
 
 @dataclass(frozen=True)
-class FmsModel:
+class FmsRates:
     """The flash memory system at its bounds.
 
     - `config`: its configuration; Behemoth's table by default.
-    - `append_share`, `read_share`: the part of the bounds that the controller reaches.
-    - `program`: what updates on the dies run.
+    - `program`: the optimizer of updates on the dies.
     """
 
     config: FmsConfig = field(default_factory=lambda: preset("behemoth"))
-    append_share: float = 1.0
-    read_share: float = 1.0
     program: OptimizerCode = OptimizerCode.ADAM
-    name: str = "fms"
-
-    def __post_init__(self) -> None:
-        for name in ("append_share", "read_share"):
-            _require_share(self.name, name, getattr(self, name))
+    name: str = "fms-rates"
 
     @property
     def capacity_bytes(self) -> int:
@@ -80,19 +76,20 @@ class FmsModel:
 
     def resources(self) -> Sequence[Resource]:
         bus = 1 / self.config.net_channel_bytes_per_second
-        update = 1 / update_bound(self.config, self.program)
-        append, read = 1 / self.append_share, 1 / self.read_share
         return (
-            Resource("buses", {Kind.APPEND: bus * append, Kind.READ: bus * read, Kind.UPDATE: bus}),
+            Resource("buses", dict.fromkeys(Kind, bus)),
             Resource(
                 "arrays",
                 {
-                    Kind.APPEND: append / append_bound(self.config),
-                    Kind.READ: read / _sense_bound(self.config),
-                    Kind.UPDATE: update,
+                    Kind.APPEND: 1 / append_bound(self.config),
+                    Kind.READ: 1 / _sense_bound(self.config),
+                    Kind.UPDATE: 1 / update_bound(self.config, self.program),
                 },
             ),
         )
+
+    def new_storage(self, beside: Sequence[Resource]) -> Storage:
+        return rate_storage(self.resources(), beside)
 
 
 @dataclass(frozen=True)
@@ -136,6 +133,9 @@ class SsdModel:
             Resource("firmware", {Kind.APPEND: append / of.firmware}),
             Resource("controller", {Kind.READ: read / of.commands}),
         )
+
+    def new_storage(self, beside: Sequence[Resource]) -> Storage:
+        return rate_storage(self.resources(), beside)
 
 
 def _require_share(model: str, name: str, value: float) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from flashtrain.platform.errors import PlatformError
-from flashtrain.platform.models import FmsModel
-from flashtrain.platform.storage import Kind, Resource, Storage, StorageModel, new_storage
+from flashtrain.platform.fms import FmsModel
+from flashtrain.platform.storage import Kind, Resource, Storage, StorageModel
 
 BEHEMOTH_FLOPS = 840e12
 """FLOP per second of all activation nodes together: the example of Behemoth's slides."""
@@ -44,7 +44,7 @@ class Node:
         return (*own, self.buffer_resource()) if own else ()
 
     def new_storage(self) -> Storage:
-        return new_storage(self.storage, [self.buffer_resource()])
+        return self.storage.new_storage([self.buffer_resource()])
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,12 @@ class _Planner:
         """A request for a tensor to the storage of a side."""
         stream = str(self._tensors[name].stream)
         return Task(
-            f"{kind} {name}", STORAGE_OF[side], kind=kind, bytes=self._bytes(name, side), stream=stream
+            f"{kind} {name}",
+            STORAGE_OF[side],
+            kind=kind,
+            bytes=self._bytes(name, side),
+            stream=stream,
+            tensor=name,
         )
 
     def _append(self, name: str) -> None:
@@ -215,6 +220,7 @@ class _Planner:
                 kind=Kind.UPDATE,
                 bytes=self._bytes(gradient, Side.WEIGHT),
                 stream=str(StreamRole.STATE),
+                tensor=f"state of {weights}",
             )
             self._use(update, Side.WEIGHT, gradient)
             self._stored[weights] = self._task(update)

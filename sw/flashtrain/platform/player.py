@@ -13,7 +13,7 @@ from math import inf
 from flashtrain.platform.errors import PlatformError
 from flashtrain.platform.nodes import Platform
 from flashtrain.platform.plan import plan
-from flashtrain.platform.storage import Request
+from flashtrain.platform.storage import Kind, Request
 from flashtrain.platform.tasks import Part, Side, Task
 from flashtrain.platform.timeline import Interval, Level, Timeline
 from flashtrain.training.sequence import TrainingSequence
@@ -62,6 +62,7 @@ class _Player:
         self._left = len(tasks)
 
     def run(self) -> Timeline:
+        self._prepare()
         for task in self._tasks:
             self._waits[task] = len(task.before) + len(task.takes)
             for earlier in task.before:
@@ -78,28 +79,52 @@ class _Player:
         while self._left:
             self._step()
         self._stall(AFTER_LAST_STEP, self._now - self._core_free_at)
-        return Timeline(self._now, tuple(self._intervals), tuple(self._levels), self._stalls)
+        operations = tuple(
+            Interval(f"{part} {each.part}", each.name, each.start, each.end)
+            for part, storage in self._storages.items()
+            for each in storage.operations()
+        )
+        return Timeline(self._now, tuple(self._intervals), tuple(self._levels), self._stalls, operations)
 
     def _step(self) -> None:
-        time = min(
-            self._ends[0][0] if self._ends else inf,
-            *(storage.next_completion() for storage in self._storages.values()),
-        )
-        if time == inf:
+        """Go on to the next end of a task or a request, or to a horizon of the storages."""
+        end = self._ends[0][0] if self._ends else inf
+        busy = [storage for storage in self._storages.values() if storage.busy]
+        if not busy and end == inf:
             self._fail()
-        self._now = time
-        while self._ends and self._ends[0][0] <= time:
-            _, _, task = heappop(self._ends)
-            del self._busy[task.part]
-            if task.part is Part.CORE:
-                self._core_free_at = time
-            self._finish(task)
-            self._next(task.part)
-        for storage in self._storages.values():
-            for request in storage.advance(time):
+        limit = end if len(busy) < 2 else min(end, *(storage.horizon() for storage in busy))
+        moved = sorted((storage.advance(limit) for storage in busy), key=lambda item: item[0])
+        if not any(done for _, done in moved):
+            self._now = max(self._now, limit)
+            self._end_tasks()
+        for time, done in moved:
+            for request in done:
+                self._now = max(self._now, time)
                 task, begun = self._requests.pop(request)
                 self._record(task, begun)
                 self._finish(task)
+
+    def _end_tasks(self) -> None:
+        while self._ends and self._ends[0][0] <= self._now:
+            _, _, task = heappop(self._ends)
+            del self._busy[task.part]
+            if task.part is Part.CORE:
+                self._core_free_at = self._now
+            self._finish(task)
+            self._next(task.part)
+
+    def _prepare(self) -> None:
+        """The storages hold what is read before it is appended. The iteration before appended as much."""
+        for part, storage in self._storages.items():
+            stored: dict[str, Request] = {}
+            written: dict[str, Request] = {}
+            for task in self._tasks:
+                if task.part is part:
+                    if task.kind is not Kind.APPEND and task.tensor not in written:
+                        stored.setdefault(task.tensor, task.request)
+                    if task.kind is not Kind.READ:
+                        written[task.tensor] = task.request
+            storage.prepare(list(stored.values()), list(written.values()))
 
     def _fail(self) -> None:
         """Nothing goes on: the space of a task is not there."""
@@ -147,7 +172,7 @@ class _Player:
         """Everything that the task needs is there."""
         self._begun[task] = self._now
         if task.part.is_storage:
-            request = Request(task.kind, round(task.bytes), task.stream)
+            request = task.request
             self._requests[request] = task, self._now
             self._storages[task.part].submit(self._now, request)
             return

@@ -2,6 +2,7 @@
 
 `Storage` is all that a model of a storage has to offer. The models here serve requests at rates.
 `IdealStorage` takes no time, and `RateStorage` divides the time of its resources among the requests.
+`flash_storage` has the storage that simulates a flash memory system.
 """
 
 from collections import deque
@@ -24,26 +25,57 @@ class Kind(StrEnum):
 
 @dataclass(eq=False)
 class Request:
-    """A request of so many bytes to a stream; requests of one kind and stream are served in their order."""
+    """A request of so many bytes to a stream; requests of one kind and stream are served in their order.
+
+    `tensor` is the name of the data: a read asks for what the last append of that name stored.
+    """
 
     kind: Kind
     bytes: int
     stream: str
+    tensor: str = ""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation of a part of a storage, from `start` to `end` in seconds."""
+
+    part: str
+    name: str
+    start: float
+    end: float
 
 
 class Storage(Protocol):
-    """A storage in time. Times are seconds, and no call goes back in time."""
+    """A storage in time. Times are seconds.
+
+    A simulation cannot look ahead and go back. Two storages that serve at the same time thus go on in steps,
+    each up to the nearest `horizon`. A request may reach a storage that is ahead by less than such a step.
+    """
+
+    def prepare(self, stored: Sequence[Request], written: Sequence[Request]) -> None:
+        """Before all else, at time 0: it holds `stored`, and data like `written` have just been dropped."""
+        ...
 
     def submit(self, now: float, request: Request) -> None:
-        """Add a request; raises `PlatformError` if the storage cannot serve its kind."""
+        """Add a request; raises `PlatformError` if the storage cannot serve it."""
         ...
 
-    def next_completion(self) -> float:
-        """The time of the next completion if nothing else is submitted; infinity without requests."""
+    @property
+    def busy(self) -> bool:
+        """Some request has not completed."""
         ...
 
-    def advance(self, now: float) -> list[Request]:
-        """Go on to `now`; the requests that have completed since the last call, in their order."""
+    def horizon(self) -> float:
+        """The time up to which a busy storage may go on beside another: at least that of its completion."""
+        ...
+
+    def advance(self, limit: float) -> tuple[float, list[Request]]:
+        """Go on to the next completion or to `limit`, whichever is first; the time, and what completed."""
+        ...
+
+    def operations(self) -> Sequence[Operation]:
+        """Of its parts, in the window of time that its model chooses."""
         ...
 
 
@@ -62,6 +94,10 @@ class StorageModel(Protocol):
         """The parts that bound it; none for an ideal storage."""
         ...
 
+    def new_storage(self, beside: "Sequence[Resource]") -> Storage:
+        """A storage of this model, whose requests also need the resources `beside` it."""
+        ...
+
 
 @dataclass(frozen=True)
 class Resource:
@@ -78,23 +114,37 @@ class Resource:
                 )
 
 
-class IdealStorage:
+class _WithoutContents:
+    """The part of `Storage` that a storage without addresses and operations has."""
+
+    def prepare(self, stored: Sequence[Request], written: Sequence[Request]) -> None:
+        pass
+
+    def operations(self) -> Sequence[Operation]:
+        return ()
+
+
+class IdealStorage(_WithoutContents):
     """A storage that takes no time."""
 
     def __init__(self) -> None:
         self._done: list[Request] = []
-        self._now = inf
+        self._now = 0.0
 
     def submit(self, now: float, request: Request) -> None:
         self._done.append(request)
         self._now = now
 
-    def next_completion(self) -> float:
-        return self._now if self._done else inf
+    @property
+    def busy(self) -> bool:
+        return bool(self._done)
 
-    def advance(self, now: float) -> list[Request]:
+    def horizon(self) -> float:
+        return self._now
+
+    def advance(self, limit: float) -> tuple[float, list[Request]]:
         done, self._done = self._done, []
-        return done
+        return self._now if done else limit, done
 
 
 @dataclass
@@ -105,7 +155,7 @@ class _Queue:
     remaining: float = 0.0
 
 
-class RateStorage:
+class RateStorage(_WithoutContents):
     """Serves all streams at the same time, each in its order, at rates that its resources allow.
 
     Alone, a kind of request is served at the rate of its slowest resource. Several kinds at a time are slowed
@@ -130,23 +180,29 @@ class RateStorage:
             queue.remaining = request.bytes
             self._share()
 
-    def next_completion(self) -> float:
+    @property
+    def busy(self) -> bool:
+        return bool(self._rates)
+
+    def horizon(self) -> float:
+        """The time of the next completion, if nothing else is submitted."""
         times = [self._queues[key].remaining / rate for key, rate in self._rates.items()]
         return self._now + min(times, default=inf)
 
-    def advance(self, now: float) -> list[Request]:
-        done: list[Request] = []
-        while self._rates and (time := self.next_completion()) <= now:
-            first = min(self._rates, key=lambda key: self._queues[key].remaining / self._rates[key])
-            self._move(time)
-            queue = self._queues[first]
-            done.append(queue.requests.popleft())
-            if queue.requests:
-                queue.remaining = queue.requests[0].bytes
-            else:
-                self._share()
-        self._move(now)
-        return done
+    def advance(self, limit: float) -> tuple[float, list[Request]]:
+        time = self.horizon()
+        if time > limit:
+            self._move(limit)
+            return limit, []
+        first = min(self._rates, key=lambda key: self._queues[key].remaining / self._rates[key])
+        self._move(time)
+        queue = self._queues[first]
+        done = queue.requests.popleft()
+        if queue.requests:
+            queue.remaining = queue.requests[0].bytes
+        else:
+            self._share()
+        return time, [done]
 
     def _move(self, now: float) -> None:
         seconds = now - self._now
@@ -179,12 +235,11 @@ def together(resources: Sequence[Resource], kinds: Sequence[Kind]) -> dict[Kind,
     return {kind: rate / slowdown for kind, rate in rates.items()}
 
 
-def new_storage(model: StorageModel, beside: Sequence[Resource] = ()) -> Storage:
-    """A storage of the model, whose requests also need the resources `beside` it.
+def rate_storage(resources: Sequence[Resource], beside: Sequence[Resource] = ()) -> Storage:
+    """A storage whose requests need `resources`, and those `beside` it.
 
-    It serves the kinds of requests that the model's own resources serve.
+    It serves the kinds of requests that its own resources serve.
     """
-    resources = model.resources()
     if not resources:
         return IdealStorage()
     served = {kind for resource in resources for kind in resource.seconds_per_byte}

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 
-from flashtrain.platform.storage import Kind
+from flashtrain.platform.storage import Kind, Request
 
 
 class Side(Enum):
@@ -42,7 +42,7 @@ class Space:
 
 @dataclass(eq=False)
 class Task:
-    """Work of a part: `seconds`, or a request to a storage.
+    """Work of a part: `seconds`, or a request to a storage for a tensor.
 
     - `before`: the tasks that must have finished.
     - `takes`: space that it needs before it begins. Space of a side is granted in the order of the tasks.
@@ -55,6 +55,7 @@ class Task:
     kind: Kind = Kind.READ
     bytes: float = 0.0
     stream: str = ""
+    tensor: str = ""
     before: "list[Task]" = field(default_factory=list)
     takes: list[Space] = field(default_factory=list)
     uses: list[Space] = field(default_factory=list)
@@ -63,6 +64,11 @@ class Task:
         if space not in self.uses:
             self.uses.append(space)
             space.users += 1
+
+    @property
+    def request(self) -> Request:
+        """A new request of a task of a storage."""
+        return Request(self.kind, round(self.bytes), self.stream, self.tensor)
 
     @property
     def cause(self) -> str:

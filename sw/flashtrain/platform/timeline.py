@@ -35,12 +35,14 @@ class Timeline:
     - `intervals`: tasks of cores and links; requests to storages while they are served.
     - `levels`: use of the tensor buffers.
     - `stalls`: seconds in which the core of an activation node is idle, by the part that it waits for.
+    - `operations`: of buses and arrays of a channel of a simulated storage, in the window of its model.
     """
 
     seconds: float
     intervals: tuple[Interval, ...]
     levels: tuple[Level, ...]
     stalls: Mapping[str, float]
+    operations: tuple[Interval, ...] = ()
 
     def on(self, track: str) -> list[Interval]:
         return [interval for interval in self.intervals if interval.track == track]

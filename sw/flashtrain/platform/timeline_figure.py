@@ -1,4 +1,7 @@
-"""The timeline of an iteration as a figure: cores and links, rates of storages, tensor buffers."""
+"""The timeline of an iteration as a figure: cores and links, rates of storages, tensor buffers.
+
+A last panel has the bus and the dies of a channel, if their operations were recorded.
+"""
 
 from pathlib import Path
 
@@ -12,15 +15,29 @@ from flashtrain.platform.tasks import Part, Side
 from flashtrain.platform.timeline import Timeline
 
 BINS = 400
+OPERATIONS = {
+    "sense": "#2ca02c",
+    "program": "#1f77b4",
+    "erase": "#d62728",
+    "data in": "#9467bd",
+    "data out": "#ff7f0e",
+}
 SERIAL = (Part.CORE, Part.WEIGHTS_IN, Part.GRADIENTS_OUT)
 COLOURS = {"forward": "#1f77b4", "backward": "#ff7f0e", "move": "#8c564b"}
 
 
 def draw_timeline(timeline: Timeline, path: Path, title: str = "") -> None:
     """Draw into `path`, whose ending names the format; `PlatformError` if it cannot be written."""
-    figure = Figure(figsize=(11, 7), layout="constrained")
+    figure = Figure(figsize=(11, 10 if timeline.operations else 7), layout="constrained")
     FigureCanvasAgg(figure)
-    tasks, rates, buffers = figure.subplots(3, 1, sharex=True, height_ratios=[1, 2, 1.5])
+    if timeline.operations:
+        tasks, rates, buffers, channel = figure.subplots(4, 1, height_ratios=[1, 2, 1.5, 2])
+        _draw_channel(channel, timeline)
+    else:
+        tasks, rates, buffers = figure.subplots(3, 1, height_ratios=[1, 2, 1.5])
+    for axes in (tasks, rates):
+        axes.sharex(buffers)
+        axes.tick_params(labelbottom=False)
     _draw_tasks(tasks, timeline)
     _draw_rates(rates, timeline)
     _draw_buffers(buffers, timeline)
@@ -69,3 +86,23 @@ def _draw_buffers(axes: Axes, timeline: Timeline) -> None:
             axes.step(times, amounts, where="post", linewidth=0.6, label=side.value)
     axes.set_ylabel("tensor buffer, GB")
     axes.legend(frameon=False, fontsize=8)
+
+
+def _draw_channel(axes: Axes, timeline: Timeline) -> None:
+    """Operations of the bus and the dies of a channel, in ms."""
+    tracks = sorted({each.track for each in timeline.operations})
+    for name, colour in OPERATIONS.items():
+        label: str | None = name
+        for row, track in enumerate(tracks):
+            spans = [
+                (each.start * 1e3, (each.end - each.start) * 1e3)
+                for each in timeline.operations
+                if each.track == track and each.name == name
+            ]
+            if spans:
+                axes.broken_barh(spans, (row - 0.4, 0.8), color=colour, linewidth=0, label=label)
+                label = None
+    axes.set_yticks(range(len(tracks)), tracks)
+    axes.set_ylim(len(tracks) - 0.5, -0.5)
+    axes.set_xlabel("ms")
+    axes.legend(frameon=False, fontsize=8, ncols=len(OPERATIONS), loc="upper right")

@@ -19,7 +19,8 @@ def write_trace(timeline: Timeline, path: Path) -> None:
 def trace_document(timeline: Timeline) -> dict[str, Any]:
     """The document in the Trace Event Format, in µs: a thread for each track, a counter for each buffer.
 
-    Requests to a storage overlap, so they are asynchronous events.
+    Requests to a storage overlap, so they are asynchronous events. Buses and arrays are a process of
+    their own.
     """
     events: list[dict[str, Any]] = [
         {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "iteration"}}
@@ -39,7 +40,24 @@ def trace_document(timeline: Timeline) -> dict[str, Any]:
         }
         for level in timeline.levels
     ]
+    events += _channel_events(timeline)
     return {"traceEvents": events, "displayTimeUnit": "ms"}
+
+
+def _channel_events(timeline: Timeline) -> list[dict[str, Any]]:
+    """A thread for the bus and for each die of the channel that stands for all."""
+    if not timeline.operations:
+        return []
+    events: list[dict[str, Any]] = [
+        {"ph": "M", "pid": 2, "name": "process_name", "args": {"name": "a channel of each storage"}}
+    ]
+    for tid, track in enumerate(sorted({each.track for each in timeline.operations}), start=1):
+        thread = {"pid": 2, "tid": tid}
+        events.append({**thread, "ph": "M", "name": "thread_name", "args": {"name": track}})
+        for each in timeline.operations:
+            if each.track == track:
+                events += _events(each, thread, "")
+    return events
 
 
 def _events(interval: Interval, thread: dict[str, int], name: str) -> list[dict[str, Any]]:
