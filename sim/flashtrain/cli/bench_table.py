@@ -45,6 +45,7 @@ FULL_SCALE = (
     Row("model_speed", "behemoth"),
     Row("model_speed_read", "behemoth"),
     Row("model_speed_random", "behemoth"),
+    Row("model_iteration", "behemoth"),
 )
 SMALL_SCALE = tuple(
     Row(name, "small")

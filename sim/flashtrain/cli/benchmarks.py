@@ -30,7 +30,7 @@ from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
 from flashtrain.training.optimizers import SGD, Adam, Momentum
 
-from . import model_error
+from . import model_error, model_iteration
 from .bench_settings import Settings
 from .console import Console
 from .info import controller_memories
@@ -182,6 +182,7 @@ BENCHMARKS = {
 
 SYSTEM_BENCHMARKS = {
     model_error.NAME: SystemBenchmark(model_error.model_error, must_meet=True),
+    model_iteration.NAME: SystemBenchmark(model_iteration.model_iteration),
     **{
         name: SystemBenchmark(ModelSpeed(name, case))
         for name, case in (

@@ -1,6 +1,7 @@
 """Iterations of Behemoth's workloads, and the assumptions that they share."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from flashtrain.figures.parts import Assumption, Values
 from flashtrain.platform.fms import FmsModel
@@ -47,6 +48,13 @@ SHARED = (
 )  # fmt: skip
 
 
+@lru_cache(maxsize=128)
+def _iteration(workload: str, phi: float, state_bytes: int, platform: Platform) -> IterationReport:
+    """Many values differ in an assumption of another storage or another family, and share an iteration."""
+    choices = TrafficChoices(state_bytes_per_parameter=state_bytes)
+    return run_iteration(workload_sequence(WORKLOADS[workload].with_phi(phi), choices), platform)
+
+
 @dataclass(frozen=True)
 class Runs:
     """Iterations with some values of the assumptions `SHARED`."""
@@ -75,10 +83,6 @@ class Runs:
     def run(self, workload: str, storage: str) -> IterationReport:
         """An iteration of the workload of that name."""
         v = self.values
-        chosen = WORKLOADS[workload].with_phi(self.phi(workload))
-        sequence = workload_sequence(
-            chosen, TrafficChoices(state_bytes_per_parameter=round(v["state_bytes"]))
-        )
         node = Node(
             flops_per_second=v["tflops"] * 1e12,
             buffer_bytes=v["buffer_gb"] * 1e9,
@@ -88,7 +92,8 @@ class Runs:
         )
         nodes = round(v["activation_nodes"])
         activation = replace(node, flops_per_second=node.flops_per_second / nodes)
-        return run_iteration(sequence, Platform(activation, node, nodes, round(v["weight_nodes"])))
+        platform = Platform(activation, node, nodes, round(v["weight_nodes"]))
+        return _iteration(workload, self.phi(workload), round(v["state_bytes"]), platform)
 
     def seconds(self, workload: str, storage: str) -> float:
         return self.run(workload, storage).seconds

@@ -105,4 +105,4 @@ def _draw_channel(axes: Axes, timeline: Timeline) -> None:
     axes.set_yticks(range(len(tracks)), tracks)
     axes.set_ylim(len(tracks) - 0.5, -0.5)
     axes.set_xlabel("ms")
-    axes.legend(frameon=False, fontsize=8, ncols=len(OPERATIONS), loc="upper right")
+    axes.legend(frameon=False, fontsize=8, ncols=len(OPERATIONS), loc="lower right", bbox_to_anchor=(1, 1))
