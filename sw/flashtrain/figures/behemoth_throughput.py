@@ -80,7 +80,7 @@ class BehemothThroughput(PublishedFigure):
             ),
             notes=(
                 "The performance model simulates the FMS command by command. The SSDs have rates: the"
-                " bounds of their configurations, times the shares of these that the SSD model was measured at.",
+                " bounds of their configurations, times the shares that the SSD model was measured at.",
                 "The share of activations that reaches the flash is not published. With all of them every"
                 " workload would be bound by its storage, and the largest workloads would not fit 2 TB.",
                 "The shares and the number of weight nodes were chosen so that 2.05 times comes out; the last"
