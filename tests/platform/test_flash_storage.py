@@ -4,8 +4,10 @@ from math import inf
 
 import pytest
 
+from flashtrain.perf.update_bounds import on_dies
 from flashtrain.platform.errors import PlatformError
 from flashtrain.platform.flash_commands import FlashCommands
+from flashtrain.platform.flash_step import simulated_step
 from flashtrain.platform.fms import FmsModel, Window
 from flashtrain.platform.models import FmsRates, append_bound, read_bound, update_bound
 from flashtrain.platform.nodes import sharing_platform
@@ -17,6 +19,7 @@ from flashtrain.platform.workloads import behemoth_workload, workload_sequence
 from flashtrain.platform.zone_ring import Extent, ZoneRing
 from flashtrain.spec import preset
 from flashtrain.spec.optimizer import OptimizerCode
+from flashtrain.spec.update import CopyFormat, GradientFormat, Tile
 from flashtrain.training.networks import mlp
 from flashtrain.training.optimizers import Adam
 from flashtrain.training.sequence import training_sequence
@@ -62,6 +65,13 @@ def test_updates_reach_the_bound_of_the_dies():
     requests = tensors(Kind.UPDATE, 4, ZONE // 4, "state")
     rate = ZONE / times(FmsModel(), requests, stored=requests)[-1]
     assert 0.97 < rate / update_bound(BEHEMOTH, OptimizerCode.ADAM) <= 1
+
+
+@pytest.mark.parametrize("gradient", GradientFormat)
+def test_a_step_fills_a_zone(gradient):
+    tile = Tile.of(BEHEMOTH.geometry, OptimizerCode.ADAM, gradient, CopyFormat.NONE)
+    rate = simulated_step(BEHEMOTH, OptimizerCode.ADAM, gradient)
+    assert 0.99 < rate / on_dies(BEHEMOTH, tile).parameters_per_second <= 1
 
 
 def test_resources_beside_the_storage_bound_it():

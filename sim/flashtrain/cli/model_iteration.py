@@ -32,7 +32,7 @@ class Iteration(NamedTuple):
 
 
 def model_iteration(configuration: str, settings: Settings, console: Console) -> Result:
-    """The iteration in a process of its own, so that its memory can be told from that of other rows."""
+    """The iteration in a process of its own, so that its memory is apart from that of other rows."""
     workload = QUICK_WORKLOAD if settings.quick else WORKLOAD
     console.step(f"an iteration of {workload} on the model")
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:

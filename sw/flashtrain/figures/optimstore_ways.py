@@ -1,7 +1,7 @@
 """The ways of an optimizer step on OptimStore's device: on the dies, in the controller, on the host.
 
-Rates are the bounds of `flashtrain.perf.update_bounds`. `flashtrain bench --preset optimstore` measures the
-same ways on RTL.
+Rates are the bounds of `flashtrain.perf.update_bounds`; `simulated` is of the performance model.
+`flashtrain bench --preset optimstore` measures the same ways on RTL.
 """
 
 from dataclasses import dataclass, replace
@@ -10,6 +10,7 @@ from flashtrain.figures.parts import Assumption, Values
 from flashtrain.perf.update import Case
 from flashtrain.perf.update_bounds import Bound, elsewhere, on_dies
 from flashtrain.perf.update_places import PCIE_3_X4, HostLink
+from flashtrain.platform.flash_step import simulated_step
 from flashtrain.spec import FmsConfig, preset
 from flashtrain.spec.optimizer import GradientFormat
 from flashtrain.spec.timing import ns
@@ -54,6 +55,11 @@ class Ways:
     def dies(self) -> Bound:
         config = self.config
         return on_dies(config, self.case.tile(config))
+
+    @property
+    def simulated(self) -> float:
+        """Parameters per second on the dies of the performance model."""
+        return simulated_step(self.config, self.case.code, self.case.gradient)
 
     @property
     def controller(self) -> Bound:

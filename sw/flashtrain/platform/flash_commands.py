@@ -17,7 +17,7 @@ from flashtrain.platform.storage import Kind, Request
 from flashtrain.platform.zone_ring import Extent
 from flashtrain.spec import FmsConfig, Port
 from flashtrain.spec.optimizer import OptimizerCode
-from flashtrain.spec.update import WORD_BYTES, CopyFormat, GradientFormat, Tile
+from flashtrain.spec.update import CopyFormat, GradientFormat, Tile
 from flashtrain.training.sequence import StreamRole
 
 NON_VOLATILE = frozenset({StreamRole.INPUTS, StreamRole.TRAINED, StreamRole.STATE})
@@ -31,10 +31,11 @@ _JOBS = {Kind.READ: Job.READ, Kind.APPEND: Job.APPEND, Kind.UPDATE: Job.UPDATE}
 
 @dataclass(frozen=True)
 class FlashCommands:
-    """From requests to records of dtype `COMMAND`; updates run `program` with float32 gradients."""
+    """From requests to records of dtype `COMMAND`; updates run `program` with gradients of a format."""
 
     config: FmsConfig
     program: OptimizerCode
+    gradient: GradientFormat = GradientFormat.FP32
 
     @property
     def row_bytes(self) -> int:
@@ -47,12 +48,12 @@ class FlashCommands:
 
     @cached_property
     def tile(self) -> Tile:
-        return Tile.of(self.config.geometry, self.program, GradientFormat.FP32, CopyFormat.NONE)
+        return Tile.of(self.config.geometry, self.program, self.gradient, CopyFormat.NONE)
 
     def rows(self, request: Request) -> int:
         """Rows that a request takes in its zones; an update takes whole page sets, with all of its state."""
         if request.kind is Kind.UPDATE:
-            tiles = -(-request.bytes // (WORD_BYTES * self.tile.parameters))
+            tiles = -(-request.bytes // (self.gradient.bytes * self.tile.parameters))
             return -(-tiles // self.config.geometry.channels) * self.config.geometry.planes
         return max(1, -(-request.bytes // self.row_bytes))
 
