@@ -39,11 +39,30 @@ def test_run_of_a_file(tmp_path, capsys):
         (["absent.json", "x"], "expected nothing beside a sequence file"),
         (["gpt", "1x1", "--nodes", "5"], "5 activation nodes for 8 of 'micro_batch' in gpt 1x1; expected a"),
         (["gpt", "1x1", "--buffer", "1"], "expected a larger buffer"),
+        (
+            ["gpt", "1x1", "--storage", "ssd", "--window", "0:0.1"],
+            "--window with --storage ssd; expected --storage fms",
+        ),
         (["gpt", "1x1", "--timeline", "t.txt"], "t.txt: the figure cannot be written"),
     ],
 )
 def test_mistakes(arguments, message, capsys):
     assert main(["platform", "run", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("window", "message"),
+    [
+        ("1", "expected BEGIN:END in seconds, got '1'"),
+        ("0:1", "window 0:1; expected 0 <= BEGIN < END, at most 0.1 s"),
+    ],
+)
+def test_windows_that_cannot_be(window, message, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["platform", "run", "gpt", "1x1", "--window", window])
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
