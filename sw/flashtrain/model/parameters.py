@@ -66,7 +66,6 @@ def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[s
         "lanes": lanes,
         "dies": g.dies,
         "planes": g.planes,
-        "pages": g.pages,
         "zones": g.zones,
         "blocks": g.blocks,
         "write_sets": config.write_sets,

@@ -6,6 +6,15 @@
 
 namespace flashtrain {
 
+namespace {
+
+// Operations of a unit in a row while another wants the die.
+int run_of(const Parameters& p, Unit unit) {
+    return unit == READER ? p.read_run : unit == UPDATER ? p.update_run : p.program_run;
+}
+
+}  // namespace
+
 bool Channel::requests(const Agent& agent, Unit unit, Time now) const {
     switch (unit) {
         case PROGRAMMER:
@@ -37,25 +46,20 @@ bool Channel::busy(const Agent& agent, Unit unit) const {
 }
 
 // Whether `unit` owns the die and may begin one more.
-bool Channel::may_begin(Agent& agent, Unit unit, Time now) const {
+bool Channel::may_begin(const Environment& env, const Agent& agent, Unit unit, Time now) const {
     if (agent.owner != unit || agent.owned_since > now) return false;
     bool others = false;
     for (uint8_t other = 0; other < kUnits; ++other) {
         others |= other != unit && requests(agent, static_cast<Unit>(other), now);
     }
-    if (!others) return true;
-    const uint8_t run = unit == READER || unit == UPDATER ? 4 : 1;
-    return agent.begun < run;
+    return !others || agent.begun < run_of(env.parameters, unit);
 }
 
 // `UnitScheduler`: the owner gives the die up when it has nothing more to do, or after its run, if another wants it.
 void Channel::rotate(Environment& env, uint8_t number, Time now) {
     Agent& agent = agents_[number];
     if (agent.owned_since > now || busy(agent, agent.owner)) return;
-    const uint8_t run = agent.owner == READER ? env.parameters.read_run
-                        : agent.owner == UPDATER ? env.parameters.update_run
-                                                 : env.parameters.program_run;
-    if (requests(agent, agent.owner, now) && agent.begun < run) return;
+    if (requests(agent, agent.owner, now) && agent.begun < run_of(env.parameters, agent.owner)) return;
     for (uint8_t i = 1; i < kUnits; ++i) {
         const Unit next = static_cast<Unit>((agent.owner + i) % kUnits);
         if (!requests(agent, next, now)) continue;

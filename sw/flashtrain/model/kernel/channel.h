@@ -237,7 +237,7 @@ class Channel {
     void kick(Environment& env, uint8_t die, Time now);
     bool requests(const Agent& agent, Unit unit, Time now) const;
     bool busy(const Agent& agent, Unit unit) const;
-    bool may_begin(Agent& agent, Unit unit, Time now) const;
+    bool may_begin(const Environment& env, const Agent& agent, Unit unit, Time now) const;
     void rotate(Environment& env, uint8_t die, Time now);
     void want_die(Environment& env, uint8_t die, Time at);
     void mux(Environment& env, uint8_t die, Time now);

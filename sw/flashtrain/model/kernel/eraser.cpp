@@ -7,7 +7,7 @@ namespace flashtrain {
 
 void Channel::start_erase(Environment& env, uint8_t die, Time now) {
     Agent& agent = agents_[die];
-    if (agent.erasing != Erasing::IDLE || !agent.erase_requested || !may_begin(agent, ERASER, now)) return;
+    if (agent.erasing != Erasing::IDLE || !agent.erase_requested || !may_begin(env, agent, ERASER, now)) return;
     ++agent.begun;
     agent.erasing = Erasing::BLOCK_ADDRESS;
     agent.erase_plane = 0;

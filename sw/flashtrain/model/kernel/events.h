@@ -56,8 +56,6 @@ class Events {
         }
     }
 
-    bool empty() const { return count_ == 0; }
-
   private:
     static constexpr uint32_t kBits = 12, kSlots = 1 << kBits, kMask = kSlots - 1, kNone = ~uint32_t{0};
 
@@ -67,7 +65,6 @@ class Events {
     };
 
     uint32_t allocate(const Event& event) {
-        ++count_;
         if (free_ == kNone) {
             nodes_.push_back({event, kNone});
             return static_cast<uint32_t>(nodes_.size() - 1);
@@ -128,7 +125,6 @@ class Events {
         const Event event = nodes_[node].event;
         nodes_[node].next = free_;
         free_ = node;
-        --count_;
         return event;
     }
 
@@ -184,8 +180,7 @@ class Events {
             std::pop_heap(far_.begin(), far_.end(), later);
             const Event event = far_.back().event;
             far_.pop_back();
-            --count_;
-            schedule(event);
+                schedule(event);
         }
     }
 
@@ -196,7 +191,6 @@ class Events {
     std::array<uint64_t, 2> words_{};               // words of `used_` that are not 0, of each level
     uint32_t free_ = kNone;
     uint32_t order_ = 0;
-    uint64_t count_ = 0;
     Time now_ = 0;
 };
 

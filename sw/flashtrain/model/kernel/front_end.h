@@ -124,7 +124,7 @@ class FrontEnd {
     Port ports_[kPorts];
     int last_port_ = 0;
     Ring<Entry> fetching_{16}, decoded_{8};
-    Time burst_free_ = 0, entry_free_ = 0, fetch_wakes_ = kNever;
+    Time burst_free_ = 0, entry_free_ = 0;
     bool entry_waits_ = false;
     uint64_t entries_ = 0;  // submitted and not answered
     Ring<Time> answers_{32};
@@ -166,7 +166,7 @@ class FrontEnd {
     Time return_free_ = 0, return_wakes_ = kNever;
     uint32_t reads_in_flight_ = 0;
     Time reading_since_ = 0;
-    uint64_t read_busy_since_ = 0;
+    uint64_t read_busy_before_ = 0;
 };
 
 }  // namespace flashtrain

@@ -88,7 +88,9 @@ void FrontEnd::retire(uint16_t tag, Time now) {
     } else if (command.job == Job::READ) {
         ++counts[READS];
         counts[READ_LATENCY] += latency;
-        if (--reads_in_flight_ == 0) counts[READ_STALL_CHANNEL] += now - reading_since_;
+        if (--reads_in_flight_ == 0) {
+            counts[READ_STALL_CHANNEL] += now - reading_since_ - (counts[READ_BUSY] - read_busy_before_);
+        }
     }
     answer(command.id, command.port, now);
     free_tags_.push_back(tag);

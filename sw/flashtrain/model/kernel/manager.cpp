@@ -123,7 +123,10 @@ bool FrontEnd::execute(const Command& command, Time now, Time decide) {
             ++of_job_[static_cast<int>(command.job)];
             const WriteJob job{command, physical, tag, open + 2};
             if (command.job == Job::READ || command.job == Job::STATISTICS) {
-                if (command.job == Job::READ && reads_in_flight_++ == 0) reading_since_ = open;
+                if (command.job == Job::READ && reads_in_flight_++ == 0) {
+                    reading_since_ = open;
+                    read_busy_before_ = counts[READ_BUSY];
+                }
                 read_jobs_.push({job, zone ? zone->job : issued_});
                 split_read(open + 2);
             } else {

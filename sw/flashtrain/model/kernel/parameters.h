@@ -14,7 +14,7 @@ constexpr Time kNever = ~Time{0};
 // clang-format off
 #define FLASHTRAIN_PARAMETERS(X)                                                                                     \
     /* Geometry and buffers. */                                                                                       \
-    X(channels) X(lanes) X(dies) X(planes) X(pages) X(zones) X(blocks)                                       \
+    X(channels) X(lanes) X(dies) X(planes) X(zones) X(blocks)                                       \
     X(write_sets) X(read_pages) X(read_queue) X(commands) X(corrected_at_once)                                        \
     /* Beats of a page: of the data port, of the bus, of the bus for a page of gradients. */                           \
     X(page_beats) X(bus_beats) X(loaded_beats) \

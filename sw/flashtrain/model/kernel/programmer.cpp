@@ -11,7 +11,7 @@ void Channel::program(Environment& env, uint8_t die, Time now) {
     Agent& agent = agents_[die];
     if (agent.programming != Programming::IDLE && agent.programming != Programming::ARRAY_BUSY) return;
     if (now < agent.programmer_from) return;
-    if (requests(agent, PROGRAMMER, now) && may_begin(agent, PROGRAMMER, now)) {
+    if (requests(agent, PROGRAMMER, now) && may_begin(env, agent, PROGRAMMER, now)) {
         ++agent.begun;
         agent.programming = Programming::PAGE_ADDRESS;
         agent.plane = sets_[agent.offered].first;

@@ -28,7 +28,7 @@ void Channel::read(Environment& env, uint8_t die, Time now) {
         if (agent.sets.waiting) await_set(env, die, now);
         return;
     }
-    if (may_begin(agent, READER, now)) {
+    if (may_begin(env, agent, READER, now)) {
         ++agent.begun;
         take_set(agent);
         agent.suspended = agent.cached = false;
@@ -94,7 +94,7 @@ void Channel::look_ahead(Environment& env, uint8_t die, Time now) {
     Agent& agent = agents_[die];
     if (now < agent.reader_from) return;
     agent.sets.marked = agent.sets.sensed;
-    const bool granted = may_begin(agent, READER, now);
+    const bool granted = may_begin(env, agent, READER, now);
     const bool is_complete = complete(env, agent, now);
     if (granted && is_complete && !agent.sets.statistics) {
         ++agent.begun;

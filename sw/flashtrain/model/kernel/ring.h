@@ -19,8 +19,6 @@ class Ring {
     size_t size() const { return written_ - read_; }
     bool empty() const { return written_ == read_; }
     bool full() const { return size() == items_.size(); }
-    Item& front() { return (*this)[0]; }
-    Item& back() { return (*this)[size() - 1]; }
     Item& operator[](size_t index) { return items_[(read_ + index) & (items_.size() - 1)]; }
     const Item& operator[](size_t index) const { return items_[(read_ + index) & (items_.size() - 1)]; }
 
@@ -29,7 +27,6 @@ class Ring {
         items_[written_++ & (items_.size() - 1)] = item;
     }
     Item pop() { return items_[read_++ & (items_.size() - 1)]; }
-    void clear() { read_ = written_; }
 
   private:
     void grow() {

@@ -15,10 +15,10 @@ void Channel::update(Environment& env, uint8_t die, Time now) {
     const bool gradients = wants && sets_[agent.offered].kind == PageKind::GRADIENTS;
     switch (agent.updating) {
         case Updating::IDLE:
-            if (wants && may_begin(agent, UPDATER, now)) load_gradients(env, die, now + 1);
+            if (wants && may_begin(env, agent, UPDATER, now)) load_gradients(env, die, now + 1);
             return;
         case Updating::COMPUTE:
-            if (gradients && !agent.loaded && !agent.poll_started && may_begin(agent, UPDATER, now)) {
+            if (gradients && !agent.loaded && !agent.poll_started && may_begin(env, agent, UPDATER, now)) {
                 load_gradients(env, die, now + 1);
             }
             return;
@@ -28,8 +28,8 @@ void Channel::update(Environment& env, uint8_t die, Time now) {
                 agent.update_plane = 0;
                 return request(env, die, false, BusOp::UPDATE_SOURCE, 0, now + 1);
             }
-            if (gradients && may_begin(agent, UPDATER, now)) return load_gradients(env, die, now + 1);
-            if (!may_begin(agent, UPDATER, now) || wants || agent.array_predicted + 1 <= now) {
+            if (gradients && may_begin(env, agent, UPDATER, now)) return load_gradients(env, die, now + 1);
+            if (!may_begin(env, agent, UPDATER, now) || wants || agent.array_predicted + 1 <= now) {
                 agent.updating = Updating::END;
                 return request(env, die, false, BusOp::UPDATE_END, 0, now + 1);
             }
