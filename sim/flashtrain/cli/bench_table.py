@@ -6,7 +6,7 @@ from typing import NamedTuple
 from flashtrain.perf.one_channel import OCOWFC
 from flashtrain.spec import PRESETS, FlashtrainError
 
-from .benchmarks import ALL_BENCHMARKS
+from .benchmarks import ALL_BENCHMARKS, SYSTEM_BENCHMARKS
 from .model_error import ALL, NAME
 
 CONFIGURATIONS = {**PRESETS, OCOWFC.name: OCOWFC}
@@ -68,9 +68,15 @@ TABLE = (*FULL_SCALE, *SMALL_SCALE, *OPTIMSTORE, Row("wear_spread", "tiny"), Row
 
 _SMALLER = {"behemoth": "small", "behemoth_wide": "tiny", "small": "tiny", "optimstore": "tiny"}
 
-QUICK_TABLE = tuple(
-    dict.fromkeys(Row(row.benchmark, _SMALLER.get(row.configuration, row.configuration)) for row in TABLE)
-)
+
+def _smaller(row: Row) -> Row:
+    """The row on a smaller configuration, unless no device is simulated cycle by cycle."""
+    if row.benchmark in SYSTEM_BENCHMARKS:
+        return row
+    return Row(row.benchmark, _SMALLER.get(row.configuration, row.configuration))
+
+
+QUICK_TABLE = tuple(dict.fromkeys(_smaller(row) for row in TABLE))
 """The same rows, each on a smaller configuration."""
 
 
