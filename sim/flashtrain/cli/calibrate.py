@@ -3,7 +3,7 @@
 import argparse
 import subprocess
 
-from flashtrain.model.parameters import STAGES, stages
+from flashtrain.model.parameters import STAGES, measured_on, stages
 
 from .command import Command, add_json
 from .console import Console, table
@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, console: Console) -> int:
     # Late: the hardware's language takes a moment to import.
     from flashtrain.sim.calibration.measure import measure_stages
+    from flashtrain.sim.calibration.sources import rtl_key
 
     console.step("measuring on small and small_ecc")
     measured = measure_stages()
@@ -28,13 +29,23 @@ def run(options: argparse.Namespace, console: Console) -> int:
     ]
     console.say(table(("stage", "in the file", "measured", "from and to"), rows))
     stale = [stage.name for stage in measured if known.get(stage.name) != stage.cycles]
-    console.document({"stages": {stage.name: stage.cycles for stage in measured}, "stale": stale})
+    file, key = measured_on(), rtl_key()
+    sources = "these" if file.rtl == key else "other"
+    console.say(f"\nin the file since commit {file.commit}, measured on {sources} sources of the RTL")
+    console.document({
+        "stages": {stage.name: stage.cycles for stage in measured},
+        "stale": stale,
+        "commit": file.commit,
+        "same_sources": file.rtl == key,
+    })  # fmt: skip
     if options.check:
         if stale:
             console.error(f"flashtrain calibrate: stale in {STAGES.name}: {', '.join(stale)}")
         return STALE if stale else 0
     lines = [f"{stage.name} = {stage.cycles}  # {stage.span}" for stage in measured]
-    STAGES.write_text(f'{_HEADER}\ncommit = "{_commit()}"\n\n[stages]\n' + "\n".join(lines) + "\n")
+    STAGES.write_text(
+        f'{_HEADER}\ncommit = "{_commit()}"\nrtl = "{key}"\n\n[stages]\n' + "\n".join(lines) + "\n"
+    )
     console.say(f"\n{STAGES}")
     return 0
 

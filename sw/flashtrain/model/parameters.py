@@ -3,6 +3,7 @@
 import tomllib
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,18 @@ _LANES_OF_ONES = 2
 
 _RUNS = {"read_run": 4, "program_run": 1, "update_run": 4}
 """Operations of a unit in a row while another wants the die (`flashtrain.rtl.channel.die_agent`)."""
+
+
+class MeasuredOn(NamedTuple):
+    """The commit that stages were measured at, and the key of the RTL's sources then."""
+
+    commit: str
+    rtl: str
+
+
+def measured_on() -> MeasuredOn:
+    content = tomllib.loads(STAGES.read_text())
+    return MeasuredOn(content["commit"], content["rtl"])
 
 
 @cache
