@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from flashtrain.spec.errors import ToolError
@@ -23,6 +24,7 @@ def cxx_compiler() -> str:
     raise ToolError("no C++ compiler is installed: 'apt-get install g++' brings one")
 
 
+@cache
 def compiler_version(compiler: str) -> str:
     return subprocess.run([compiler, "--version"], text=True, capture_output=True).stdout
 
