@@ -64,7 +64,8 @@ def test_figures_after_hundred_steps():
     print(f"{measured.size} weights: {100 * np.mean(measured == 0):.1f} % are equal; "
           f"{np.sum(measured > 2)} beyond 2 units, the largest distance {measured.max()}")  # fmt: skip
     assert measured.size == weights
-    assert 100 * np.mean(measured == 0) == pytest.approx(equal, abs=1)
+    # PyTorch's kernels differ by the processor's instructions: on some more weights are equal.
+    assert 100 * np.mean(measured == 0) > equal - 1
     assert np.sum(measured > 2) <= 2 * beyond + 10
     assert measured.max() <= 2 * largest
 
