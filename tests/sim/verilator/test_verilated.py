@@ -57,8 +57,9 @@ def test_libraries_in_one_process_share_nothing(sources, tmp_path):
     for number in (1, 2):
         harness = tmp_path / f"{number}.cpp"
         harness.write_text(
-            "template <int> struct Facts { static inline int value = " + str(number) + "; };\n"
-            'extern "C" int fact() { return Facts<0>::value; }\n'
+            "namespace flashtrain { template <int> struct Facts { static inline int value = "
+            + str(number)
+            + '; }; }\nextern "C" int fact() { return flashtrain::Facts<0>::value; }\n'
         )
         library = ctypes.CDLL(str(build_shared_library([model], [harness], "facts", tmp_path / "lib")))
         found.append(library.fact())

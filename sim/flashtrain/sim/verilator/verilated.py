@@ -188,11 +188,15 @@ class _ModelBuild:
         )
 
 
-_SYMBOLS = "{ global: *; local: _Z*; };\n"
-"""Exported are the harness's `extern "C"` functions, and no symbol of C++.
+_OURS = (
+    "_ZN10flashtrain*", "_ZNK10flashtrain*", "_ZZN10flashtrain*", "_ZGVN10flashtrain*", "_ZGVZN10flashtrain*",
+)  # fmt: skip
+_SYMBOLS = f"{{ global: *; local: {' '.join(f'{name};' for name in _OURS)} }};\n"
+"""Hidden are the C++ symbols of namespace `flashtrain`.
 
 The static members of templates are unique in a process otherwise. Libraries of two configurations would share
-them by name: the second one would then use facts about the models of the first.
+them by name: the second one would then use facts about the models of the first. Verilator's own stay unique: a
+library with thread-local objects of its own is never unmapped.
 """
 
 
