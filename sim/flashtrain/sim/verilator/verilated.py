@@ -195,8 +195,8 @@ _SYMBOLS = f"{{ global: *; local: {' '.join(f'{name};' for name in _OURS)} }};\n
 """Hidden are the C++ symbols of namespace `flashtrain`.
 
 The static members of templates are unique in a process otherwise. Libraries of two configurations would share
-them by name: the second one would then use facts about the models of the first. Verilator's own stay unique: a
-library with thread-local objects of its own is never unmapped.
+them by name: the second one would then use facts about the models of the first. Verilator's own stay unique,
+because a library with thread-local objects of its own is never unmapped.
 """
 
 
