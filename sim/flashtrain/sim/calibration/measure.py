@@ -51,19 +51,16 @@ class Stage(NamedTuple):
 
 
 def measure_stages() -> list[Stage]:
-    """All stages of `stages.toml`, measured on `small` and `small_ecc`."""
-    small, coded = preset("small"), preset("small_ecc")
+    """All stages of `stages.toml`, measured on `small`; that of a code on `tiny_ecc`, beside `tiny`."""
+    small = preset("small")
     d = DATA_SHEETS
     place = small.write_sets + 6  # a page that opens a set (`PageSets`)
     answer = d["track"] + d["answer"]
-    with RtlLink(small, MEMORY_BYTES) as link, open_device(link=link, factory=True) as device:
-        append, read = _append_and_read(device)
-    with RtlLink(coded, MEMORY_BYTES) as link, open_device(link=link, factory=True) as device:
-        coded_read = _append_and_read(device)[1]
-    beats = small.page_beats
+    append, read = _append_and_read(small)
 
-    def head(spans: Spans) -> int:
-        return spans.data_end - (beats - 1) - spans.bus_end
+    def head(config: FmsConfig) -> int:
+        spans = read if config is small else _append_and_read(config)[1]
+        return spans.data_end - (config.page_beats - 1) - spans.bus_end
 
     def response(spans: Spans) -> int:
         return spans.queue_write - spans.data_end - MEMORY_LATENCY - d["response"] - answer
@@ -81,8 +78,8 @@ def measure_stages() -> list[Stage]:
             append.interrupt - append.queue_write - COMPLETION_BEATS - MEMORY_LATENCY,
             "the tensor buffer's answer to a completion, to the interrupt",
         ),
-        Stage("offer_page", head(read) - d["return_head"], "last beat of a page on the bus to its head"),
-        Stage("correct", head(coded_read) - head(read), "the same with a code, more"),
+        Stage("offer_page", head(small) - d["return_head"], "last beat of a page on the bus to its head"),
+        Stage("correct", head(preset("tiny_ecc")) - head(preset("tiny")), "the same with a code, more"),
         Stage("returned", response(read), "the tensor buffer's answer to a page, to the tracker"),
         _by_completion(small, "copy_page", _copy, "a hit's request to the complete page, but for its words"),
         _by_completion(small, "report_page", _non_volatile, "a page's result to the tracker"),
@@ -92,14 +89,15 @@ def measure_stages() -> list[Stage]:
     ]
 
 
-def _append_and_read(device: Device) -> tuple[Spans, Spans]:
+def _append_and_read(config: FmsConfig) -> tuple[Spans, Spans]:
     """A block that is appended, and read from the array."""
-    data = device.buffer((device.config.geometry.page_bytes,), np.uint8)
-    stream = device.stream(STREAM, Port.CORE)
-    stored = []
-    append = _spans(device, lambda: stored.append(stream.append(data)))
-    stream.flush()
-    return append, _spans(device, lambda: stream.read(stored[0], data))
+    with RtlLink(config, MEMORY_BYTES) as link, open_device(link=link, factory=True) as device:
+        data = device.buffer((config.geometry.page_bytes,), np.uint8)
+        stream = device.stream(STREAM, Port.CORE)
+        stored = []
+        append = _spans(device, lambda: stored.append(stream.append(data)))
+        stream.flush()
+        return append, _spans(device, lambda: stream.read(stored[0], data))
 
 
 def _spans(device: Device, act: Callable[[], object]) -> Spans:
