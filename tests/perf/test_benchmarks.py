@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from flashtrain.cli.bench_table import QUICK_TABLE, TABLE, Row, UnknownBenchmark, rows_for
-from flashtrain.cli.benchmarks import ADAM, ALL_BENCHMARKS
+from flashtrain.cli.benchmarks import ADAM, ALL_BENCHMARKS, SYSTEM_BENCHMARKS
 from flashtrain.cli.main import main
 from flashtrain.host import FunctionalLink, open_device
 from flashtrain.perf.append import append_erased
