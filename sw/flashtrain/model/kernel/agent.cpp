@@ -79,6 +79,11 @@ void Channel::want_die(Environment& env, uint8_t die, Time at) {
 
 // Let every unit that can go on do so.
 void Channel::kick(Environment& env, uint8_t die, Time now) {
+    const Agent& agent = agents_[die];
+    if (agent.owner == READER && agent.offered == kNone8 && !agent.erase_requested) {
+        gather(env, die, now);
+        return read(env, die, now);
+    }
     rotate(env, die, now);
     program(env, die, now);
     start_erase(env, die, now);
@@ -94,9 +99,36 @@ void Channel::request(Environment& env, uint8_t die, bool reader, BusOp op, uint
     request = {true, of_poller, op, plane, at, tag};
     if (agent.operating) return;  // the end of the operation wakes the mux
     const Time wakes = std::max(at + 1, agent.mux_idle);
+    if (reader && reader_alone(agent)) {
+        return accept_request(env, die, true, agent.of_reader ? wakes : std::max(wakes, agent.source_may_change));
+    }
     if (wakes < agent.mux_wakes) {
         agent.mux_wakes = wakes;
         env.events.schedule({wakes, Wake::MUX, die, number, 0});
+    }
+}
+
+// The units of the die are idle as long as the reader is at work: its requests are the only ones.
+bool Channel::reader_alone(const Agent& agent) const {
+    return agent.owner == READER && !agent.suspended && agent.mux_wakes == kNever && !agent.unit_request.valid;
+}
+
+// At the begin of an operation: its end gives the reader's next request, and nothing can change that in between.
+bool Channel::known_ahead(const Agent& agent, uint8_t bits) const {
+    if (!agent.of_reader || !reader_alone(agent)) return false;
+    const ReadSets& sets = agent.sets;
+    switch (agent.reading) {
+        case Reading::PAGE_ADDRESS:
+            return sets.sensed + 1 < sets.pages.size();
+        case Reading::WAIT:
+            return !(bits & RDY) || agent.cached;
+        case Reading::DATA_OUT:
+            return sets.marked;
+        case Reading::SELECT:
+        case Reading::END:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -134,17 +166,24 @@ void Channel::mux(Environment& env, uint8_t die, Time now) {
         }
         return;
     }
+    accept_request(env, die, reader, now);
+}
+
+// The request goes to the bus at `at`.
+void Channel::accept_request(Environment& env, uint8_t die, bool reader, Time at) {
+    Agent& agent = agents_[die];
     agent.of_reader = reader;
     agent.operating = true;
     Request& accepted = reader ? agent.reader_request : agent.unit_request;
     agent.bus_request = accepted;
-    agent.bus_request.at = now + 2;
+    agent.bus_request.at = at + 2;
     accepted.valid = false;
     if (reader && gives_page(accepted.op)) {  // the read is not needed any more
         agent.sets.pages.pop();
         --agent.sets.marked;
         --agent.sets.sensed;
-        if (!agent.queue.empty()) want_die(env, die, now + 2);
+        agent.sets.room_from = at;
+        if (!agent.queue.empty()) want_die(env, die, at + 2);
     }
     want_bus(env, may_choose(die));
 }

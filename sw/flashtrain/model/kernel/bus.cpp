@@ -42,6 +42,8 @@ void Channel::choose(Environment& env, Time now) {
     bool any_short = false;
     Time later = kNever;
     no_room_ = false;
+    free_pages(now);
+    if (copy_waits_ && free_pages_) try_copy(env, now);  // it waits for longer
     for (uint8_t i = 1; i <= dies; ++i) {
         const uint8_t s = static_cast<uint8_t>((short_last_ + i) % dies);
         const Request& request = agents_[s].bus_request;
@@ -62,6 +64,7 @@ void Channel::choose(Environment& env, Time now) {
                 later = std::min(later, at);
             } else if (gives_page(page.op) && !fill_room(env.parameters)) {
                 no_room_ = true;
+                if (!freeing_.empty()) later = std::min(later, freeing_[0]);
             } else if (page_choice == kNone8) {
                 page_choice = g;
             }
@@ -139,9 +142,12 @@ void Channel::start_operation(Environment& env, uint8_t die, Time now) {
         }
     }
     bus_idle_ = idle;
-    env.events.schedule({done + 1, Wake::OPERATION_DONE, die, number,
-                         static_cast<uint32_t>(static_cast<uint8_t>(request.op)) | uint32_t{status_byte} << 8 |
-                             uint32_t{request.of_poller} << 16});
+    const uint32_t answer = uint32_t{status_byte} << 8 | uint32_t{request.of_poller} << 16;
+    if (known_ahead(agent, status_byte)) {
+        operation_done(env, die, answer, done + 1);
+    } else {
+        env.events.schedule({done + 1, Wake::OPERATION_DONE, die, number, answer});
+    }
     Time next = kNever;
     for (uint8_t waiting = 0; waiting < agents_.size(); ++waiting) {
         if (agents_[waiting].bus_request.valid) next = std::min(next, may_choose(waiting));

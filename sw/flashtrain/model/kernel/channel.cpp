@@ -12,7 +12,8 @@ Channel::Channel(const Parameters& p, uint16_t channel)
       sets_(static_cast<size_t>(p.write_sets)),
       arriving_(static_cast<size_t>(p.write_sets * p.planes)),
       free_pages_(static_cast<uint8_t>(p.read_pages)),
-      complete_(static_cast<size_t>(p.read_pages)) {
+      complete_(static_cast<size_t>(p.read_pages)),
+      freeing_(static_cast<size_t>(p.read_pages)) {
     for (uint8_t slot = 0; slot < sets_.size(); ++slot) ages_.push_back(slot);
     for (Agent& agent : agents_) {
         agent.sets.pages = Ring<ReadPage>(static_cast<size_t>(2 * p.planes));
@@ -41,6 +42,8 @@ void Channel::wake(Environment& env, const Event& event) {
             return lookup_done(env, now);
         case Wake::PAGE_COMPLETE:
             return page_completed(env, event.die, static_cast<uint16_t>(event.argument), now);
+        case Wake::PAGE_FREED:
+            return try_copy(env, now);
         default:
             return;
     }

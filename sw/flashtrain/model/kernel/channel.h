@@ -112,6 +112,7 @@ struct ReadSets {
     bool statistics = false;
     Time accepted = 0;  // the newest
     Time may_accept = 0;
+    Time room_from = 0;  // the page that is output is in `pages` no more, and takes its place until then
 };
 
 struct Agent {
@@ -174,7 +175,6 @@ struct Agent {
 struct CompletePage {
     uint16_t tag;
     bool from_array;
-    Time at;
 };
 
 enum ChannelCount { BUS_COMMAND, BUS_DATA_IN, BUS_DATA_OUT, PROGRAMS, PAGES_PROGRAMMED, SENSES, PAGES_SENSED, BUFFER_HITS,
@@ -194,9 +194,9 @@ class Channel {
     void erase(Environment& env, uint32_t zone, Time now);
     Time lookup_idle_from() const { return looking_up_ ? kNever : lookup_free_; }
     void look_up(Environment& env, const ReadPage& page, Time now);
-    Time page_at() const { return complete_.empty() ? kNever : complete_[0].at; }
+    bool offers_page() const { return !complete_.empty(); }
     CompletePage take_page() { return complete_.pop(); }
-    void page_sent(Environment& env, Time now);
+    void page_sent(Environment& env, Time at);
 
     void wake(Environment& env, const Event& event);
     bool idle() const;
@@ -218,13 +218,17 @@ class Channel {
     void check_flush(Environment& env, Time now);
     void discard(Environment& env, Time now);
     bool find_page(const ReadPage& page, uint8_t& slot) const;
+    bool sets_settled() const;
 
     // Read buffer (read_buffer.cpp).
     void answer_lookup(Environment& env, Time now);
+    void queue_page(Environment& env, Time at);
     void lookup_done(Environment& env, Time now);
+    void resume_lookup(Environment& env, Time now);
     void try_copy(Environment& env, Time now);
     void page_filled(Environment& env, uint16_t tag, bool from_array, Time at);
     void page_completed(Environment& env, uint8_t kind, uint16_t tag, Time now);
+    void free_pages(Time now);
     bool fill_room(const Parameters& parameters) const;
 
     // Bus (bus.cpp).
@@ -241,6 +245,9 @@ class Channel {
     void rotate(Environment& env, uint8_t die, Time now);
     void want_die(Environment& env, uint8_t die, Time at);
     void mux(Environment& env, uint8_t die, Time now);
+    void accept_request(Environment& env, uint8_t die, bool reader, Time at);
+    bool reader_alone(const Agent& agent) const;
+    bool known_ahead(const Agent& agent, uint8_t bits) const;
     void request(Environment& env, uint8_t die, bool reader, BusOp op, uint8_t plane, Time at, bool of_poller = false,
                  uint16_t tag = 0);
     void operation_done(Environment& env, uint8_t die, uint32_t argument, Time now);
@@ -313,6 +320,7 @@ class Channel {
     Time requested_[kScans] = {kNever, kNever, kNever, kNever};
     Time offer_at_ = kNever, scan_free_ = 0, scan_wakes_ = kNever;
     uint8_t scan_last_ = kScans - 1;
+    uint8_t closed_ = 0;  // sets that are closed or handed out
     bool page_room_ = true, evicted_ = false;
     WritePage page_{};
     Ring<uint16_t> arriving_;  // slot << 8 | plane, in the order of allocation
@@ -325,10 +333,11 @@ class Channel {
 
     // Read buffer.
     bool looking_up_ = false, lookup_waits_ = false, copy_waits_ = false;
-    Time lookup_free_ = 0, copying_until_ = 0;
+    Time lookup_free_ = 0, lookup_known_ = 0, copying_until_ = 0;
     ReadPage lookup_{};
     uint8_t free_pages_ = 0, correcting_ = 0;
     Ring<CompletePage> complete_;
+    Ring<Time> freeing_;  // when the pages that are being sent leave their buffers
 };
 
 }  // namespace flashtrain

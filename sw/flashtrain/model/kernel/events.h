@@ -17,9 +17,9 @@ enum class Wake : uint8_t {
     // Of a die agent.
     MUX, OPERATION_DONE, POLLER, AGENT,
     // Of a channel.
-    BUS, SETS, RESULTS, LOOKUP, PAGE_COMPLETE,
+    BUS, SETS, RESULTS, LOOKUP, PAGE_COMPLETE, PAGE_FREED,
     // Of the front end.
-    FETCH, MANAGER, WRITE_SPLITTER, PAGE_ARRIVED, READ_SPLITTER, READ_RETURN, PAGE_RETURNED, RESPONSE, TRACK, ANSWERED, ALLOCATOR,
+    FETCH, MANAGER, WRITE_SPLITTER, PAGE_ARRIVED, READ_SPLITTER, READ_RETURN, TRACK, ANSWERED, ALLOCATOR,
 };
 
 struct Event {
@@ -35,6 +35,9 @@ class Events {
     Events() : first_(2 * kSlots, kNone), last_(2 * kSlots, kNone) {}
 
     Time now() const { return now_; }
+
+    // No other event of this cycle is scheduled.
+    bool cycle_ends() const { return first_[now_ & kMask] == kNone; }
 
     void schedule(const Event& event) {
         const uint32_t node = allocate(event);
@@ -180,7 +183,7 @@ class Events {
             std::pop_heap(far_.begin(), far_.end(), later);
             const Event event = far_.back().event;
             far_.pop_back();
-                schedule(event);
+            schedule(event);
         }
     }
 

@@ -5,7 +5,8 @@
 namespace flashtrain {
 
 FrontEnd::FrontEnd(Environment& env, std::vector<Channel>& channels)
-    : env_(env), p_(env.parameters), channels_(channels), tracked_(static_cast<size_t>(env.parameters.commands)) {
+    : env_(env), p_(env.parameters), channels_(channels), tracked_(static_cast<size_t>(env.parameters.commands)),
+      offering_(channels.size() / 64 + 1) {
     for (int tag = p_.commands; tag--;) free_tags_.push_back(static_cast<uint16_t>(tag));
 }
 
@@ -27,11 +28,9 @@ void FrontEnd::wake(const Event& event) {
             read_wakes_ = kNever;
             return split_read(now);
         case Wake::READ_RETURN:
+            if (now != return_wakes_) return;
+            return_wakes_ = kNever;
             return return_pages(now);
-        case Wake::PAGE_RETURNED:
-            return page_returned(event.channel, argument, now);
-        case Wake::RESPONSE:
-            return page_answered(argument, now);
         case Wake::TRACK:
             return retire(argument, now);
         case Wake::ANSWERED: {

@@ -48,6 +48,7 @@ class FrontEnd {
     void lookup_ready(uint16_t channel, Time at);
     void page_complete(uint16_t channel, Time at);
     void track(uint16_t tag, Time at);
+    bool writes_idle() const { return !writing_ && write_jobs_.empty() && !flushing_ && !flush_waits_; }
 
     void wake(const Event& event);
 
@@ -93,6 +94,7 @@ class FrontEnd {
     void arrive(Time now);
     void answer(uint32_t id, int port, Time at);
     void retire(uint16_t tag, Time now);
+    void event_entered(uint16_t tag, Time at);
     // Zone manager (manager.cpp).
     void want_manager(Time at);
     void manage(Time now);
@@ -113,8 +115,7 @@ class FrontEnd {
     // Read path (read_path.cpp).
     void split_read(Time now);
     void return_pages(Time now);
-    void page_returned(uint16_t channel, uint16_t tag, Time now);
-    void page_answered(uint16_t tag, Time now);
+    uint16_t next_offering() const;
 
     Environment& env_;
     const Parameters& p_;
@@ -162,7 +163,9 @@ class FrontEnd {
     ReadJob read_job_{};
     Time read_free_ = 0, read_wakes_ = kNever;
     uint16_t return_last_ = 0;
-    uint32_t heads_ = 0, returns_ = 0, pages_waiting_ = 0;
+    std::vector<uint64_t> offering_;           // a bit per channel with complete pages
+    uint32_t pages_waiting_ = 0;
+    Ring<Time> heads_{8}, returns_{8};         // ends of those that are chosen
     Time return_free_ = 0, return_wakes_ = kNever;
     uint32_t reads_in_flight_ = 0;
     Time reading_since_ = 0;

@@ -60,7 +60,7 @@ void FrontEnd::arrive(Time now) {
     ++ports_[entry.command.port].arrived;
     decoded_.push({entry.command, now + static_cast<Time>(p_.decode)});
     entry_free_ = now + kEntryBeats;
-    want_manager(now + static_cast<Time>(p_.decode));
+    if (decoded_.size() == 1) want_manager(now + static_cast<Time>(p_.decode));
     if (!fetching_.empty()) {
         env_.events.schedule({std::max(fetching_[0].at, entry_free_), Wake::FETCH, 0, 0, 0});
     }
@@ -71,8 +71,13 @@ void FrontEnd::arrive(Time now) {
 void FrontEnd::track(uint16_t tag, Time at) {
     const Time entered = std::max(at, tracker_free_);
     tracker_free_ = entered + 1;
+    event_entered(tag, entered);
+}
+
+// The last event of a command ends it.
+void FrontEnd::event_entered(uint16_t tag, Time at) {
     Tracked& command = tracked_[tag];
-    command.last = std::max(command.last, entered);
+    command.last = std::max(command.last, at);
     if (--command.left == 0) {
         env_.events.schedule({command.last + static_cast<Time>(p_.track), Wake::TRACK, 0, 0, tag});
     }
@@ -98,7 +103,7 @@ void FrontEnd::retire(uint16_t tag, Time now) {
     --of_stream_[command.stream];
     if (command.job == Job::UPDATE) --of_stream_[command.source];
     --of_job_[static_cast<int>(command.job)];
-    want_manager(now + 1);
+    if (!decoded_.empty() || reclaim_left_) want_manager(now + 1);
 }
 
 // `CompletionWriter`: a burst of two beats.

@@ -54,7 +54,11 @@ void FrontEnd::manage(Time now) {
         entry_waits_ = false;
         env_.events.schedule({std::max(decide + 2, entry_free_), Wake::FETCH, 0, 0, 0});
     }
-    want_manager(manager_free_);
+    if (reclaim_left_) {
+        want_manager(manager_free_);
+    } else if (!decoded_.empty()) {
+        want_manager(decoded_[0].at);
+    }
 }
 
 // False: the command stays at the head.

@@ -23,6 +23,14 @@ void Channel::look_up(Environment& env, const ReadPage& page, Time now) {
         env.events.schedule({now + 1, Wake::LOOKUP, 0, number, 0});
         return;
     }
+    uint8_t slot = 0;
+    if (sets_settled() && scan_free_ <= now + 1 && env.front_end->writes_idle() && !find_page(page, slot)) {
+        // Nothing comes before the scan: its answer is known.
+        scan_last_ = LOOK_UP;
+        scan_free_ = lookup_known_ = now + 1 + kFirstAnswer + sets_.size();
+        queue_page(env, lookup_known_);
+        return;
+    }
     requested_[LOOK_UP] = now + 1;
     want_scan(env, now + 1);
 }
@@ -47,22 +55,42 @@ void Channel::answer_lookup(Environment& env, Time now) {
     try_copy(env, scan_free_);
 }
 
-// The page is not in the write buffer: into the queue of its die.
-void Channel::lookup_done(Environment& env, Time now) {
+// The page is not in the write buffer, as is known from `at` on: into the queue of its die, if that has room.
+void Channel::queue_page(Environment& env, Time at) {
     Agent& agent = agents_[lookup_.die];
     lookup_waits_ = agent.queue.size() >= static_cast<size_t>(env.parameters.read_queue);
     if (lookup_waits_) return;
-    lookup_.at = now + kQueue;
+    lookup_.at = at + kQueue;
     agent.queue.push(lookup_);
-    want_die(env, lookup_.die, agent.owner == READER ? lookup_.at + 2 : lookup_.at);
+    if (agent.owner != READER) {
+        want_die(env, lookup_.die, lookup_.at);
+    } else if (agent.queue.size() == 1) {
+        want_die(env, lookup_.die, lookup_.at + 2);
+    }
     looking_up_ = false;
-    lookup_free_ = now + kNextLookup;
-    env.front_end->lookup_ready(number, lookup_free_);
+    lookup_free_ = at + kNextLookup;
+}
+
+void Channel::lookup_done(Environment& env, Time now) {
+    queue_page(env, now);
+    if (!looking_up_) env.front_end->lookup_ready(number, lookup_free_);
+}
+
+// The queue of a die has room for the page that is looked up.
+void Channel::resume_lookup(Environment& env, Time now) {
+    lookup_waits_ = false;
+    if (lookup_known_ <= now) return lookup_done(env, now);
+    env.events.schedule({lookup_known_, Wake::LOOKUP, 0, number, 0});
 }
 
 // The page is in the write buffer: copy it as soon as there is a page buffer.
 void Channel::try_copy(Environment& env, Time now) {
-    if (!copy_waits_ || !free_pages_) return;
+    if (!copy_waits_) return;
+    free_pages(env.events.now());
+    if (!free_pages_) {
+        if (!freeing_.empty()) env.events.schedule({freeing_[0], Wake::PAGE_FREED, 0, number, 0});
+        return;
+    }
     copy_waits_ = false;
     --free_pages_;
     ++counts[BUFFER_HITS];
@@ -87,7 +115,7 @@ void Channel::page_filled(Environment& env, uint16_t tag, bool from_array, Time 
 
 // A page buffer is complete; `kind`: 0 of the die, 1 copied, 2 of the array, 3 the same with a code.
 void Channel::page_completed(Environment& env, uint8_t kind, uint16_t tag, Time now) {
-    complete_.push({tag, kind >= 2, now});
+    complete_.push({tag, kind >= 2});
     if (kind == 1) {
         pinned_ = kNone8;
         page_room_ = true;
@@ -104,11 +132,15 @@ bool Channel::fill_room(const Parameters& p) const {
     return free_pages_ && (!p.corrected_at_once || correcting_ < p.corrected_at_once);
 }
 
-// The last word of a page has left its buffer.
-void Channel::page_sent(Environment& env, Time now) {
-    ++free_pages_;
-    if (copy_waits_) try_copy(env, now);
-    if (no_room_) want_bus(env, now);
+// The last word of a page leaves its buffer at `at`.
+void Channel::page_sent(Environment& env, Time at) {
+    freeing_.push(at);
+    if (copy_waits_ && freeing_.size() == 1) env.events.schedule({at, Wake::PAGE_FREED, 0, number, 0});
+    if (no_room_) want_bus(env, at);
+}
+
+void Channel::free_pages(Time now) {
+    for (; !freeing_.empty() && freeing_[0] <= now; freeing_.pop()) ++free_pages_;
 }
 
 }  // namespace flashtrain

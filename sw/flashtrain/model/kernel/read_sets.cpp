@@ -9,7 +9,13 @@ namespace flashtrain {
 namespace {
 // From a read at the queue's output to its acceptance; from one to the next; from one until its set can be taken.
 constexpr Time kAccept = 2, kAcceptInterval = 4, kTakeable = 2;
+
+// The reads of two sets at most are known.
+bool full(const Environment& env, const ReadSets& sets, Time now) {
+    return sets.pages.size() + (now < sets.room_from) >= static_cast<size_t>(2 * env.parameters.planes);
 }
+
+}  // namespace
 
 // The read belongs to the next set.
 bool Channel::extends(const Agent& agent, const ReadPage& page) const {
@@ -23,7 +29,7 @@ bool Channel::complete(const Environment& env, const Agent& agent, Time now) con
     const ReadSets& sets = agent.sets;
     if (!sets.waiting || now < sets.accepted + kTakeable) return false;
     if (sets.statistics || sets.plane == env.parameters.planes - 1) return true;
-    if (sets.pages.size() >= static_cast<size_t>(2 * env.parameters.planes)) return true;
+    if (full(env, sets, now)) return true;
     if (!agent.queue.empty() && agent.queue[0].at < now) {
         const bool compared = now >= std::max(agent.queue[0].at + kAccept, sets.accepted + kAcceptInterval);
         return compared && !extends(agent, agent.queue[0]);
@@ -43,7 +49,7 @@ void Channel::sense_set(Agent& agent) { agent.sets.sensed = static_cast<uint32_t
 void Channel::await_set(Environment& env, uint8_t die, Time now) {
     const ReadSets& sets = agents_[die].sets;
     const bool whole = sets.statistics || sets.plane == env.parameters.planes - 1 ||
-                       sets.pages.size() >= static_cast<size_t>(2 * env.parameters.planes);
+                       full(env, sets, now);
     const Time at = sets.accepted + (whole ? kTakeable : static_cast<Time>(env.parameters.gather) + 2);
     if (at > now) want_die(env, die, at);
 }
@@ -56,7 +62,11 @@ void Channel::gather(Environment& env, uint8_t die, Time now) {
     const Time accepts = std::max(agent.queue[0].at + kAccept, sets.may_accept);
     if (now < accepts) return want_die(env, die, accepts);
     const bool stepping = !sets.waiting && sets.sensed < sets.pages.size();
-    if (stepping || sets.pages.size() >= static_cast<size_t>(2 * env.parameters.planes)) return;
+    if (stepping) return;
+    if (full(env, sets, now)) {
+        if (now < sets.room_from) want_die(env, die, sets.room_from + 2);
+        return;
+    }
     const ReadPage page = agent.queue[0];
     if (sets.waiting && (!extends(agent, page) || complete(env, agent, now))) return;
     agent.queue.pop();
@@ -77,7 +87,7 @@ void Channel::gather(Environment& env, uint8_t die, Time now) {
     sets.may_accept = now + kAcceptInterval;
     if (!agent.queue.empty()) want_die(env, die, std::max(agent.queue[0].at + kAccept, sets.may_accept));
     if (agent.reading == Reading::IDLE || agent.reading == Reading::LOOK_AHEAD) await_set(env, die, now);
-    if (lookup_waits_ && lookup_.die == die) lookup_done(env, now);
+    if (lookup_waits_ && lookup_.die == die) resume_lookup(env, now);
 }
 
 }  // namespace flashtrain

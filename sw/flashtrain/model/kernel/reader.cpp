@@ -106,7 +106,8 @@ void Channel::look_ahead(Environment& env, uint8_t die, Time now) {
         agent.urgent = true;
         return request(env, die, true, BusOp::CACHE_READ_NEXT, 0, now + 1);
     }
-    const bool none = !agent.sets.waiting && agent.queue.empty() &&
+    const bool queued = !agent.queue.empty() && agent.queue[0].at <= now + 1;
+    const bool none = !agent.sets.waiting && !queued &&
                       now > agent.sets.accepted + static_cast<Time>(env.parameters.gather) + 1;
     if (granted && !none && !(is_complete && agent.sets.statistics)) {
         return await_set(env, die, now);  // a read comes, or completes the set

@@ -124,6 +124,7 @@ void Channel::make_youngest(uint8_t slot) {
 
 void Channel::close_set(uint8_t slot, Time now) {
     sets_[slot].state = SetState::CLOSED;
+    ++closed_;
     make_youngest(slot);
     offer_at_ = std::min(offer_at_, now + 1);
 }
@@ -176,6 +177,7 @@ void Channel::report_set(Environment& env, uint8_t slot, Time now) {
 void Channel::free_set(Environment& env, uint8_t slot, Time now) {
     sets_[slot].state = SetState::FREE;
     sets_[slot].flushed_for = false;
+    --closed_;
     page_room_ = true;
     if (requested_[PLACE_PAGE] != kNever) want_scan(env, now);
     check_flush(env, now);
@@ -227,6 +229,7 @@ void Channel::discard(Environment& env, Time now) {
         const auto slot = static_cast<uint8_t>(&set - sets_.data());
         kept |= unsent ? !whole : agents_[set.die].offered == slot;
         if (!unsent || !whole) continue;
+        closed_ -= set.state == SetState::CLOSED;
         set.state = SetState::FREE;
         set.flushed_for = false;
         page_room_ = true;
@@ -245,6 +248,12 @@ void Channel::discard(Environment& env, Time now) {
         want_die(env, die, scan_free_ + 1);
     }
     check_flush(env, scan_free_);
+}
+
+// No set changes, and no scan begins, before a page, a flush or an erase comes.
+bool Channel::sets_settled() const {
+    const bool requests = std::any_of(requested_, requested_ + kScans, [](Time at) { return at != kNever; });
+    return !closed_ && arriving_.empty() && offer_at_ == kNever && !requests;
 }
 
 bool Channel::find_page(const ReadPage& page, uint8_t& slot) const {
