@@ -118,12 +118,12 @@ bool Channel::known_ahead(const Agent& agent, uint8_t bits) const {
     if (!agent.of_reader || !reader_alone(agent)) return false;
     const ReadSets& sets = agent.sets;
     switch (agent.reading) {
-        case Reading::PAGE_ADDRESS:
-            return sets.sensed + 1 < sets.pages.size();
         case Reading::WAIT:
             return !(bits & RDY) || agent.cached;
         case Reading::DATA_OUT:
-            return sets.marked;
+            return sets.marked || sets.sensed;
+        case Reading::PAGE_ADDRESS:
+        case Reading::NEXT_PAGE:
         case Reading::SELECT:
         case Reading::END:
             return true;
@@ -177,6 +177,7 @@ void Channel::accept_request(Environment& env, uint8_t die, bool reader, Time at
     Request& accepted = reader ? agent.reader_request : agent.unit_request;
     agent.bus_request = accepted;
     agent.bus_request.at = at + 2;
+    requesting_ |= static_cast<uint16_t>(1u << die);
     accepted.valid = false;
     if (reader && gives_page(accepted.op)) {  // the read is not needed any more
         agent.sets.pages.pop();

@@ -21,8 +21,10 @@ constexpr Time kOverlap = 7;
 void Channel::want_bus(Environment& env, Time at) {
     if (bus_idle_) at = std::max(at, bus_idle_ - 1);
     if (at >= bus_wakes_) return;
+    const bool scheduled = at == bus_spare_;
+    bus_spare_ = bus_wakes_;
     bus_wakes_ = at;
-    env.events.schedule({at, Wake::BUS, 0, number, 0});
+    if (!scheduled) env.events.schedule({at, Wake::BUS, 0, number, 0});
 }
 
 // The request of `die` cannot be chosen before this time.
@@ -32,44 +34,51 @@ Time Channel::may_choose(uint8_t die) const {
     return gives_page(request.op) ? std::max(at, fill_free_) : at;
 }
 
+// The dies that request an operation, from the one after `last` on.
+template <typename Visit>
+void Channel::for_requests(uint8_t last, const Visit& visit) const {
+    const uint32_t behind = requesting_ & ~((2u << last) - 1);
+    for (uint32_t bits = behind; bits; bits &= bits - 1) visit(static_cast<uint8_t>(__builtin_ctz(bits)));
+    for (uint32_t bits = requesting_ ^ behind; bits; bits &= bits - 1) visit(static_cast<uint8_t>(__builtin_ctz(bits)));
+}
+
 // `BusArbiter`: short operations first, in turn within each class.
 void Channel::choose(Environment& env, Time now) {
+    if (now == bus_spare_) bus_spare_ = kNever;
     if (now != bus_wakes_) return;
     bus_wakes_ = kNever;
     if (now + 1 < bus_idle_) return want_bus(env, bus_idle_ - 1);
-    const uint8_t dies = static_cast<uint8_t>(agents_.size());
     uint8_t short_choice = kNone8, page_choice = kNone8;
     bool any_short = false;
     Time later = kNever;
     no_room_ = false;
     free_pages(now);
     if (copy_waits_ && free_pages_) try_copy(env, now);  // it waits for longer
-    for (uint8_t i = 1; i <= dies; ++i) {
-        const uint8_t s = static_cast<uint8_t>((short_last_ + i) % dies);
-        const Request& request = agents_[s].bus_request;
-        if (request.valid && !moves_page(request.op)) {
-            const Time at = may_choose(s);
-            if (at > now) later = std::min(later, at);
-            if (request.at <= now) {
-                const bool blocked = blocked_[s] > now;
-                any_short |= !(selects(request.op) && blocked);
-                if (!blocked && short_choice == kNone8) short_choice = s;
-            }
+    const auto consider_short = [&](uint8_t die) {
+        const Request& request = agents_[die].bus_request;
+        if (moves_page(request.op)) return;
+        const Time at = may_choose(die);
+        if (at > now) later = std::min(later, at);
+        if (request.at > now) return;
+        const bool blocked = blocked_[die] > now;
+        any_short |= !(selects(request.op) && blocked);
+        if (!blocked && short_choice == kNone8) short_choice = die;
+    };
+    const auto consider_page = [&](uint8_t die) {
+        const Request& request = agents_[die].bus_request;
+        if (!moves_page(request.op)) return;
+        const Time at = may_choose(die);
+        if (at > now) {
+            later = std::min(later, at);
+        } else if (gives_page(request.op) && !fill_room(env.parameters)) {
+            no_room_ = true;
+            if (!freeing_.empty()) later = std::min(later, freeing_[0]);
+        } else if (page_choice == kNone8) {
+            page_choice = die;
         }
-        const uint8_t g = static_cast<uint8_t>((page_last_ + i) % dies);
-        const Request& page = agents_[g].bus_request;
-        if (page.valid && moves_page(page.op)) {
-            const Time at = may_choose(g);
-            if (at > now) {
-                later = std::min(later, at);
-            } else if (gives_page(page.op) && !fill_room(env.parameters)) {
-                no_room_ = true;
-                if (!freeing_.empty()) later = std::min(later, freeing_[0]);
-            } else if (page_choice == kNone8) {
-                page_choice = g;
-            }
-        }
-    }
+    };
+    for_requests(short_last_, consider_short);
+    for_requests(page_last_, consider_page);
     const uint8_t choice = any_short ? short_choice : page_choice;
     if (choice == kNone8) {
         if (later != kNever) want_bus(env, later);
@@ -85,6 +94,7 @@ void Channel::start_operation(Environment& env, uint8_t die, Time now) {
     Agent& agent = agents_[die];
     const Request request = agent.bus_request;
     agent.bus_request.valid = false;
+    requesting_ &= static_cast<uint16_t>(~(1u << die));
     const Time cycles = static_cast<Time>(p.op_cycles[static_cast<int>(request.op)]) * p.twc;
     const Time pins = now + kPins;
     const bool renews = request.op == BusOp::SUSPENDED_READ_RENEW;  // an end, and a command of its own
@@ -149,9 +159,7 @@ void Channel::start_operation(Environment& env, uint8_t die, Time now) {
         env.events.schedule({done + 1, Wake::OPERATION_DONE, die, number, answer});
     }
     Time next = kNever;
-    for (uint8_t waiting = 0; waiting < agents_.size(); ++waiting) {
-        if (agents_[waiting].bus_request.valid) next = std::min(next, may_choose(waiting));
-    }
+    for_requests(0, [&](uint8_t waiting) { next = std::min(next, may_choose(waiting)); });
     if (next != kNever) want_bus(env, next);
 }
 

@@ -235,6 +235,8 @@ class Channel {
     void choose(Environment& env, Time now);
     void want_bus(Environment& env, Time at);
     Time may_choose(uint8_t die) const;
+    template <typename Visit>
+    void for_requests(uint8_t last, const Visit& visit) const;
     void start_operation(Environment& env, uint8_t die, Time now);
 
     // Agent (agent.cpp).
@@ -308,6 +310,8 @@ class Channel {
 
     // Bus.
     Time bus_idle_ = 0, bus_wakes_ = kNever;
+    Time bus_spare_ = kNever;   // an event of a later choice that is still scheduled
+    uint16_t requesting_ = 0;  // a bit per die
     Time fill_free_ = 0;  // the read buffer takes another page
     uint8_t short_last_ = 0, page_last_ = 0;
     Time blocked_[16] = {};

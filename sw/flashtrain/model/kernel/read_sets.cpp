@@ -85,7 +85,9 @@ void Channel::gather(Environment& env, uint8_t die, Time now) {
     sets.pages.push(page);
     sets.accepted = now;
     sets.may_accept = now + kAcceptInterval;
-    if (!agent.queue.empty()) want_die(env, die, std::max(agent.queue[0].at + kAccept, sets.may_accept));
+    if (!agent.queue.empty() && !full(env, sets, now)) {
+        want_die(env, die, std::max(agent.queue[0].at + kAccept, sets.may_accept));
+    }
     if (agent.reading == Reading::IDLE || agent.reading == Reading::LOOK_AHEAD) await_set(env, die, now);
     if (lookup_waits_ && lookup_.die == die) resume_lookup(env, now);
 }

@@ -86,7 +86,9 @@ void Channel::start_sense(Environment& env, uint8_t die, Time now) {
     }
     agent.reader_timer = now + wait + 1;
     request(env, die, true, BusOp::STATUS, 0, agent.reader_timer);
-    gather(env, die, now + 1);
+    if (now <= env.events.now()) return gather(env, die, now + 1);
+    agent.sets.may_accept = std::max(agent.sets.may_accept, now + 1);
+    if (!agent.queue.empty()) want_die(env, die, now + 1);
 }
 
 // The set is in the data registers: output it, and sense the next one meanwhile if there is one.
