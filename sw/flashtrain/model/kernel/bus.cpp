@@ -21,10 +21,9 @@ constexpr Time kOverlap = 7;
 void Channel::want_bus(Environment& env, Time at) {
     if (bus_idle_) at = std::max(at, bus_idle_ - 1);
     if (at >= bus_wakes_) return;
-    const bool scheduled = at == bus_spare_;
-    bus_spare_ = bus_wakes_;
+    if (bus_event_ != Events::kNone) env.events.cancel(bus_event_);
     bus_wakes_ = at;
-    if (!scheduled) env.events.schedule({at, Wake::BUS, 0, number, 0});
+    bus_event_ = env.events.schedule({at, Wake::BUS, 0, number, 0});
 }
 
 // The request of `die` cannot be chosen before this time.
@@ -44,9 +43,9 @@ void Channel::for_requests(uint8_t last, const Visit& visit) const {
 
 // `BusArbiter`: short operations first, in turn within each class.
 void Channel::choose(Environment& env, Time now) {
-    if (now == bus_spare_) bus_spare_ = kNever;
     if (now != bus_wakes_) return;
     bus_wakes_ = kNever;
+    bus_event_ = Events::kNone;
     if (now + 1 < bus_idle_) return want_bus(env, bus_idle_ - 1);
     uint8_t short_choice = kNone8, page_choice = kNone8;
     bool any_short = false;

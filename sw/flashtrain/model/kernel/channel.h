@@ -310,7 +310,7 @@ class Channel {
 
     // Bus.
     Time bus_idle_ = 0, bus_wakes_ = kNever;
-    Time bus_spare_ = kNever;   // an event of a later choice that is still scheduled
+    uint32_t bus_event_ = Events::kNone;
     uint16_t requesting_ = 0;  // a bit per die
     Time fill_free_ = 0;  // the read buffer takes another page
     uint8_t short_last_ = 0, page_last_ = 0;

@@ -32,16 +32,22 @@ struct Event {
 
 class Events {
   public:
-    Events() : first_(2 * kSlots, kNone), last_(2 * kSlots, kNone) {}
+    Events() : slots_(2 * kSlots, Slot{kNone, kNone}) {}
 
     Time now() const { return now_; }
 
     // No other event of this cycle is scheduled.
-    bool cycle_ends() const { return first_[now_ & kMask] == kNone; }
+    bool cycle_ends() const { return slots_[now_ & kMask].first == kNone; }
 
-    void schedule(const Event& event) {
-        const uint32_t node = allocate(event);
-        insert(node);
+    static constexpr uint32_t kNone = ~uint32_t{0};
+
+    // Its name for `cancel` until it is taken; kNone if it cannot be cancelled.
+    uint32_t schedule(const Event& event) { return insert(allocate(event)); }
+
+    void cancel(uint32_t node) {
+        const Time time = nodes_[node].event.time;
+        const bool near = time >> kBits == now_ >> kBits;
+        unlink(near ? time & kMask : kSlots + (time >> kBits & kMask), node);
     }
 
     // Take the next event up to `limit`; without one go to `limit`, if it is a time.
@@ -60,36 +66,46 @@ class Events {
     }
 
   private:
-    static constexpr uint32_t kBits = 12, kSlots = 1 << kBits, kMask = kSlots - 1, kNone = ~uint32_t{0};
+    static constexpr uint32_t kBits = 12, kSlots = 1 << kBits, kMask = kSlots - 1;
 
     struct Node {
         Event event;
-        uint32_t next;
+        uint32_t next, previous;
+    };
+
+    struct Slot {
+        uint32_t first, last;
     };
 
     uint32_t allocate(const Event& event) {
         if (free_ == kNone) {
-            nodes_.push_back({event, kNone});
+            nodes_.push_back({event, kNone, kNone});
             return static_cast<uint32_t>(nodes_.size() - 1);
         }
         const uint32_t node = free_;
         free_ = nodes_[node].next;
-        nodes_[node] = {event, kNone};
+        nodes_[node].event = event;
         return node;
     }
 
-    void insert(uint32_t node) {
+    uint32_t insert(uint32_t node) {
         const Time time = nodes_[node].event.time;
         if (time >> kBits == now_ >> kBits) {
             append(time & kMask, node);
         } else if (time >> 2 * kBits == now_ >> 2 * kBits) {
             append(kSlots + (time >> kBits & kMask), node);
         } else {
-            far_.push_back({nodes_[node].event, order_++});
+            far_.push_back({nodes_[node].event, order_++, kNone});
             std::push_heap(far_.begin(), far_.end(), later);
-            nodes_[node].next = free_;
-            free_ = node;
+            release(node);
+            return kNone;
         }
+        return node;
+    }
+
+    void release(uint32_t node) {
+        nodes_[node].next = free_;
+        free_ = node;
     }
 
     static bool later(const Node& a, const Node& b) {
@@ -97,15 +113,26 @@ class Events {
     }
 
     void append(uint32_t slot, uint32_t node) {
+        Slot& events = slots_[slot];
         nodes_[node].next = kNone;
-        if (first_[slot] == kNone) {
-            first_[slot] = node;
+        nodes_[node].previous = events.last;
+        if (events.first == kNone) {
+            events.first = node;
             used_[slot / 64] |= uint64_t{1} << slot % 64;
             words_[slot / kSlots] |= uint64_t{1} << slot / 64 % 64;
         } else {
-            nodes_[last_[slot]].next = node;
+            nodes_[events.last].next = node;
         }
-        last_[slot] = node;
+        events.last = node;
+    }
+
+    void unlink(uint64_t slot, uint32_t node) {
+        const uint32_t previous = nodes_[node].previous, next = nodes_[node].next;
+        Slot& events = slots_[slot];
+        (previous == kNone ? events.first : nodes_[previous].next) = next;
+        (next == kNone ? events.last : nodes_[next].previous) = previous;
+        if (events.first == kNone) clear(slot);
+        release(node);
     }
 
     // The first used slot of a level from `from` on.
@@ -122,16 +149,13 @@ class Events {
     }
 
     Event take(uint32_t slot) {
-        const uint32_t node = first_[slot];
-        first_[slot] = nodes_[node].next;
-        if (first_[slot] == kNone) clear(slot);
+        const uint32_t node = slots_[slot].first;
         const Event event = nodes_[node].event;
-        nodes_[node].next = free_;
-        free_ = node;
+        unlink(slot, node);
         return event;
     }
 
-    void clear(uint32_t slot) {
+    void clear(uint64_t slot) {
         uint64_t& word = used_[slot / 64];
         word &= ~(uint64_t{1} << slot % 64);
         if (!word) words_[slot / kSlots] &= ~(uint64_t{1} << slot / 64 % 64);
@@ -167,8 +191,8 @@ class Events {
 
     // The events of the second level that belong to the present turn of the first.
     void cascade(uint32_t slot) {
-        uint32_t node = first_[kSlots + slot];
-        first_[kSlots + slot] = kNone;
+        uint32_t node = slots_[kSlots + slot].first;
+        slots_[kSlots + slot] = {kNone, kNone};
         clear(kSlots + slot);
         while (node != kNone) {
             const uint32_t next = nodes_[node].next;
@@ -189,7 +213,7 @@ class Events {
 
     std::vector<Node> nodes_;
     std::vector<Node> far_;  // a heap; `next` is the order of scheduling
-    std::vector<uint32_t> first_, last_;
+    std::vector<Slot> slots_;  // of both levels
     std::array<uint64_t, 2 * kSlots / 64> used_{};  // slots with events
     std::array<uint64_t, 2> words_{};               // words of `used_` that are not 0, of each level
     uint32_t free_ = kNone;

@@ -30,7 +30,8 @@ void FrontEnd::split_read(Time now) {
     if (now > env_.events.now()) {
         if (now >= read_wakes_) return;
         read_wakes_ = now;
-        return env_.events.schedule({now, Wake::READ_SPLITTER, 0, 0, 0});
+        env_.events.schedule({now, Wake::READ_SPLITTER, 0, 0, 0});
+        return;
     }
     const bool statistics = command.job == Job::STATISTICS;
     const uint32_t row = command.offset / channels, set = statistics ? row : row / planes;
@@ -86,7 +87,8 @@ void FrontEnd::return_pages(Time now) {
         if (choice > now) {
             if (choice >= return_wakes_) return;
             return_wakes_ = choice;
-            return env_.events.schedule({choice, Wake::READ_RETURN, 0, 0, 0});
+            env_.events.schedule({choice, Wake::READ_RETURN, 0, 0, 0});
+            return;
         }
         const uint16_t chosen = next_offering();
         Channel& channel = channels_[chosen];
