@@ -99,6 +99,7 @@ class FrontEnd {
     void want_manager(Time at);
     void manage(Time now);
     bool waits(const Command& command) const;
+    bool executes_ahead(const Command& command, Time at) const;
     bool execute(const Command& command, Time now, Time decide);
     void change_zones(const Command& command, LogicalZone& zone, uint32_t& physical);
     void drop_zones(uint32_t first, uint32_t zones);
@@ -113,7 +114,7 @@ class FrontEnd {
     void page_arrived(uint16_t channel, uint16_t tag, Time now);
     void next_page(WriteJob& job) const;
     // Read path (read_path.cpp).
-    void split_read(Time now);
+    void split_read(Time now, Time known = 0);
     void return_pages(Time now);
     uint16_t next_offering() const;
 

@@ -58,9 +58,15 @@ void FrontEnd::arrive(Time now) {
     const Entry entry = fetching_.pop();
     ++counts[COMMANDS];
     ++ports_[entry.command.port].arrived;
-    decoded_.push({entry.command, now + static_cast<Time>(p_.decode)});
+    const Time decoded = now + static_cast<Time>(p_.decode);
+    if (executes_ahead(entry.command, decoded)) {
+        reclaim_owed_ = true;
+        execute(entry.command, decoded, decoded + 1);
+    } else {
+        decoded_.push({entry.command, decoded});
+        if (decoded_.size() == 1) want_manager(decoded);
+    }
     entry_free_ = now + kEntryBeats;
-    if (decoded_.size() == 1) want_manager(now + static_cast<Time>(p_.decode));
     if (!fetching_.empty()) {
         env_.events.schedule({std::max(fetching_[0].at, entry_free_), Wake::FETCH, 0, 0, 0});
     }

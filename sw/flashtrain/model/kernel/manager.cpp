@@ -34,6 +34,11 @@ bool FrontEnd::waits(const Command& command) const {
     }
 }
 
+// A read that finds the manager idle at `at` is executed then: no other command comes before it.
+bool FrontEnd::executes_ahead(const Command& command, Time at) const {
+    return command.job == Job::READ && decoded_.empty() && !reclaim_left_ && !free_tags_.empty() && manager_free_ <= at;
+}
+
 void FrontEnd::manage(Time now) {
     if (now != manager_wakes_) return;
     manager_wakes_ = kNever;
@@ -132,7 +137,7 @@ bool FrontEnd::execute(const Command& command, Time now, Time decide) {
                     read_busy_before_ = counts[READ_BUSY];
                 }
                 read_jobs_.push({job, zone ? zone->job : issued_});
-                split_read(open + 2);
+                split_read(open + 2, open + 2 + static_cast<Time>(p_.read_issue));
             } else {
                 ++jobs_sent_;
                 write_jobs_.push(job);

@@ -11,9 +11,12 @@ constexpr uint32_t kPagesOutstanding = 8;  // chosen, and not answered by the te
 constexpr uint32_t kHeads = 5;             // chosen, and not transferred: in the check, and three routes
 }
 
-// `ReadSplitter`: a page to its channel at `now`, or as soon as that can be.
-void FrontEnd::split_read(Time now) {
-    if (!reading_) {
+// `ReadSplitter`: a page to its channel at `now`, or as soon as that can be. A page of a job that comes from the manager
+// is looked up ahead, until `known`: while nothing is written, nothing reaches its channel before it.
+void FrontEnd::split_read(Time now, Time known) {
+    if (reading_) {
+        known = 0;
+    } else {
         if (read_jobs_.empty()) return;
         read_job_ = read_jobs_.pop();
         reading_ = true;
@@ -27,11 +30,14 @@ void FrontEnd::split_read(Time now) {
     const Time idle = channels_[number].lookup_idle_from();
     if (idle == kNever) return;  // the channel wakes it
     now = std::max({now, read_free_, idle});
-    if (now > env_.events.now()) {
+    const Time present = env_.events.now();
+    if (now > present) {
         if (now >= read_wakes_) return;
-        read_wakes_ = now;
-        env_.events.schedule({now, Wake::READ_SPLITTER, 0, 0, 0});
-        return;
+        if (now > std::max(known, present + 1) || !writes_idle() || dirty_) {
+            read_wakes_ = now;
+            env_.events.schedule({now, Wake::READ_SPLITTER, 0, 0, 0});
+            return;
+        }
     }
     const bool statistics = command.job == Job::STATISTICS;
     const uint32_t row = command.offset / channels, set = statistics ? row : row / planes;
