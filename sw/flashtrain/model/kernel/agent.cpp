@@ -80,7 +80,7 @@ void Channel::want_die(Environment& env, uint8_t die, Time at) {
 // Let every unit that can go on do so.
 void Channel::kick(Environment& env, uint8_t die, Time now) {
     const Agent& agent = agents_[die];
-    if (agent.owner == READER && agent.offered == kNone8 && !agent.erase_requested) {
+    if (agent.owner == READER && !wanted(agent)) {
         gather(env, die, now);
         return read(env, die, now);
     }

@@ -249,6 +249,8 @@ class Channel {
     void mux(Environment& env, uint8_t die, Time now);
     void accept_request(Environment& env, uint8_t die, bool reader, Time at);
     bool reader_alone(const Agent& agent) const;
+    // A unit other than the reader wants the die.
+    static bool wanted(const Agent& agent) { return agent.offered != kNone8 || agent.erase_requested; }
     bool known_ahead(const Agent& agent, uint8_t bits) const;
     void request(Environment& env, uint8_t die, bool reader, BusOp op, uint8_t plane, Time at, bool of_poller = false,
                  uint16_t tag = 0);

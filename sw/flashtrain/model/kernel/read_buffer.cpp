@@ -65,7 +65,12 @@ void Channel::queue_page(Environment& env, Time at) {
     if (agent.owner != READER) {
         want_die(env, lookup_.die, lookup_.at);
     } else if (agent.queue.size() == 1) {
-        want_die(env, lookup_.die, lookup_.at + 2);
+        const Time accepted = lookup_.at + 2;
+        if (agent.reading == Reading::IDLE && !agent.sets.waiting) {
+            gather(env, lookup_.die, accepted);  // the reader waits for it: nothing else is accepted before
+        } else {
+            want_die(env, lookup_.die, accepted);
+        }
     }
     looking_up_ = false;
     lookup_free_ = at + kNextLookup;

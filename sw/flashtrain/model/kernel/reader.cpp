@@ -181,7 +181,7 @@ void Channel::reader_done(Environment& env, uint8_t die, uint8_t bits, Time now)
             }
             agent.reader_from = now + 1;
             agent.reading = sets.sensed ? Reading::LOOK_AHEAD : Reading::IDLE;
-            want_die(env, die, now + 1);
+            if (sets.sensed || sets.waiting || !agent.queue.empty() || wanted(agent)) want_die(env, die, now + 1);
             return;
         case Reading::END:
             if (!agent.suspended) {
