@@ -102,6 +102,7 @@ void Channel::request(Environment& env, uint8_t die, bool reader, BusOp op, uint
     if (reader && reader_alone(agent)) {
         return accept_request(env, die, true, agent.of_reader ? wakes : std::max(wakes, agent.source_may_change));
     }
+    if (!reader && agent.programmer_lock && !agent.of_reader) return accept_request(env, die, false, wakes);
     if (wakes < agent.mux_wakes) {
         agent.mux_wakes = wakes;
         env.events.schedule({wakes, Wake::MUX, die, number, 0});
@@ -113,9 +114,10 @@ bool Channel::reader_alone(const Agent& agent) const {
     return agent.owner == READER && !agent.suspended && agent.mux_wakes == kNever && !agent.unit_request.valid;
 }
 
-// At the begin of an operation: its end gives the reader's next request, and nothing can change that in between.
+// At the begin of an operation: its end gives its unit's next request, and nothing can change that in between.
 bool Channel::known_ahead(const Agent& agent, uint8_t bits) const {
-    if (!agent.of_reader || !reader_alone(agent)) return false;
+    if (!agent.of_reader) return agent.owner == PROGRAMMER && agent.programming == Programming::PAGE_ADDRESS;
+    if (!reader_alone(agent)) return false;
     const ReadSets& sets = agent.sets;
     switch (agent.reading) {
         case Reading::WAIT:
