@@ -43,6 +43,7 @@ _FUNCTIONS = {
     "flashtrain_model_take_completed": (None, [_POINTER, _POINTER]),
     "flashtrain_model_count": (_U64, [_POINTER, _INT]),
     "flashtrain_model_channel_count": (_U64, [_POINTER, _INT, _INT]),
+    "flashtrain_model_events": (_U64, [_POINTER]),
     "flashtrain_model_set_tracing": (None, [_POINTER, _INT]),
     "flashtrain_model_trace_records": (_U64, [_POINTER]),
     "flashtrain_model_take_trace": (None, [_POINTER, _POINTER]),
@@ -127,6 +128,11 @@ class Kernel:
 
     def channel_count(self, channel: int, counter: int) -> int:
         return self._library.flashtrain_model_channel_count(self._simulation, channel, counter)
+
+    @property
+    def events(self) -> int:
+        """Events since the creation: the work of the kernel, whatever processor does it."""
+        return self._library.flashtrain_model_events(self._simulation)
 
     def set_tracing(self, on: bool) -> None:
         self._library.flashtrain_model_set_tracing(self._simulation, on)

@@ -25,6 +25,11 @@ class Workload(Enum):
     READS = "reads"
     RANDOM_READS = "random reads of a block"
 
+    @property
+    def unit(self) -> str:
+        """The smallest piece of work."""
+        return "read" if self is Workload.RANDOM_READS else "row of pages"
+
 
 @dataclass(frozen=True)
 class Case:
@@ -49,11 +54,12 @@ def model_speed(config: FmsConfig, case: Case) -> Measurement:
     kernel.run(kernel.enable(erased=True, recovers=False))
     kernel.set_queue_size(Port.CORE, RANDOM_DEPTH + 1)
     commands = _commands(config, case)
-    begin, started = kernel.now, time.process_time()
+    begin, events, started = kernel.now, kernel.events, time.process_time()
     end = kernel.play(commands, RANDOM_DEPTH if case.workload is Workload.RANDOM_READS else DEPTH)
-    seconds = time.process_time() - started
+    seconds, events = time.process_time() - started, kernel.events - events
     kernel.close()
     pages = len(commands) * _blocks(config, case)
+    units = len(commands) * int(commands["blocks"][0])
     simulated = (end - begin) / config.timing.clock_hz
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
     return Measurement(
@@ -63,6 +69,7 @@ def model_speed(config: FmsConfig, case: Case) -> Measurement:
         asked=f"{case.asked:,.0f}",
         met=pages / seconds >= case.asked,
         note=f"{case.workload.value}: {pages:,} pages, {simulated:.3f} s of the device in {seconds:.2f} s,"
+        f" {events / units:.1f} events a {case.workload.unit},"
         f" {pages * config.geometry.page_bytes / simulated / 1e9:.2f} GB/s; peak of the process {peak:,} B",
     )
 

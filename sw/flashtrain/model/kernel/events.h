@@ -36,6 +36,9 @@ class Events {
 
     Time now() const { return now_; }
 
+    // Events since the start.
+    uint64_t taken() const { return taken_; }
+
     // No other event of this cycle is scheduled.
     bool cycle_ends() const { return slots_[now_ & kMask].first == kNone; }
 
@@ -59,6 +62,7 @@ class Events {
                 if (time > limit) return advance(limit);
                 now_ = time;
                 event = take(slot);
+                ++taken_;
                 return true;
             }
             if (!turn(limit)) return advance(limit);
@@ -218,6 +222,7 @@ class Events {
     std::array<uint64_t, 2> words_{};               // words of `used_` that are not 0, of each level
     uint32_t free_ = kNone;
     uint32_t order_ = 0;
+    uint64_t taken_ = 0;
     Time now_ = 0;
 };
 

@@ -145,6 +145,8 @@ uint64_t flashtrain_model_channel_count(Simulation* simulation, int channel, int
     return simulation->channel(channel).counts[counter];
 }
 
+uint64_t flashtrain_model_events(Simulation* simulation) { return simulation->environment().events.taken(); }
+
 void flashtrain_model_set_tracing(Simulation* simulation, int on) {
     simulation->finish_records();  // those that ended before belong to the time before
     simulation->environment().trace.on = on;
