@@ -164,9 +164,9 @@ class FrontEnd {
     ReadJob read_job_{};
     Time read_free_ = 0, read_wakes_ = kNever;
     uint16_t return_last_ = 0;
-    std::vector<uint64_t> offering_;           // a bit per channel with complete pages
+    std::vector<uint64_t> offering_;    // a bit per channel with complete pages
     uint32_t pages_waiting_ = 0;
-    Ring<Time> heads_{8}, returns_{8};         // ends of those that are chosen
+    Ring<Time> heads_{8}, returns_{8};  // ends of those that are chosen
     Time return_free_ = 0, return_wakes_ = kNever;
     uint32_t reads_in_flight_ = 0;
     Time reading_since_ = 0;

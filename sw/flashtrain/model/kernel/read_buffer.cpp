@@ -66,7 +66,7 @@ void Channel::queue_page(Environment& env, Time at) {
         want_die(env, lookup_.die, lookup_.at);
     } else if (agent.queue.size() == 1) {
         const Time accepted = lookup_.at + 2;
-        if (agent.reading == Reading::IDLE && !agent.sets.waiting) {
+        if (agent.reading == Reading::IDLE && !agent.sets.waiting && !wanted(agent)) {
             gather(env, lookup_.die, accepted);  // the reader waits for it: nothing else is accepted before
         } else {
             want_die(env, lookup_.die, accepted);

@@ -75,8 +75,7 @@ uint16_t FrontEnd::next_offering() const {
     const uint64_t behind = ~uint64_t{0} << (return_last_ + 1u) % 64;
     for (size_t i = 0; i <= words; ++i) {
         const size_t word = (start + i) % words;
-        uint64_t bits = offering_[word];
-        if (i == 0) bits &= behind;
+        const uint64_t bits = i == 0 ? offering_[word] & behind : offering_[word];
         if (bits) return static_cast<uint16_t>(word * 64 + static_cast<size_t>(__builtin_ctzll(bits)));
     }
     return return_last_;
@@ -112,6 +111,7 @@ void FrontEnd::return_pages(Time now) {
         heads_.push(last_beat);
         returns_.push(answered);
         channel.page_sent(env_, last_beat);
+        // Ahead of its time it takes no cycle of the tracker from events that come before it.
         event_entered(page.tag, std::max(answered + static_cast<Time>(p_.returned), tracker_free_));
     }
 }
