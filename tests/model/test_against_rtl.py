@@ -5,10 +5,14 @@ import pytest
 
 from flashtrain.host import Device, open_device
 from flashtrain.model import ModelLink
+from flashtrain.perf.model_error.observe import observe
+from flashtrain.perf.model_error.point import Quantity, Role, Run
+from flashtrain.perf.model_error.workloads.reads import Reads
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.trace.trace import Kind
 from flashtrain.spec import Port, preset
 
+MEMORY_BYTES = 8 << 20
 ARRAYS_AND_DATA = (Kind.SENSE, Kind.PROGRAM, Kind.ERASE, Kind.DATA_IN, Kind.DATA_OUT)
 TOLERANCE = 0.01
 
@@ -35,7 +39,7 @@ def test_times_and_traces():
     operations, counters = {}, {}
     for link in (RtlLink, ModelLink):
         name = link.__name__
-        with link(preset("tiny"), 8 << 20) as opened, open_device(link=opened, factory=True) as device:
+        with link(preset("tiny"), MEMORY_BYTES) as opened, open_device(link=opened, factory=True) as device:
             begin = device.cycles
             opened.take_trace()
             opened.set_tracing(True)
@@ -54,3 +58,13 @@ def test_times_and_traces():
             assert one[counter] == other[counter], counter
     for counter in ("COMMANDS", "PAGES_APPENDED", "PAGES_READ", "APPENDS", "READS", "ERASES"):
         assert counters["ModelLink"][0][counter] == counters["RtlLink"][0][counter], counter
+
+
+@pytest.mark.parametrize("depth", [1, 6])
+def test_random_reads(depth):
+    """The queues of the dies and the page buffers, of which `tiny` has few, fill up with six in flight."""
+    workload = Reads(512, depth, 200 * 512, 24 * 512, random=True)
+    run = Run("tiny", "random reads", workload, Role.HELD_OUT)
+    rtl, model = (observe(run, preset("tiny"), link, MEMORY_BYTES) for link in (RtlLink, ModelLink))
+    bandwidth = rtl.values[Quantity.BANDWIDTH]
+    assert model.values[Quantity.BANDWIDTH] == pytest.approx(bandwidth, rel=TOLERANCE)

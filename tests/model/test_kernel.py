@@ -1,9 +1,10 @@
-"""The kernel by itself: whole rows against all channels, queues of events, and what it refuses."""
+"""The kernel by itself: whole rows against all channels, its queues, and the events that its work takes."""
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from flashtrain.model.command import COMMAND, Job
+from flashtrain.model.command import COMMAND, Flag, Job
 from flashtrain.model.kernel import Kernel
 from flashtrain.spec import FmsConfig, Port, preset
 
@@ -39,6 +40,45 @@ def test_one_channel_stands_for_all(name, job):
     assert alone == pytest.approx(together, rel=0.002)
 
 
+@pytest.mark.parametrize(("job", "most"), [(Job.APPEND, 10), (Job.READ, 6)])
+def test_the_events_of_a_row(job, most):
+    """No wake-up that decides nothing has come in."""
+    rows = 40 * 256
+    assert (
+        events(preset("behemoth"), whole_rows=True, job=job, offsets=np.arange(40) * 256, blocks=256)
+        < most * rows
+    )
+
+
+def test_the_events_of_a_random_read():
+    config, count = preset("behemoth"), 4000
+    offsets = np.random.default_rng(5).integers(0, config.geometry.zone_capacity, count)
+    assert events(config, whole_rows=False, job=Job.READ, offsets=offsets, blocks=1) < 12 * count
+
+
+def events(
+    config: FmsConfig,
+    *,
+    whole_rows: bool,
+    job: Job,
+    offsets: NDArray[np.int64],
+    blocks: int,
+    depth: int = 128,
+) -> int:
+    """Events of commands of so many blocks or rows each, `depth` in flight."""
+    kernel = Kernel(config, whole_rows)
+    kernel.run(kernel.enable(erased=True, recovers=False))
+    kernel.set_queue_size(Port.CORE, depth + 1)
+    entries = np.zeros(len(offsets), COMMAND)
+    entries["port"], entries["stream"], entries["last_page"] = Port.CORE, 1, config.geometry.planes - 1
+    entries["job"], entries["offset"], entries["blocks"] = job, offsets, blocks
+    before = kernel.events
+    kernel.play(entries, depth)
+    taken = kernel.events - before
+    kernel.close()
+    return taken
+
+
 def test_commands_are_answered_in_every_order_of_ports():
     """Both ports submit at once; a completion queue that is full holds back its own port only."""
     config = preset("tiny")
@@ -60,22 +100,25 @@ def test_commands_are_answered_in_every_order_of_ports():
     kernel.close()
 
 
-def test_times_do_not_depend_on_the_steps_of_the_caller():
-    """The queue of events gives the same times, however far each run goes."""
-    config, steps = preset("tiny"), np.random.default_rng(3).integers(1, 5000, 2000)
+@pytest.mark.parametrize("name", ["tiny", "small"])
+def test_times_do_not_depend_on_the_steps_of_the_caller(name):
+    """The kernel gives the same times, however far each run goes: of appends, and of reads beside them."""
+    config, random = preset(name), np.random.default_rng(3)
+    g, steps = config.geometry, random.integers(1, 5000, 4000)
+    entries = np.zeros(60, COMMAND)
+    entries["port"], entries["last_page"], entries["id"] = Port.CORE, g.planes - 1, np.arange(60)
+    entries["job"][:20], entries["blocks"], entries["offset"][:20] = Job.APPEND, 1, np.arange(20)
+    entries["job"][20:], entries["offset"][20:] = Job.READ, random.integers(0, 18, 40)
+    entries["blocks"][20:] = random.integers(1, 4, 40)
+    entries["flags"][10:20] = Flag.NON_VOLATILE
     times = []
     for lengths in ([1 << 24], steps):
         kernel = Kernel(config)
         kernel.run(kernel.enable(erased=True, recovers=False))
         kernel.set_queue_size(Port.CORE, 65)
-        entries = np.zeros(20, COMMAND)
-        g = config.geometry
-        entries["port"], entries["job"], entries["last_page"] = Port.CORE, Job.APPEND, g.planes - 1
-        entries["id"], entries["blocks"] = np.arange(20), 1
-        entries["offset"] = np.arange(20)
         kernel.submit(Port.CORE, entries)
         for length in lengths:
             kernel.run(kernel.now + int(length))
         times.append(kernel.take_completed()["time"].tolist())
         kernel.close()
-    assert len(times[0]) == 20 and times[0] == times[1]
+    assert len(times[0]) == 60 and times[0] == times[1]
