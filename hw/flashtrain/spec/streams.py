@@ -68,6 +68,15 @@ class Retention(IntEnum):
         """Seconds after which the controller recommends to reset the zone: time enough to save its data."""
         return self.limit // 2
 
+    @property
+    def filling(self) -> int:
+        """Seconds after which a driver that drops old data appends no more to a zone, although it has room.
+
+        A zone is as old as its first append. So data appended later are refused before their class is over,
+        but never before 95 % of it.
+        """
+        return self.limit // 20
+
 
 class Expired(IntEnum):
     """Treatment of data that are past their class of retention.

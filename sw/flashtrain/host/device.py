@@ -43,6 +43,7 @@ from .state.tensor_group import TensorGroup
 from .streams.generations import DeviceGenerations, generations_of
 from .streams.refresh import RefreshReport, StreamRefresh
 from .streams.stream import DeviceStream
+from .streams.stream_ring import StreamRing
 from .streams.stream_space import StreamSpace
 
 S = TypeVar("S", bound=DeviceStream)
@@ -86,6 +87,9 @@ class Device:
                 stream.name, len(self._zones[stream.nsid]), geometry.zone_size, geometry.zone_capacity
             )
             for stream in node.streams
+        }
+        self._rings = {
+            nsid: StreamRing(space, self._generations.stream(nsid)) for nsid, space in self._spaces.items()
         }
         self._spares = 0  # in use since the last recovery
         self.bad_blocks: tuple[BadBlock, ...] = ()
@@ -238,13 +242,13 @@ class Device:
             self._stream_refresh(stream).go_on(copy)
 
     def _stream_refresh(self, table: Stream) -> StreamRefresh:
-        zones, space = self._zones[table.nsid], self._spaces[table.nsid]
+        zones, ring = self._zones[table.nsid], self._rings[table.nsid]
 
         # The refresh resets zones whose content it has copied: handles of it stay valid.
         unchanged = DeviceGenerations(self._generations.device)
 
         def use(port: Port) -> DeviceStream:
-            return DeviceStream(self._dispatcher, table, port, len(zones), space, unchanged)
+            return DeviceStream(self._dispatcher, table, port, len(zones), ring, unchanged)
 
         return StreamRefresh(table, use, zones.start, self._journal)
 
@@ -302,8 +306,8 @@ class Device:
     def _stream(self, kind: type[S], name: str, port: Port) -> S:
         table = self.node.named(name)
         journal = None if table is self.node.journal else self._journal
-        zones, space = len(self._zones[table.nsid]), self._spaces[table.nsid]
-        return kind(self._dispatcher, table, Port(port), zones, space, self._generations, journal)
+        zones, ring = len(self._zones[table.nsid]), self._rings[table.nsid]
+        return kind(self._dispatcher, table, Port(port), zones, ring, self._generations, journal)
 
     def optimizer_state(
         self,

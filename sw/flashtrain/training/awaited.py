@@ -35,7 +35,7 @@ class Awaited(Generic[DoneT, ValueT]):
 
 
 class Finished:
-    """An operation that was waited for when it was begun."""
+    """An operation that has ended when its call returns."""
 
     done = True
 

@@ -1,8 +1,9 @@
 """Named tensors in the streams of a device.
 
-A stream is only appended to, so a tensor is *superseded*: its new version is appended behind everything else,
-and the old one is dead. A full zone that holds only dead versions is reset. A step of training therefore
-needs one handle per name, and no tensor is ever copied to make room.
+A stream is only appended to, so a tensor is *superseded*: its new version is appended behind everything
+else, and the old one is dropped. A reset of the stream drops all tensors. Streams are rings: a zone is reset
+when it is full and all in it was dropped (`DeviceStream.drop`). A step of training therefore needs one handle
+per name, and no tensor is ever copied to make room.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,6 @@ from flashtrain.training.errors import TensorError
 from flashtrain.training.sequence import StreamRole, TensorInfo
 from flashtrain.training.state import StateStore
 from flashtrain.training.traffic import Traffic, UpdateTraffic
-from flashtrain.training.zone_use import ZoneUse
 
 
 class TensorStore:
@@ -33,8 +33,14 @@ class TensorStore:
         self._ports = {port: device.stream(stream, port) for port in Port}
         self._name = stream
         self._versions: dict[str, StoredArray] = {}
-        self._zones = ZoneUse(self._ports[Port.CORE].zone_size, self._ports[Port.CORE].zone_capacity)
-        self.traffic = Traffic()
+        self._reset_before = self._ports[Port.CORE].zones_reset
+        self._traffic = Traffic()
+
+    @property
+    def traffic(self) -> Traffic:
+        """The traffic so far."""
+        zone_resets = self._ports[Port.CORE].zones_reset - self._reset_before
+        return replace(self._traffic, zone_resets=zone_resets)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -52,15 +58,13 @@ class TensorStore:
         stream = self._ports[port]
 
         def stored(handle: StoredArray) -> None:
-            self.traffic.appends += 1
-            self.traffic.appended_bytes += array.nbytes
-            self.traffic.stored_bytes += handle.blocks * stream.block_bytes
-            self._zones.fill(handle.extents)
-            dead = self._versions.get(name)
+            self._traffic.appends += 1
+            self._traffic.appended_bytes += array.nbytes
+            self._traffic.stored_bytes += handle.blocks * stream.block_bytes
+            superseded = self._versions.get(name)
             self._versions[name] = handle
-            for zone in self._zones.kill(dead.extents) if dead else ():
-                stream.reset_zone(zone)
-                self.traffic.zone_resets += 1
+            if superseded is not None:
+                stream.drop(superseded)
 
         return Awaited(stream.append_async(array), stored)
 
@@ -72,18 +76,18 @@ class TensorStore:
         """Read the current version of the tensor into a new array."""
 
         def arrived(array: Array) -> Array:
-            self.traffic.reads += 1
-            self.traffic.read_bytes += array.nbytes
+            self._traffic.reads += 1
+            self._traffic.read_bytes += array.nbytes
             return array
 
         return Awaited(self._ports[port].read_async(self.handle(name)), arrived)
 
-    def reset(self, port: Port) -> Awaited[None, None]:
-        """Forget all tensors and empty the stream, in one command."""
-        self.traffic.stream_resets += 1
+    def reset(self, port: Port) -> Finished:
+        """Drop all tensors."""
+        self._traffic.stream_resets += 1
         self._versions.clear()
-        self._zones.clear()
-        return Awaited(self._ports[port].reset_async(), lambda nothing: None)
+        self._ports[port].drop_all()
+        return Finished()
 
 
 class DeviceStorage:
@@ -114,7 +118,7 @@ class DeviceStorage:
         store = self._made_state() if tensor.stream is StreamRole.STATE else self._store(tensor.stream)
         return store.read(tensor.name, port)
 
-    def reset(self, stream: StreamRole, port: Port) -> Awaited[None, None]:
+    def reset(self, stream: StreamRole, port: Port) -> Finished:
         return self._store(stream).reset(port)
 
     def initialise(

@@ -8,7 +8,11 @@ from flashtrain.spec.update import Tile
 
 @dataclass
 class Traffic:
-    """Traffic of a store: bytes of the arrays, and stored bytes of the blocks that they took."""
+    """Traffic of a store: bytes of the arrays, and stored bytes of the blocks that they took.
+
+    - `stream_resets`: resets of the stream in the sequence, each of which drops all its tensors.
+    - `zone_resets`: zones that were reset because all in them was dropped.
+    """
 
     appends: int = 0
     appended_bytes: int = 0

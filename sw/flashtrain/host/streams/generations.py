@@ -8,8 +8,12 @@ from flashtrain.host.link import Link
 from flashtrain.spec import Opcode, Submission, ZoneAction
 from flashtrain.spec.nvme import GenerationAction
 
+from .block_runs import BlockRuns
+
 _KEPT = 16
 """Drops that are kept per zone; more than one matters only if the device refuses the last ones."""
+
+_NONE = BlockRuns()
 
 
 class StreamGenerations:
@@ -18,12 +22,17 @@ class StreamGenerations:
     A *drop* is a reset of a zone or of the stream, a format, or a loss of power that the content does not
     survive. Each drop gets the next number, which is the generation of later appends. An append is intact as
     long as its zone has no drop with a higher number.
+
+    Data that their user has dropped are *dead*: gone for the user, and in their zone until its next drop. A
+    release of the whole stream is a number as a drop is, after which no earlier append is intact.
     """
 
     def __init__(self) -> None:
         self._generation = 0
         self._drops: dict[int, list[int]] = {}  # of single zones
         self._stream_drops: list[tuple[int, frozenset[int]]] = []  # and the zones that they spared
+        self._released = 0  # the number of the last release
+        self._dead: dict[int, tuple[int, BlockRuns]] = {}  # by zone, with its last drop
         self.retired: set[int] = set()
         self.pinned = False
 
@@ -51,16 +60,36 @@ class StreamGenerations:
 
     def holds(self, zone: int, generation: int) -> bool:
         """Whether data that were appended to a zone in a generation are still there."""
-        return self._last_drop(zone) <= generation <= self._generation
+        return max(self.last_drop(zone), self._released) <= generation <= self._generation
+
+    def release(self) -> None:
+        """Make all earlier appends stale; their data stay until their zones are dropped."""
+        self._generation += 1
+        self._released = self._generation
+
+    def kill(self, zone: int, start: int, end: int) -> None:
+        """Note that the blocks of a zone from `start` to `end - 1`, counted from its first, are dead."""
+        last = self.last_drop(zone)
+        if zone not in self._dead or self._dead[zone][0] != last:
+            self._dead[zone] = (last, BlockRuns())
+        self._dead[zone][1].add(start, end)
+
+    def dead(self, zone: int) -> BlockRuns:
+        """The dead blocks of a zone, counted from its first."""
+        last, runs = self._dead.get(zone, (0, _NONE))
+        return runs if last == self.last_drop(zone) else _NONE
 
     def common(self, generations: Mapping[int, int]) -> int:
         """The generation of an array whose parts have these generations, by zone."""
         latest = max(generations.values())
         # A part that moved to another zone may be younger than a reset of that zone.
-        dropped = any(g < self._last_drop(zone) <= latest for zone, g in generations.items())
+        dropped = any(
+            g < max(self.last_drop(zone), self._released) <= latest for zone, g in generations.items()
+        )
         return min(generations.values()) if dropped else latest
 
-    def _last_drop(self, zone: int) -> int:
+    def last_drop(self, zone: int) -> int:
+        """The number of the last drop of the zone's content; 0 without one."""
         of_stream = (number for number, spared in self._stream_drops if zone not in spared)
         return max(*self._drops.get(zone, ()), *of_stream, 0, 0)
 

@@ -10,21 +10,24 @@ from numpy.typing import DTypeLike, NDArray
 from flashtrain.host.errors import ArrayError, BufferFull, ForeignHandle, StaleHandle
 from flashtrain.host.memory.arrays import as_bytes, blocks_of, check_target, contiguous, storable
 from flashtrain.host.memory.tensor_buffer import Region
-from flashtrain.host.queues.command_errors import CommandError
+from flashtrain.host.queues.command_errors import CommandError, command_error
 from flashtrain.host.queues.dispatcher import Dispatcher, Request, serialised
 from flashtrain.host.queues.entries import Command, CompletionEntry
 from flashtrain.host.queues.pending import Pending
 from flashtrain.spec import Access, FlashtrainError, Opcode, Port, Status, Stream, ZoneAction, ZoneState
 from flashtrain.spec.nvme import RETIRED
+from flashtrain.spec.registers import Register
+from flashtrain.spec.streams import Expired
 
 from .generations import DeviceGenerations
 from .page_health import PageHealth, page_health
 from .recorder import Recorder
 from .stored import Extent, StoredArray, join
-from .stream_space import StreamSpace
+from .stream_ring import StreamRing
 from .zone_info import ZoneInfo, parse_report, report_bytes
 
 UNCHANGED_BY_RESET = (ZoneState.EMPTY, *RETIRED)
+_APPENDS = (Opcode.ZONE_APPEND, Opcode.WRITE)
 _IN_ANY_ORDER = (Opcode.ZONE_APPEND, Opcode.READ, Opcode.ZONE_MANAGEMENT_RECEIVE)
 _OUT_OF_SERVICE = (Status.WRITE_FAULT, Status.ZONE_IS_READ_ONLY, Status.ZONE_IS_OFFLINE)
 
@@ -36,6 +39,10 @@ class DeviceStream:
     stream's first block; zone i begins at `i * zone_size`. Every method raises :class:`CommandError` (see
     `command_errors`) with the device's status.
 
+    Data that are no longer needed are dropped, an array at a time (:meth:`drop`) or all (:meth:`drop_all`).
+    Later appends then go on behind them, and a zone is reset when it is full and all in it is dropped. So an
+    erase is paid for each zone of data. :meth:`reset` empties all zones at once instead.
+
     journal: the record of zones out of service, and of resets if the stream is non-volatile, which survives a
     loss of power; None in a node without a journal.
     """
@@ -46,7 +53,7 @@ class DeviceStream:
         table: Stream,
         port: Port,
         zones: int,
-        space: StreamSpace,
+        ring: StreamRing,
         generations: DeviceGenerations,
         journal: Recorder | None = None,
     ) -> None:
@@ -54,7 +61,8 @@ class DeviceStream:
         self.port = port
         self.zones = zones
         self._dispatcher = dispatcher
-        self._space = space
+        self._ring = ring
+        self._space = ring.space
         self._device = generations.device
         self._generations = generations.stream(table.nsid)
         self._journal = journal if table.persistency else None
@@ -183,6 +191,35 @@ class DeviceStream:
     def flush_async(self) -> Pending[None]:
         return self._command(Command(Opcode.FLUSH, self.nsid))
 
+    @serialised
+    def drop(self, stored: StoredArray) -> None:
+        """Drop an array: its handle is stale from now on, and its blocks are dead.
+
+        A zone is reset, without waiting, as soon as it is full and all in it is dead. Reads by this port that
+        were begun before are served. :class:`AccessDenied` for a port that may not append, which may not
+        reset zones either. After a recovery, dropped arrays stay dropped for this process only.
+        """
+        self._check_stored(stored)
+        self._begin_ring()
+        self._ring.drop(stored.extents)
+        self._reset_spent(self._ring.spent())
+
+    @serialised
+    def drop_all(self) -> None:
+        """Drop all arrays that were appended so far, those in flight included; see :meth:`drop`.
+
+        It takes no command by itself. If less room is left than was appended between two such calls, zones
+        that are not full are reset, too: what fitted into an empty stream fits again.
+        """
+        self._begin_ring()
+        self._ring.release()
+        self._reset_spent(self._ring.spent())
+
+    @property
+    def zones_reset(self) -> int:
+        """The number of zones that were reset because all in them was dropped."""
+        return self._ring.resets
+
     # Zones.
 
     @serialised
@@ -224,9 +261,7 @@ class DeviceStream:
         until the first append.
         """
         self._space.forget()
-        command = Command(
-            Opcode.ZONE_MANAGEMENT_SEND, self.nsid, slba=self._zone_start(zone), action=ZoneAction.RESET
-        )
+        command = self._zone_reset(zone)
         record, drop = self._record_zone_reset(zone), self._generations.drop(zone)
         self._finish(self._command(command, after=record, on_failure=lambda: self._generations.undo(drop)))
 
@@ -285,15 +320,78 @@ class DeviceStream:
             if not self._generations.holds(zone, stored.generation):
                 raise StaleHandle(
                     f"the array is of generation {stored.generation} of stream {self.name!r}; "
-                    f"zone {zone} was dropped since, by a reset, a format or a loss of power, and the stream "
-                    f"is at generation {self._generations.generation}"
+                    f"zone {zone} was dropped since, by a drop of all, a reset, a format or a loss of power, "
+                    f"and the stream is at generation {self._generations.generation}"
+                )
+            start = extent.lba % self.zone_size
+            if self._generations.dead(zone).overlaps(start, start + extent.blocks):
+                raise StaleHandle(
+                    f"the array at block {extent.lba} of stream {self.name!r} was dropped by its user"
                 )
 
     def _reserve(self, blocks: int) -> Sequence[Extent]:
         self._dispatcher.require_enabled()
+        self._know_space()
+        now = None
+        if self._ring.in_use and self.table.expired is Expired.REFUSE:
+            now = self._dispatcher.link.read_register(Register.TIME)
+            for zone in self._ring.aged(now, self.table.retention.filling):
+                self._leave_zone(zone)
+        self._reset_spent(self._ring.spent_for(blocks))
+        return self._ring.reserve(blocks, now)
+
+    def _know_space(self) -> None:
         if not self._space.known:
             self._space.learn(self.report())
-        return self._space.reserve(blocks)
+
+    def _begin_ring(self) -> None:
+        """Make sure that dead zones can be reset, and that the room and the age of the zones are known."""
+        self._dispatcher.require_enabled()
+        if Access.APPEND not in self.table.access(self.port):
+            raise command_error(Status.ACCESS_DENIED, self._zone_reset(0), self.port, self.name)
+        if not self._ring.in_use and self.table.expired is Expired.REFUSE:
+            self._space.forget()
+        self._know_space()
+
+    def _reset_spent(self, zones: Iterable[int]) -> None:
+        """Reset zones in which all is dead, without waiting; the next drop repeats a reset that failed."""
+        for zone in zones:
+            record = self._record_spent(zone)
+            drop = self._ring.empty(zone)
+            self._command(
+                self._zone_reset(zone), after=record,
+                on_failure=lambda zone=zone, drop=drop: self._ring.undo(zone, drop),
+            )  # fmt: skip
+
+    def _record_spent(self, zone: int) -> Request | None:
+        journal = self._recording
+        if journal is None:
+            return None
+        appends = [
+            request
+            for request in self._dispatcher.in_flight
+            if request.command.opcode in _APPENDS
+            and (request.command.nsid, request.command.slba // self.zone_size) == (self.nsid, zone)
+        ]
+        self._dispatcher.wait(lambda: all(request.done for request in appends))
+        return journal.reset_zone(self.nsid, zone)
+
+    def _leave_zone(self, zone: int) -> None:
+        """Append no more to a zone: later data would be refused as early as its oldest."""
+        if self._ring.is_all_dead(zone):
+            self._reset_spent([zone])
+            return
+        self._ring.finish(zone)
+        start, action = self._zone_start(zone), ZoneAction.FINISH
+        self._command(
+            Command(Opcode.ZONE_MANAGEMENT_SEND, self.nsid, slba=start, action=action),
+            on_failure=lambda: self._ring.undo_finish(zone),
+        )
+
+    def _zone_reset(self, zone: int) -> Command:
+        return Command(
+            Opcode.ZONE_MANAGEMENT_SEND, self.nsid, slba=self._zone_start(zone), action=ZoneAction.RESET
+        )
 
     def _split(self, extent: Extent) -> list[Extent]:
         """The extent in pieces of one command each."""

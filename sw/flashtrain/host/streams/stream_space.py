@@ -45,6 +45,35 @@ class StreamSpace:
         """Blocks that can be appended to the whole stream."""
         return sum(self._rooms)
 
+    @property
+    def zones(self) -> int:
+        return self._zones
+
+    @property
+    def zone_size(self) -> int:
+        """Block addresses from the start of one zone to the next."""
+        return self._zone_size
+
+    @property
+    def zone_capacity(self) -> int:
+        """Blocks that can be appended to one zone."""
+        return self._zone_capacity
+
+    def room_in(self, zone: int) -> int:
+        """Blocks that can be appended to a zone."""
+        return self._rooms[zone]
+
+    def written(self, zone: int) -> int:
+        """Blocks of a zone that take no more data: all of a full or retired one."""
+        return self._zone_capacity - self._rooms[zone]
+
+    def opened(self, zone: int) -> int | None:
+        """The time of the first append to a zone that accepts more; None if that is not known."""
+        return self._opened[zone]
+
+    def in_service(self, zone: int) -> bool:
+        return not self._retired[zone]
+
     def forget(self) -> None:
         """Mark the room as unknown."""
         self.known = False
@@ -54,6 +83,7 @@ class StreamSpace:
         self._ranks = [_Rank.EMPTY] * self._zones
         self._rooms = [self._zone_capacity] * self._zones
         self._retired = [False] * self._zones
+        self._opened: list[int | None] = [None] * self._zones
         self.known = True
 
     def reset(self) -> None:
@@ -61,16 +91,23 @@ class StreamSpace:
         if self.known:
             self._ranks = [_Rank.EMPTY] * self._zones
             self._rooms = [0 if retired else self._zone_capacity for retired in self._retired]
+            self._opened = [None] * self._zones
 
     def empty(self, zone: int) -> None:
         """Note the reset of a zone in service."""
         self._ranks[zone], self._rooms[zone] = _Rank.EMPTY, self._zone_capacity
+        self._opened[zone] = None
+
+    def finish(self, zone: int) -> None:
+        """Note that a zone was made full."""
+        self._ranks[zone], self._rooms[zone] = _Rank.UNUSABLE, 0
 
     def learn(self, report: list[ZoneInfo]) -> None:
         """Take the state of all zones from a report."""
         self._rooms = [zone.room for zone in report]
         self._ranks = [_RANKS.get(zone.state, _Rank.UNUSABLE) for zone in report]
         self._retired = [zone.state in RETIRED for zone in report]
+        self._opened = [zone.time for zone in report]
         self.known = True
 
     def retire(self, zone: int) -> None:
@@ -84,14 +121,19 @@ class StreamSpace:
                 return self._take(zone, blocks)
         return None
 
-    def reserve(self, blocks: int) -> list[Extent]:
-        """Extents that the next `blocks` blocks will lie in; :class:`StreamFull` when there is no room."""
+    def reserve(self, blocks: int, now: int | None = None) -> list[Extent]:
+        """Extents that the next `blocks` blocks will lie in; :class:`StreamFull` when there is no room.
+
+        now: the time, which zones are opened at.
+        """
         if blocks > self.room:
             raise StreamFull(f"stream {self._name!r} has room for {self.room} blocks; {blocks} are needed")
         extents = []
         for zone in self._in_order():
             part = min(blocks, self._rooms[zone])
             if part:
+                if not self.written(zone):
+                    self._opened[zone] = now
                 extents.append(self._take(zone, part))
                 blocks -= part
             if not blocks:

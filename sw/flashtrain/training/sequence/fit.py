@@ -6,13 +6,14 @@ It takes milliseconds and needs no device, so it comes before a simulator is bui
 from flashtrain.host.errors import StreamFull
 from flashtrain.host.memory.arrays import blocks_of
 from flashtrain.host.state.tensor_group import TensorGroup, place
+from flashtrain.host.streams.generations import StreamGenerations
 from flashtrain.host.streams.stored import Extent
+from flashtrain.host.streams.stream_ring import StreamRing
 from flashtrain.host.streams.stream_space import StreamSpace
 from flashtrain.spec import FmsConfig, Geometry, NodeTable
 from flashtrain.training.errors import SequenceError
 from flashtrain.training.sequence.sequence import TrainingSequence
 from flashtrain.training.sequence.steps import Append, Initialise, Reset, Step, StreamRole
-from flashtrain.training.zone_use import ZoneUse
 
 _ITERATIONS = 64
 """Iterations of a dry run at most: zones are reused long before."""
@@ -82,19 +83,24 @@ class _StreamFill:
     """Tensors of one stream: superseded versions leave zones that are reset once they are full."""
 
     def __init__(self, name: str, zones: int, geometry: Geometry) -> None:
-        self._space = StreamSpace(name, zones, geometry.zone_size, geometry.zone_capacity)
-        self._use = ZoneUse(geometry.zone_size, geometry.zone_capacity)
+        space = StreamSpace(name, zones, geometry.zone_size, geometry.zone_capacity)
+        self._ring = StreamRing(space, StreamGenerations())
         self._versions: dict[str, list[Extent]] = {}
 
     def append(self, name: str, blocks: int) -> None:
-        extents = self._space.reserve(blocks)
-        self._use.fill(extents)
-        dead = self._versions.get(name)
+        self._empty(self._ring.spent_for(blocks))
+        extents = self._ring.reserve(blocks)
+        superseded = self._versions.get(name)
         self._versions[name] = extents
-        for zone in self._use.kill(dead) if dead else ():
-            self._space.empty(zone)
+        if superseded is not None:
+            self._ring.drop(superseded)
+            self._empty(self._ring.spent())
 
     def reset(self) -> None:
-        self._space.reset()
-        self._use.clear()
         self._versions.clear()
+        self._ring.release()
+        self._empty(self._ring.spent())
+
+    def _empty(self, zones: list[int]) -> None:
+        for zone in zones:
+            self._ring.empty(zone)
