@@ -70,7 +70,7 @@ def test_a_difference_of_one_bit_is_exit_code_1(place, tmp_path, capsys, monkeyp
             array.view("uint32")[3] ^= 1
             return array
 
-        return Awaited(awaited, flip)
+        return Awaited(self._state_device, awaited, flip)
 
     monkeypatch.setattr(DeviceStorage, "read", dishonest)
     assert main([*SHORT, "--update", place, "--output", str(tmp_path)]) == 1

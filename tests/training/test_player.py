@@ -43,6 +43,10 @@ class Arrival:
             self.storage.something_happens()
         return self.value
 
+    def wait_beside(self, others):
+        while not any(arrival.done for arrival in (self, *others)):
+            self.storage.something_happens()
+
     def finish(self):
         self.value = self.action()
         self.done = True
@@ -167,37 +171,52 @@ def test_the_next_batch_is_on_its_way_before_the_iteration_ends(place):
     assert playback.most_in_flight > 4
 
 
-class SlowUpdates(RandomStorage):
-    """Finishes updates only when nothing else is under way, and remembers what was called meanwhile."""
+class SlowStorage(RandomStorage):
+    """Finishes `slow` calls only when nothing else is under way, and remembers what was called meanwhile."""
 
-    def __init__(self):
+    def __init__(self, slow):
         super().__init__(0)
+        self.slow = slow
         self.meanwhile = []
 
     def something_happens(self):
-        others = [arrival for arrival in self.under_way if not arrival.is_update]
+        others = [arrival for arrival in self.under_way if not arrival.is_slow]
         arrival = (others or self.under_way)[0]
         self.under_way.remove(arrival)
         arrival.finish()
 
     def start(self, call, action):
-        if any(arrival.is_update for arrival in self.under_way):
+        if any(arrival.is_slow for arrival in self.under_way):
             self.meanwhile.append(call)
         arrival = super().start(call, action)
-        arrival.is_update = call[0] == "update"
+        arrival.is_slow = self.slow(call)
         return arrival
 
 
 def test_the_next_batch_arrives_while_the_dies_update_and_weights_are_read_after(data):
     network, optimizer = mlp(4), Adam()
     sequence = training_sequence(network, 8, optimizer)
-    machine, storage = NetworkMachine(network, data, optimizer, 8, seed=3, progress=silent), SlowUpdates()
+    machine = NetworkMachine(network, data, optimizer, 8, seed=3, progress=silent)
+    storage = SlowStorage(lambda call: call[0] == "update")
     play(sequence, 3, machine, storage)
     assert machine.log().equals(train_reference(network, data, optimizer, 8, 3, seed=3))
     meanwhile = {(what, name) for what, name, _ in storage.meanwhile}
-    # It was appended in the backward pass already.
-    assert {("read", "input/images"), ("reset", "activations")} <= meanwhile
+    assert ("reset", "activations") in meanwhile
     assert not any(str(name).startswith("weights/") for _, name in meanwhile)
+    # The next batch was read at the latest then, since weights are read after an update and no batch is.
+    calls = [(what, name) for what, name, _ in storage.calls]
+    updates = [index for index, (what, _) in enumerate(calls) if what == "update"]
+    for number, index in enumerate(updates):
+        weights = calls.index(("read", "weights/hidden"), index)
+        assert calls[:weights].count(("read", "input/images")) == min(number + 2, 3)
+
+
+def test_a_step_waits_for_nothing_that_it_does_not_need():
+    """The oldest step under way holds up those that depend on it alone: labels are not images."""
+    sequence = training_sequence(mlp(4), 8, Adam())
+    storage = SlowStorage(lambda call: call[:2] == ("append", "input/images"))
+    play(sequence, 3, SyntheticMachine(sequence), storage)
+    assert storage.meanwhile.count(("read", "input/labels", Port.CORE)) == 3
 
 
 class Overflowing(NetworkMachine):

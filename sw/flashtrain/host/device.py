@@ -1,6 +1,6 @@
 """`open_device` and `Device`: a flash memory system behind a Link."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -377,6 +377,11 @@ class Device:
         """
         pendings = self._own(pendings)
         self._dispatcher.wait(lambda: not pendings or any(pending.answered for pending in pendings))
+
+    @serialised
+    def wait_until(self, condition: Callable[[], bool]) -> None:
+        """Wait until `condition` holds, which is evaluated again whenever commands have completed."""
+        self._dispatcher.wait(condition)
 
     def _own(self, pendings: Iterable[Pending[Any]]) -> list[Pending[Any]]:
         pendings = list(pendings)

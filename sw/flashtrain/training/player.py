@@ -44,6 +44,10 @@ class Pending(Protocol[ValueT]):
         """Whether `result` would return at once. Does not wait."""
         ...
 
+    def wait_beside(self, others: "Sequence[Pending[Any]]") -> None:
+        """Wait until this or one of `others` is done."""
+        ...
+
     def result(self) -> ValueT:
         """Wait for the end; raises what went wrong."""
         ...
@@ -162,7 +166,7 @@ class _Player:
             self._finish_what_is_done()
             self._start_what_can_start()
             if self._oldest not in self._finished:
-                self._finish(min(self._in_flight))
+                self._await_any()
             while self._oldest in self._finished:
                 self._finished.remove(self._oldest)
                 self._oldest += 1
@@ -218,6 +222,11 @@ class _Player:
         self._note_peak()
         self._most_in_flight = max(self._most_in_flight, len(self._in_flight))
         return False
+
+    def _await_any(self) -> None:
+        """Wait until a step in the storage is done: not the oldest, which others need not depend on."""
+        oldest = min(self._in_flight)
+        self._in_flight[oldest].wait_beside([p for step, p in self._in_flight.items() if step != oldest])
 
     def _finish_what_is_done(self) -> None:
         for index in [index for index, pending in self._in_flight.items() if pending.done]:

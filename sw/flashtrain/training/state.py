@@ -56,7 +56,7 @@ class StateStore:
             self.traffic.read_bytes += array.nbytes
             return array
 
-        return Awaited(self._read(name, Input.W, port), arrived)
+        return Awaited(self._device, self._read(name, Input.W, port), arrived)
 
     def peek(self, name: str, array: Input = Input.W, port: Port = Port.CORE) -> FloatArray:
         """The current weights called `name`, or what the optimizer keeps for them; not counted as traffic."""
@@ -95,10 +95,11 @@ class StateStore:
             updates.cycles += self._device.cycles - started
             return not overflow
 
-        return Awaited(under_way, finish)
+        return Awaited(self._device, under_way, finish)
 
     def _read(self, name: str, array: Input, port: Port) -> Awaited[Array, FloatArray]:
         if name not in self._numbers:
             raise TensorError(f"stream {StreamRole.STATE}: no tensor {name} is stored")
         stored = self._state.locate(array, 0, self._numbers[name])
-        return Awaited(self._device.stream(stored.stream, port).read_async(stored.pages), stored.array)
+        reading = self._device.stream(stored.stream, port).read_async(stored.pages)
+        return Awaited(self._device, reading, stored.array)

@@ -30,6 +30,7 @@ class TensorStore:
     """
 
     def __init__(self, device: Device, stream: str) -> None:
+        self._device = device
         self._ports = {port: device.stream(stream, port) for port in Port}
         self._name = stream
         self._versions: dict[str, StoredArray] = {}
@@ -66,7 +67,7 @@ class TensorStore:
             if superseded is not None:
                 stream.drop(superseded)
 
-        return Awaited(stream.append_async(array), stored)
+        return Awaited(self._device, stream.append_async(array), stored)
 
     def peek(self, name: str, port: Port = Port.CORE) -> Array:
         """The current version of the tensor; not counted as traffic."""
@@ -80,7 +81,7 @@ class TensorStore:
             self._traffic.read_bytes += array.nbytes
             return array
 
-        return Awaited(self._ports[port].read_async(self.handle(name)), arrived)
+        return Awaited(self._device, self._ports[port].read_async(self.handle(name)), arrived)
 
     def reset(self, port: Port) -> Finished:
         """Drop all tensors."""
