@@ -160,7 +160,7 @@ struct Agent {
     ReadSets sets;
     Ring<ReadPage> queue{1};
     bool cached = false, suspended = false, renew = false, registers_held = false;
-    uint8_t sets_read = 0;
+    int pages_read = 0;  // by suspended reads, since a page set was taken
     Time reader_timer = 0, reader_from = 0;
 
     // Updater.

@@ -62,7 +62,7 @@ void Channel::programmer_ready(Environment& env, uint8_t die, Time now) {
         agent.programmed_slot = agent.offered;
         agent.programming = Programming::ARRAY_BUSY;
         agent.programmer_from = now + 2;
-        agent.sets_read = 0;
+        agent.pages_read = 0;
         set_taken(env, die, now + 1);
     } else {
         agent.programmed_slot = kNone8;

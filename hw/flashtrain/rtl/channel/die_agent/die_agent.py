@@ -90,8 +90,10 @@ class DieAgent(wiring.Component):
 
     During programs and erases the reader needs no grant: it suspends them (`Reader`), so neither waits for
     the other. It has grants of its own only when there is nothing more to program. The die makes programs
-    advance, and `RequestMux` lets both use the bus. Programs come first. While a page set is pending, one set
-    of several pages is read for each one programmed, or `read_run` of them with a `backlog`.
+    advance, and `RequestMux` lets both use the bus. Programs come first. While a page set is pending and the
+    die programs, sets of several pages are read until they have as many pages as a set on all planes has;
+    with a `backlog`, `read_run` times as many. The next program begins anew. An erase has no such limit: no
+    page set can be programmed before it ends, so a read has nothing to wait for.
 
     Programs, reads, erases and updates are granted the die in rotation. An owner gives it up when it has
     nothing more to do, or after its run if another requests the die. So a request waits at most for the work
@@ -289,15 +291,21 @@ class DieAgent(wiring.Component):
     def _suspend(self, m: Module) -> None:
         """Suspended reads during programs and erases: when they may begin, and which of them yield."""
         programmer, reader, poller = self._programmer, self._reader, self._poller
-        # A pending page set goes before reads of sets, until its start: but for one set for each program, or
-        # a whole run if reads have a backlog.
-        sets_read, defer_sets = Signal(range(self.read_run + 1)), Signal()
-        run_ended = sets_read == self.read_run
-        m.d.sync += defer_sets.eq(programmer.sets.valid & (run_ended | ((sets_read != 0) & ~self.backlog)))
+        # A pending page set goes before reads of sets, until its start: but for the pages of one set for each
+        # program, or those of a whole run if reads have a backlog.
+        planes = self.config.geometry.planes
+        run_pages = self.read_run * planes
+        pages_read, suspended, defer_sets = Signal(range(run_pages + planes)), Signal(), Signal()
+        run_ended, set_ended = pages_read >= run_pages, pages_read >= planes
+        pending = programmer.sets.valid & self._owns(programmer)
+        m.d.sync += [
+            suspended.eq(reader.suspend),
+            defer_sets.eq(pending & (run_ended | (set_ended & ~self.backlog))),
+        ]
         with m.If(programmer.sets.valid & programmer.sets.ready):
-            m.d.sync += sets_read.eq(0)
-        with m.Elif(reader.suspend & ~run_ended):
-            m.d.sync += sets_read.eq(sets_read + 1)
+            m.d.sync += pages_read.eq(0)
+        with m.Elif(suspended & ~run_ended):
+            m.d.sync += pages_read.eq(pages_read + reader.set_pages)
 
         # A suspended read may begin just before the unit ends. The unit owns the die until the read ends.
         suspendable, program_delayed = Signal(), Signal()

@@ -44,6 +44,8 @@ class ReadSets(wiring.Component):
     mark : In(1)         the reads sensed before this cycle are output next
     emptied : Out(1)     no marked read is left
     sensed : Out(1)      something is sensed and not marked
+    set_pages : Out      reads that are sensed and not marked; valid from the second cycle after `step` or
+                         `sense_all`
     of_statistics : Out(1)   the read to be sensed is one of statistics; valid when `read` would be
     output : In(1)       `read` shows the read to be output, otherwise the one to be sensed
     read : Out(DieRead)
@@ -67,6 +69,7 @@ class ReadSets(wiring.Component):
             "mark": In(1),
             "emptied": Out(1),
             "sensed": Out(1),
+            "set_pages": Out(range(config.geometry.planes + 1)),
             "of_statistics": Out(1),
             "output": In(1),
             "read": Out(DieRead(config)),
@@ -97,6 +100,7 @@ class ReadSets(wiring.Component):
             to_sense.addr.eq(sensed),
             self.read.eq(Mux(self.output, to_output.data, to_sense.data)),
             self.sensed.eq(marked != sensed),
+            self.set_pages.eq(sensed - marked),
             self.of_statistics.eq(to_sense.data.statistics),
         ]
 

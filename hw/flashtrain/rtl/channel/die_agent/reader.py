@@ -99,6 +99,7 @@ class Reader(wiring.Component):
     defer_sets : In(1)       no suspended read of more than one page begins
     suspended : Out(1)       a suspended read is under way
     suspend : Out(1)         pulse: the array has got the command to suspend
+    set_pages : Out          the pages of the set that it senses, a cycle after `suspend`
     registers_held : Out(1)  a suspended read occupies the data registers: no program can start
     remapped : In(1)         pulse, if there are spare blocks: a block of the die has been remapped
     lock : Out(1)            the die's next operation must be the reader's
@@ -129,6 +130,7 @@ class Reader(wiring.Component):
             **({"remapped": In(1)} if config.geometry.spare_blocks else {}),
             "suspended": Out(1),
             "suspend": Out(1),
+            "set_pages": Out(range(config.geometry.planes + 1)),
             "registers_held": Out(1),
             "lock": Out(1),
             "lost": Out(1),
@@ -159,6 +161,7 @@ class Reader(wiring.Component):
         short = ("PAGE_ADDRESS", "NEXT_PAGE", "WAIT", "END")
         m.d.comb += [
             self.lost.eq(self._poll_limit.exceeded),
+            self.set_pages.eq(sets.set_pages),
             self.schedule.busy.eq(~fsm.ongoing("IDLE")),
             self.suspended.eq(self.schedule.busy & s.suspended),
             self.urgent.eq(Cat(fsm.ongoing(state) for state in short).any()),
