@@ -70,13 +70,12 @@ class StreamRing:
         return self._all_dead() if blocks > self.space.room else []
 
     def aged(self, now: int, seconds: int) -> list[int]:
-        """The zones with dead data that accept appends, although their oldest data are of this age."""
+        """The zones that would take the next append, although their oldest data are of this age."""
         return [
             zone
-            for zone in sorted(self._with_dead)
-            if self.space.room_in(zone) and self._dead(zone)
-            and (opened := self.space.opened(zone)) is not None and now - opened >= seconds
-        ]  # fmt: skip
+            for zone in self.space.partly_written
+            if (opened := self.space.opened(zone)) is not None and now - opened >= seconds
+        ]
 
     def is_all_dead(self, zone: int) -> bool:
         return 0 < self._written(zone) <= self._dead(zone)

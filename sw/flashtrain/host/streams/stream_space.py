@@ -67,6 +67,11 @@ class StreamSpace:
         """Blocks of a zone that take no more data: all of a full or retired one."""
         return self._zone_capacity - self._rooms[zone]
 
+    @property
+    def partly_written(self) -> list[int]:
+        """The zones with data and with room."""
+        return [zone for zone, room in enumerate(self._rooms) if 0 < room < self._zone_capacity]
+
     def opened(self, zone: int) -> int | None:
         """The time of the first append to a zone that accepts more; None if that is not known."""
         return self._opened[zone]
