@@ -19,6 +19,7 @@ from flashtrain.perf.recovery_time import recovery_time
 from flashtrain.perf.speed import simulation_speed
 from flashtrain.perf.sram import MemoryBytes, buffer_bytes, metadata_bytes
 from flashtrain.perf.sustained import append_sustained, shortened
+from flashtrain.perf.training_iteration import training_iteration
 from flashtrain.perf.update import Case, update
 from flashtrain.perf.update_comparison import update_energy_ratio, update_speedup
 from flashtrain.perf.update_lanes import ControllerLanes
@@ -178,6 +179,7 @@ BENCHMARKS = {
     "update_speedup_pcie4": Benchmark(_speedup_host(PCIE_4_X4), node=UPDATE_NODE),
     "update_speedup_controller": Benchmark(_speedup_controller, node=UPDATE_NODE),
     "update_energy_ratio": Benchmark(_energy_ratio, node=UPDATE_NODE),
+    "training_iteration": Benchmark(_recorded(training_iteration), node=UPDATE_NODE),
 }
 
 SYSTEM_BENCHMARKS = {

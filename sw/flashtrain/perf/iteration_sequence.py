@@ -1,0 +1,101 @@
+"""A training whose iterations leave their activations in a fraction of a zone."""
+
+from flashtrain.spec import FmsConfig
+from flashtrain.spec.optimizer import OptimizerCode
+from flashtrain.spec.streams import Port
+from flashtrain.spec.update import Tile
+from flashtrain.training.arrays import UINT8, ArraySpec
+from flashtrain.training.optimizers import Adam
+from flashtrain.training.sequence import (
+    Append,
+    Compute,
+    Initialise,
+    Operation,
+    Read,
+    Reset,
+    Step,
+    StreamRole,
+    TensorInfo,
+    TrainingSequence,
+    Update,
+)
+from flashtrain.training.sequence.check import CONSTANTS_SPEC
+
+PROGRAM = OptimizerCode.ADAM
+LAYERS = 4
+FRACTION = 4
+"""Iterations whose activations fill a zone."""
+INPUT_FRACTION = 128
+"""Iterations whose inputs fill a zone."""
+
+_INPUT, _CONSTANTS = "input", "constants"
+
+
+def iteration_sequence(config: FmsConfig, tile: Tile) -> TrainingSequence:
+    """Layers of equal size, whose parameters fill the tiles of a zone, updated by the dies with Adam.
+
+    Weights are read for both passes. Activations are appended in the forward pass, and read in reverse in the
+    backward pass. Gradients and computing are made up.
+    """
+    g = config.geometry
+    parameters = g.pages * g.channels * g.dies * tile.parameters // LAYERS
+    zone_bytes = g.zone_capacity * g.page_bytes
+    layers = [str(number) for number in range(LAYERS)]
+    weights, gradients, activations = (
+        {layer: f"{kind}/{layer}" for layer in layers} for kind in ("weights", "gradient", "activation")
+    )
+    return TrainingSequence(
+        network=f"quarter of a zone of {config.name}",
+        optimizer=Adam().name,
+        batch=1,
+        tensors=(
+            TensorInfo(_INPUT, StreamRole.INPUTS, _bytes(zone_bytes // INPUT_FRACTION)),
+            *(TensorInfo(name, StreamRole.STATE, ArraySpec((parameters,))) for name in weights.values()),
+            *(TensorInfo(name, None, ArraySpec((parameters,))) for name in gradients.values()),
+            *(
+                TensorInfo(name, StreamRole.ACTIVATIONS, _bytes(zone_bytes // (FRACTION * LAYERS)))
+                for name in activations.values()
+            ),
+            TensorInfo(_CONSTANTS, None, CONSTANTS_SPEC),
+        ),
+        prologue=(
+            *(Compute(Operation.INITIALISE, layer, gives=(weights[layer],)) for layer in layers),
+            Initialise(tuple(weights.values()), PROGRAM, Port.CORE),
+        ),
+        iteration=(
+            Compute(Operation.LOAD, gives=(_INPUT,)),
+            Append(_INPUT, Port.HOST),
+            Read(_INPUT, Port.CORE),
+            *(step for n in layers for step in _forward(n, weights[n], activations[n])),
+            Compute(Operation.LOSS, takes=(_INPUT,)),
+            *(
+                step
+                for n in reversed(layers)
+                for step in _backward(n, weights[n], activations[n], gradients[n])
+            ),
+            Compute(Operation.CONSTANTS, gives=(_CONSTANTS,)),
+            Update(tuple(weights.values()), tuple(gradients.values()), _CONSTANTS, Port.CORE),
+            Reset(StreamRole.ACTIVATIONS, Port.CORE),
+        ),
+        epilogue=(),
+    )
+
+
+def _bytes(count: int) -> ArraySpec:
+    return ArraySpec((count,), UINT8)
+
+
+def _forward(layer: str, weights: str, activation: str) -> list[Step]:
+    return [
+        Read(weights, Port.CORE),
+        Compute(Operation.FORWARD, layer, (weights,), (activation,)),
+        Append(activation, Port.CORE),
+    ]
+
+
+def _backward(layer: str, weights: str, activation: str, gradient: str) -> list[Step]:
+    return [
+        Read(activation, Port.CORE),
+        Read(weights, Port.CORE),
+        Compute(Operation.BACKWARD, layer, (activation, weights), (gradient,)),
+    ]
