@@ -8,7 +8,9 @@ from flashtrain.rtl.channel.die_agent.die_agent import DieAgent
 from flashtrain.sim.bench.runner import Simulator, run_bench
 from tests.rtl.channel.channel_helpers import EVERY_CONFIG
 
-BENCH, RETRIES = (Path(__file__).with_name(f"{name}_bench.py") for name in ("die_agent", "retrier"))
+BENCH, RETRIES, SUSPENSIONS = (
+    Path(__file__).with_name(f"{name}_bench.py") for name in ("die_agent", "retrier", "suspensions")
+)
 
 
 @pytest.mark.long("icarus")
@@ -23,6 +25,10 @@ def test_other_turns(seed):
 @pytest.mark.long("icarus")
 def test_retries(simulator, seed):
     run(simulator, seed, read_run=4, program_run=1, config="impatient_retry", bench=RETRIES)
+
+
+def test_suspensions(seed):
+    run(Simulator.VERILATOR, seed, read_run=4, program_run=1, config="dual", bench=SUSPENSIONS)
 
 
 def run(
