@@ -54,6 +54,22 @@ def test_arrays_share_the_time():
     assert shares["programs"] == 0.625 and shares[BUS_IDLE] == 0.375
 
 
+def test_a_sense_that_suspends_is_not_part_of_the_program_around_it():
+    arrays = [
+        array(ArrayKind.PROGRAM, 100, 300),
+        array(ArrayKind.SENSE, 150, 160),
+        array(ArrayKind.SENSE, 200, 210),
+        array(ArrayKind.ERASE, 350, 450),
+        array(ArrayKind.SENSE, 440, 460),  # its array is idle before it ends
+        array(ArrayKind.PROGRAM, 480, 500),
+    ]
+    shares = array_shares(DeviceTrace(arrays, []), begin=0, dies=2)
+    assert shares == pytest.approx({
+        "programs": 0.4, "senses": 0.08, "erases": 0.18,
+        DATA_IN: 0, DATA_OUT: 0, OTHER_DIE: 0, COMMANDS: 0, BUS_IDLE: 0.34,
+    })  # fmt: skip
+
+
 def test_of_nothing():
     assert array_shares(DeviceTrace([], []), begin=0, dies=2) == {}
 

@@ -53,7 +53,8 @@ OTHER_DIE, COMMANDS, BUS_IDLE = "idle: data of another die", "idle: commands, st
 def array_shares(trace: DeviceTrace, begin: int, dies: int) -> dict[str, float]:
     """Shares of the time of all arrays from cycle `begin` to the end of each one's last operation.
 
-    The shares of an idle array are named after the operations on the bus of its channel of `dies` dies.
+    The shares of an idle array are named after the operations on the bus of its channel of `dies` dies. A
+    sense that suspends a program or an erase is not part of that operation's share.
     """
     arrays: dict[tuple[int, int], list[ArrayWork]] = defaultdict(list)
     for work in trace.arrays:
@@ -65,14 +66,19 @@ def array_shares(trace: DeviceTrace, begin: int, dies: int) -> dict[str, float]:
         [*ARRAY.values(), DATA_IN, DATA_OUT, OTHER_DIE, COMMANDS, BUS_IDLE], 0
     )
     for (channel, die), works in arrays.items():
-        idle_from = begin
+        busy_until, suspended = begin, ArrayKind.SENSE
         gaps = []
         for work in sorted(works, key=lambda work: work.start):
             start = max(work.start, begin)
             cycles[ARRAY[work.kind]] += work.end - start
-            gaps.append((idle_from, start))
-            idle_from = work.end
-        for text, share in buses.get(channel, _Bus(dies)).during(die, np.array(gaps)).items():
+            if start < busy_until:
+                cycles[ARRAY[suspended]] -= min(work.end, busy_until) - start
+            else:
+                gaps.append((busy_until, start))
+            if work.end > busy_until:
+                busy_until, suspended = work.end, work.kind
+        idle = np.array(gaps).reshape(-1, 2)
+        for text, share in buses.get(channel, _Bus(dies)).during(die, idle).items():
             cycles[text] += share
     total = sum(cycles.values())
     return {text: count / total for text, count in cycles.items()} if total else {}
