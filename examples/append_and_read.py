@@ -1,4 +1,4 @@
-"""Arrays in flash: append, read back, supersede, reset.
+"""Arrays in flash: append, read back, drop, reset.
 
 Run it with `python examples/append_and_read.py [functional|rtl]`. append_and_read.txt has its output.
 """
@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 from flashtrain.cli.links import LINKS
-from flashtrain.host import CommandError, open_device
+from flashtrain.host import CommandError, StaleHandle, open_device
 from flashtrain.spec import Port
 
 link = LINKS[sys.argv[1] if len(sys.argv) > 1 else "functional"].factory
@@ -30,6 +30,13 @@ with open_device("small", link) as device:
     try:
         device.stream("activations", Port.HOST).append(images)
     except CommandError as error:
+        print(error)
+
+    # What is not needed any more is dropped; its zone is erased when it is full and all in it was dropped.
+    activations.drop(stored)
+    try:
+        activations.read(stored)
+    except StaleHandle as error:
         print(error)
 
     # A reset empties the whole stream at once.

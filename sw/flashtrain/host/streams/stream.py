@@ -208,8 +208,8 @@ class DeviceStream:
     def drop_all(self) -> None:
         """Drop all arrays that were appended so far, those in flight included; see :meth:`drop`.
 
-        It takes no command by itself. If less room is left than was appended between two such calls, zones
-        that are not full are reset, too: what fitted into an empty stream fits again.
+        It takes no command by itself. Zones that are not full are reset, too, if less room is left than was
+        appended between two such calls. Data that fit into an empty stream thus fit again.
         """
         self._begin_ring()
         self._ring.release()

@@ -10,9 +10,9 @@ from .stream_space import StreamSpace
 class StreamRing:
     """Which blocks of a stream's zones are dead, and which zones a reset makes room in.
 
-    Appends go on behind dead data in the same zone. A zone is *spent* when it is full and all in it is dead:
-    its reset then costs an erase for a zone of data, however little an iteration appends. A zone that is not
-    full is spent, too, where the room behind it does not suffice.
+    Appends go on behind dead data in the same zone. A zone is *spent* when it is full and all in it is dead.
+    So an erase is paid for each zone of data, however little an iteration appends. A zone that is not full
+    is spent, too, where the room behind it does not suffice.
 
     The ring decides and counts; the caller sends the commands, and notes a reset by :meth:`empty`.
 

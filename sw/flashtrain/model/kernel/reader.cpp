@@ -12,14 +12,14 @@ bool Channel::suspendable(const Agent& agent) const {
            (agent.owner == ERASER && agent.erasing != Erasing::IDLE);
 }
 
-// Programs go first: while a page set waits for the array, the pages of one set on all planes are read for each one
-// programmed, or those of a run. An erase is suspended without that limit: no page set can be programmed before it ends.
+// Programs go first: while a page set waits for the array, one set of several pages is read for each one programmed, or
+// with a backlog the pages of a run. An erase has no such limit: no page set can be programmed before its end.
 bool Channel::defer_sets(const Environment& env, const Agent& agent) const {
     const Parameters& p = env.parameters;
     const bool waits = agent.owner == PROGRAMMER && agent.offered != kNone8 &&
                        sets_[agent.offered].kind == PageKind::DATA;
     const bool backlog = agent.queue.size() >= static_cast<size_t>(p.read_queue / 2);
-    return waits && agent.pages_read >= (backlog ? p.read_run * p.planes : p.planes);
+    return waits && (agent.pages_read >= p.read_run * p.planes || (agent.pages_read && !backlog));
 }
 
 // Begin a set, or go on where the next one is waited for.
@@ -78,7 +78,9 @@ void Channel::start_sense(Environment& env, uint8_t die, Time now) {
         const bool idle = agent.array_predicted <= now;
         if (!idle) wait = static_cast<Time>(p.tsusp + p.tr + (agent.reader_timer > now ? p.tadv : 0));
         agent.registers_held = true;
-        if (agent.pages_read < p.read_run * p.planes) agent.pages_read += static_cast<int>(agent.sets.sensed - agent.sets.marked);
+        if (agent.pages_read < p.read_run * p.planes) {
+            agent.pages_read += static_cast<int>(agent.sets.sensed - agent.sets.marked);
+        }
         suspend(env, die, planes, now);
         prolong(env, die, now);
     } else if (agent.cached) {

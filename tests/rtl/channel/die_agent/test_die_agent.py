@@ -28,7 +28,7 @@ def test_retries(simulator, seed):
 
 
 def test_suspensions(seed):
-    run(Simulator.VERILATOR, seed, read_run=4, program_run=1, config="dual", bench=SUSPENSIONS)
+    run(Simulator.VERILATOR, seed, read_run=1, program_run=1, config="dual", bench=SUSPENSIONS)
 
 
 def run(

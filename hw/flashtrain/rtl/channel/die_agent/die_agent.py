@@ -90,10 +90,10 @@ class DieAgent(wiring.Component):
 
     During programs and erases the reader needs no grant: it suspends them (`Reader`), so neither waits for
     the other. It has grants of its own only when there is nothing more to program. The die makes programs
-    advance, and `RequestMux` lets both use the bus. Programs come first. While a page set is pending and the
-    die programs, sets of several pages are read until they have as many pages as a set on all planes has;
-    with a `backlog`, `read_run` times as many. The next program begins anew. An erase has no such limit: no
-    page set can be programmed before it ends, so a read has nothing to wait for.
+    advance, and `RequestMux` lets both use the bus. Programs come first. While the
+    die programs and a page set is pending, one set of several pages is read for each one programmed. With a
+    `backlog` it is as many pages as `read_run` sets on all planes have. During an erase there is no limit: no
+    page set can be programmed before its end, so a read has nothing to wait for.
 
     Programs, reads, erases and updates are granted the die in rotation. An owner gives it up when it has
     nothing more to do, or after its run if another requests the die. So a request waits at most for the work
@@ -291,16 +291,17 @@ class DieAgent(wiring.Component):
     def _suspend(self, m: Module) -> None:
         """Suspended reads during programs and erases: when they may begin, and which of them yield."""
         programmer, reader, poller = self._programmer, self._reader, self._poller
-        # A pending page set goes before reads of sets, until its start: but for the pages of one set for each
-        # program, or those of a whole run if reads have a backlog.
+        # A pending page set goes before reads of sets, until its start: but for one set for each program, or
+        # the pages of a whole run if reads have a backlog. (Sets on few planes are no reason to let the bus
+        # idle. Without a backlog a set may still grow while it is deferred.)
         planes = self.config.geometry.planes
         run_pages = self.read_run * planes
         pages_read, suspended, defer_sets = Signal(range(run_pages + planes)), Signal(), Signal()
-        run_ended, set_ended = pages_read >= run_pages, pages_read >= planes
+        run_ended = pages_read >= run_pages
         pending = programmer.sets.valid & self._owns(programmer)
         m.d.sync += [
             suspended.eq(reader.suspend),
-            defer_sets.eq(pending & (run_ended | (set_ended & ~self.backlog))),
+            defer_sets.eq(pending & (run_ended | ((pages_read != 0) & ~self.backlog))),
         ]
         with m.If(programmer.sets.valid & programmer.sets.ready):
             m.d.sync += pages_read.eq(0)
