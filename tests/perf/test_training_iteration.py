@@ -54,7 +54,8 @@ def test_the_sequence_fits_and_fills_what_it_says(name):
     traffic = summarise(sequence, sequence.iteration, config)
     zone_bytes = g.zone_capacity * g.page_bytes
     assert FRACTION * traffic[StreamRole.ACTIVATIONS].appended_bytes == pytest.approx(zone_bytes, rel=0.01)
-    parameters = sum(sequence.by_name[name].spec.shape[0] for name in sequence.iteration[-2].tensors)
+    assert sequence.state is not None
+    parameters = sum(sequence.by_name[name].spec.shape[0] for name in sequence.state.tensors)
     tiles = g.pages * g.dies * g.channels
     assert parameters == pytest.approx(tiles * tile_of(config).parameters, abs=4)
 
