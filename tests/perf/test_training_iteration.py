@@ -35,9 +35,8 @@ def test_the_bound_of_small():
     """A zone has 64 page sets on each of 8 dies; 100 us program, 3 us sense, 417 us erase."""
     bound = IterationBound.on(SMALL)
     zones = 1 + 1 / 4 + 1 / 128
-    # A tile is sensed for its update and for two reads, activations but the 16 sets in write buffers.
-    senses = 3 * 64 + (128 - 16) / 8
-    us = zones * 64 * 100 + senses * 3 + zones * 417
+    # A tile is sensed for its update and for two reads.
+    us = zones * 64 * 100 + 3 * 64 * 3 + zones * 417
     assert bound.arrays / SMALL.timing.clock_mhz == pytest.approx(us, abs=1)
     # Two pages of weights in a tile, read twice, and two of gradients; activations and inputs go and come.
     pages = 512 * (2 * 2 + 2) + 2 * 4 * (128 + 4)

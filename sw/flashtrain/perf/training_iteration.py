@@ -35,8 +35,8 @@ class IterationBound:
     Each part works all the time, and its work is the same on all dies or channels.
 
     - `arrays`: each page set that is appended or updated is programmed. Tiles are sensed for the update, and
-      their planes of weights for both passes. Activations are sensed as far as no write buffer can have
-      them. A zone of bytes costs an erase.
+      their planes of weights for both passes. A zone of bytes costs an erase. Activations and inputs are not
+      sensed, since they may be read from write buffers.
     - `buses`: inputs and activations in both directions, weights twice, and gradients.
     - `units`: the update units, a parameter every `update_interval` cycles of their clock.
     """
@@ -51,12 +51,10 @@ class IterationBound:
         tile = tile_of(config)
         dies, zone_sets = g.channels * g.dies, g.pages * g.channels * g.dies
         activations, inputs = zone_sets / FRACTION, zone_sets / INPUT_FRACTION
-        buffered = g.channels * config.write_sets
         programmed = zone_sets + activations + inputs
-        sensed = 3 * zone_sets + max(0, activations - buffered)
         arrays = (
             programmed * t.cycles("tprog")
-            + sensed * t.cycles("tr")
+            + 3 * zone_sets * t.cycles("tr")
             + programmed / zone_sets * dies * t.cycles("tbers")
         )
         weight_pages = len(TileLayout(tile, tile.parameters).planes_of(0))

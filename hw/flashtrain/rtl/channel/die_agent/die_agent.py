@@ -90,10 +90,10 @@ class DieAgent(wiring.Component):
 
     During programs and erases the reader needs no grant: it suspends them (`Reader`), so neither waits for
     the other. It has grants of its own only when there is nothing more to program. The die makes programs
-    advance, and `RequestMux` lets both use the bus. Programs come first. While the
-    die programs and a page set is pending, one set of several pages is read for each one programmed. With a
-    `backlog` it is as many pages as `read_run` sets on all planes have. During an erase there is no limit: no
-    page set can be programmed before its end, so a read has nothing to wait for.
+    advance, and `RequestMux` lets both use the bus. Programs come first. While the die programs and a page
+    set is pending, one set of several pages is read for each one programmed. With a `backlog` it is as many
+    pages as `read_run` sets on all planes have. During an erase there is no limit: no page set can be
+    programmed before its end, so a read has nothing to wait for.
 
     Programs, reads, erases and updates are granted the die in rotation. An owner gives it up when it has
     nothing more to do, or after its run if another requests the die. So a request waits at most for the work
