@@ -23,7 +23,7 @@ def empty_spent(ring: StreamRing) -> list[int]:
 
 
 def test_a_zone_is_spent_when_it_is_full_and_all_in_it_is_dead(ring):
-    first, second = ring.reserve(20), ring.reserve(10)
+    first, second = ring.space.reserve(20), ring.space.reserve(10)
     assert second == [(20, 4), (32, 6)]
     ring.drop(first)
     assert ring.spent() == []
@@ -31,7 +31,7 @@ def test_a_zone_is_spent_when_it_is_full_and_all_in_it_is_dead(ring):
     assert empty_spent(ring) == [0]
     assert ring.resets == 1 and ring.space.room == 4 * 24 - 6
     # Zone 1 is not full: later data go on behind the dead ones.
-    assert ring.reserve(18) == [(38, 18)]
+    assert ring.space.reserve(18) == [(38, 18)]
     assert ring.spent() == []
     ring.drop([Extent(38, 18)])
     assert empty_spent(ring) == [1]
@@ -40,7 +40,7 @@ def test_a_zone_is_spent_when_it_is_full_and_all_in_it_is_dead(ring):
 def test_iterations_of_a_quarter_zone_empty_one_zone_in_four(ring):
     resets = []
     for _ in range(40):
-        ring.reserve(CAPACITY // 4)
+        ring.space.reserve(CAPACITY // 4)
         ring.release()
         resets.append(empty_spent(ring))
     assert [len(zones) for zones in resets] == [0, 0, 0, 1] * 10
@@ -52,24 +52,24 @@ def test_what_fits_into_an_empty_stream_fits_again_and_again(ring, blocks):
     for _ in range(60):
         for part in (blocks // 2, blocks - blocks // 2):
             if part:
-                ring.reserve(part)
+                ring.space.reserve(part)
         ring.release()
         zones += len(empty_spent(ring))
     assert zones >= 60 * blocks // CAPACITY - ZONES
     if blocks <= (ZONES - 1) * CAPACITY:
         assert zones <= 60 * blocks / CAPACITY  # no zone is reset before it is full
     with pytest.raises(StreamFull):
-        ring.reserve(ZONES * CAPACITY + 1)
+        ring.space.reserve(ZONES * CAPACITY + 1)
 
 
 def test_dead_zones_that_are_not_full_make_room_at_last(ring):
-    ring.drop(ring.reserve(80))
+    ring.drop(ring.space.reserve(80))
     assert empty_spent(ring) == [0, 1, 2]
     assert ring.spent_for(ring.space.room) == [] and ring.spent_for(ring.space.room + 1) == [3]
 
 
 def test_living_data_keep_their_zone(ring):
-    kept, dead = ring.reserve(1), ring.reserve(47)
+    kept, dead = ring.space.reserve(1), ring.space.reserve(47)
     ring.drop(dead)
     assert empty_spent(ring) == [1] and ring.spent_for(10**6) == []
     ring.drop(kept)
@@ -77,8 +77,8 @@ def test_living_data_keep_their_zone(ring):
 
 
 def test_an_old_zone_is_left(ring):
-    living = ring.reserve(6, now=100)
-    ring.drop(ring.reserve(6, now=101))
+    living = ring.space.reserve(6, now=100)
+    ring.drop(ring.space.reserve(6, now=101))
     assert ring.aged(102, seconds=3) == [] and ring.aged(103, seconds=3) == [0]
     assert not ring.is_all_dead(0)
     ring.finish(0)
@@ -89,16 +89,16 @@ def test_an_old_zone_is_left(ring):
 
 
 def test_a_zone_that_was_left_is_filled_anew(ring):
-    ring.drop(ring.reserve(12))
+    ring.drop(ring.space.reserve(12))
     ring.finish(0)
     assert empty_spent(ring) == [0]
-    first, _ = ring.reserve(12), ring.reserve(12)
+    first, _ = ring.space.reserve(12), ring.space.reserve(12)
     ring.drop(first)
     assert ring.space.room_in(0) == 0 and ring.spent() == []
 
 
 def test_a_refused_reset_is_repeated(ring):
-    ring.drop(ring.reserve(24))
+    ring.drop(ring.space.reserve(24))
     assert ring.spent() == [0]
     drop = ring.empty(0)
     assert ring.spent() == []
@@ -111,22 +111,22 @@ def test_a_refused_reset_is_repeated(ring):
 def test_what_is_dead_ends_with_the_drop_of_its_zone():
     generations = StreamGenerations()
     ring = StreamRing(StreamSpace("s", ZONES, SIZE, CAPACITY), generations)
-    ring.drop(ring.reserve(24))
+    ring.drop(ring.space.reserve(24))
     assert generations.dead(0).count == 24
     generations.drop()
     ring.space.reset()
     assert generations.dead(0).count == 0 and ring.spent() == []
-    ring.reserve(24)
+    ring.space.reserve(24)
     assert ring.spent() == []
 
 
 def test_nothing_is_reset_while_the_stream_is_pinned(ring):
-    ring.drop(ring.reserve(24))
+    ring.drop(ring.space.reserve(24))
     ring._generations.pinned = True
     assert ring.spent() == [] and ring.spent_for(10**6) == []
 
 
 def test_a_retired_zone_is_not_reset(ring):
-    ring.drop(ring.reserve(24))
+    ring.drop(ring.space.reserve(24))
     ring.space.retire(0)
     assert ring.spent() == []

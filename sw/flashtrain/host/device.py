@@ -380,7 +380,10 @@ class Device:
 
     @serialised
     def wait_until(self, condition: Callable[[], bool]) -> None:
-        """Wait until `condition` holds, which is evaluated again whenever commands have completed."""
+        """Wait until `condition` holds, which is evaluated again whenever commands have completed.
+
+        :class:`DeviceHang` if the device is idle before.
+        """
         self._dispatcher.wait(condition)
 
     def _own(self, pendings: Iterable[Pending[Any]]) -> list[Pending[Any]]:

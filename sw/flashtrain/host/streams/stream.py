@@ -332,13 +332,19 @@ class DeviceStream:
     def _reserve(self, blocks: int) -> Sequence[Extent]:
         self._dispatcher.require_enabled()
         self._know_space()
+        now = self._turn_ring(blocks) if self._ring.in_use else None
+        return self._space.reserve(blocks, now)
+
+    def _turn_ring(self, blocks: int) -> int | None:
+        """Leave zones that are old, and make room for an append; returns the time, if zones get old."""
         now = None
-        if self._ring.in_use and self.table.expired is Expired.REFUSE:
+        if self.table.expired is Expired.REFUSE:
             now = self._dispatcher.link.read_register(Register.TIME)
             for zone in self._ring.aged(now, self.table.retention.filling):
                 self._leave_zone(zone)
         self._reset_spent(self._ring.spent_for(blocks))
-        return self._ring.reserve(blocks, now)
+        self._know_space()  # the records of resets wait for commands, of which one may have failed
+        return now
 
     def _know_space(self) -> None:
         if not self._space.known:

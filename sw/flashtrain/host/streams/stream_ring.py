@@ -30,14 +30,8 @@ class StreamRing:
         self._generations = generations
         self._with_dead: set[int] = set()
         self._finished: dict[int, tuple[int, int]] = {}  # written blocks by zone, with its last drop
-        self._appended = 0  # blocks since the last release
-        self._most_appended = 0  # between two releases
-
-    def reserve(self, blocks: int, now: int | None = None) -> list[Extent]:
-        """As `StreamSpace.reserve`."""
-        extents = self.space.reserve(blocks, now)
-        self._appended += blocks
-        return extents
+        self._reserved = 0  # blocks of the stream at the last release
+        self._most_appended = 0  # blocks between two releases
 
     def drop(self, extents: Iterable[Extent]) -> None:
         """Note that these blocks are dead."""
@@ -55,15 +49,16 @@ class StreamRing:
             if written := self.space.written(zone):
                 self._generations.kill(zone, 0, written)
                 self._with_dead.add(zone)
-        self._most_appended = max(self._most_appended, self._appended)
-        self._appended = 0
+        self._most_appended = max(self._most_appended, self.space.reserved - self._reserved)
+        self._reserved = self.space.reserved
 
     def spent(self) -> list[int]:
         """The full zones in which all is dead; the others in which it is, if as much as was appended between
         two releases finds no room otherwise."""
         full = self._all_dead(but_full=True)
         room = self.space.room + len(full) * self.space.zone_capacity
-        return full if self._appended or room >= self._most_appended else self._all_dead()
+        appended = self.space.reserved - self._reserved
+        return full if appended or room >= self._most_appended else self._all_dead()
 
     def spent_for(self, blocks: int) -> list[int]:
         """The zones in which all is dead, if so many blocks find no room otherwise."""

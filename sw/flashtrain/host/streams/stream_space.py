@@ -38,6 +38,8 @@ class StreamSpace:
         self._zone_size = zone_size
         self._zone_capacity = zone_capacity
         self._zones = zones
+        self.reserved = 0
+        """Blocks that were reserved so far."""
         self.clear()
 
     @property
@@ -133,6 +135,7 @@ class StreamSpace:
         """
         if blocks > self.room:
             raise StreamFull(f"stream {self._name!r} has room for {self.room} blocks; {blocks} are needed")
+        self.reserved += blocks
         extents = []
         for zone in self._in_order():
             part = min(blocks, self._rooms[zone])

@@ -89,7 +89,7 @@ class _StreamFill:
 
     def append(self, name: str, blocks: int) -> None:
         self._empty(self._ring.spent_for(blocks))
-        extents = self._ring.reserve(blocks)
+        extents = self._ring.space.reserve(blocks)
         superseded = self._versions.get(name)
         self._versions[name] = extents
         if superseded is not None:
