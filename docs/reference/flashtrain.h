@@ -71,8 +71,10 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_STATUS_TOO_MANY_ACTIVE_ZONES 0x1bd
 #define FLASHTRAIN_STATUS_TOO_MANY_OPEN_ZONES 0x1be
 #define FLASHTRAIN_STATUS_INVALID_ZONE_TRANSITION 0x1bf
+#define FLASHTRAIN_STATUS_STREAM_IS_CODED 0x1c0 /* vendor specific: of a command that needs a stream without a codec */
 #define FLASHTRAIN_STATUS_WRITE_FAULT 0x280
 #define FLASHTRAIN_STATUS_DATA_EXPIRED 0x2c0 /* vendor specific, of the media errors: what is there is too old to be trusted */
+#define FLASHTRAIN_STATUS_CODED_PAGE_ERROR 0x2c1 /* vendor specific, of the media errors: a page that the codec refuses */
 #define FLASHTRAIN_STATUS_UNRECOVERED_READ_ERROR 0x281
 #define FLASHTRAIN_STATUS_ACCESS_DENIED 0x286
 #define FLASHTRAIN_STATUS_UNWRITTEN_BLOCK 0x287
@@ -162,8 +164,11 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_RETENTION_DAYS 0x01
 #define FLASHTRAIN_RETENTION_YEARS 0x02
 
-/* Transformation of the data on its way to the flash. */
-#define FLASHTRAIN_CODEC_RAW 0x00
+/* Transformation of the data on its way to the flash (`flashtrain.spec.codec`). */
+#define FLASHTRAIN_CODEC_RAW 0x00 /* none */
+#define FLASHTRAIN_CODEC_WINDOW16 0x01 /* BF16, lossless */
+#define FLASHTRAIN_CODEC_WINDOW32 0x02 /* FP32, lossless */
+#define FLASHTRAIN_CODEC_ROUND16 0x03 /* FP32 rounded to BF16, lossy; read as FP32 */
 
 /* Registers that exist once. */
 #define FLASHTRAIN_REGISTER_ID 0x00
@@ -207,7 +212,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_PORT_REGISTER_CQ_BASE_HIGH 0x14
 #define FLASHTRAIN_PORT_REGISTER_CQ_SIZE 0x18
 
-/* Offsets within a stream's window; written while the controller is disabled. A stream exists when it is valid, lies within the device, and has a known codec. */
+/* Offsets within a stream's window; written while the controller is disabled. A stream exists when it is valid, lies within the device, and has a codec that the device carries. */
 #define FLASHTRAIN_STREAM_REGISTER_ZONES 0x00 /* first zone 15:0, number of zones 31:16 */
 #define FLASHTRAIN_STREAM_REGISTER_ATTRIBUTES 0x04 /* StreamAttributes */
 #define FLASHTRAIN_STREAM_REGISTER_GENERATION 0x08 /* read only: resets of all zones at once, by either command */
@@ -362,6 +367,8 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_SUBMISSION_PAGES 432, 8 /* update: pages of gradients of a tile */
 #define FLASHTRAIN_SUBMISSION_COPIES 440, 8 /* update: pages of 16-bit copies of a tile */
 #define FLASHTRAIN_SUBMISSION_ROWS 448, 16 /* update: tiles of each channel */
+#define FLASHTRAIN_SUBMISSION_EXPANDED 448, 16 /* read of a stream with a codec: blocks of decoded data - 1 */
+#define FLASHTRAIN_SUBMISSION_EXACT 464, 1 /* append to and read of a stream with a codec: with WINDOW16 */
 #define FLASHTRAIN_SUBMISSION_SOURCE 480, 8 /* update, commit: namespace of the current generation */
 #define FLASHTRAIN_SUBMISSION_PHYSICAL 64, 16 /* restore: physical zone */
 #define FLASHTRAIN_SUBMISSION_WEAR 96, 21 /* restore: its erases */
@@ -378,6 +385,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 /* Fields of the 16-byte completion entry (Base figures 90 and 93). */
 #define FLASHTRAIN_COMPLETION_BYTES 16
 #define FLASHTRAIN_COMPLETION_RESULT 0, 64 /* append, update: the assigned LBA */
+#define FLASHTRAIN_COMPLETION_STORED 32, 16 /* append to a stream with a codec: blocks that it takes */
 #define FLASHTRAIN_COMPLETION_CORRECTED 0, 8 /* read: bits of the page with the most; all ones: so many or more */
 #define FLASHTRAIN_COMPLETION_RETRIES 8, 8 /* read: of the page with the most */
 #define FLASHTRAIN_COMPLETION_SQ_HEAD 64, 16

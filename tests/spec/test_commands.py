@@ -101,9 +101,11 @@ def test_statuses():
         "TOO_MANY_ACTIVE_ZONES": status(1, 0xBD),
         "TOO_MANY_OPEN_ZONES": status(1, 0xBE),
         "INVALID_ZONE_TRANSITION": status(1, 0xBF),
+        "STREAM_IS_CODED": status(1, 0xC0),
         # Media and data integrity errors.
         "WRITE_FAULT": status(2, 0x80),
         "DATA_EXPIRED": status(2, 0xC0),
+        "CODED_PAGE_ERROR": status(2, 0xC1),
         "UNRECOVERED_READ_ERROR": status(2, 0x81),
         "ACCESS_DENIED": status(2, 0x86),
         "UNWRITTEN_BLOCK": status(2, 0x87),
@@ -133,6 +135,8 @@ def test_submission_entry():
         "pages": (13 * dword + 16, 8),
         "copies": (13 * dword + 24, 8),
         "rows": (14 * dword, 16),
+        "expanded": (14 * dword, 16),
+        "exact": (14 * dword + 16, 1),
         "source": (15 * dword, 8),
         "physical": (2 * dword, 16),
         "wear": (3 * dword, 21),
@@ -151,6 +155,7 @@ def test_completion_entry():
     assert Completion.BYTES == 16
     assert fields(Completion) == {
         "result": (0, 64),
+        "stored": (32, 16),
         "corrected": (0, 8),
         "retries": (8, 8),
         "sq_head": (64, 16),

@@ -64,35 +64,35 @@ CONFIGS = {
         max_active=3, address_bits=36, die_word_bytes=32, data_bytes=4, page_beats=128, page_shift=9,
         buffer_block_bits=27, tag_bits=3, count_bits=5, lba_bits=9,
         update_interval=5, update_divider=4, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
-        randomizer=False, bus_page_bytes=528, loaded_page_bytes=536,
+        randomizer=False, codec=False, bus_page_bytes=528, loaded_page_bytes=536,
     ),
     "small": dict(
         name="small", write_sets=4, read_pages=4, read_queue=16, commands=64, max_blocks=1024, max_open=8,
         max_active=12, address_bits=36, die_word_bytes=32, data_bytes=8, page_beats=512, page_shift=12,
         buffer_block_bits=24, tag_bits=6, count_bits=11, lba_bits=16,
         update_interval=3, update_divider=4, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
-        randomizer=False, bus_page_bytes=4112, loaded_page_bytes=4120,
+        randomizer=False, codec=False, bus_page_bytes=4112, loaded_page_bytes=4120,
     ),
     "behemoth": dict(
         name="behemoth", write_sets=4, read_pages=8, read_queue=32, commands=256, max_blocks=16384,
         max_open=8, max_active=12, address_bits=36, die_word_bytes=32, data_bytes=128, page_beats=32,
         page_shift=12, buffer_block_bits=24, tag_bits=8, count_bits=15, lba_bits=30,
         update_interval=5, update_divider=4, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
-        randomizer=False, bus_page_bytes=4112, loaded_page_bytes=4120,
+        randomizer=False, codec=False, bus_page_bytes=4112, loaded_page_bytes=4120,
     ),
     "behemoth_wide": dict(
         name="behemoth_wide", write_sets=8, read_pages=8, read_queue=32, commands=256, max_blocks=16384,
         max_open=8, max_active=12, address_bits=36, die_word_bytes=32, data_bytes=128, page_beats=32,
         page_shift=12, buffer_block_bits=24, tag_bits=8, count_bits=15, lba_bits=31,
         update_interval=5, update_divider=4, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
-        randomizer=False, bus_page_bytes=4112, loaded_page_bytes=4120,
+        randomizer=False, codec=False, bus_page_bytes=4112, loaded_page_bytes=4120,
     ),
     "optimstore": dict(
         name="optimstore", write_sets=8, read_pages=8, read_queue=32, commands=64, max_blocks=4096,
         max_open=8, max_active=12, address_bits=36, die_word_bytes=32, data_bytes=16, page_beats=1024,
         page_shift=14, buffer_block_bits=22, tag_bits=6, count_bits=13, lba_bits=26,
         update_interval=3, update_divider=2, late_polls=1024, code_strength=0, read_levels=0, level_bits=0,
-        randomizer=False, bus_page_bytes=16_400, loaded_page_bytes=16_408,
+        randomizer=False, codec=False, bus_page_bytes=16_400, loaded_page_bytes=16_408,
     ),
 }  # fmt: skip
 
@@ -111,6 +111,10 @@ for _name, _strength, _bytes, _blocks, _bits in (
         randomizer=True,
         bus_page_bytes=_bytes,
     )
+
+for _name in ("tiny", "small", "behemoth"):
+    GEOMETRIES[f"{_name}_codec"] = GEOMETRIES[_name]
+    CONFIGS[f"{_name}_codec"] = CONFIGS[_name] | dict(name=f"{_name}_codec", codec=True)
 
 GIGABYTES_PER_SECOND = {
     # name: (channel bound, program bound)
@@ -147,7 +151,7 @@ def test_config(name):
     net = derived.pop("net_channel_bytes_per_second")
     bounds = derived.pop("channel_bytes_per_second"), derived.pop("program_bytes_per_second")
     assert derived == CONFIGS[name]
-    figures = GIGABYTES_PER_SECOND[name.removesuffix("_ecc")]
+    figures = GIGABYTES_PER_SECOND[name.removesuffix("_ecc").removesuffix("_codec")]
     assert bounds == pytest.approx([figure * 1e9 for figure in figures], rel=1e-12)
     parity = {"tiny_ecc": 0.0294, "small_ecc": 0.0228, "behemoth_ecc": 0.0228}.get(name, 0)
     assert net / bounds[0] == pytest.approx(1 - parity, abs=1e-4)
@@ -162,7 +166,10 @@ def test_array_times(name):
 def test_unknown_preset():
     with pytest.raises(ConfigError) as caught:
         preset("medium")
-    known = "tiny, small, behemoth, behemoth_wide, optimstore, tiny_ecc, small_ecc, behemoth_ecc"
+    known = (
+        "tiny, small, behemoth, behemoth_wide, optimstore, tiny_ecc, small_ecc, behemoth_ecc, tiny_codec,"
+        " small_codec, behemoth_codec"
+    )
     assert str(caught.value) == f"no preset 'medium'; expected one of {known}"
 
 

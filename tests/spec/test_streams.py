@@ -142,5 +142,7 @@ def test_bad_nodes():
     with pytest.raises(ConfigError, match=r"node.streams\[\].share is \[0\]; expected a stream with a share"):
         NodeTable("nothing else", (journal,))
     for change in ({"share": 1}, {"persistency": Persistency.VOLATILE}, {"host": Access.READ}):
-        with pytest.raises(ConfigError, match="a non-volatile stream of share 0, for the host alone"):
+        with pytest.raises(
+            ConfigError, match="a non-volatile stream of share 0 without a codec, for the host alone"
+        ):
             NodeTable("bad journal", (one, replace(journal, **change)))

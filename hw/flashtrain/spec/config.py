@@ -4,12 +4,17 @@ import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from .codec import PAGE_SIZES, bound
 from .ecc import LANE_BYTES, PageCode
 from .errors import require, require_range
 from .geometry import Geometry, bits_for
 from .limits import check_limits, integer, switch
+from .streams import Codec
 from .timing import NandTiming
 from .update import SourceIdentity
+
+WIDEST_PORT = 128
+"""Bytes per cycle of the encoder, at most."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
@@ -42,6 +47,7 @@ class FmsConfig:
         0, 7, "", "further reads of a page that cannot be corrected, each at the next lower level", 0
     )
     randomizer: bool = switch("pages are stored XORed with a pseudo-random key", False)
+    codec: bool = switch("streams may have a codec, which encodes their data", False)
     die_word_bytes: int = integer(LANE_BYTES, 64, "bytes", "width of a die's page registers", 32, True)
     late_polls: int = integer(4, 65535, "", "polls of a busy die before it is taken offline", 1024)
     update_interval: int = integer(
@@ -64,6 +70,14 @@ class FmsConfig:
         if self.code_strength != 0:
             PageCode.of(g, self.code_strength)
         require_range("config.read_levels", self.read_levels, 0, 7 if self.code_strength else 0)
+        if self.codec:
+            least = self.coded_bound(1, Codec.WINDOW16)
+            require(least <= self.max_blocks, "config.max_blocks", self.max_blocks,
+                    f"at least {least}, the bound of an encoded block")  # fmt: skip
+            require(g.page_bytes in PAGE_SIZES, "geometry.page_bytes", g.page_bytes,
+                    f"one of {PAGE_SIZES} with a codec")  # fmt: skip
+            require(self.data_bytes <= WIDEST_PORT, "geometry.channels", g.channels,
+                    f"at most {WIDEST_PORT // 2} with a codec")  # fmt: skip
         # All planes' registers move to or from the array while it is busy, one word per cycle.
         words = g.planes * g.raw_page_bytes // self.die_word_bytes
         for name in ("tr", "tprog", "tadv"):
@@ -116,6 +130,10 @@ class FmsConfig:
     def buffer_block_bits(self) -> int:
         """Width of a tensor-buffer address in logical blocks."""
         return self.address_bits - self.page_shift
+
+    def coded_bound(self, blocks: int, codec: Codec) -> int:
+        """Most blocks that an append of so many takes with this codec."""
+        return bound(blocks, codec, self.geometry.page_bytes)
 
     # Widths of numbers.
     @property

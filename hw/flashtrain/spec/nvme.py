@@ -12,9 +12,11 @@ Order of checks. A command is answered with the status of the *first* check that
    (`INVALID_NAMESPACE`);
 4. the port may do this to the stream (`ACCESS_DENIED`): one of read and append for reports and statistics;
    read for a read; else append, and of the source read (update) or append (commit); inspect and restore: the
-   host, whatever the stream;
+   host, whatever the stream; then that write and update, and the source of an update, are of no stream with a
+   codec (`STREAM_IS_CODED`);
 5. fields (`INVALID_FIELD`):
-   - number of blocks within the transfer limit;
+   - number of blocks within the transfer limit; on a stream with a codec, also the bound of an append and the
+     expanded blocks of a read;
    - ZSLBA of an append or update is the start of a zone;
    - so is SLBA of receive, of retire, and of send unless all zones are selected;
    - ZSA, ZRA, generation action, restore action and reporting options known; at least 64 bytes of report;
@@ -45,7 +47,8 @@ Order of checks. A command is answered with the status of the *first* check that
      zone needs an active resource (`TOO_MANY_ACTIVE_ZONES`) and every zone not yet open an open one
      (`TOO_MANY_OPEN_ZONES`);
    - update, of the source's zone of the same number: offline (`ZONE_IS_OFFLINE`), written as far as the
-     destination will be (`UNWRITTEN_BLOCK`), not expired (`DATA_EXPIRED`);
+     destination will be (`UNWRITTEN_BLOCK`), not expired (`DATA_EXPIRED`); for an append to a stream with a
+     codec its bound counts as its blocks;
    - read: offline (`ZONE_IS_OFFLINE`), last block in the zone, whose size counts (`ZONE_BOUNDARY_ERROR`),
      last block below the write pointer (`UNWRITTEN_BLOCK`), not expired (`DATA_EXPIRED`);
    - inspect: last block below the capacity (`ZONE_BOUNDARY_ERROR`);
@@ -64,7 +67,8 @@ zones stay as they are.
 The result in a completion is the LBA of a successful append or update. With error correction that of a
 successful READ has two numbers: `Completion.corrected`, the most bits corrected in one page, identity and
 parity included; and `Completion.retries`, the most retries of one page. Pages that are still in the write
-buffer count as 0 in both. All other results are 0.
+buffer count as 0 in both. An append to a stream with a codec has the LBA in the low half of its result;
+`Completion.stored` is the number of blocks that it takes. All other results are 0.
 
 Failed programs. A program fails for good if no spare block is left for it, or if its die does not answer. An
 append or write to a non-volatile stream then completes with WRITE_FAULT. For all commands submitted after
@@ -79,6 +83,22 @@ programmed are lost. Three failures leave the zone as it is:
 
 Too many failed erases may leave no physical zone for an empty zone. Its appends then end with INTERNAL_ERROR,
 and it stays empty.
+
+Streams with a codec (`spec.codec`), in a configuration with `codec`. An append encodes its blocks, so their
+number on flash is known only at its end. At most `FmsConfig.coded_bound` blocks are reserved at the write
+pointer; at the end the pointer returns to behind the last block that was written. Appends of a zone follow
+each other without a gap. Such an append never makes its zone full: the host finishes a zone without room.
+Until the append has completed, a report may show the reserved pointer.
+
+With `exact` a command has the codec WINDOW16 in the place of the stream's. WINDOW16 keeps all bits, also of
+data that are no BF16.
+
+A READ of such a stream names all stored blocks of one append. `Submission.expanded` has the blocks of data
+that the append had, and the length of the data pointer is theirs. A READ with a lost page completes with
+UNRECOVERED_READ_ERROR. Otherwise it completes with CODED_PAGE_ERROR if a page is not that of its place in
+such an append. Such a page has another codec or none, belongs to another append, or is damaged. The expanded
+blocks are then undefined, and nothing else is written. The data are also undefined, with either status, of
+pages that no encoder has written but whose checks and headers are right.
 
 Age. A zone is as old as its oldest data: the first append since it was empty, by register TIME. The time of a
 restored zone comes with its restore command. A zone is *expired* from an age of `Retention.limit` of its
@@ -213,8 +233,10 @@ class Status(IntEnum):
     TOO_MANY_ACTIVE_ZONES = 0x1BD
     TOO_MANY_OPEN_ZONES = 0x1BE
     INVALID_ZONE_TRANSITION = 0x1BF
+    STREAM_IS_CODED = 0x1C0  # vendor specific: of a command that needs a stream without a codec
     WRITE_FAULT = 0x280
     DATA_EXPIRED = 0x2C0  # vendor specific, of the media errors: what is there is too old to be trusted
+    CODED_PAGE_ERROR = 0x2C1  # vendor specific, of the media errors: a page that the codec refuses
     UNRECOVERED_READ_ERROR = 0x281
     ACCESS_DENIED = 0x286
     UNWRITTEN_BLOCK = 0x287
@@ -265,6 +287,8 @@ class Submission:
     pages = _dword(13, 16, 8)  # update: pages of gradients of a tile
     copies = _dword(13, 24, 8)  # update: pages of 16-bit copies of a tile
     rows = _dword(14, 0, 16)  # update: tiles of each channel
+    expanded = _dword(14, 0, 16)  # read of a stream with a codec: blocks of decoded data - 1
+    exact = _dword(14, 16, 1)  # append to and read of a stream with a codec: with WINDOW16
     source = _dword(15, 0, 8)  # update, commit: namespace of the current generation
     physical = _dword(2, 0, 16)  # restore: physical zone
     wear = _dword(3, 0, 21)  # restore: its erases
@@ -285,6 +309,7 @@ class Completion:
 
     BYTES = 16
     result = _dword(0, 0, 64)  # append, update: the assigned LBA
+    stored = _dword(1, 0, 16)  # append to a stream with a codec: blocks that it takes
     corrected = _dword(0, 0, 8)  # read: bits of the page with the most; all ones: so many or more
     retries = _dword(0, 8, 8)  # read: of the page with the most
     sq_head = _dword(2, 0, 16)

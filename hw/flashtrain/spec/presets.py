@@ -92,6 +92,11 @@ of the zones.
 Parity takes 2.3 % of a bus (`tiny`: 2.9 %). The errors of old data become fewer for as many steps of the read
 level."""
 
+TINY_CODEC, SMALL_CODEC, BEHEMOTH_CODEC = (
+    replace(config, name=f"{config.name}_codec", codec=True) for config in (TINY, SMALL, BEHEMOTH)
+)
+"""The same with a codec in the data path (`spec.codec`)."""
+
 OPTIMSTORE = FmsConfig(
     name="optimstore",
     geometry=Geometry(channels=8, dies=4, **OPTIMSTORE_DIE.geometry()),
@@ -112,7 +117,19 @@ Its counts of channels and dies are assumptions; so are the values of its part (
 
 PRESETS = {
     config.name: config
-    for config in (TINY, SMALL, BEHEMOTH, BEHEMOTH_WIDE, OPTIMSTORE, TINY_ECC, SMALL_ECC, BEHEMOTH_ECC)
+    for config in (
+        TINY,
+        SMALL,
+        BEHEMOTH,
+        BEHEMOTH_WIDE,
+        OPTIMSTORE,
+        TINY_ECC,
+        SMALL_ECC,
+        BEHEMOTH_ECC,
+        TINY_CODEC,
+        SMALL_CODEC,
+        BEHEMOTH_CODEC,
+    )
 }
 
 

@@ -6,7 +6,7 @@ from dataclasses import fields
 from enum import IntEnum, IntFlag
 from inspect import getdoc
 
-from . import nvme, optimizer, registers, update
+from . import codec, nvme, optimizer, registers, update
 from .comments import comments, first_paragraph
 from .config import FmsConfig
 from .nand import SEQUENCES, BusOp, DataPhase, DieCommand, DieStatus, Feature
@@ -34,7 +34,7 @@ from .registers import (
     StreamAttributes,
     StreamRegister,
 )
-from .streams import NODES, Access, NodeTable, Stream
+from .streams import NODES, Access, Codec, NodeTable, Stream
 from .timing import NandTiming
 from .update import SourceIdentity, UpdateHeader, UpdateStatistics
 
@@ -57,6 +57,7 @@ def reference() -> str:
         _die(),
         _update(),
         _streams(),
+        _coded_pages(),
         _presets(),
     )
     text = _START + "\n".join(line for section in sections for line in section) + "\n"
@@ -211,6 +212,14 @@ def _node(node: NodeTable) -> Iterable[str]:
     yield from _table(
         ("NSID", "name", "persistency", "retention", "host may", "core may", "share", "too old"), rows
     )
+
+
+def _coded_pages() -> Iterable[str]:
+    yield from _heading("Coded pages", "The format is explained in [codec.md](../codec.md).")
+    yield from _enum("Codecs", Codec, level=3)
+    yield from _fields("Header of a coded page", codec.PageHeader)
+    yield from _enum("Modes", codec.Mode, level=3)
+    yield from _enum("Refusals", codec.Refusal, level=3)
 
 
 def _presets() -> Iterable[str]:

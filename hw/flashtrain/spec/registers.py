@@ -72,7 +72,7 @@ class PortRegister(IntEnum):
 
 class StreamRegister(IntEnum):
     """Offsets within a stream's window; written while the controller is disabled. A stream exists when it is
-    valid, lies within the device, and has a known codec."""
+    valid, lies within the device, and has a codec that the device carries."""
 
     ZONES = 0x00  # first zone 15:0, number of zones 31:16
     ATTRIBUTES = 0x04  # StreamAttributes

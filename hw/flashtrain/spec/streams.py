@@ -89,9 +89,12 @@ class Expired(IntEnum):
 
 
 class Codec(IntEnum):
-    """Transformation of the data on its way to the flash."""
+    """Transformation of the data on its way to the flash (`flashtrain.spec.codec`)."""
 
-    RAW = 0
+    RAW = 0  # none
+    WINDOW16 = 1  # BF16, lossless
+    WINDOW32 = 2  # FP32, lossless
+    ROUND16 = 3  # FP32 rounded to BF16, lossy; read as FP32
 
 
 JOURNAL = "journal"
@@ -140,8 +143,9 @@ class NodeTable:
             able = Access.READ | Access.APPEND
             require(
                 journal.persistency is Persistency.NON_VOLATILE and journal.share == 0
-                and journal.host == able and journal.core == Access.NONE,
-                f"node.streams[{JOURNAL!r}]", journal, "a non-volatile stream of share 0, for the host alone",
+                and journal.host == able and journal.core == Access.NONE and journal.codec is Codec.RAW,
+                f"node.streams[{JOURNAL!r}]", journal,
+                "a non-volatile stream of share 0 without a codec, for the host alone",
             )  # fmt: skip
 
     @property
@@ -153,6 +157,15 @@ class NodeTable:
     def refusing_nothing(self) -> "NodeTable":
         """The same streams, but data past their class are read: for looking at them."""
         streams = tuple(replace(stream, expired=Expired.REFRESH) for stream in self.streams)
+        return replace(self, streams=streams)
+
+    def with_codecs(self, **codecs: Codec) -> "NodeTable":
+        """The same streams, those of these names with a codec; :class:`ConfigError` for an unknown name."""
+        for name in codecs:
+            self.named(name)
+        streams = tuple(
+            replace(stream, codec=codecs.get(stream.name, stream.codec)) for stream in self.streams
+        )
         return replace(self, streams=streams)
 
     def named(self, name: str) -> Stream:
