@@ -2,8 +2,9 @@
 
 `float32` is what IEEE-754 units compute and NumPy does not offer; `update` interprets the micro-programs of
 `flashtrain.spec.optimizer`; `statistics` is what an update unit counts of the gradients. The model of the
-device and the reference optimizers compute with the same functions. `page_codec` is not of the optimizers: it
-is the error correction of `flashtrain.spec.ecc`.
+device and the reference optimizers compute with the same functions. Two are not of the optimizers:
+`page_codec` is the error correction of `flashtrain.spec.ecc`, and `codec` the window code of
+`flashtrain.spec.codec`.
 """
 
 from .constants import Constants
