@@ -1,0 +1,1 @@
+"""The window code (`flashtrain.spec.codec`): encoder and decoder lane."""

@@ -1,0 +1,128 @@
+"""Classes of elements, the bytes that they need, and their planes."""
+
+from amaranth import Array, Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec.codec import ESCAPE, SLICE_BYTES, Mode, plane_bytes
+from flashtrain.spec.streams import Codec
+
+from .layouts import CLASSES, LANES, STRIDE_BITS
+
+CLASSES_CYCLES = 2
+"""From a slice to its classes."""
+
+
+def plane_stride(mode: Value, wide: Value) -> Value:
+    """Bytes of planes of a slice, of FP32 (`wide`) or BF16."""
+    codecs = (Codec.WINDOW16, Codec.WINDOW32)
+    strides = [Const(plane_bytes(codec, each), STRIDE_BITS) for codec in codecs for each in Mode]
+    return Array(strides)[Cat(mode, wide)]
+
+
+def exponent(lane: Value) -> Value:
+    """The exponent of an element whose highest halfword this is."""
+    return lane[7:15]
+
+
+def rearranged(lanes: list[Value], wide: Value) -> Value:
+    """The elements of a slice as exponent, sign and mantissa from high to low."""
+
+    def rotated(element: Value) -> Value:
+        sign, mantissa = element[-1], element[:-9]
+        return Cat(mantissa, sign, element[-9:-1])
+
+    words = [Cat(*lanes[at : at + 2]) for at in range(0, LANES, 2)]
+    return Mux(wide, Cat(rotated(word) for word in words), Cat(rotated(lane) for lane in lanes))
+
+
+def restored(payload: list[Value], wide: Value) -> Value:
+    """The inverse of `rearranged`, of 16 halfwords."""
+
+    def rotated(element: Value) -> Value:
+        sign, mantissa = element[-9], element[:-9]
+        return Cat(mantissa, element[-8:], sign)
+
+    words = [Cat(*payload[at : at + 2]) for at in range(0, LANES, 2)]
+    return Mux(wide, Cat(rotated(word) for word in words), Cat(rotated(lane) for lane in payload))
+
+
+def valid_bytes(classes: Value, wide: Value, without_zero: Value) -> Value:
+    """The bytes of a rearranged slice that are payload. `without_zero`: no class is that of +0.0."""
+    lanes = [classes.word_select(lane, 3) for lane in range(LANES)]
+    has = [lane.any() | without_zero for lane in lanes]
+    whole = [lane.all() for lane in lanes]
+    bits = []
+    for low in range(0, LANES, 2):
+        high = low + 1
+        bits += [
+            Mux(wide, has[high], has[low]),
+            Mux(wide, has[high], whole[low]),
+            has[high],
+            whole[high],
+        ]
+    return Cat(bits)
+
+
+def planes(classes: Value, wide: Value) -> list[Value]:
+    """The three bit planes of a slice: 16 bits each, of which FP32 uses the low 8."""
+    lanes = [classes.word_select(lane, 3) for lane in range(LANES)]
+    return [
+        Mux(wide, Cat(lane[bit] for lane in lanes[1::2]), Cat(lane[bit] for lane in lanes))
+        for bit in range(3)
+    ]
+
+
+class SliceClassifier(wiring.Component):
+    """The class of each element of a slice.
+
+    `ESCAPE` also stands for any element of RAW, and for one of MASK that is not +0.0: it is whole.
+
+    Latency: `CLASSES_CYCLES`. Throughput: a slice per cycle. Cost: a subtractor of 8 bits per halfword.
+
+    Members
+    -------
+    slice : In(256)
+    wide : In(1)              of FP32
+    mode : In(Mode)           with the slice
+    base : In(8)
+    classes : Out(CLASSES)
+    """
+
+    def __init__(self):
+        super().__init__({
+            "slice": In(8 * SLICE_BYTES),
+            "wide": In(1),
+            "mode": In(Mode),
+            "base": In(8),
+            "classes": Out(CLASSES),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        lanes = [self.slice.word_select(lane, 16) for lane in range(LANES)]
+        mode = Signal(Mode, reset_less=True)
+        m.d.sync += mode.eq(self.mode)
+        for number, lane in enumerate(lanes):
+            distance = Signal(8, name=f"distance_{number}", reset_less=True)
+            zero = Signal(name=f"zero_{number}", reset_less=True)
+            below = lanes[number - 1].any() if number % 2 else Const(0)
+            m.d.sync += [
+                distance.eq(self.base - exponent(lane)),
+                zero.eq(~lane.any() & ~(self.wide & below)),
+            ]
+            inside = Signal(name=f"inside_{number}")  # in a window of seven
+            named = Signal(3, name=f"named_{number}")
+            m.d.comb += inside.eq(~distance[3:].any() & ~distance[:3].all())
+            with m.Switch(mode):
+                with m.Case(Mode.RAW):
+                    m.d.comb += named.eq(ESCAPE)
+                with m.Case(Mode.MASK):
+                    m.d.comb += named.eq(Mux(zero, 0, ESCAPE))
+                with m.Case(Mode.WINDOW):
+                    far = ~inside | (distance[:3] == 6)
+                    m.d.comb += named.eq(Mux(zero, 0, Mux(far, ESCAPE, distance[:3] + 1)))
+                with m.Case(Mode.WINDOW7):
+                    m.d.comb += named.eq(Mux(inside, distance[:3], ESCAPE))
+            m.d.sync += self.classes[number].eq(named)
+        return m

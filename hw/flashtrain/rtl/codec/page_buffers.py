@@ -1,0 +1,180 @@
+"""Buffers of pages between their encoding and their output."""
+
+from amaranth import Cat, Module, Mux, Signal
+from amaranth.lib import data, memory, wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.rtl.lib.forward import follow
+from flashtrain.rtl.lib.memories import IN_BLOCKS
+from flashtrain.spec.codec import CHECK_BYTES, PageHeader
+from flashtrain.spec.geometry import bits_for
+
+from .byte_network import delayed
+from .layouts import GROUP_BYTES, PageShape
+from .page_counters import PageCounters
+from .page_fitter import PageEndLayout
+from .plane_packer import ROW_BYTES, ROWS
+
+LINE_CYCLES = 3
+"""From a request for a line until it is there."""
+_LINE_BITS = 7
+
+
+class BufferedLayout(data.StructLayout):
+    """The content of a page buffer: of the header, and where planes and payload end."""
+
+    def __init__(self, shape: PageShape):
+        super().__init__({
+            "page": PageEndLayout(), "planes": shape.offset_bits, "payload": shape.offset_bits,
+        })  # fmt: skip
+
+
+class PageBuffers(wiring.Component):
+    """Keeps planes and payload of pages in memories of their own, and outputs the lines of whole pages.
+
+    A line has the header, planes, zeros and payload. The bytes of the checksum are zero.
+
+    Latency: `LINE_CYCLES` of a line.
+    Throughput: a line per cycle. Cost: two memories of all pages.
+
+    Members
+    -------
+    begins : In(1), free : Out(1)   a page takes a buffer; there is one
+    closes : In(1)             the last part of a page
+    page : In(PageEndLayout), buffer : In    with it
+    planes_end, payload_end : In   2 cycles later
+    rows, lines : In           the writes of the packers
+    whole : Out(1), last : Out(1)   a whole page waits; the oldest is the last of its append
+    take : In(1)               pulse: it is to be output
+    read : In(1), line : In    request a line of the oldest page that was taken
+    release : In(1)            pulse: the last line of it is requested
+    line_data : Out(1024)
+    """
+
+    def __init__(self, page_bytes: int, buffers: int):
+        self.shape = PageShape(page_bytes)
+        self.buffers = buffers
+        address = self.shape.line_bits + bits_for(buffers)
+        super().__init__({
+            "begins": In(1),
+            "free": Out(1),
+            "closes": In(1),
+            "page": In(PageEndLayout()),
+            "buffer": In(bits_for(buffers)),
+            "planes_end": In(self.shape.offset_bits),
+            "payload_end": In(self.shape.offset_bits),
+            "row_write": In(ROWS),
+            "row_address": In(address).array(ROWS),
+            "row_data": In(8 * ROW_BYTES).array(ROWS),
+            "line_write": In(1),
+            "line_address": In(address),
+            "line_in": In(8 * GROUP_BYTES),
+            "whole": Out(1),
+            "last": Out(1),
+            "take": In(1),
+            "read": In(1),
+            "line": In(self.shape.line_bits),
+            "release": In(1),
+            "line_data": Out(8 * GROUP_BYTES),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        shape = self.shape
+        m.submodules.pages = pages = PageCounters(self.buffers)
+        follow(m, pages, self, ("begins", "closes", "take", "release"))
+        lasts = Signal(self.buffers)
+        m.d.comb += [
+            self.free.eq(pages.free),
+            self.whole.eq(pages.whole),
+            self.last.eq(lasts.bit_select(pages.offered, 1)),
+        ]
+        with m.If(self.closes):
+            m.d.sync += lasts.bit_select(self.buffer, 1).eq(self.page.last)
+
+        m.submodules.content = content = memory.Memory(
+            shape=BufferedLayout(shape), depth=self.buffers, init=[]
+        )  # fmt: skip
+        write, read = content.write_port(), content.read_port(domain="comb")
+        buffered = Signal(BufferedLayout(shape), reset_less=True)
+        m.d.comb += [
+            write.en.eq(delayed(m, self.closes, 2, "closes")),
+            write.addr.eq(delayed(m, self.buffer, 2, "buffer")),
+            write.data.page.eq(delayed(m, self.page.as_value(), 2, "page")),
+            write.data.planes.eq(self.planes_end),
+            write.data.payload.eq(self.payload_end),
+            read.addr.eq(pages.output),
+        ]
+        m.d.sync += buffered.eq(read.data)
+
+        # 1: a line of both memories, and where in it planes end and payload begins.
+        depth = shape.lines * self.buffers
+        address = Cat(self.line, pages.output)
+        fetched = []
+        for number in range(ROWS):
+            m.submodules[f"planes_{number}"] = rows = memory.Memory(
+                shape=8 * ROW_BYTES, depth=depth, init=[], attrs=IN_BLOCKS
+            )
+            to_rows, of_rows = rows.write_port(), rows.read_port()
+            m.d.comb += [
+                to_rows.en.eq(self.row_write[number]),
+                to_rows.addr.eq(self.row_address[number]),
+                to_rows.data.eq(self.row_data[number]),
+                of_rows.addr.eq(address),
+            ]
+            fetched.append(of_rows.data)
+        m.submodules.payload = lines = memory.Memory(
+            shape=8 * GROUP_BYTES, depth=depth, init=[], attrs=IN_BLOCKS
+        )
+        to_lines, of_lines = lines.write_port(), lines.read_port()
+        m.d.comb += [
+            to_lines.en.eq(self.line_write),
+            to_lines.addr.eq(self.line_address),
+            to_lines.data.eq(self.line_in),
+            of_lines.addr.eq(address),
+        ]
+        line = Signal.like(self.line, reset_less=True)
+        m.d.sync += line.eq(self.line)
+
+        # 2: out of the memories; masks of bytes.
+        planes, payload = Signal(8 * GROUP_BYTES, reset_less=True), Signal(8 * GROUP_BYTES, reset_less=True)
+        is_plane, is_payload = Signal(GROUP_BYTES, reset_less=True), Signal(GROUP_BYTES, reset_less=True)
+        planes_line, payload_line = (
+            one[_LINE_BITS:][: shape.line_bits] for one in (buffered.planes, buffered.payload)
+        )
+        planes_place, payload_place = buffered.planes[:_LINE_BITS], buffered.payload[:_LINE_BITS]
+        first, last = Signal(), Signal()
+        m.d.sync += [
+            planes.eq(Cat(fetched)),
+            payload.eq(of_lines.data),
+            is_plane.eq(Cat(
+                (line < planes_line) | ((line == planes_line) & (planes_place > place))
+                for place in range(GROUP_BYTES)
+            )),
+            is_payload.eq(Cat(
+                (line > payload_line) | ((line == payload_line) & (payload_place < place))
+                for place in range(GROUP_BYTES)
+            )),
+            first.eq(line == 0),
+            last.eq(line == shape.lines - 1),
+        ]  # fmt: skip
+
+        # 3: the line.
+        page, h = buffered.page, PageHeader
+        header = Signal(8 * h.BYTES, reset_less=True)
+        fields = {
+            h.magic: h.MAGIC, h.version: h.VERSION, h.codec: page.codec, h.mode: page.choice.mode,
+            h.last: page.last, h.base: page.choice.base, h.first: page.first, h.total: page.total,
+            h.slices: page.behind - page.first,
+        }  # fmt: skip
+        m.d.sync += [header[f.low : f.low + f.width].eq(value) for f, value in fields.items()]
+        for place in range(GROUP_BYTES):
+            bits = slice(8 * place, 8 * place + 8)
+            of_planes, of_payload = is_plane[place], is_payload[place]
+            octet = (planes[bits] & of_planes.replicate(8)) | (payload[bits] & of_payload.replicate(8))
+            if place < h.BYTES:
+                octet = Mux(first, header[bits], octet)
+            if place >= GROUP_BYTES - CHECK_BYTES:
+                octet = Mux(last, 0, octet)
+            m.d.sync += self.line_data[bits].eq(octet)
+        return m

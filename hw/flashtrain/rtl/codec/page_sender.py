@@ -1,0 +1,112 @@
+"""Pages to beats of the port, with their checksums."""
+
+from amaranth import Cat, Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from flashtrain.rtl.lib.streams import Queue
+
+from .byte_network import delayed
+from .checksum import CRC_BITS, PageChecksum
+from .layouts import GROUP_BYTES, PageShape
+from .page_buffers import LINE_CYCLES
+
+_QUEUED_BEATS = 16
+"""As many as are under way from a request for a line to the queue, and some."""
+
+
+class PageSender(wiring.Component):
+    """Offers whole pages, and outputs each page that was taken, its checksum in the last bytes.
+
+    Lines are requested only if the queue has room for their beats, so nothing stalls on the way to it.
+
+    Latency: some 11 cycles from `page` to its first beat. Throughput: a beat per cycle, page after page.
+
+    Members
+    -------
+    whole, last : In(1), take : Out(1)   of `PageBuffers`
+    read, release : Out(1), line : Out, line_data : In(1024)
+    page : Out(stream(last))
+    output : Out(stream(beats))
+    """
+
+    def __init__(self, page_bytes: int, port_bytes: int):
+        self.shape = PageShape(page_bytes)
+        self.port_bytes = port_bytes
+        super().__init__({
+            "whole": In(1),
+            "last": In(1),
+            "take": Out(1),
+            "read": Out(1),
+            "line": Out(self.shape.line_bits),
+            "release": Out(1),
+            "line_data": In(8 * GROUP_BYTES),
+            "page": Out(stream.Signature(data.StructLayout({"last": 1}))),
+            "output": Out(stream.Signature(8 * port_bytes)),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        beats, port_bits = GROUP_BYTES // self.port_bytes, 8 * self.port_bytes
+        m.submodules.checksum = checksum = PageChecksum(port_bits)
+        m.submodules.queue = queue = Queue(port_bits, _QUEUED_BEATS + 2 * beats)
+        connect(m, queue.output, flipped(self.output))
+
+        # Pages that were taken, and requests for their lines.
+        taken, active = Signal(), Signal()
+        pause = Signal(range(beats))  # cycles until the next line may follow
+        reserved = Signal(range(queue.depth + 1))  # beats in the queue, or on the way to it
+        last_line, leaves = Signal(), Signal()
+        m.d.comb += [
+            self.page.valid.eq(self.whole & ~taken),
+            self.page.payload.last.eq(self.last),
+            self.take.eq(self.page.valid & self.page.ready),
+            last_line.eq(self.line == self.shape.lines - 1),
+            self.read.eq(active & (pause == 0) & (reserved <= queue.depth - beats)),
+            self.release.eq(self.read & last_line),
+            leaves.eq(self.output.valid & self.output.ready),
+        ]
+        m.d.sync += reserved.eq(reserved + Mux(self.read, beats, 0) - leaves)
+        with m.If(pause != 0):
+            m.d.sync += pause.eq(pause - 1)
+        with m.If(self.take):
+            m.d.sync += taken.eq(1)
+        with m.If(self.read):
+            m.d.sync += [pause.eq(beats - 1), self.line.eq(self.line + 1)]
+        with m.If(~active | self.release):
+            m.d.sync += [active.eq(taken), self.line.eq(0)]
+            with m.If(taken):
+                m.d.sync += taken.eq(0)
+
+        # A line to its beats.
+        arrives, first, last = self.read, self.line == 0, last_line
+        for cycle in range(LINE_CYCLES):
+            before = arrives, first, last
+            arrives, first, last = (Signal(name=f"{name}_{cycle}") for name in ("arrives", "first", "last"))
+            m.d.sync += [now.eq(then) for now, then in zip((arrives, first, last), before, strict=True)]
+        rest = Signal(8 * GROUP_BYTES - port_bits, reset_less=True)
+        left, last_held = Signal(range(beats)), Signal()
+        beat, valid, ends = Signal(port_bits), Signal(), Signal()
+        m.d.comb += [
+            valid.eq(arrives | (left != 0)),
+            beat.eq(Mux(arrives, self.line_data[:port_bits], rest[:port_bits])),
+            ends.eq(Mux(arrives, last & (beats == 1), last_held & (left == 1))),
+            checksum.valid.eq(valid),
+            checksum.first.eq(arrives & first),
+            checksum.beat.eq(beat),
+        ]
+        with m.If(arrives):
+            m.d.sync += [rest.eq(self.line_data[port_bits:]), left.eq(beats - 1), last_held.eq(last)]
+        with m.Elif(left != 0):
+            m.d.sync += [rest.eq(rest[port_bits:]), left.eq(left - 1)]
+
+        # The checksum is there when the beat is.
+        late = checksum.latency
+        for cycle in range(late):
+            before = valid, ends
+            valid, ends = Signal(name=f"valid_{cycle}"), Signal(name=f"ends_{cycle}")
+            m.d.sync += [valid.eq(before[0]), ends.eq(before[1])]
+        beat = delayed(m, beat, late, "beat")
+        checked = Cat(beat[: port_bits - CRC_BITS], ~checksum.remainder)
+        m.d.comb += [queue.input.valid.eq(valid), queue.input.payload.eq(Mux(ends, checked, beat))]
+        return m

@@ -1,0 +1,167 @@
+"""Payload of slices to lines of a page buffer."""
+
+from amaranth import Array, Cat, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from flashtrain.spec.codec import SLICE_BYTES, Mode
+from flashtrain.spec.geometry import bits_for
+
+from .byte_network import NETWORK_CYCLES, PLACE_BITS, PLACES_CYCLES, BytePlaces, SliceCompactor, delayed
+from .classes import plane_stride, rearranged, valid_bytes
+from .group_ring import INDEX_BITS
+from .layouts import GROUP_BYTES, GROUP_SLICES, LANES, STRIDE_BITS, PageShape
+from .page_fitter import PartLayout
+
+_LINE_BITS = 7
+_ROWS = GROUP_SLICES
+_READ_CYCLE = PLACES_CYCLES
+_MOVED_CYCLE = 1 + PLACES_CYCLES + NETWORK_CYCLES
+_MERGED_CYCLE = _MOVED_CYCLE + 2
+PAYLOAD_CYCLES = _MERGED_CYCLE + 3
+"""From a part until its page is in the memory, if it closes it."""
+
+
+class PayloadPacker(wiring.Component):
+    """Compacts the payload of parts, and writes each line of 128 bytes when it is complete.
+
+    A slice goes to its places in a row of 32 bytes (`byte_network`); four slices go to the rows of a line.
+    The line at work stays in a register. The last line of a page follows its last part.
+
+    Latency: `PAYLOAD_CYCLES`. Throughput: a part per cycle. The part behind one that closes a page must not
+    complete a line: it holds slices that the page had no room for.
+
+    Members
+    -------
+    valid : In(1)
+    part : In(PartLayout)
+    read_at : Out(5), group : In(1024)   the group of the part, from the ring, in the same cycle
+    write : Out(1), address : Out, data : Out(1024)   the memory of lines
+    end : Out     offset of the last free byte before the payload, 2 cycles after `part`
+    """
+
+    def __init__(self, page_bytes: int, buffers: int):
+        self.shape = PageShape(page_bytes)
+        self.buffers = buffers
+        super().__init__({
+            "valid": In(1),
+            "part": In(PartLayout(self.shape, buffers)),
+            "read_at": Out(INDEX_BITS),
+            "group": In(8 * GROUP_BYTES),
+            "write": Out(1),
+            "address": Out(self.shape.line_bits + bits_for(buffers)),
+            "data": Out(8 * GROUP_BYTES),
+            "end": Out(self.shape.offset_bits),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        shape, part = self.shape, self.part
+        offset = shape.offset_bits
+
+        stride = Signal(STRIDE_BITS)
+        m.d.comb += stride.eq(plane_stride(part.mode, part.wide))
+
+        # Offsets of the payload of each slice, of the first, and behind the last: planes and free bytes are
+        # below.
+        above = [Signal(offset, name=f"above_{number}") for number in range(GROUP_SLICES + 1)]
+        for number in range(GROUP_SLICES + 1):
+            m.d.comb += above[number].eq(part.free[number] + number * stride - 1)
+        first, last = Signal(offset, reset_less=True), Signal(offset, reset_less=True)
+        m.d.sync += [first.eq(Array(above)[part.end]), last.eq(Array(above)[part.end])]
+        for number in reversed(range(GROUP_SLICES)):
+            with m.If(part.taken[number]):
+                m.d.sync += first.eq(above[number])
+        planes = delayed(m, part.planes, 1, "planes")
+
+        def offset_of(name: str, above_planes: Value) -> Value:
+            result = Signal(offset, name=name, reset_less=True)
+            m.d.sync += result.eq(planes + above_planes)
+            return result
+
+        begin, end = offset_of("begin", first), offset_of("end", last)
+        starts = [offset_of(f"start_{number}", delayed(m, above[number], 1, f"above_{number}"))
+                  for number in range(GROUP_SLICES)]  # fmt: skip
+        m.d.comb += self.end.eq(end)
+        begin = delayed(m, begin, _MERGED_CYCLE - 3, "begin")
+        from_here = Signal(GROUP_BYTES, reset_less=True)  # places of a line not above the first byte
+        m.d.sync += from_here.eq(Cat(begin[:_LINE_BITS] >= place for place in range(GROUP_BYTES)))
+        begin, end = delayed(m, begin, 1, "begin_last"), delayed(m, end, _MERGED_CYCLE - 2, "end")
+
+        # The valid bytes of each slice to their places.
+        wide = delayed(m, part.wide, _READ_CYCLE, "wide")
+        m.d.comb += self.read_at.eq(delayed(m, part.index, _READ_CYCLE, "index"))
+        moved, moved_valid, rows = [], [], []
+        for number in range(GROUP_SLICES):
+            m.submodules[f"places_{number}"] = places = BytePlaces()
+            m.submodules[f"compactor_{number}"] = compactor = SliceCompactor()
+            needed = valid_bytes(part.classes[number].as_value(), part.wide, part.mode == Mode.WINDOW7)
+            mask = Signal(SLICE_BYTES, name=f"mask_{number}")
+            m.d.sync += mask.eq(needed & (self.valid & part.taken[number]).replicate(SLICE_BYTES))
+            start = delayed(m, starts[number], 1, f"start_{number}")
+            content = self.group.word_select(number, 8 * SLICE_BYTES)
+            octets = Signal(8 * SLICE_BYTES, name=f"octets_{number}", reset_less=True)
+            m.d.sync += octets.eq(rearranged([content.word_select(lane, 16) for lane in range(LANES)], wide))
+            m.d.comb += [
+                places.valid.eq(mask),
+                places.start.eq(start),
+                compactor.valid.eq(places.placed),
+                compactor.places.eq(places.places),
+                compactor.bytes.eq(octets),
+            ]
+            moved.append(compactor.moved)
+            moved_valid.append(compactor.moved_valid)
+            rows.append(delayed(m, start, _MOVED_CYCLE - 3, f"place_{number}"))
+
+        # To the rows of a line: at each place of a line there is a byte of one slice at most.
+        merged = Signal(8 * GROUP_BYTES, reset_less=True)
+        arrives = Signal(GROUP_BYTES)
+        late = [delayed(m, one, 1, f"moved_{number}") for number, one in enumerate(moved)]
+        inside = Signal(GROUP_BYTES)
+        m.d.sync += arrives.eq(inside)
+        for lane in range(SLICE_BYTES):
+            lane_rows = []
+            for number, start in enumerate(rows):
+                row = Signal(2, name=f"row_{number}_{lane}")
+                m.d.comb += row.eq(start[PLACE_BITS:_LINE_BITS] - (start[:PLACE_BITS] < lane))
+                lane_rows.append(row)
+            for row in range(_ROWS):
+                place = row * SLICE_BYTES + lane
+                ours = Cat(
+                    moved_valid[number][lane] & (lane_rows[number] == row) for number in range(GROUP_SLICES)
+                )
+                source = Signal(2, name=f"source_{place}", reset_less=True)
+                m.d.sync += [
+                    inside[place].eq(ours.any()),
+                    source.eq(Cat(ours[1] | ours[3], ours[2] | ours[3])),
+                ]
+                octets = [one.word_select(lane, 8) for one in late]
+                m.d.sync += merged.word_select(place, 8).eq(
+                    Mux(source[1], Mux(source[0], octets[3], octets[2]), Mux(source[0], octets[1], octets[0]))
+                )
+
+        # The line at work, from its end downwards.
+        kept = Signal(8 * GROUP_BYTES, reset_less=True)
+        valid, closes = self.valid, part.closes
+        for cycle in range(_MERGED_CYCLE):
+            before = valid, closes
+            valid, closes = Signal(name=f"valid_{cycle}"), Signal(name=f"closes_{cycle}")
+            m.d.sync += [valid.eq(before[0]), closes.eq(before[1])]
+        line, next_line = (one[_LINE_BITS:][: shape.line_bits] for one in (begin, end))
+        buffer = delayed(m, part.buffer, _MERGED_CYCLE, "buffer")
+        crosses, flushes = Signal(), Signal()
+        flush_line, flush_buffer = Signal.like(line), Signal.like(buffer)
+        m.d.comb += crosses.eq(line != next_line)
+        m.d.sync += [
+            flushes.eq(valid & closes & crosses),
+            flush_line.eq(next_line),
+            flush_buffer.eq(buffer),
+            self.write.eq(flushes | (valid & (closes | crosses))),
+            self.address.eq(Mux(flushes, Cat(flush_line, flush_buffer), Cat(line, buffer))),
+        ]
+        for place in range(GROUP_BYTES):
+            new, old = merged.word_select(place, 8), kept.word_select(place, 8)
+            with m.If(arrives[place]):
+                m.d.sync += old.eq(new)
+            m.d.sync += self.data.word_select(place, 8).eq(Mux(from_here[place] & ~flushes, new, old))
+        return m

@@ -1,0 +1,233 @@
+"""Samples an append for the choices of mode and base."""
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from flashtrain.rtl.lib.streams import Queue
+from flashtrain.spec.codec import (
+    BLOCK,
+    DISTANCES,
+    FRACTION,
+    MEMORY,
+    SAMPLED,
+    SLICE_BYTES,
+)
+
+from .choice import BASE_CYCLES, MODE_CYCLES, SUM_BITS, BaseChoice, CountersLayout, ModeChoice
+from .classes import exponent
+from .layouts import FIRST, GROUP_BYTES, GROUP_SLICES, LANES, ChoiceLayout
+
+APPEND_BITS = 4
+"""Appends are counted modulo 16: fewer than 8 are in the encoder."""
+_QUEUED = 8
+"""Choices that wait: of all groups in the encoder, and those under way."""
+_COUNT_BITS = 5
+_COUNT_CYCLES = 4
+_SLICE_BITS = 8 * SLICE_BYTES
+
+
+def _count(bits: Value) -> Value:
+    return sum(bits, start=Const(0))
+
+
+class SliceCounters(wiring.Component):
+    """Counts the elements of a slice by their distance from a base.
+
+    Latency: `_COUNT_CYCLES` from the slice, one less from the base. Throughput: a slice per cycle.
+
+    Members
+    -------
+    group : In(1024)     the slice is one of these
+    select : In(2)
+    wide : In(1)         of FP32; holds
+    base : In(8)         a cycle after the slice
+    counters : Out(CountersLayout)
+    found : Out(1)       some element is not +0.0
+    recent : Out(8)      the exponent of the last of these
+    """
+
+    def __init__(self):
+        super().__init__({
+            "group": In(8 * GROUP_BYTES),
+            "select": In(range(GROUP_SLICES)),
+            "wide": In(1),
+            "base": In(8),
+            "counters": Out(CountersLayout(_COUNT_BITS)),
+            "found": Out(1),
+            "recent": Out(8),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        # 1
+        sampled = Signal(_SLICE_BITS, reset_less=True)
+        m.d.sync += sampled.eq(self.group.word_select(self.select, _SLICE_BITS))
+        # 2
+        lanes = [sampled.word_select(lane, 16) for lane in range(LANES)]
+        zeros, others = Signal(LANES, reset_less=True), Signal(LANES, reset_less=True)
+        distances = [Signal(8, name=f"distance_{lane}", reset_less=True) for lane in range(LANES)]
+        exponents = [Signal(8, name=f"exponent_{lane}", reset_less=True) for lane in range(LANES)]
+        for number, lane in enumerate(lanes):
+            # Of FP32 the odd halfwords stand for the elements.
+            element = Const(1) if number % 2 else ~self.wide
+            below = self.wide & lanes[number - 1].any() if number % 2 else Const(0)
+            zero = ~lane.any() & ~below
+            m.d.sync += [
+                distances[number].eq(self.base - exponent(lane) - DISTANCES.start),
+                exponents[number].eq(exponent(lane)),
+                zeros[number].eq(zero & element),
+                others[number].eq(~zero & element),
+            ]
+        # 3 and 4
+        rows: list[tuple[Value, Value]] = [(zeros, self.counters.zeros)]
+        for place in range(len(DISTANCES)):
+            row = Cat(others[lane] & (distances[lane] == place) for lane in range(LANES))
+            rows.append((row, self.counters.at[place]))
+        for number, (row, result) in enumerate(rows):
+            held = Signal(LANES, name=f"row_{number}", reset_less=True)
+            m.d.sync += [held.eq(row), result.eq(_count(held))]
+        # The last element that is not +0.0, in two rounds of four.
+        items: list[tuple[Value, Value]] = [*zip(others, exponents, strict=True)]
+        while len(items) > 1:
+            merged = []
+            for part in range(0, len(items), 4):
+                found = Signal(name=f"found_{len(items)}_{part}", reset_less=True)
+                recent = Signal(8, name=f"recent_{len(items)}_{part}", reset_less=True)
+                four = items[part : part + 4]
+                m.d.sync += found.eq(Cat(here for here, _ in four).any())
+                last = four[0][1]
+                for here, candidate in four[1:]:
+                    last = Mux(here, candidate, last)
+                m.d.sync += recent.eq(last)
+                merged.append((found, recent))
+            items = merged
+        m.d.comb += [self.found.eq(items[0][0]), self.recent.eq(items[0][1])]
+        return m
+
+
+class ChoiceEntry(data.StructLayout):
+    """The choice after a block; `append` counts appends."""
+
+    def __init__(self):
+        super().__init__({"choice": ChoiceLayout(), "append": APPEND_BITS})
+
+
+class Sampler(wiring.Component):
+    """Samples an append, and computes the choices of its blocks (`flashtrain.spec.codec.Tracker`).
+
+    Latency: 15 cycles from the last group of a block to its choice. Throughput: a group per cycle, while
+    choices are taken. The last group of an append stalls until the choice before is taken.
+
+    Members
+    -------
+    valid : In(1)      a group enters the encoder
+    ready : Out(1)     it may
+    group : In(1024)
+    wide : In(1)       of FP32; changes behind the last group only
+    last : In(1)       the last group of an append
+    choices : Out(stream(ChoiceEntry))
+    """
+
+    def __init__(self):
+        super().__init__({
+            "valid": In(1),
+            "ready": Out(1),
+            "group": In(8 * GROUP_BYTES),
+            "wide": In(1),
+            "last": In(1),
+            "choices": Out(stream.Signature(ChoiceEntry())),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.counters = counters = SliceCounters()
+        m.submodules.base = base = BaseChoice()
+        m.submodules.mode = mode = ModeChoice()
+        groups, first = BLOCK // GROUP_SLICES, SAMPLED[0] // GROUP_SLICES
+        place = Signal(range(groups))  # of a group in its block
+        ends, takes, resets = Signal(), Signal(), Signal()
+        append, now, wide = (
+            Signal(APPEND_BITS),
+            Signal(ChoiceLayout(), init=FIRST),
+            Signal(),
+        )
+        under_way, pending = Signal(2), Signal()  # choices that are computed
+        m.submodules.queue = queue = Queue(ChoiceEntry(), _QUEUED)
+        full = Signal()  # with the choices of two blocks that may be under way
+        m.d.sync += full.eq(queue.level > _QUEUED - 4)
+        m.d.comb += [
+            ends.eq(place == groups - 1),
+            self.ready.eq(~(ends & full) & ~(self.last & pending)),
+            takes.eq(self.valid & self.ready),
+            resets.eq(takes & self.last),
+            counters.group.eq(self.group),
+            counters.select.eq(place - first),
+            counters.wide.eq(wide),
+        ]
+        with m.If(takes):
+            m.d.sync += [wide.eq(self.wide), place.eq(Mux(ends | self.last, 0, place + 1))]
+
+        # A sample's counters follow it after some cycles.
+        counted, completes = takes & (place >= first), takes & ends & ~self.last
+        for cycle in range(_COUNT_CYCLES):
+            ahead = counted, completes
+            counted, completes = Signal(name=f"counted_{cycle}"), Signal(name=f"completes_{cycle}")
+            m.d.sync += [counted.eq(ahead[0] & ~resets), completes.eq(ahead[1])]
+        stages = Signal(1 + BASE_CYCLES + MODE_CYCLES)  # of the choice
+        m.d.sync += stages.eq(Cat(completes, stages))
+        moves = stages[BASE_CYCLES]
+        # The first sample of the next block comes when the base does.
+        m.d.comb += counters.base.eq(Mux(moves, base.next_base, now.base))
+        decays = Signal()
+        m.d.sync += decays.eq(moves)
+
+        sums, recent = Signal(CountersLayout(SUM_BITS)), Signal(8)
+        fresh = Signal(init=1)  # the next block counts for all that came before
+        moved = Signal.like(sums)
+        m.d.comb += moved.zeros.eq(sums.zeros)
+        count = len(DISTANCES)
+        for index in range(count):
+            below = sums.at[index - 1] if index else Const(0)
+            above = sums.at[index + 1] if index < count - 1 else Const(0)
+            m.d.comb += moved.at[index].eq(Mux(base.up, below, Mux(base.down, above, sums.at[index])))
+        parts = [(sums.zeros, moved.zeros, counters.counters.zeros)]
+        parts += [(sums.at[index], moved.at[index], counters.counters.at[index]) for index in range(count)]
+        with m.If(counted):
+            for total, _, more in parts:
+                m.d.sync += total.eq(total + Mux(fresh, more << MEMORY + FRACTION, more << FRACTION))
+            with m.If(counters.found):
+                m.d.sync += recent.eq(counters.recent)
+        with m.If(moves):
+            m.d.sync += [sums.eq(moved), fresh.eq(base.jumps), now.base.eq(base.next_base)]
+        with m.If(decays):
+            for total, _, _ in parts:
+                m.d.sync += total.eq(
+                    Mux(fresh, 0, total - ((total + (1 << MEMORY) - 1) >> MEMORY))
+                )  # fmt: skip
+        m.d.comb += [
+            base.sums.eq(sums), base.wide.eq(wide), base.base.eq(now.base), base.recent.eq(recent),
+            mode.sums.eq(moved), mode.wide.eq(wide), mode.mode.eq(now.mode),
+        ]  # fmt: skip
+
+        choice = queue.input.payload.choice
+        m.d.comb += [
+            queue.input.valid.eq(stages[-1]),
+            choice.base.eq(now.base),
+            choice.mode.eq(mode.next_mode),
+            queue.input.payload.append.eq(append),
+            pending.eq(under_way != 0),
+        ]
+        connect(m, queue.output, flipped(self.choices))
+        m.d.sync += under_way.eq(under_way + (takes & ends & ~self.last) - stages[-1])
+        with m.If(stages[-1]):
+            m.d.sync += now.mode.eq(mode.next_mode)
+        with m.If(resets):
+            m.d.sync += [
+                now.eq(Const(FIRST, ChoiceLayout())),
+                append.eq(append + 1),
+                sums.eq(0),
+                recent.eq(0),
+                fresh.eq(1),
+            ]
+        return m
