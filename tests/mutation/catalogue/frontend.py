@@ -48,7 +48,6 @@ FRONTEND = (
         "host_if/decode.py",
         """            (~self._allowed(parsed), Status.ACCESS_DENIED),
             (has_source & ~self._source_allowed(parsed), Status.ACCESS_DENIED),
-            (self._bad_field(parsed, blocks, one_zone, has_source), Status.INVALID_FIELD),
 """,
         """            (self._bad_field(parsed, blocks, one_zone, has_source), Status.INVALID_FIELD),
             (~self._allowed(parsed), Status.ACCESS_DENIED),
@@ -148,7 +147,7 @@ FRONTEND = (
     ),
     Fault(
         "beats-pass-with-another-burst",
-        "host_if/write_mux.py",
+        "lib/write_mux.py",
         "self.axi.w.valid.eq(writer.w.valid & ~beats_sent)",
         "self.axi.w.valid.eq(writer.w.valid)",
         "a writer's next beats pass before their burst",
@@ -165,8 +164,8 @@ FRONTEND = (
     Fault(
         "rubbish-written-at-a-reset",
         "lib/axi_guard.py",
-        "strobe.eq(~self.quiesce & ~beat.payload.masked)",
-        "strobe.eq(~beat.payload.masked)",
+        "strobes.eq(Mux(self.quiesce, 0, ~beat.payload.masked))",
+        "strobes.eq(~beat.payload.masked)",
         "what fills up a burst at a reset is written to the tensor buffer",
         GUARD,
     ),

@@ -103,7 +103,7 @@ ZONES = (
     Fault(
         "faulty-zone-waits-for-the-opening",
         "zones/manager.py",
-        '(fsm.ongoing("IDLE") | fsm.ongoing("OPEN"))',
+        'fsm.ongoing("IDLE") | fsm.ongoing("OPEN")',
         'fsm.ongoing("IDLE")',
         "a zone waits for a command that waits for the tracker, which waits until the zone is retired",
         FAULTS,

@@ -58,9 +58,9 @@ def read_beat_layout(data_bits: int) -> data.StructLayout:
     return data.StructLayout({"data": data_bits, "last": 1, "error": 1})
 
 
-def write_beat_layout(data_bits: int) -> data.StructLayout:
-    """`masked`: the beat's bytes are not written."""
-    return data.StructLayout({"data": data_bits, "last": 1, "masked": 1})
+def write_beat_layout(data_bits: int, parts: int = 1) -> data.StructLayout:
+    """`masked`, a bit for each of the beat's equal parts: its bytes are not written."""
+    return data.StructLayout({"data": data_bits, "last": 1, "masked": parts})
 
 
 class ReadPort(wiring.Signature):
@@ -76,9 +76,9 @@ class ReadPort(wiring.Signature):
 class WritePort(wiring.Signature):
     """Writing side of an AXI manager, as streams: bursts and beats out, one answer per burst in."""
 
-    def __init__(self, *, address_bits: int, data_bits: int):
+    def __init__(self, *, address_bits: int, data_bits: int, parts: int = 1):
         super().__init__({
             "aw": Out(stream.Signature(burst_layout(address_bits))),
-            "w": Out(stream.Signature(write_beat_layout(data_bits))),
+            "w": Out(stream.Signature(write_beat_layout(data_bits, parts))),
             "b": In(stream.Signature(data.StructLayout({"error": 1}))),
         })  # fmt: skip

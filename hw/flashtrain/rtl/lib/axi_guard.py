@@ -1,6 +1,6 @@
 """Between the controller and its AXI pins: completes all bursts before the controller is reset."""
 
-from amaranth import Module, Mux, Signal
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -66,12 +66,13 @@ class AxiGuard(wiring.Component):
     drained : Out(1)   `quiesce` is high and no burst is outstanding
     """
 
-    def __init__(self, *, address_bits: int, data_bits: int, bursts: int = 64):
+    def __init__(self, *, address_bits: int, data_bits: int, parts: int = 1, bursts: int = 64):
         self.data_bits = data_bits
+        self.parts = parts
         self.bursts = bursts
         super().__init__({
             "read": In(ReadPort(address_bits=address_bits, data_bits=data_bits)),
-            "write": In(WritePort(address_bits=address_bits, data_bits=data_bits)),
+            "write": In(WritePort(address_bits=address_bits, data_bits=data_bits, parts=parts)),
             "pins": Out(Axi4Signature(address_bits=address_bits, data_bits=data_bits)),
             "quiesce": In(1),
             "drained": Out(1),
@@ -131,7 +132,7 @@ class AxiGuard(wiring.Component):
 
     def _pass_write_beats(self, m: Module):
         pins, beat = self.pins, self.write.w
-        beat_layout = data.StructLayout({"data": self.data_bits, "last": 1, "strobe": 1})
+        beat_layout = data.StructLayout({"data": self.data_bits, "last": 1, "strobes": self.parts})
         m.submodules.w_slice = beats_out = RegisterSlice(beat_layout)
         # Lengths of the bursts whose beats are not all sent, in a ring with a place more than bursts.
         ring_bits = bits_for(self.bursts + 1)
@@ -149,11 +150,13 @@ class AxiGuard(wiring.Component):
             beats_out.input.valid.eq(owed & (beat.valid | self.quiesce)),
             beats_out.input.payload.data.eq(beat.payload.data),
             beats_out.input.payload.last.eq(last),
-            beats_out.input.payload.strobe.eq(~self.quiesce & ~beat.payload.masked),
+            beats_out.input.payload.strobes.eq(Mux(self.quiesce, 0, ~beat.payload.masked)),
             beat.ready.eq(owed & beats_out.input.ready & ~self.quiesce),
             passes.eq(beats_out.input.valid & beats_out.input.ready),
             pins.wdata.eq(beats_out.output.payload.data),
-            pins.wstrb.eq(beats_out.output.payload.strobe.replicate(len(pins.wstrb))),
+            pins.wstrb.eq(
+                Cat(bit.replicate(len(pins.wstrb) // self.parts) for bit in beats_out.output.payload.strobes)
+            ),
             pins.wlast.eq(beats_out.output.payload.last),
             pins.wvalid.eq(beats_out.output.valid),
             beats_out.output.ready.eq(pins.wready),

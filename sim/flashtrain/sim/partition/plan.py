@@ -34,11 +34,11 @@ from flashtrain.rtl.host_if.fetch import SubmissionFetch
 from flashtrain.rtl.host_if.register_file import RegisterFile
 from flashtrain.rtl.host_if.seconds import Seconds
 from flashtrain.rtl.host_if.stopwatch import Stopwatch
-from flashtrain.rtl.host_if.write_mux import WriteMux
 from flashtrain.rtl.lib.axi_guard import AxiGuard
 from flashtrain.rtl.lib.gearbox import PageSerializer
 from flashtrain.rtl.lib.streams import RegisterSlices, StreamMerge
 from flashtrain.rtl.lib.timer import HoldTimer, Timer
+from flashtrain.rtl.lib.write_mux import WriteMux
 from flashtrain.rtl.zones.allocator import ZoneAllocator
 from flashtrain.rtl.zones.erase_broadcast import EraseBroadcast
 from flashtrain.rtl.zones.manager import ZoneManager

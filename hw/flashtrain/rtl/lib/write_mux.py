@@ -24,9 +24,9 @@ class WriteMux(wiring.Component):
     axi : Out(WritePort)
     """
 
-    def __init__(self, count: int, *, address_bits: int, data_bits: int):
+    def __init__(self, count: int, *, address_bits: int, data_bits: int, parts: int = 1):
         self.count = count
-        port = WritePort(address_bits=address_bits, data_bits=data_bits)
+        port = WritePort(address_bits=address_bits, data_bits=data_bits, parts=parts)
         super().__init__({"writers": In(port).array(count), "axi": Out(port)})
 
     def elaborate(self, platform):
