@@ -165,7 +165,7 @@ class OneAnswer(Theorem):
 class OneEntry(Theorem):
     def state(self, m: Module, inside: Inside) -> None:
         design, axi = self.design, self.design.axi
-        held, item = Signal(), Signal(Answer())
+        held, item = Signal(), Signal(Answer(TINY))
         burst_sent, beats = Signal(), Signal(range(3))
         enters = [source.valid & source.ready for source in design.answers]
         burst, beat = axi.aw.valid & axi.aw.ready, axi.w.valid & axi.w.ready

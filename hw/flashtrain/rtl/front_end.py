@@ -9,6 +9,7 @@ from flashtrain.spec.registers import ADDRESS_BITS, MAX_STREAMS, PORTS
 
 from .channel.interface import ChannelBroadcast, ChannelInterface
 from .datapath.read_pipeline import ReadPipeline
+from .datapath.slice_writer import slice_parts
 from .datapath.write_pipeline import WritePipeline
 from .host_if.command_tracker import CommandTracker
 from .host_if.completion import CompletionWriter
@@ -19,11 +20,11 @@ from .host_if.fetch import SubmissionFetch
 from .host_if.register_file import RegisterFile
 from .host_if.seconds import Seconds
 from .host_if.stopwatch import Stopwatch
-from .host_if.write_mux import WriteMux
 from .layouts import PageEvent, ReadHead, ReadJob, WriteJob
 from .lib.axi import Axi4LiteSignature, Axi4Signature
 from .lib.axi_guard import AxiGuard
 from .lib.streams import Queue, RegisterSlices, StreamMerge
+from .lib.write_mux import WriteMux
 from .zones.zones import Zones
 
 
@@ -58,7 +59,8 @@ class FrontEnd(wiring.Component):
         self._completion = in_reset(CompletionWriter(config, sources=2))
         self._write = in_reset(WritePipeline(config))
         self._read = in_reset(ReadPipeline(config))
-        # Room for the job of every command in flight: no command waits for those before it.
+        # Room for the job of every command in flight: no command waits for those before it. So the zone
+        # manager sends a job at once, also while a slack waits for it (`Settlement`).
         self._write_jobs = in_reset(Queue(WriteJob(config), config.commands))
         self._read_jobs = in_reset(Queue(ReadJob(config), config.commands))
         # Register slices keep the paths to the channels free of signals from them.
@@ -71,7 +73,8 @@ class FrontEnd(wiring.Component):
         data_port = {"address_bits": config.address_bits, "data_bits": 8 * config.data_bytes}
         queue_port = {"address_bits": config.address_bits, "data_bits": 64}
         self._queue_mux = in_reset(WriteMux(2, **queue_port))
-        self._data_guard, self._queue_guard = AxiGuard(**data_port), AxiGuard(**queue_port)
+        parts = slice_parts(config) if config.codec else 1
+        self._data_guard, self._queue_guard = AxiGuard(**data_port, parts=parts), AxiGuard(**queue_port)
         super().__init__({
             "data": Out(Axi4Signature(**data_port)),
             "queue": Out(Axi4Signature(**queue_port)),
@@ -128,6 +131,11 @@ class FrontEnd(wiring.Component):
         connect(m, zones.read, self._read_jobs.input)
         connect(m, self._read_jobs.output, self._read.jobs)
         m.d.comb += [zones.issued.eq(self._write.issued), self._read.issued.eq(self._write.issued)]
+        if self.config.codec:
+            m.d.comb += [
+                self._read.opened.eq(zones.open.valid & zones.open.ready),
+                self._read.opened_tag.eq(zones.open.payload.tag),
+            ]
 
     def _complete(self, m: Module):
         """From page events to completion entries."""
@@ -136,12 +144,25 @@ class FrontEnd(wiring.Component):
         connect(m, self._write.arrived, tracker.arrived)
         connect(m, self._read.returned, tracker.returned)
         connect(m, tracker.retired, self._zones.retired)
+        if self.config.codec:
+            self._settle(m)
         connect(m, tracker.answers, completion.answers[0])
         connect(m, self._zones.answers, completion.answers[1])
         m.d.comb += [
             self._fetch.answered.eq(completion.written),
             self._registers.completed.eq(completion.written),
             *(completion.sq_head[port].eq(self._fetch.head[port]) for port in range(PORTS)),
+        ]
+
+    def _settle(self, m: Module):
+        """The end of an encoded append goes to the zones and to the tracker in the same cycle."""
+        settled, zones, tracker = self._write.settled, self._zones.settled, self._tracker.settled
+        m.d.comb += [
+            zones.payload.eq(settled.payload),
+            tracker.payload.eq(settled.payload),
+            zones.valid.eq(settled.valid & tracker.ready),
+            tracker.valid.eq(settled.valid & zones.ready),
+            settled.ready.eq(zones.ready & tracker.ready),
         ]
 
     def _transfer(self, m: Module):

@@ -27,6 +27,7 @@ from flashtrain.spec.geometry import LBA_BITS, bits_for
 from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.nand import BusOp
 from flashtrain.spec.nvme import Completion, Opcode
+from flashtrain.spec.streams import Codec
 
 from .identity import RECORD_BITS
 
@@ -70,6 +71,7 @@ OPERATION_OF = {
 
 STATUS_BITS = 11
 STREAM_BITS = 3  # NSID - 1
+CODEC_BITS = max(Codec).bit_length()
 TIME_BITS = 32  # seconds
 
 
@@ -80,6 +82,11 @@ def event_bits(config: FmsConfig) -> int:
     the tile's program, and the return of the copies.
     """
     return (3 * config.max_blocks).bit_length()
+
+
+def coded(config: FmsConfig, fields: dict) -> dict:
+    """The fields of a struct that only streams with a codec need."""
+    return fields if config.codec else {}
 
 
 class ZoneIdentity(data.StructLayout):
@@ -108,6 +115,7 @@ class StreamTable(data.StructLayout):
             "core": 2,
             "first": config.geometry.zone_bits,  # its first logical zone
             "zones": config.geometry.zone_bits + 1,
+            **coded(config, {"codec": CODEC_BITS}),
         })  # fmt: skip
 
 
@@ -153,6 +161,11 @@ class Command(data.StructLayout):
             "sequence": PageIdentity.sequence.width,
             "generation": PageIdentity.generation.width,
             "time": TIME_BITS,
+            **coded(config, {
+                "codec": CODEC_BITS,  # of the stream
+                "bound": config.count_bits,  # of an append: blocks that it takes at most
+                "expanded": config.count_bits,  # of a read: blocks of decoded data
+            }),
         })  # fmt: skip
 
 
@@ -185,6 +198,33 @@ class WriteJob(data.StructLayout):
             "source_identity": ZoneIdentity(),  # GRADIENTS: required of the pages of the source
             "identity": ZoneIdentity(),
             "wear": PageIdentity.wear.width,  # of the physical zone
+            **coded(config, {
+                "codec": CODEC_BITS,  # not RAW: `blocks` of data are encoded into at most `bound` pages
+                "bound": config.count_bits,
+                "slack": g.zone_size_bits + 1,  # of the stream, as far as `offset` has it (`Settled`)
+            }),
+        })  # fmt: skip
+
+
+class Settled(data.StructLayout):
+    """The end of a job that was encoded: write pipeline to zone manager and tracker.
+
+    The *slack* is the number of blocks that were reserved and not written. The offsets of later jobs that
+    were made before their zone's pointer returned by it are too far by as much. So jobs carry the sum of
+    their stream's slack that the pointer had seen, modulo 2^n.
+    """
+
+    def __init__(self, config: FmsConfig):
+        g = config.geometry
+        super().__init__({
+            "tag": config.tag_bits,
+            "failed": 1,
+            "stream": STREAM_BITS,
+            "zone": g.zone_bits,  # logical
+            "offset": g.zone_size_bits,  # of the first block
+            "stored": config.count_bits,  # blocks that were written
+            "slack": config.count_bits,
+            "non_volatile": 1,  # the programs of the slack are no events any more
         })  # fmt: skip
 
 
@@ -209,6 +249,7 @@ class ReadJob(data.StructLayout):
             "after": SEQUENCE_BITS,  # write jobs that must be issued before
             "inspect": 1,
             "identity": ZoneIdentity(),  # required of the pages
+            **coded(config, {"codec": CODEC_BITS, "expanded": config.count_bits}),
         })  # fmt: skip
 
 
@@ -259,6 +300,7 @@ class ReturnedPage(data.StructLayout):
         super().__init__({
             **{name: field.shape for name, field in PageEvent(config)},
             "effort": ReadEffort(config),
+            **coded(config, {"refused": 1}),  # by the codec
         })  # fmt: skip
 
 
@@ -281,8 +323,10 @@ class Retired(data.StructLayout):
 class Answer(data.StructLayout):
     """The answer to a command: tracker and zone manager to completion."""
 
-    def __init__(self):
-        super().__init__({"port": 1, "cid": 16, "status": STATUS_BITS, "result": LBA_BITS})
+    def __init__(self, config: FmsConfig):
+        c = Completion
+        result_bits = c.stored.low + c.stored.width - c.result.low if config.codec else LBA_BITS
+        super().__init__({"port": 1, "cid": 16, "status": STATUS_BITS, "result": result_bits})
 
 
 def _page_place(config: FmsConfig) -> dict:

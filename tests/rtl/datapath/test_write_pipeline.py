@@ -8,6 +8,7 @@ import pytest
 from flashtrain.rtl.datapath.write_pipeline import WritePipeline
 from flashtrain.sim.bench.runner import Simulator, run_bench
 from flashtrain.spec import preset
+from tests.rtl.datapath.coded_write_path import CodedWritePath
 
 
 @pytest.mark.long("icarus", "wider")
@@ -22,4 +23,14 @@ def test_write_pipeline(simulator: Simulator, seed: int, shape: dict[str, int]) 
         simulator=simulator,
         seed=seed,
         parameters=shape,
+    )
+
+
+def test_coded_write_path(simulator: Simulator, seed: int) -> None:
+    run_bench(
+        CodedWritePath(replace(preset("tiny_codec"), read_queue=8)),
+        "coded_write_path",
+        Path(__file__).with_name("coded_write_bench.py"),
+        simulator=simulator,
+        seed=seed,
     )

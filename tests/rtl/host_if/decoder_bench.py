@@ -17,6 +17,8 @@ from tests.rtl.host_if.decoder_oracle import (
     OPCODES,
     RESET,
     SERVES_DIES,
+    UPDATE,
+    WRITE,
     Entry,
     Oracle,
     random_entry,
@@ -30,6 +32,7 @@ DECODER_STATUSES = {
     Status.SUCCESS, Status.INVALID_OPCODE, Status.INVALID_FIELD, Status.INVALID_NAMESPACE,
     Status.ACCESS_DENIED, Status.SGL_TYPE_INVALID, Status.SGL_LENGTH_INVALID, Status.SGL_GRANULARITY_INVALID,
     Status.DATA_TRANSFER_ERROR, Status.LBA_OUT_OF_RANGE,
+    *([Status.STREAM_IS_CODED] if CONFIG.codec else []),
 }  # fmt: skip
 
 
@@ -49,6 +52,7 @@ class Bench:
             getattr(self.dut, f"streams__{number}").value = pack(
                 StreamTable(CONFIG), valid=stream.valid, host=stream.rights[0], core=stream.rights[1],
                 first=stream.first, zones=stream.zones,
+                **({"codec": stream.codec} if CONFIG.codec else {}),
             )  # fmt: skip
 
     def send(self, port: int, entry: Entry, error: int = 0) -> None:
@@ -100,6 +104,8 @@ async def every_entry_gets_the_status_of_its_first_fault(dut, busy):
         least = {Status.SUCCESS, Status.INVALID_FIELD, Status.INVALID_NAMESPACE, Status.ACCESS_DENIED}
         if opcode not in (FLUSH, RESET, GENERATION, *SERVES_DIES):
             least.add(Status.LBA_OUT_OF_RANGE)
+        if CONFIG.codec and opcode in (WRITE, UPDATE):
+            least.add(Status.STREAM_IS_CODED)
         assert least <= statuses, f"opcode {opcode:02x}: only {statuses}"
 
 

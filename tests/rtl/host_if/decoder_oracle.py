@@ -3,6 +3,7 @@
 Positions of fields are NVMe's own numbers, not taken from `spec.nvme.Submission`: a wrong one shows.
 """
 
+import math
 import random
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ SERVES_DIES = (CONSTANTS, STATISTICS)
 COMMIT = 1
 RESTORE_STREAM, RESTORE_ZONE, RESTORE_PHYSICAL, RESTORE_END, RESTORE_BLOCK = 1, 2, 3, 4, 5
 HOST = 0
+RAW, WINDOW16, WINDOW32, ROUND16 = range(4)  # codecs
 NEEDED_RIGHTS = {
     READ: READ_RIGHT, RECEIVE: READ_RIGHT | APPEND_RIGHT, STATISTICS: READ_RIGHT | APPEND_RIGHT,
 }  # fmt: skip
@@ -33,6 +35,7 @@ class StreamSettings(NamedTuple):
     rights: tuple[int, int]
     first: int
     zones: int
+    codec: int = 0
 
 
 class Entry:
@@ -124,11 +127,19 @@ class Oracle(NamedTuple):
             needed = APPEND_RIGHT if e.commits else READ_RIGHT
             if not self.streams[source - 1].rights[port] & needed:
                 return Status.ACCESS_DENIED
-            if self.streams[source - 1].zones != stream.zones:
-                return Status.INVALID_FIELD
+        if opcode in (WRITE, UPDATE) and stream.codec != RAW:
+            return Status.STREAM_IS_CODED
+        if opcode == UPDATE and source is not None and self.streams[source - 1].codec != RAW:
+            return Status.STREAM_IS_CODED
+        if source is not None and self.streams[source - 1].zones != stream.zones:
+            return Status.INVALID_FIELD
         zone, offset = divmod(e.block, self.config.geometry.zone_size)
         names_zone = opcode in (APPEND, RECEIVE, RETIRE, UPDATE) or (opcode == SEND and not e.get(13, 8, 1))
         if self._bad_field(opcode, e) or (names_zone and offset != 0):
+            return Status.INVALID_FIELD
+        if opcode == APPEND and stream.codec != RAW and self.bound(e) > self.config.max_blocks:
+            return Status.INVALID_FIELD
+        if self.expands(e) and e.get(14, 0, 16) + 1 > self.config.max_blocks:
             return Status.INVALID_FIELD
         if has_data and (failure := self._data_pointer(opcode, e)) is not None:
             return failure
@@ -137,6 +148,21 @@ class Oracle(NamedTuple):
         if opcode == INSPECT and zone >= self.config.geometry.blocks:
             return Status.LBA_OUT_OF_RANGE
         return Status.SUCCESS
+
+    def codec(self, e: Entry) -> int:
+        """Of the command's data."""
+        codec = self.streams[e.get(1) - 1].codec
+        return WINDOW16 if codec != RAW and e.get(14, 16, 1) else codec
+
+    def expands(self, e: Entry) -> bool:
+        return e.opcode == READ and self.streams[e.get(1) - 1].codec != RAW
+
+    def bound(self, e: Entry) -> int:
+        """Blocks that an append takes at most: 1 more for each half of a page's slices, and 1."""
+        blocks = e.get(12, 0, 16) + 1
+        if self.codec(e) == ROUND16:
+            blocks = math.ceil(blocks / 2)
+        return blocks + blocks // (self.config.geometry.page_bytes // 64) + 1
 
     def _bad_field(self, opcode: int, e: Entry) -> bool:
         action, g = e.get(13, 0, 8), self.config.geometry
@@ -180,7 +206,8 @@ class Oracle(NamedTuple):
     def _data_pointer(self, opcode: int, e: Entry) -> Status | None:
         page_bytes = self.config.geometry.page_bytes
         report = opcode == RECEIVE
-        expected = 4 * (e.get(12) + 1) if report else page_bytes * (e.get(12, 0, 16) + 1)
+        blocks = e.get(14, 0, 16) + 1 if self.expands(e) else e.get(12, 0, 16) + 1
+        expected = 4 * (e.get(12) + 1) if report else page_bytes * blocks
         if e.get(9, 24, 8) != 0:
             return Status.SGL_TYPE_INVALID
         if e.get(8) != expected:
@@ -201,6 +228,12 @@ class Oracle(NamedTuple):
             page = e.address // self.config.geometry.page_bytes
             fields |= {"offset": offset, "blocks": e.get(12, 0, 16) + 1, "buffer_block": page}
             fields |= {} if e.opcode in (*SERVES_DIES, INSPECT) else place
+        if self.config.codec and e.opcode in (APPEND, READ):
+            fields |= {"codec": self.codec(e)}
+            if e.opcode == APPEND and stream.codec != RAW:
+                fields |= {"bound": self.bound(e)}
+            if self.expands(e):
+                fields |= {"expanded": e.get(14, 0, 16) + 1}
         if e.opcode == INSPECT:
             fields |= {"physical": zone}
         if e.opcode == RESTORE:
@@ -259,6 +292,7 @@ def random_oracle(config: FmsConfig) -> Oracle:
             rights=tuple(random.choices(range(4), [1, 2, 2, 5], k=2)),
             first=first,
             zones=size,
+            codec=random.choice((RAW, RAW, WINDOW16, WINDOW32, ROUND16)) if config.codec else RAW,
         ))  # fmt: skip
     most = 1 << config.address_bits
     return Oracle(config, tuple(streams), random.choice([most, most // 2, most - 8, random.randrange(most)]))
@@ -269,11 +303,14 @@ def random_entry(oracle: Oracle) -> Entry:
     config, geometry = oracle.config, oracle.config.geometry
     valid = [nsid for nsid in range(1, 9) if oracle.streams[nsid - 1].valid] or [1]
     nsid = random.choice(valid)
+    opcode = random.choice(OPCODES)
+    raw = [number for number in valid if oracle.streams[number - 1].codec == RAW]
+    if config.codec and opcode in (WRITE, UPDATE) and raw and random.random() < 0.8:
+        nsid, valid = random.choice(raw), raw
     stream = oracle.streams[nsid - 1]
     e = Entry()
     for dword in (2, 3, 4, 5, 13, 14, 15):
         e.put(dword, 0, 32, random.getrandbits(32))
-    opcode = random.choice(OPCODES)
     e.put(0, 0, 8, opcode)
     e.put(0, 14, 2, 1)
     e.put(0, 16, 16, random.getrandbits(16))
@@ -293,6 +330,12 @@ def random_entry(oracle: Oracle) -> Entry:
             blocks = _put_update(oracle, e)
         length, alignment = geometry.page_bytes * blocks, geometry.page_bytes
         e.put(12, 0, 32, random.getrandbits(16) << 16 | blocks - 1)
+        if opcode == APPEND and stream.codec != RAW:
+            length = geometry.page_bytes * _put_coded_append(oracle, e)
+        if opcode == READ and stream.codec != RAW:
+            expanded = random.choice([1, config.max_blocks, random.randint(1, config.max_blocks)])
+            e.put(14, 0, 16, expanded - 1)
+            length = geometry.page_bytes * expanded
         known = {SEND: (1, 2, 3, 4), GENERATION: (1, 2, 3), RESTORE: (1, 2, 2, 2, 3, 4, 5, 5)}
         e.put(13, 0, 8, random.choice(known.get(opcode, (0xD, 0xF))))
     if opcode == INSPECT:
@@ -315,6 +358,20 @@ def random_entry(oracle: Oracle) -> Entry:
     return e
 
 
+def _put_coded_append(oracle: Oracle, e: Entry) -> int:
+    """Draw a number of blocks whose bound is often the greatest, and seldom one more; returns it."""
+    most = oracle.config.max_blocks
+    fits = [n for n in range(1, most + 1) if _with_blocks(oracle, e, n) <= most]
+    blocks = random.choice((1, fits[-1], fits[-1], random.choice(fits), min(most, fits[-1] + 1)))
+    e.put(12, 0, 16, blocks - 1)
+    return blocks
+
+
+def _with_blocks(oracle: Oracle, e: Entry, blocks: int) -> int:
+    e.put(12, 0, 16, blocks - 1)
+    return oracle.bound(e)
+
+
 def _put_update(oracle: Oracle, e: Entry) -> int:
     """Draw the fields of an update; returns its number of blocks."""
     config, geometry = oracle.config, oracle.config.geometry
@@ -330,7 +387,8 @@ def _put_update(oracle: Oracle, e: Entry) -> int:
 def _break(oracle: Oracle, e: Entry, length: int, alignment: int) -> None:
     """Change one field into something that may be wrong, often by one bit or by one step."""
     config, geometry = oracle.config, oracle.config.geometry
-    match random.choice((*range(19), 1, 3, 3, 6, 6, 6)):  # some have to hit every opcode
+    kinds = range(20 if config.codec else 19)
+    match random.choice((*kinds, 1, 3, 3, 6, 6, 6)):  # some have to hit every opcode
         case 0:
             e.put(0, 0, 8, random.getrandbits(8))
         case 1:
@@ -381,4 +439,11 @@ def _break(oracle: Oracle, e: Entry, length: int, alignment: int) -> None:
                 random.choice(
                     [zones - 1, zones, blocks - 1, blocks, e.get(2, 0, 16) ^ 1 << random.randrange(16)]
                 ),
+            )
+        case 19:
+            e.put(
+                14,
+                0,
+                17,
+                random.choice([0, config.max_blocks - 1, config.max_blocks, random.getrandbits(17)]),
             )

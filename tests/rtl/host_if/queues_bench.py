@@ -9,8 +9,10 @@ from cocotb.triggers import RisingEdge
 
 from flashtrain.rtl.layouts import Answer, Entry
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
+from flashtrain.spec import preset
 from tests.rtl.host_if.axi_memory import AxiMemory
 
+CONFIG = preset("tiny")
 MEMORY_BYTES = 1 << 16
 LATENCY = 120  # cycles of the tensor buffer, in the tests of rates
 
@@ -148,7 +150,7 @@ class Bench:
         self.ports[port].open_answers[cid] = {"status": status, "result": result}
         self.errors += status != 0
         source = self.answers[random.randrange(2)]
-        source.send(pack(Answer(), port=port, cid=cid, status=status, result=result))
+        source.send(pack(Answer(CONFIG), port=port, cid=cid, status=status, result=result))
 
     async def run(self, counts: tuple[int, int], cycles: int = 60_000) -> None:
         """Hosts submit and consume at random until each port's commands are completed."""
@@ -275,7 +277,7 @@ async def rates_hold_at_a_distant_memory(dut):
     assert interval <= 9
     await bench.run((100, 0))
 
-    answered = [pack(Answer(), port=1, cid=n) for n in range(100)]
+    answered = [pack(Answer(CONFIG), port=1, cid=n) for n in range(100)]
     bench.ports[1].open_answers = {n: {"status": 0, "result": 0} for n in range(100)}
     written_at = []
     for bits in answered:

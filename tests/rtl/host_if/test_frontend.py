@@ -1,5 +1,6 @@
 """The units of `flashtrain.rtl.host_if`, each with its bench."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,14 +24,20 @@ def run(top, name: str, simulator: Simulator, seed: int, **parameters):
 @pytest.mark.long("behemoth")
 @pytest.mark.long("icarus", "tiny_ecc")
 @pytest.mark.long("behemoth_ecc")
-@pytest.mark.parametrize("preset_name", ["tiny", "behemoth", "tiny_ecc", "behemoth_ecc"])
+@pytest.mark.long("behemoth_codec")
+@pytest.mark.long("icarus", "tiny_codec")
+@pytest.mark.parametrize(
+    "preset_name", ["tiny", "behemoth", "tiny_ecc", "behemoth_ecc", "tiny_codec", "behemoth_codec"]
+)
 def test_decoder(simulator, seed, preset_name):
     entries = 2_400 if simulator is Simulator.ICARUS else 8_000
     run(Decoder(preset(preset_name)), "decoder", simulator, seed, preset=preset_name, entries=entries)
 
 
-def test_tracker(simulator, seed):
-    run(CommandTracker(preset("tiny_ecc")), "tracker", simulator, seed)
+@pytest.mark.parametrize("codec", [False, True], ids=["raw", "codec"])
+def test_tracker(simulator, seed, codec):
+    config = replace(preset("tiny_ecc"), codec=codec)
+    run(CommandTracker(config), "tracker", simulator, seed, codec=codec)
 
 
 def test_stopwatch(simulator, seed):

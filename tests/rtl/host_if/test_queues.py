@@ -39,7 +39,7 @@ class Queues(wiring.Component):
             "queues": In(QueueSettings(config)).array(PORTS),
             "pins": Out(Axi4Signature(address_bits=config.address_bits, data_bits=64)),
             "entries": Out(stream.Signature(Entry())),
-            "answers": In(stream.Signature(Answer())).array(SOURCES),
+            "answers": In(stream.Signature(Answer(config))).array(SOURCES),
             "written": Out(PORTS),
             "failed": Out(1),
             "fault": Out(1),

@@ -1,7 +1,7 @@
 """Random commands through the tracker: each is answered once, after its last event; its tag comes back."""
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import cocotb
 from cocotb.triggers import RisingEdge
@@ -15,17 +15,39 @@ from flashtrain.rtl.layouts import (
     ReadEffort,
     Retired,
     ReturnedPage,
+    Settled,
 )
+from flashtrain.sim.bench.parameters import bench_parameters
 from flashtrain.sim.bench.streams import StreamSink, StreamSource, pack, start, unpack
 from flashtrain.spec import Completion, Status, preset
 
-CONFIG = preset("tiny_ecc")
+CONFIG = replace(preset("tiny_ecc"), codec=bench_parameters()["codec"])
 SOURCES = ("arrived", "programmed", "returned")
 OPERATIONS = (
     Operation.APPEND, Operation.WRITE, Operation.READ, Operation.FLUSH, Operation.UPDATE, Operation.CONSTANTS,
     Operation.STATISTICS, Operation.INSPECT,
 )  # fmt: skip
 READS = (Operation.READ, Operation.STATISTICS, Operation.INSPECT)
+
+
+@dataclass
+class End:
+    """The end of an encoded append, its event number `at`."""
+
+    at: int
+    offset: int
+    stored: int
+    slack: int
+    non_volatile: int
+
+    @property
+    def result(self) -> int:
+        """Its part of the result: the offset within the zone, and the length in the high half."""
+        return self.offset | self.stored << 32
+
+    def count(self) -> int:
+        """Events that the opening counts: the end, and the programs of the bound."""
+        return 1 + self.non_volatile * (self.stored + self.slack)
 
 
 @dataclass
@@ -46,6 +68,8 @@ class Tracked:
     reported: int = 0
     program_failed: bool = False
     efforts: list[dict[str, int]] = field(default_factory=list)  # of pages that were returned
+    end: End | None = None
+    refused: bool = False  # the codec has refused a page
 
     @property
     def told(self) -> int:
@@ -65,11 +89,15 @@ class Tracked:
     def answer(self) -> dict[str, int]:
         failed = any(self.events)
         fault = Status.UNRECOVERED_READ_ERROR if self.operation in READS else Status.WRITE_FAULT
+        result = self.told if self.operation is Operation.READ else self.result
+        if self.end:
+            result |= self.end.result
+        refusal = Status.CODED_PAGE_ERROR if self.refused else Status.SUCCESS
         return {
             "port": self.port,
             "cid": self.cid,
-            "status": fault if failed else Status.SUCCESS,
-            "result": 0 if failed else self.told if self.operation is Operation.READ else self.result,
+            "status": fault if failed else refusal,
+            "result": 0 if failed or self.refused else result,
         }
 
 
@@ -87,7 +115,8 @@ class Bench:
         dut = self.dut
         self.tags = StreamSink(dut, "tags", self.busy)
         self.opening = StreamSource(dut, "opening", self.busy)
-        self.events = {name: StreamSource(dut, name, self.busy) for name in SOURCES}
+        sources = (*SOURCES, "settled") if CONFIG.codec else SOURCES
+        self.events = {name: StreamSource(dut, name, self.busy) for name in sources}
         self.answers = StreamSink(dut, "answers", self.busy)
         self.retired = StreamSink(dut, "retired", self.busy)
         self.begun: dict[int, int] = {}
@@ -130,7 +159,7 @@ class Bench:
             self.opening.send(pack(
                 Opening(CONFIG), tag=command.tag, port=command.port, cid=command.cid, stream=command.stream,
                 source=command.source, zone=command.zone, operation=command.operation.value,
-                count=len(command.events), result=command.result,
+                count=command.end.count() if command.end else len(command.events), result=command.result,
             ))  # fmt: skip
 
     async def _report(self) -> None:
@@ -138,22 +167,41 @@ class Bench:
         while True:
             await RisingEdge(self.dut.clk)
             opened = [c for c in self.in_flight.values() if c.opened_at and c.reported < len(c.events)]
-            name = random.choice(SOURCES)
+            command = random.choice(opened) if opened else None
+            name = self._source_of(command)
             source = self.events[name]
-            if opened and len(source.items) < 2:
-                command = random.choice(opened)
+            if command and len(source.items) < 2:
                 failed = command.events[command.reported]
+                source.send(self._event(name, command, failed))
                 command.reported += 1
                 command.program_failed |= bool(failed) and name == "programmed"
-                source.send(self._event(name, command, failed))
+
+    @staticmethod
+    def _source_of(command: Tracked | None) -> str:
+        """Of the command's next event."""
+        if command and command.end:
+            return "settled" if command.reported == command.end.at else "programmed"
+        return random.choice(SOURCES)
 
     @staticmethod
     def _event(name: str, command: Tracked, failed: int) -> int:
+        if name == "settled":
+            end = command.end
+            assert end is not None
+            return pack(
+                Settled(CONFIG), tag=command.tag, failed=failed, stream=command.stream, zone=command.zone,
+                offset=end.offset, stored=end.stored, slack=end.slack, non_volatile=end.non_volatile,
+            )  # fmt: skip
         if name != "returned":
             return pack(PageEvent(CONFIG), tag=command.tag, failed=failed)
         bits = random.choice((0, 1, random.getrandbits(ReadEffort(CONFIG).size)))
         command.efforts.append(unpack(ReadEffort(CONFIG), bits))
-        return pack(ReturnedPage(CONFIG), tag=command.tag, failed=failed, effort=bits)
+        fields = {"tag": command.tag, "failed": failed, "effort": bits}
+        if CONFIG.codec:
+            may_be_refused = command.operation is Operation.READ and command.cid % 2
+            fields["refused"] = int(may_be_refused and random.random() < 0.5)
+            command.refused |= bool(fields["refused"])
+        return pack(ReturnedPage(CONFIG), **fields)
 
     async def _watch(self) -> None:
         """Follow what is handed over in each clock."""
@@ -165,7 +213,7 @@ class Bench:
                 opening = unpack(Opening(CONFIG), int(dut.opening__payload.value))
                 self.in_flight[opening["tag"]].opened_at = self.clock
             if dut.answers__valid.value == 1 and dut.answers__ready.value == 1:
-                self._check_answer(unpack(Answer(), int(dut.answers__payload.value)))
+                self._check_answer(unpack(Answer(CONFIG), int(dut.answers__payload.value)))
             if dut.retired__valid.value == 1 and dut.retired__ready.value == 1:
                 self.retired_at.append(self.clock)
             self._check_reading(dut.reading.value == 1)
@@ -200,24 +248,42 @@ class Bench:
 
 
 def random_commands(count: int) -> list[Tracked]:
-    return [
-        Tracked(
-            port=random.randrange(2),
-            cid=cid,
-            stream=random.randrange(8),
-            source=random.randrange(8),
-            zone=random.randrange(CONFIG.geometry.zones),
-            operation=(operation := random.choice(OPERATIONS)),
-            result=0 if operation is Operation.READ else random.getrandbits(32),
-            events=[
-                int(random.random() < 0.03)
-                for _ in range(
-                    random.choice([1, 1, 3 * CONFIG.max_blocks, random.randint(1, CONFIG.max_blocks)])
-                )
-            ],
-        )
-        for cid in random.sample(range(1 << 16), count)
-    ]
+    commands = [random_command(cid) for cid in random.sample(range(1 << 16), count)]
+    for command in commands[:6]:  # reads without a failure, of which some may be refused
+        command.operation, command.result, command.end = Operation.READ, 0, None
+        command.events = [0] * 2 * CONFIG.max_blocks
+    random.shuffle(commands)
+    return commands
+
+
+def random_command(cid: int) -> Tracked:
+    operation = random.choice(OPERATIONS)
+    end = random_end() if CONFIG.codec and operation is Operation.APPEND and random.random() < 0.8 else None
+    events = random.choice([1, 1, 3 * CONFIG.max_blocks, random.randint(1, CONFIG.max_blocks)])
+    result = 0 if operation is Operation.READ else random.getrandbits(32)
+    if end:
+        events = 1 + end.non_volatile * end.stored
+        result &= ~(CONFIG.geometry.zone_size - 1)
+    return Tracked(
+        port=random.randrange(2),
+        cid=cid,
+        stream=random.randrange(8),
+        source=random.randrange(8),
+        zone=random.randrange(CONFIG.geometry.zones),
+        operation=operation,
+        result=result,
+        events=[int(random.random() < 0.03) for _ in range(events)],
+        end=end,
+    )
+
+
+def random_end() -> End:
+    """Often without slack, or with one block stored; before, between or after its programs."""
+    bound = random.randint(1, CONFIG.max_blocks)
+    stored, non_volatile = random.choice((1, bound, random.randint(1, bound))), random.getrandbits(1)
+    at = random.choice((0, stored, random.randint(0, stored))) * non_volatile
+    offset = random.randrange(CONFIG.geometry.zone_size)
+    return End(at, offset, stored, bound - stored, non_volatile)
 
 
 @cocotb.test()
@@ -225,6 +291,10 @@ def random_commands(count: int) -> list[Tracked]:
 async def every_command_is_answered_once(dut, busy):
     bench = Bench(dut, busy)
     await bench.run(random_commands(120))
+    if CONFIG.codec:
+        ended = [command for command in bench.answered if command.end]
+        assert {command.end.non_volatile for command in ended if command.end} == {0, 1}
+        assert any(not any(command.events) for command in bench.answered if command.refused)
 
 
 @cocotb.test()

@@ -14,7 +14,7 @@ from flashtrain.rtl.zones.zones import Zones
 from flashtrain.sim.bench.runner import run_bench
 from flashtrain.spec import FmsConfig, preset
 
-TINY = preset("tiny")
+TINY, TINY_CODEC = preset("tiny"), preset("tiny_codec")
 MANY_ZONES = replace(TINY, name="many_zones", geometry=replace(TINY.geometry, blocks=171))
 
 
@@ -76,3 +76,7 @@ def test_faults(simulator, seed):
 
 def test_recovery(simulator, seed):
     run(Zones(TINY), "recovery", TINY, simulator, seed)
+
+
+def test_coded(simulator, seed):
+    run(Zones(TINY_CODEC), "coded", TINY_CODEC, simulator, seed)

@@ -2,6 +2,8 @@
 
 import random
 from collections import Counter, deque
+from collections.abc import Callable
+from typing import Any
 
 import cocotb
 from cocotb.triggers import RisingEdge
@@ -22,7 +24,7 @@ from flashtrain.spec import FmsConfig, Status
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.registers import MAX_STREAMS
-from flashtrain.spec.streams import Retention
+from flashtrain.spec.streams import Codec, Retention
 from tests.rtl.zones.zone_helpers import AxiMemory, Sink, Source, clock_number, cycles, pack, reset
 from tests.rtl.zones.zone_model import AgeRule, Outcome, Request, ZoneModel
 
@@ -113,7 +115,7 @@ class Environment:
         self.open = Sink(dut, "open", Opening(config), self._open)
         self.write = Sink(dut, "write", WriteJob(config), self._write)
         self.read = Sink(dut, "read", ReadJob(config), self._read)
-        self.answers = Sink(dut, "answers", Answer(), self._answer)
+        self.answers = Sink(dut, "answers", Answer(config), self._answer)
         self.memory = AxiMemory(dut, "axi", config)
         self.erase = [
             Sink(dut, f"erase__{n}", EraseRequest(config), lambda request, n=n: self._erase(n, request.zone))
@@ -178,8 +180,16 @@ class Environment:
 
         `program_fails`: of an append or write. The model is to be told when that has come to the zones.
         """
-        g = self.config.geometry
         outcome = self.model.execute(request) if outcome is None else outcome
+        fields = self._fields(request, program_fails)
+        self.statuses[outcome.status] += 1
+        self._expected.append((request, outcome, fields))
+        self._send(fields, lambda: self._empty_soon(outcome.emptied))
+        return outcome
+
+    def _fields(self, request: Request, program_fails: bool) -> dict[str, Any]:
+        """The fields of a `Command`, and the model's notes on it."""
+        g = self.config.geometry
         zones = self.model.streams[request.stream]
         placed = request.operation in PLACED or request.restores_zone
         placed = placed and not request.select_all and not request.status
@@ -190,7 +200,7 @@ class Environment:
         source_zone = random.getrandbits(g.zone_bits)
         if is_update:
             source_zone = self.model.streams[request.source].start + index
-        fields = {
+        fields: dict[str, Any] = {
             "operation": request.operation,
             "status": request.status,
             "port": random.getrandbits(1),
@@ -219,15 +229,27 @@ class Environment:
             "generation": request.generation,
             "time": request.time if request.restores_zone else random.getrandbits(32),
         }
-        bits = pack(Command(self.config), **fields)
+        if self.config.codec:
+            fields |= self._codec_fields(request)
         self._number += 1
-        self.statuses[outcome.status] += 1
         fields["now"] = self.model.resets[request.stream]
         # Of other commands it makes no difference.
         fields["program_fails"] = program_fails if request.operation in APPENDS else random.getrandbits(1)
-        self._expected.append((request, outcome, fields))
-        self.commands.send(bits, lambda: cocotb.start_soon(self._empty(outcome.emptied)))
-        return outcome
+        return fields
+
+    def _codec_fields(self, request: Request) -> dict[str, int]:
+        bits = self.config.count_bits
+        moves = request.operation in (*APPENDS, Operation.READ)
+        return {
+            "codec": request.codec if moves else random.choice(list(Codec)),
+            "bound": request.bound if request.encodes else random.getrandbits(bits),
+            "expanded": request.expanded if request.operation is Operation.READ else random.getrandbits(bits),
+        }
+
+    def _send(self, fields: dict[str, int], offered: Callable[[], None]) -> None:
+        names = Command(self.config).members
+        bits = pack(Command(self.config), **{name: fields[name] for name in names})
+        self.commands.send(bits, offered)
 
     async def set_time(self, time: int) -> None:
         """When nothing is under way: what comes of a command depends on what time it is then."""
@@ -281,6 +303,9 @@ class Environment:
             await RisingEdge(self.dut.clk)
             self.erase_pulses += int(self.dut.erases.value)
             self.zone_waits += int(self.dut.zone_waits.value)
+
+    def _empty_soon(self, zones: tuple[int, ...]) -> None:
+        cocotb.start_soon(self._empty(zones))
 
     async def _empty(self, zones: tuple[int, ...]) -> None:
         # The command is offered in the clock in which the job before it is taken: let that come first.
@@ -370,7 +395,10 @@ class Environment:
                 return request.blocks
             case Operation.CONSTANTS:
                 return 2 * request.blocks
-        return request.blocks * (2 if request.stream in self.non_volatile else 1)
+        non_volatile = request.stream in self.non_volatile
+        if request.encodes:  # its end, and its programs
+            return 1 + non_volatile * request.bound
+        return request.blocks * (2 if non_volatile else 1)
 
     def _job(self, job, *operations: Operation) -> tuple[Request, dict[str, int]]:
         """The checks that all jobs have in common."""
@@ -435,11 +463,17 @@ class Environment:
         assert (job.kind, job.last_page, job.source, job.copies) == expected, request
         if request.operation is Operation.CONSTANTS:
             assert (job.zone, job.offset) == (0, 0)
+        if self.config.codec:
+            assert job.codec == (request.codec if request.operation is Operation.APPEND else Codec.RAW)
+            assert not request.encodes or job.bound == request.bound
 
     def _read(self, job) -> None:
         request, _ = self._job(job, Operation.READ, Operation.STATISTICS, Operation.INSPECT)
         assert job.statistics == (request.operation is Operation.STATISTICS)
         assert job.inspect == (request.operation is Operation.INSPECT)
+        if self.config.codec:
+            assert job.codec == (request.codec if request.operation is Operation.READ else Codec.RAW)
+            assert request.operation is not Operation.READ or job.expanded == request.expanded
         if job.inspect:
             assert job.zone == request.physical and job.after <= self.issued
             return

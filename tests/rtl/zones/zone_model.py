@@ -6,6 +6,7 @@ from flashtrain.rtl.layouts import Operation
 from flashtrain.spec import FmsConfig, Status, ZoneAction, ZoneState
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction, ReportHeader, ZoneDescriptor
+from flashtrain.spec.streams import Codec
 
 EMPTY, FULL, CLOSED = ZoneState.EMPTY, ZoneState.FULL, ZoneState.CLOSED
 OPEN = (ZoneState.IMPLICITLY_OPEN, ZoneState.EXPLICITLY_OPEN)
@@ -31,7 +32,8 @@ class AgeRule:
 @dataclass(frozen=True)
 class Request:
     """A decoded command. `zone` counts within the stream; rows, pages and copies are those of an update;
-    physical and what follows it those of recovery, where `offset` is of a restored zone's last block."""
+    physical and what follows it those of recovery, where `offset` is of a restored zone's last block; codec,
+    bound and expanded those of a stream with a codec."""
 
     operation: Operation
     stream: int = 0
@@ -53,6 +55,14 @@ class Request:
     sequence: int = 0
     generation: int = 0
     time: int = 0
+    codec: Codec = Codec.RAW
+    bound: int = 0
+    expanded: int = 0
+
+    @property
+    def encodes(self) -> bool:
+        """Whether the length of this append is not known before its end."""
+        return self.operation is Operation.APPEND and self.codec is not Codec.RAW
 
     @property
     def restores_zone(self) -> bool:
@@ -194,6 +204,8 @@ class ZoneModel:
             raise Refused(Status.ZONE_INVALID_WRITE)
         capacity = g.zone_capacity
         blocks = request.rows * g.channels * g.planes if is_update else request.blocks
+        if request.encodes:
+            blocks = request.bound
         if zone.pointer + blocks > capacity:
             raise Refused(Status.ZONE_BOUNDARY_ERROR)
         self._require_resources(request, zone)
@@ -210,11 +222,13 @@ class ZoneModel:
         if not offset:
             zone.since = self.now
         zone.pointer += blocks
-        if zone.pointer == capacity:
+        if zone.pointer == capacity and not request.encodes:
             zone.state = FULL
         elif zone.state is not ZoneState.EXPLICITLY_OPEN:
             zone.state = ZoneState.IMPLICITLY_OPEN
-        lba = request.zone * self.config.geometry.zone_size + offset
+        lba = request.zone * self.config.geometry.zone_size
+        if not request.encodes:  # else the tracker adds the offset
+            lba += offset
         return Outcome(
             Status.SUCCESS, offset=offset, result=0 if request.operation is Operation.WRITE else lba
         )
@@ -327,6 +341,10 @@ class ZoneModel:
         """An append or write to this zone has come to its end, and a program of it had failed."""
         if self.of(stream)[zone].state is not ZoneState.OFFLINE:
             self.of(stream)[zone].state = ZoneState.READ_ONLY
+
+    def settle(self, stream: int, zone: int, slack: int) -> None:
+        """An append to this zone has come to its end, and has written so much less than its bound."""
+        self.of(stream)[zone].pointer -= slack
 
     def _report(self, request: Request) -> Outcome:
         g = self.config.geometry

@@ -5,18 +5,21 @@ import random
 import cocotb
 from cocotb.triggers import RisingEdge
 
-from flashtrain.rtl.layouts import Command, Operation, Retired
+from flashtrain.rtl.layouts import Command, Operation, Retired, Settled
 from flashtrain.sim.bench.streams import pack, start
 from flashtrain.spec import ZoneAction
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.registers import MAX_STREAMS
+from flashtrain.spec.streams import Codec
 from tests.rtl.side_by_side import Unit
-from tests.rtl.zones.zone_units import CONFIG, zone_units
+from tests.rtl.zones.zone_units import CONFIG, TINY_CODEC, zone_units
 
 CYCLES = 2_500
 IDLE_INPUTS = zone_units().idle_inputs()
 COMMAND, RETIRED = Command(CONFIG), Retired(CONFIG)
+CODED_COMMAND, SETTLED = Command(TINY_CODEC), Settled(TINY_CODEC)
+KNOWN = 1 << TINY_CODEC.geometry.zone_size_bits + 1
 ZONES = CONFIG.geometry.zones
 ACTIONS = {
     Operation.SEND: list(ZoneAction),
@@ -140,3 +143,86 @@ async def a_reset_has_every_zone_scanned(dut):
             zone, left = (zone + 1) % ZONES, left - 1
             ended += left == 0
     assert ended > 3
+
+
+class Reservations:
+    """The model of `Settlement`: appends that have reserved their bound, by stream, and the slack so far."""
+
+    def __init__(self) -> None:
+        self.zones: dict[int, list[int]] = {number: [] for number in range(MAX_STREAMS)}
+        self.known = dict.fromkeys(range(MAX_STREAMS), 0)
+
+    def waits(self, command: dict[str, int]) -> bool:
+        encodes = command["operation"] == Operation.APPEND.value and command["codec"] != Codec.RAW
+        return encodes and any(zone != command["zone"] for zone in self.zones[command["stream"]])
+
+    def most(self) -> int:
+        return sum(len(zones) for zones in self.zones.values())
+
+    def settle(self, stream: int, slack: int) -> None:
+        self.zones[stream].pop(0)
+        self.known[stream] = (self.known[stream] + slack) % KNOWN
+
+
+def an_append(streams: list[int]) -> dict[str, int]:
+    """Often of the few zones in which another append may be outstanding."""
+    operations = (Operation.APPEND, Operation.APPEND, Operation.APPEND, Operation.WRITE, Operation.READ)
+    return {
+        "operation": random.choice(operations).value,
+        "stream": random.choice(streams),
+        "zone": random.choice((0, 1, ZONES - 1)),
+        "codec": random.choice((Codec.WINDOW16, Codec.WINDOW32, Codec.ROUND16, Codec.RAW)),
+    }
+
+
+@cocotb.test()
+async def slack_is_held_until_the_pointer_returns(dut):
+    """`pending` from the cycle after the slack to `read`, `store` a cycle later, and then `known` has it."""
+    unit = await started(dut, "settlement")
+    model, streams = Reservations(), random.sample(range(MAX_STREAMS), 3)
+    offered: dict[str, int] | None = None
+    held: dict[str, int] | None = None
+    pending = store = False
+    total, stalls, turns, both = 0, 0, 0, 0
+    for _ in range(2 * CYCLES):
+        command = an_append(streams)
+        waiting = [stream for stream, zones in model.zones.items() if zones]
+        if held is not None and (pending or store):
+            # The one that is being settled is no longer on its way.
+            waiting = [s for s in waiting if len(model.zones[s]) > (s == held["stream"])]
+        if offered is None and waiting and chance(0.6):
+            stream = random.choice(waiting)
+            being_settled = held is not None and (pending or store) and held["stream"] == stream
+            offered = {
+                "stream": stream,
+                "zone": model.zones[stream][int(being_settled)],
+                "slack": random.choice((0, 1, random.randint(0, TINY_CODEC.max_blocks))),
+            }
+        read = pending and chance(0.4)
+        encodes = command["operation"] == Operation.APPEND.value and command["codec"] != Codec.RAW
+        waits = model.waits(command)
+        reserves = encodes and not waits and model.most() < TINY_CODEC.commands and chance(0.5)
+        unit.drive(
+            command=pack(CODED_COMMAND, **command), reserves=reserves, read=read,
+            settled__valid=offered is not None, settled__payload=pack(SETTLED, **(offered or {})),
+        )  # fmt: skip
+        await RisingEdge(dut.clk)
+        assert unit["waits"] == waits, (command, model.zones)
+        assert unit["known"] == model.known[command["stream"]]
+        assert unit["pending"] == pending and unit["store"] == store
+        assert unit["settled__ready"] == (not pending and not store)
+        if pending or store:
+            assert held is not None
+            assert (unit["zone"], unit["slack"]) == (held["zone"], held["slack"])
+        stalls, both = stalls + waits, both + (reserves and store)
+        taken = offered is not None and not pending and not store
+        if store:
+            assert held is not None
+            model.settle(held["stream"], held["slack"])
+            total, turns = total + 1, turns + (model.known[held["stream"]] < held["slack"])
+        if reserves:
+            model.zones[command["stream"]].append(command["zone"])
+        if taken:
+            held, offered = offered, None
+        pending, store = taken or (pending and not read), read
+    assert total > 200 and stalls > 50 and turns > 3 and both > 10, (total, stalls, turns, both)

@@ -7,9 +7,17 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.rtl.layouts import SEQUENCE_BITS, ReadHead, ReadJob, ReadPage, ReturnedPage
 from flashtrain.rtl.lib.axi import WritePort
 from flashtrain.rtl.lib.forward import forward
+from flashtrain.rtl.lib.streams import StreamMerge
+from flashtrain.rtl.lib.write_mux import WriteMux
 from flashtrain.spec import FmsConfig
 
+from .decoder_lanes import DecoderLanes
+from .page_check import opened_ports
 from .read_return import ReadReturn
+from .slice_writer import slice_parts
+
+DECODED = ("axi", "returned", "busy", "stall_memory", "no_page")
+"""Members that have pages of two kinds with a codec."""
 
 
 class ReadSplitter(wiring.Component):
@@ -95,6 +103,7 @@ class ReadPipeline(wiring.Component):
     Members
     -------
     jobs : In(stream(ReadJob))
+    opened : In(1), opened_tag : In      with a codec, see `PageCheck`
     issued : In(SEQUENCE_BITS)           from the write pipeline
     pages : Out(stream(ReadPage)).array(channels)
     heads, data, data_valid, data_ready, data_chosen   to the channels, see `ReadReturn`
@@ -106,8 +115,10 @@ class ReadPipeline(wiring.Component):
     def __init__(self, config: FmsConfig):
         self.config = config
         channels, bits = config.geometry.channels, 8 * config.data_bytes
+        port = {"address_bits": config.address_bits, "data_bits": bits}
         super().__init__({
             "jobs": In(stream.Signature(ReadJob(config))),
+            **opened_ports(config),
             "issued": In(SEQUENCE_BITS),
             "pages": Out(stream.Signature(ReadPage(config))).array(channels),
             "heads": In(stream.Signature(ReadHead(config))).array(channels),
@@ -115,7 +126,7 @@ class ReadPipeline(wiring.Component):
             "data_valid": In(channels),
             "data_ready": Out(channels),
             "data_chosen": Out(channels),
-            "axi": Out(WritePort(address_bits=config.address_bits, data_bits=bits)),
+            "axi": Out(WritePort(**port, parts=slice_parts(config) if config.codec else 1)),
             "returned": Out(stream.Signature(ReturnedPage(config))),
             "page_read": Out(1),
             "busy": Out(1),
@@ -128,14 +139,45 @@ class ReadPipeline(wiring.Component):
         m.submodules.splitter = splitter = ReadSplitter(self.config)
         m.submodules.read_return = read_return = ReadReturn(self.config)
         forward(m, splitter, self, ("jobs", "issued", "pages"))
-        forward(
-            m,
-            read_return,
-            self,
-            (name for name in read_return.signature.members if name in self.signature.members),
-        )
+        own = [name for name in read_return.signature.members if name in self.signature.members]
+        if self.config.codec:
+            own = [name for name in own if name not in DECODED]
+            self._decode(m, read_return)
+        forward(m, read_return, self, own)
         m.d.comb += [
             read_return.job.eq(self.jobs.payload),
             read_return.job_begins.eq(self.jobs.valid & self.jobs.ready),
         ]
         return m
+
+    def _decode(self, m: Module, read_return: ReadReturn) -> None:
+        """The decoder lanes, beside the pages that are returned as they are."""
+        config, parts = self.config, slice_parts(self.config)
+        port = {"address_bits": config.address_bits, "data_bits": 8 * config.data_bytes}
+        m.submodules.lanes = lanes = DecoderLanes(config)
+        m.submodules.write_mux = mux = WriteMux(lanes.count + 1, **port, parts=parts)
+        m.submodules.returned = merge = StreamMerge(ReturnedPage(config), 2)
+        wiring.connect(m, read_return.lane_pages, lanes.pages)
+        wiring.connect(m, read_return.returned, merge.inputs[0])
+        wiring.connect(m, lanes.returned, merge.inputs[1])
+        wiring.connect(m, merge.output, wiring.flipped(self.returned))
+        for number, axi in enumerate(lanes.axis):
+            wiring.connect(m, axi, mux.writers[number])
+        wiring.connect(m, mux.axi, wiring.flipped(self.axi))
+        raw, whole, beat = read_return.axi, mux.writers[-1], mux.axi.w
+        wiring.connect(m, raw.aw, whole.aw)
+        wiring.connect(m, whole.b, raw.b)
+        m.d.comb += [
+            whole.w.valid.eq(raw.w.valid),
+            whole.w.payload.data.eq(raw.w.payload.data),
+            whole.w.payload.last.eq(raw.w.payload.last),
+            whole.w.payload.masked.eq(raw.w.payload.masked.replicate(parts)),
+            raw.w.ready.eq(whole.w.ready),
+            lanes.data.eq(self.data),
+            lanes.data_valid.eq(read_return.lane_valid),
+            read_return.lane_ready.eq(lanes.data_ready),
+            read_return.lane.eq(lanes.lane),
+            self.busy.eq(beat.valid & beat.ready),
+            self.stall_memory.eq(beat.valid & ~beat.ready),
+            self.no_page.eq(~beat.valid),
+        ]

@@ -5,13 +5,17 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.rtl.identity import RECORD_BITS
-from flashtrain.rtl.layouts import ReadHead, ReadJob, ReturnedPage
+from flashtrain.rtl.layouts import ReadHead, ReadJob, ReturnedPage, coded
 from flashtrain.rtl.lib.axi import WritePort
 from flashtrain.rtl.lib.bursts import PageBursts
+from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.lib.streams import Queue, RegisterSlice, RoundRobin
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.geometry import bits_for
+from flashtrain.spec.streams import Codec
 
-from .page_check import ChosenPage, PageCheck
+from .decoder_lanes import lane_count
+from .page_check import CheckedPage, ChosenPage, PageCheck, opened_ports
 
 PAGES_OUTSTANDING = 8
 
@@ -25,6 +29,7 @@ class Route(data.StructLayout):
             "masked": 1,
             "inspect": 1,
             "identity": RECORD_BITS,
+            **coded(config, {"decodes": 1, "lane": bits_for(lane_count(config))}),  # to a decoder lane
         })  # fmt: skip
 
 
@@ -68,7 +73,8 @@ class ReadReturn(wiring.Component):
     """Writes the pages that channels offer to the tensor buffer, round robin.
 
     Channels are chosen ahead, so that the beats of one page follow those of the last without an idle cycle.
-    A page that fails its check is written with all strobes off, and its event is a failure.
+    A page that fails its check is written with all strobes off, and its event is a failure. Pages of streams
+    with a codec go to a decoder lane instead (`DecoderLanes`).
 
     Latency: 6 cycles from a channel's head to its first beat, 4 of a page that does not come from an array;
     1 cycle from the last response to the event.
@@ -77,12 +83,14 @@ class ReadReturn(wiring.Component):
     Members
     -------
     job : In(ReadJob), job_begins : In(1)   see `PageCheck`
+    opened : In(1), opened_tag : In         with a codec, likewise
     heads : In(stream(ReadHead)).array(channels)
     data_valid : In(channels), data_ready : Out(channels)  the beats of accepted heads, in their order
     data_chosen : Out(channels)   the channel whose beats come next
     data : In(16 * channels)      its beats
     axi : Out(WritePort)
     returned : Out(stream(ReturnedPage))  a page is in the tensor buffer
+    lane_pages, lane, lane_valid, lane_ready   with a codec, to `DecoderLanes`
     page_read, busy : Out(1)           pulse per page; a beat is transferred
     stall_memory, no_page : Out(1)     stall: the tensor buffer is not ready; no page is chosen
     """
@@ -93,6 +101,7 @@ class ReadReturn(wiring.Component):
         super().__init__({
             "job": In(ReadJob(config)),
             "job_begins": In(1),
+            **opened_ports(config),
             "heads": In(stream.Signature(ReadHead(config))).array(channels),
             "data": In(bits),
             "data_valid": In(channels),
@@ -100,6 +109,12 @@ class ReadReturn(wiring.Component):
             "data_chosen": Out(channels),
             "axi": Out(WritePort(address_bits=config.address_bits, data_bits=bits)),
             "returned": Out(stream.Signature(ReturnedPage(config))),
+            **coded(config, {
+                "lane_pages": Out(stream.Signature(CheckedPage(config))),
+                "lane": In(bits_for(lane_count(config))),
+                "lane_valid": Out(lane_count(config)),
+                "lane_ready": In(lane_count(config)),
+            }),
             "page_read": Out(1),
             "busy": Out(1),
             "stall_memory": Out(1),
@@ -116,6 +131,7 @@ class ReadReturn(wiring.Component):
             wiring.connect(m, wiring.flipped(self.heads[number]), arbiter.heads[number])
         wiring.connect(m, arbiter.chosen, check.chosen)
         m.d.comb += [check.job.eq(self.job), check.job_begins.eq(self.job_begins)]
+        forward(m, check, self, opened_ports(config))
 
         # The page enters three queues: of its bursts, of the route of its beats, of its event.
         m.submodules.bursts = requests = Queue(config.buffer_block_bits, 3)
@@ -135,6 +151,20 @@ class ReadReturn(wiring.Component):
             events.input.payload.effort.eq(checked.effort),
         ]
         m.d.comb += [queue.input.valid.eq(check.checked.valid & room) for queue in (requests, routes, events)]
+        if config.codec:
+            m.d.comb += [
+                routes.input.payload.decodes.eq(checked.codec != Codec.RAW),
+                routes.input.payload.lane.eq(self.lane),
+                self.lane_pages.payload.eq(checked),
+            ]
+            with m.If(checked.codec != Codec.RAW):
+                m.d.comb += [
+                    check.checked.ready.eq(routes.input.ready & self.lane_pages.ready),
+                    self.lane_pages.valid.eq(check.checked.valid & routes.input.ready),
+                    routes.input.valid.eq(check.checked.valid & self.lane_pages.ready),
+                    requests.input.valid.eq(0),
+                    events.input.valid.eq(0),
+                ]
 
         burst = Signal(range(bursts.count))
         m.d.comb += [
@@ -148,12 +178,23 @@ class ReadReturn(wiring.Component):
 
         route, chosen = routes.output, routes.output.payload
         beats = Signal(range(config.page_beats))
+        lane_moves = Signal()
         with m.If(route.valid):
             m.d.comb += [
                 self.axi.w.valid.eq(self.data_valid.bit_select(chosen.channel, 1)),
                 self.data_ready.eq(self.axi.w.ready << chosen.channel),
                 self.data_chosen.eq(1 << chosen.channel),
             ]
+            if config.codec:
+                with m.If(chosen.decodes):
+                    valid = self.data_valid.bit_select(chosen.channel, 1)
+                    ready = self.lane_ready.bit_select(chosen.lane, 1)
+                    m.d.comb += [
+                        self.axi.w.valid.eq(0),
+                        self.lane_valid.eq(valid << chosen.lane),
+                        self.data_ready.eq(ready << chosen.channel),
+                        lane_moves.eq(valid & ready),
+                    ]
         m.d.comb += [
             self.axi.w.payload.data.eq(self.data),
             self.axi.w.payload.masked.eq(chosen.masked),
@@ -161,10 +202,10 @@ class ReadReturn(wiring.Component):
             self.busy.eq(self.axi.w.valid & self.axi.w.ready),
             self.stall_memory.eq(self.axi.w.valid & ~self.axi.w.ready),
             self.no_page.eq(~self.axi.w.valid),
-            route.ready.eq(self.busy & (beats == config.page_beats - 1)),
+            route.ready.eq((self.busy | lane_moves) & (beats == config.page_beats - 1)),
             self.page_read.eq(route.ready),
         ]
-        with m.If(self.busy):
+        with m.If(self.busy | lane_moves):
             m.d.sync += beats.eq(beats + 1)
         # The identity of an inspected page replaces its last bytes.
         bits = 8 * config.data_bytes

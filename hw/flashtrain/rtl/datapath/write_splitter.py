@@ -1,22 +1,58 @@
 """The write splitter: write jobs to pages of the channels."""
 
-from amaranth import Cat, Module, Mux, Signal
+from amaranth import Array, Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.layouts import SEQUENCE_BITS, STREAM_BITS, PageKind, WriteJob, WritePage
+from flashtrain.rtl.codec.encoder import EncoderJob, EncoderPage
+from flashtrain.rtl.layouts import (
+    SEQUENCE_BITS,
+    STREAM_BITS,
+    PageKind,
+    Settled,
+    WriteJob,
+    WritePage,
+    coded,
+)
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.registers import MAX_STREAMS
+from flashtrain.spec.streams import Codec
 
 
 class AllocatedPage(data.StructLayout):
-    """A page with a place in its channel's write buffer, to be fetched from the tensor buffer."""
+    """A page with a place in its channel's write buffer, to be fetched from the tensor buffer.
+
+    `encode`: a block of data for the encoder instead; the channel is invalid.
+    """
 
     def __init__(self, config: FmsConfig):
         super().__init__({
             "channel": config.geometry.channel_bits,
             "buffer_block": config.buffer_block_bits,
             "tag": config.tag_bits,
+            **coded(config, {"encode": 1}),
         })  # fmt: skip
+
+
+class _Flush:
+    """The registers of a flush."""
+
+    def __init__(self, config: FmsConfig):
+        channels = config.geometry.channels
+        self.sent = Signal(channels)  # channels that have accepted the present flush
+        self.outstanding = Signal(channels)  # channels that have not answered the last flush
+        self.flushing = Signal()
+        self.is_command = Signal(init=1) if config.codec else Const(1)  # `flushed` has its tag
+
+
+class _Encoding:
+    """The registers of a job with a codec."""
+
+    def __init__(self, config: FmsConfig):
+        g = config.geometry
+        self.slack = Array(Signal(g.zone_size_bits + 1, name=f"slack{n}") for n in range(MAX_STREAMS))
+        self.start = Signal(g.zone_size_bits)  # offset of the first page
+        self.stored = Signal(config.count_bits)  # pages so far
 
 
 class WriteSplitter(wiring.Component):
@@ -28,8 +64,14 @@ class WriteSplitter(wiring.Component):
     A flush goes to all channels behind the pages of the jobs before it. After the last channel's answer
     `flushed` offers its tag. The next flush waits for that, other jobs do not.
 
-    Latency: 1 cycle from a job to its first page. Throughput: one page per cycle, one idle cycle between
-    jobs.
+    A job with a codec fetches its blocks for the encoder, and allocates the pages that the encoder has
+    completed. They follow those of the stream's last such job. The last page ends the job. Then `settled`
+    offers its place, and what it leaves of its bound. A non-volatile job closes its page sets by a flush
+    without a tag.
+
+    Latency: 1 cycle from a job to its first page, 2 to its first block for the encoder. Throughput: one page
+    per cycle, one idle cycle between jobs. A job with a codec begins when the one before has left the
+    encoder.
 
     Members
     -------
@@ -40,7 +82,15 @@ class WriteSplitter(wiring.Component):
     flush_done : In(channels)           pulses: the channel has programmed the flushed stream
     flushed : Out(stream(tag))
     issued : Out(SEQUENCE_BITS)         jobs, flushes too, whose pages are all allocated; wraps
+    placed : Out(1)                     pulse: a channel accepts a page
     stalled : Out(1)                    a page waits for a place in its channel
+
+    With a codec:
+
+    encode : Out(stream(EncoderJob)), encoded : In(stream(EncoderPage))   see `Encoder`
+    encoded_channel : Out               the channel of the accepted page
+    fetch_failed : In(1)                a block of the job could not be fetched
+    settled : Out(stream(Settled))
     """
 
     def __init__(self, config: FmsConfig):
@@ -54,7 +104,15 @@ class WriteSplitter(wiring.Component):
             "flush_done": In(channels),
             "flushed": Out(stream.Signature(config.tag_bits)),
             "issued": Out(SEQUENCE_BITS),
+            "placed": Out(1),
             "stalled": Out(1),
+            **coded(config, {
+                "encode": Out(stream.Signature(EncoderJob(config))),
+                "encoded": In(stream.Signature(EncoderPage())),
+                "encoded_channel": Out(config.geometry.channel_bits),
+                "fetch_failed": In(1),
+                "settled": Out(stream.Signature(Settled(config))),
+            }),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -71,12 +129,17 @@ class WriteSplitter(wiring.Component):
         with m.If(ends_set & (channel == g.channels - 1)):
             m.d.comb += next_offset[g.channel_bits + g.plane_bits :].eq(Cat(die, page_number) + 1)
             m.d.comb += next_offset[: g.channel_bits + g.plane_bits].eq(0)
+        # The last page of the job on each channel: no later page completes its set soon.
+        closes = job.non_volatile & (job.blocks <= g.channels)
+        if config.codec:
+            closes &= job.codec == Codec.RAW  # a flush closes the sets
 
-        accepts = Signal()
+        offers, accepts = Signal(), Signal()
+        m.d.comb += self.placed.eq(offers & accepts)
         with m.Switch(channel):
             for number, page in enumerate(self.pages):
                 with m.Case(number):
-                    m.d.comb += accepts.eq(page.ready)
+                    m.d.comb += [page.valid.eq(offers), accepts.eq(page.ready)]
         for number, page in enumerate(self.pages):
             m.d.comb += [
                 page.payload.zone.eq(job.zone),
@@ -86,8 +149,7 @@ class WriteSplitter(wiring.Component):
                 page.payload.tag.eq(job.tag),
                 page.payload.stream.eq(job.stream),
                 page.payload.notify.eq(Mux(is_data, job.non_volatile, ends_set)),
-                # The last page of the job on each channel: no later page completes its set soon.
-                page.payload.close.eq(Mux(is_data, job.non_volatile & (job.blocks <= g.channels), ends_set)),
+                page.payload.close.eq(Mux(is_data, closes, ends_set)),
                 page.payload.kind.eq(job.kind),
                 page.payload.source.eq(job.source),
                 page.payload.copies.eq(job.copies),
@@ -103,33 +165,28 @@ class WriteSplitter(wiring.Component):
             self.allocated.payload.tag.eq(job.tag),
         ]
 
-        sent = Signal(g.channels)  # channels that have accepted the present flush
-        outstanding = Signal(g.channels)  # channels that have not answered the last flush
-        flushing = Signal()
-        m.d.sync += outstanding.eq(outstanding & ~self.flush_done)
-        m.d.comb += self.flushed.valid.eq(flushing & ~outstanding.any())
-        with m.If(self.flushed.valid & self.flushed.ready):
-            m.d.sync += flushing.eq(0)
-        for flush in self.flush:
-            m.d.comb += flush.payload.eq(job.stream)
-
+        flush = self._track_flush(m, job)
+        encoding = self._offer_settled(m, job) if config.codec else None
         with m.FSM(name="write_splitter"):
             with m.State("IDLE"):
                 m.d.comb += self.jobs.ready.eq(1)
                 m.d.sync += job.eq(self.jobs.payload)
                 with m.If(self.jobs.valid & self.jobs.payload.flush):
                     m.next = "WAIT_FOR_FLUSH"
+                if config.codec:
+                    with m.Elif(self.jobs.valid & (self.jobs.payload.codec != Codec.RAW)):
+                        m.next = "LOCATE"
                 with m.Elif(self.jobs.valid):
                     m.next = "ALLOCATE"
 
             with m.State("ALLOCATE"):
                 # The channel and the fetch accept the page in the same cycle.
-                with m.Switch(channel):
-                    for number, page in enumerate(self.pages):
-                        with m.Case(number):
-                            m.d.comb += page.valid.eq(self.allocated.ready)
-                m.d.comb += [self.allocated.valid.eq(accepts), self.stalled.eq(~accepts)]
-                with m.If(accepts & self.allocated.ready):
+                m.d.comb += [
+                    offers.eq(self.allocated.ready),
+                    self.allocated.valid.eq(accepts),
+                    self.stalled.eq(~accepts),
+                ]
+                with m.If(self.placed):
                     m.d.sync += [
                         job.offset.eq(next_offset),
                         job.buffer_block.eq(job.buffer_block + 1),
@@ -139,18 +196,98 @@ class WriteSplitter(wiring.Component):
                         m.d.sync += self.issued.eq(self.issued + 1)
                         m.next = "IDLE"
 
-            with m.State("WAIT_FOR_FLUSH"):
-                m.d.sync += sent.eq(0)
-                with m.If(~flushing):
-                    m.d.sync += [flushing.eq(1), outstanding.eq(-1), self.flushed.payload.eq(job.tag)]
-                    m.next = "FLUSH"
+            self._flush(m, job, flush)
+            if encoding is not None:
+                self._encode(m, job, encoding, next_offset, offers, accepts)
+        return m
 
-            with m.State("FLUSH"):
-                for number, flush in enumerate(self.flush):
-                    m.d.comb += flush.valid.eq(~sent[number])
-                    with m.If(flush.ready):
-                        m.d.sync += sent[number].eq(1)
-                with m.If(sent.all()):
+    def _track_flush(self, m: Module, job) -> "_Flush":
+        flush = _Flush(self.config)
+        m.d.sync += flush.outstanding.eq(flush.outstanding & ~self.flush_done)
+        answered = ~flush.outstanding.any()
+        m.d.comb += self.flushed.valid.eq(flush.flushing & answered & flush.is_command)
+        with m.If((self.flushed.valid & self.flushed.ready) | (answered & ~flush.is_command)):
+            m.d.sync += flush.flushing.eq(0)
+        for channel in self.flush:
+            m.d.comb += channel.payload.eq(job.stream)
+        return flush
+
+    def _flush(self, m: Module, job, flush: "_Flush") -> None:
+        with m.State("WAIT_FOR_FLUSH"):
+            m.d.sync += flush.sent.eq(0)
+            with m.If(~flush.flushing):
+                m.d.sync += [
+                    flush.flushing.eq(1),
+                    flush.outstanding.eq(-1),
+                    self.flushed.payload.eq(job.tag),
+                ]
+                if self.config.codec:
+                    m.d.sync += flush.is_command.eq(job.flush)
+                m.next = "FLUSH"
+
+        with m.State("FLUSH"):
+            for number, channel in enumerate(self.flush):
+                m.d.comb += channel.valid.eq(~flush.sent[number])
+                with m.If(channel.ready):
+                    m.d.sync += flush.sent[number].eq(1)
+            with m.If(flush.sent.all()):
+                m.d.sync += self.issued.eq(self.issued + 1)
+                m.next = "IDLE"
+
+    def _offer_settled(self, m: Module, job) -> "_Encoding":
+        encoding, settled = _Encoding(self.config), self.settled.payload
+        m.d.comb += [
+            self.encode.payload.codec.eq(job.codec),
+            self.encode.payload.blocks.eq(job.blocks),
+            settled.tag.eq(job.tag),
+            settled.failed.eq(self.fetch_failed),
+            settled.stream.eq(job.stream),
+            settled.zone.eq(job.identity.zone),
+            settled.offset.eq(encoding.start),
+            settled.stored.eq(encoding.stored),
+            settled.slack.eq(job.bound - encoding.stored),
+            settled.non_volatile.eq(job.non_volatile),
+            self.encoded_channel.eq(job.offset[: self.config.geometry.channel_bits]),
+        ]
+        return encoding
+
+    def _encode(self, m: Module, job, encoding: "_Encoding", next_offset, offers, accepts) -> None:
+        """The job's blocks to the encoder, and the encoder's pages to the channels."""
+        slack = encoding.slack
+        with m.State("LOCATE"):
+            m.d.sync += job.offset.eq(job.offset - (slack[job.stream] - job.slack))
+            m.next = "BEGIN"
+
+        with m.State("BEGIN"):
+            m.d.comb += self.encode.valid.eq(1)
+            m.d.sync += [encoding.start.eq(job.offset), encoding.stored.eq(0)]
+            with m.If(self.encode.ready):
+                m.next = "ENCODE"
+
+        with m.State("ENCODE"):
+            m.d.comb += [
+                self.allocated.valid.eq(job.blocks != 0),
+                self.allocated.payload.encode.eq(1),
+                offers.eq(self.encoded.valid),
+                self.encoded.ready.eq(accepts),
+                self.stalled.eq(self.encoded.valid & ~accepts),
+            ]
+            with m.If(self.allocated.valid & self.allocated.ready):
+                m.d.sync += [job.buffer_block.eq(job.buffer_block + 1), job.blocks.eq(job.blocks - 1)]
+            with m.If(self.placed):
+                m.d.sync += [
+                    job.offset.eq(next_offset),
+                    encoding.stored.eq(encoding.stored + 1),
+                ]
+                with m.If(self.encoded.payload.last):
+                    m.next = "SETTLE"
+
+        with m.State("SETTLE"):
+            m.d.comb += self.settled.valid.eq(1)
+            with m.If(self.settled.ready):
+                m.d.sync += slack[job.stream].eq(slack[job.stream] + self.settled.payload.slack)
+                with m.If(job.non_volatile):
+                    m.next = "WAIT_FOR_FLUSH"
+                with m.Else():
                     m.d.sync += self.issued.eq(self.issued + 1)
                     m.next = "IDLE"
-        return m

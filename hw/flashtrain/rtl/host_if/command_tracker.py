@@ -1,6 +1,6 @@
 """The command tracker: tags, outstanding events and answers of the commands in flight."""
 
-from amaranth import Cat, Module, Mux, Signal
+from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -15,6 +15,8 @@ from flashtrain.rtl.layouts import (
     ReadEffort,
     Retired,
     ReturnedPage,
+    Settled,
+    coded,
 )
 from flashtrain.rtl.lib.streams import Queue, RoundRobin
 from flashtrain.spec import Completion, FmsConfig, Status
@@ -44,6 +46,9 @@ class CommandTracker(wiring.Component):
     reads, statistics and inspections, else WRITE_FAULT. The result of a READ is the greatest effort of one
     of its pages. The answer frees the tag. Only `retired` carries whether an event of `programmed` failed.
 
+    With a codec the end of an encoded append brings its place and length. It stands for the programs of the
+    slack, too. A READ of which the codec refused a page, and of which none failed, has CODED_PAGE_ERROR.
+
     Latency: 1 cycle from the last event to the answer. Throughput: one opening or event per cycle, in turn;
     all stall while an answer is not taken. Openings precede the events of their tag.
 
@@ -55,6 +60,7 @@ class CommandTracker(wiring.Component):
     programmed : In(stream(PageEvent))   a page is programmed, a tile updated and programmed, a die has its
       constants: from the channels
     returned : In(stream(ReturnedPage))  a page is in the tensor buffer: from the read pipeline
+    settled : In(stream(Settled))        with a codec: an append is encoded
     answers : Out(stream(Answer))
     retired : Out(stream(Retired))       a command has been answered
     span : Out(Span)                     openings and answers, for the stopwatch
@@ -71,7 +77,8 @@ class CommandTracker(wiring.Component):
             "arrived": In(event),
             "programmed": In(event),
             "returned": In(stream.Signature(ReturnedPage(config))),
-            "answers": Out(stream.Signature(Answer())),
+            **coded(config, {"settled": In(stream.Signature(Settled(config)))}),
+            "answers": Out(stream.Signature(Answer(config))),
             "retired": Out(stream.Signature(Retired(config))),
             "span": Out(Span(config)),
             "reading": Out(1),
@@ -87,6 +94,11 @@ class CommandTracker(wiring.Component):
             "failed": 1,
             "program_failed": 1,
             "effort": ReadEffort(config),
+            **coded(config, {
+                "refused": 1,
+                "offset": config.geometry.zone_size_bits,
+                "stored": config.count_bits,
+            }),
         })  # fmt: skip
         m.submodules.progress = counts = Memory(shape=progress, depth=config.commands, init=[])
         m.submodules.commands = commands = Memory(
@@ -100,7 +112,7 @@ class CommandTracker(wiring.Component):
         valid, is_opening, of_program = Signal(), Signal(), Signal()
         opening, event = Signal(Opening(config)), Signal(PageEvent(config))
         effort = Signal(ReadEffort(config))
-        self._choose(m, advance, valid, is_opening, of_program, opening, event, effort)
+        chosen = self._choose(m, advance, valid, is_opening, of_program, opening, event, effort)
 
         # Second stage: it is entered into the memories, or it is the last and makes the answer.
         command, left = command_read.data, Signal(count_bits)
@@ -110,6 +122,11 @@ class CommandTracker(wiring.Component):
         readers = (Operation.READ, Operation.STATISTICS, Operation.INSPECT)
         reads = Cat(command.operation == operation for operation in readers).any()
         failure = Mux(reads, Status.UNRECOVERED_READ_ERROR, Status.WRITE_FAULT)
+        amount, refused, place = Const(1), Const(0), Const(0)
+        if config.codec:
+            amount, refused, place = self._follow_codec(
+                m, advance, chosen, is_opening, count_read.data, count_write.data
+            )
         tag = Mux(is_opening, opening.tag, event.tag)
         effort_result = Signal(LBA_BITS)  # of a read
         for name, value in effort.shape():
@@ -125,7 +142,7 @@ class CommandTracker(wiring.Component):
             count_write.addr.eq(tag),
             command_read.addr.eq(tag),
             command_write.addr.eq(tag),
-            left.eq(count_read.data.count - 1),
+            left.eq(count_read.data.count - amount),
             failed.eq(count_read.data.failed | event.failed),
             program_failed.eq(count_read.data.program_failed | (event.failed & of_program)),
             last.eq(valid & ~is_opening & (left == 0)),
@@ -147,8 +164,10 @@ class CommandTracker(wiring.Component):
             self.retired.valid.eq(last & ~retired_sent),
             self.answers.payload.port.eq(command.port),
             self.answers.payload.cid.eq(command.cid),
-            self.answers.payload.status.eq(Mux(failed, failure, Status.SUCCESS)),
-            self.answers.payload.result.eq(Mux(failed, 0, command.result | effort_result)),
+            self.answers.payload.status.eq(
+                Mux(failed, failure, Mux(refused, Status.CODED_PAGE_ERROR, Status.SUCCESS))
+            ),
+            self.answers.payload.result.eq(Mux(failed | refused, 0, command.result | effort_result | place)),
         ]
         self._lend_tags(m, returned_tag=event.tag, done=done)
 
@@ -185,7 +204,10 @@ class CommandTracker(wiring.Component):
         return m
 
     def _choose(self, m: Module, advance, valid, is_opening, of_program, opening, event, effort):
+        """Choose an opening or an event; one-hot, the order is opening, events."""
         events = (self.arrived, self.programmed, self.returned)
+        if self.config.codec:
+            events = (*events, self.settled)
         sources = (self.opening, *events)
         m.submodules.turn = turn = RoundRobin(len(sources))
         m.d.comb += turn.advance.eq(advance & turn.requests.any())
@@ -197,7 +219,7 @@ class CommandTracker(wiring.Component):
             m.d.sync += is_opening.eq(turn.chosen[0])
             m.d.sync += [
                 opening.eq(self.opening.payload),
-                effort.eq(Mux(turn.chosen[len(events)], self.returned.payload.effort, 0)),
+                effort.eq(Mux(turn.chosen[3], self.returned.payload.effort, 0)),
             ]
             for number, source in enumerate(events, 1):
                 with m.If(turn.chosen[number]):
@@ -206,6 +228,34 @@ class CommandTracker(wiring.Component):
                         event.failed.eq(source.payload.failed),
                         of_program.eq(source is self.programmed),
                     ]
+        return turn.chosen
+
+    def _follow_codec(self, m: Module, advance, chosen, is_opening, before, after):
+        """Three values of the chosen event's command.
+
+        - the number of events that this one stands for
+        - whether the codec has refused a page
+        - what the end of an encoded append adds to the result
+        """
+        settled, settles, refused = Signal(Settled(self.config)), Signal(), Signal()
+        with m.If(advance):
+            m.d.sync += [
+                settled.eq(self.settled.payload),
+                settles.eq(chosen[4]),
+                refused.eq(chosen[3] & self.returned.payload.refused),
+            ]
+        slack = Mux(settled.non_volatile, settled.slack, 0)
+        m.d.comb += [
+            after.refused.eq(~is_opening & (before.refused | refused)),
+            after.offset.eq(Mux(settles, settled.offset, Mux(is_opening, 0, before.offset))),
+            after.stored.eq(Mux(settles, settled.stored, Mux(is_opening, 0, before.stored))),
+        ]
+        place = Signal(Completion.stored.low - Completion.result.low + Completion.stored.width)
+        m.d.comb += [
+            place[: len(after.offset)].eq(after.offset),
+            place[Completion.stored.within(Completion.result)].eq(after.stored),
+        ]
+        return Mux(settles, slack + 1, 1), after.refused, place
 
     def _lend_tags(self, m: Module, returned_tag, done):
         """Tags come in their order at first, then as they are returned."""

@@ -40,7 +40,7 @@ class CompletionWriter(wiring.Component):
         self.config = config
         self.sources = sources
         super().__init__({
-            "answers": In(stream.Signature(Answer())).array(sources),
+            "answers": In(stream.Signature(Answer(config))).array(sources),
             "queues": In(QueueSettings(config)).array(PORTS),
             "sq_head": In(16).array(PORTS),
             "axi": Out(WritePort(address_bits=config.address_bits, data_bits=8 * QUEUE_BYTES)),
@@ -51,7 +51,7 @@ class CompletionWriter(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.merge = merge = StreamMerge(Answer(), self.sources)
+        m.submodules.merge = merge = StreamMerge(Answer(self.config), self.sources)
         m.submodules.ports = ports = Queue(bits_for(PORTS), BURSTS_OUTSTANDING)
         for number in range(self.sources):
             wiring.connect(m, wiring.flipped(self.answers[number]), merge.inputs[number])

@@ -7,12 +7,23 @@ from amaranth import Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.layouts import OPERATION_OF, STREAM_BITS, Command, Entry, Operation, StreamTable
+from flashtrain.rtl.layouts import (
+    CODEC_BITS,
+    OPERATION_OF,
+    STREAM_BITS,
+    Command,
+    Entry,
+    Operation,
+    StreamTable,
+    coded,
+)
 from flashtrain.spec import Access, FmsConfig, Port, Status, Submission, ZoneAction, ZoneState
+from flashtrain.spec.codec import bound_shift
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import BitField, GenerationAction, ReportHeader, ZoneDescriptor, ZoneReport
 from flashtrain.spec.registers import MAX_STREAMS
+from flashtrain.spec.streams import Codec
 
 MEMORY_BITS = 48  # of the tensor buffer's size
 REPORT_GRANULARITY_BITS = 3
@@ -67,6 +78,7 @@ class Parsed(data.StructLayout):
             "sequence": Submission.sequence.width,
             "generation": Submission.generation.width,
             "time": Submission.time.width,
+            **coded(config, {"expanded": 17, "bound": 18, "codec": CODEC_BITS}),
         })  # fmt: skip
 
 
@@ -165,6 +177,8 @@ class Decoder(wiring.Component):
             parsed.generation.eq(field(Submission.generation)),
             parsed.time.eq(field(Submission.time)),
         ]
+        if self.config.codec:
+            self._parse_codec(m, table, field, parsed)
         for which, row in ((stream_number, table), (source_number, source_table)):
             with m.Switch(which):
                 for number, settings in enumerate(self.streams):
@@ -174,6 +188,17 @@ class Decoder(wiring.Component):
             for opcode, value in OPERATION_OF.items():
                 with m.Case(opcode):
                     m.d.comb += operation.eq(value)
+
+    def _parse_codec(self, m: Module, table, field, parsed):
+        """The codec of the command's data, and the bound of an append (`spec.codec.bound`)."""
+        is_coded, blocks, stored = table.codec != Codec.RAW, Signal(17), Signal(17)
+        m.d.comb += [
+            parsed.expanded.eq(field(Submission.expanded) + 1),
+            parsed.codec.eq(Mux(is_coded & field(Submission.exact), Codec.WINDOW16, table.codec)),
+            blocks.eq(field(Submission.nlb) + 1),
+            stored.eq(Mux(parsed.codec == Codec.ROUND16, (blocks + 1) >> 1, blocks)),
+            parsed.bound.eq(stored + (stored >> bound_shift(self.config.geometry.page_bytes)) + 1),
+        ]
 
     def _check(self, m: Module, parsed, command):
         config, g, op = self.config, self.config.geometry, parsed.operation
@@ -208,6 +233,7 @@ class Decoder(wiring.Component):
             (has_source & no_source, Status.INVALID_NAMESPACE),
             (~self._allowed(parsed), Status.ACCESS_DENIED),
             (has_source & ~self._source_allowed(parsed), Status.ACCESS_DENIED),
+            *([(self._needs_raw(parsed), Status.STREAM_IS_CODED)] if config.codec else []),
             (self._bad_field(parsed, blocks, one_zone, has_source), Status.INVALID_FIELD),
             (has_data & (parsed.sgl_type != 0), Status.SGL_TYPE_INVALID),
             (has_data & (parsed.length != self._data_bytes(parsed)), Status.SGL_LENGTH_INVALID),
@@ -253,6 +279,25 @@ class Decoder(wiring.Component):
             command.generation.eq(parsed.generation),
             command.time.eq(parsed.time),
         ]
+        if config.codec:
+            m.d.comb += [
+                command.codec.eq(parsed.codec),
+                command.bound.eq(parsed.bound),
+                command.expanded.eq(parsed.expanded),
+            ]
+
+    def _needs_raw(self, parsed):
+        """Whether the command moves blocks as they are, on a stream with a codec."""
+        op = parsed.operation
+        updates = op == Operation.UPDATE
+        is_coded, source_is_coded = (
+            table.codec != Codec.RAW for table in (parsed.table, parsed.source_table)
+        )
+        return ((op == Operation.WRITE) | updates) & is_coded | updates & source_is_coded
+
+    def _expands(self, parsed):
+        """Whether the command reads a stream with a codec."""
+        return (parsed.operation == Operation.READ) & (parsed.table.codec != Codec.RAW)
 
     def _allowed(self, parsed):
         needed = Mux(
@@ -280,8 +325,13 @@ class Decoder(wiring.Component):
         bad_update |= (parsed.rows == 0) | (parsed.blocks != parsed.update_blocks)
         bad_state = ~one_of(parsed.restored_state, ZoneState.CLOSED, ZoneState.FULL)
         bad_restore = self._bad_restore(parsed) | (parsed.action == RestoreAction.ZONE) & bad_state
+        too_many = parsed.blocks > self.config.max_blocks
+        if self.config.codec:
+            encodes = (op == Operation.APPEND) & (parsed.table.codec != Codec.RAW)
+            too_many |= encodes & (parsed.bound > self.config.max_blocks)
+            too_many |= self._expands(parsed) & (parsed.expanded > self.config.max_blocks)
         return (
-            blocks & (parsed.blocks > self.config.max_blocks)
+            blocks & too_many
             | one_zone & ~any_offset & offset.any()
             | (op == Operation.RECEIVE) & bad_report
             | (op == Operation.SEND) & bad_send
@@ -316,6 +366,9 @@ class Decoder(wiring.Component):
 
     def _data_bytes(self, parsed):
         blocks = parsed.blocks << self.config.page_shift
+        if self.config.codec:
+            expanded = parsed.expanded << self.config.page_shift
+            blocks = Mux(self._expands(parsed), expanded, blocks)
         return Mux(parsed.operation == Operation.RECEIVE, parsed.report_bytes, blocks)
 
     def _outside_memory(self, parsed):

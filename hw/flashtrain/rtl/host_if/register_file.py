@@ -63,7 +63,7 @@ class RegisterFile(wiring.Component):
     enable, factory, recover, raw : Out(1)    CONTROL
     memory_bytes : Out(48)                    size of the tensor buffer
     queues : Out(QueueSettings).array(PORTS)
-    streams : Out(StreamTable).array(8)       valid ones lie within the device and have a known codec
+    streams : Out(StreamTable).array(8)       valid ones lie within the device, which has their codec
     generation : In(16).array(8)
     ready, fatal, idle, recovering : In(1)    STATE
     completed : In(PORTS)                     pulse: a completion was written
@@ -78,6 +78,7 @@ class RegisterFile(wiring.Component):
 
     def __init__(self, config: FmsConfig):
         self.config = config
+        self._last_codec = max(Codec) if config.codec else Codec.RAW
         g = config.geometry
         super().__init__({
             "bus": In(Axi4LiteSignature(address_bits=ADDRESS_BITS)),
@@ -213,7 +214,7 @@ class RegisterFile(wiring.Component):
                 )
             )  # fmt: skip
             m.d.sync += [
-                table.valid.eq(valid & (first + count <= zones) & (codec == Codec.RAW)),
+                table.valid.eq(valid & (first + count <= zones) & (codec <= self._last_codec)),
                 table.non_volatile.eq(non_volatile),
                 table.host.eq(host),
                 table.core.eq(core),
@@ -222,6 +223,8 @@ class RegisterFile(wiring.Component):
                 table.first.eq(first),
                 table.zones.eq(count),
             ]
+            if self.config.codec:
+                m.d.sync += table.codec.eq(codec)
 
     def _windows(self, m: Module, bus, registers: RegisterMap):
         g = self.config.geometry

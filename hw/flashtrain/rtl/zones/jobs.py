@@ -1,6 +1,6 @@
 """Kinds of commands, and the payloads made of them: the tracker's opening, and the job."""
 
-from amaranth import Module, Mux, Signal
+from amaranth import Const, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -14,21 +14,25 @@ from flashtrain.rtl.layouts import (
     StreamTable,
     WriteJob,
     ZoneIdentity,
+    coded,
 )
 from flashtrain.rtl.zones.report import ReportRequest
 from flashtrain.rtl.zones.table import GENERATION_BITS, Placement
 from flashtrain.spec import FmsConfig, ZoneAction
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
+from flashtrain.spec.streams import Codec
 
 
 class CommandKinds:
     """The kinds that a `Command` belongs to, as values of one bit."""
 
-    def __init__(self, command):
+    def __init__(self, config: FmsConfig, command):
         operation, action = command.operation, command.action
         self.is_update = operation == Operation.UPDATE
         self.is_append = (operation == Operation.APPEND) | (operation == Operation.WRITE) | self.is_update
+        encodes = (operation == Operation.APPEND) & (command.codec != Codec.RAW) if config.codec else Const(0)
+        self.encodes = encodes  # its length is not known
         self.is_generation = operation == Operation.GENERATION
         is_send = operation == Operation.SEND
         self.is_report = operation == Operation.RECEIVE
@@ -62,6 +66,7 @@ class JobPlace(data.StructLayout):
             "source": Placement(config),  # of an update
             "source_generation": GENERATION_BITS,
             "offset": g.zone_size_bits,  # of the first block
+            **coded(config, {"slack": g.zone_size_bits + 1}),  # that `offset` has
             "after": SEQUENCE_BITS,  # number of the write job that a read follows
         })  # fmt: skip
 
@@ -117,6 +122,12 @@ class Jobs(wiring.Component):
         is_append = (operation == Operation.APPEND) | (operation == Operation.WRITE)
         programs_count = (operation == Operation.CONSTANTS) | (is_append & self.settings.non_volatile)
         events = Mux(is_update, command.events, command.blocks << programs_count)
+        offset = self.place.offset
+        if self.config.codec:
+            # Its end is one event, and its programs are at most as many as its bound.
+            encodes = is_append & (command.codec != Codec.RAW)
+            events = Mux(encodes, Mux(self.settings.non_volatile, command.bound, 0) + 1, events)
+            offset = Mux(encodes, 0, offset)  # comes with its end
         m.d.comb += [
             opening.tag.eq(self.free_tag),
             opening.port.eq(command.port),
@@ -129,7 +140,7 @@ class Jobs(wiring.Component):
         ]
         with m.If((operation == Operation.APPEND) | is_update):
             start = command.index << self.config.geometry.zone_size_bits
-            m.d.comb += opening.result.eq(start | self.place.offset)
+            m.d.comb += opening.result.eq(start | offset)
 
     def _write(self, m: Module, identity) -> None:
         command, place, write = self.command, self.place, self.write
@@ -150,6 +161,12 @@ class Jobs(wiring.Component):
                 write.identity.eq(identity),
                 write.wear.eq(place.placement.wear),
             ]
+            if self.config.codec:
+                m.d.comb += [
+                    write.codec.eq(Mux(command.operation == Operation.APPEND, command.codec, Codec.RAW)),
+                    write.bound.eq(command.bound),
+                    write.slack.eq(place.slack),
+                ]
         with m.If(command.operation == Operation.UPDATE):
             m.d.comb += [
                 write.kind.eq(PageKind.GRADIENTS),
@@ -178,6 +195,11 @@ class Jobs(wiring.Component):
             read.inspect.eq(inspects),
             read.identity.eq(identity),
         ]
+        if self.config.codec:
+            m.d.comb += [
+                read.codec.eq(Mux(command.operation == Operation.READ, command.codec, Codec.RAW)),
+                read.expanded.eq(command.expanded),
+            ]
 
     def _report(self, m: Module) -> None:
         command, report = self.command, self.report

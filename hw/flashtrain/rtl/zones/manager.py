@@ -14,8 +14,10 @@ from flashtrain.rtl.layouts import (
     Operation,
     ReadJob,
     Retired,
+    Settled,
     StreamTable,
     WriteJob,
+    coded,
 )
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.zones.allocator import ErasedZone
@@ -24,6 +26,7 @@ from flashtrain.rtl.zones.in_flight import CommandsInFlight, Retirement
 from flashtrain.rtl.zones.jobs import CommandKinds, JobPlace, Jobs
 from flashtrain.rtl.zones.report import ReportRequest
 from flashtrain.rtl.zones.restore import Restore, RestoredZone, spare_use_ports
+from flashtrain.rtl.zones.settlement import Settlement
 from flashtrain.rtl.zones.state_machine import ZoneCondition, ZonesInUse, ZoneStateMachine
 from flashtrain.rtl.zones.table import GENERATION_BITS, Reclaim, ZoneAge, ZoneEntry, ZoneTable
 from flashtrain.spec import FmsConfig, Status, ZoneState
@@ -85,6 +88,9 @@ class ZoneManager(wiring.Component):
     or update to an empty zone until an erased physical zone is available. If none is, and none is to be
     erased or reclaimed, it fails with INTERNAL_ERROR: physical zones were lost to failed erases.
 
+    An append to a stream with a codec reserves its bound; a pointer returns by what was not written
+    (`Settlement`) before the next command is checked, in 2 cycles as above.
+
     A retired zone keeps its physical zone, which so is never used again.
 
     During recovery only inspections and RESTORE commands are carried out (`Restore`); an inspection becomes
@@ -100,6 +106,7 @@ class ZoneManager(wiring.Component):
     read : Out(stream(ReadJob))
     answers : Out(stream(Answer))        commands that end here
     retired : In(stream(Retired))        commands that the tracker has finished, see `Retirement`
+    settled : In(stream(Settled))        with a codec: ends of encoded appends, see `Settlement`
     issued : In(32)                      write jobs, flushes included, whose pages have all been allocated
     generation : Out(16).array(8)        how often each stream was reset
     next_zone : In(stream(ErasedZone))   erased physical zones
@@ -129,8 +136,9 @@ class ZoneManager(wiring.Component):
             "open": Out(stream.Signature(Opening(config))),
             "write": Out(stream.Signature(WriteJob(config))),
             "read": Out(stream.Signature(ReadJob(config))),
-            "answers": Out(stream.Signature(Answer())),
+            "answers": Out(stream.Signature(Answer(config))),
             "retired": In(stream.Signature(Retired(config))),
+            **coded(config, {"settled": In(stream.Signature(Settled(config)))}),
             "issued": In(SEQUENCE_BITS),
             "generation": Out(GENERATION_BITS).array(MAX_STREAMS),
             "next_zone": In(stream.Signature(ErasedZone(config))),
@@ -159,6 +167,7 @@ class ZoneManager(wiring.Component):
         self._age = ZoneAge()
         self._restore = Restore(config)
         self._retirement = Retirement(config)
+        self._settlement = Settlement(config) if config.codec else None
         self._generations = Generations(config)
 
     def elaborate(self, platform):
@@ -172,12 +181,16 @@ class ZoneManager(wiring.Component):
         m.submodules.restore = self._restore
         m.submodules.retirement = retirement = self._retirement
         m.submodules.generations = self._generations
+        if settlement := self._settlement:
+            m.submodules.settlement = settlement
+            connect(m, settlement.settled, flipped(self.settled))
+            m.d.comb += settlement.command.eq(self.commands.payload)
         connect(m, retirement.retired, flipped(self.retired))
         connect(m, self._restore.physical, flipped(self.restored))
         forward(m, self._restore, self, spare_use_ports(self.config))
 
         command = self.commands.payload
-        kinds = CommandKinds(command)
+        kinds = CommandKinds(self.config, command)
         registers = _Registers(self.config)
         settings = Signal(StreamTable(self.config))
         source = Signal(StreamTable(self.config))
@@ -191,6 +204,7 @@ class ZoneManager(wiring.Component):
         self._connect_units(m, settings)
         self._update_entry(m, kinds, registers, allocates_zone)
         self._retire_zone(m, registers)
+        self._return_pointer(m)
         self._make_payloads(m, registers, settings)
         with m.If(self.release.valid & self.release.ready):
             m.d.sync += self.release.valid.eq(0)
@@ -200,6 +214,9 @@ class ZoneManager(wiring.Component):
                 self._select(m, kinds, registers)
             with m.State("RETIRE"):
                 m.next = "IDLE"  # `retirement.store`
+            if self._settlement:
+                with m.State("SETTLE"):
+                    m.next = "IDLE"  # `settlement.store`
             with m.State("RECLAIM"):
                 self._reclaim_entry(m, registers)
             with m.State("SOURCE"):
@@ -212,9 +229,17 @@ class ZoneManager(wiring.Component):
             self._report(m, registers)
 
         # OPEN and SEND leave the table's read port free.
-        m.d.comb += retirement.read.eq(retirement.pending & (fsm.ongoing("IDLE") | fsm.ongoing("OPEN")))
+        free = fsm.ongoing("IDLE") | fsm.ongoing("OPEN")
+        if self._settlement:
+            free &= ~self._settlement.store  # it may be of the same zone
+        m.d.comb += retirement.read.eq(retirement.pending & free)
         with m.If(retirement.read):
             m.d.comb += table.zone.eq(retirement.zone)
+        if settlement := self._settlement:
+            free &= ~retirement.pending & ~retirement.store
+            m.d.comb += settlement.read.eq(settlement.pending & free)
+            with m.If(settlement.read):
+                m.d.comb += table.zone.eq(settlement.zone)
         return m
 
     def _connect_generations(self, m: Module) -> None:
@@ -310,6 +335,19 @@ class ZoneManager(wiring.Component):
             ]
             m.d.sync += in_use.eq(machine.in_use_after)
 
+    def _return_pointer(self, m: Module) -> None:
+        """Store a zone with the pointer behind what was written, with another command at the head."""
+        table, settlement = self._table, self._settlement
+        if settlement is None:
+            return
+        with m.If(settlement.store):
+            m.d.comb += [
+                table.write.eq(1),
+                table.write_zone.eq(settlement.zone),
+                table.write_entry.eq(table.entry),
+                table.write_entry.pointer.eq(table.entry.pointer - settlement.slack),
+            ]
+
     def _make_payloads(self, m: Module, registers: _Registers, settings) -> None:
         command, jobs = self.commands.payload, self._jobs
         m.d.comb += [
@@ -333,13 +371,20 @@ class ZoneManager(wiring.Component):
     def _select(self, m: Module, kinds: CommandKinds, registers: _Registers) -> None:
         """IDLE: a zone to retire first, then a step of the scan that is owed, then the next command."""
         command, table, reclaim = self.commands.payload, self._table, self._reclaim
-        stalls = self._in_flight.waits & (command.status == Status.SUCCESS)
-        startable = self.commands.valid & ~stalls
+        stalls = self._in_flight.waits
+        if self._settlement:
+            stalls |= self._settlement.waits
+        startable = self.commands.valid & ~(stalls & (command.status == Status.SUCCESS))
         can_start = table.ready & ~self.release.valid & ~self._restore.busy
         nothing_left = self._in_flight.idle & ~reclaim.pending & ~self._retirement.pending
+        if self._settlement:
+            nothing_left &= ~self._settlement.pending
         m.d.comb += self.idle.eq(can_start & ~self.commands.valid & nothing_left)
         with m.If(self._retirement.pending):
             m.next = "RETIRE"
+        if self._settlement:
+            with m.Elif(self._settlement.pending):
+                m.next = "SETTLE"
         with m.Elif(can_start):
             with m.If(reclaim.pending & (registers.reclaim_owed | ~startable)):
                 m.d.comb += table.zone.eq(reclaim.zone)
@@ -391,6 +436,7 @@ class ZoneManager(wiring.Component):
             # Job numbers wrap, so an entry's number is used only if it is one of those not yet issued.
             place.after.eq(Mux(jobs_sent - entry.job < jobs_sent - self.issued, entry.job, self.issued)),
             self.zone_waits.eq(0),
+            *([place.slack.eq(self._settlement.known)] if self._settlement else []),
             registers.loop_zone.eq(settings.first),
             registers.loop_left.eq(settings.zones),
             registers.compared_zone.eq(source.first),
@@ -415,6 +461,8 @@ class ZoneManager(wiring.Component):
         table, machine, change = self._table, self._state_machine, self._generations.change
         with m.If(kinds.changes_zone | kinds.resets_stream | kinds.loops):
             m.d.sync += registers.in_use[self.commands.payload.stream].eq(machine.in_use_after)
+        if settlement := self._settlement:
+            m.d.comb += settlement.reserves.eq(kinds.encodes)
         empties_zone = table.entry.mapped & (machine.zone_after.state == ZoneState.EMPTY)
         with m.If(kinds.changes_zone):
             m.d.comb += [table.write.eq(1), self.next_zone.ready.eq(allocates_zone)]

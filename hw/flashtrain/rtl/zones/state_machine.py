@@ -1,6 +1,6 @@
 """The zone state machine: a command's status, and the zone's next state."""
 
-from amaranth import Module, Mux, Signal, Value
+from amaranth import Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -9,6 +9,7 @@ from flashtrain.rtl.zones.generations import StreamCondition
 from flashtrain.spec import FmsConfig, Status, ZoneAction, ZoneState
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
+from flashtrain.spec.streams import Codec
 
 
 class ZoneCondition(data.StructLayout):
@@ -129,6 +130,10 @@ class ZoneStateMachine(wiring.Component):
         misplaced = (command.operation == Operation.WRITE) & (command.offset != zone.pointer)
         misplaced |= is_update & zone.pointer[:tile_bits].any()
         written = Mux(is_update, command.rows << tile_bits, command.blocks)
+        is_exact = Const(1)  # it takes as many blocks as it is checked for
+        if self.config.codec:
+            is_exact = command.codec == Codec.RAW
+            written = Mux(is_exact, written, command.bound)
         end = Signal(range(capacity + (self.config.max_blocks << g.plane_bits) + 1))
         lacking = Signal(STATUS_BITS)
         m.d.comb += [end.eq(zone.pointer + written), lacking.eq(self._lacking_resource())]
@@ -152,7 +157,7 @@ class ZoneStateMachine(wiring.Component):
             m.d.comb += self.status.eq(Status.DATA_EXPIRED)
 
         m.d.comb += self.zone_after.pointer.eq(end)
-        with m.If(end == capacity):
+        with m.If((end == capacity) & is_exact):
             m.d.comb += self.zone_after.state.eq(ZoneState.FULL)
         with m.Elif(zone.state != ZoneState.EXPLICITLY_OPEN):
             m.d.comb += self.zone_after.state.eq(ZoneState.IMPLICITLY_OPEN)

@@ -12,9 +12,11 @@ from flashtrain.rtl.layouts import (
     Opening,
     ReadJob,
     Retired,
+    Settled,
     SpareUse,
     StreamTable,
     WriteJob,
+    coded,
 )
 from flashtrain.rtl.lib.axi import WritePort
 from flashtrain.rtl.lib.forward import forward
@@ -33,7 +35,8 @@ class Zones(wiring.Component):
 
     Members
     -------
-    streams, commands, tags, open, write, read, answers, retired, issued, generation : see `ZoneManager`
+    streams, commands, tags, open, write, read, answers, retired, settled, issued, generation : see
+      `ZoneManager`
     axi : Out(WritePort)                           reports, through the queue port
     erase : Out(stream(EraseRequest)).array(C)     see `EraseBroadcast`
     erased : In(stream(EraseResult)).array(C)
@@ -61,8 +64,9 @@ class Zones(wiring.Component):
             "open": Out(stream.Signature(Opening(config))),
             "write": Out(stream.Signature(WriteJob(config))),
             "read": Out(stream.Signature(ReadJob(config))),
-            "answers": Out(stream.Signature(Answer())),
+            "answers": Out(stream.Signature(Answer(config))),
             "retired": In(stream.Signature(Retired(config))),
+            **coded(config, {"settled": In(stream.Signature(Settled(config)))}),
             "issued": In(SEQUENCE_BITS),
             "generation": Out(GENERATION_BITS).array(MAX_STREAMS),
             "axi": Out(WritePort(address_bits=config.address_bits, data_bits=64)),
@@ -90,6 +94,8 @@ class Zones(wiring.Component):
         m.submodules.report = report = ZoneReport(self.config)
 
         forward(m, manager, self, ("commands", "tags", "open", "write", "read", "answers", "retired"))
+        if self.config.codec:
+            connect(m, flipped(self.settled), manager.settled)
         connect(m, manager.next_zone, allocator.next)
         connect(m, manager.release, allocator.release)
         connect(m, manager.restored, allocator.restored)
