@@ -1,6 +1,7 @@
 """The driver: what it refuses, what it says, and how it copes with a small tensor buffer or an odd device."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from time import sleep
 
 import numpy as np
@@ -23,7 +24,7 @@ from flashtrain.host.queues import command_errors
 from flashtrain.host.queues.command_errors import AccessDenied
 from flashtrain.spec import ConfigError, Port, ZoneState, preset
 from flashtrain.spec.registers import Register, State
-from flashtrain.spec.streams import ACTIVATION_NODE, SINGLE_NODE, UPDATE_NODE
+from flashtrain.spec.streams import ACTIVATION_NODE, SINGLE_NODE, UPDATE_NODE, Codec
 
 TINY = preset("tiny")
 
@@ -91,6 +92,12 @@ def test_what_cannot_be_opened():
         open_device("tiny", memory_bytes=1024)
     with pytest.raises(ConfigError, match="queue_entries is 1"):
         open_device("tiny", queue_entries=1)
+    coded = replace(SINGLE_NODE.named("activations"), codec=Codec.ROUND16)
+    message = (
+        r"node.streams\['activations'\].codec is 'ROUND16'; expected RAW, since configuration 'tiny' has no"
+    )
+    with pytest.raises(ConfigError, match=message):
+        open_device("tiny", node=replace(SINGLE_NODE, streams=(coded,)))
     with pytest.raises(DeviceMismatch, match="'tiny'; expected 'small'"):
         open_device("small", link=FunctionalLink(TINY))
     with pytest.raises(ConfigError, match="no stream 'colours'; it has inputs, activations, journal"):

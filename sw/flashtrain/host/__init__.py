@@ -38,6 +38,8 @@ from .functional import FunctionalLink
 from .link import LINKS, Link, LinkFactory
 from .queues.command_errors import (
     AccessDenied,
+    CodedPageError,
+    CodedStreamError,
     CommandError,
     DataExpired,
     InvalidCommand,
@@ -64,6 +66,7 @@ from .state.optimizer_state import Generation, OptimizerState
 from .state.state_stream import StateStream
 from .state.state_update import StateUpdate
 from .state.tensor_group import StoredTensor, TensorGroup
+from .streams.coded_stream import CodedStream
 from .streams.page_health import PageHealth
 from .streams.refresh import Obstacle, OldZone, RefreshReport
 from .streams.stored import Extent, StoredArray
@@ -72,7 +75,8 @@ from .streams.zone_info import ZoneInfo
 
 __all__ = [
     "LINKS",
-    "AccessDenied", "ArrayError", "BadBlock", "BufferFull", "CommandError", "CompletionEntry", "DataExpired",
+    "AccessDenied", "ArrayError", "BadBlock", "BufferFull", "CodedPageError", "CodedStream",
+    "CodedStreamError", "CommandError", "CompletionEntry", "DataExpired",
     "Device", "DeviceClosed", "DeviceEnabled", "DeviceHang", "DeviceInfo", "DeviceMismatch", "DevicePort",
     "DeviceStream", "Extent", "ForeignContent", "ForeignGeneration", "ForeignHandle", "ForeignPending",
     "FunctionalLink", "Generation", "GenerationPinned", "HostError", "InvalidCommand", "InvalidDataPointer",

@@ -21,7 +21,7 @@ from flashtrain.spec import (
 from flashtrain.spec import preset as named_preset
 from flashtrain.spec.errors import require, require_range
 from flashtrain.spec.registers import ChannelCounter, Control
-from flashtrain.spec.streams import NODES, SINGLE_NODE
+from flashtrain.spec.streams import NODES, SINGLE_NODE, Codec
 
 from .controller import Controller, DeviceInfo
 from .errors import ArrayError, DeviceEnabled, DeviceMismatch, ForeignPending
@@ -40,6 +40,8 @@ from .recovery.recovery import Recovery, RecoveryReport
 from .state.optimizer_state import OptimizerState
 from .state.state_stream import StateStream
 from .state.tensor_group import TensorGroup
+from .streams.coded_space import CodedSpace
+from .streams.coded_stream import CodedStream
 from .streams.generations import DeviceGenerations, generations_of
 from .streams.refresh import RefreshReport, StreamRefresh
 from .streams.stream import DeviceStream
@@ -82,11 +84,9 @@ class Device:
         self._controller.check()
         self._journal: Journal | None = None
         self._generations = generations_of(link)
-        self._spaces = {
-            stream.nsid: StreamSpace(
-                stream.name, len(self._zones[stream.nsid]), geometry.zone_size, geometry.zone_capacity
-            )
-            for stream in node.streams
+        self._spaces = {stream.nsid: self._space_of(stream) for stream in node.streams}
+        self._rings = {
+            nsid: StreamRing(space, self._generations.stream(nsid)) for nsid, space in self._spaces.items()
         }
         self._rings = {
             nsid: StreamRing(space, self._generations.stream(nsid)) for nsid, space in self._spaces.items()
@@ -241,6 +241,11 @@ class Device:
             stream = next(stream for stream in self.node.streams if stream.nsid == nsid)
             self._stream_refresh(stream).go_on(copy)
 
+    def _space_of(self, stream: Stream) -> StreamSpace:
+        g = self.config.geometry
+        kind = StreamSpace if stream.codec is Codec.RAW else CodedSpace
+        return kind(stream.name, len(self._zones[stream.nsid]), g.zone_size, g.zone_capacity)
+
     def _stream_refresh(self, table: Stream) -> StreamRefresh:
         zones, ring = self._zones[table.nsid], self._rings[table.nsid]
 
@@ -297,7 +302,8 @@ class Device:
 
         The stream `flashtrain.spec.streams.JOURNAL` belongs to the driver.
         """
-        return self._stream(DeviceStream, name, port)
+        coded = self.node.named(name).codec is not Codec.RAW
+        return self._stream(CodedStream if coded else DeviceStream, name, port)
 
     def state_stream(self, name: str, port: Port = Port.CORE) -> StateStream:
         """As :meth:`stream`, with the commands of optimizer steps on the dies."""
@@ -506,10 +512,12 @@ def open_device(
     if isinstance(link, Link):
         if config is not None and config != link.config:
             raise DeviceMismatch(f"the Link is to a device {link.config.name!r}; expected {config.name!r}")
+        _check_codecs(node, link.config)
         opened, owned = link, False
     else:
         require(not recover, "recover", recover, "False for a Link made here, whose flash is new")
         config = config or named_preset("small")
+        _check_codecs(node, config)
         _check_memory(config, memory_bytes)
         opened, owned = link(config, memory_bytes), True
     try:
@@ -531,6 +539,15 @@ def _node_of(node: object) -> NodeTable:
     if isinstance(node, str) and node in NODES:
         return NODES[node]
     raise ConfigError(f"node is {node!r}; expected a NodeTable, or one of {', '.join(NODES)}")
+
+
+def _check_codecs(node: NodeTable, config: FmsConfig) -> None:
+    for stream in node.streams:
+        require(
+            config.codec or stream.codec is Codec.RAW,
+            f"node.streams[{stream.name!r}].codec", stream.codec.name,
+            f"RAW, since configuration {config.name!r} has no codec",
+        )  # fmt: skip
 
 
 def _check_memory(config: FmsConfig, memory_bytes: int) -> None:

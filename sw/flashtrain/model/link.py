@@ -13,6 +13,7 @@ from flashtrain.host.functional.streams import StreamSettings, stream_table
 from flashtrain.host.functional.submission_entry import SubmissionEntry, parse
 from flashtrain.host.link import LINKS
 from flashtrain.spec import FmsConfig, Opcode, Port
+from flashtrain.spec.errors import require
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.registers import (
     CHANNEL_COUNTER_BASE,
@@ -80,6 +81,7 @@ class ModelLink(FunctionalLink):
     def __init__(
         self, config: FmsConfig, memory_bytes: int = DEFAULT_MEMORY_BYTES, keep_data: bool = True
     ) -> None:
+        require(not config.codec, "config.codec", config.codec, "False for the performance model")
         if not keep_data:
             self._executor_type = DatalessExecutor
         self._before = 0  # cycles of earlier kernels
@@ -170,7 +172,7 @@ class ModelLink(FunctionalLink):
 
     def _enable(self) -> None:
         super()._enable()
-        self._streams = stream_table(self._registers, self._config.geometry)
+        self._streams = stream_table(self._registers, self._config)
         self._ready = self._kernel.enable(Control.FACTORY in self._control, Control.RECOVER in self._control)
         for queues in self._queues.values():
             self._kernel.set_queue_size(queues.port, queues.cq_size)

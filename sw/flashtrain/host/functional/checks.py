@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from flashtrain.spec import Access, FmsConfig, Opcode, Port, Status, ZoneAction, ZoneState
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction, ReportHeader, Submission, ZoneReport
+from flashtrain.spec.streams import Codec
 
 from .streams import StreamSettings
 from .submission_entry import SubmissionEntry
@@ -40,6 +41,8 @@ class Checker:
         stream = self.streams[entry.nsid]
         if not self._allowed(port, entry):
             return Status.ACCESS_DENIED
+        if self._needs_raw(entry):
+            return Status.STREAM_IS_CODED
         if not self._fields_valid(entry):
             return Status.INVALID_FIELD
         if entry.has_data and (status := self._data_pointer(entry)):
@@ -67,10 +70,26 @@ class Checker:
         of_source = Access.APPEND if entry.commits else Access.READ
         return bool(self.streams[entry.source].access[port] & of_source)
 
+    def _needs_raw(self, entry: SubmissionEntry) -> bool:
+        """Whether the command moves blocks as they are, and a stream of it has a codec."""
+        if entry.opcode == Opcode.UPDATE:
+            return any(self.streams[nsid].codec is not Codec.RAW for nsid in (entry.nsid, entry.source))
+        return entry.opcode == Opcode.WRITE and self.streams[entry.nsid].codec is not Codec.RAW
+
+    def _expands(self, entry: SubmissionEntry) -> bool:
+        """Whether the command reads a stream with a codec."""
+        return entry.opcode == Opcode.READ and self.streams[entry.nsid].codec is not Codec.RAW
+
     def _fields_valid(self, entry: SubmissionEntry) -> bool:
         g = self.config.geometry
         if entry.moves_blocks and entry.blocks > self.config.max_blocks:
             return False
+        if self._expands(entry) and entry.expanded > self.config.max_blocks:
+            return False
+        if entry.opcode == Opcode.ZONE_APPEND:
+            codec = entry.codec(self.streams[entry.nsid].codec)
+            if self.config.coded_bound(entry.blocks, codec) > self.config.max_blocks:
+                return False
         to_start = entry.manages_zone or entry.opcode in (Opcode.ZONE_APPEND, Opcode.UPDATE)
         if to_start and entry.slba % g.zone_size:
             return False
@@ -121,7 +140,8 @@ class Checker:
 
     def _data_pointer(self, entry: SubmissionEntry) -> Status:
         page_bytes = self.config.geometry.page_bytes
-        expected, alignment = entry.blocks * page_bytes, page_bytes
+        blocks = entry.expanded if self._expands(entry) else entry.blocks
+        expected, alignment = blocks * page_bytes, page_bytes
         if not entry.moves_blocks:
             expected, alignment = entry.report_bytes, _REPORT_ALIGNMENT
         if entry.sgl_type != _SGL_DATA_BLOCK:

@@ -6,11 +6,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.spec import FmsConfig, Opcode, Port, Status, ZoneAction, ZoneState
+from flashtrain.numerics.codec import decode_page, encode
+from flashtrain.spec import Completion, FmsConfig, Opcode, Port, Status, ZoneAction, ZoneState
+from flashtrain.spec.codec import Refusal, slice_user_bytes
 from flashtrain.spec.geometry import Place
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.registers import Counter
+from flashtrain.spec.streams import Codec
 
 from .checks import Checker
 from .content import StreamContent
@@ -52,6 +55,7 @@ class Executor:
         raw: Callable[[], bool] = lambda: False,
     ) -> None:
         self._config = config
+        self._streams = streams
         self.recovering = recover
         self._raw = raw
         self.physical = PhysicalZones(
@@ -136,6 +140,8 @@ class Executor:
         self, entry: SubmissionEntry, content: StreamContent, index: int, offset: int | None
     ) -> tuple[Status, int]:
         pointer = content.zones.zones[index].written
+        if self._codec(entry) is not Codec.RAW:
+            return self._append_encoded(entry, content, index, pointer)
         if status := content.zones.append(index, offset, entry.blocks):
             return status, 0
         self._store(entry, content, index, pointer)
@@ -144,9 +150,49 @@ class Executor:
         appended = entry.opcode == Opcode.ZONE_APPEND
         return Status.SUCCESS, index * self._config.geometry.zone_size + pointer if appended else 0
 
+    def _append_encoded(
+        self, entry: SubmissionEntry, content: StreamContent, index: int, pointer: int
+    ) -> tuple[Status, int]:
+        pages = encode(self._data(entry).tobytes(), self._codec(entry), self._config.geometry.page_bytes)
+        bound = self._config.coded_bound(entry.blocks, self._codec(entry))
+        if status := content.zones.append_encoded(index, len(pages), bound):
+            return status, 0
+        content.storage.append(index, pointer, pages, content.generation)
+        self.counters[Counter.PAGES_APPENDED] += len(pages)
+        self.counters[Counter.APPENDS] += 1
+        c = Completion
+        lba = index * self._config.geometry.zone_size + pointer
+        return Status.SUCCESS, c.result.get(c.result.put(lba) | c.stored.put(len(pages)))
+
+    def _read_encoded(
+        self, entry: SubmissionEntry, content: StreamContent, index: int, offset: int
+    ) -> Status:
+        pages = content.storage.read(index, offset, entry.blocks)
+        self.counters[Counter.READS] += 1
+        self.counters[Counter.PAGES_READ] += sum(page is not None for page in pages)
+        kept = [page for page in pages if page is not None]
+        if len(kept) < len(pages):
+            return Status.UNRECOVERED_READ_ERROR
+        codec, data = self._codec(entry), self._data(entry)
+        scale = slice_user_bytes(codec)
+        end = entry.length // scale
+        for number, page in enumerate(kept):
+            decoded = decode_page(page, codec, end)
+            if isinstance(decoded, Refusal) or not decoded[0].stands_at(number, len(kept)):
+                return Status.CODED_PAGE_ERROR
+            header, part = decoded
+            data[scale * header.first :][: len(part)] = np.frombuffer(part, np.uint8)
+        return Status.SUCCESS
+
+    def _codec(self, entry: SubmissionEntry) -> Codec:
+        """The codec of a command's data."""
+        return entry.codec(self._streams[entry.nsid].codec)
+
     def _read(self, entry: SubmissionEntry, content: StreamContent, index: int, offset: int) -> Status:
         if status := content.zones.read(index, offset, entry.blocks):
             return status
+        if self._codec(entry) is not Codec.RAW:
+            return self._read_encoded(entry, content, index, offset)
         lost = self._fetch(entry, content, index, offset)
         self.counters[Counter.PAGES_READ] += entry.blocks - lost
         self.counters[Counter.READS] += 1

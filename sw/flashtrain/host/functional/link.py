@@ -196,7 +196,7 @@ class FunctionalLink(Link):
 
     def _enable(self) -> None:
         memory_bytes = min(self._registers.long(Register.MEMORY_LOW), len(self._memory))
-        streams = stream_table(self._registers, self._config.geometry)
+        streams = stream_table(self._registers, self._config)
         recover = Control.RECOVER in self._control
         self._executor = self._executor_type(
             self._config, streams, self._memory, memory_bytes, self._flash, recover,

@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 
-from flashtrain.spec import Access, Geometry, Port
+from flashtrain.spec import Access, FmsConfig, Port
 from flashtrain.spec.registers import MAX_STREAMS, StreamAttributes, StreamRegister, stream_register
 from flashtrain.spec.streams import Codec, Retention
 
 from .registers import RegisterFile
 
-_CODECS = frozenset(Codec)
 _RETENTIONS = frozenset(Retention)
 
 
@@ -20,6 +19,7 @@ class StreamSettings:
     - access: the rights of each port.
     - non_volatile: an append is answered after its programs.
     - due, limit: the ages in seconds at which data are due, and at which they are refused; None: never.
+    - codec: of its data; RAW for none.
     """
 
     zones: int
@@ -28,11 +28,13 @@ class StreamSettings:
     non_volatile: bool = False
     due: int | None = None
     limit: int | None = None
+    codec: Codec = Codec.RAW
 
 
-def stream_table(registers: RegisterFile, geometry: Geometry) -> dict[int, StreamSettings]:
-    """The valid streams by NSID: a valid stream lies within the device and has an existing codec."""
+def stream_table(registers: RegisterFile, config: FmsConfig) -> dict[int, StreamSettings]:
+    """The valid streams by NSID: a valid stream lies within the device, which has its codec."""
     table = {}
+    codecs = frozenset(Codec) if config.codec else frozenset({Codec.RAW})
     for nsid in range(1, MAX_STREAMS + 1):
         extent = registers[stream_register(nsid, StreamRegister.ZONES)]
         attributes = registers[stream_register(nsid, StreamRegister.ATTRIBUTES)]
@@ -41,8 +43,8 @@ def stream_table(registers: RegisterFile, geometry: Geometry) -> dict[int, Strea
         def field(which, attributes=attributes) -> int:
             return attributes >> which.low & (1 << which.width) - 1
 
-        known_codec = field(StreamAttributes.codec) in _CODECS
-        if field(StreamAttributes.valid) and known_codec and first + zones <= geometry.zones:
+        codec = field(StreamAttributes.codec)
+        if field(StreamAttributes.valid) and codec in codecs and first + zones <= config.geometry.zones:
             access = {
                 Port.HOST: Access(field(StreamAttributes.host)),
                 Port.CORE: Access(field(StreamAttributes.core)),
@@ -52,5 +54,5 @@ def stream_table(registers: RegisterFile, geometry: Geometry) -> dict[int, Strea
             due = None if retention is None else retention.due
             limit = retention.limit if retention is not None and field(StreamAttributes.refuses) else None
             non_volatile = bool(field(StreamAttributes.non_volatile))
-            table[nsid] = StreamSettings(zones, access, first, non_volatile, due, limit)
+            table[nsid] = StreamSettings(zones, access, first, non_volatile, due, limit, Codec(codec))
     return table

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from flashtrain.spec import Opcode, Submission
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
+from flashtrain.spec.streams import Codec
 
 _MOVE_DATA_OF_ZONE = frozenset({Opcode.READ, Opcode.WRITE, Opcode.ZONE_APPEND, Opcode.UPDATE})
 _MOVE_PAGES_OF_DIES = frozenset({Opcode.SET_CONSTANTS, Opcode.GET_STATISTICS})
@@ -42,6 +43,12 @@ class SubmissionEntry(NamedTuple):
     die: int
     plane: int
     spare: int
+    expanded: int
+    exact: bool
+
+    def codec(self, of_stream: Codec) -> Codec:
+        """The codec of the command's data on a stream with this one."""
+        return Codec.WINDOW16 if self.exact and of_stream is not Codec.RAW else of_stream
 
     @property
     def moves_blocks(self) -> bool:
@@ -121,4 +128,6 @@ def parse(raw: bytes) -> SubmissionEntry:
         die=s.die.get(value),
         plane=s.plane.get(value),
         spare=s.spare.get(value),
+        expanded=s.expanded.get(value) + 1,
+        exact=bool(s.exact.get(value)),
     )

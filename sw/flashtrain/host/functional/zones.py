@@ -61,6 +61,13 @@ class StreamZones:
             return status
         return self._take(zone, blocks)
 
+    def append_encoded(self, index: int, blocks: int, bound: int) -> Status:
+        """Add to a zone `blocks`, for which the device has reserved `bound`."""
+        zone = self.zones[index]
+        if status := self._refuses(zone, True, bound):
+            return status
+        return self._take(zone, blocks, fills=False)
+
     def update(self, index: int, rows: int, source: Zone, source_expired: bool) -> Status:
         """Add `rows` of tiles on all channels, updated from the tiles at the same place of `source`."""
         zone, row = self.zones[index], self._config.geometry.channels * self._config.geometry.planes
@@ -85,13 +92,13 @@ class StreamZones:
             return Status.ZONE_BOUNDARY_ERROR
         return self._resources_to_open(zone)
 
-    def _take(self, zone: Zone, blocks: int) -> Status:
+    def _take(self, zone: Zone, blocks: int, fills: bool = True) -> Status:
         if not zone.written:
             if self._exhausted():
                 return Status.INTERNAL_ERROR
             zone.time = self._now()
         zone.written += blocks
-        if zone.written == self._config.geometry.zone_capacity:
+        if fills and zone.written == self._config.geometry.zone_capacity:
             zone.state = ZoneState.FULL
         elif zone.state is not ZoneState.EXPLICITLY_OPEN:
             zone.state = ZoneState.IMPLICITLY_OPEN

@@ -94,6 +94,14 @@ class DataExpired(MediaError):
     """The data are past their stream's retention class, and the stream refuses such data."""
 
 
+class CodedPageError(MediaError):
+    """A page is not that of the array: its codec refuses it, though it was read without an error."""
+
+
+class CodedStreamError(CommandError):
+    """The command moves blocks as they are, and the stream has a codec."""
+
+
 class StateLost(MediaError):
     """Optimizer state that cannot be read at any read level; `lost` names the tensors concerned."""
 
@@ -128,6 +136,8 @@ _CLASSES: dict[int, type[CommandError]] = {
     Status.WRITE_FAULT: MediaError,
     Status.UNRECOVERED_READ_ERROR: MediaError,
     Status.DATA_EXPIRED: DataExpired,
+    Status.CODED_PAGE_ERROR: CodedPageError,
+    Status.STREAM_IS_CODED: CodedStreamError,
 }
 
 

@@ -28,6 +28,7 @@ class Request:
     - target: bytes to which the beginning of the region is copied after success.
     - deliver: called with the bytes of the region after success.
     - keep: an array in the tensor buffer that must live until completion.
+    - on_success: called with the completion after success.
     - on_failure: called after a failure.
     - retry_as: maps a failed completion to a replacement command, or to None.
     - after: a request that must succeed before this one is submitted; this one fails with it.
@@ -40,6 +41,7 @@ class Request:
     target: NDArray[np.uint8] | None = None
     deliver: Callable[[NDArray[np.uint8]], None] | None = None
     keep: object = None
+    on_success: Callable[[CompletionEntry], None] | None = None
     on_failure: Callable[[], None] | None = None
     retry_as: Callable[[Command, CompletionEntry], Command | None] | None = None
     after: "Request | None" = None
@@ -233,6 +235,8 @@ class Dispatcher:
             request.deliver(self.buffer.view(request.region))
         if request.target is not None and request.region is not None and completion.ok:
             request.target[:] = self.buffer.view(request.region)[: len(request.target)]
+        if request.on_success is not None and completion.ok:
+            request.on_success(completion)
         if request.on_failure is not None and not completion.ok:
             request.on_failure()
         self._let_go(request)
@@ -240,7 +244,7 @@ class Dispatcher:
     def _let_go(self, request: Request) -> None:
         if request.region is not None:
             self.buffer.give_back(request.region)
-        request.region = request.target = request.keep = request.on_failure = None
+        request.region = request.target = request.keep = request.on_success = request.on_failure = None
         request.after = request.deliver = request.retry_as = None
 
     def _take_cid(self, port: Port) -> int:

@@ -20,6 +20,7 @@ class Command:
     - source: namespace of the current generation, of an update or a commit.
     - physical, wear, restored_state, sequence, generation, time: of a restore.
     - channel, die, plane, spare: of the restore of a block, which has no sequence and generation.
+    - expanded, exact: of a stream with a codec; blocks of data of a read, and whether the data are no floats.
     """
 
     opcode: Opcode
@@ -44,6 +45,8 @@ class Command:
     die: int = 0
     plane: int = 0
     spare: int = 0
+    expanded: int = 0
+    exact: bool = False
 
     def entry(self, cid: int) -> bytes:
         """The submission entry, with command identifier `cid`."""
@@ -77,6 +80,10 @@ class Command:
             value |= s.dwords.put(self.length // 4 - 1)
         elif self.blocks:
             value |= s.nlb.put(self.blocks - 1)
+        if self.expanded:
+            value |= s.expanded.put(self.expanded - 1)
+        if self.exact:
+            value |= s.exact.put(1)
         return value.to_bytes(s.BYTES, "little")
 
 

@@ -14,7 +14,7 @@ from flashtrain.host.queues.command_errors import CommandError, StreamPinned, To
 from flashtrain.host.recovery.journal import Journal
 from flashtrain.host.recovery.journal_record import ZoneCopy
 from flashtrain.spec import Access, Port, Stream, ZoneState
-from flashtrain.spec.streams import Expired
+from flashtrain.spec.streams import Codec, Expired
 
 from .stream import DeviceStream
 from .zone_info import ZoneInfo
@@ -29,6 +29,7 @@ class Obstacle(Enum):
     NO_ACCESS = "no port may read the stream, or none may append to it"
     NO_JOURNAL = "the stream is non-volatile, and the node has no journal"
     PINNED = "the stream is pinned"
+    CODED = "the stream has a codec, and its zones no blocks that can be copied one by one"
     UNREADABLE = "the device failed to read or to write some of it, or the stream is uncommitted"
 
 
@@ -101,6 +102,8 @@ class StreamRefresh:
         return OldZone(self._table.name, number, blocks)
 
     def _renew(self, number: int) -> int:
+        if self._table.codec is not Codec.RAW:
+            raise _Refused(Obstacle.CODED)
         if self._unrecorded:
             raise _Refused(Obstacle.NO_JOURNAL)
         if self._journal is not None and self._table.nsid in self._journal.pinned:

@@ -28,6 +28,7 @@ class StoredArray:
     nsid, generation: the stream, and the generation of its content that the array belongs to.
     extents: blocks of the stream, in the order of the array's bytes.
     shape, dtype: of the array.
+    data_blocks: of a stream with a codec, the blocks of data that each extent was encoded from; else empty.
     """
 
     device: str
@@ -36,6 +37,7 @@ class StoredArray:
     extents: tuple[Extent, ...]
     shape: tuple[int, ...]
     dtype: np.dtype
+    data_blocks: tuple[int, ...] = ()
 
     @property
     def lba(self) -> int:
@@ -44,6 +46,7 @@ class StoredArray:
 
     @property
     def blocks(self) -> int:
+        """Blocks that it takes on the flash."""
         return sum(extent.blocks for extent in self.extents)
 
     @property

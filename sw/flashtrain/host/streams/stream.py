@@ -386,7 +386,11 @@ class DeviceStream:
         """Append no more to a zone: later data would be refused as early as its oldest."""
         if self._ring.is_all_dead(zone):
             self._reset_spent([zone])
-            return
+        else:
+            self._make_full(zone)
+
+    def _make_full(self, zone: int) -> None:
+        """Finish a zone before its end, without waiting."""
         self._ring.finish(zone)
         start, action = self._zone_start(zone), ZoneAction.FINISH
         self._command(
@@ -409,8 +413,6 @@ class DeviceStream:
         ]
 
     def _write(self, opcode: Opcode, array: NDArray, pieces: Sequence[Extent]) -> Pending[StoredArray]:
-        data = as_bytes(array)
-        address = self._dispatcher.buffer.address_of(array)
         requests: list[Request] = []
         generations: dict[int, int] = {}  # by zone
         start = 0
@@ -427,12 +429,7 @@ class DeviceStream:
             generations.setdefault(piece.lba // self.zone_size, self._generations.generation)
             nbytes = piece.blocks * self._block_bytes
             slba = piece.lba if opcode is Opcode.WRITE else piece.lba // self.zone_size * self.zone_size
-            if address is None:
-                region = self._dispatcher.region(piece.blocks)
-                self._dispatcher.buffer.fill(region, data[start : start + nbytes])
-                at, keep = region.address, None
-            else:
-                region, at, keep = None, address + start, array
+            region, at, keep = self._source(array, start, piece.blocks)
             command = Command(opcode, self.nsid, slba, piece.blocks, at, nbytes)
             requests.append(
                 Request(
@@ -451,6 +448,28 @@ class DeviceStream:
 
         return Pending(self._dispatcher, requests, self.name, stored, on_error=self._look_for_retired)
 
+    def _source(self, array: NDArray, start: int, blocks: int) -> tuple[Region | None, int, object]:
+        """A region with blocks of an array from byte `start` on, their address, and what must live meanwhile.
+
+        An array in the tensor buffer needs no region.
+        """
+        address = self._dispatcher.buffer.address_of(array)
+        if address is not None:
+            return None, address + start, array
+        region = self._dispatcher.region(blocks)
+        self._dispatcher.buffer.fill(region, as_bytes(array)[start : start + blocks * self._block_bytes])
+        return region, region.address, None
+
+    def _target(
+        self, out: NDArray, start: int, blocks: int
+    ) -> tuple[Region | None, int, NDArray[np.uint8] | None, object]:
+        """As `_source`, for blocks that are read into `out`; third, the bytes to copy the region to."""
+        address = self._dispatcher.buffer.address_of(out)
+        if address is not None:
+            return None, address + start, None, out
+        region = self._dispatcher.region(blocks)
+        return region, region.address, as_bytes(out)[start : start + blocks * self._block_bytes], None
+
     def _elsewhere(self, append: Command, refused: CompletionEntry) -> Command | None:
         """The same append to another zone, if its own was retired meanwhile and another has room.
 
@@ -466,17 +485,11 @@ class DeviceStream:
         return None if place is None else replace(append, slba=place.lba // self.zone_size * self.zone_size)
 
     def _read(self, extents: Sequence[Extent], out: NDArray) -> Pending[NDArray]:
-        data = as_bytes(out)
-        address = self._dispatcher.buffer.address_of(out)
         requests = []
         start = 0
         for piece in (piece for extent in extents for piece in self._split(extent)):
             nbytes = piece.blocks * self._block_bytes
-            if address is None:
-                region = self._dispatcher.region(piece.blocks)
-                at, target, keep = region.address, data[start : start + nbytes], None
-            else:
-                region, at, target, keep = None, address + start, None, out
+            region, at, target, keep = self._target(out, start, piece.blocks)
             command = Command(Opcode.READ, self.nsid, piece.lba, piece.blocks, at, nbytes)
             requests.append(Request(self.port, command, region=region, target=target, keep=keep))
             self._dispatcher.submit(requests[-1:])

@@ -117,6 +117,10 @@ class StreamSpace:
         self._opened = [zone.time for zone in report]
         self.known = True
 
+    def is_open(self, zone: int) -> bool:
+        """Whether blocks were appended to the zone, and more may follow."""
+        return self._ranks[zone] is _Rank.OPEN
+
     def retire(self, zone: int) -> None:
         """Note that a zone is out of service."""
         self._ranks[zone], self._rooms[zone], self._retired[zone] = _Rank.UNUSABLE, 0, True
