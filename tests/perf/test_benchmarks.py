@@ -306,7 +306,12 @@ def test_the_rows_of_the_table():
     ]  # fmt: skip
     assert [row.benchmark for row in TABLE[: len(full_scale)]] == full_scale
     presets = dict.fromkeys(row.configuration for row in TABLE)
-    assert list(presets) == ["behemoth", "behemoth_wide", "ocowfc", "small", "optimstore", "tiny", "all"]
+    assert list(presets) == [
+        "behemoth", "behemoth_wide", "ocowfc", "behemoth_codec", "small", "optimstore", "tiny", "all",
+    ]  # fmt: skip
+    assert [row.benchmark for row in TABLE if row.configuration == "behemoth_codec"] == [
+        "append_codec", "append_codec_relu", "append_codec_random", "read_codec",
+    ]  # fmt: skip
     assert [row.benchmark for row in TABLE if row.configuration == "small"] == [
         "append_erased", "read_sequential", "append_latency", "command_interval", "simulation_speed",
         "update_adam", "update_adam_bf16", "update_momentum", "update_sgd",

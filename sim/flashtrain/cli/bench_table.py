@@ -47,6 +47,10 @@ FULL_SCALE = (
     Row("model_speed_random", "behemoth"),
     Row("model_iteration", "behemoth"),
 )
+CODED = tuple(
+    Row(name, "behemoth_codec")
+    for name in ("append_codec", "append_codec_relu", "append_codec_random", "read_codec")
+)
 SMALL_SCALE = tuple(
     Row(name, "small")
     for name in (
@@ -65,9 +69,15 @@ OPTIMSTORE = tuple(
         "update_energy_ratio",
     )
 )  # fmt: skip
-TABLE = (*FULL_SCALE, *SMALL_SCALE, *OPTIMSTORE, Row("wear_spread", "tiny"), Row(NAME, ALL))
+TABLE = (*FULL_SCALE, *CODED, *SMALL_SCALE, *OPTIMSTORE, Row("wear_spread", "tiny"), Row(NAME, ALL))
 
-_SMALLER = {"behemoth": "small", "behemoth_wide": "tiny", "small": "tiny", "optimstore": "tiny"}
+_SMALLER = {
+    "behemoth_codec": "small_codec",
+    "behemoth": "small",
+    "behemoth_wide": "tiny",
+    "small": "tiny",
+    "optimstore": "tiny",
+}
 
 
 def _smaller(row: Row) -> Row:

@@ -7,6 +7,7 @@ from typing import ClassVar, Protocol
 from flashtrain.host import Device
 from flashtrain.perf.append import append_erased
 from flashtrain.perf.array_work import ArrayRecorder
+from flashtrain.perf.codec.bandwidth import CODED_NODE, Contents, append_codec, read_codec
 from flashtrain.perf.commands import command_interval, command_time_read, command_time_write
 from flashtrain.perf.latency import append_latency
 from flashtrain.perf.measurement import Measurement, Result
@@ -149,12 +150,23 @@ class SystemBenchmark:
     alone: ClassVar[bool] = True
 
 
+def _append_codec(contents: Contents, asked: float = 0.0) -> Benchmark:
+    return Benchmark(
+        _recorded(lambda device, recorder, quick: append_codec(device, recorder, contents, asked, quick)),
+        node=CODED_NODE,
+    )
+
+
 ADAM = Case(Adam())
 
 BENCHMARKS = {
     "append_erased": Benchmark(_recorded(append_erased)),
     "append_sustained": Benchmark(_recorded(append_sustained), shape=shortened),
     "read_sequential": Benchmark(_recorded(read_sequential)),
+    "append_codec": _append_codec(Contents.DENSE, 56e9),
+    "append_codec_relu": _append_codec(Contents.RELU, 74e9),
+    "append_codec_random": _append_codec(Contents.RANDOM),
+    "read_codec": Benchmark(_recorded(read_codec), node=CODED_NODE),
     "mixed_1_1": Benchmark(_mixed(Mix(reads=1)), IN_FLIGHT + 1),
     "mixed_1_3": Benchmark(_mixed(Mix(reads=3)), IN_FLIGHT + 1),
     "read_latency_p99": Benchmark(_recorded(read_latency_p99)),

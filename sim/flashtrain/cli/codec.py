@@ -1,0 +1,137 @@
+"""`flashtrain codec`: the window code of activations beside other codes."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtrain.perf.codec.activations import saved_activations
+from flashtrain.perf.codec.alternatives import ALTERNATIVES, ZSTD
+from flashtrain.perf.codec.array_file import arrays_of
+from flashtrain.perf.codec.ratios import TensorRatios, tensor_ratios, together, with_raw
+from flashtrain.spec.codec import PAGE_SIZES
+from flashtrain.training.data import digits
+from flashtrain.training.recipes import RECIPES
+
+from .command import Command, add_json, add_seed, at_least_one, at_least_zero
+from .console import Console, table
+
+BATCH = 1024
+COLUMNS = {
+    "BF16": "BF16",
+    "zeros out, 16 bits": "no zeros",
+    "Huffman": "Huffman",
+    "zstd": "zstd",
+    "ROUND16": "ROUND16",
+    "zeros out, FP32": "FP32: no zeros",
+    "WINDOW32": "WINDOW32",
+}
+"""Codes in the order of the columns, and their headings."""
+NO_ZSTD = "zstd: left out, the package zstandard is not installed"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    ratios = actions.add_parser("ratios", help="sizes of activations in each code, compared with FP32")
+    source = ratios.add_mutually_exclusive_group()
+    source.add_argument(
+        "--network", choices=list(RECIPES), action="append", metavar="NAME",
+        help=f"activations of a network: {', '.join(RECIPES)}; may come several times (default: all)",
+    )  # fmt: skip
+    source.add_argument(
+        "--file", type=Path, action="append", metavar="FILE",
+        help="float32 arrays of a .npy or .npz file instead; may come several times",
+    )  # fmt: skip
+    ratios.add_argument(
+        "--iterations", type=at_least_zero, metavar="N", help="of training before (default: the recipe's)"
+    )
+    ratios.add_argument(
+        "--batch", type=at_least_one, default=BATCH, metavar="N",
+        help=f"examples whose activations are saved (default: {BATCH})",
+    )  # fmt: skip
+    ratios.add_argument(
+        "--page-bytes", type=int, choices=PAGE_SIZES, default=4096, help="of stored pages (default: 4096)"
+    )
+    add_seed(ratios, default=0, what="of weights and batches")
+    add_json(ratios)
+    ratios.set_defaults(action=_ratios)
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    return options.action(options, console)
+
+
+def _ratios(options: argparse.Namespace, console: Console) -> int:
+    codes = [code for code in ALTERNATIVES if ZSTD or code != "zstd"]
+    documents: list[dict[str, object]] = []
+    console.say(f"bytes of FP32 per byte in each code; pages of {options.page_bytes} bytes")
+    for title, arrays in _sources(options, console):
+        floats = {name: array for name, array in arrays.items() if array.dtype == np.float32}
+        raw = [array.nbytes for name, array in arrays.items() if name not in floats]
+        tensors = [tensor_ratios(name, a, options.page_bytes, codes) for name, a in floats.items()]
+        totals = [together("all", tensors)]
+        if raw:
+            totals.append(with_raw("all, masks raw", totals[0], raw))
+        console.say(f"\n{_table(title, [*tensors, *totals])}")
+        documents.append({
+            "source": title, "raw_bytes": sum(raw),
+            "tensors": [row.document() for row in tensors], "totals": [row.document() for row in totals],
+        })  # fmt: skip
+    if not ZSTD:
+        console.say(f"\n{NO_ZSTD}")
+    console.document({"page_bytes": options.page_bytes, "zstd": ZSTD, "sources": documents})
+    return 0
+
+
+def _sources(options: argparse.Namespace, console: Console) -> Iterator[tuple[str, dict[str, NDArray]]]:
+    """Names and arrays, each read or computed when it is needed."""
+    if options.file:
+        for path in options.file:
+            yield path.name, dict(arrays_of(path))
+        return
+    data = digits()
+    for name in options.network or RECIPES:
+        recipe = RECIPES[name]
+        iterations = recipe.iterations if options.iterations is None else options.iterations
+        console.step(f"training {name}: {iterations} iterations")
+        yield name, saved_activations(recipe, data, iterations, options.batch, options.seed)
+
+
+def _table(title: str, rows: list[TensorRatios]) -> str:
+    codes = [code for code in COLUMNS if code in (*rows[0].alternatives, *rows[0].coded)]
+    columns = (title, "MB", "zeros", *(COLUMNS[code] for code in codes), "behind best", "modes of ROUND16")
+    return table(
+        columns,
+        [
+            (
+                row.name, f"{row.bytes / 1e6:.2f}", f"{row.zeros / row.elements:.0%}",
+                *(f"{row.ratio(code):.2f}" for code in codes),
+                " / ".join(f"{row.loss(codec):.1%}" for codec in row.coded), _modes(row),
+            )
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
+def _modes(row: TensorRatios) -> str:
+    """Modes of the pages of the first codec, those of a tenth and more."""
+    modes = row.coded["ROUND16"].modes
+    pages = sum(modes.values())
+    shares = sorted(modes.items(), key=lambda item: -item[1])
+    return ", ".join(f"{name} {count / pages:.0%}" for name, count in shares if 10 * count >= pages)
+
+
+COMMAND = Command(
+    name="codec",
+    summary="compare the window code of activations with other codes",
+    examples="""\
+  flashtrain codec ratios                              activations of all networks of `flashtrain train`
+  flashtrain codec ratios --network convnet --json     of one of them, for machines
+  flashtrain codec ratios --file saved.npz             arrays of your own
+  flashtrain codec ratios --file x.npy --page-bytes 16384
+""",
+    add_arguments=add_arguments,
+    run=run,
+)

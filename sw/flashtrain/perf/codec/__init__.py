@@ -1,0 +1,1 @@
+"""Compression of activations: the window code beside its alternatives, on real tensors."""

@@ -1,0 +1,94 @@
+"""`flashtrain codec`."""
+
+import json
+
+import numpy as np
+import pytest
+
+from flashtrain.cli import codec
+from flashtrain.cli.main import main
+from flashtrain.perf.codec.alternatives import ALTERNATIVES
+
+FEW = ["codec", "ratios", "--iterations", "1", "--batch", "64", "--network", "mlp"]
+
+
+@pytest.fixture
+def file(tmp_path, seed):
+    random = np.random.default_rng(seed)
+    arrays = {"x": random.standard_normal((64, 128)).astype(np.float32), "y": np.zeros(4096, ">f4")}
+    path = tmp_path / "a.npz"
+    np.savez(path, **arrays)
+    return path
+
+
+def test_networks(capsys):
+    assert main([*FEW, "--network", "convnet"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("bytes of FP32 per byte in each code; pages of 4096 bytes\n\nmlp ")
+    assert "\nconvnet " in text and text.count("\nall ") == 2 and text.count("\nall, masks raw") == 2
+    assert "relu.positive" not in text, "masks have no row of their own"
+
+
+def test_for_machines(file, capsys, monkeypatch):
+    monkeypatch.setattr(codec, "ZSTD", False)
+    assert main(["codec", "ratios", "--file", str(file), "--page-bytes", "512", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["page_bytes"] == 512 and document["zstd"] is False
+    (source,) = document["sources"]
+    x, y = source["tensors"]
+    assert source["source"] == "a.npz" and source["raw_bytes"] == 0 and len(source["totals"]) == 1
+    assert (
+        x["name"] == "x" and x["bytes"] == 32_768 and x["zeros"] == 0 and 2.5 < x["ratios"]["ROUND16"] < 2.9
+    )
+    assert y["zeros"] == 1 and y["ratios"]["ROUND16"] >= y["ratios"]["WINDOW32"] > 10
+    assert y["pages"]["WINDOW32"]["modes"].keys() == {"WINDOW", "MASK"}
+
+
+def test_a_missing_package_is_named(file, capsys, monkeypatch):
+    """With the package its column is there; without it one line says so."""
+    monkeypatch.setattr(codec, "ZSTD", False)
+    assert main(["codec", "ratios", "--file", str(file)]) == 0
+    text = capsys.readouterr().out
+    assert (
+        text.endswith("\n\nzstd: left out, the package zstandard is not installed\n") and "zstd  " not in text
+    )
+    monkeypatch.setattr(codec, "ZSTD", True)
+    monkeypatch.setitem(ALTERNATIVES, "zstd", lambda array: array.nbytes // 8)
+    assert main(["codec", "ratios", "--file", str(file)]) == 0
+    text = capsys.readouterr().out
+    assert "not installed" not in text and " zstd " in text and " 8.00 " in text
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "No such file or directory"),
+        (b"text", "no .npy or .npz file of plain arrays"),
+        (b"", "no .npy or .npz file of plain arrays"),
+        (b"PK\x03\x04 cut", "no .npy or .npz file of plain arrays"),
+        ({"x": np.zeros(3)}, "array x has dtype float64; expected float32"),
+        ({"x": np.zeros((2, 0), np.float32)}, "array x of shape (2, 0) is empty"),
+        ({"x": np.array([object()])}, "no .npy or .npz file of plain arrays"),
+        ({}, "no array in the file"),
+    ],
+)
+def test_a_mistake_is_one_line(tmp_path, capsys, content, message):
+    path = tmp_path / "a.npz"
+    if isinstance(content, dict):
+        np.savez(path, **content)
+    elif content is not None:
+        path.write_bytes(content)
+    assert main(["codec", "ratios", "--file", str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert err == f"flashtrain codec: {path}: {message}\n", out
+
+
+def test_one_array(tmp_path, capsys):
+    np.save(tmp_path / "one.npy", np.arange(2048, dtype=np.float32).reshape(2, -1).T)
+    assert main(["codec", "ratios", "--file", str(tmp_path / "one.npy")]) == 0
+    assert "\none  " in capsys.readouterr().out
+
+
+def test_a_batch_that_is_too_large(capsys):
+    assert main([*FEW[:4], "--network", "mlp", "--batch", "5000"]) == 2
+    assert "batch size must be 1 to 1438, got 5000" in capsys.readouterr().err
