@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable
 
-from . import area_controller, area_ecc, area_update
+from . import area_codec, area_controller, area_ecc, area_update
 from .command import Command, add_json, at_least_one
 from .console import Console
 
@@ -11,13 +11,15 @@ PARTS: dict[str, Callable[[argparse.Namespace, Console], int]] = {
     "update": area_update.run,
     "controller": area_controller.run,
     "ecc": area_ecc.run,
+    "codec": area_codec.run,
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "part", nargs="?", choices=list(PARTS), default="update",
-        help="update unit of a die, channel engines and the front end, or error correction (default: update)",
+        help="update unit of a die, channel engines and the front end, error correction, or the window code "
+        "(default: update)",
     )  # fmt: skip
     parser.add_argument(
         "--interval", type=at_least_one, default=area_update.FPGA_INTERVAL, metavar="N",
@@ -44,6 +46,7 @@ COMMAND = Command(
   flashtrain area --no-clock      numbers of cells only, which takes a fraction of the time
   flashtrain area controller      channel engines of 2, 4 and 8 dies, the front end of 4 channels
   flashtrain area ecc             encoder and decoder of pages
+  flashtrain area codec           encoder and decoder lane of the window code
 """,
     add_arguments=add_arguments,
     run=run,

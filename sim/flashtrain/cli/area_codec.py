@@ -1,0 +1,61 @@
+"""`flashtrain area codec`: encoder and decoder lane of coded pages in an FPGA."""
+
+import argparse
+from functools import partial
+
+from flashtrain.spec import preset
+from flashtrain.spec.codec import SLICE_BYTES
+
+from .area_parts import Part, measure
+from .console import Console, table
+
+PRESET = "behemoth"
+"""Its port has 128 bytes."""
+ALLOWED_LUT6 = 8_000
+"""A lane may take, and the encoder for each of its slices per cycle."""
+
+
+def parts() -> list[Part]:
+    # Late: the hardware's language takes a moment to import.
+    from flashtrain.rtl.codec.decoder_lane import DecoderLane
+    from flashtrain.rtl.codec.encoder import Encoder
+    from flashtrain.rtl.codec.page_verdict import PageVerdict
+
+    config = preset(PRESET)
+    lanes = config.data_bytes // SLICE_BYTES
+    return [
+        Part("codec_verdict", "check of pages, shared by the lanes", partial(PageVerdict, config, lanes)),
+        Part("codec_lane", "decoder lane", partial(DecoderLane, config)),
+        Part("codec_encoder", "encoder", partial(Encoder, config)),
+    ]
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    from flashtrain.rtl.codec.layouts import GROUP_SLICES
+    from flashtrain.sim.synthesis.synthesis import synthesis_tools
+
+    tools = synthesis_tools(placing=options.clock)
+    measured = measure(parts(), options.clock, console)
+    config = preset(PRESET)
+    console.say(
+        f"{PRESET}: pages of {config.geometry.page_bytes:,} bytes, a port of {config.data_bytes} bytes; "
+        f"the encoder takes {GROUP_SLICES} slices per cycle, a lane gives one"
+    )
+    rows = []
+    for one in measured.values():
+        numbers = one.all_lut6, one.ecp5.lut, one.ecp5.registers, one.ecp5.lut_memory, one.ecp5.block_memory
+        rows.append((one.title, *(f"{number:,}" for number in numbers), one.clock))
+    columns = ("", "LUT6", "ECP5 LUT4", "registers", "LUT memory", "block RAM", "clock")
+    console.say(table(columns, rows))
+    console.say("by " + ", ".join(tools.values()))
+    console.document(
+        {
+            "parts": {key: one.document() for key, one in measured.items()},
+            "allowed_lut6": {"codec_lane": ALLOWED_LUT6, "codec_encoder": GROUP_SLICES * ALLOWED_LUT6},
+            "tools": tools,
+        }
+    )
+    return int(
+        measured["codec_lane"].all_lut6 >= ALLOWED_LUT6
+        or measured["codec_encoder"].all_lut6 >= GROUP_SLICES * ALLOWED_LUT6
+    )

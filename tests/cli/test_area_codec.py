@@ -1,0 +1,46 @@
+"""`flashtrain area codec`: what is measured, and what it must not take."""
+
+import json
+
+import pytest
+
+from flashtrain.cli.main import main
+from flashtrain.sim.synthesis import synthesis
+from flashtrain.sim.synthesis.synthesis import Area, Placement
+
+LUTS = {"codec_verdict": 10, "codec_lane": 20, "codec_encoder": 8_000}
+
+
+@pytest.fixture(autouse=True)
+def measured(monkeypatch):
+    """Tools that find the numbers of `LUTS`, and 4 LUT6 of memory each."""
+
+    def synthesise(component, name, target):
+        return Area(
+            lut=LUTS[name], carry=0, lut_memory=1, registers=7, multipliers=0, block_memory=3, memory_lut=4
+        )
+
+    def place(component, name, clock_mhz, seeds):
+        return Placement(5_000, clock_mhz + 1, 1, {1: clock_mhz + 1})
+
+    monkeypatch.setattr(synthesis, "synthesise", synthesise)
+    monkeypatch.setattr(synthesis, "place", place)
+    monkeypatch.setattr(
+        synthesis, "synthesis_tools", lambda placing: {"yosys": "Yosys 0", "nextpnr": "nextpnr 0"}
+    )
+
+
+def test_every_unit_is_measured(capsys):
+    assert main(["area", "codec", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {key: part["lut6"] for key, part in found["parts"].items()} == {
+        key: count + 4 for key, count in LUTS.items()
+    }
+    assert found["parts"]["codec_lane"]["clock_mhz"] == 151.0
+
+
+@pytest.mark.parametrize(("unit", "luts"), [("codec_lane", 8_000), ("codec_encoder", 32_000)])
+def test_too_large(unit, luts, capsys, monkeypatch):
+    monkeypatch.setitem(LUTS, unit, luts - 4)
+    assert main(["area", "codec", "--no-clock"]) == 1
+    assert "decoder lane" in capsys.readouterr().out
