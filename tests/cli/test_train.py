@@ -33,6 +33,23 @@ def test_each_network_is_bit_exact(network, place, tmp_path, capsys):
     assert (tmp_path / "loss.png").stat().st_size > 5000
 
 
+@pytest.mark.parametrize("codec", ["window32", "round16"])
+def test_activations_with_a_codec(codec, tmp_path, capsys):
+    """They take fewer pages; only the rounding codec changes the losses, and that is no failure."""
+    arguments = ["--preset", "small_codec", "--codec", codec, "--network", "wide", "--output", str(tmp_path)]
+    assert main([*SHORT, *arguments, "--iterations", "2", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["codec"] == codec.upper()
+    assert document["bit_exact"] is (codec == "window32")
+    activations = document["streams"]["activations"]
+    assert activations["stored_bytes"] < 0.75 * activations["appended_bytes"]
+
+
+def test_a_codec_needs_a_configuration_with_one(tmp_path, capsys):
+    assert main([*SHORT, "--codec", "window32", "--output", str(tmp_path)]) == 2
+    assert "expected RAW, since configuration 'small' has no codec" in capsys.readouterr().err
+
+
 def test_what_a_reader_sees(tmp_path, capsys):
     assert main([*SHORT, "--output", str(tmp_path)]) == 0
     text = capsys.readouterr().out
