@@ -40,9 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     # The same commands on all up to the one that was asked for: what is right must also be the same.
-    names = [name for name in reversed(_LINKS) if _LINKS.index(name) <= _LINKS.index(options.link)]
-    links = {name: announced(LINKS[name], _once(console.step)) for name in names}
     config = configuration(options)
+    names = [name for name in reversed(_LINKS) if _LINKS.index(name) <= _LINKS.index(options.link)]
+    if config.codec and options.link != "model":
+        names = [name for name in names if name != "model"]  # which has no codec
+    links = {name: announced(LINKS[name], _once(console.step)) for name in names}
     console.step(f"seed {options.seed}, {config.name}, {' and '.join(names)} link")
     fuzz = Fuzz(config, links, options.seed)
 
@@ -107,6 +109,7 @@ COMMAND = Command(
     examples="""\
   flashtrain fuzz --commands 1000000                 the functional model, some ten minutes
   flashtrain fuzz --link rtl --commands 50000        the RTL, the model and the functional model side by side
+  flashtrain fuzz --preset tiny_codec                streams with a codec, and pages that are none of theirs
   flashtrain fuzz --link rtl --seed 7 --scene 12     from a scene of that seed on
 """,
     add_arguments=add_arguments,

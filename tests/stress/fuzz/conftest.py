@@ -16,10 +16,13 @@ def attack(seed: int) -> Attack:
     """Runs so many commands of the seed on devices behind these Links, by default the functional model."""
 
     def run(
-        commands: int, links: dict[str, LinkFactory] | None = None, minimising_seconds: float = 0.0
+        commands: int,
+        links: dict[str, LinkFactory] | None = None,
+        minimising_seconds: float = 0.0,
+        name: str = "tiny",
     ) -> Tally:
         links = links or {"functional": FunctionalLink}
-        tally = Fuzz(preset("tiny"), links, seed, minimising_seconds).run(commands, lambda tally: None)
+        tally = Fuzz(preset(name), links, seed, minimising_seconds).run(commands, lambda tally: None)
         print(tally)
         return tally
 

@@ -7,9 +7,10 @@ import pytest
 
 from flashtrain.host import FunctionalLink
 from flashtrain.sim.link.rtl_link import RtlLink
-from flashtrain.spec import Opcode
+from flashtrain.spec import Opcode, Status
 
-COMMANDS, RTL_COMMANDS = 6000, 400
+COMMANDS, CODED_COMMANDS, RTL_COMMANDS = 6000, 3000, 400
+OF_CODECS = (Status.STREAM_IS_CODED, Status.CODED_PAGE_ERROR)
 
 
 def test_functional(attack):
@@ -20,18 +21,28 @@ def test_functional(attack):
     assert len(set(tally.opcodes) & {opcode.name for opcode in Opcode}) >= len(Opcode) - 1
 
 
-def test_rtl_beside_the_functional_model(attack):
-    tally = attack(RTL_COMMANDS, {"rtl": RtlLink, "functional": FunctionalLink})
+def test_functional_with_codecs(attack):
+    tally = attack(CODED_COMMANDS, name="tiny_codec")
+    assert tally.commands >= CODED_COMMANDS and tally.undecided == 0
+    assert min(tally.statuses[status.name] for status in OF_CODECS) > 10
+
+
+@pytest.mark.parametrize("name", ["tiny", "tiny_codec"])
+def test_rtl_beside_the_functional_model(attack, name):
+    tally = attack(RTL_COMMANDS, {"rtl": RtlLink, "functional": FunctionalLink}, name=name)
     assert tally.commands >= RTL_COMMANDS and tally.longest_batch > 0
 
 
 @pytest.mark.long
-def test_many(attack, request):
+@pytest.mark.parametrize("name", ["tiny", "tiny_codec"])
+def test_many(attack, request, name):
     commands = request.config.getoption("--long")
-    assert attack(commands).commands >= commands
+    assert attack(commands, name=name).commands >= commands
 
 
 @pytest.mark.long
-def test_many_on_rtl(attack, request):
+@pytest.mark.parametrize("name", ["tiny", "tiny_codec"])
+def test_many_on_rtl(attack, request, name):
     commands = max(1, request.config.getoption("--long") // 20)
-    assert attack(commands, {"rtl": RtlLink, "functional": FunctionalLink}).commands >= commands
+    links = {"rtl": RtlLink, "functional": FunctionalLink}
+    assert attack(commands, links, name=name).commands >= commands

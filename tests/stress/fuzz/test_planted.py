@@ -2,17 +2,22 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
+from flashtrain.host.functional import executor
 from flashtrain.host.functional.checks import Checker
 from flashtrain.host.functional.content import StreamContent
 from flashtrain.host.functional.executor import Executor
 from flashtrain.host.functional.link import FunctionalLink
 from flashtrain.host.functional.queues import PortQueues
 from flashtrain.host.functional.storage import Storage
+from flashtrain.host.functional.submission_entry import SubmissionEntry
 from flashtrain.host.functional.zones import StreamZones
 from flashtrain.spec import Port, Status, ZoneState
+from flashtrain.spec.codec import CHECK_BYTES, Header, page_check
 from flashtrain.spec.registers import DOORBELL_BASE, MAX_STREAMS, sq_tail_doorbell
+from flashtrain.spec.streams import Codec
 from flashtrain.stress.fuzz import Disagreement
 
 COMMANDS = 10_000
@@ -173,6 +178,89 @@ def test_a_planted_fault_is_found(plant, attack, monkeypatch):
     plant(monkeypatch)
     with pytest.raises(Disagreement, match=f"{PLANTED[plant]}|{IN_A_SHARED_BATCH}"):
         attack(COMMANDS)
+
+
+def bound_not_reserved(patch):
+    """The zone has room for what an append takes, not for what it may take."""
+    right = StreamZones.append_encoded
+    patch.setattr(
+        StreamZones, "append_encoded", lambda self, index, blocks, bound: right(self, index, blocks, blocks)
+    )
+
+
+def full_by_an_encoded_append(patch):
+    right = StreamZones._take
+    patch.setattr(StreamZones, "_take", lambda self, zone, blocks, fills=True: right(self, zone, blocks))
+
+
+def write_to_a_stream_with_a_codec(patch):
+    patch.setattr(Checker, "_needs_raw", lambda self, entry: False)
+
+
+def exact_ignored(patch):
+    patch.setattr(SubmissionEntry, "codec", lambda self, of_stream: of_stream)
+
+
+def pages_of_two_appends(patch):
+    """A read of the last pages of one append and the first ones of the next."""
+    patch.setattr(Header, "stands_at", lambda self, index, pages: True)
+
+
+def damaged_page_taken(patch):
+    """The check of a page is always right."""
+
+    def decode_page(page, codec, end):
+        fixed = page.copy()
+        check = page_check(page[:-CHECK_BYTES].tobytes()).to_bytes(CHECK_BYTES, "little")
+        fixed[-CHECK_BYTES:] = np.frombuffer(check, np.uint8)
+        return right(fixed, codec, end)
+
+    right = executor.decode_page
+    patch.setattr(executor, "decode_page", decode_page)
+
+
+def a_refused_read_past_its_buffer(patch):
+    right = Executor._read_encoded
+
+    def read(self, request, content, index, offset):
+        status = right(self, request, content, index, offset)
+        end = request.address + request.length
+        if status is Status.CODED_PAGE_ERROR and end < len(self._memory):
+            self._memory[end] ^= 1
+        return status
+
+    patch.setattr(Executor, "_read_encoded", read)
+
+
+def rounding_down(patch):
+    """FP32 to BF16 without its lower half."""
+
+    def encode(data, codec, page_bytes):
+        if codec is Codec.ROUND16:
+            data = (np.frombuffer(data, np.uint32) & 0xFFFF_0000).tobytes()
+        return right(data, codec, page_bytes)
+
+    right = executor.encode
+    patch.setattr(executor, "encode", encode)
+
+
+PLANTED_IN_CODED: dict[Callable, str] = {
+    bound_not_reserved: "rule 9: blocks fit below the capacity",
+    full_by_an_encoded_append: "answered ZONE_IS_FULL|of what this command writes",
+    write_to_a_stream_with_a_codec: "rule 4: a write or update is of no|rule 4: the source of an update has",
+    exact_ignored: "rule 5: the bound|expected SUCCESS|of what this command writes|rule a coded page",
+    pages_of_two_appends: "rule a coded page",
+    damaged_page_taken: "rule a coded page",
+    a_refused_read_past_its_buffer: "a forbidden access|of what this command writes",
+    rounding_down: "of what this command writes",
+}
+
+
+@pytest.mark.parametrize("plant", PLANTED_IN_CODED, ids=lambda plant: plant.__name__)
+def test_a_fault_planted_in_coded_streams_is_found(plant, attack, monkeypatch):
+    plant(monkeypatch)
+    with pytest.raises(Disagreement, match=f"{PLANTED_IN_CODED[plant]}|{IN_A_SHARED_BATCH}"):
+        attack(COMMANDS, name="tiny_codec")
 
 
 class Scribbler(FunctionalLink):

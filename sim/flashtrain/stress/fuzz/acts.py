@@ -55,4 +55,13 @@ class PassTime:
     seconds: int
 
 
-Act = Enable | Submit | Cut | Meddle | PassTime
+@dataclass(frozen=True)
+class Recode:
+    """Streams with content that was appended with another codec: the controller is disabled and recovered
+    between. seed: of the content.
+    """
+
+    seed: int
+
+
+Act = Enable | Submit | Cut | Meddle | PassTime | Recode

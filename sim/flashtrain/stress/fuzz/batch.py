@@ -5,20 +5,27 @@ order, so each command has one right answer. In a *shared* batch both ports work
 are right if some merge of the two orders explains them (`merges`). A shared batch ends with commands that
 wait for all others. They read and reset everything that the batch touched, so that exact answers follow.
 
+An append to a stream with a codec reserves its bound until it completes. Until then the answers of other
+commands to its zone may depend on the time. An exact batch has such a command only if its answer is the same
+with all that is still reserved and with nothing of it. In a shared batch the stream takes only appends whose
+bounds all fit.
+
 In both kinds, each byte of the tensor buffer that a command may write belongs to that command alone. The
 pages that an UPDATE reads were programmed before the batch began, as the contract requires. The commands of
 optimizer steps are of one port.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
-from flashtrain.spec import Opcode, Port, Submission
+from flashtrain.spec import Completion, Opcode, Port, Status, Submission, ZoneAction
 from flashtrain.spec.identity import RestoreAction
 
 from .command import FuzzCommand
-from .oracle import Answer, DeviceState, Footprint, Memory, Oracle, footprint
+from .oracle import Answer, DeviceState, Footprint, Memory, Oracle, StreamZone, footprint
+from .oracle.checks import reserved_blocks, zone_of
 from .scene import Scene
 
 _APPENDS = frozenset({Opcode.ZONE_APPEND, Opcode.WRITE})
@@ -69,6 +76,8 @@ class Batch:
         self._flushed: set[int] = set()
         self._names: set[tuple[Port, int]] = set()
         self._closed = False
+        self._reserved: Counter[StreamZone] = Counter()  # blocks behind the last ones of appends under way
+        self._encoding: set[int] = set()  # streams, in a shared batch
         if shared:
             oracle.state = self.before.copy()
 
@@ -97,6 +106,8 @@ class Batch:
 
     def begin_tail(self) -> None:
         self.tail = len(self.commands)
+        self._reserved.clear()
+        self._encoding.clear()
 
     def admit(self, command: FuzzCommand) -> bool:
         """Add `command`, if its answer stays predictable; whether it was added."""
@@ -109,7 +120,7 @@ class Batch:
             return False
         answer = self._oracle.refusal(command.entry, command.port)
         if answer is None:
-            print_ = footprint(command.entry, self._scene.around.config)
+            print_ = footprint(command.entry, self._scene.around)
             if not self._has_one_answer(command, print_):
                 return False
             self._take(command, print_)
@@ -117,7 +128,11 @@ class Batch:
             self._place(command)
         self._names.add((command.port, command.cid))
         self.commands.append(command)
-        self.answers.append(answer or self._oracle.answer(command.entry, self.image))
+        if answer is None:
+            answer = self._oracle.answer(command.entry, self.image)
+            if not self.shared and answer.status is Status.SUCCESS:
+                self._note_reserved(command, answer)
+        self.answers.append(answer)
         return True
 
     def _has_one_answer(self, command: FuzzCommand, touches: Footprint) -> bool:
@@ -129,8 +144,10 @@ class Batch:
             return self._closed
         if self.shared:
             pinned = any(self._oracle.state.streams[nsid].pinned for nsid in touches.streams)
-            return opcode in _SHARED and not pinned
+            return opcode in _SHARED and not pinned and self._may_share_encoded(command, touches)
         if any(self._owners.get(nsid, command.port) != command.port for nsid in touches.streams):
+            return False
+        if self._oracle.depends_on_reserved(command.entry, self._reserved):
             return False
         if opcode in _OF_STEPS and self._step_port not in (None, command.port):
             return False
@@ -138,10 +155,48 @@ class Batch:
             return touches.streams[1] not in self._unprogrammed | self._appended
         return True
 
+    def _may_share_encoded(self, command: FuzzCommand, touches: Footprint) -> bool:
+        """Whether no order of the ports makes the answers depend on what appends have reserved."""
+        nsid = touches.streams[0]
+        if not self._encodes(command):
+            return nsid not in self._encoding
+        zone = self._zone(command)
+        written = self.before.streams[nsid].zones[zone.number].written
+        end = written + self._reserved[zone] + self._bound(command)
+        fits = end <= self._scene.around.config.geometry.zone_capacity
+        return fits and (nsid in self._encoding or nsid not in self._owners)
+
+    def _encodes(self, command: FuzzCommand) -> bool:
+        rights = self._scene.around.rights[Submission.nsid.get(command.entry)]
+        return command.opcode == Opcode.ZONE_APPEND and rights.encodes
+
+    def _zone(self, command: FuzzCommand) -> StreamZone:
+        config = self._scene.around.config
+        return StreamZone(Submission.nsid.get(command.entry), zone_of(command.entry, config))
+
+    def _bound(self, command: FuzzCommand) -> int:
+        around = self._scene.around
+        rights = around.rights[Submission.nsid.get(command.entry)]
+        return reserved_blocks(command.entry, around.config, rights)
+
+    def _note_reserved(self, command: FuzzCommand, answer: Answer) -> None:
+        """After an append to a stream with a codec; a reset waits until all of its stream have completed."""
+        s, c, entry = Submission, Completion, command.entry
+        zone_reset = command.opcode == Opcode.ZONE_MANAGEMENT_SEND and s.action.get(entry) == ZoneAction.RESET
+        if self._encodes(command):
+            stored = c.stored.get(c.result.put(answer.effect.result))
+            self._reserved[self._zone(command)] += self._bound(command) - stored
+        elif zone_reset or command.opcode == Opcode.STREAM_RESET:
+            for zone in [zone for zone in self._reserved if zone.nsid == s.nsid.get(entry)]:
+                del self._reserved[zone]
+
     def _take(self, command: FuzzCommand, touches: Footprint) -> None:
         nsid, opcode = touches.streams[0], command.opcode
         for stream in touches.streams:
             self._owners.setdefault(stream, command.port)
+        if self.shared and self._encodes(command):
+            self._encoding.add(nsid)
+            self._reserved[self._zone(command)] += self._bound(command)
         if touches.end:
             self._ranges.append(Range(touches.start, touches.end, touches.writes))
         if opcode in _OF_STEPS:

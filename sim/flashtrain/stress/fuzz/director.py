@@ -8,13 +8,13 @@ from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.registers import Control
 from flashtrain.spec.streams import Retention
 
-from .acts import Act, Cut, Enable, Meddle, PassTime, Submit
+from .acts import Act, Cut, Enable, Meddle, PassTime, Recode, Submit
 from .batch import Batch
 from .command import FuzzCommand
 from .illegal import bad_doorbells, refused_when_disabled, refused_when_enabled
 from .mutations import Mutations
 from .scene import Scene
-from .sensible import Sensible
+from .sensible import READING_WEIGHTS, UPDATE_WEIGHTS, WEIGHTS, Sensible
 from .stage import Stage
 from .subject import Manner
 
@@ -24,6 +24,7 @@ _TRIES = 20
 _SHARED = 0.1
 _UPDATING = 0.3
 _RECOVERING_BATCHES = 4
+_RECODED, _BATCHES_TO_READ = 0.03, 4
 _ENDS = [end for which in Retention for end in (which.due, which.limit)]
 _SECONDS = (1, 10, -1, *_ENDS, *(end - 1 for end in _ENDS), 1 << 30)
 
@@ -37,6 +38,7 @@ class Director:
         self._scene: Scene = stage.scene
         self._sensible = Sensible(random, stage.scene, stage.oracle)
         self._mutations = Mutations(random, stage.scene.around)
+        self._batches_to_read = 0
         self._coming: list[Act] = [self._enable(factory=random.random() < 0.5)]
 
     def next(self, most: int) -> tuple[Act, Batch | None]:
@@ -54,6 +56,9 @@ class Director:
         elif chance < 0.018:
             self._coming = [self._enable(recover=self._random.random() < 0.3)]
             return self._cut()
+        elif chance < 0.018 + _RECODED * self._scene.around.config.codec:
+            self._batches_to_read = _BATCHES_TO_READ
+            return Recode(self._random.getrandbits(32)), None
         elif chance < 0.06:
             return Meddle(refused_when_enabled(self._random, self._scene.around.config)), None
         elif chance < 0.09:
@@ -89,10 +94,13 @@ class Director:
         return FuzzCommand(Port.HOST, int.from_bytes(entry, "little"), "scripted")
 
     def _fill(self, batch: Batch, count: int) -> None:
-        updating = not batch.shared and self._random.random() < _UPDATING
+        weights = READING_WEIGHTS if self._batches_to_read > 0 else WEIGHTS
+        self._batches_to_read -= 1
+        if not batch.shared and self._random.random() < _UPDATING:
+            weights = UPDATE_WEIGHTS
         for _ in range(count):
             for _ in range(_TRIES):
-                command = self._sensible.command(batch, updating)
+                command = self._sensible.command(batch, weights)
                 if self._random.random() < _MUTATED:
                     command = self._mutations.of(command)
                 if batch.admit(command):

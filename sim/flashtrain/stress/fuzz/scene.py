@@ -6,12 +6,15 @@ from random import Random
 from flashtrain.host.queues.queue_pair import ALIGNMENT
 from flashtrain.spec import Access, Completion, FmsConfig, Port, Submission
 from flashtrain.spec.registers import MAX_STREAMS, StreamAttributes
-from flashtrain.spec.streams import Retention
+from flashtrain.spec.streams import Codec, Retention
 
 from .oracle import StreamRights, Surroundings
 
 _LEAST_ENTRIES, _MOST_ENTRIES = 3, 13
 _STREAMS = (2, 3, 3, 4, 6)
+_CODECS = list(Codec)
+_RAW_STEP_STREAMS = 0.75
+"""Probability that the streams for optimizer steps have no codec."""
 _GUARD_BYTES = 8192
 """At the end of the tensor buffer: there, but not said to be."""
 
@@ -83,13 +86,16 @@ def _random_streams(random: Random, config: FmsConfig) -> tuple[dict[int, Stream
     lengths = [random.randint(1, longest) for _ in range(count)]
     lengths[1] = lengths[0] = random.randint(min(2, longest), longest)
     rights: dict[int, StreamRights] = {}
+    raw_steps = random.random() < _RAW_STEP_STREAMS
     liberal = Access.READ | Access.APPEND if random.random() < 0.7 else Access.NONE
     for nsid, length in zip(random.sample(range(1, MAX_STREAMS + 1), count), lengths, strict=True):
         of_steps = liberal if len(rights) < 2 else Access.NONE
         host, core = _random_access(random), _random_access(random) | of_steps
         non_volatile = random.random() < (0.85 if of_steps else 0.6)
         retention, refuses = random.choice(list(Retention)), random.random() < 0.5
-        rights[nsid] = StreamRights(length, host, core, non_volatile, retention, refuses)
+        raw = not config.codec or (len(rights) < 2 and raw_steps)
+        codec = Codec.RAW if raw else random.choice(_CODECS)
+        rights[nsid] = StreamRights(length, host, core, non_volatile, retention, refuses, codec)
     first_zones: dict[int, int] = {}
     spare = zones - sum(lengths)
     start = 0
@@ -107,7 +113,8 @@ def _broken_streams(
     """Settings of the other streams, each with one fault for which it does not exist."""
     everything = StreamRights(1, Access.READ | Access.APPEND, Access.READ | Access.APPEND, True).attributes
     invalid = everything & ~(1 << StreamAttributes.valid.low)
-    unknown_codec = everything | random.randint(1, 15) << StreamAttributes.codec.low
+    first_unknown = len(_CODECS) if config.codec else Codec.RAW + 1
+    unknown_codec = everything | random.randint(first_unknown, 15) << StreamAttributes.codec.low
     zones = config.geometry.zones
     broken: dict[int, tuple[int, int]] = {}
     for nsid in range(1, MAX_STREAMS + 1):

@@ -6,9 +6,10 @@ from flashtrain.spec import Opcode, ZoneAction, ZoneState
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction, ReportHeader, ZoneDescriptor
 from flashtrain.spec.optimizer import CONSTANT_WORDS, CopyFormat, GradientFormat, OptimizerCode
+from flashtrain.spec.streams import Codec
 from flashtrain.spec.update import UpdateHeader
 
-from .oracle import Oracle, StreamState
+from .oracle import Encoded, Oracle, StreamState, ZoneEntry
 from .oracle.state import ACTIVE
 from .scene import Scene
 
@@ -39,6 +40,10 @@ class SensibleFields:
             number = r.randrange(len(stream.zones))
         zone, start = stream.zones[number], number * size
         match opcode:
+            case Opcode.ZONE_APPEND if stream.rights.encodes:
+                return self._append_encoded(start, zone.written, stream.rights.codec)
+            case Opcode.READ if stream.rights.encodes:
+                return self._read_encoded(start, zone, stream.rights.codec)
             case Opcode.ZONE_APPEND:
                 return {"slba": start, "nlb": self._blocks_to_append(zone.written) - 1}
             case Opcode.WRITE:
@@ -92,6 +97,42 @@ class SensibleFields:
             end = r.choice([written, written + 1, self._config.geometry.zone_capacity, size, size + 1])
             first = max(0, end - blocks)
         return {"slba": start + first, "nlb": blocks - 1}
+
+    def _append_encoded(self, start: int, written: int, codec: Codec) -> Fields:
+        """Of as many blocks as fit with their bound or fewer, or one more."""
+        r, config = self._random, self._config
+        exact = int(r.random() < 0.2)
+        codec = Codec.WINDOW16 if exact else codec
+        room = min(config.geometry.zone_capacity - written, config.max_blocks)
+        fitting = 1
+        while fitting < _MOST_BLOCKS and config.coded_bound(fitting + 1, codec) <= room:
+            fitting += 1
+        blocks = fitting + 1 if r.random() < 0.1 else r.choice([fitting, r.randint(1, fitting)])
+        return {"slba": start, "nlb": blocks - 1, "exact": exact}
+
+    def _read_encoded(self, start: int, zone: ZoneEntry, codec: Codec) -> Fields:
+        """Of an append, or with something wrong about it; or of pages that are none."""
+        r, size = self._random, self._config.geometry.page_bytes
+        appends = list((zone.encoded | zone.resembling).items())
+        if not appends or r.random() < 0.1:
+            return {
+                **self._read(start, zone.written), "expanded": self._some_blocks() - 1,
+                "exact": r.randrange(2),
+            }  # fmt: skip
+        number = r.randrange(len(appends))
+        first, one = appends[number]
+        expanded, stored = len(one.data) // size, one.stored
+        exact = int(one.codec is not codec)
+        if r.random() < 0.3:
+            if number + 1 < len(appends) and r.random() < 0.3:
+                following: Encoded = appends[number + 1][1]
+                stored += following.stored
+                expanded += r.choice([0, len(following.data) // size])
+            first = max(0, first + r.choice([0, 0, 0, 1, -1]))
+            stored = max(1, stored + r.choice([0, 0, 0, 1, -1]))
+            expanded = max(1, expanded + r.choice([0, 0, 0, 1, -1]))
+            exact ^= r.random() < 0.2
+        return {"slba": start + first, "nlb": stored - 1, "expanded": expanded - 1, "exact": exact}
 
     def _report(self, start: int, zones: int) -> Fields:
         listed = self._random.choice([0, 1, zones, self._random.randint(0, zones + 1)])

@@ -1,6 +1,7 @@
 """Where acts are performed: on the oracle, and on every device."""
 
 from collections.abc import Callable, Sequence
+from random import Random
 
 import numpy as np
 
@@ -10,12 +11,14 @@ from flashtrain.host.queues.entries import CompletionEntry, defined_result
 from flashtrain.spec import Status
 from flashtrain.spec.registers import Control, Register, StreamRegister, stream_register
 
-from .acts import Act, Cut, Enable, Meddle, PassTime, Submit
+from .acts import Act, Cut, Enable, Meddle, PassTime, Recode, Submit
 from .batch import Batch
 from .command import FuzzCommand
 from .disagreement import Disagreement
 from .merges import Undecided, explanation
 from .oracle import Answer, Memory, Oracle, Written
+from .planted import planted_zones
+from .recoding import Recoding
 from .scene import Scene
 from .subject import Answers, Subject
 
@@ -65,6 +68,8 @@ class Stage:
                 self.meddle(act)
             case PassTime():
                 self.pass_time(act)
+            case Recode():
+                self.recode(act)
             case Submit() | Cut():
                 if not self._enabled:
                     return
@@ -88,6 +93,18 @@ class Stage:
         self._unprogrammed = frozenset()
         now = self.oracle.state.now
         self.oracle.state = self.oracle.fresh_state(now, recovering=Control.RECOVER in act.how)
+
+    def recode(self, act: Recode) -> None:
+        recoding = Recoding(self.scene, planted_zones(Random(act.seed), self.scene))
+        now = self.oracle.state.now
+        for subject in self.subjects:
+            if self._enabled:
+                subject.disable()
+            recoding.perform(subject, now)
+        self._enabled = True
+        self._unprogrammed = frozenset()
+        self.oracle.state = self.oracle.fresh_state(now)
+        recoding.apply(self.oracle.state)
 
     def meddle(self, act: Meddle) -> None:
         if self._enabled:
@@ -202,7 +219,8 @@ class Stage:
 def _agree(subject: Subject, command: FuzzCommand, got: CompletionEntry, wanted: Answer) -> bool:
     """Whether status and result are what they must be."""
     result = defined_result(command.opcode, got, subject.link.config)
-    return (got.status, result) == (wanted.status, wanted.effect.result)
+    statuses = (wanted.status, wanted.effect.or_status)
+    return got.status in statuses and result == wanted.effect.result
 
 
 def _holds(memory: Memory, part: Written) -> bool:

@@ -85,11 +85,15 @@ class Subject:
         for queues in self._queues.values():
             queues.reset()
         self.link.write_register(Register.CONTROL, Control.ENABLE | how)
-        self._await_ready(True)
+        self._await(State.READY, True)
 
     def disable(self) -> None:
         self.link.write_register(Register.CONTROL, 0)
-        self._await_ready(False)
+        self._await(State.READY, False)
+
+    def await_idle(self) -> None:
+        """Until no command is in flight and every erase is done."""
+        self._await(State.IDLE, True)
 
     def load(self, image: Memory) -> None:
         """Fill all of the tensor buffer but the queues."""
@@ -192,11 +196,12 @@ class Subject:
         if not self._collect(answers) and not alive:
             raise Disagreement(f"{self.name}: nothing is left to do, but {owed} commands are not answered")
 
-    def _await_ready(self, ready: bool) -> None:
+    def _await(self, which: State, value: bool) -> None:
         left, step = cycles_allowed(self.link.config, 1), _FIRST_POLL
-        while bool(self.link.read_register(Register.STATE) & State.READY) != ready:
+        while bool(self.link.read_register(Register.STATE) & which) != value:
             if left <= 0:
-                raise Disagreement(f"{self.name}: not {'ready' if ready else 'disabled'} in time: a hang")
+                expected = "set" if value else "clear"
+                raise Disagreement(f"{self.name}: {which.name} of STATE is not {expected} in time: a hang")
             self.link.run(step)
             left -= step
             step *= 2

@@ -2,16 +2,17 @@
 
 Its sources are docs/reference/contract.md and docs/design.md. It was written without reading the functional
 model or the RTL. It shares with them the places of fields and the numbers of statuses (`flashtrain.spec`). It
-also shares the arithmetic of an optimizer step (`flashtrain.numerics`), which has oracles of its own.
+also shares the arithmetic of an optimizer step and the format of coded pages (`flashtrain.numerics`), which
+have oracles of their own.
 """
 
 from .checks import Surroundings
 from .footprint import Footprint, footprint
-from .oracle import Answer, Oracle
-from .state import DeviceState, StreamRights, StreamState, ZoneEntry
+from .oracle import Answer, Oracle, StreamZone
+from .state import DeviceState, Encoded, StreamRights, StreamState, ZoneEntry
 from .transfers import Memory, Written
 
 __all__ = [
-    "Answer", "DeviceState", "Footprint", "Memory", "Oracle", "StreamRights", "StreamState", "Surroundings",
-    "Written", "ZoneEntry", "footprint",
+    "Answer", "DeviceState", "Encoded", "Footprint", "Memory", "Oracle", "StreamRights", "StreamState",
+    "StreamZone", "Surroundings", "Written", "ZoneEntry", "footprint",
 ]  # fmt: skip

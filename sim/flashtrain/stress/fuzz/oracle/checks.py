@@ -36,12 +36,20 @@ def is_commit(entry: int) -> bool:
     return s.opcode.get(entry) == Opcode.GENERATION and s.action.get(entry) == GenerationAction.COMMIT
 
 
-def data_bytes(entry: int, config: FmsConfig) -> int:
-    """Of a command with data, by its number of blocks or dwords."""
+def data_bytes(entry: int, around: Surroundings) -> int:
+    """Of a command with data, to a stream that exists, by its number of blocks or dwords."""
     s = Submission
     if s.opcode.get(entry) == Opcode.ZONE_MANAGEMENT_RECEIVE:
         return 4 * (s.dwords.get(entry) + 1)
-    return (s.nlb.get(entry) + 1) * config.geometry.page_bytes
+    reads = s.opcode.get(entry) == Opcode.READ
+    expands = reads and around.rights[s.nsid.get(entry)].encodes
+    blocks = (s.expanded if expands else s.nlb).get(entry) + 1
+    return blocks * around.config.geometry.page_bytes
+
+
+def reserved_blocks(entry: int, config: FmsConfig, rights: StreamRights) -> int:
+    """Blocks of the zone that an append or write may take."""
+    return config.coded_bound(Submission.nlb.get(entry) + 1, rights.codec_of(entry))
 
 
 def zone_of(entry: int, config: FmsConfig) -> int:
@@ -89,13 +97,26 @@ def _check_permission(opcode: Opcode, entry: int, port: Port, around: Surroundin
         needed = Access.READ if opcode is Opcode.UPDATE else Access.APPEND
         of_source = around.rights[Submission.source.get(entry)].of(port)
         demand(needed in of_source, denied, f"4: the port may {needed.name} the source")
+    if opcode in (Opcode.WRITE, Opcode.UPDATE):
+        raw = not around.rights[Submission.nsid.get(entry)].encodes
+        demand(raw, Status.STREAM_IS_CODED, "4: a write or update is of no stream with a codec")
+    if opcode is Opcode.UPDATE:
+        raw = not around.rights[Submission.source.get(entry)].encodes
+        demand(raw, Status.STREAM_IS_CODED, "4: the source of an update has no codec")
 
 
 def _check_fields(opcode: Opcode, entry: int, around: Surroundings) -> None:
     s, g, invalid = Submission, around.config.geometry, Status.INVALID_FIELD
     slba, action, blocks = s.slba.get(entry), s.action.get(entry), s.nlb.get(entry) + 1
     if opcode in BLOCKS:
-        demand(blocks <= around.config.max_blocks, invalid, "5: blocks within the transfer limit")
+        most, rights = around.config.max_blocks, around.rights[s.nsid.get(entry)]
+        demand(blocks <= most, invalid, "5: blocks within the transfer limit")
+        if opcode is Opcode.ZONE_APPEND:
+            bound = reserved_blocks(entry, around.config, rights)
+            demand(bound <= most, invalid, "5: the bound of an append within the transfer limit")
+        if opcode is Opcode.READ and rights.encodes:
+            expanded = s.expanded.get(entry) + 1
+            demand(expanded <= most, invalid, "5: the expanded blocks of a read within the transfer limit")
     send_one = opcode is Opcode.ZONE_MANAGEMENT_SEND and not s.select_all.get(entry)
     of_zone = (Opcode.ZONE_APPEND, Opcode.UPDATE, Opcode.ZONE_MANAGEMENT_RECEIVE, Opcode.ZONE_RETIRE)
     if opcode in of_zone or send_one:
@@ -110,7 +131,7 @@ def _check_fields(opcode: Opcode, entry: int, around: Surroundings) -> None:
         case Opcode.ZONE_MANAGEMENT_RECEIVE:
             demand(action == 0, invalid, "5: ZRA known")
             demand(s.report_options.get(entry) == 0, invalid, "5: reporting options known")
-            demand(data_bytes(entry, around.config) >= ReportHeader.BYTES, invalid, "5: 64 bytes of report")
+            demand(data_bytes(entry, around) >= ReportHeader.BYTES, invalid, "5: 64 bytes of report")
         case Opcode.SET_CONSTANTS | Opcode.GET_STATISTICS:
             demand(blocks == g.channels * g.dies, invalid, "5: as many blocks as dies")
         case Opcode.UPDATE:
@@ -139,7 +160,7 @@ def _check_fields(opcode: Opcode, entry: int, around: Surroundings) -> None:
 
 
 def _check_data_pointer(opcode: Opcode, entry: int, around: Surroundings) -> None:
-    s, length = Submission, data_bytes(entry, around.config)
+    s, length = Submission, data_bytes(entry, around)
     address = s.address.get(entry)
     unit = 8 if opcode is Opcode.ZONE_MANAGEMENT_RECEIVE else around.config.geometry.page_bytes
     demand(s.sgl_type.get(entry) == 0, Status.SGL_TYPE_INVALID, "6: descriptor type")

@@ -4,7 +4,7 @@ from flashtrain.spec import FmsConfig, Opcode, Status, Submission, ZoneAction, Z
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
 
-from .checks import is_commit, zone_of
+from .checks import is_commit, reserved_blocks, zone_of
 from .state import ACTIVE, OPEN, RETIRED, DeviceState, StreamState, ZoneEntry
 from .verdict import demand
 
@@ -64,12 +64,10 @@ def _check_stream(opcode: Opcode, entry: int, state: DeviceState) -> None:
         demand(whole, Status.INVALID_FIELD, "8: every zone written at least as far as that of the source")
 
 
-def appended_blocks(entry: int, config: FmsConfig) -> int:
-    """Blocks that the write pointer advances by."""
-    s, g = Submission, config.geometry
-    if s.opcode.get(entry) == Opcode.UPDATE:
-        return s.rows.get(entry) * g.channels * g.planes
-    return s.nlb.get(entry) + 1
+def updated_blocks(entry: int, config: FmsConfig) -> int:
+    """Blocks that an update appends."""
+    g = config.geometry
+    return Submission.rows.get(entry) * g.channels * g.planes
 
 
 def _check_append(opcode: Opcode, entry: int, config: FmsConfig, stream: StreamState) -> None:
@@ -83,7 +81,9 @@ def _check_append(opcode: Opcode, entry: int, config: FmsConfig, stream: StreamS
     if opcode is Opcode.UPDATE:
         aligned = zone.written % (g.channels * g.planes) == 0
         demand(aligned, Status.ZONE_INVALID_WRITE, "9: write pointer a multiple of channels x planes")
-    fits = zone.written + appended_blocks(entry, config) <= g.zone_capacity
+    updates = opcode is Opcode.UPDATE
+    blocks = updated_blocks(entry, config) if updates else reserved_blocks(entry, config, stream.rights)
+    fits = zone.written + blocks <= g.zone_capacity
     demand(fits, Status.ZONE_BOUNDARY_ERROR, "9: blocks fit below the capacity")
     _check_resources(zone, config, stream)
 
@@ -100,7 +100,7 @@ def _check_source(entry: int, config: FmsConfig, stream: StreamState, source: St
     number = zone_of(entry, config)
     zone = source.zones[number]
     demand(zone.state is not ZoneState.OFFLINE, Status.ZONE_IS_OFFLINE, "9: the source's zone is not offline")
-    end = stream.zones[number].written + appended_blocks(entry, config)
+    end = stream.zones[number].written + updated_blocks(entry, config)
     demand(zone.written >= end, Status.UNWRITTEN_BLOCK, "9: the source is written at least as far")
     demand(not source.refuses(zone, now), Status.DATA_EXPIRED, "9: the source's zone is not expired")
 

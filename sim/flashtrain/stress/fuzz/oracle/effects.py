@@ -5,7 +5,7 @@ from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction, ReportHeader, ZoneDescriptor
 
 from .checks import is_commit, zone_of
-from .conditions import appended_blocks
+from .coded import append_encoded, read_encoded
 from .state import ACTIVE, OPEN, RETIRED, DeviceState, Page, StreamState, append_pages
 from .tile_step import DieStep, Step
 from .transfers import Effect, Memory, Written, block_of, written
@@ -24,6 +24,8 @@ def carry_out(entry: int, config: FmsConfig, state: DeviceState, memory: Memory)
         case Opcode.ZONE_APPEND | Opcode.WRITE:
             return _append(entry, config, stream, memory, state.now)
         case Opcode.READ:
+            if stream.rights.encodes:
+                return read_encoded(entry, config, stream)
             first = s.slba.get(entry) % config.geometry.zone_size
             pages = stream.zones[zone_of(entry, config)].pages[first : first + s.nlb.get(entry) + 1]
             return Effect(writes=written(s.address.get(entry), pages, config))
@@ -56,11 +58,12 @@ def carry_out(entry: int, config: FmsConfig, state: DeviceState, memory: Memory)
 
 def _append(entry: int, config: FmsConfig, stream: StreamState, memory: Memory, now: int) -> Effect:
     s, number = Submission, zone_of(entry, config)
+    if stream.rights.encodes:
+        return append_encoded(entry, config, stream, memory, now)
     zone, address = stream.zones[number], s.address.get(entry)
     lba = number * config.geometry.zone_size + zone.written
-    pages: list[Page] = [
-        block_of(memory, address, block, config) for block in range(appended_blocks(entry, config))
-    ]
+    blocks = range(s.nlb.get(entry) + 1)
+    pages: list[Page] = [block_of(memory, address, block, config) for block in blocks]
     append_pages(zone, pages, config.geometry.zone_capacity, now)
     return Effect(lba if s.opcode.get(entry) == Opcode.ZONE_APPEND else 0)
 

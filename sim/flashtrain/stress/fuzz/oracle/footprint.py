@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from flashtrain.spec import FmsConfig, Opcode, Submission
+from flashtrain.spec import Opcode, Submission
 
-from .checks import DATA, data_bytes, is_commit
+from .checks import DATA, Surroundings, data_bytes, is_commit
 
 _READ_MEMORY = frozenset({Opcode.ZONE_APPEND, Opcode.WRITE, Opcode.SET_CONSTANTS})
 
@@ -20,7 +20,7 @@ class Footprint(NamedTuple):
     writes: bool
 
 
-def footprint(entry: int, config: FmsConfig) -> Footprint:
+def footprint(entry: int, around: Surroundings) -> Footprint:
     s, opcode = Submission, Submission.opcode.get(entry)
     streams = (s.nsid.get(entry),)
     if opcode == Opcode.UPDATE or is_commit(entry):
@@ -28,4 +28,4 @@ def footprint(entry: int, config: FmsConfig) -> Footprint:
     if opcode not in DATA:
         return Footprint(streams, 0, 0, False)
     address = s.address.get(entry)
-    return Footprint(streams, address, address + data_bytes(entry, config), opcode not in _READ_MEMORY)
+    return Footprint(streams, address, address + data_bytes(entry, around), opcode not in _READ_MEMORY)

@@ -1,19 +1,20 @@
 """The oracle: an entry and a port in, the answer that the contract demands out."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from flashtrain.spec import Port, Status
+from flashtrain.spec import Opcode, Port, Status, Submission
 
 from .checks import Surroundings, check_entry
 from .conditions import check_conditions
 from .effects import carry_out
+from .footprint import footprint
 from .state import DeviceState, StreamState
 from .tile_step import DieStep
 from .transfers import Effect, Memory
 from .verdict import Refused
 
 NOTHING = Effect()
-PASSED = "all checks pass"
 
 
 class Answer(NamedTuple):
@@ -22,6 +23,13 @@ class Answer(NamedTuple):
     status: Status
     rule: str
     effect: Effect = NOTHING
+
+
+class StreamZone(NamedTuple):
+    """A zone of a stream."""
+
+    nsid: int
+    number: int
 
 
 class Oracle:
@@ -52,4 +60,32 @@ class Oracle:
             check_conditions(entry, config, self.state)
         except Refused as refused:
             return Answer(refused.status, refused.rule)
-        return Answer(Status.SUCCESS, PASSED, carry_out(entry, config, self.state, memory))
+        effect = carry_out(entry, config, self.state, memory)
+        return Answer(effect.status, effect.rule, effect)
+
+    def depends_on_reserved(self, entry: int, reserved: Mapping[StreamZone, int]) -> bool:
+        """Whether the answer to an entry that passes checks 1 to 7 depends on the time.
+
+        It does if it is not the same while appends under way still have so many blocks behind their last
+        ones, by stream and zone.
+        """
+        streams = self.state.streams
+        concerned = footprint(entry, self.around).streams
+        held = {zone: blocks for zone, blocks in reserved.items() if zone.nsid in concerned and blocks}
+        if held and Submission.opcode.get(entry) == Opcode.ZONE_MANAGEMENT_RECEIVE:
+            return True
+        settled = self._condition(entry)
+        for zone, blocks in held.items():
+            streams[zone.nsid].zones[zone.number].pages += [None] * blocks
+        early = self._condition(entry)
+        for zone, blocks in held.items():
+            del streams[zone.nsid].zones[zone.number].pages[-blocks:]
+        return early != settled
+
+    def _condition(self, entry: int) -> Status:
+        """The status of checks 8 and 9."""
+        try:
+            check_conditions(entry, self.around.config, self.state)
+        except Refused as refused:
+            return refused.status
+        return Status.SUCCESS

@@ -1,10 +1,11 @@
 """Everything about a device that an answer can depend on."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from flashtrain.spec import Access, Port, ZoneState
+from flashtrain.spec import Access, Port, Submission, ZoneState
 from flashtrain.spec.registers import StreamAttributes
-from flashtrain.spec.streams import Retention
+from flashtrain.spec.streams import Codec, Retention
 
 from .tile_step import DieStep
 
@@ -26,9 +27,19 @@ class StreamRights:
     non_volatile: bool
     retention: Retention = Retention.MINUTES
     refuses: bool = False
+    codec: Codec = Codec.RAW
 
     def of(self, port: Port) -> Access:
         return self.host if port is Port.HOST else self.core
+
+    @property
+    def encodes(self) -> bool:
+        """Whether the stream has a codec."""
+        return self.codec is not Codec.RAW
+
+    def codec_of(self, entry: int) -> Codec:
+        """The codec of the data of a command to the stream."""
+        return Codec.WINDOW16 if self.encodes and Submission.exact.get(entry) else self.codec
 
     @property
     def attributes(self) -> int:
@@ -38,19 +49,38 @@ class StreamRights:
             1 << a.valid.low | self.non_volatile << a.non_volatile.low
             | self.host << a.host.low | self.core << a.core.low
             | self.retention << a.retention.low | self.refuses << a.refuses.low
+            | self.codec << a.codec.low
         )  # fmt: skip
+
+
+class Encoded(NamedTuple):
+    """An append to a stream with a codec.
+
+    - `codec`: of its pages.
+    - `stored`: its pages.
+    - `data`: the data that a read of all its pages gives.
+    """
+
+    codec: Codec
+    stored: int
+    data: bytes
 
 
 @dataclass
 class ZoneEntry:
-    """A zone: its state, the logical blocks below its write pointer, and the time of the first of them.
+    """A zone: its state, the blocks below its write pointer, and the time of the first of them.
 
     *Finish* leaves the write pointer where it is.
+
+    - `encoded`: the appends that were encoded, by their first block.
+    - `resembling`: other pages that may look like an append, by their first block. No answer depends on it.
     """
 
     state: ZoneState = ZoneState.EMPTY
     pages: list[Page] = field(default_factory=list)
     since: int = 0
+    encoded: dict[int, Encoded] = field(default_factory=dict)
+    resembling: dict[int, Encoded] = field(default_factory=dict)
 
     @property
     def written(self) -> int:
@@ -59,21 +89,30 @@ class ZoneEntry:
     def reset(self) -> None:
         if self.state not in RETIRED:
             self.state, self.pages, self.since = ZoneState.EMPTY, [], 0
+            self.encoded, self.resembling = {}, {}
 
     def copy(self) -> "ZoneEntry":
-        return ZoneEntry(self.state, list(self.pages), self.since)
+        encoded, resembling = dict(self.encoded), dict(self.resembling)
+        return ZoneEntry(self.state, list(self.pages), self.since, encoded, resembling)
 
     def has_lasted(self, seconds: int, now: int) -> bool:
         """Whether its oldest data are so old; the clock has 32 bits, and what is from the future is not."""
         return self.written > 0 and not (now - self.since - seconds) & 1 << 31
 
 
-def append_pages(zone: ZoneEntry, pages: list[Page], capacity: int, now: int) -> None:
-    """The zone gets older from its first page on; it is full, or open, implicitly unless it was."""
+def append_pages(
+    zone: ZoneEntry, pages: list[Page], capacity: int, now: int, encoded: Encoded | None = None
+) -> None:
+    """The zone gets older from its first page on; it is full, or open, implicitly unless it was.
+
+    An encoded append makes no zone full.
+    """
+    if encoded is not None:
+        zone.encoded[zone.written] = encoded
     if not zone.written:
         zone.since = now
     zone.pages += pages
-    if zone.written == capacity:
+    if zone.written == capacity and encoded is None:
         zone.state = ZoneState.FULL
     elif zone.state not in OPEN:
         zone.state = ZoneState.IMPLICITLY_OPEN

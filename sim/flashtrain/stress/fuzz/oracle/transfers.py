@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.spec import FmsConfig
+from flashtrain.spec import FmsConfig, Status
 
 from .state import Page
 
@@ -23,10 +23,17 @@ class Written:
 
 @dataclass(frozen=True)
 class Effect:
-    """The visible effect of a command that succeeded."""
+    """The visible effect of a command that passed all checks.
+
+    - `status`, `rule`: the rule of the media that its data break.
+    - `or_status`: another status that is right, too.
+    """
 
     result: int = 0
     writes: tuple[Written, ...] = ()
+    status: Status = Status.SUCCESS
+    rule: str = "all checks pass"
+    or_status: Status | None = None
 
 
 def block_of(memory: Memory, address: int, number: int, config: FmsConfig) -> bytes:

@@ -3,7 +3,7 @@
 from flashtrain.spec import FmsConfig, Submission
 
 from .checks import zone_of
-from .conditions import appended_blocks
+from .conditions import updated_blocks
 from .state import DeviceState, Page, append_pages
 from .tile_step import DieStep
 from .transfers import Effect, Memory, Written, block_of
@@ -15,7 +15,7 @@ def update_tiles(entry: int, config: FmsConfig, state: DeviceState, memory: Memo
     stream, address = state.streams[s.nsid.get(entry)], s.address.get(entry)
     zone, source = stream.zones[number], state.streams[s.source.get(entry)].zones[number]
     pages, copies, first = s.pages.get(entry), s.copies.get(entry), zone.written
-    fresh: list[Page] = [None] * appended_blocks(entry, config)
+    fresh: list[Page] = [None] * updated_blocks(entry, config)
     writes: list[Written] = []
     for row in range(s.rows.get(entry)):
         for channel in range(g.channels):
