@@ -138,6 +138,7 @@ COMMAND = Command(
     examples="""\
   flashtrain powercut --cuts 20                             spread over one run of tiny, a minute
   flashtrain powercut --cuts 10000 --preset tiny_ecc        with error correction and spare blocks
+  flashtrain powercut --cuts 200 --preset tiny_codec        with streams that have a codec
   flashtrain powercut --cuts 2000 --gap 50 --iterations 1   one step, cut every 50 cycles
   flashtrain powercut --seed 7 --again 3 700000             one cut of that seed: run 3, cycle 700,000
 

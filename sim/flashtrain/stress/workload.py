@@ -5,7 +5,9 @@ from itertools import islice
 
 from flashtrain.host import TensorGroup
 from flashtrain.numerics import Constants
+from flashtrain.spec import FmsConfig, NodeTable
 from flashtrain.spec.optimizer import Input
+from flashtrain.spec.streams import UPDATE_NODE, Codec
 from flashtrain.training.arithmetic import one_thread
 from flashtrain.training.arrays import Array, FloatArray, pack
 from flashtrain.training.data import Dataset
@@ -15,6 +17,20 @@ from flashtrain.training.optimizers import Adam, Optimizer
 from flashtrain.training.reference import backward, forward, reference_steps
 
 STATE = {"m": Input.M, "v": Input.V}
+
+
+LOSSLESS = Codec.WINDOW32
+"""Of the streams that may have a codec: their tensors are FP32, and return with all their bits."""
+
+
+def node_of(config: FmsConfig) -> NodeTable:
+    """The streams of a training run on a device of `config`; with a codec if it has one.
+
+    The dies update the optimizer's state as it is, without a codec.
+    """
+    if not config.codec:
+        return UPDATE_NODE
+    return UPDATE_NODE.with_codecs(inputs=LOSSLESS, activations=LOSSLESS, trained=LOSSLESS, weights=LOSSLESS)
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from flashtrain.host import FunctionalLink, open_device
 from flashtrain.host.functional.flash import Flash, Page
 from flashtrain.spec import FmsConfig, preset
 from flashtrain.spec.geometry import Place
-from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.stress.powercut.failing_link import PowerFailed
+from flashtrain.stress.workload import node_of
 from tests.stress.powercut.workload import ACTIONS, Workload
 
-CYCLES = 60
+CYCLES = {"tiny": 60, "tiny_ecc": 60, "tiny_codec": 40}
 
 
 class LazyFlash(Flash):
@@ -127,17 +127,18 @@ def break_a_block(random: Random, link: FailingLink) -> None:
         link.break_block(channel, die, plane, random.randrange(g.blocks))
 
 
-@pytest.mark.parametrize("name", ["tiny", "tiny_ecc"])
-def test_power_failures_at_random_commands(name, seed):
+@pytest.mark.parametrize("name", CYCLES)
+def test_power_failures_at_random_commands(name, seed, request):
+    cycles = request.config.getoption("--long") or CYCLES[name]
     random = Random(seed)
     link = FailingLink(random, preset(name))
     spares = link.config.geometry.spare_blocks
     work = Workload(random)
     in_use = 0
-    with open_device(link=link, node=UPDATE_NODE) as device:
+    with open_device(link=link, node=node_of(link.config)) as device:
         work.begin(device)
         failed_in_recovery = 0
-        for _ in range(CYCLES):
+        for _ in range(cycles):
             if spares:
                 break_a_block(random, link)
             link.left = random.randrange(60)

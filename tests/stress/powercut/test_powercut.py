@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from flashtrain.cli.main import main
-from flashtrain.host import DeviceHang, FunctionalLink, open_device
+from flashtrain.host import CodedStream, DeviceHang, FunctionalLink, open_device
 from flashtrain.host.recovery.journal import Journal
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec import Port, preset
@@ -19,7 +19,8 @@ from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.stress.powercut import Campaign, Cut, Lost, NoSuchCycle, Tally
 from flashtrain.stress.powercut import campaign as campaigns
 from flashtrain.stress.powercut.failing_link import FailingLink, PowerFailed
-from flashtrain.stress.powercut.under_way import judge_below
+from flashtrain.stress.powercut.under_way import judge_below, judge_encoded
+from flashtrain.stress.workload import node_of
 from flashtrain.training.sequence import StreamRole
 
 TINY = preset("tiny")
@@ -276,3 +277,28 @@ def test_blocks_below_the_write_pointer(name: str, seed: int):
         pages[8] = last._replace(data=bytes([0x3F, *last.data[1:]]))
         with pytest.raises(Lost, match="block 8"):
             judge_below(reader, arrays, coded)
+
+
+def test_appends_of_unknown_length_below_a_write_pointer(seed: int):
+    """They are whole and known, or refused."""
+    random, config = np.random.default_rng(seed), preset("tiny_codec")
+    arrays = [random.standard_normal(size).astype(np.float32) for size in (700, 100, 300)]
+    arrays.append(random.integers(0, 256, 900, np.uint8))
+    other = arrays[0].copy()
+    other.view(np.uint32)[5] ^= 1
+    with FunctionalLink(config, 1 << 18) as link, open_device(link=link, node=node_of(config)) as device:
+        stored = [device.stream("inputs", Port.HOST).append(array) for array in arrays]
+        reader = device.stream("inputs")
+        assert isinstance(reader, CodedStream)
+        found = judge_encoded(reader, arrays)
+        assert (found.blocks, found.refused, found.spoilt) == (sum(one.blocks for one in stored), 0, 0)
+        with pytest.raises(Lost, match="block 0 begins an append that nobody has made"):
+            judge_encoded(reader, [other, *arrays[1:]])
+        with pytest.raises(Lost, match=f"block {stored[1].lba} begins"):
+            judge_encoded(reader, [arrays[0], *arrays[2:]])  # a shortest one is tried, known or not
+        pages = next(zone.pages for zone in link._flash.zones if zone.pages)
+        first, last = pages[0], pages[stored[0].blocks - 1]
+        assert first is not None and last is not None
+        for damaged in (last._replace(owner=None), last._replace(data=bytes([0xFF, *last.data[1:]]))):
+            pages[stored[0].blocks - 1] = damaged
+            assert judge_encoded(reader, arrays).refused == stored[0].blocks

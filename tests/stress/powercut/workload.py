@@ -5,10 +5,11 @@ from random import Random
 
 import numpy as np
 
-from flashtrain.host import CommandError, Device, StoredArray, StreamFull, TensorGroup
+from flashtrain.host import CodedStream, CommandError, Device, StoredArray, StreamFull, TensorGroup
 from flashtrain.spec import Port, ZoneState
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.streams import UPDATE_NODE
+from flashtrain.stress.powercut.under_way import judge_encoded
 from flashtrain.training.optimizers import SGD
 
 OPTIMIZER = SGD(0.5)
@@ -22,13 +23,15 @@ class Workload:
 
     kept: acknowledged arrays by stream; doubtful: those which a change that was not acknowledged has removed
     or not, all or none of them; gone: those which one has removed
-    that was; retired: zones of stream `weights`, and perhaps `retiring`; weights: those the state may have.
+    that was; begun: arrays whose append was begun since the last reset of the stream; retired: zones of
+    stream `weights`, and perhaps `retiring`; weights: those the state may have.
     """
 
     def __init__(self, random: Random) -> None:
         self.random = random
         self.kept: dict[str, list[tuple[StoredArray, np.ndarray]]] = {"inputs": [], "trained": []}
         self.doubtful: list[list[tuple[StoredArray, np.ndarray]]] = []
+        self.begun: dict[str, list[np.ndarray]] = {"inputs": [], "trained": []}
         self.gone: list[tuple[StoredArray, np.ndarray]] = []
         self.retired: dict[int, ZoneState] = {}
         self.retiring: dict[int, ZoneState] = {}
@@ -65,6 +68,7 @@ class Workload:
     def append(self) -> None:
         name = self.random.choice(list(self.kept))
         array = self._array()
+        self.begun[name].append(array)
         try:
             self.kept[name].append((self._stream(name).append(array), array))
         except StreamFull:
@@ -73,6 +77,7 @@ class Workload:
     def append_many(self) -> None:
         name = self.random.choice(list(self.kept))
         arrays = [self._array() for _ in range(3)]
+        self.begun[name] += arrays
         try:
             pendings = [self._stream(name).append_async(array) for array in arrays]
         except StreamFull:
@@ -94,6 +99,7 @@ class Workload:
             self._stream(name).reset()
         else:
             self._stream(name).reset_async().result()
+        self.begun[name].clear()
         self._forget()
 
     def reset_zone(self) -> None:
@@ -151,6 +157,10 @@ class Workload:
                 assert np.array_equal(self.device.stream(name).read(stored), array), (name, stored)
         for entry in self.gone:
             assert not self._is_there(*entry), entry[0]
+        for name, arrays in self.begun.items():
+            stream = device.stream(name)
+            if isinstance(stream, CodedStream):
+                judge_encoded(stream, arrays)
         activations = device.stream("activations")
         assert all(zone.room == zone.capacity for zone in activations.report())
         report = enumerate(device.stream("weights").report())
@@ -176,7 +186,8 @@ class Workload:
     def _again(self, stored: StoredArray) -> StoredArray:
         """A handle of what the same blocks hold now."""
         stream = self.device.stream(self._name(stored))
-        return stream.stored_at(stored.extents, stored.shape, stored.dtype)
+        blocks = [stored.data_blocks] if stored.data_blocks else []
+        return stream.stored_at(stored.extents, stored.shape, stored.dtype, *blocks)
 
     def _forget(self) -> None:
         """What was in doubt is gone."""
@@ -196,7 +207,10 @@ class Workload:
         return self.device.stream(name, Port.HOST if name == "inputs" else Port.CORE)
 
     def _array(self) -> np.ndarray:
-        return self.noise.integers(0, 256, self.random.randint(20, 6 * 512), np.uint8)
+        size = self.random.randint(20, 6 * 512)
+        if self.random.random() < 0.5:
+            return self.noise.standard_normal(size // 4).astype(np.float32)
+        return self.noise.integers(0, 256, size, np.uint8)
 
     def _vector(self) -> np.ndarray:
         return self.noise.standard_normal(700).astype(np.float32)

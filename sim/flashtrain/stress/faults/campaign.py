@@ -10,9 +10,8 @@ from flashtrain.host.queues.command_errors import MediaError
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec import FlashtrainError, FmsConfig
 from flashtrain.spec.errors import require
-from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.stress.workers import worker_pool
-from flashtrain.stress.workload import Workload
+from flashtrain.stress.workload import Workload, node_of
 from flashtrain.training.data import digits
 from flashtrain.training.flash_training import train_through_flash
 from flashtrain.training.reference import train_reference
@@ -132,7 +131,7 @@ class Campaign:
         for mark in conditions.marked:
             link.mark_block(*mark)
         # Volatile data are kept for days, too: what is tried is the code, not whether they are refused.
-        with link, open_device(link=link, node=UPDATE_NODE.refusing_nothing) as device:
+        with link, open_device(link=link, node=node_of(self.config).refusing_nothing) as device:
             before = device.channel_counters()  # marks were taken for pages with wrong bits
             link.set_errors(conditions.errors)
 

@@ -14,8 +14,7 @@ from flashtrain.host import Device, LinkFactory, open_device
 from flashtrain.sim.nand.errors import as_spares_last, factory_marks
 from flashtrain.spec import FlashtrainError, FmsConfig
 from flashtrain.spec.bad_blocks import FACTORY_SHARE
-from flashtrain.spec.streams import UPDATE_NODE
-from flashtrain.stress.workload import Expected, Workload
+from flashtrain.stress.workload import Expected, Workload, node_of
 from flashtrain.training.data import digits
 from flashtrain.training.flash_training import train_through_flash
 from flashtrain.training.sequence import StreamRole
@@ -136,7 +135,7 @@ class _Run:
 
     def rehearse(self) -> int:
         """The cycles of the run, which nothing cuts."""
-        with self._link, open_device(link=self._link, node=UPDATE_NODE) as device:
+        with self._link, open_device(link=self._link, node=node_of(self._campaign.config)) as device:
             self._train(RememberingStorage(dict.fromkeys(StreamRole, device)))
             return self._link.cycles
 
@@ -146,7 +145,7 @@ class _Run:
         self._slices = [
             _Slice(int(n * width), int((n + self._random.random()) * width)) for n in reversed(range(cuts))
         ]
-        with self._link, open_device(link=self._link, node=UPDATE_NODE) as device:
+        with self._link, open_device(link=self._link, node=node_of(self._campaign.config)) as device:
             storage = RememberingStorage(dict.fromkeys(StreamRole, device))
             self._link.on_time = lambda: self._cut(device, storage)
             storage.on_append = self._aim
@@ -161,7 +160,7 @@ class _Run:
             self._tally.cycles += self._link.cycles
 
     def cut_at(self, cycle: int) -> Survival:
-        with self._link, open_device(link=self._link, node=UPDATE_NODE) as device:
+        with self._link, open_device(link=self._link, node=node_of(self._campaign.config)) as device:
             storage = RememberingStorage(dict.fromkeys(StreamRole, device))
             self._link.time = cycle
             try:

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from flashtrain.host import Device, OptimizerState, StateMissing, StreamFull
+from flashtrain.host import CodedStream, Device, OptimizerState, StateMissing, StreamFull
 from flashtrain.host.device import STATE_STREAMS
 from flashtrain.spec import Access, Persistency, Port
 from flashtrain.spec.optimizer import Input
@@ -13,7 +13,7 @@ from flashtrain.training.sequence import StreamRole
 
 from .lost import Lost
 from .remembering import RememberingStorage
-from .under_way import judge_below
+from .under_way import judge_below, judge_encoded
 
 
 @dataclass
@@ -75,7 +75,11 @@ def judge(device: Device, storage: RememberingStorage, expected: Expected, survi
                 raise Lost(f"stream {stream.name}: {wrong} of {array.nbytes} bytes at {handle} are wrong")
             survival.tensors += 1
             survival.bytes += array.nbytes
-        below = judge_below(reader, storage.appended(role), device.config.code is not None)
+        appended = storage.appended(role)
+        if isinstance(reader, CodedStream):
+            below = judge_encoded(reader, appended)
+        else:
+            below = judge_below(reader, appended, device.config.code is not None)
         survival.blocks += below.blocks
         survival.refused += below.refused
         survival.spoilt += below.spoilt

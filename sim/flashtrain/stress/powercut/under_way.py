@@ -1,13 +1,16 @@
-"""Blocks below the write pointers of a stream from appends that were never acknowledged."""
+"""Blocks below the write pointers of a stream from appends that were perhaps never acknowledged."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from flashtrain.host import DeviceStream
+from flashtrain.host import CodedStream, DeviceStream, StaleHandle
 from flashtrain.host.memory.arrays import as_bytes, blocks_of
 from flashtrain.host.queues.command_errors import MediaError, UnwrittenBlock
+from flashtrain.host.streams.stored import Extent
+from flashtrain.numerics.codec import encode
 from flashtrain.spec import ZoneState
 from flashtrain.training.arrays import Array
 
@@ -52,6 +55,74 @@ def judge_below(stream: DeviceStream, appended: Iterable[Array], coded: bool) ->
                     below.spoilt += 1
             below.blocks += 1
     return below
+
+
+def judge_encoded(stream: CodedStream, appended: Iterable[Array]) -> Below:
+    """Each append that can be read has to be one of an array that was; :class:`Lost` if it is not.
+
+    Every block is tried as the first one of an append, with all lengths that the arrays have. An array is
+    small enough for a single append. The driver refuses to read blocks that their user has dropped.
+    """
+    known = _encoded_appends(stream, appended)
+    below = Below()
+    for zone in stream.report():
+        if zone.state is ZoneState.EMPTY:
+            continue
+        lba, end = zone.start, zone.start + zone.capacity
+        while lba < end and (found := _append_at(stream, lba, known)) is not None:
+            below.refused += found.refused
+            below.blocks += found.blocks
+            lba += found.blocks
+    return below
+
+
+class _Length(NamedTuple):
+    """Of an append: its pages, its blocks of data, and the type of an array with its codec."""
+
+    stored: int
+    data_blocks: int
+    dtype: np.dtype
+
+
+class _Found(NamedTuple):
+    """An append, or a block that begins none."""
+
+    blocks: int = 1
+    refused: bool = False
+
+
+def _encoded_appends(stream: CodedStream, appended: Iterable[Array]) -> dict[_Length, set[bytes]]:
+    """The data of all appends by their lengths, and of the shortest ones of both codecs, known or not."""
+    size = stream.block_bytes
+    types = {stream.codec_of(dtype): np.dtype(dtype) for dtype in (np.uint8, np.float32)}
+    known: dict[_Length, set[bytes]] = {_Length(1, 1, dtype): set() for dtype in types.values()}
+    for array in appended:
+        data, codec = b"".join(_pages(array, size)), stream.codec_of(array.dtype)
+        length = _Length(len(encode(data, codec, size)), len(data) // size, types[codec])
+        known.setdefault(length, set()).add(data)
+    return known
+
+
+def _append_at(stream: CodedStream, lba: int, known: dict[_Length, set[bytes]]) -> _Found | None:
+    """The append that begins at a block; None past the write pointer."""
+    dropped = False
+    for length, contents in known.items():
+        shape = (length.data_blocks * stream.block_bytes // length.dtype.itemsize,)
+        extent = Extent(lba, length.stored)
+        try:
+            found = stream.read(stream.stored_at([extent], shape, length.dtype, [length.data_blocks]))
+        except UnwrittenBlock:
+            if length.stored == 1:
+                return None
+        except MediaError:
+            pass
+        except StaleHandle:
+            dropped = True
+        else:
+            if found.tobytes() not in contents:
+                raise Lost(f"stream {stream.name}: block {lba} begins an append that nobody has made")
+            return _Found(length.stored)
+    return _Found(refused=not dropped)
 
 
 def _pages(array: Array, size: int) -> Iterable[bytes]:
