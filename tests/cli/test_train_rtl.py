@@ -26,7 +26,8 @@ def test_training_through_the_rtl(place, tmp_path, capsys):
     stored = sum(stream["stored_bytes"] for stream in document["streams"].values())
     assert usage["appended_bytes"] == stored
     assert usage["read_bytes"] >= sum(stream["read_bytes"] for stream in document["streams"].values())
-    assert 0 < usage["programmed_per_appended"] <= 1
+    # Pages of the journal are programmed and not counted as appended.
+    assert 0 < usage["programmed_per_appended"] <= 1.1
     assert usage["write_amplification"] in (None, 1.0)
     # The cells stand 50,000 times the device's bytes, or 40 times as many if they are forgotten soon.
     days = usage["days_of_endurance"]
