@@ -19,6 +19,7 @@ RATE_BLOCKS = {"tiny": 24, "small": 10, "behemoth": 32}
 
 
 @pytest.mark.long("small")
+@pytest.mark.long("tiny")
 @pytest.mark.long("icarus")
 @pytest.mark.parametrize("name", BLOCKS)
 def test_codec(name, simulator, seed):
