@@ -92,3 +92,10 @@ def test_one_array(tmp_path, capsys):
 def test_a_batch_that_is_too_large(capsys):
     assert main([*FEW[:4], "--network", "mlp", "--batch", "5000"]) == 2
     assert "batch size must be 1 to 1438, got 5000" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--iterations", "--batch"])
+def test_arrays_of_files_take_no_training(file, capsys, option):
+    assert main(["codec", "ratios", "--file", str(file), option, "3"]) == 2
+    out, err = capsys.readouterr()
+    assert err == f"flashtrain codec: {option}: expected with --network only, got it with --file\n", out

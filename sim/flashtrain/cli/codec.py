@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from flashtrain.perf.codec.activations import saved_activations
 from flashtrain.perf.codec.alternatives import ALTERNATIVES, ZSTD
 from flashtrain.perf.codec.array_file import arrays_of
+from flashtrain.perf.codec.errors import ArrayFileError
 from flashtrain.perf.codec.ratios import TensorRatios, tensor_ratios, together, with_raw
 from flashtrain.spec.codec import PAGE_SIZES
 from flashtrain.training.data import digits
@@ -48,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--iterations", type=at_least_zero, metavar="N", help="of training before (default: the recipe's)"
     )
     ratios.add_argument(
-        "--batch", type=at_least_one, default=BATCH, metavar="N",
+        "--batch", type=at_least_one, metavar="N",
         help=f"examples whose activations are saved (default: {BATCH})",
     )  # fmt: skip
     ratios.add_argument(
@@ -64,6 +65,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _ratios(options: argparse.Namespace, console: Console) -> int:
+    _require_networks(options)
     codes = [code for code in ALTERNATIVES if ZSTD or code != "zstd"]
     documents: list[dict[str, object]] = []
     console.say(f"bytes of FP32 per byte in each code; pages of {options.page_bytes} bytes")
@@ -85,6 +87,13 @@ def _ratios(options: argparse.Namespace, console: Console) -> int:
     return 0
 
 
+def _require_networks(options: argparse.Namespace) -> None:
+    """Arrays of files take no training. Raises `ArrayFileError` for its options beside `--file`."""
+    for option in ("iterations", "batch"):
+        if options.file and getattr(options, option) is not None:
+            raise ArrayFileError(f"--{option}: expected with --network only, got it with --file")
+
+
 def _sources(options: argparse.Namespace, console: Console) -> Iterator[tuple[str, dict[str, NDArray]]]:
     """Names and arrays, each read or computed when it is needed."""
     if options.file:
@@ -96,7 +105,7 @@ def _sources(options: argparse.Namespace, console: Console) -> Iterator[tuple[st
         recipe = RECIPES[name]
         iterations = recipe.iterations if options.iterations is None else options.iterations
         console.step(f"training {name}: {iterations} iterations")
-        yield name, saved_activations(recipe, data, iterations, options.batch, options.seed)
+        yield name, saved_activations(recipe, data, iterations, options.batch or BATCH, options.seed)
 
 
 def _table(title: str, rows: list[TensorRatios]) -> str:
