@@ -8,6 +8,7 @@ functions generated here.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from amaranth import Value
@@ -57,13 +58,15 @@ def build_library(
     cuts: list[tuple[str, Cut, FittedPlan]] = []
     sources: dict[str, ModelSource] = {}
     one_clock: dict[str, bool] = {}
-    for name, unit in (
-        ("FrontEnd", lambda: FrontEnd(config)),
-        ("Channel", lambda: ChannelUnit(config)),
-        ("Die", lambda: DieUnit(config)),
+    # Codecs are in the front end alone: configurations with and without them share channels and dies.
+    raw = replace(config, name="raw", codec=False)
+    for name, unit, of_unit in (
+        ("FrontEnd", FrontEnd, config),
+        ("Channel", ChannelUnit, raw),
+        ("Die", DieUnit, raw),
     ):
         plan = plans[name.lower()]
-        whole, folder = _cut_sources(unit, plan, name.lower(), config)
+        whole, folder = _cut_sources(unit, plan, name.lower(), of_unit)
         cuts.append((name, whole, plan.fit(whole, name.lower())))
         for part in whole.parts:
             if part.module not in sources:
@@ -97,12 +100,12 @@ def for_verilator(text: str) -> str:
 
 
 def _cut_sources(
-    unit: Callable[[], wiring.Component], plan: Plan, name: str, config: FmsConfig
+    unit: Callable[[FmsConfig], wiring.Component], plan: Plan, name: str, config: FmsConfig
 ) -> tuple[Cut, Path]:
     """The cut of a component, and the folder with a file for each part."""
 
     def write(folder: Path) -> None:
-        whole, modules = cut(unit(), plan.parts, name, plan.kept, plan.enables)
+        whole, modules = cut(unit(config), plan.parts, name, plan.kept, plan.enables)
         plan.fit(whole, name)
         for module in modules:
             (folder / f"{module.name}.sv").write_text(for_verilator(module.text))
