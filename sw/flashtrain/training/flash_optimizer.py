@@ -1,27 +1,19 @@
 """`FlashOptimizer`: an optimizer as `torch.optim` has them, whose steps happen on the dies of a device."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from flashtrain.host import Device, Generation, TensorGroup, TensorMismatch
 from flashtrain.host.device import STATE_STREAMS
-from flashtrain.numerics import (
-    HyperparameterError,
-    Statistics,
-    copy_of,
-    gradient_values,
-    gradients_in,
-    norm,
-)
+from flashtrain.numerics import copy_of, gradient_values, gradients_in
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
 from flashtrain.training.arrays import Array, FloatArray
 from flashtrain.training.checked_state import CheckedState
+from flashtrain.training.die_step import GradientReport, take_step
 from flashtrain.training.optimizers import Optimizer
-from flashtrain.training.optimizers.optimizer import number
 from flashtrain.training.parameters import (
     PARAMS,
     Parameter,
@@ -34,38 +26,6 @@ from flashtrain.training.parameters import (
 )
 
 _STATE = {"w": Input.W, "m": Input.M, "v": Input.V}
-_CLIP_GUARD = 1e-6  # added to the norm, as in torch.nn.utils.clip_grad_norm_
-
-
-@dataclass(frozen=True)
-class GradientReport:
-    """Statistics of the dies about the gradients of an update.
-
-    - `norm`: the L2 norm of the gradients times `unscale`.
-    - `largest`: the largest magnitude, before `unscale`.
-    - `skipped`: the step was dropped because of an overflow.
-    - `renewed`: the dies could not read the state, so the host wrote it anew before the update
-      (`OptimizerState.renew`).
-    """
-
-    norm: float
-    largest: float
-    nans: int
-    infinities: int
-    overflow: bool
-    skipped: bool = False
-    renewed: bool = False
-
-    @classmethod
-    def of(cls, parts: Sequence[Statistics], unscale: float, renewed: bool) -> "GradientReport":
-        return cls(
-            norm(parts, unscale),
-            max(float(part.largest) for part in parts),
-            sum(part.nans for part in parts),
-            sum(part.infinities for part in parts),
-            any(part.overflow for part in parts),
-            renewed=renewed,
-        )
 
 
 class FlashOptimizer:
@@ -138,20 +98,7 @@ class FlashOptimizer:
         update; as in `torch.nn.utils.clip_grad_norm_`. After an overflow nothing is changed, and the report
         says so.
         """
-        max_norm = None if max_norm is None else number("max_norm", max_norm)
-        if max_norm is not None and not max_norm >= 0:
-            raise HyperparameterError(f"max_norm is {max_norm!r}; expected 0 or more")
-        report = self.update(gradients, unscale)
-        if report.overflow:
-            self.skip()
-            return replace(report, skipped=True)
-        clip = 1.0 if max_norm is None else min(1.0, max_norm / (report.norm + _CLIP_GUARD))
-        if clip < 1:
-            self.skip()
-            clipped = self.update(gradients, unscale, clip)
-            report = replace(report, renewed=report.renewed or clipped.renewed)
-        self.commit()
-        return report
+        return take_step(lambda clip: self.update(gradients, unscale, clip), self.commit, self.skip, max_norm)
 
     def update(
         self, gradients: Sequence[Array] | None = None, unscale: float = 1.0, clip: float = 1.0

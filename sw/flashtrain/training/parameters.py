@@ -55,7 +55,7 @@ def make_groups(params: Params, optimizer: Optimizer) -> list[ParamGroup]:
     every = [id(parameter.data) for group in groups for parameter in group[PARAMS]]
     if len(set(every)) != len(every):
         raise ParameterError("a parameter is given twice")
-    _require_separate([parameter.data for group in groups for parameter in group[PARAMS]])
+    require_separate([parameter.data for group in groups for parameter in group[PARAMS]])
     return groups
 
 
@@ -70,7 +70,7 @@ def require_unchanged_layout(parameters: Sequence[Parameter], shapes: Sequence[t
             raise ParameterError(f"parameter {index} is read-only now; expected a writable array")
 
 
-def _require_separate(arrays: Sequence[FloatArray]) -> None:
+def require_separate(arrays: Sequence[FloatArray]) -> None:
     """:class:`ParameterError` for elements that share memory, of one array or of two."""
     bounds = []
     for index, array in enumerate(arrays):

@@ -123,6 +123,12 @@ class OptimizerState:
         stream = self._stream_of(self.current if generation is None else generation)
         return [self._read_group(stream, placed, ARRAYS.index(array)) for placed in self._placed]
 
+    def read_group(self, array: Input, group: int) -> list[NDArray[np.float32]]:
+        """As :meth:`read`, of one group of the current generation."""
+        placed = self._placed[group]
+        self._require_array(placed, array)
+        return self._read_group(self._stream_of(self.current), placed, ARRAYS.index(array))
+
     def locate(self, array: Input, group: int, tensor: int) -> StoredTensor:
         """The place of W, M or V of one tensor of the current generation, for a read of this tensor only.
 
