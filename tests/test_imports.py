@@ -2,7 +2,7 @@
 
 spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf <- platform;  host <- model
 <- perf;  all of these <- sim <- stress <- cli.
-host <- traces <- ssd <- cli;  spec <- sweep <- cli.
+host <- traces <- ssd <- cli;  spec <- sweep <- cli;  training <- torch <- cli.
 The roots follow: hw <- sw <- sim.
 """
 
@@ -25,6 +25,7 @@ ALLOWED = {
     "traces": {"spec", "host"},
     "ssd": {"spec", "native", "traces"},
     "training": {"spec", "numerics", "host"},
+    "torch": {"spec", "numerics", "host", "training"},
     "model": {"spec", "native", "numerics", "host"},
     "perf": {"spec", "numerics", "host", "model", "training"},
     "platform": {"spec", "numerics", "host", "model", "training", "perf", "ssd"},
@@ -42,6 +43,7 @@ ALLOWED = {
         "traces",
         "ssd",
         "training",
+        "torch",
         "perf",
         "platform",
         "figures",

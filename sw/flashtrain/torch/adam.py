@@ -1,0 +1,109 @@
+"""`Adam` and `AdamW` of PyTorch, with their steps on the dies."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from torch import Tensor
+from torch.optim.optimizer import ParamsT
+
+from flashtrain.host import Device
+from flashtrain.host.device import STATE_STREAMS
+from flashtrain.spec import Port
+from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
+from flashtrain.training import optimizers
+
+from .die_optimizer import DieOptimizer
+
+_REFUSED = ("amsgrad", "foreach", "capturable", "differentiable", "fused")
+
+
+class Adam(DieOptimizer):
+    """As `torch.optim.Adam`, on the dies of `device`; see :class:`DieOptimizer` for the arguments behind it.
+
+    amsgrad, foreach, fused, capturable and differentiable are refused unless they are as by default.
+    """
+
+    names = {Input.M: "exp_avg", Input.V: "exp_avg_sq"}
+    counted = True
+    hyperparameters = ("lr", "betas", "eps", "weight_decay")
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        device: Device,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+        gradient_format: GradientFormat | None = None,
+        copy_format: CopyFormat | None = None,
+        streams: Iterable[str] = STATE_STREAMS,
+        port: Port = Port.CORE,
+        max_norm: float | None = None,
+    ) -> None:
+        defaults = {
+            "lr": lr,
+            "betas": tuple(float(beta) for beta in betas),
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay,
+        }
+        super().__init__(params, defaults, device, gradient_format, copy_format, streams, port, max_norm)
+
+    def optimizer_of(self, number: int, group: Mapping[str, Any]) -> optimizers.Optimizer:
+        self.refuse(number, {name: group[name] for name in _REFUSED})
+        kind = optimizers.AdamW if group["decoupled_weight_decay"] else optimizers.Adam
+        beta1, beta2 = group["betas"]
+        return kind(
+            float(group["lr"]), float(beta1), float(beta2), float(group["eps"]), float(group["weight_decay"])
+        )
+
+
+class AdamW(Adam):
+    """As `torch.optim.AdamW`, on the dies of `device`; see :class:`Adam`."""
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        *,
+        device: Device,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        gradient_format: GradientFormat | None = None,
+        copy_format: CopyFormat | None = None,
+        streams: Iterable[str] = STATE_STREAMS,
+        port: Port = Port.CORE,
+        max_norm: float | None = None,
+    ) -> None:
+        super().__init__(
+            params, lr, betas, eps, weight_decay, amsgrad, device=device, foreach=foreach, maximize=maximize,
+            capturable=capturable, differentiable=differentiable, fused=fused, decoupled_weight_decay=True,
+            gradient_format=gradient_format, copy_format=copy_format, streams=streams, port=port,
+            max_norm=max_norm,
+        )  # fmt: skip
+
+    def optimizer_of(self, number: int, group: Mapping[str, Any]) -> optimizers.Optimizer:
+        # Dictionaries of older versions of PyTorch do not have the option.
+        return super().optimizer_of(number, {**group, "decoupled_weight_decay": True})

@@ -1,0 +1,83 @@
+"""Cells: parameters of a group that take all their steps together, so the same constants hold for them."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from torch import Tensor
+
+from flashtrain.host import TensorGroup
+from flashtrain.spec.optimizer import PROGRAMS, OptimizerCode
+
+from .formats import Formats
+
+K = TypeVar("K")
+FormatsOf = Callable[[Tensor], Formats]
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """Parameters of one group with the same formats and the same number of steps.
+
+    Members
+    -------
+    group: the number of the parameter group.
+    parameters: in the order of the group.
+    formats: of gradients and copies.
+    steps: steps that its parameters have taken.
+    """
+
+    group: int
+    parameters: tuple[Tensor, ...]
+    formats: Formats
+    steps: int = 0
+
+    def tensors(self, code: OptimizerCode) -> TensorGroup:
+        """The cell as a group of tensors on the dies, with the state of this optimizer."""
+        shapes = tuple(tuple(parameter.shape) for parameter in self.parameters)
+        return TensorGroup(code, shapes, self.formats.gradient, self.formats.copy)
+
+
+def arrays_of(code: OptimizerCode) -> int:
+    """Arrays of state, w included, that this optimizer has."""
+    return len(PROGRAMS[code].outputs)
+
+
+def made(
+    groups: Sequence[Iterable[Tensor]], steps: Callable[[Tensor], int], formats_of: FormatsOf
+) -> list[Cell]:
+    """The fewest cells of these parameters."""
+    return [
+        Cell(number, tuple(members), formats, taken)
+        for number, group in enumerate(groups)
+        for (formats, taken), members in _by(group, lambda p: (formats_of(p), steps(p)))
+    ]
+
+
+def refined(
+    cells: Iterable[Cell],
+    groups: Sequence[Iterable[Tensor]],
+    stepping: Collection[Tensor],
+    formats_of: FormatsOf,
+) -> list[Cell]:
+    """The cells, and cells of parameters that are in none yet, such that each steps as a whole or not at all.
+
+    stepping: the parameters that take the next step. Those that never took one, and do not take this, are
+    left out: they have no state.
+    """
+    fine = []
+    for cell in cells:
+        for (steps_now, formats), members in _by(cell.parameters, lambda p: (p in stepping, formats_of(p))):
+            if steps_now or cell.steps:
+                fine.append(replace(cell, parameters=tuple(members), formats=formats))
+    placed = {parameter for cell in fine for parameter in cell.parameters}
+    new = [[p for p in group if p in stepping and p not in placed] for group in groups]
+    return sorted([*fine, *made(new, lambda _: 0, formats_of)], key=lambda cell: cell.group)
+
+
+def _by(parameters: Iterable[Tensor], key: Callable[[Tensor], K]) -> Iterator[tuple[K, list[Tensor]]]:
+    """The parameters by key, keys in the order in which they occur."""
+    found: dict[K, list[Tensor]] = {}
+    for parameter in parameters:
+        found.setdefault(key(parameter), []).append(parameter)
+    yield from found.items()

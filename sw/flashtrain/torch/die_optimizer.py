@@ -1,0 +1,250 @@
+"""`DieOptimizer`: the base of optimizers of PyTorch whose weights and state are on the dies of a device."""
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, Never
+
+import torch
+from torch import Tensor
+from torch.optim.optimizer import ParamsT
+
+from flashtrain.host import Device
+from flashtrain.host.device import STATE_STREAMS
+from flashtrain.spec import Port
+from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
+from flashtrain.training.die_step import GradientReport, norm_limit
+from flashtrain.training.errors import ParameterError
+from flashtrain.training.optimizers import Optimizer
+from flashtrain.training.parameters import require_separate
+
+from .cell import Cell, made, refined
+from .die_state import DieState
+from .formats import Formats
+from .loaded_state import LoadedState
+from .parameter_check import check_gradient, check_parameter, name_of
+from .state_view import StateView
+from .step_scale import StepScale
+
+KERNELS = ("foreach", "fused", "capturable")
+"""Options of PyTorch that choose kernels, and have no influence on the result."""
+
+_INTEGERS = {2: torch.int16, 4: torch.int32}  # NumPy has no BF16
+
+
+class DieOptimizer(torch.optim.Optimizer):
+    """A `torch.optim.Optimizer` whose steps happen on the dies of `device`; gradients go in.
+
+    params, defaults: as of `torch.optim.Optimizer`; gradient_format: in which gradients are sent, by default
+    that of each parameter; copy_format: 16-bit weights come back with every step instead of float32 ones
+    being read, by default for 16-bit parameters; streams, port: see :meth:`Device.optimizer_state`;
+    max_norm: gradients with a larger norm, over all groups, are clipped to it.
+
+    The float32 weights live on the dies. After a step each parameter with a gradient holds them, rounded if
+    it has 16 bits. Parameters without a gradient are skipped, as in PyTorch. Weights that somebody else has
+    written to a parameter are stored before the next step. A step that raises an exception has changed
+    nothing on the dies.
+
+    Members
+    -------
+    report: statistics of the last step's gradients, from the dies; None before, and after a step that had
+        no gradients, or whose overflow the scaler had found.
+    max_norm: as given; it may be changed between steps.
+    """
+
+    _step_supports_amp_scaling = True
+
+    names: Mapping[Input, str]
+    """PyTorch's names of the arrays of state."""
+
+    counted: bool
+    """Whether the state of a parameter has `step`."""
+
+    hyperparameters: tuple[str, ...]
+    """Names of what each group of a state dictionary must have."""
+
+    def __init__(
+        self,
+        params: ParamsT,
+        defaults: dict[str, Any],
+        device: Device,
+        gradient_format: GradientFormat | None = None,
+        copy_format: CopyFormat | None = None,
+        streams: Iterable[str] = STATE_STREAMS,
+        port: Port = Port.CORE,
+        max_norm: float | None = None,
+    ) -> None:
+        if not isinstance(device, Device):
+            raise ParameterError(f"device is a {type(device).__name__}; expected what open_device gives")
+        self.max_norm = max_norm
+        norm_limit(max_norm)
+        self.report: GradientReport | None = None
+        self._formats = gradient_format, copy_format
+        self._dies = DieState(device, streams, port)
+        super().__init__(params, defaults)
+        trained = {p for p in self._members() if p.requires_grad}
+        self._dies.store(self._refined(trained), self._optimizers(), {}, 0)
+
+    # For the kinds of optimizers.
+
+    @abstractmethod
+    def optimizer_of(self, number: int, group: Mapping[str, Any]) -> Optimizer:
+        """The step of a group; :class:`ParameterError` for an option that the dies do not have."""
+
+    @property
+    def stores(self) -> int:
+        """How often the host has stored weights on the dies: once, if nobody else changes them."""
+        return self._dies.stores
+
+    # As of torch.optim.Optimizer.
+
+    @property
+    def state(self) -> StateView:
+        """The state on the dies, read on access."""
+        return StateView(self._dies, self.names, self.counted)
+
+    @state.setter
+    def state(self, value: Mapping[Tensor, Any]) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        if value:
+            raise ParameterError("the state is on the dies; expected load_state_dict() to change it")
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Add a group. Its parameters go to the dies with the first step that has gradients for them.
+
+        :class:`ParameterError` for parameters and options that the dies do not have; nothing is added then.
+        """
+        super().add_param_group(param_group)
+        try:
+            number, group = len(self.param_groups) - 1, self.param_groups[-1]
+            for index, parameter in enumerate(group["params"]):
+                check_parameter(name_of(group, number, index), parameter, self._formats[1])
+            self.optimizer_of(number, group)
+            hosted = [p.detach() for p in self._members() if p.device.type == "cpu"]
+            require_separate([p.view(_INTEGERS[p.element_size()]).numpy() for p in hosted])
+        except Exception:
+            self.param_groups.pop()
+            raise
+
+    @torch.no_grad()
+    def step(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self,
+        closure: Callable[[], Any] | None = None,
+        *,
+        grad_scaler: torch.amp.GradScaler | None = None,
+    ) -> Any:
+        """One step of all parameters with gradients, on the dies; returns what `closure` does.
+
+        After an overflow nothing is changed: the scaler learns of it, and without one there is a warning.
+        grad_scaler: `GradScaler.step` passes itself.
+        """
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        self.report = None
+        scale = StepScale(self, grad_scaler)
+        gradients = {} if scale.overflow else self._gradients()
+        if gradients:
+            optimizers = self._optimizers()
+            if self._dies.changed() or not self._dies.fits(gradients, optimizers):
+                self._dies.rearrange(self._refined(gradients), optimizers)
+            negated = [bool(group["maximize"]) for group in self.param_groups]
+            self.report = self._dies.step(gradients, negated, optimizers, scale.unscale, self.max_norm)
+        skipped = self.report is not None and self.report.skipped
+        scale.report(skipped)
+        if skipped and not scale.scaled:
+            warnings.warn(f"{type(self).__name__} skipped a step: {_cause(self.report)}",
+                          RuntimeWarning, stacklevel=2)  # fmt: skip
+        return loss
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Store the state of an optimizer of this kind, PyTorch's own or one on dies, and go on from there.
+
+        Weights are those of the parameters; 16-bit parameters take theirs from the dictionary if it has
+        `master_weight`. Options that only choose kernels stay as they are. :class:`ParameterError` for
+        the state of something else, before anything is changed.
+        """
+        # As the last of the hooks, it sees what the others have made of the dictionary.
+        handle = self.register_load_state_dict_pre_hook(lambda _, given: self._load(given))
+        try:
+            super().load_state_dict(state_dict)
+        finally:
+            handle.remove()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # load_state_dict comes here; the arrays are on the dies already.
+        super().__setstate__({name: value for name, value in state.items() if name != "state"})
+
+    def __getstate__(self) -> Never:
+        raise ParameterError(
+            f"{type(self).__name__} cannot be copied or pickled, its state is on a device; "
+            "expected state_dict() to be saved"
+        )
+
+    # How it is done.
+
+    def refuse(self, group: int, options: Mapping[str, Any]) -> None:
+        """:class:`ParameterError` for the first option that is set."""
+        for name, value in options.items():
+            if value:
+                kind = type(self).__name__
+                raise ParameterError(
+                    f"group {group} has {name}={value!r}; {kind} on the dies does not have it"
+                )
+
+    def _members(self) -> list[Tensor]:
+        return [parameter for group in self.param_groups for parameter in group["params"]]
+
+    def _optimizers(self) -> list[Optimizer]:
+        return [self.optimizer_of(number, group) for number, group in enumerate(self.param_groups)]
+
+    def _formats_of(self, parameter: Tensor) -> Formats:
+        return Formats.of(parameter.dtype, *self._formats)
+
+    def _placeable(self) -> list[list[Tensor]]:
+        return [[p for p in group["params"] if p.numel()] for group in self.param_groups]
+
+    def _refined(self, stepping: Collection[Tensor]) -> list[Cell]:
+        return refined(self._dies.cells, self._placeable(), stepping, self._formats_of)
+
+    def _gradients(self) -> dict[Tensor, Tensor]:
+        """Gradients by parameter, all checked."""
+        gradients = {}
+        for number, group in enumerate(self.param_groups):
+            for index, parameter in enumerate(group["params"]):
+                if parameter.grad is not None and parameter.numel():
+                    name = name_of(group, number, index)
+                    check_parameter(name, parameter, self._formats[1])
+                    check_gradient(name, parameter.grad)
+                    gradients[parameter] = parameter.grad
+        return gradients
+
+    def _load(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Store the content of a dictionary on the dies; returns it as the base is to take it."""
+        for key, kind in (("state", Mapping), ("param_groups", list)):
+            if not isinstance(given.get(key), kind):
+                raise ParameterError(f"the state dictionary has no {key!r}; expected what state_dict() gave")
+        own = self.param_groups
+        loaded = LoadedState.of(given["state"], given["param_groups"], own, self.names, self.counted)
+        groups = [self._checked_group(number, group) for number, group in enumerate(given["param_groups"])]
+        optimizers = [self.optimizer_of(number, group) for number, group in enumerate(groups)]
+        placed = [[p for p in group if p.requires_grad or p in loaded.steps] for group in self._placeable()]
+        cells = made(placed, lambda p: loaded.steps.get(p, 0), self._formats_of)
+        self._dies.store(cells, optimizers, loaded.values, max(loaded.steps.values(), default=0))
+        self._dies.round_parameters(loaded.values[Input.W])
+        return {**given, "param_groups": groups}
+
+    def _checked_group(self, number: int, group: Mapping[str, Any]) -> dict[str, Any]:
+        kernels = {name: self.defaults[name] for name in KERNELS if name in self.defaults}
+        # Options that older versions of PyTorch did not have.
+        options = {name: self.defaults[name] for name in self.defaults if name not in self.hyperparameters}
+        full = options | dict(group) | kernels
+        if missing := [name for name in self.hyperparameters if name not in full]:
+            raise ParameterError(f"group {number} of the state dictionary has no {', '.join(missing)}")
+        return full
+
+
+def _cause(report: GradientReport | None) -> str:
+    if report is None or not report.nans + report.infinities:
+        return "the squares of the gradients overflow"
+    return f"{report.nans} gradients are NaN, {report.infinities} infinite"

@@ -1,0 +1,222 @@
+"""Parameters of PyTorch on the dies, in cells: stored, stepped, read."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from flashtrain.host import Device, OptimizerState
+from flashtrain.numerics import Constants, copy_of
+from flashtrain.spec import Port
+from flashtrain.spec.optimizer import Input
+from flashtrain.training.arrays import Array, FloatArray
+from flashtrain.training.die_step import GradientReport, take_step
+from flashtrain.training.errors import ParameterError
+from flashtrain.training.optimizers import Optimizer
+from flashtrain.training.optimizers.hold import hold
+
+from .cell import Cell, arrays_of
+from .formats import checksum, float32_of, gradient_of, is_rounded, set_weights
+
+Values = Mapping[Input, Mapping[Tensor, FloatArray]]
+"""Weights and state by parameter, as far as they are not those of the parameter, and zeros."""
+
+_STATE = (Input.M, Input.V)
+
+
+class DieState:
+    """Weights and optimizer state of cells of parameters on the dies of `device`.
+
+    A step updates all cells in one generation. Cells without gradients are held: their numbers stay.
+
+    Members
+    -------
+    cells: in the order of their place on the dies.
+    stores: how often the weights were stored from the host.
+    """
+
+    def __init__(self, device: Device, streams: Iterable[str], port: Port) -> None:
+        self.cells: tuple[Cell, ...] = ()
+        self.stores = 0
+        self._device = device
+        self._streams = tuple(streams)
+        self._port = port
+        self._state: OptimizerState | None = None
+        self._sums: dict[Tensor, int] = {}
+
+    @property
+    def updates(self) -> int:
+        """Steps that were committed."""
+        return 0 if self._state is None else self._state.current.updates
+
+    @property
+    def steps(self) -> dict[Tensor, int]:
+        """The steps that each parameter on the dies has taken."""
+        return {parameter: cell.steps for cell in self.cells for parameter in cell.parameters}
+
+    @property
+    def contents(self) -> list[tuple[Cell, tuple[Input, ...]]]:
+        """Each cell, and the arrays that it has on the dies."""
+        groups = () if self._state is None else self._state.groups
+        return [(cell, group.arrays) for cell, group in zip(self.cells, groups, strict=True)]
+
+    def changed(self) -> list[Tensor]:
+        """Parameters on the dies to which somebody else has written since the last step."""
+        return [parameter for parameter, known in self._sums.items() if checksum(parameter) != known]
+
+    # Content.
+
+    def store(
+        self, cells: Sequence[Cell], optimizers: Sequence[Optimizer], given: Values, updates: int
+    ) -> None:
+        """Store a first generation: weights of the parameters and state of zeros, unless others are given.
+
+        optimizers: of each parameter group; updates: the number of steps that led to it.
+        """
+        state = None
+        if cells:
+            codes = [optimizers[cell.group].code for cell in cells]
+            groups = [cell.tensors(code) for cell, code in zip(cells, codes, strict=True)]
+            state = self._device.optimizer_state(groups, self._streams, self._port)
+
+            def of(array: Input, default: Callable[[Tensor], FloatArray]) -> list[list[FloatArray]]:
+                own = given.get(array, {})
+                return [
+                    [own[p] if p in own else default(p) for p in cell.parameters]
+                    if array in group.arrays
+                    else []
+                    for cell, group in zip(cells, groups, strict=True)
+                ]
+
+            m, v = (of(array, lambda p: np.zeros(p.shape, np.float32)) for array in _STATE)
+            state.initialise(of(Input.W, float32_of), m, v, updates)
+        self._state, self.cells, self._sums = state, tuple(cells), {}
+        self._note(parameter for cell in cells for parameter in cell.parameters)
+        self.stores += 1
+
+    def rearrange(self, cells: Sequence[Cell], optimizers: Sequence[Optimizer]) -> None:
+        """Store everything anew in these cells; changed parameters bring their own weights.
+
+        :class:`ParameterError` if an optimizer does not have all state of its group.
+        """
+        for cell, arrays in self.contents:
+            optimizer = optimizers[cell.group]
+            if cell.steps and arrays_of(optimizer.code) < len(arrays):
+                lost = ", ".join(array.name for array in arrays[arrays_of(optimizer.code) :])
+                raise ParameterError(
+                    f"group {cell.group} has {lost} on the dies, which {optimizer.name} does not use; "
+                    "expected hyperparameters that use it"
+                )
+        changed = set(self.changed())
+        kept = {array: self.read(array) for array in (Input.W, *_STATE)}
+        kept[Input.W] = {p: w for p, w in kept[Input.W].items() if p not in changed}
+        self.store(cells, optimizers, kept, self.updates)
+
+    def read(self, array: Input) -> dict[Tensor, FloatArray]:
+        """Weights or state of all parameters that have them on the dies."""
+        return {
+            parameter: values
+            for number, (cell, arrays) in enumerate(self.contents)
+            if array in arrays
+            for parameter, values in zip(
+                cell.parameters, self._stored().read_group(array, number), strict=True
+            )
+        }
+
+    def read_one(self, parameter: Tensor, array: Input) -> FloatArray:
+        """Weights or state of one parameter; `KeyError` if it has none on the dies."""
+        for number, (cell, arrays) in enumerate(self.contents):
+            for index, member in enumerate(cell.parameters):
+                if member is parameter and array in arrays:
+                    place = self._stored().locate(array, number, index)
+                    return place.array(self._device.stream(place.stream, self._port).read(place.pages))
+        raise KeyError(parameter)
+
+    def round_parameters(self, weights: Mapping[Tensor, FloatArray]) -> None:
+        """Write weights to parameters that have fewer bits, as after a step."""
+        for cell in self.cells:
+            for parameter in cell.parameters:
+                if parameter in weights and is_rounded(parameter, cell.formats):
+                    copy = copy_of(weights[parameter], cell.formats.copy)
+                    set_weights(parameter, weights[parameter] if copy is None else copy)
+                    self._note([parameter])
+
+    # Steps.
+
+    def fits(self, stepping: Iterable[Tensor], optimizers: Sequence[Optimizer]) -> bool:
+        """Whether each cell has all its parameters among `stepping` or none, and its optimizer's state."""
+        stepping = set(stepping)
+        for cell, arrays in self.contents:
+            members = set(cell.parameters)
+            if members & stepping and not members <= stepping:
+                return False
+            if members & stepping and arrays_of(optimizers[cell.group].code) != len(arrays):
+                return False
+            stepping -= members
+        return not stepping
+
+    def step(
+        self,
+        gradients: Mapping[Tensor, Tensor],
+        negated: Sequence[bool],
+        optimizers: Sequence[Optimizer],
+        unscale: float,
+        max_norm: float | None,
+    ) -> GradientReport:
+        """One step of the parameters with gradients; the parameters then hold their new weights.
+
+        negated, optimizers: by group. After an overflow nothing is changed, and the report says so.
+        """
+        state = self._stored()
+        sent = [self._sent(cell, gradients, negated[cell.group]) for cell in self.cells]
+        stepping = [cell.parameters[0] in gradients for cell in self.cells]
+        copies: list[Sequence[Array] | None] = []
+
+        def constants(number: int, clip: float) -> Constants:
+            cell = self.cells[number]
+            if not stepping[number]:
+                return hold(len(state.groups[number].arrays))
+            return optimizers[cell.group].constants(cell.steps + 1, unscale, clip)
+
+        def update(clip: float) -> GradientReport:
+            broadcast = [constants(number, clip) for number in range(len(self.cells))]
+            before = state.renewals
+            copies[:] = state.update(sent, broadcast)
+            parts = [die for dies in state.statistics for die in dies]
+            return GradientReport.of(parts, unscale, renewed=state.renewals > before)
+
+        def commit() -> None:
+            state.commit()
+            self.cells = tuple(
+                replace(cell, steps=cell.steps + step)
+                for cell, step in zip(self.cells, stepping, strict=True)
+            )
+            for number, cell in enumerate(self.cells):
+                if stepping[number]:
+                    own = copies[number]
+                    weights = state.read_group(Input.W, number) if own is None else own
+                    for parameter, new in zip(cell.parameters, weights, strict=True):
+                        set_weights(parameter, new)
+                    self._note(cell.parameters)
+
+        return take_step(update, commit, state.skip, max_norm)
+
+    # Implementation.
+
+    def _stored(self) -> OptimizerState:
+        if self._state is None:
+            raise RuntimeError("a step of parameters that are not on the dies")
+        return self._state
+
+    def _sent(self, cell: Cell, gradients: Mapping[Tensor, Tensor], negated: bool) -> list[Array]:
+        form = cell.formats.gradient
+        # The gradients of a held cell are zeros.
+        return [
+            gradient_of(gradients.get(p, torch.zeros(p.shape)), form, negated and p in gradients)
+            for p in cell.parameters
+        ]
+
+    def _note(self, parameters: Iterable[Tensor]) -> None:
+        self._sums.update((parameter, checksum(parameter)) for parameter in parameters)

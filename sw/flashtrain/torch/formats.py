@@ -1,0 +1,77 @@
+"""Formats in which the numbers of a parameter travel between PyTorch and the dies."""
+
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from flashtrain.numerics import gradients_in
+from flashtrain.spec.optimizer import CopyFormat, GradientFormat
+from flashtrain.training.arrays import Array, FloatArray
+
+GRADIENTS = {
+    torch.float32: GradientFormat.FP32,
+    torch.float16: GradientFormat.FP16,
+    torch.bfloat16: GradientFormat.BF16,
+}
+"""The dtypes that a parameter may have, and the format of its gradients by default."""
+
+COPIES = {
+    torch.float32: CopyFormat.NONE,
+    torch.float16: CopyFormat.FP16,
+    torch.bfloat16: CopyFormat.BF16,
+}
+"""The format in which new weights come back by default."""
+
+
+@dataclass(frozen=True)
+class Formats:
+    """Formats of the gradients of a parameter, and of the copies of its new weights."""
+
+    gradient: GradientFormat
+    copy: CopyFormat
+
+    @classmethod
+    def of(cls, dtype: torch.dtype, gradient: GradientFormat | None, copy: CopyFormat | None) -> "Formats":
+        """Those of a parameter of `dtype`, or the given ones."""
+        return cls(
+            GRADIENTS[dtype] if gradient is None else gradient, COPIES[dtype] if copy is None else copy
+        )
+
+
+def is_rounded(parameter: Tensor, formats: Formats) -> bool:
+    """Whether the parameter has fewer bits than its weights on the dies."""
+    return formats.copy is not CopyFormat.NONE or parameter.dtype is not torch.float32
+
+
+def float32_of(tensor: Tensor) -> FloatArray:
+    """The numbers as a float32 array, which may share memory with the tensor."""
+    return tensor.detach().to("cpu", torch.float32).contiguous().numpy()
+
+
+def gradient_of(gradient: Tensor, form: GradientFormat, negated: bool) -> Array:
+    """A gradient, or its negative, in this format: rounded to nearest even, BF16 as uint16."""
+    host = gradient.detach().to("cpu")
+    host = (-host if negated else host).contiguous()
+    if form is not GRADIENTS[host.dtype]:
+        return gradients_in(form, host.to(torch.float32).numpy())
+    if host.dtype is torch.bfloat16:
+        return host.view(torch.int16).numpy().view(np.uint16)
+    return host.numpy()
+
+
+def set_weights(parameter: Tensor, weights: Array) -> None:
+    """Write float32 weights, or 16-bit copies of them (BF16 as uint16), to a parameter in place."""
+    if weights.dtype == np.uint16:
+        new = torch.from_numpy(weights.view(np.int16)).view(torch.bfloat16)
+    else:
+        new = torch.from_numpy(weights)
+    parameter.detach().copy_(new)
+
+
+def checksum(parameter: Tensor) -> int:
+    """A check of the bytes of a parameter, which finds changes that its version counter does not show."""
+    flat = parameter.detach().to("cpu").contiguous().reshape(-1)
+    return zlib.crc32(flat.view(torch.uint8).numpy().data)

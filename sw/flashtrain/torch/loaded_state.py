@@ -1,0 +1,93 @@
+"""A state dictionary of `torch.optim`, taken apart and checked before it goes to the dies."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from flashtrain.spec.optimizer import Input
+from flashtrain.training.arrays import FloatArray
+from flashtrain.training.checked_state import MOST_STEPS
+from flashtrain.training.errors import ParameterError
+
+from .formats import float32_of
+from .parameter_check import name_of
+from .state_view import MASTER_WEIGHT
+
+
+@dataclass(frozen=True)
+class LoadedState:
+    """The content of a state dictionary for the parameters of some groups.
+
+    Members
+    -------
+    values: arrays of state by parameter, and weights of those parameters that come with some.
+    steps: steps of the parameters that have taken any.
+    """
+
+    values: dict[Input, dict[Tensor, FloatArray]]
+    steps: dict[Tensor, int]
+
+    @classmethod
+    def of(
+        cls,
+        state: Mapping[Any, Any],
+        saved: Sequence[Mapping[str, Any]],
+        groups: Sequence[Mapping[str, Any]],
+        names: Mapping[Input, str],
+        counted: bool,
+    ) -> "LoadedState":
+        """state, saved: parts of the dictionary; groups: those of the optimizer.
+
+        names: PyTorch's name of each array; counted: whether the state has `step`. :class:`ParameterError`
+        for anything that does not belong to these groups.
+        """
+        sizes = [len(group["params"]) for group in saved], [len(group["params"]) for group in groups]
+        if sizes[0] != sizes[1]:
+            raise ParameterError(
+                f"the state dictionary has groups of {sizes[0]} parameters; expected {sizes[1]}"
+            )
+        values: dict[Input, dict[Tensor, FloatArray]] = {array: {} for array in (Input.W, *names)}
+        steps = {}
+        known = {MASTER_WEIGHT: Input.W} | {name: array for array, name in names.items()}
+        for number, (group, own) in enumerate(zip(saved, groups, strict=True)):
+            for index, (key, parameter) in enumerate(zip(group["params"], own["params"], strict=True)):
+                name = name_of(own, number, index)
+                # PyTorch's SGD has an empty buffer before the first step.
+                entry = {k: v for k, v in state.get(key, {}).items() if v is not None}
+                if not entry:
+                    continue
+                _require(name, entry, [*(["step"] if counted else []), *names.values()] if counted else [])
+                steps[parameter] = _steps(name, entry.pop("step")) if counted else 1
+                for what, value in entry.items():
+                    if what not in known:
+                        expected = ", ".join(names.values())
+                        raise ParameterError(f"state of {name} has {what!r}; expected {expected}")
+                    values[known[what]][parameter] = _array(f"{what} of {name}", value, parameter)
+        return cls(values, {parameter: taken for parameter, taken in steps.items() if taken})
+
+
+def _require(name: str, entry: Mapping[str, Any], needed: Sequence[str]) -> None:
+    if missing := [one for one in needed if one not in entry]:
+        raise ParameterError(f"state of {name} has no {', '.join(missing)}")
+
+
+def _array(name: str, value: Any, parameter: Tensor) -> FloatArray:
+    if not isinstance(value, Tensor) or not value.is_floating_point() or value.shape != parameter.shape:
+        got = f"{value.dtype}{list(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
+        expected = f"float32{list(parameter.shape)}"
+        raise ParameterError(f"{name} is {got.removeprefix('torch.')}; expected {expected}")
+    # A copy, because the caller may go on to change its own.
+    return float32_of(value.detach().to(torch.float32, copy=True))
+
+
+def _steps(name: str, value: Any) -> int:
+    try:
+        exact = float(value)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        exact = -1.0
+    if not exact.is_integer() or not 0 <= exact <= MOST_STEPS:
+        raise ParameterError(f"step of {name} is {value!r}; expected an integer from 0 to {MOST_STEPS}")
+    return int(exact)

@@ -1,0 +1,58 @@
+"""Parameters and gradients that the dies can take."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.parameter import is_lazy
+
+from flashtrain.spec.optimizer import CopyFormat
+from flashtrain.training.errors import ParameterError
+
+from .formats import COPIES, GRADIENTS
+
+
+def name_of(group: Mapping[str, Any], number: int, index: int) -> str:
+    """Name of parameter `index` of group `number` in messages."""
+    names = group.get("param_names")
+    named = f" ({names[index]!r})" if names else ""
+    return f"parameter {index} of group {number}{named}"
+
+
+def check_parameter(name: str, parameter: Tensor, copy: CopyFormat | None) -> None:
+    """:class:`ParameterError` unless the dies can hold the parameter, and new weights come back in `copy`."""
+    if is_lazy(parameter):
+        raise ParameterError(f"{name} has no shape yet; expected a forward pass of its module before")
+    if type(parameter.data) is not Tensor:
+        raise ParameterError(f"{name} is a {type(parameter.data).__name__}; expected a plain tensor")
+    if parameter.layout is not torch.strided:
+        raise ParameterError(f"{name} has the layout {_short(parameter.layout)}; expected strided")
+    if parameter.dtype not in GRADIENTS:
+        allowed = ", ".join(_short(dtype) for dtype in GRADIENTS)
+        raise ParameterError(f"{name} is {_short(parameter.dtype)}; expected one of {allowed}")
+    if parameter.is_meta:
+        raise ParameterError(f"{name} is on the meta device, without data; expected data")
+    own = COPIES[parameter.dtype]
+    if copy not in (None, CopyFormat.NONE, own) and own is not CopyFormat.NONE:
+        raise ParameterError(
+            f"{name} is {_short(parameter.dtype)}; expected float32 for copy_format {copy.name}"
+        )
+
+
+def check_gradient(name: str, gradient: Tensor) -> None:
+    """:class:`ParameterError` unless the gradient can be sent to the dies."""
+    if gradient.layout is not torch.strided:
+        raise ParameterError(f"the gradient of {name} has the layout {_short(gradient.layout)}; "
+                             "expected strided")  # fmt: skip
+    if type(gradient.data) is not Tensor:
+        raise ParameterError(
+            f"the gradient of {name} is a {type(gradient.data).__name__}; expected a plain tensor"
+        )
+    if gradient.dtype not in GRADIENTS:
+        allowed = ", ".join(_short(dtype) for dtype in GRADIENTS)
+        raise ParameterError(f"the gradient of {name} is {_short(gradient.dtype)}; expected one of {allowed}")
+
+
+def _short(value: object) -> str:
+    return str(value).removeprefix("torch.")

@@ -1,0 +1,74 @@
+"""`SGD` of PyTorch, with its steps on the dies."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from torch import Tensor
+from torch.optim.optimizer import ParamsT
+
+from flashtrain.host import Device
+from flashtrain.host.device import STATE_STREAMS
+from flashtrain.spec import Port
+from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
+from flashtrain.training import optimizers
+from flashtrain.training.errors import ParameterError
+
+from .die_optimizer import DieOptimizer
+
+
+class SGD(DieOptimizer):
+    """As `torch.optim.SGD`, on the dies of `device`; see :class:`DieOptimizer` for the arguments behind it.
+
+    dampening, foreach, fused and differentiable are refused unless they are as by default.
+    """
+
+    names = {Input.M: "momentum_buffer"}
+    counted = False
+    hyperparameters = ("lr", "momentum", "weight_decay")
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: float | Tensor = 0,
+        nesterov: bool = False,
+        *,
+        device: Device,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        gradient_format: GradientFormat | None = None,
+        copy_format: CopyFormat | None = None,
+        streams: Iterable[str] = STATE_STREAMS,
+        port: Port = Port.CORE,
+        max_norm: float | None = None,
+    ) -> None:
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "dampening": dampening,
+            "weight_decay": weight_decay,
+            "nesterov": nesterov,
+            "maximize": maximize,
+            "foreach": foreach,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, defaults, device, gradient_format, copy_format, streams, port, max_norm)
+
+    def optimizer_of(self, number: int, group: Mapping[str, Any]) -> optimizers.Optimizer:
+        self.refuse(
+            number, {name: group[name] for name in ("dampening", "foreach", "differentiable", "fused")}
+        )
+        lr, momentum, decay = float(group["lr"]), float(group["momentum"]), float(group["weight_decay"])
+        if not momentum:
+            if group["nesterov"]:
+                raise ParameterError(
+                    f"group {number} has nesterov without momentum; expected momentum above 0"
+                )
+            return optimizers.SGD(lr, decay)
+        kind = optimizers.Nesterov if group["nesterov"] else optimizers.Momentum
+        return kind(lr, momentum, decay)
