@@ -7,7 +7,8 @@ from typing import TypeVar
 from torch import Tensor
 
 from flashtrain.host import TensorGroup
-from flashtrain.spec.optimizer import PROGRAMS, OptimizerCode
+from flashtrain.host.state.tensor_group import ARRAYS
+from flashtrain.spec.optimizer import PROGRAMS, Input, OptimizerCode
 
 from .formats import Formats
 
@@ -38,9 +39,9 @@ class Cell:
         return TensorGroup(code, shapes, self.formats.gradient, self.formats.copy)
 
 
-def arrays_of(code: OptimizerCode) -> int:
-    """Arrays of state, w included, that this optimizer has."""
-    return len(PROGRAMS[code].outputs)
+def used(code: OptimizerCode) -> tuple[Input, ...]:
+    """The arrays that this optimizer uses."""
+    return ARRAYS[: len(PROGRAMS[code].outputs)]
 
 
 def made(
@@ -54,6 +55,11 @@ def made(
     ]
 
 
+def groups_of(groups: Sequence[Iterable[Tensor]]) -> dict[Tensor, int]:
+    """The number of the group of each parameter."""
+    return {parameter: number for number, group in enumerate(groups) for parameter in group}
+
+
 def refined(
     cells: Iterable[Cell],
     groups: Sequence[Iterable[Tensor]],
@@ -63,13 +69,15 @@ def refined(
     """The cells, and cells of parameters that are in none yet, such that each steps as a whole or not at all.
 
     stepping: the parameters that take the next step. Those that never took one, and do not take this, are
-    left out: they have no state.
+    left out: they have no state. So are those that are in no group any more.
     """
+    number_of = groups_of(groups)
     fine = []
     for cell in cells:
-        for (steps_now, formats), members in _by(cell.parameters, lambda p: (p in stepping, formats_of(p))):
-            if steps_now or cell.steps:
-                fine.append(replace(cell, parameters=tuple(members), formats=formats))
+        parts = _by(cell.parameters, lambda p: (number_of.get(p), p in stepping, formats_of(p)))
+        for (number, steps_now, formats), members in parts:
+            if number is not None and (steps_now or cell.steps):
+                fine.append(replace(cell, group=number, parameters=tuple(members), formats=formats))
     placed = {parameter for cell in fine for parameter in cell.parameters}
     new = [[p for p in group if p in stepping and p not in placed] for group in groups]
     return sorted([*fine, *made(new, lambda _: 0, formats_of)], key=lambda cell: cell.group)

@@ -18,13 +18,13 @@ from flashtrain.training.errors import ParameterError
 from flashtrain.training.optimizers import Optimizer
 from flashtrain.training.parameters import require_separate
 
-from .cell import Cell, made, refined
+from .cell import Cell, made, refined, used
 from .die_state import DieState
 from .formats import Formats
 from .loaded_state import LoadedState
 from .parameter_check import check_gradient, check_parameter, name_of
 from .state_view import StateView
-from .step_scale import StepScale
+from .step_scale import StepScale, silence_warning
 
 KERNELS = ("foreach", "fused", "capturable")
 """Options of PyTorch that choose kernels, and have no influence on the result."""
@@ -76,8 +76,15 @@ class DieOptimizer(torch.optim.Optimizer):
     ) -> None:
         if not isinstance(device, Device):
             raise ParameterError(f"device is a {type(device).__name__}; expected what open_device gives")
+        for name, value, kind in (
+            ("gradient_format", gradient_format, GradientFormat),
+            ("copy_format", copy_format, CopyFormat),
+        ):
+            if value is not None and not isinstance(value, kind):
+                raise ParameterError(f"{name} is {value!r}; expected a {kind.__name__}, or None")
         self.max_norm = max_norm
         norm_limit(max_norm)
+        silence_warning()
         self.report: GradientReport | None = None
         self._formats = gradient_format, copy_format
         self._dies = DieState(device, streams, port)
@@ -119,7 +126,7 @@ class DieOptimizer(torch.optim.Optimizer):
             for index, parameter in enumerate(group["params"]):
                 check_parameter(name_of(group, number, index), parameter, self._formats[1])
             self.optimizer_of(number, group)
-            hosted = [p.detach() for p in self._members() if p.device.type == "cpu"]
+            hosted = [p.detach() for p in self._members() if p.device.type == "cpu" and p.numel()]
             require_separate([p.view(_INTEGERS[p.element_size()]).numpy() for p in hosted])
         except Exception:
             self.param_groups.pop()
@@ -146,7 +153,7 @@ class DieOptimizer(torch.optim.Optimizer):
         gradients = {} if scale.overflow else self._gradients()
         if gradients:
             optimizers = self._optimizers()
-            if self._dies.changed() or not self._dies.fits(gradients, optimizers):
+            if self._dies.changed() or not self._dies.fits(self._placeable(), gradients, optimizers):
                 self._dies.rearrange(self._refined(gradients), optimizers)
             negated = [bool(group["maximize"]) for group in self.param_groups]
             self.report = self._dies.step(gradients, negated, optimizers, scale.unscale, self.max_norm)
@@ -160,8 +167,8 @@ class DieOptimizer(torch.optim.Optimizer):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Store the state of an optimizer of this kind, PyTorch's own or one on dies, and go on from there.
 
-        Weights are those of the parameters; 16-bit parameters take theirs from the dictionary if it has
-        `master_weight`. Options that only choose kernels stay as they are. :class:`ParameterError` for
+        Weights are those of the parameters, or the dictionary's `master_weight`, which parameters then get.
+        Options that only choose kernels stay as they are. :class:`ParameterError` for
         the state of something else, before anything is changed.
         """
         # As the last of the hooks, it sees what the others have made of the dictionary.
@@ -228,10 +235,14 @@ class DieOptimizer(torch.optim.Optimizer):
         loaded = LoadedState.of(given["state"], given["param_groups"], own, self.names, self.counted)
         groups = [self._checked_group(number, group) for number, group in enumerate(given["param_groups"])]
         optimizers = [self.optimizer_of(number, group) for number, group in enumerate(groups)]
+        for number, (group, optimizer) in enumerate(zip(self._placeable(), optimizers, strict=True)):
+            for array, name in self.names.items():
+                if array not in used(optimizer.code) and any(p in loaded.values[array] for p in group):
+                    raise ParameterError(f"group {number} has {name}, which {optimizer.name} does not use")
         placed = [[p for p in group if p.requires_grad or p in loaded.steps] for group in self._placeable()]
         cells = made(placed, lambda p: loaded.steps.get(p, 0), self._formats_of)
         self._dies.store(cells, optimizers, loaded.values, max(loaded.steps.values(), default=0))
-        self._dies.round_parameters(loaded.values[Input.W])
+        self._dies.write(loaded.values[Input.W])
         return {**given, "param_groups": groups}
 
     def _checked_group(self, number: int, group: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from flashtrain.training.errors import ParameterError
 from flashtrain.training.optimizers import Optimizer
 from flashtrain.training.optimizers.hold import hold
 
-from .cell import Cell, arrays_of
-from .formats import checksum, float32_of, gradient_of, is_rounded, set_weights
+from .cell import Cell, groups_of, used
+from .formats import checksum, float32_of, gradient_of, set_weights
 
 Values = Mapping[Input, Mapping[Tensor, FloatArray]]
 """Weights and state by parameter, as far as they are not those of the parameter, and zeros."""
@@ -101,10 +101,11 @@ class DieState:
 
         :class:`ParameterError` if an optimizer does not have all state of its group.
         """
-        for cell, arrays in self.contents:
-            optimizer = optimizers[cell.group]
-            if cell.steps and arrays_of(optimizer.code) < len(arrays):
-                lost = ", ".join(array.name for array in arrays[arrays_of(optimizer.code) :])
+        before = {p: arrays for cell, arrays in self.contents for p in cell.parameters}
+        for cell in cells:
+            optimizer, arrays = optimizers[cell.group], before.get(cell.parameters[0], ())
+            if cell.steps and set(used(optimizer.code)) < set(arrays):
+                lost = ", ".join(array.name for array in arrays[len(used(optimizer.code)) :])
                 raise ParameterError(
                     f"group {cell.group} has {lost} on the dies, which {optimizer.name} does not use; "
                     "expected hyperparameters that use it"
@@ -134,25 +135,32 @@ class DieState:
                     return place.array(self._device.stream(place.stream, self._port).read(place.pages))
         raise KeyError(parameter)
 
-    def round_parameters(self, weights: Mapping[Tensor, FloatArray]) -> None:
-        """Write weights to parameters that have fewer bits, as after a step."""
+    def write(self, weights: Mapping[Tensor, FloatArray]) -> None:
+        """Write weights that are on the dies to their parameters, as after a step."""
         for cell in self.cells:
             for parameter in cell.parameters:
-                if parameter in weights and is_rounded(parameter, cell.formats):
+                if parameter in weights:
                     copy = copy_of(weights[parameter], cell.formats.copy)
                     set_weights(parameter, weights[parameter] if copy is None else copy)
                     self._note([parameter])
 
     # Steps.
 
-    def fits(self, stepping: Iterable[Tensor], optimizers: Sequence[Optimizer]) -> bool:
-        """Whether each cell has all its parameters among `stepping` or none, and its optimizer's state."""
-        stepping = set(stepping)
+    def fits(
+        self,
+        groups: Sequence[Iterable[Tensor]],
+        stepping: Iterable[Tensor],
+        optimizers: Sequence[Optimizer],
+    ) -> bool:
+        """Whether each cell is of one group, has the state of its optimizer, and steps as a whole or not."""
+        number_of, stepping = groups_of(groups), set(stepping)
         for cell, arrays in self.contents:
             members = set(cell.parameters)
+            if any(number_of.get(parameter) != cell.group for parameter in members):
+                return False
             if members & stepping and not members <= stepping:
                 return False
-            if members & stepping and arrays_of(optimizers[cell.group].code) != len(arrays):
+            if members & stepping and used(optimizers[cell.group].code) != arrays:
                 return False
             stepping -= members
         return not stepping

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from flashtrain.numerics import gradients_in
+from flashtrain.numerics import gradient_values, gradients_in
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.training.arrays import Array, FloatArray
 
@@ -63,12 +63,8 @@ def gradient_of(gradient: Tensor, form: GradientFormat, negated: bool) -> Array:
 
 
 def set_weights(parameter: Tensor, weights: Array) -> None:
-    """Write float32 weights, or 16-bit copies of them (BF16 as uint16), to a parameter in place."""
-    if weights.dtype == np.uint16:
-        new = torch.from_numpy(weights.view(np.int16)).view(torch.bfloat16)
-    else:
-        new = torch.from_numpy(weights)
-    parameter.detach().copy_(new)
+    """Write weights (float32, or 16-bit copies, BF16 as uint16) to a parameter in place."""
+    parameter.detach().copy_(torch.from_numpy(gradient_values(weights)))
 
 
 def checksum(parameter: Tensor) -> int:

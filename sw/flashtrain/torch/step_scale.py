@@ -10,10 +10,11 @@ from typing import Any
 
 import torch
 
-# A scaler warns at each step that it passes itself; the reason to take it is above.
-warnings.filterwarnings(
-    "ignore", message="GradScaler is going to stop passing itself", category=FutureWarning
-)
+
+def silence_warning() -> None:
+    """A scaler warns at each step that it passes itself; the reason to take it is above."""
+    message = "GradScaler is going to stop passing itself"
+    warnings.filterwarnings("ignore", message=message, category=FutureWarning)
 
 
 class StepScale:
