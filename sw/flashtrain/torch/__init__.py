@@ -4,7 +4,9 @@ It needs PyTorch, which the extra `torch` brings. No other package of flashtrain
 """
 
 from .adam import Adam, AdamW
+from .dataset import FlashDataset
 from .die_optimizer import DieOptimizer
+from .sampler import ResumableSampler
 from .sgd import SGD
 
-__all__ = ["SGD", "Adam", "AdamW", "DieOptimizer"]
+__all__ = ["SGD", "Adam", "AdamW", "DieOptimizer", "FlashDataset", "ResumableSampler"]

@@ -68,8 +68,8 @@ def refined(
 ) -> list[Cell]:
     """The cells, and cells of parameters that are in none yet, such that each steps as a whole or not at all.
 
-    stepping: the parameters that take the next step. Those that never took one, and do not take this, are
-    left out: they have no state. So are those that are in no group any more.
+    stepping: the parameters that take the next step. Others that never took one are left out, because they
+    have no state. So are parameters that are in no group any more.
     """
     number_of = groups_of(groups)
     fine = []

@@ -35,7 +35,7 @@ class Formats:
 
     @classmethod
     def of(cls, dtype: torch.dtype, gradient: GradientFormat | None, copy: CopyFormat | None) -> "Formats":
-        """Those of a parameter of `dtype`, or the given ones."""
+        """The formats for a parameter of `dtype`, unless others are given."""
         return cls(
             GRADIENTS[dtype] if gradient is None else gradient, COPIES[dtype] if copy is None else copy
         )

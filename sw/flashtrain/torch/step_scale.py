@@ -1,8 +1,8 @@
 """The loss scale of one step, as `torch.amp.GradScaler` gives it to an optimizer and learns of an overflow.
 
 A scaler that finds `grad_scaler` among the arguments of `step` passes itself, and leaves all checks to the
-optimizer. PyTorch has announced an end of this way. In the other way it sets `grad_scale` and `found_inf` on
-the optimizer, but these have no way back: the scaler would never learn of an overflow that the dies find.
+optimizer. PyTorch intends to end this way. In the other way a scaler sets `grad_scale` and `found_inf` on the
+optimizer. These have no way back, and the scaler would never learn of an overflow that the dies find.
 """
 
 import warnings
@@ -18,34 +18,34 @@ def silence_warning() -> None:
 
 
 class StepScale:
-    """The loss scale of a step of `optimizer`.
+    """The loss scale of a step of `optimizer`, with a scaler that passed itself, or none.
 
     Members
     -------
-    scaler: who scales the loss: a `GradScaler`, or None without one, or if it sets `found_inf` instead.
+    scaled: there is a scaler, so overflows are expected.
     unscale: the factor from the gradients to those of the loss.
     overflow: an overflow was found already, so there is no step to take.
     """
 
     def __init__(self, optimizer: torch.optim.Optimizer, scaler: torch.amp.GradScaler | None) -> None:
-        set_by_scaler = getattr(optimizer, "found_inf", None)
-        # Entries are there if somebody has unscaled the gradients for this step, and checked them.
-        self._found: dict[Any, torch.Tensor] = (
-            {} if scaler is None else scaler._found_inf_per_device(optimizer)
-        )
-        self._set = set_by_scaler
-        self.scaled = scaler is not None or set_by_scaler is not None
-        self._scaler = scaler
-        grad_scale = getattr(optimizer, "grad_scale", None)
-        scale = 1.0 if scaler is None or self._found else scaler.get_scale()
-        self.unscale = 1 / (scale * (1.0 if grad_scale is None else float(grad_scale)))
-        checks = [*self._found.values(), *([] if set_by_scaler is None else [set_by_scaler])]
-        self.overflow = any(bool(check) for check in checks)
+        grad_scale, found_inf = (getattr(optimizer, name, None) for name in ("grad_scale", "found_inf"))
+        # Checks of this optimizer by device. There are some if its gradients were unscaled for this step.
+        self._found: dict[Any, torch.Tensor] | None = None
+        self._checks: list[torch.Tensor] = [] if found_inf is None else [found_inf]
+        scale = 1.0 if grad_scale is None else float(grad_scale)
+        if scaler is not None:
+            self._found = scaler._found_inf_per_device(optimizer)
+            self._checks += self._found.values()
+            scale *= 1.0 if self._found else scaler.get_scale()
+        self.scaled = scaler is not None or found_inf is not None
+        self.unscale = 1 / scale
+        self.overflow = any(bool(check) for check in self._checks)
 
     def report(self, overflow: bool) -> None:
         """Let the scaler know whether the dies have found an overflow."""
-        if self._scaler is not None and not self._found:
-            self._found[torch.device("cpu")] = torch.zeros(())
+        if self._found is not None and not self._found:
+            check = self._found[torch.device("cpu")] = torch.zeros(())
+            self._checks.append(check)
         if overflow:
-            for check in [*self._found.values(), *([] if self._set is None else [self._set])]:
+            for check in self._checks:
                 check.fill_(1.0)

@@ -16,7 +16,7 @@ class SeedError(TrainingError, ValueError):
 
 
 class DataError(TrainingError):
-    """A data set cannot be split or batched as asked."""
+    """A data set cannot be split, batched, stored or read as asked."""
 
 
 class SequenceError(TrainingError):

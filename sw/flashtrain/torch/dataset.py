@@ -1,0 +1,135 @@
+"""`FlashDataset`: samples that the host appends to a stream once, and the core reads."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Never
+
+import numpy as np
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from flashtrain.host import Device
+from flashtrain.spec import Port
+from flashtrain.training.errors import DataError
+
+from .sample_layout import SampleLayout
+from .stored_bytes import StoredBytes
+
+INPUTS = "inputs"
+"""The stream for inputs of the nodes in `flashtrain.spec.streams`."""
+
+
+class FlashDataset(Dataset[Any]):
+    """A map-style data set whose samples are in a stream of `device`.
+
+    source: a tensor or an array, whose rows are the samples; a tuple or dictionary of them; or a data set or
+    another iterable of samples, which is iterated once. A sample is a tensor, an array or a number, or a
+    tuple, list or dictionary of them; all have the same shapes and dtypes. stream: where they go;
+    append_port, read_port: by which they are appended and read.
+
+    Samples lie one behind the other. A batch reads the blocks that have some of its samples, each once, and
+    consecutive ones together. It serves a `DataLoader` without workers: the device belongs to this process.
+    :class:`DataError` for samples that are not alike, and :class:`StreamFull` without room for all; nothing
+    is kept then.
+
+    Members
+    -------
+    nbytes: bytes of all samples.
+    sample_bytes: bytes of one.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        device: Device,
+        stream: str = INPUTS,
+        append_port: Port = Port.HOST,
+        read_port: Port = Port.CORE,
+    ) -> None:
+        self._process = os.getpid()
+        samples = _samples(source)
+        try:
+            first = next(samples)
+        except StopIteration:
+            raise DataError("the source has no samples; expected at least one") from None
+        self._layout = SampleLayout(first)
+        self.sample_bytes = self._layout.nbytes
+        self._count = 0
+        self._stored = StoredBytes(device, stream, append_port, read_port, self._encoded(first, samples))
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> Any:
+        return self.__getitems__([index])[0]
+
+    def __getitems__(self, indices: Sequence[int]) -> list[Any]:
+        """The samples of these numbers, as a `DataLoader` asks for them; all are read at once."""
+        if os.getpid() != self._process:
+            raise DataError(
+                "the device of the data set is open in another process; expected DataLoader(num_workers=0)"
+            )
+        size = self.sample_bytes
+        starts = [self._number(index) * size for index in indices]
+        return [
+            self._layout.decode(record)
+            for record in self._stored.read([(start, start + size) for start in starts])
+        ]
+
+    def __getstate__(self) -> Never:
+        raise DataError(
+            "a data set on a device cannot be copied to another process; expected DataLoader(num_workers=0)"
+        )
+
+    @property
+    def nbytes(self) -> int:
+        return self._stored.nbytes
+
+    def drop(self) -> None:
+        """Drop all samples from the stream; the data set is empty afterwards."""
+        self._stored.drop()
+        self._count = 0
+
+    def _number(self, index: int) -> int:
+        number = int(index)
+        if not -self._count <= number < self._count:
+            raise IndexError(f"sample {number} of a data set of {self._count}")
+        return number % self._count
+
+    def _encoded(self, first: Any, rest: Iterator[Any]) -> Iterator[np.ndarray]:
+        """The bytes of each sample."""
+        record = np.empty(self.sample_bytes, np.uint8)
+        for sample in chain([first], rest):
+            self._layout.encode(self._count, sample, record)
+            self._count += 1
+            yield record
+
+
+def _samples(source: Any) -> Iterator[Any]:
+    """The samples of a source, in order."""
+    if isinstance(source, Tensor | np.ndarray):
+        if not source.ndim:
+            raise DataError("the source is a tensor without dimensions; expected one with a row per sample")
+        yield from source
+    elif isinstance(source, tuple | Mapping):
+        columns = list(source.values()) if isinstance(source, Mapping) else list(source)
+        for column in columns:
+            if not isinstance(column, Tensor | np.ndarray) or not column.ndim:
+                raise DataError(
+                    f"the source has a {type(column).__name__}; expected tensors or arrays of rows"
+                )
+        lengths = {len(column) for column in columns}
+        if len(lengths) > 1:
+            raise DataError(f"tensors of the source have {sorted(lengths)} rows; expected equal numbers")
+        for row in zip(*columns, strict=True):
+            yield dict(zip(source, row, strict=True)) if isinstance(source, Mapping) else row
+    elif hasattr(source, "__getitem__") and hasattr(source, "__len__"):
+        # A map-style data set need not end an iteration.
+        yield from (source[index] for index in range(len(source)))
+    elif isinstance(source, Iterable):
+        yield from source
+    else:
+        raise DataError(
+            f"the source is a {type(source).__name__}; expected a tensor, an array, a data set or an iterable"
+        )
