@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.optim import lr_scheduler
 
+from flashtrain.host import ForeignGeneration
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
 from flashtrain.torch import SGD, Adam, AdamW
 from flashtrain.training.errors import ParameterError
@@ -424,6 +425,15 @@ def test_momentum_can_begin_later(device):
         step(models, optimizers)
         same(models[0].parameters(), models[1].parameters())
     same_state(*optimizers)
+
+
+def test_two_optimizers_need_streams_of_their_own(device):
+    first, second = network(), network()
+    one = SGD(first.parameters(), device=device)
+    SGD(second.parameters(), device=device)
+    give_gradients([first])
+    with pytest.raises(ForeignGeneration, match="stream 'state_a' is at generation"):
+        one.step()
 
 
 def test_no_copy_of_the_optimizer(device):

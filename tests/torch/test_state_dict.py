@@ -174,6 +174,7 @@ def group(d):
     [
         (lambda d: d.pop("state"), "has no 'state'"),
         (lambda d: group(d)["params"].pop(), r"has groups of \[3\] parameters; expected \[4\]"),
+        (lambda d: d["state"].update(head={}), "has state of 'head', which is in no group of it"),
         (lambda d: group(d).pop("betas"), "group 0 of the state dictionary has no betas"),
         (lambda d: group(d).update(amsgrad=True), "group 0 has amsgrad=True"),
         (lambda d: group(d).update(lr=-1.0), "learning_rate is -1.0"),

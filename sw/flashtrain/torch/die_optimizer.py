@@ -1,7 +1,6 @@
 """`DieOptimizer`: the base of optimizers of PyTorch whose weights and state are on the dies of a device."""
 
 import warnings
-from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Never
 
@@ -94,9 +93,9 @@ class DieOptimizer(torch.optim.Optimizer):
 
     # For the kinds of optimizers.
 
-    @abstractmethod
     def optimizer_of(self, number: int, group: Mapping[str, Any]) -> Optimizer:
         """The step of a group; :class:`ParameterError` for an option that the dies do not have."""
+        raise NotImplementedError
 
     @property
     def stores(self) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from flashtrain.host import Device, OptimizerState
+from flashtrain.host import Device, OptimizerState, StateMissing
 from flashtrain.numerics import Constants, copy_of
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import Input
@@ -215,7 +215,7 @@ class DieState:
 
     def _stored(self) -> OptimizerState:
         if self._state is None:
-            raise RuntimeError("a step of parameters that are not on the dies")
+            raise StateMissing("no parameter is on the dies")
         return self._state
 
     def _sent(self, cell: Cell, gradients: Mapping[Tensor, Tensor], negated: bool) -> list[Array]:

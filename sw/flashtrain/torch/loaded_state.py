@@ -49,6 +49,11 @@ class LoadedState:
             raise ParameterError(
                 f"the state dictionary has groups of {sizes[0]} parameters; expected {sizes[1]}"
             )
+        keys = {key for group in saved for key in group["params"]}
+        if unknown := [key for key in state if key not in keys]:
+            raise ParameterError(
+                f"the state dictionary has state of {unknown[0]!r}, which is in no group of it"
+            )
         values: dict[Input, dict[Tensor, FloatArray]] = {array: {} for array in (Input.W, *names)}
         steps = {}
         known = {MASTER_WEIGHT: Input.W} | {name: array for array, name in names.items()}
