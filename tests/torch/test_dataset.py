@@ -103,6 +103,15 @@ def test_samples_lie_in_several_zones(device):
         equal(sample, row)
 
 
+def test_batches_larger_than_the_tensor_buffer():
+    source = torch.randint(256, (300, 1300), dtype=torch.uint8)
+    with open_device("small", node=UPDATE_NODE, memory_bytes=1 << 16) as device:
+        data = FlashDataset(source, device)
+        for sample, row in zip(data.__getitems__(range(0, 300, 7)), source[::7], strict=True):
+            equal(sample, row)
+        assert bits(torch.stack(data.__getitems__(range(300)))) == bits(source)
+
+
 def test_samples_have_memory_of_their_own(device):
     data = FlashDataset(ROWS, device)
     one, other, again = data.__getitems__([3, 4, 3])

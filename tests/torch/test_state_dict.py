@@ -113,6 +113,21 @@ def test_16_bit_parameters_go_on_from_their_float32_weights(device):
     torch.optim.AdamW(network(dtype=torch.bfloat16).parameters()).load_state_dict(saved)
 
 
+def test_checkpoints_of_pytorch_count_no_step(device):
+    """They take a step to have a state if there is none: the view must not seem empty."""
+    from torch.distributed.checkpoint.state_dict import get_optimizer_state_dict
+
+    model = network()
+    optimizer = Adam(model.parameters(), device=device)
+    train(model, optimizer, 2)
+    optimizer.zero_grad()
+    before = optimizer.state_dict()["state"]
+    saved = get_optimizer_state_dict(model, optimizer)["state"]
+    for (name, _), entry in zip(model.named_parameters(), before.values(), strict=True):
+        same(saved[name].values(), entry.values())
+    assert {int(optimizer.state[p]["step"]) for p in model.parameters()} == {2}
+
+
 def test_state_is_a_view_of_the_dies(device):
     model = network()
     optimizer = Adam(model.parameters(), device=device)

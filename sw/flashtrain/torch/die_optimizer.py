@@ -42,7 +42,7 @@ class DieOptimizer(torch.optim.Optimizer):
     The float32 weights live on the dies. After a step each parameter with a gradient holds them, rounded if
     it has 16 bits. Parameters without a gradient are skipped, as in PyTorch. Weights that somebody else has
     written to a parameter are stored before the next step. A step that raises an exception has changed
-    nothing on the dies.
+    nothing, except for one whose new weights cannot be read afterwards.
 
     Members
     -------

@@ -14,8 +14,8 @@ from flashtrain.spec import FlashtrainError, Port
 from flashtrain.spec.streams import Codec
 from flashtrain.training.errors import DataError
 
-PIECE_BLOCKS = 64
-"""Blocks of a piece: enough to keep channels busy, and a small buffer in the host."""
+LEAST_BLOCKS = 64
+"""The fewest blocks of a piece. It has a superpage at least, because an append ends its page sets."""
 
 Bytes = NDArray[np.uint8]
 
@@ -49,6 +49,7 @@ class StoredBytes:
                 f"stream {stream!r} has the codec {codec.name}; expected RAW, so that parts can be read"
             )
         self.nbytes = 0
+        self._piece_blocks = max(LEAST_BLOCKS, device.config.geometry.superpage)
         self._pieces: list[StoredArray] = []
         self._append(parts)
 
@@ -90,7 +91,7 @@ class StoredBytes:
     def _append(self, parts: Iterable[Bytes]) -> None:
         pendings: list[Pending[StoredArray]] = []
         try:
-            for piece in _pieces(parts, PIECE_BLOCKS * self.block_bytes):
+            for piece in _pieces(parts, self._piece_blocks * self.block_bytes):
                 pendings.append(self._writer.append_async(piece))
                 self.nbytes += len(piece)
             self._pieces = self._device.wait(pendings)
@@ -104,8 +105,8 @@ class StoredBytes:
         """Handles of the run's blocks in each piece, and where they are read to."""
         size, block, end = self.block_bytes, run.first, run.first + run.blocks
         while block < end:
-            piece, offset = divmod(block, PIECE_BLOCKS)
-            blocks = min(end - block, PIECE_BLOCKS - offset)
+            piece, offset = divmod(block, self._piece_blocks)
+            blocks = min(end - block, self._piece_blocks - offset)
             start = (block - run.first) * size
             yield (
                 part_of(self._pieces[piece], offset, blocks, size),
