@@ -11,7 +11,7 @@ from torch.utils.data import DataLoader, Dataset, TensorDataset
 from flashtrain.host import FunctionalLink, StaleHandle, StreamFull, open_device
 from flashtrain.spec import Port, preset
 from flashtrain.spec.streams import UPDATE_NODE, Codec
-from flashtrain.torch import FlashDataset, ResumableSampler
+from flashtrain.torch import FlashDataset, ResumableSampler, stored_bytes
 from flashtrain.training.errors import DataError
 from tests.torch.compare import bits
 
@@ -101,6 +101,7 @@ def test_samples_lie_in_several_zones(device):
     assert data.nbytes > device.stream("inputs").zone_capacity * device.stream("inputs").block_bytes
     for sample, row in zip(data.__getitems__(range(1500)), source, strict=True):
         equal(sample, row)
+    equal(data[1400], source[1400])  # in the middle of the second zone
 
 
 def test_batches_larger_than_the_tensor_buffer():
@@ -216,8 +217,9 @@ def test_sources_that_will_not_do(device, source, message):
         FlashDataset(source, device)
 
 
-def test_a_failed_data_set_leaves_nothing(device):
+def test_a_failed_data_set_leaves_nothing(device, monkeypatch):
     """Without room, and with a bad sample at the end: another one of half the stream fits each time."""
+    monkeypatch.setattr(stored_bytes, "LEAST_BLOCKS", 4)  # so that some are appended before
     stream = device.stream("inputs", Port.HOST)
     room = stream.zones * stream.zone_capacity * stream.block_bytes
     for _ in range(3):

@@ -67,6 +67,5 @@ class StateView(Mapping[Tensor, dict[str, Any]]):
     def _entry(self, parameter: Tensor, steps: int, arrays: Mapping[str, FloatArray]) -> dict[str, Any]:
         entry: dict[str, Any] = {"step": torch.tensor(float(steps))} if self._counted else {}
         for name, array in arrays.items():
-            # The arrays of a cell share memory: a copy of each can be saved and changed by itself.
-            entry[name] = torch.from_numpy(array).clone().to(parameter.device)
+            entry[name] = torch.from_numpy(array).to(parameter.device)
         return entry

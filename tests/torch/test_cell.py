@@ -1,0 +1,49 @@
+"""Cells are divided as far as steps need it, and never joined."""
+
+import torch
+
+from flashtrain.spec.optimizer import CopyFormat, GradientFormat
+from flashtrain.torch.cell import made, refined
+from flashtrain.torch.formats import Formats
+
+A, B, C, D = (torch.zeros(number) for number in (1, 2, 3, 4))
+
+
+def formats_of(parameter):
+    return Formats.of(parameter.dtype, None, None)
+
+
+def content(cells):
+    return [(cell.group, [len(p) for p in cell.parameters], cell.steps) for cell in cells]
+
+
+def test_as_few_as_possible_at_first():
+    cells = made([[A, B], [C]], lambda _: 0, formats_of)
+    assert content(cells) == [(0, [1, 2], 0), (1, [3], 0)]
+    assert cells[0].formats == Formats(GradientFormat.FP32, CopyFormat.NONE)
+    assert content(made([[A, B, C]], lambda p: len(p) % 2, formats_of)) == [(0, [1, 3], 1), (0, [2], 0)]
+    half = torch.zeros(4).bfloat16()
+    assert content(made([[A, half]], lambda _: 0, formats_of)) == [(0, [1], 0), (0, [4], 0)]
+
+
+def test_divided_by_a_step():
+    cells = made([[A, B], [C]], lambda _: 2, formats_of)
+    assert content(refined(cells, [[A, B], [C]], {A, C}, formats_of)) == [
+        (0, [1], 2),
+        (0, [2], 2),
+        (1, [3], 2),
+    ]
+    fine = refined(cells, [[A, B], [C]], {A}, formats_of)
+    assert content(refined(fine, [[A, B], [C]], {A, B, C}, formats_of)) == content(fine)
+
+
+def test_parameters_that_never_took_a_step_are_left_out():
+    cells = made([[A, B], [C]], lambda _: 0, formats_of)
+    assert content(refined(cells, [[A, B], [C]], {A}, formats_of)) == [(0, [1], 0)]
+
+
+def test_new_and_removed_parameters_and_groups():
+    cells = made([[A], [B, C]], lambda _: 1, formats_of)
+    assert content(refined(cells, [[B, D], [A]], {A, B, D}, formats_of)) == [
+        (0, [2], 1), (0, [4], 0), (1, [1], 1),
+    ]  # fmt: skip
