@@ -3,10 +3,7 @@
 It needs PyTorch, which the extra `torch` brings. No other package of flashtrain imports it.
 """
 
-from .adam import Adam, AdamW
-from .dataset import FlashDataset
-from .die_optimizer import DieOptimizer
-from .sampler import ResumableSampler
-from .sgd import SGD
+from .data import FlashDataset, ResumableSampler
+from .optimizers import SGD, Adam, AdamW, DieOptimizer
 
 __all__ = ["SGD", "Adam", "AdamW", "DieOptimizer", "FlashDataset", "ResumableSampler"]

@@ -3,8 +3,8 @@
 import torch
 
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
-from flashtrain.torch.cell import made, refined
-from flashtrain.torch.formats import Formats
+from flashtrain.torch.optimizers.cell import made, refined
+from flashtrain.torch.optimizers.formats import Formats
 
 A, B, C, D = (torch.zeros(number) for number in (1, 2, 3, 4))
 

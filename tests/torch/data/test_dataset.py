@@ -11,7 +11,8 @@ from torch.utils.data import DataLoader, Dataset, TensorDataset
 from flashtrain.host import FunctionalLink, StaleHandle, StreamFull, open_device
 from flashtrain.spec import Port, preset
 from flashtrain.spec.streams import UPDATE_NODE, Codec
-from flashtrain.torch import FlashDataset, ResumableSampler, stored_bytes
+from flashtrain.torch import FlashDataset, ResumableSampler
+from flashtrain.torch.data import stored_bytes
 from flashtrain.training.errors import DataError
 from tests.torch.compare import bits
 

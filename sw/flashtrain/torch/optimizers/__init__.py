@@ -1,0 +1,7 @@
+"""Optimizers of PyTorch whose steps the dies take: parameters in cells, state dictionaries, loss scales."""
+
+from .adam import Adam, AdamW
+from .die_optimizer import DieOptimizer
+from .sgd import SGD
+
+__all__ = ["SGD", "Adam", "AdamW", "DieOptimizer"]
