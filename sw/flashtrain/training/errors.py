@@ -33,3 +33,7 @@ class ReplayError(TrainingError):
 
 class ParameterError(TrainingError, ValueError):
     """Parameters, their groups or their gradients are not what an optimizer takes."""
+
+
+class OffloadError(TrainingError):
+    """A profile or a plan of offloading is not valid, or no plan keeps within the memory."""

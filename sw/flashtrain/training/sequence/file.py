@@ -44,13 +44,13 @@ Version 2 is read, too: it has no loops and no times. Version 1 is refused: `fla
 makes the file anew.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
 from flashtrain.training.arrays import ArraySpec
 from flashtrain.training.errors import SequenceError, ShapeError
-from flashtrain.training.sequence.node import Node
+from flashtrain.training.json_file import read_json, write_json
+from flashtrain.training.json_node import Node
 from flashtrain.training.sequence.sequence import PHASES, TrainingSequence
 from flashtrain.training.sequence.step_file import parse_step, step_document
 from flashtrain.training.sequence.steps import Index, StreamRole, TensorInfo
@@ -74,39 +74,12 @@ def save_sequence(sequence: TrainingSequence, path: Path) -> None:
     }
     for phase in PHASES:
         document[phase] = [step_document(step) for step in getattr(sequence, phase)]
-    try:
-        path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise SequenceError(f"{path}: cannot be written: {error.strerror}") from error
+    write_json(path, document, SequenceError)
 
 
 def load_sequence(path: Path) -> TrainingSequence:
     """Read a sequence. Raises `SequenceError` that names the file, the field and what was expected."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise SequenceError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise SequenceError(f"{path}: not UTF-8 text: byte {error.start}") from error
-    try:
-        document = json.loads(text, object_pairs_hook=_object)
-    except (ValueError, RecursionError) as error:
-        raise SequenceError(f"{path}: not JSON: {error}") from error
-    try:
-        return _sequence(Node("", document))
-    except RecursionError as error:
-        raise SequenceError(f"{path}: its loops are nested too deep") from error
-    except SequenceError as error:
-        raise SequenceError(f"{path}: {error}") from error
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object, in which no key may come twice."""
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} comes twice")
-    return members
+    return read_json(path, _sequence, SequenceError)
 
 
 def _tensor_document(tensor: TensorInfo) -> dict[str, Any]:

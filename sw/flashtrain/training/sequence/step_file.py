@@ -4,7 +4,7 @@ from typing import Any
 
 from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.spec.streams import Port
-from flashtrain.training.sequence.node import Node
+from flashtrain.training.json_node import Node
 from flashtrain.training.sequence.steps import (
     Append,
     Compute,

@@ -6,23 +6,27 @@ from enum import Enum
 from math import inf
 from typing import Any, TypeVar
 
-from flashtrain.training.errors import SequenceError
+from flashtrain.training.errors import TrainingError
 
 EnumT = TypeVar("EnumT", bound=Enum)
 ItemT = TypeVar("ItemT")
 
 
 class Node:
-    """A value of the document and its path; each access checks what it expects."""
+    """A value of the document and its path; each access checks what it expects.
 
-    def __init__(self, path: str, value: Any) -> None:
+    error: the exception of a check that fails.
+    """
+
+    def __init__(self, path: str, value: Any, error: type[TrainingError]) -> None:
         self.path = path
         self.value = value
+        self.error = error
 
-    def fail(self, expected: str) -> SequenceError:
+    def fail(self, expected: str) -> TrainingError:
         shown = json.dumps(self.value)
         got = shown if len(shown) <= 40 else f"{shown[:37]}..."
-        return SequenceError(f"{self.path or 'document'}: expected {expected}, got {got}")
+        return self.error(f"{self.path or 'document'}: expected {expected}, got {got}")
 
     def keys(self, *names: str, optional: tuple[str, ...] = ()) -> "list[Node]":
         """The members `names` of an object, which may also have `optional` keys, but no others."""
@@ -30,23 +34,26 @@ class Node:
             raise self.fail("an object")
         for name in names:
             if name not in self.value:
-                raise SequenceError(f"{self._member(name)}: missing")
+                raise self.error(f"{self._member(name)}: missing")
         for name in self.value:
             if name not in (*names, *optional):
                 known = ", ".join((*names, *optional))
-                raise SequenceError(f"{self._member(name)}: unknown; expected only {known}")
-        return [Node(self._member(name), self.value[name]) for name in names]
+                raise self.error(f"{self._member(name)}: unknown; expected only {known}")
+        return [self._child(name) for name in names]
 
     def member(self, name: str) -> "Node":
         if not isinstance(self.value, dict):
             raise self.fail("an object")
         if name not in self.value:
-            raise SequenceError(f"{self._member(name)}: missing")
-        return Node(self._member(name), self.value[name])
+            raise self.error(f"{self._member(name)}: missing")
+        return self._child(name)
 
     def optional(self, name: str) -> "Node | None":
         """The member of that name of an object, or None."""
-        return Node(self._member(name), self.value[name]) if name in self.value else None
+        return self._child(name) if name in self.value else None
+
+    def _child(self, name: str) -> "Node":
+        return Node(self._member(name), self.value[name], self.error)
 
     def _member(self, name: str) -> str:
         return f"{self.path}.{name}" if self.path else name
@@ -54,7 +61,13 @@ class Node:
     def items(self, parse: "Callable[[Node], ItemT]") -> tuple[ItemT, ...]:
         if not isinstance(self.value, list):
             raise self.fail("a list")
-        return tuple(parse(Node(f"{self.path}[{i}]", item)) for i, item in enumerate(self.value))
+        return tuple(parse(Node(f"{self.path}[{i}]", item, self.error)) for i, item in enumerate(self.value))
+
+    def members(self, parse: "Callable[[Node], ItemT]") -> dict[str, ItemT]:
+        """The members of an object of any keys."""
+        if not isinstance(self.value, dict):
+            raise self.fail("an object")
+        return {name: parse(self._child(name)) for name in self.value}
 
     def text(self) -> str:
         if not isinstance(self.value, str):
@@ -71,6 +84,16 @@ class Node:
             raise self.fail("an integer of at least 1")
         return self.value
 
+    def count(self) -> int:
+        if type(self.value) is not int or self.value < 0:
+            raise self.fail("an integer of at least 0")
+        return self.value
+
+    def switch(self) -> bool:
+        if type(self.value) is not bool:
+            raise self.fail("true or false")
+        return self.value
+
     def exactly(self, expected: str | int) -> None:
         if type(self.value) is not type(expected) or self.value != expected:
             raise self.fail(json.dumps(expected))
@@ -82,6 +105,11 @@ class Node:
     def positive_number(self) -> float:
         if type(self.value) not in (int, float) or not 0 < self.value < inf:
             raise self.fail("a number above 0")
+        return float(self.value)
+
+    def number(self) -> float:
+        if type(self.value) not in (int, float) or not 0 <= self.value < inf:
+            raise self.fail("a number of at least 0")
         return float(self.value)
 
     def choice(self, choices: dict[str, ItemT]) -> ItemT:

@@ -1,0 +1,280 @@
+"""The profile of a training iteration: the operations with their times, and the tensors saved between them.
+
+A profile file is one JSON object (UTF-8)::
+
+    {
+      "format": "flashtrain-offload-profile",
+      "version": 1,
+      "model": "gpt2",            name of the model that was profiled
+      "batch": 8,                 examples per iteration, at least 1
+      "resident_bytes": 4000000,  always in memory: weights, gradients, optimizer state, workspace
+      "operations": [             in the order of execution, all forward ones first
+        {"name": "h.0.attn", "seconds": 0.0012, "phase": "forward"},
+        ...
+      ],
+      "tensors": [                each saved storage once, in the order of `made`
+        {"name": "saved/0", "bytes": 1048576, "made": 0, "released": 1, "uses": [7],
+         "element_bytes": 4, "relu": false, "ratios": {"window32": 1.16}},
+        ...
+      ]
+    }
+
+``phase`` is forward or backward. ``made`` is the index of the forward operation that makes the tensor, and
+``released`` that of the last forward operation that needs it. ``uses`` are the indices of the backward
+operations that need it, ascending. ``relu``: a ReLU made it. ``ratios``: for each codec that was measured,
+the bytes of the tensor per byte stored. ``released`` (default: ``made``), ``element_bytes`` (4), ``relu``
+(false) and ``ratios`` (none) may be left out. All other keys are required, and no others are allowed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from hashlib import sha256
+from itertools import pairwise
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from flashtrain.training.errors import OffloadError
+from flashtrain.training.json_file import read_json, write_json
+from flashtrain.training.json_node import Node
+
+FORMAT = "flashtrain-offload-profile"
+VERSION = 1
+
+
+class Phase(StrEnum):
+    """The pass through the network that an operation belongs to."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+
+
+@dataclass(frozen=True)
+class ProfiledOperation:
+    """An operation of an iteration and its duration."""
+
+    name: str
+    seconds: float
+    phase: Phase
+
+    def __post_init__(self) -> None:
+        if not (isfinite(self.seconds) and self.seconds >= 0):
+            raise OffloadError(f"operation {self.name}: {self.seconds} s; expected 0 or more")
+
+
+@dataclass(frozen=True)
+class SavedTensor:
+    """A storage that the forward pass saves for the backward pass.
+
+    - `made`: index of the forward operation that makes it.
+    - `uses`: indices of the backward operations that need it, ascending.
+    - `released`: index of the last forward operation that needs it; `made` if it is None.
+    - `relu`: whether a ReLU made it.
+    - `ratios`: bytes of the tensor per byte stored, for each codec that was measured.
+    """
+
+    name: str
+    bytes: int
+    made: int
+    uses: tuple[int, ...]
+    released: int | None = None
+    element_bytes: int = 4
+    relu: bool = False
+    ratios: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        for name in ("bytes", "element_bytes"):
+            if getattr(self, name) < 1:
+                raise OffloadError(
+                    f"tensor {self.name}: {name} is {getattr(self, name)}; expected at least 1"
+                )
+        if not self.uses or any(a >= b for a, b in pairwise(self.uses)):
+            raise OffloadError(
+                f"tensor {self.name}: uses are {list(self.uses)}; expected ascending indices, at least one"
+            )
+        for codec, ratio in self.ratios.items():
+            if not (isfinite(ratio) and ratio > 0):
+                raise OffloadError(f"tensor {self.name}: ratio {ratio} of {codec}; expected more than 0")
+
+    @property
+    def last_forward(self) -> int:
+        """Index of the last forward operation that needs the tensor."""
+        return self.made if self.released is None else self.released
+
+
+@dataclass(frozen=True)
+class Profile:
+    """An iteration of `model`: `operations` in the order of execution, forward ones first.
+
+    - `tensors`: each saved storage once, in the order of `SavedTensor.made`; parameters are left out.
+    - `resident_bytes`: always in memory: weights, gradients, optimizer state and workspace.
+
+    Raises `OffloadError` with the tensor or operation at fault.
+    """
+
+    model: str
+    batch: int
+    operations: tuple[ProfiledOperation, ...]
+    tensors: tuple[SavedTensor, ...]
+    resident_bytes: int = 0
+
+    def __post_init__(self) -> None:
+        if self.batch < 1:
+            raise OffloadError(f"batch: expected at least 1, got {self.batch}")
+        if self.resident_bytes < 0:
+            raise OffloadError(f"resident_bytes: expected at least 0, got {self.resident_bytes}")
+        if not self.operations:
+            raise OffloadError("operations: expected at least one")
+        phases = [operation.phase for operation in self.operations]
+        if Phase.FORWARD in phases[self.forward_operations :]:
+            late = self.operations[phases.index(Phase.FORWARD, self.forward_operations)]
+            raise OffloadError(
+                f"operation {late.name}: forward after backward; expected all forward ones first"
+            )
+        if len(self.by_name) != len(self.tensors):
+            names = [tensor.name for tensor in self.tensors]
+            raise OffloadError(
+                f"tensors: the name {next(n for n in names if names.count(n) > 1)} is not unique"
+            )
+        for tensor in self.tensors:
+            self._check(tensor)
+        for before, after in pairwise(self.tensors):
+            if after.made < before.made:
+                raise OffloadError(
+                    f"tensor {after.name}: made before {before.name}; expected the order of made"
+                )
+
+    @cached_property
+    def forward_operations(self) -> int:
+        """Forward operations; the index of the first backward one."""
+        phases = [operation.phase for operation in self.operations]
+        return phases.index(Phase.BACKWARD) if Phase.BACKWARD in phases else len(phases)
+
+    @cached_property
+    def by_name(self) -> dict[str, SavedTensor]:
+        return {tensor.name: tensor for tensor in self.tensors}
+
+    @cached_property
+    def seconds(self) -> float:
+        """The time of an iteration that waits for nothing."""
+        return sum(operation.seconds for operation in self.operations)
+
+    @cached_property
+    def saved_bytes(self) -> int:
+        return sum(tensor.bytes for tensor in self.tensors)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A name of operations and tensors, without times and ratios: those may change from run to run."""
+        digest = sha256()
+        for operation in self.operations:
+            digest.update(f"{operation.name}\0{operation.phase}\0".encode())
+        for t in self.tensors:
+            digest.update(f"{t.name}\0{t.bytes}\0{t.made}\0{t.last_forward}\0{list(t.uses)}\0".encode())
+        return digest.hexdigest()[:16]
+
+    def with_ratios(self, ratios: Mapping[str, Mapping[str, float]]) -> "Profile":
+        """The same with ratios by tensor and codec; those that are not named stay.
+
+        Raises `OffloadError` for a tensor that the profile does not have.
+        """
+        for name in ratios:
+            if name not in self.by_name:
+                raise OffloadError(f"{self.model}: no tensor {name}; expected one of its profile")
+        tensors = (
+            replace(t, ratios={**t.ratios, **ratios[t.name]}) if t.name in ratios else t for t in self.tensors
+        )
+        return replace(self, tensors=tuple(tensors))
+
+    def _check(self, tensor: SavedTensor) -> None:
+        forward, count = self.forward_operations, len(self.operations)
+        if not 0 <= tensor.made < forward:
+            raise OffloadError(
+                f"tensor {tensor.name}: made by operation {tensor.made}; expected a forward one,"
+                f" 0 to {forward - 1}"
+            )
+        if not tensor.made <= tensor.last_forward < forward:
+            raise OffloadError(
+                f"tensor {tensor.name}: released by operation {tensor.last_forward}; expected a forward one,"
+                f" {tensor.made} to {forward - 1}"
+            )
+        if not forward <= tensor.uses[0] <= tensor.uses[-1] < count:
+            raise OffloadError(
+                f"tensor {tensor.name}: used by operations {list(tensor.uses)}; expected backward ones,"
+                f" {forward} to {count - 1}"
+            )
+
+
+def save_profile(profile: Profile, path: Path) -> None:
+    """Write `profile`; equal profiles give equal bytes. Raises `OffloadError` if that fails."""
+    write_json(path, profile_document(profile), OffloadError)
+
+
+def load_profile(path: Path) -> Profile:
+    """Read a profile. Raises `OffloadError` that names the file, the key and what was expected."""
+    return read_json(path, _profile, OffloadError)
+
+
+def profile_document(profile: Profile) -> dict[str, Any]:
+    """The profile as a JSON object."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "model": profile.model,
+        "batch": profile.batch,
+        "resident_bytes": profile.resident_bytes,
+        "operations": [
+            {"name": each.name, "seconds": each.seconds, "phase": each.phase.value}
+            for each in profile.operations
+        ],
+        "tensors": [_tensor_document(tensor) for tensor in profile.tensors],
+    }
+
+
+def _tensor_document(tensor: SavedTensor) -> dict[str, Any]:
+    return {
+        "name": tensor.name,
+        "bytes": tensor.bytes,
+        "made": tensor.made,
+        **({} if tensor.released is None else {"released": tensor.released}),
+        "uses": list(tensor.uses),
+        "element_bytes": tensor.element_bytes,
+        "relu": tensor.relu,
+        "ratios": dict(tensor.ratios),
+    }
+
+
+def _profile(document: Node) -> Profile:
+    document.member("format").exactly(FORMAT)
+    document.member("version").exactly(VERSION)
+    _, _, model, batch, resident, operations, tensors = document.keys(
+        "format", "version", "model", "batch", "resident_bytes", "operations", "tensors"
+    )
+    return Profile(
+        model.name(), batch.positive(), operations.items(_operation), tensors.items(_tensor), resident.count()
+    )
+
+
+def _operation(node: Node) -> ProfiledOperation:
+    name, seconds, phase = node.keys("name", "seconds", "phase")
+    return ProfiledOperation(name.name(), seconds.number(), phase.member_of(Phase))
+
+
+def _tensor(node: Node) -> SavedTensor:
+    name, size, made, uses = node.keys(
+        "name", "bytes", "made", "uses", optional=("released", "element_bytes", "relu", "ratios")
+    )
+    released, element = node.optional("released"), node.optional("element_bytes")
+    relu, ratios = node.optional("relu"), node.optional("ratios")
+    return SavedTensor(
+        name.name(),
+        size.positive(),
+        made.count(),
+        uses.items(Node.count),
+        released.count() if released else None,
+        element.positive() if element else 4,
+        relu.switch() if relu else False,
+        ratios.members(Node.positive_number) if ratios else {},
+    )
