@@ -24,7 +24,7 @@ ALLOWED = {
     "host": {"spec", "numerics"},
     "traces": {"spec", "host"},
     "ssd": {"spec", "native", "traces"},
-    "training": {"spec", "numerics", "host"},
+    "training": {"spec", "native", "numerics", "host"},
     "torch": {"spec", "numerics", "host", "training"},
     "model": {"spec", "native", "numerics", "host"},
     "perf": {"spec", "numerics", "host", "model", "training"},

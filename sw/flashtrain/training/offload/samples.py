@@ -1,0 +1,159 @@
+"""Profiles of regular networks from closed formulas, for the commands and for tests.
+
+An operation takes the time of its FLOPs or of the bytes that it moves, whichever is more. The backward pass
+of an operation has twice its FLOPs and bytes. Rates are peaks of a data sheet, so real networks take longer.
+Ratios of codecs are means over a network (docs/codec.md), not those of its single tensors.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from flashtrain.training.errors import OffloadError
+from flashtrain.training.offload.profile import Phase, Profile, ProfiledOperation, SavedTensor
+
+FLOAT_BYTES = 4
+
+STATE_BYTES = 16
+"""Resident for a parameter: weight, gradient and two moments of Adam, all FP32."""
+
+
+@dataclass(frozen=True)
+class Accelerator:
+    """The machine that computes. The defaults are the peaks of a V100 (PCIe): FP32, and HBM2."""
+
+    flops_per_second: float = 14e12
+    bytes_per_second: float = 900e9
+
+
+class _Chain:
+    """Collects operations; a saved tensor is needed by the backward pass of the operations that save it."""
+
+    def __init__(self, accelerator: Accelerator, ratios: Mapping[str, float]) -> None:
+        self._accelerator = accelerator
+        self._ratios = ratios
+        self._forward: list[tuple[str, float]] = []
+        self._tensors: list[tuple[int, int, list[int], bool]] = []
+        self.parameters = 0
+
+    def operation(self, name: str, flops: float, moved: float, parameters: int = 0) -> int:
+        """Add an operation; its index."""
+        rates = self._accelerator
+        seconds = max(flops / rates.flops_per_second, moved / rates.bytes_per_second)
+        self._forward.append((name, seconds))
+        self.parameters += parameters
+        return len(self._forward) - 1
+
+    def saved(self, size: int, made: int, savers: list[int], relu: bool = False) -> None:
+        """A storage that operation `made` has made and `savers` save."""
+        self._tensors.append((size, made, savers, relu))
+
+    def profile(self, model: str, batch: int) -> Profile:
+        count = len(self._forward)
+        operations = [ProfiledOperation(name, seconds, Phase.FORWARD) for name, seconds in self._forward]
+        operations += [
+            ProfiledOperation(f"{name}.backward", 2 * seconds, Phase.BACKWARD)
+            for name, seconds in reversed(self._forward)
+        ]
+        tensors = [
+            SavedTensor(
+                f"saved/{number}",
+                size,
+                made,
+                tuple(sorted(2 * count - 1 - saver for saver in savers)),
+                max(savers),
+                FLOAT_BYTES,
+                relu,
+                self._ratios,
+            )
+            for number, (size, made, savers, relu) in enumerate(sorted(self._tensors, key=lambda t: t[1]))
+        ]
+        return Profile(model, batch, tuple(operations), tuple(tensors), STATE_BYTES * self.parameters)
+
+
+@dataclass(frozen=True)
+class GptChain:
+    """Transformer blocks with layer norm in front, attention with a stored softmax, and GELU."""
+
+    layers: int = 24
+    hidden: int = 1024
+    heads: int = 16
+    tokens: int = 1024
+    accelerator: Accelerator = Accelerator()
+    ratios: Mapping[str, float] = field(
+        default_factory=lambda: {"window32": 1.16, "round16": 2.79, "zeros16": 2.00}, hash=False
+    )
+
+    def profile(self, batch: int) -> Profile:
+        _require_batch(batch)
+        chain, h = _Chain(self.accelerator, self.ratios), self.hidden
+        rows = batch * self.tokens
+        size = rows * h * FLOAT_BYTES
+        scores = batch * self.heads * self.tokens**2 * FLOAT_BYTES
+        made = chain.operation("embed", 0, 2 * size)
+        for layer in range(self.layers):
+            name = f"h.{layer}"
+            norm = chain.operation(f"{name}.ln_1", 0, 2 * size, 2 * h)
+            chain.saved(size, made, [norm])
+            qkv = chain.operation(f"{name}.qkv", 6 * rows * h * h, 4 * size, 3 * h * h)
+            chain.saved(size, norm, [qkv])
+            attention = chain.operation(
+                f"{name}.attention", 4 * rows * self.tokens * h, 4 * size + 2 * scores
+            )
+            chain.saved(3 * size, qkv, [attention])
+            chain.saved(scores, attention, [attention])
+            project = chain.operation(f"{name}.proj", 2 * rows * h * h, 3 * size, h * h)
+            chain.saved(size, attention, [project])
+            norm = chain.operation(f"{name}.ln_2", 0, 2 * size, 2 * h)
+            chain.saved(size, project, [norm])
+            widen = chain.operation(f"{name}.fc_1", 8 * rows * h * h, 5 * size, 4 * h * h)
+            chain.saved(size, norm, [widen])
+            gelu = chain.operation(f"{name}.gelu", 0, 8 * size)
+            chain.saved(4 * size, widen, [gelu])
+            made = chain.operation(f"{name}.fc_2", 8 * rows * h * h, 6 * size, 4 * h * h)
+            chain.saved(4 * size, gelu, [made])
+        return chain.profile("gpt-chain", batch)
+
+
+@dataclass(frozen=True)
+class ResNetChain:
+    """Bottleneck blocks of convolution, batch norm and ReLU, as in ResNet-50."""
+
+    blocks: tuple[int, ...] = (3, 4, 6, 3)
+    width: int = 64
+    side: int = 56
+    accelerator: Accelerator = Accelerator()
+    ratios: Mapping[str, float] = field(
+        default_factory=lambda: {"window32": 1.47, "round16": 3.35, "zeros16": 2.52}, hash=False
+    )
+
+    def profile(self, batch: int) -> Profile:
+        _require_batch(batch)
+        chain = _Chain(self.accelerator, self.ratios)
+        channels, side = self.width, self.side
+        made = chain.operation("stem", 0, 2 * batch * channels * side * side * FLOAT_BYTES)
+        for stage, blocks in enumerate(self.blocks):
+            width = self.width << stage
+            for block in range(blocks):
+                for number, (kernel, outputs) in enumerate(((1, width), (3, width), (1, 4 * width))):
+                    name = f"layer{stage + 1}.{block}.conv{number + 1}"
+                    pixels = batch * side * side
+                    taken, given = (pixels * c * FLOAT_BYTES for c in (channels, outputs))
+                    weights = kernel * kernel * channels * outputs
+                    convolution = chain.operation(name, 2 * pixels * weights, taken + given, weights)
+                    # The ReLU saves its result, too: it is one storage.
+                    chain.saved(taken, made, [made, convolution], relu=made > 0)
+                    norm = chain.operation(f"{name}.bn", 0, 2 * given, 2 * outputs)
+                    chain.saved(given, convolution, [norm])
+                    made = chain.operation(f"{name}.relu", 0, 2 * given)
+                    channels = outputs
+            side = max(1, side // 2)
+        return chain.profile("resnet-chain", batch)
+
+
+SAMPLES: dict[str, GptChain | ResNetChain] = {"gpt-chain": GptChain(), "resnet-chain": ResNetChain()}
+"""By name."""
+
+
+def _require_batch(batch: int) -> None:
+    if batch < 1:
+        raise OffloadError(f"batch: expected at least 1, got {batch}")
