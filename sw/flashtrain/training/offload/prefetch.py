@@ -1,6 +1,7 @@
 """The operations before which reads are issued."""
 
 from collections.abc import Sequence
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,37 +23,43 @@ class Prefetch:
         made = np.array([tensor.made for tensor in profile.tensors], np.int64)
         released = np.array([tensor.last_forward for tensor in profile.tensors], np.int64)
         written = ends[made] + model.write_seconds + model.storage.write_seconds
-        self._earliest = np.maximum(released + 1, np.searchsorted(self._begins, written))
-        """Before it the tensor is in memory in any case."""
+        self._in_forward = np.maximum(released + 1, np.searchsorted(self._begins, written))
+        self._in_backward = np.maximum(self._in_forward, self._forward)
         self.first_use = np.array([tensor.uses[0] for tensor in profile.tensors], np.int32)
         self._latest_first = np.argsort(-self.first_use, kind="stable")
 
-    def just_in_time(self, chosen: NDArray[np.bool_], slack: float) -> NDArray[np.int32]:
+    def just_in_time(self, chosen: NDArray[np.bool_], slack: float, in_forward: bool) -> NDArray[np.int32]:
         """As late as each read can begin to end in time, each but the last before the next one begins.
 
-        Reads are taken to last `slack` times as long. Operations are at their earliest times, so with the
-        waits of a run there is more time, not less.
+        - `slack`: the factor of the time that reads are taken to last; infinite: as early as it makes sense.
+        - `in_forward`: whether a read may be issued in the forward pass, if the tensor is written by then.
+
+        Operations are at their earliest times, so with the waits of a run there is more time, not less.
         """
         order = self._latest_first[chosen[self._latest_first]]
         before = self.first_use.copy()
+        earliest = (self._in_forward if in_forward else self._in_backward)[order]
+        found = earliest if slack == inf else np.maximum(self._found(order, slack), earliest)
+        before[order] = np.minimum(found, self.first_use[order])
+        return before
+
+    def _found(self, order: NDArray[np.int64], slack: float) -> NDArray[np.int64]:
+        """The operation with which each read of `order`, the last one first, is issued."""
         seconds = slack * self._read_seconds[order]
         latest = self._begins[self.first_use[order]] - slack * self._latency
         # The begin b[k] is the smaller of latest[k] and b[k - 1], less seconds[k].
         behind = np.cumsum(seconds)
         begins = np.minimum.accumulate(latest + behind - seconds) - behind
-        found = np.searchsorted(self._begins, begins, side="right") - 1
-        before[order] = np.minimum(np.maximum(found, self._earliest[order]), self.first_use[order])
-        return before
+        return np.searchsorted(self._begins, begins, side="right") - 1
 
-    def when_written(self, chosen: NDArray[np.bool_], timeline: Timeline) -> NDArray[np.int32]:
-        """As early as each tensor has left memory in a run."""
-        before = self.first_use.copy()
+    def when_written(self, before: NDArray[np.int32], timeline: Timeline) -> NDArray[np.int32]:
+        """The same, but not before each tensor was written in a run, for those that were not read in it."""
         ends = timeline.writes["end"]
-        written = chosen & ~np.isnan(ends)
-        found = np.searchsorted(timeline.operations["begin"], ends[written], side="left")
-        found = np.maximum(found, self._earliest[written])
-        before[written] = np.minimum(found, self.first_use[written])
-        return before
+        unread = ~np.isnan(ends) & np.isnan(timeline.reads["begin"])
+        found = np.searchsorted(timeline.operations["begin"], ends[unread], side="left")
+        later = before.copy()
+        later[unread] = np.minimum(np.maximum(found, before[unread]), self.first_use[unread])
+        return later
 
     def at_once(self) -> NDArray[np.int32]:
         """All when the backward pass begins."""

@@ -10,8 +10,9 @@ ended, whatever is faster. The result is compared with FlashNeuron's own plan, b
 faster one is returned. So a plan is never slower than FlashNeuron's.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from math import inf
 
 import numpy as np
@@ -32,8 +33,8 @@ OURS = "ours"
 RUNS = 4000
 """Runs of the event model that a search may take."""
 
-SLACKS = (1.0, 0.0, 1.5, 3.0, inf)
-"""Factors of the time of reads for `Prefetch.just_in_time`; infinity: issued when the write has ended."""
+SLACKS = (1.0, 0.0, 2.0, inf)
+"""Factors of the time of reads for `Prefetch.just_in_time`."""
 
 TOLERANCE = 1e-9
 """Shares of the time that count as none."""
@@ -71,10 +72,18 @@ def _seconds(made: Draft) -> float:
 
 @dataclass(frozen=True)
 class _Way:
-    """How the chosen tensors are written and read: in which order, and with which slack."""
+    """How the chosen tensors are written and read.
 
-    latest_use_first: bool
-    slack: float
+    - `latest_use_first`: the order of writes, where two can begin; else that of the forward pass.
+    - `slack`, `in_forward`: as in `Prefetch.just_in_time`.
+    """
+
+    latest_use_first: bool = False
+    slack: float = SLACKS[0]
+    in_forward: bool = False
+
+
+WAYS = [_Way(*each) for each in product((False, True), SLACKS, (False, True))]
 
 
 class _Search:
@@ -85,7 +94,7 @@ class _Search:
         self._latest_use_first = np.argsort(-self._prefetch.first_use, kind="stable").tolist()
         self._sizes = np.array([tensor.bytes for tensor in model.profile.tensors], np.int64)
         self._largest_first: list[int] = np.argsort(-self._sizes, kind="stable").tolist()
-        self._way = _Way(False, SLACKS[0])
+        self._way = WAYS[0]
 
     def best(self, choices: list[NDArray[np.bool_]]) -> Draft:
         """The best draft found from these choices and our own first ones."""
@@ -106,34 +115,39 @@ class _Search:
     def _local(self, best: Draft) -> Draft:
         """Toggle one tensor or exchange two while that makes the iteration faster."""
         while self._left > 0 and _seconds(best) > self._model.profile.seconds * (1 + TOLERANCE):
-            better = next((d for d in self._neighbours(best.chosen) if self._better(d, best)), None)
-            if better is None:
+            better = self._swept(best, [(index,) for index in self._largest_first])
+            if better is best:
+                better = self._swept(best, self._exchanges(best.chosen))
+            if better is best:
                 return best
             best = better
         return best
 
-    def _neighbours(self, chosen: NDArray[np.bool_]) -> Iterator[Draft]:
-        for index in self._largest_first:
-            yield self._run(_toggled(chosen, index))
+    def _swept(self, best: Draft, changes: Iterable[tuple[int, ...]]) -> Draft:
+        """Each change once, kept if it makes the iteration faster."""
+        for change in changes:
+            if self._left <= 0:
+                break
+            changed = self._run(_toggled(best.chosen, *change))
+            if self._better(changed, best):
+                best = changed
+        return best
+
+    def _exchanges(self, chosen: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
         inside: list[int] = np.flatnonzero(chosen).tolist()
         outside: list[int] = np.flatnonzero(~chosen).tolist()
         everything = len(inside) * len(outside) <= _ALL_EXCHANGES
         for leaving in inside:
             near = outside if everything else sorted(outside, key=lambda index: abs(index - leaving))[:4]
-            for entering in near:
-                if self._left <= 0:
-                    return
-                yield self._run(_toggled(chosen, leaving, entering))
+            yield from ((leaving, entering) for entering in near)
 
     def _other_ways(self, best: Draft) -> Draft:
-        """The same tensors in all orders and with all slacks; the best of these is kept from now on."""
+        """The same tensors in all ways; the best of these is kept from now on."""
         kept = self._way
-        for latest_use_first in (False, True):
-            for slack in SLACKS:
-                self._way = _Way(latest_use_first, slack)
-                other = self._run(best.chosen)
-                if self._better(other, best):
-                    best, kept = other, self._way
+        for self._way in WAYS:
+            other = self._run(best.chosen)
+            if self._better(other, best):
+                best, kept = other, self._way
         self._way = kept
         return best
 
@@ -149,17 +163,13 @@ class _Search:
     def _run(self, chosen: NDArray[np.bool_]) -> Draft:
         self._left -= 1
         order = self._latest_use_first if self._way.latest_use_first else None
-        slack = self._way.slack
-        before = self._prefetch.just_in_time(chosen, 1.0 if slack == inf else slack)
+        before = self._prefetch.just_in_time(chosen, self._way.slack, self._way.in_forward)
         made = draft(self._model, chosen, before, order=order)
-        never_read = chosen & np.isnan(made.timeline.reads["begin"])
-        if slack < inf and not never_read.any():
+        later = self._prefetch.when_written(before, made.timeline)
+        if (later == before).all():
             return made
-        # A read that came before the end of its write has kept the tensor in memory.
-        written = self._prefetch.when_written(chosen, made.timeline)
-        before = written if slack == inf else np.maximum(before, np.where(never_read, written, 0))
-        other = draft(self._model, chosen, before.astype(np.int32), order=order)
-        return min(made, other, key=self._key)
+        # A read that was due before the end of its write has kept the tensor in memory.
+        return min(made, draft(self._model, chosen, later, order=order), key=self._key)
 
     def _key(self, made: Draft) -> tuple[float, int]:
         """Of two equally long iterations that with fewer bytes offloaded is better."""

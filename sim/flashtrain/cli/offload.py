@@ -1,0 +1,40 @@
+"""`flashtrain offload`: which saved tensors go to a storage, and when they come back."""
+
+import argparse
+
+from . import offload_compare, offload_plan, offload_run
+from .command import Command
+from .console import Console
+
+ACTIONS = {
+    "plan": ("plan the offloading of a profile", offload_plan),
+    "compare": ("compare schedules beside storages", offload_compare),
+    "run": ("play a plan on a device", offload_run),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    for name, (summary, module) in ACTIONS.items():
+        action = actions.add_parser(name, help=summary)
+        module.add_arguments(action)
+        action.set_defaults(action=module.run)
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    return options.action(options, console)
+
+
+COMMAND = Command(
+    name="offload",
+    summary="plan which saved tensors of a training go to the flash, and when they come back",
+    examples="""\
+  flashtrain offload compare gpt-chain --batch 8
+  flashtrain offload plan gpt-chain --batch 8 --storage fms-codec --out plan.json --figure plan.png
+  flashtrain offload plan profile.json --storage ssd --memory 8GiB --schedule flashneuron --out theirs.json
+  flashtrain offload plan toy-chain --storage measured --preset small --memory 2MiB --out toy.json
+  flashtrain offload run toy.json toy-chain --link rtl
+""",
+    add_arguments=add_arguments,
+    run=run,
+)
