@@ -1,7 +1,7 @@
 """Imports run one way.
 
 spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf <- platform;  host <- model
-<- perf;  all of these <- sim <- stress <- cli.
+<- perf;  native <- training;  all of these <- sim <- stress <- cli.
 host <- traces <- ssd <- cli;  spec <- sweep <- cli;  training <- torch <- cli.
 The roots follow: hw <- sw <- sim.
 """

@@ -1,6 +1,8 @@
 """`flashtrain offload`."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -90,6 +92,16 @@ def test_a_plan_for_another_model(tmp_path, capsys):
     assert "the plan is for model toy-chain" in capsys.readouterr().err
 
 
+def test_no_figure_without_time(tmp_path, capsys):
+    plan = str(tmp_path / "plan.json")
+    assert main(["offload", "plan", "toy-chain", "--out", plan]) == 0
+    arguments = ["--link", "functional", "--figure", str(tmp_path / "x.png")]
+    assert main(["offload", "run", plan, "toy-chain", *arguments]) == 2
+    assert (
+        "--figure with --link functional, which has no time; expected model or rtl" in capsys.readouterr().err
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "size"),
     [
@@ -103,3 +115,12 @@ def test_a_plan_for_another_model(tmp_path, capsys):
 )
 def test_byte_sizes(text, size):
     assert byte_size(text) == size
+
+
+def test_the_recorded_comparison(capsys):
+    """docs/offload.md has the output of this command."""
+    command = "offload compare resnet-chain --batch 512 --storage ssd4 --storage fms --storage fms-codec"
+    page = (Path(__file__).parents[2] / "docs" / "offload.md").read_text()
+    (recorded,) = re.findall(rf"<!-- recorded: flashtrain {command} -->\n```\n(.*?)```", page, re.DOTALL)
+    assert main(command.split()) == 0
+    assert capsys.readouterr().out == recorded

@@ -50,7 +50,7 @@ def _row(row: Compared, profile: Profile) -> tuple[str, ...]:
         return row.storage.name, row.schedule, "does not fit", "-", "-", "-", "-"
     return (
         row.storage.name, row.schedule, seconds_text(row.seconds), f"{profile.seconds / row.seconds:.1%}",
-        gigabytes(row.plan.offloaded_bytes), gigabytes(row.plan.stored_bytes), gigabytes(row.plan.peak_bytes),
+        gigabytes(row.plan.offloaded_bytes), gigabytes(row.plan.stored_bytes), gigabytes(row.peak_bytes),
     )  # fmt: skip
 
 
@@ -62,5 +62,5 @@ def _document(row: Compared) -> dict[str, object]:
         "seconds": None if plan is None else row.seconds,
         "offloaded_bytes": None if plan is None else plan.offloaded_bytes,
         "stored_bytes": None if plan is None else plan.stored_bytes,
-        "peak_bytes": None if plan is None else plan.peak_bytes,
+        "peak_bytes": None if plan is None else row.peak_bytes,
     }

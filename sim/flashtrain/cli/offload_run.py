@@ -4,12 +4,14 @@ import argparse
 from pathlib import Path
 
 from flashtrain.spec.streams import SINGLE_NODE
+from flashtrain.training.errors import OffloadError
 from flashtrain.training.offload import Plan, load_plan
 from flashtrain.training.offload.play import Played, play_plan
 
 from .command import add_configuration, add_json, add_link, add_seed
 from .console import Console
 from .device import device_for
+from .links import LINKS
 from .offload_arguments import add_profile, profile_of
 from .offload_text import gigabytes, seconds_text
 
@@ -27,6 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, console: Console) -> int:
     profile, plan = profile_of(options), load_plan(options.plan)
     plan.check(profile)
+    if options.figure is not None and not LINKS[options.link].timed:
+        raise OffloadError(f"--figure with --link {options.link}, which has no time; expected model or rtl")
     with device_for(options, SINGLE_NODE, console) as device:
         played = play_plan(plan, profile, device, options.seed)
     console.say(_text(plan, played))

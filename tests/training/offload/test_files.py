@@ -57,7 +57,7 @@ def test_a_plan_survives_the_file(tmp_path, seed):
     plans = [small_plan()]
     for _ in range(10):
         profile = random_profile(rng, 8, 8)
-        storage = random_storage(rng, profile).with_memory(profile.saved_bytes)
+        storage = replace(random_storage(rng, profile), memory_bytes=profile.saved_bytes)
         plans.append(offload_plan(profile, storage, runs=10))
     assert any(plan.tensors for plan in plans)
     for plan in plans:

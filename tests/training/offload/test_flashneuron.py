@@ -90,5 +90,5 @@ def test_its_plan_waits_for_all_writes_and_stores_by_measured_ratios():
 
 
 def test_a_plan_that_does_not_fit_is_refused():
-    with pytest.raises(OffloadError, match=r"letters: operation f4 finds no space in memory \(flashneuron\)"):
+    with pytest.raises(OffloadError, match=r"letters: operation f2 finds no space in memory \(flashneuron\)"):
         flashneuron_plan(profile("p" * 8, size=MIB), storage(0.25, 0.1))

@@ -105,12 +105,22 @@ def test_a_tensor_that_comes_back_changed_is_found(small, monkeypatch):
             play_plan(plan, profile, device)
 
 
+def test_a_plan_that_is_too_large_for_the_device(small):
+    profile = replace(TOY, bytes=32 << 20).profile(1)
+    plan = offload_plan(profile, replace(small, memory_bytes=4 * (32 << 20)))
+    with open_device("small", FunctionalLink, memory_bytes=32 << 20) as device:
+        with pytest.raises(
+            OffloadError, match=r"stores [\d,]+ bytes; expected at most 92,274,688, the room of"
+        ):
+            play_plan(plan, profile, device)
+
+
 def test_a_plan_for_another_model_or_a_smaller_memory(small):
     profile = TOY.profile(1)
     plan = offload_plan(profile, small)
     with open_device("small", FunctionalLink, memory_bytes=32 << 20) as device:
         with pytest.raises(OffloadError, match="the plan is for model toy-chain"):
             play_plan(plan, replace(TOY, operations=4).profile(1), device)
-        smaller = replace(plan, storage=small.with_memory(TOY.bytes))
+        smaller = replace(plan, storage=replace(small, memory_bytes=TOY.bytes))
         with pytest.raises(OffloadError, match=r"operation op\.9 finds no space in memory"):
             play_plan(smaller, profile, device)

@@ -17,13 +17,14 @@ from flashtrain.training.offload.storage import Storage
 class Compared:
     """An iteration of a schedule beside a storage; `plan` is None where it does not fit the memory.
 
-    `seconds`: of the iteration, infinite where it does not fit.
+    `seconds` and `peak_bytes` are of the iteration as it is played; infinite and 0 where it does not fit.
     """
 
     schedule: str
     storage: Storage
     plan: Plan | None
-    seconds: float
+    seconds: float = inf
+    peak_bytes: int = 0
 
 
 def compare(profile: Profile, storage: Storage, least_bytes: int = LEAST_BYTES) -> list[Compared]:
@@ -50,8 +51,8 @@ def _flashneuron(name: str, profile: Profile, storage: Storage, least_bytes: int
     try:
         plan = flashneuron_plan(profile, storage, least_bytes)
     except OffloadError:
-        return Compared(name, storage, None, inf)
-    return Compared(name, storage, plan, plan.seconds)
+        return Compared(name, storage, None)
+    return Compared(name, storage, plan, plan.seconds, plan.peak_bytes)
 
 
 def _ours(
@@ -60,15 +61,15 @@ def _ours(
     try:
         plan = offload_plan(profile, storage, least_bytes=least_bytes, instant_reads=instant_reads)
     except OffloadError:
-        return Compared(name, storage, None, inf)
-    return Compared(name, storage, plan, plan.seconds)
+        return Compared(name, storage, None)
+    return Compared(name, storage, plan, plan.seconds, plan.peak_bytes)
 
 
 def _unplanned_reads(profile: Profile, instant: Compared) -> Compared:
     name = "ours, reads unplanned"
     if instant.plan is None:
-        return Compared(name, instant.storage, None, inf)
+        return Compared(name, instant.storage, None)
     timeline = timeline_of(instant.plan, profile)
     if timeline.stuck is not None:
-        return Compared(name, instant.storage, None, inf)
-    return Compared(name, instant.storage, instant.plan, timeline.seconds)
+        return Compared(name, instant.storage, None)
+    return Compared(name, instant.storage, instant.plan, timeline.seconds, timeline.peak_bytes)

@@ -51,7 +51,7 @@ def draft(
 def plan_of(model: EventModel, codecs: Sequence[str], schedule: str, made: Draft) -> Plan:
     """The plan of a draft. Raises `OffloadError` if its iteration does not fit the memory."""
     profile, storage = model.profile, model.storage
-    require_fit(profile, storage, made.timeline, schedule)
+    _require_fit(profile, storage, made.timeline, schedule)
     tensors = [
         PlannedTensor(
             profile.tensors[index].name,
@@ -102,7 +102,7 @@ def timeline_of(
     return EventModel(profile, storage, codecs, instant_reads).run(write_order, before, plan.barrier)
 
 
-def require_fit(profile: Profile, storage: Storage, timeline: Timeline, schedule: str) -> None:
+def _require_fit(profile: Profile, storage: Storage, timeline: Timeline, schedule: str) -> None:
     """Raise `OffloadError` if the iteration got stuck."""
     if timeline.stuck is not None:
         raise OffloadError(

@@ -50,11 +50,24 @@ class _State:
 def play_plan(plan: Plan, profile: Profile, device: Device, seed: int = 1) -> Played:
     """One iteration of `plan`; each tensor that comes back is compared with what was written.
 
-    Raises `OffloadError` if the plan is for another model or its iteration gets stuck, `ReplayError` if a
-    tensor comes back changed, and the errors of the driver.
+    Raises `OffloadError` if the plan is for another model, too large for the device, or stuck. Raises
+    `ReplayError` if a tensor comes back changed, and the errors of the driver.
     """
     plan.check(profile)
+    stream, page = device.stream(STREAM), device.config.geometry.page_bytes
+    room = stream.zones * stream.zone_capacity
+    blocks = sum(-(-stored_bytes(tensor) // page) for tensor in plan.tensors)
+    if blocks > room:
+        raise OffloadError(
+            f"the plan of model {plan.model} stores {blocks * page:,} bytes; expected at most"
+            f" {room * page:,}, the room of stream {STREAM} of {device.config.name}"
+        )
     return _Player(plan, profile, device, seed).run()
+
+
+def stored_bytes(tensor: PlannedTensor) -> int:
+    """Bytes that a tensor is expected to take in the storage, at least 1."""
+    return max(1, round(tensor.bytes / tensor.ratio))
 
 
 class _Player:
@@ -96,7 +109,7 @@ class _Player:
 
     def _state(self, index: int, tensor: SavedTensor, rng: np.random.Generator) -> _State:
         planned = self._plan.by_name.get(tensor.name)
-        size = 0 if planned is None else max(1, round(tensor.bytes / planned.ratio))
+        size = 0 if planned is None else stored_bytes(planned)
         return _State(index, tensor, planned, rng.integers(0, 256, size, np.uint8), stays=planned is None)
 
     def _become_due(self) -> bool:

@@ -31,7 +31,7 @@ from flashtrain.training.offload.storage import Storage
 OURS = "ours"
 
 RUNS = 4000
-"""Runs of the event model that a search may take."""
+"""Runs of the event model after which a local search ends."""
 
 SLACKS = (1.0, 0.0, 2.0, inf)
 """Factors of the time of reads for `Prefetch.just_in_time`."""
@@ -52,7 +52,7 @@ def offload_plan(
 ) -> Plan:
     """The plan of our schedule.
 
-    - `runs`: of the event model, at most.
+    - `runs`: of the event model, after which the local search ends.
     - `least_bytes`: that FlashNeuron offloads, whose plan is one of those compared.
     - `instant_reads`: plan as if reads took no time.
 

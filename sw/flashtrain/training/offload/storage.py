@@ -1,6 +1,6 @@
 """The figures of a storage that a plan is made for."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
 
@@ -89,9 +89,6 @@ class Storage:
     def read_time(self, tensor: SavedTensor, codec: str) -> float:
         """Seconds of the data of a read alone."""
         return self.seconds(tensor.bytes, self.ratio(tensor, codec), self.read_bytes_per_second)
-
-    def with_memory(self, memory_bytes: int) -> "Storage":
-        return replace(self, memory_bytes=memory_bytes)
 
 
 def storage_document(storage: Storage) -> dict[str, Any]:

@@ -6,6 +6,9 @@
 
 namespace offload {
 
+// The sizes of the records in event_model.py.
+static_assert(sizeof(Settings) == 48 && sizeof(Tensor) == 48 && sizeof(Result) == 24 && sizeof(Span) == 16);
+
 constexpr double NEVER = std::numeric_limits<double>::infinity();
 
 Simulation::Simulation(const Settings &settings, const double *seconds, const Tensor *tensors,
