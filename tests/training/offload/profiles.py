@@ -39,7 +39,10 @@ def random_profile(
 
 
 def random_storage(rng: np.random.Generator, profile: Profile, shared: bool = True) -> Storage:
-    """A storage of 0.5 to 8 GB/s, and memory for 40 to 90 % of the saved bytes."""
+    """A storage of 0.5 to 8 GB/s, and memory for 40 to 90 % of the saved bytes.
+
+    `shared`: with parts that writes and reads share, and with a write buffer.
+    """
     write, read = rng.uniform(0.5e9, 8e9, 2)
     parts = (SharedPart("arrays", write * 1.1, read * 1.2),) if shared and rng.integers(0, 2) else ()
     return Storage(
@@ -50,6 +53,7 @@ def random_storage(rng: np.random.Generator, profile: Profile, shared: bool = Tr
         float(rng.uniform(1e9, 10e9)) if rng.integers(0, 2) else None,
         float(rng.choice([0.0, 20e-6])),
         float(rng.choice([0.0, 50e-6])),
+        int(rng.choice([0, 16 * MIB])) if shared else 0,
         ("window",) if rng.integers(0, 2) else (),
         parts,
     )

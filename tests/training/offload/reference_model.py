@@ -51,6 +51,8 @@ class ReferenceModel:
     waiting_reads: list[State] = field(default_factory=list)
     writing: list[Transfer] = field(default_factory=list)
     reading: list[Transfer] = field(default_factory=list)
+    buffered: float = 0.0
+    drained_at: float = 0.0
 
     def run(self) -> "int | None":
         """The operation that gets stuck, or None."""
@@ -104,9 +106,20 @@ class ReferenceModel:
             return False
         state = min(self.waiting_writes, key=lambda each: each.order)
         self.waiting_writes.remove(state)
-        self.writing.append(Transfer(state, self.storage.write_time(state.tensor, state.codec)))
+        self.writing.append(Transfer(state, self._buffered_write(state)))
         state.write = self.now, nan
         return True
+
+    def _buffered_write(self, state: State) -> float:
+        """Bytes in the buffer drain at the write rate; a write that fills it goes on at that rate."""
+        rate = self.storage.write_bytes_per_second
+        stored = state.tensor.bytes / self.storage.ratio(state.tensor, state.codec)
+        stored = max(stored, self.storage.port_time(state.tensor) * rate)
+        buffered = max(0.0, self.buffered - (self.now - self.drained_at) * rate)
+        free = self.storage.buffer_bytes - buffered
+        seconds = max(self.storage.port_time(state.tensor), (stored - free) / rate)
+        self.buffered = max(0.0, buffered + stored - seconds * rate)
+        return seconds
 
     def _read(self) -> bool:
         if any(each.moving for each in self.reading) or not self.waiting_reads:
@@ -154,6 +167,8 @@ class ReferenceModel:
                 if each.moving:
                     each.left -= step / slowdown
                     if each.left < 1e-12:
+                        if side is self.writing:
+                            self.drained_at = self.now
                         each.latency_end = self.now + latency
         for each in [each for each in self.writing if each.latency_end <= self.now + 1e-12]:
             self.writing.remove(each)

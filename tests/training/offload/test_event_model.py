@@ -103,6 +103,16 @@ def test_the_latency_of_a_write_overlaps_the_next_one():
     assert timeline.writes["end"].tolist() == [1.5, 2.5, 3.5]
 
 
+def test_the_write_buffer_takes_what_it_has_room_for_and_drains_at_the_write_rate():
+    storage = Storage("s", 300, 100.0, 1e9, port_bytes_per_second=1000.0, buffer_bytes=150)
+    timeline = played(chain(3, seconds=0.25), storage, [0, 1, 2], [5, 4, 3], barrier=True)
+    # The first write takes the time of the port and leaves 90 bytes in the buffer, of which 75 are left when
+    # the second one begins at 0.5. Of that 75 fit, so 25 wait, but 100 bytes of the port take 0.1 s.
+    # It ends at 0.75 with 150 bytes, and the third one takes a whole second.
+    assert timeline.writes["begin"].tolist() == pytest.approx([0.25, 0.5, 0.75])
+    assert timeline.writes["end"].tolist() == pytest.approx([0.35, 0.75, 1.75])
+
+
 def test_a_tensor_that_is_needed_before_its_write_has_ended_stays():
     slow = Storage("s", 300, 100 / 3.0, 1e9)
     timeline = played(chain(3), slow, [IN_MEMORY, 0, 1], [5, 4, 3])

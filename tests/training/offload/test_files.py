@@ -25,7 +25,7 @@ from tests.training.offload.test_event_model import chain
 
 def small_plan() -> Plan:
     storage = Storage(
-        "s", 300, 100.0, 200.0, 400.0, 0.0, 0.5, ("window32",), (SharedPart("arrays", 1e3, 2e3),)
+        "s", 300, 100.0, 200.0, 400.0, 0.0, 0.5, 50, ("window32",), (SharedPart("arrays", 1e3, 2e3),)
     )
     return offload_plan(chain(4), storage)
 
@@ -208,6 +208,7 @@ def test_files_that_cannot_be_read_or_written(tmp_path):
     ("change", "message"),
     [
         ({"memory_bytes": 0}, "s: memory_bytes is 0; expected at least 1"),
+        ({"buffer_bytes": -1}, "s: buffer_bytes is -1; expected at least 0"),
         ({"write_bytes_per_second": 0.0}, "s: write_bytes_per_second is 0.0; expected more than 0"),
         ({"port_bytes_per_second": -1.0}, "s: port_bytes_per_second is -1.0; expected more than 0"),
         ({"read_seconds": -1.0}, "s: read_seconds is -1.0; expected 0 or more"),

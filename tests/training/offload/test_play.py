@@ -45,9 +45,10 @@ def test_the_model_is_within_3_percent_of_the_plan(small, make, seconds):
 
 
 def test_the_rtl_is_within_5_percent_of_the_plan(small):
-    profile = replace(TOY, seconds=100e-6).profile(1)
+    """With 50 µs an iteration takes a third longer than its operations."""
+    profile = replace(TOY, seconds=50e-6).profile(1)
     plan = offload_plan(profile, small)
-    assert plan.seconds > 1.02 * profile.seconds
+    assert plan.seconds > 1.25 * profile.seconds
     with open_device("small", RtlLink, memory_bytes=32 << 20) as device:
         played = play_plan(plan, profile, device)
     assert played.timeline.seconds == pytest.approx(plan.seconds, rel=0.05)
@@ -78,6 +79,7 @@ def test_measured_rates_are_below_the_bounds_and_near_the_benchmarks(small):
     assert 1.25e9 < small.write_bytes_per_second < 1.32e9
     assert 3.8e9 < small.read_bytes_per_second < 4.8e9
     assert 0 < small.read_seconds < 50e-6
+    assert 128 << 10 < small.buffer_bytes < 320 << 10  # 256 KiB, and what is on its way
     (part,) = small.shared
     assert part.write_bytes_per_second < 2 * small.write_bytes_per_second
 

@@ -18,6 +18,10 @@ a time. It waits for space in memory for its tensor, takes that space, and ends 
 
 **The last use** of a tensor frees its memory, or if it is being written, the end of that write does.
 
+**The write buffer** has a credit in seconds: its free bytes by the write rate. It is empty at first, and its
+credit grows with time while no data are written. A write of w seconds begins with credit c. Its data take the
+time of the port or w - c, whichever is more, and what they take beyond or below w changes the credit.
+
 **Shared parts.** Alone, a transfer moves its data in `Storage.write_time` or `read_time`. A write and a read
 that move data at the same time are both slowed down by one factor. No shared part is thus used for more than
 all of the time.
@@ -44,6 +48,7 @@ from flashtrain.training.offload.storage import Storage
 TENSOR = np.dtype([
     ("bytes", "<i8"), ("made", "<i4"), ("released", "<i4"), ("first_use", "<i4"), ("last_use", "<i4"),
     ("write_order", "<i4"), ("prefetch_before", "<i4"), ("write_seconds", "<f8"), ("read_seconds", "<f8"),
+    ("write_port_seconds", "<f8"),
 ])  # fmt: skip
 """A tensor for the kernel (`Tensor` in event_model.h)."""
 
@@ -54,8 +59,9 @@ IN_MEMORY = -1
 """The `write_order` of a tensor that is not offloaded."""
 
 _SETTINGS = np.dtype([
-    ("memory", "<i8"), ("write_latency", "<f8"), ("read_latency", "<f8"), ("operations", "<i4"),
-    ("forward", "<i4"), ("tensors", "<i4"), ("parts", "<i4"), ("barrier", "<i4"), ("padding", "<i4"),
+    ("memory", "<i8"), ("write_latency", "<f8"), ("read_latency", "<f8"), ("buffer_seconds", "<f8"),
+    ("operations", "<i4"), ("forward", "<i4"), ("tensors", "<i4"), ("parts", "<i4"), ("barrier", "<i4"),
+    ("padding", "<i4"),
 ])  # fmt: skip
 _RESULT = np.dtype([("seconds", "<f8"), ("peak", "<i8"), ("stuck", "<i4"), ("padding", "<i4")])
 _SOURCES = sorted(Path(__file__).with_name("kernel").glob("*.[ch]*"))
@@ -99,7 +105,7 @@ class EventModel:
             write, read = storage.write_time(tensor, codec), storage.read_time(tensor, codec)
             self._table[row] = (
                 tensor.bytes, tensor.made, tensor.last_forward, tensor.uses[0], tensor.uses[-1], IN_MEMORY,
-                tensor.uses[0], write, 0.0 if instant_reads else read,
+                tensor.uses[0], write, 0.0 if instant_reads else read, storage.port_time(tensor),
             )  # fmt: skip
         stored = np.array(
             [t.bytes / storage.ratio(t, codec) for t, codec in zip(tensors, codecs, strict=True)], np.float64
@@ -113,6 +119,7 @@ class EventModel:
         self._seconds = np.array([operation.seconds for operation in profile.operations], np.float64)
         settings = np.zeros(1, _SETTINGS)
         settings["memory"] = storage.memory_bytes - profile.resident_bytes
+        settings["buffer_seconds"] = storage.buffer_bytes / storage.write_bytes_per_second
         settings["write_latency"] = storage.write_seconds
         settings["read_latency"] = 0.0 if instant_reads else storage.read_seconds
         settings["operations"], settings["forward"] = len(self._seconds), profile.forward_operations

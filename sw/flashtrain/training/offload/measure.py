@@ -46,10 +46,13 @@ class _Measurement:
         wanted = -(-SUPERPAGES * g.superpage * g.page_bytes // transfer_bytes)
         self._warm_up = min(max(LEAST, wanted), most)
         self._handles: list[StoredArray] = []
+        self._warmed_up_at = 0
 
     def storage(self, memory_bytes: int) -> Storage:
         size = len(self._data)
+        start = self._device.cycles
         write, _ = self._seconds(self._warm_up, self._append, None)
+        warmed_up = (self._warmed_up_at - start) / self._clock
         self._stream.flush()
         read_latency = self._alone(lambda: self._stream.read_async(self._handles[0]))
         reads = self._reads()
@@ -67,6 +70,7 @@ class _Measurement:
             size / write,
             size / read,
             read_seconds=max(0.0, read_latency - read),
+            buffer_bytes=max(0, round(size * (self._warm_up - warmed_up / write))),
             shared=shared,
         )
 
@@ -99,6 +103,7 @@ class _Measurement:
                 self._keep(waiting.pop(0).result())
                 ended += 1
                 if ended == warm_up:
+                    self._warmed_up_at = self._device.cycles
                     since, others_before = self._device.cycles, others_ended
                 waiting.append(main())
             if beside is not None and others[0].done:

@@ -2,7 +2,7 @@
 
 The program chooses the tensors to offload and all times. Operations keep their order; writes, reads and
 operations may begin at any time that data and memory allow, so it has more freedom than a plan. It has
-neither shared parts nor a barrier, and operations take time.
+neither shared parts nor a write buffer nor a barrier, and operations take time.
 
 **Variables.** `begin` of each operation; for each tensor whether it is `offloaded`, the begin of its `write`
 and its `read`, and the time at which it has left memory. Binaries say which of two events is first.
@@ -36,14 +36,16 @@ class Optimum:
 def optimum(profile: Profile, storage: Storage, most_seconds: float = 60.0) -> Optimum | None:
     """The optimum; None if no schedule fits the memory.
 
-    `most_seconds`: of the solver. Raises `OffloadError` if it takes longer, if the storage has shared parts,
-    or if an operation takes no time.
+    `most_seconds`: of the solver. Raises `OffloadError` if it takes longer, if the storage has shared parts
+    or a write buffer, or if an operation takes no time.
     """
     for operation in profile.operations:
         if not operation.seconds:
             raise OffloadError(f"operation {operation.name}: 0 s; the integer program expects more")
     if storage.shared:
         raise OffloadError(f"{storage.name}: shared parts; the integer program has none")
+    if storage.buffer_bytes:
+        raise OffloadError(f"{storage.name}: a write buffer; the integer program has none")
     return _Program(profile, storage).solve(most_seconds)
 
 

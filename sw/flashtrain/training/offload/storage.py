@@ -29,6 +29,7 @@ class Storage:
     - `write_bytes_per_second`, `read_bytes_per_second`: bytes as they are stored, of one kind alone.
     - `port_bytes_per_second`: bytes of tensors, before a codec, each way; None: no bound.
     - `write_seconds`, `read_seconds`: latency of a transfer beyond its bytes; the next transfer overlaps it.
+    - `buffer_bytes`: of the write buffer, in bytes as they are stored.
     - `codecs`: names of the codecs that tensors may be stored with, beside `RAW`.
     - `shared`: parts that writes and reads share.
     """
@@ -40,12 +41,15 @@ class Storage:
     port_bytes_per_second: float | None = None
     write_seconds: float = 0.0
     read_seconds: float = 0.0
+    buffer_bytes: int = 0
     codecs: tuple[str, ...] = ()
     shared: tuple[SharedPart, ...] = ()
 
     def __post_init__(self) -> None:
         if self.memory_bytes < 1:
             raise OffloadError(f"{self.name}: memory_bytes is {self.memory_bytes}; expected at least 1")
+        if self.buffer_bytes < 0:
+            raise OffloadError(f"{self.name}: buffer_bytes is {self.buffer_bytes}; expected at least 0")
         rates: dict[str, float | None] = {
             "write_bytes_per_second": self.write_bytes_per_second,
             "read_bytes_per_second": self.read_bytes_per_second,
@@ -77,18 +81,19 @@ class Storage:
             raise OffloadError(f"tensor {tensor.name}: no ratio of codec {codec}; expected a measured one")
         return tensor.ratios[codec]
 
-    def seconds(self, size: int, ratio: float, bytes_per_second: float) -> float:
-        """A transfer of `size` bytes of a tensor alone, without latency, at a rate of stored bytes."""
-        port = 0.0 if self.port_bytes_per_second is None else size / self.port_bytes_per_second
-        return max(size / ratio / bytes_per_second, port)
+    def port_time(self, tensor: SavedTensor) -> float:
+        """Seconds in which the port carries a tensor."""
+        return 0.0 if self.port_bytes_per_second is None else tensor.bytes / self.port_bytes_per_second
 
     def write_time(self, tensor: SavedTensor, codec: str) -> float:
-        """Seconds of the data of a write alone."""
-        return self.seconds(tensor.bytes, self.ratio(tensor, codec), self.write_bytes_per_second)
+        """Seconds of the data of a write alone, without a buffer."""
+        stored = tensor.bytes / self.ratio(tensor, codec)
+        return max(stored / self.write_bytes_per_second, self.port_time(tensor))
 
     def read_time(self, tensor: SavedTensor, codec: str) -> float:
         """Seconds of the data of a read alone."""
-        return self.seconds(tensor.bytes, self.ratio(tensor, codec), self.read_bytes_per_second)
+        stored = tensor.bytes / self.ratio(tensor, codec)
+        return max(stored / self.read_bytes_per_second, self.port_time(tensor))
 
 
 def storage_document(storage: Storage) -> dict[str, Any]:
@@ -98,9 +103,9 @@ def storage_document(storage: Storage) -> dict[str, Any]:
 
 def parse_storage(node: Node) -> Storage:
     """The storage of a JSON object; each fault raises an error with its path."""
-    name, memory, write, read, port, write_latency, read_latency, codecs, shared = node.keys(
+    name, memory, write, read, port, write_latency, read_latency, buffer, codecs, shared = node.keys(
         "name", "memory_bytes", "write_bytes_per_second", "read_bytes_per_second", "port_bytes_per_second",
-        "write_seconds", "read_seconds", "codecs", "shared",
+        "write_seconds", "read_seconds", "buffer_bytes", "codecs", "shared",
     )  # fmt: skip
     return Storage(
         name.name(),
@@ -110,6 +115,7 @@ def parse_storage(node: Node) -> Storage:
         None if port.value is None else port.positive_number(),
         write_latency.number(),
         read_latency.number(),
+        buffer.count(),
         codecs.items(Node.name),
         shared.items(_shared_part),
     )

@@ -7,7 +7,7 @@
 namespace offload {
 
 // The sizes of the records in event_model.py.
-static_assert(sizeof(Settings) == 48 && sizeof(Tensor) == 48 && sizeof(Result) == 24 && sizeof(Span) == 16);
+static_assert(sizeof(Settings) == 56 && sizeof(Tensor) == 56 && sizeof(Result) == 24 && sizeof(Span) == 16);
 
 constexpr double NEVER = std::numeric_limits<double>::infinity();
 
@@ -25,7 +25,8 @@ Simulation::Simulation(const Settings &settings, const double *seconds, const Te
       prefetched_by_(settings.operations),
       place_(settings.tensors, Place::NOWHERE),
       stays_(settings.tensors),
-      stored_(settings.tensors) {
+      stored_(settings.tensors),
+      credit_(settings.buffer_seconds) {
   for (int32_t t = 0; t < settings.tensors; t++) {
     made_by_[tensors[t].made].push_back(t);
     last_used_by_[tensors[t].last_use].push_back(t);
@@ -128,7 +129,10 @@ bool Simulation::start_write() {
   if (writer_.tensor != NONE || to_write_.empty()) return false;
   int32_t t = std::get<1>(*to_write_.begin());
   to_write_.erase(to_write_.begin());
-  writer_.start(t, tensors_[t].write_seconds, now_, slowdown_);
+  credit_ = std::min(settings_.buffer_seconds, credit_ + now_ - credit_since_);
+  const double seconds = std::max(tensors_[t].write_port_seconds, tensors_[t].write_seconds - credit_);
+  credit_ = std::min(settings_.buffer_seconds, credit_ + seconds - tensors_[t].write_seconds);
+  writer_.start(t, seconds, now_, slowdown_);
   writes_[t].begin = now_;
   return true;
 }
@@ -178,6 +182,7 @@ void Simulation::take_events() {
   if (writer_.tensor != NONE && writer_.end <= now_) {
     writes_ending_.insert({now_ + settings_.write_latency, writer_.tensor});
     writer_.tensor = NONE;
+    credit_since_ = now_;
   }
   if (reader_.tensor != NONE && reader_.end <= now_) {
     reads_ending_.insert({now_ + settings_.read_latency, reader_.tensor});

@@ -17,11 +17,13 @@ struct Tensor {
   int32_t write_order;  // NONE: stays in memory
   int32_t prefetch_before;
   double write_seconds, read_seconds;  // of the data, alone
+  double write_port_seconds;           // of the data through the port
 };
 
 struct Settings {
   int64_t memory;  // without what is always resident
   double write_latency, read_latency;
+  double buffer_seconds;  // in which the full write buffer drains
   int32_t operations, forward, tensors, parts, barrier;
 };
 
@@ -86,6 +88,7 @@ class Simulation {
   std::set<std::tuple<int32_t, int32_t, int32_t>> to_read_;  // first use, write order, tensor
   std::set<std::tuple<double, int32_t>> writes_ending_, reads_ending_;  // data are over, the latency is not
   Channel writer_, reader_;
+  double credit_ = 0, credit_since_ = 0;  // of the write buffer; while no data are written, it grows
   double now_ = 0, slowdown_ = 1, operation_end_ = 0;
   int64_t used_ = 0, peak_ = 0;
   int32_t operation_ = 0;
