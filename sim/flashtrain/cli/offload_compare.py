@@ -9,7 +9,7 @@ from flashtrain.training.offload.comparison import Compared, compare
 from .command import add_configuration, add_json, configuration
 from .console import Console, table
 from .offload_arguments import add_least_bytes, add_memory, add_profile, profile_of
-from .offload_text import gigabytes, seconds_text
+from .offload_text import gigabytes, seconds_text, speed
 
 COLUMNS = ("storage", "schedule", "iteration", "speed", "offloaded", "stored", "peak")
 
@@ -49,7 +49,7 @@ def _row(row: Compared, profile: Profile) -> tuple[str, ...]:
     if row.plan is None:
         return row.storage.name, row.schedule, "does not fit", "-", "-", "-", "-"
     return (
-        row.storage.name, row.schedule, seconds_text(row.seconds), f"{profile.seconds / row.seconds:.1%}",
+        row.storage.name, row.schedule, seconds_text(row.seconds), f"{speed(profile, row.seconds):.1%}",
         gigabytes(row.plan.offloaded_bytes), gigabytes(row.plan.stored_bytes), gigabytes(row.peak_bytes),
     )  # fmt: skip
 

@@ -17,9 +17,14 @@ def plan_text(plan: Plan, profile: Profile) -> str:
         f"offloaded  {len(plan.tensors)} tensors of {gigabytes(plan.offloaded_bytes)}, stored in"
         f" {gigabytes(plan.stored_bytes)} ({codecs})",
         f"memory     {gigabytes(plan.peak_bytes)} at most, of {gigabytes(storage.memory_bytes)}",
-        f"iteration  {seconds_text(plan.seconds)}; {profile.seconds / plan.seconds:.1%} of the speed with"
+        f"iteration  {seconds_text(plan.seconds)}; {speed(profile, plan.seconds):.1%} of the speed with"
         f" unlimited memory ({seconds_text(profile.seconds)})",
     ])  # fmt: skip
+
+
+def speed(profile: Profile, seconds: float) -> float:
+    """The share of the speed with unlimited memory; 1 if operations take no time."""
+    return profile.seconds / seconds if seconds else 1.0
 
 
 def gigabytes(size: float) -> str:

@@ -83,15 +83,12 @@ def _in_order(made: Draft) -> list[int]:
     return indices[np.argsort(made.write_order[indices])].tolist()
 
 
-def timeline_of(
-    plan: Plan, profile: Profile, storage: Storage | None = None, instant_reads: bool = False
-) -> Timeline:
+def timeline_of(plan: Plan, profile: Profile) -> Timeline:
     """The iteration of a plan, with the ratios of `profile`.
 
-    `storage`: in the place of that of the plan. Raises `OffloadError` if the plan is for another model.
+    Raises `OffloadError` if the plan is for another model.
     """
     plan.check(profile)
-    storage = plan.storage if storage is None else storage
     codecs: list[str] = [RAW] * len(profile.tensors)
     write_order = np.full(len(profile.tensors), IN_MEMORY, np.int32)
     before = np.array([tensor.uses[0] for tensor in profile.tensors], np.int32)
@@ -99,7 +96,7 @@ def timeline_of(
         if (planned := plan.by_name.get(tensor.name)) is not None:
             codecs[index] = planned.codec
             write_order[index], before[index] = planned.write_order, planned.prefetch_before
-    return EventModel(profile, storage, codecs, instant_reads).run(write_order, before, plan.barrier)
+    return EventModel(profile, plan.storage, codecs).run(write_order, before, plan.barrier)
 
 
 def _require_fit(profile: Profile, storage: Storage, timeline: Timeline, schedule: str) -> None:

@@ -1,6 +1,7 @@
 """The figures of a storage, measured on a device: for plans that this device is to carry out."""
 
 from collections.abc import Callable
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ class _Measurement:
 
     def _reads(self) -> Callable[[], Pending[Any]]:
         """Reads of the stored arrays, by turns."""
-        handles = iter(self._handles * 64)
+        handles = cycle(tuple(self._handles))
         return lambda: self._stream.read_async(next(handles))
 
     def _alone(self, begin: Callable[[], Pending[Any]]) -> float:

@@ -71,7 +71,7 @@ def _seconds(made: Draft) -> float:
 
 
 @dataclass(frozen=True)
-class _Way:
+class _Variant:
     """How the chosen tensors are written and read.
 
     - `latest_use_first`: the order of writes, where two can begin; else that of the forward pass.
@@ -83,7 +83,7 @@ class _Way:
     in_forward: bool = False
 
 
-WAYS = [_Way(*each) for each in product((False, True), SLACKS, (False, True))]
+VARIANTS = [_Variant(*each) for each in product((False, True), SLACKS, (False, True))]
 
 
 class _Search:
@@ -94,14 +94,14 @@ class _Search:
         self._latest_use_first = np.argsort(-self._prefetch.first_use, kind="stable").tolist()
         self._sizes = np.array([tensor.bytes for tensor in model.profile.tensors], np.int64)
         self._largest_first: list[int] = np.argsort(-self._sizes, kind="stable").tolist()
-        self._way = WAYS[0]
+        self._variant = VARIANTS[0]
 
     def best(self, choices: list[NDArray[np.bool_]]) -> Draft:
         """The best draft found from these choices and our own first ones."""
         first = [*choices, greedy_choice(self._model), *self._prefixes()]
-        best = min((self._other_ways(self._run(chosen)) for chosen in first), key=self._key)
+        best = min((self._other_variants(self._run(chosen)) for chosen in first), key=self._key)
         while True:
-            improved = self._other_ways(self._local(best))
+            improved = self._other_variants(self._local(best))
             if not self._better(improved, best):
                 return self._trimmed(improved)
             best = improved
@@ -141,14 +141,14 @@ class _Search:
             near = outside if everything else sorted(outside, key=lambda index: abs(index - leaving))[:4]
             yield from ((leaving, entering) for entering in near)
 
-    def _other_ways(self, best: Draft) -> Draft:
-        """The same tensors in all ways; the best of these is kept from now on."""
-        kept = self._way
-        for self._way in WAYS:
+    def _other_variants(self, best: Draft) -> Draft:
+        """The same tensors in all variants; the best of these is kept from now on."""
+        kept = self._variant
+        for self._variant in VARIANTS:
             other = self._run(best.chosen)
             if self._better(other, best):
-                best, kept = other, self._way
-        self._way = kept
+                best, kept = other, self._variant
+        self._variant = kept
         return best
 
     def _trimmed(self, best: Draft) -> Draft:
@@ -162,8 +162,8 @@ class _Search:
 
     def _run(self, chosen: NDArray[np.bool_]) -> Draft:
         self._left -= 1
-        order = self._latest_use_first if self._way.latest_use_first else None
-        before = self._prefetch.just_in_time(chosen, self._way.slack, self._way.in_forward)
+        order = self._latest_use_first if self._variant.latest_use_first else None
+        before = self._prefetch.just_in_time(chosen, self._variant.slack, self._variant.in_forward)
         made = draft(self._model, chosen, before, order=order)
         later = self._prefetch.when_written(before, made.timeline)
         if (later == before).all():
