@@ -1,5 +1,6 @@
 """The driver: what it refuses, what it says, and how it copes with a small tensor buffer or an odd device."""
 
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from time import sleep
@@ -141,6 +142,14 @@ def test_arrays_larger_than_the_tensor_buffer(seed):
         del held
         # The append that found no room took nothing.
         assert stream.append(large[:5]).lba == stored.extents[-1].lba + stored.extents[-1].blocks
+
+
+def test_an_append_in_flight_does_not_keep_its_array(stream):
+    array = np.ones(3)
+    gone = weakref.ref(array)
+    pending = stream.append_async(array)
+    del array
+    assert gone() is None and np.array_equal(stream.read(pending.result()), np.ones(3))
 
 
 def test_closed(device, stream):

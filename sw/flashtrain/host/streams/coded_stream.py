@@ -38,7 +38,7 @@ class CodedStream(DeviceStream):
         pieces, now = self._plan(blocks_of(array.nbytes, self._block_bytes), exact)
         generations: dict[int, int] = {}
         requests: list[Request] = []
-        start = 0
+        start, shape, dtype = 0, array.shape, array.dtype
         try:
             for piece in pieces:
                 for zone in piece.finishes:
@@ -56,7 +56,7 @@ class CodedStream(DeviceStream):
             extents = tuple(_extent_stored(request.completion) for request in requests if request.completion)
             generation = self._generations.common(generations)
             blocks = tuple(piece.blocks for piece in pieces)
-            return StoredArray(self._device, self.nsid, generation, extents, array.shape, array.dtype, blocks)
+            return StoredArray(self._device, self.nsid, generation, extents, shape, dtype, blocks)
 
         return Pending(self._dispatcher, requests, self.name, stored, on_error=self._look_for_retired)
 

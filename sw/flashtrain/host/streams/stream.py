@@ -415,7 +415,7 @@ class DeviceStream:
     def _write(self, opcode: Opcode, array: NDArray, pieces: Sequence[Extent]) -> Pending[StoredArray]:
         requests: list[Request] = []
         generations: dict[int, int] = {}  # by zone
-        start = 0
+        start, shape, dtype = 0, array.shape, array.dtype
 
         def elsewhere(command: Command, refused: CompletionEntry) -> Command | None:
             """Redirect a piece, unless another piece is lost, and with it the array."""
@@ -444,7 +444,7 @@ class DeviceStream:
             extents = join((_extent_written(request) for request in requests), self.zone_size)
             zones = {extent.lba // self.zone_size for extent in extents}
             generation = self._generations.common({zone: generations[zone] for zone in zones})
-            return StoredArray(self._device, self.nsid, generation, extents, array.shape, array.dtype)
+            return StoredArray(self._device, self.nsid, generation, extents, shape, dtype)
 
         return Pending(self._dispatcher, requests, self.name, stored, on_error=self._look_for_retired)
 
