@@ -1,9 +1,36 @@
-"""Training in PyTorch through the flash: optimizers with their steps on the dies, data sets in a stream.
+"""Training in PyTorch through the flash: activations, optimizers with their steps on the dies, and data sets.
 
 It needs PyTorch, which the extra `torch` brings. No other package of flashtrain imports it.
 """
 
+from .errors import MissingExtra
+
+try:
+    import torch as _  # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name != "torch":
+        raise
+    raise MissingExtra(
+        "PyTorch is not installed; expected the extra: pip install 'flashtrain[torch]'"
+    ) from error
+
+from .activations.errors import (
+    ActivationChanged,
+    ActivationError,
+    ActivationLost,
+    ActivationRefused,
+    CodecUnavailable,
+    PlanMismatch,
+    UnsupportedTensor,
+)
+from .activations.keep import keep
+from .activations.offload_activations import OffloadActivations, save_on_flash
+from .activations.report import ActivationReport, ModuleTraffic
 from .data import FlashDataset, ResumableSampler
 from .optimizers import SGD, Adam, AdamW, DieOptimizer
 
-__all__ = ["SGD", "Adam", "AdamW", "DieOptimizer", "FlashDataset", "ResumableSampler"]
+__all__ = [
+    "SGD", "ActivationChanged", "ActivationError", "ActivationLost", "ActivationRefused", "ActivationReport",
+    "Adam", "AdamW", "CodecUnavailable", "DieOptimizer", "FlashDataset", "MissingExtra", "ModuleTraffic",
+    "OffloadActivations", "PlanMismatch", "ResumableSampler", "UnsupportedTensor", "keep", "save_on_flash",
+]  # fmt: skip

@@ -1,0 +1,358 @@
+"""`OffloadActivations` and `save_on_flash`: activations on the flash until the backward pass."""
+
+import weakref
+from dataclasses import replace
+from typing import Self
+
+import torch
+from torch import nn
+from torch.autograd.graph import saved_tensors_hooks
+
+from flashtrain.host import Device
+from flashtrain.spec.errors import require
+from flashtrain.spec.streams import Codec
+from flashtrain.training.offload import RAW, Plan, Profile
+
+from .change_counter import ChangeCounter
+from .codec_choice import CodecChoice, Encoding
+from .errors import ActivationChanged, ActivationError, UnsupportedTensor
+from .keep import keeps_now
+from .memory import ActivationMemory
+from .module_scope import ModuleScope
+from .parameter_storages import ParameterStorages
+from .plan import PlanAtWork
+from .report import ActivationReport, ModuleTraffic
+from .saved_storage import ForwardPass, SavedStorage
+from .store import ActivationStore, FlashCopy
+from .view_layout import ViewLayout
+from .weak_storages import WeakStorages
+
+DEFAULT_MEMORY_BYTES = 16 << 20
+_DISPATCH = "__torch_dispatch__"
+
+
+class PackedTensor:
+    """A saved tensor in the graph: where it lies in its storage, or itself if it stays in memory.
+
+    Members
+    -------
+    label: the tensor and its module, for messages.
+    counter: of the changes of its data.
+    layout: how it lies in its storage.
+    saved: its storage; None for tensors that are not counted, such as parameters.
+    kept: the tensor, if it stays in memory; None if its storage brings it.
+    is_used: the backward pass has needed it.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        counter: ChangeCounter,
+        layout: ViewLayout | None,
+        saved: SavedStorage | None,
+        kept: torch.Tensor | None,
+    ) -> None:
+        self.label = label
+        self.counter = counter
+        self.layout = layout
+        self.saved = saved
+        self.kept = kept
+        self.is_used = False
+
+
+class OffloadActivations(saved_tensors_hooks):
+    """Context in which the tensors that a forward pass saves go to the flash::
+
+        with OffloadActivations(device) as activations:
+            loss = criterion(model(inputs), labels)
+        loss.backward()
+        print(activations.report())
+
+    Each storage is appended to the stream `stream` once, however many views of it are saved. The backward
+    pass gets the same bits, strides and offsets. Parameters, buffers and views of them are left out.
+
+    A forward pass begins when the context is entered. It may be entered again and again, or once around a
+    training loop. Then the next forward pass begins when the graph before has ended. Storages are numbered in
+    a pass by their first saving: `saved/0`, `saved/1`, and so on. A plan names them so.
+
+    - `plan`: what is offloaded, by which codec, and when it is read (`flashtrain.training.offload`). By
+      default everything is. It stays in memory as well while there is room, and reads go backwards.
+    - `profile`: the one that the plan was made for. Each saved storage is then compared with it.
+    - `codec`: the codec of all storages. By default the lossless one of the stream that fits. ROUND16
+      rounds FP32 to BF16, and only if it is named here or in the plan.
+    - `memory_bytes`: the most bytes of saved storages in memory. The limit holds while the model itself needs
+      no more at a time. By default it is 16 MiB, with plan and profile the plan's peak, and with a plan
+      alone there is none.
+    - `min_bytes`: smaller storages stay in memory; by default a block of the stream.
+
+    :class:`UnsupportedTensor` for a saved tensor that is not strided or not in the memory of the CPU, unless
+    `keep` covers it. :class:`ActivationChanged` in the backward pass for a tensor that was changed in place.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        plan: Plan | None = None,
+        *,
+        profile: Profile | None = None,
+        codec: Codec | str | None = None,
+        memory_bytes: int | None = None,
+        min_bytes: int | None = None,
+        stream: str = "activations",
+    ) -> None:
+        super().__init__(self._pack, self._unpack)
+        for field, value in (("memory_bytes", memory_bytes), ("min_bytes", min_bytes)):
+            require(
+                value is None or (isinstance(value, int) and value >= 0), field, value, "0 or more, or None"
+            )
+        self._store = ActivationStore(device, stream)
+        self._codecs = CodecChoice(self._store.stream, codec)
+        self._plan = None if plan is None else PlanAtWork(plan, profile)
+        require(plan is None or codec is None, "codec", codec, "None with a plan, which names codecs itself")
+        require(plan is not None or profile is None, "profile", "given", "None without a plan")
+        if memory_bytes is None:
+            memory_bytes = DEFAULT_MEMORY_BYTES if self._plan is None else self._plan.activation_bytes
+        self._memory = ActivationMemory(self._store, memory_bytes, retains=plan is None)
+        self._min_bytes = self._store.block_bytes if min_bytes is None else min_bytes
+        self._parameters = ParameterStorages()
+        self._scope = ModuleScope(self._parameters.note)
+        self._storages = WeakStorages[list[weakref.ref[SavedStorage]]]()
+        self._pass = ForwardPass()
+        self._traffic: dict[str, ModuleTraffic] = {}
+        self._kept: dict[str, int] = {}
+        self._is_entered = False
+
+    def __enter__(self) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
+        if self._is_entered:
+            raise ActivationError("the context is in use; expected one that was left")
+        super().__enter__()
+        self._scope.start()
+        self._pass = ForwardPass()
+        self._is_entered = True
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        self._scope.stop()
+        self._is_entered = False
+        if error[0] is None:
+            self._check_end()
+
+    def report(self) -> ActivationReport:
+        """All traffic so far."""
+        self._store.drop_released()
+        hz = self._store.clock_hz
+        return ActivationReport(
+            {module: replace(traffic) for module, traffic in self._traffic.items()},
+            dict(self._kept),
+            self._memory.limit,
+            self._memory.live.peak,
+            self._memory.live.now,
+            self._store.write_cycles / hz,
+            self._store.read_cycles / hz,
+        )
+
+    # Packing.
+
+    def _pack(self, tensor: torch.Tensor) -> PackedTensor:
+        with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
+            return self._packed(tensor)
+
+    def _packed(self, tensor: torch.Tensor) -> PackedTensor:
+        module = self._scope.path
+        is_kept = keeps_now() or self._scope.keeps
+        label = f"{_described(tensor)} of module {module!r}"
+        if reason := _obstacle(tensor):
+            if not is_kept:
+                raise UnsupportedTensor(
+                    f"{label} {reason}; expected a strided one in the memory of the CPU, or `keep`"
+                )
+            return PackedTensor(label, ChangeCounter(tensor, with_data=True), None, None, _detached(tensor))
+        counter = ChangeCounter(tensor)
+        if self._parameters.has(tensor):
+            return PackedTensor(label, counter, None, None, _detached(tensor))
+        layout = ViewLayout.of(tensor)
+        if not tensor.numel():
+            return PackedTensor(label, counter, layout, None, layout.empty())
+        storage = tensor.untyped_storage()
+        saved = self._find(storage, tensor) or self._save(storage, tensor, counter, module, is_kept)
+        saved.unused += 1
+        kept = None if saved.encoding is not None else _detached(tensor)
+        return PackedTensor(saved.label, counter, layout, saved, kept)
+
+    def _find(self, storage: torch.UntypedStorage, tensor: torch.Tensor) -> SavedStorage | None:
+        """The storage as it was saved before, if its content is the same."""
+        for reference in self._storages.get(storage) or ():
+            saved = reference()
+            if saved is not None and not saved.counter.changed and saved.counter.counts(tensor):
+                # Rounding is for elements of FP32 alone.
+                if not saved.rounds or tensor.dtype is torch.float32:
+                    return saved
+        return None
+
+    def _save(
+        self,
+        storage: torch.UntypedStorage,
+        tensor: torch.Tensor,
+        counter: ChangeCounter,
+        module: str,
+        is_kept: bool,
+    ) -> SavedStorage:
+        if self._pass.begun and not self._pass.alive:
+            self._check_end()
+            self._pass = ForwardPass()
+        owner, nbytes = self._pass, storage.nbytes()
+        name = f"saved/{len(owner.saved)}"
+        label = f"{name}, {_described(tensor)} of module {module!r},"
+        encoding, reason = self._choose(name, tensor.dtype, nbytes, label, is_kept)
+        traffic = self._traffic.setdefault(module, ModuleTraffic())
+        saved = SavedStorage(owner, label, storage, counter, encoding, traffic)
+        weakref.finalize(saved, self._end, owner, saved.copy).atexit = False
+        self._remember(storage, saved)
+        self._memory.live.add(storage)
+        traffic.tensors += 1
+        traffic.saved_bytes += nbytes
+        if encoding is None:
+            traffic.kept_bytes += nbytes
+            self._kept[reason] = self._kept.get(reason, 0) + nbytes
+            self._memory.settle(nbytes)
+        else:
+            self._memory.take(saved, storage)
+            traffic.offloaded_bytes += nbytes
+            traffic.rounded_bytes += nbytes if saved.rounds else 0
+        return saved
+
+    def _choose(
+        self, name: str, dtype: torch.dtype, nbytes: int, label: str, is_kept: bool
+    ) -> tuple[Encoding | None, str]:
+        """The encoding of a storage; None for one that stays in memory, and why it does."""
+        planned = None if self._plan is None else self._plan.find(name, nbytes, label)
+        if is_kept:
+            return None, "by keep"
+        if self._plan is None:
+            if nbytes < self._min_bytes:
+                return None, "small"
+            return self._codecs.encoding(dtype, nbytes), ""
+        if planned is None:
+            return None, "by the plan"
+        codec = None if planned.codec == RAW else self._codecs.named(planned.codec)
+        return self._codecs.encoding(dtype, nbytes, codec), ""
+
+    def _remember(self, storage: torch.UntypedStorage, saved: SavedStorage) -> None:
+        known = self._storages.get(storage)
+        if known is None:
+            self._storages.put(storage, known := [])
+        known[:] = [reference for reference in known if reference() is not None]
+        known.append(weakref.ref(saved))
+
+    def _end(self, owner: ForwardPass, copy: FlashCopy) -> None:
+        owner.alive -= 1
+        self._store.release(copy)
+
+    def _check_end(self) -> None:
+        if self._plan is not None:
+            self._plan.check_end(len(self._pass.saved))
+
+    # Unpacking.
+
+    def _unpack(self, packed: PackedTensor) -> torch.Tensor:
+        if packed.counter.changed:
+            raise ActivationChanged(
+                "one of the variables needed for gradient computation has been modified by an inplace"
+                f" operation: {packed.label} is at version {packed.counter.now}; expected version"
+                f" {packed.counter.saved} instead"
+            )
+        with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
+            return self._unpacked(packed)
+
+    def _unpacked(self, packed: PackedTensor) -> torch.Tensor:
+        saved = packed.saved
+        if saved is not None:
+            self._note_need(saved)
+        if packed.kept is not None:
+            return packed.kept
+        assert saved is not None and packed.layout is not None
+        tensor = packed.layout.view(self._memory.fetch(saved))
+        if not packed.is_used:
+            packed.is_used = True
+            saved.unused -= 1
+        self._memory.note_use(saved)
+        if self._plan is None:
+            self._read_behind(saved)
+        return tensor
+
+    def _note_need(self, saved: SavedStorage) -> None:
+        """Note the first need of a storage, and begin the reads that the plan issues with it."""
+        owner = saved.owner
+        if not owner.begun:
+            owner.begun = True
+            owner.top = owner.frontier = saved.number
+            if self._plan is not None:
+                if self._plan.barrier:
+                    self._memory.wait_written()
+                self._read_planned(owner, None)
+        if saved.was_needed:
+            return
+        saved.was_needed = True
+        if self._plan is not None:
+            self._plan.check_need(saved.name, saved.label)
+            self._read_planned(owner, saved.name)
+        if saved.encoding is not None and saved.never_left:
+            saved.traffic.memory_bytes += saved.nbytes
+
+    def _read_planned(self, owner: ForwardPass, name: str | None) -> None:
+        assert self._plan is not None
+        for number in self._plan.reads_with(name):
+            other = owner.saved[number]() if number < len(owner.saved) else None
+            if other is not None:
+                self._memory.read_ahead(other)
+
+    def _read_behind(self, saved: SavedStorage) -> None:
+        """Begin reads, backwards from a storage that is in use, while there is room."""
+        owner = saved.owner
+        if not owner.frontier <= saved.number <= owner.top:
+            owner.top = owner.frontier = saved.number
+        while owner.frontier:
+            other = owner.saved[owner.frontier - 1]()
+            if other is not None and not self._memory.read_ahead(other):
+                break
+            owner.frontier -= 1
+
+
+def save_on_flash(device: Device, *, stream: str = "activations") -> OffloadActivations:
+    """As PyTorch's `save_on_cpu`: a context in which saved tensors leave memory at once.
+
+    It is an :class:`OffloadActivations` with `memory_bytes` of 0, so each operation waits for the flash.
+    Storages below a block of the stream stay.
+    """
+    return OffloadActivations(device, memory_bytes=0, stream=stream)
+
+
+def _described(tensor: torch.Tensor) -> str:
+    shape = "[...]" if tensor.is_nested else list(tensor.shape)
+    return f"{str(tensor.dtype).removeprefix('torch.')}{shape}"
+
+
+def _obstacle(tensor: torch.Tensor) -> str | None:
+    """Why the tensor's bytes cannot be stored; None if they can."""
+    if tensor.is_quantized:
+        return "is quantized"
+    if tensor.is_nested:
+        return "is nested"
+    if tensor.layout is not torch.strided:
+        return f"has the layout {str(tensor.layout).removeprefix('torch.')}"
+    if tensor.device.type != "cpu":
+        return f"lies on device {str(tensor.device)!r}"
+    if getattr(type(tensor), _DISPATCH) is not getattr(torch.Tensor, _DISPATCH):
+        return f"is a {type(tensor).__name__}, of which PyTorch does not have the bytes"
+    return None
+
+
+def _detached(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor without its graph, which would keep itself alive otherwise."""
+    detached, kind = tensor.detach(), type(tensor)
+    return (
+        detached
+        if isinstance(detached, kind) or issubclass(kind, nn.Parameter)
+        else detached.as_subclass(kind)
+    )
