@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Self
 
 import torch
-from torch import nn
 from torch.autograd.graph import saved_tensors_hooks
 
 from flashtrain.host import Device
@@ -19,45 +18,17 @@ from .errors import ActivationChanged, ActivationError, UnsupportedTensor
 from .keep import keeps_now
 from .memory import ActivationMemory
 from .module_scope import ModuleScope
+from .packed_tensor import PackedTensor
 from .parameter_storages import ParameterStorages
 from .plan import PlanAtWork
 from .report import ActivationReport, ModuleTraffic
 from .saved_storage import ForwardPass, SavedStorage
 from .store import ActivationStore, FlashCopy
+from .tensor_kinds import described, detached_alias, obstacle
 from .view_layout import ViewLayout
 from .weak_storages import WeakStorages
 
 DEFAULT_MEMORY_BYTES = 16 << 20
-_DISPATCH = "__torch_dispatch__"
-
-
-class PackedTensor:
-    """A saved tensor in the graph: where it lies in its storage, or itself if it stays in memory.
-
-    Members
-    -------
-    label: the tensor and its module, for messages.
-    counter: of the changes of its data.
-    layout: how it lies in its storage.
-    saved: its storage; None for tensors that are not counted, such as parameters.
-    kept: the tensor, if it stays in memory; None if its storage brings it.
-    is_used: the backward pass has needed it.
-    """
-
-    def __init__(
-        self,
-        label: str,
-        counter: ChangeCounter,
-        layout: ViewLayout | None,
-        saved: SavedStorage | None,
-        kept: torch.Tensor | None,
-    ) -> None:
-        self.label = label
-        self.counter = counter
-        self.layout = layout
-        self.saved = saved
-        self.kept = kept
-        self.is_used = False
 
 
 class OffloadActivations(saved_tensors_hooks):
@@ -161,23 +132,25 @@ class OffloadActivations(saved_tensors_hooks):
     def _packed(self, tensor: torch.Tensor) -> PackedTensor:
         module = self._scope.path
         is_kept = keeps_now() or self._scope.keeps
-        label = f"{_described(tensor)} of module {module!r}"
-        if reason := _obstacle(tensor):
+        label = f"{described(tensor)} of module {module!r}"
+        if reason := obstacle(tensor):
             if not is_kept:
                 raise UnsupportedTensor(
                     f"{label} {reason}; expected a strided one in the memory of the CPU, or `keep`"
                 )
-            return PackedTensor(label, ChangeCounter(tensor, with_data=True), None, None, _detached(tensor))
+            return PackedTensor(
+                label, ChangeCounter(tensor, with_data=True), None, None, detached_alias(tensor)
+            )
         counter = ChangeCounter(tensor)
         if self._parameters.has(tensor):
-            return PackedTensor(label, counter, None, None, _detached(tensor))
+            return PackedTensor(label, counter, None, None, detached_alias(tensor))
         layout = ViewLayout.of(tensor)
         if not tensor.numel():
             return PackedTensor(label, counter, layout, None, layout.empty())
         storage = tensor.untyped_storage()
         saved = self._find(storage, tensor) or self._save(storage, tensor, counter, module, is_kept)
         saved.unused += 1
-        kept = None if saved.encoding is not None else _detached(tensor)
+        kept = None if saved.encoding is not None else detached_alias(tensor)
         return PackedTensor(saved.label, counter, layout, saved, kept)
 
     def _find(self, storage: torch.UntypedStorage, tensor: torch.Tensor) -> SavedStorage | None:
@@ -203,7 +176,7 @@ class OffloadActivations(saved_tensors_hooks):
             self._pass = ForwardPass()
         owner, nbytes = self._pass, storage.nbytes()
         name = f"saved/{len(owner.saved)}"
-        label = f"{name}, {_described(tensor)} of module {module!r},"
+        label = f"{name}, {described(tensor)} of module {module!r},"
         encoding, reason = self._choose(name, tensor.dtype, nbytes, label, is_kept)
         traffic = self._traffic.setdefault(module, ModuleTraffic())
         saved = SavedStorage(owner, label, storage, counter, encoding, traffic)
@@ -326,33 +299,3 @@ def save_on_flash(device: Device, *, stream: str = "activations") -> OffloadActi
     Storages below a block of the stream stay.
     """
     return OffloadActivations(device, memory_bytes=0, stream=stream)
-
-
-def _described(tensor: torch.Tensor) -> str:
-    shape = "[...]" if tensor.is_nested else list(tensor.shape)
-    return f"{str(tensor.dtype).removeprefix('torch.')}{shape}"
-
-
-def _obstacle(tensor: torch.Tensor) -> str | None:
-    """Why the tensor's bytes cannot be stored; None if they can."""
-    if tensor.is_quantized:
-        return "is quantized"
-    if tensor.is_nested:
-        return "is nested"
-    if tensor.layout is not torch.strided:
-        return f"has the layout {str(tensor.layout).removeprefix('torch.')}"
-    if tensor.device.type != "cpu":
-        return f"lies on device {str(tensor.device)!r}"
-    if getattr(type(tensor), _DISPATCH) is not getattr(torch.Tensor, _DISPATCH):
-        return f"is a {type(tensor).__name__}, of which PyTorch does not have the bytes"
-    return None
-
-
-def _detached(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor without its graph, which would keep itself alive otherwise."""
-    detached, kind = tensor.detach(), type(tensor)
-    return (
-        detached
-        if isinstance(detached, kind) or issubclass(kind, nn.Parameter)
-        else detached.as_subclass(kind)
-    )
