@@ -9,6 +9,7 @@ import pytest
 from flashtrain.cli.main import main
 from flashtrain.cli.offload_arguments import byte_size
 from flashtrain.training.offload import load_plan, save_profile
+from flashtrain.training.offload.network import FOLDER
 from flashtrain.training.offload.samples import SAMPLES
 
 
@@ -64,9 +65,9 @@ def test_a_profile_file(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["compare", "gpt2"], "'gpt2': expected a profile file (.json), or one of gpt-chain"),
+        (["compare", "gpt3"], "'gpt3': expected a file (.json), or one of gpt-chain"),
         (["plan", "missing.json"], "missing.json: cannot be read"),
-        (["plan", "x.json", "--batch", "2"], "x.json: a file has its batch; expected no --batch"),
+        (["plan", "x.json", "--batch", "2"], "x.json: a profile has its batch; expected no --batch"),
         (
             ["plan", "toy-chain", "--memory", "1kB"],
             "toy-chain: operation op.0 finds no space in memory (ours)",
@@ -124,3 +125,12 @@ def test_the_recorded_comparison(capsys):
     (recorded,) = re.findall(rf"<!-- recorded: flashtrain {command} -->\n```\n(.*?)```", page, re.DOTALL)
     assert main(command.split()) == 0
     assert capsys.readouterr().out == recorded
+
+
+def test_a_captured_network(tmp_path, capsys):
+    """By name, and as a file."""
+    outputs = []
+    for name in ("gpt2", str(FOLDER / "gpt2.json")):
+        assert main(["offload", "compare", name, "--batch", "2", "--storage", "fms"]) == 0
+        outputs.append(capsys.readouterr().out)
+    assert outputs[0] == outputs[1] and outputs[0].startswith("gpt2, batch 2: ")

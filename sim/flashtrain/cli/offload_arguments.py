@@ -7,9 +7,12 @@ from pathlib import Path
 from flashtrain.training.errors import OffloadError
 from flashtrain.training.offload import Profile, load_profile
 from flashtrain.training.offload.flashneuron import LEAST_BYTES
+from flashtrain.training.offload.network import is_network, load_network, network_named, network_names
 from flashtrain.training.offload.samples import SAMPLES
 
 from .command import at_least_one
+
+_NAMES = (*SAMPLES, *network_names())
 
 UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 UNITS |= {f"{unit}i": 1 << 10 * power for power, unit in enumerate("KMGT", start=1)}
@@ -18,11 +21,9 @@ UNITS |= {f"{unit}i": 1 << 10 * power for power, unit in enumerate("KMGT", start
 def add_profile(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "profile",
-        help=f"a profile file (.json), or a network by formula: {', '.join(SAMPLES)}",
+        help=f"a file of `offload profile` or `offload network` (.json), or a network: {', '.join(_NAMES)}",
     )
-    parser.add_argument(
-        "--batch", type=at_least_one, metavar="N", help="examples, of a network by formula (default: 1)"
-    )
+    parser.add_argument("--batch", type=at_least_one, metavar="N", help="examples of a network (default: 1)")
 
 
 def add_memory(parser: argparse.ArgumentParser) -> None:
@@ -41,14 +42,17 @@ def add_least_bytes(parser: argparse.ArgumentParser) -> None:
 
 def profile_of(options: argparse.Namespace) -> Profile:
     """The profile that the options ask for."""
-    if options.profile in SAMPLES:
-        return SAMPLES[options.profile].profile(options.batch or 1)
-    if not options.profile.endswith(".json"):
-        known = ", ".join(SAMPLES)
-        raise OffloadError(f"{options.profile!r}: expected a profile file (.json), or one of {known}")
+    name, path = options.profile, Path(options.profile)
+    if name in _NAMES:
+        network = SAMPLES[name] if name in SAMPLES else network_named(name)
+        return network.profile(options.batch or 1)
+    if not name.endswith(".json"):
+        raise OffloadError(f"{name!r}: expected a file (.json), or one of {', '.join(_NAMES)}")
+    if is_network(path):
+        return load_network(path).profile(options.batch or 1)
     if options.batch is not None:
-        raise OffloadError(f"{options.profile}: a file has its batch; expected no --batch")
-    return load_profile(Path(options.profile))
+        raise OffloadError(f"{path}: a profile has its batch; expected no --batch, or a network")
+    return load_profile(path)
 
 
 def byte_size(text: str) -> int:

@@ -11,10 +11,17 @@ from flashtrain.training.json_node import Node
 ResultT = TypeVar("ResultT")
 
 
-def write_json(path: Path, document: dict[str, Any], error: type[TrainingError]) -> None:
-    """Write `document`; equal documents give equal bytes. Raises `error` if the file cannot be written."""
+def write_json(
+    path: Path, document: dict[str, Any], error: type[TrainingError], indent: int | None = 1
+) -> None:
+    """Write `document`; equal documents give equal bytes. Raises `error` if the file cannot be written.
+
+    `indent`: None for one line, for documents that nobody reads.
+    """
     try:
-        path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        separators = None if indent else (",", ":")
+        text = json.dumps(document, indent=indent, separators=separators) + "\n"
+        path.write_text(text, encoding="utf-8")
     except OSError as cause:
         raise error(f"{path}: cannot be written: {cause.strerror}") from cause
 

@@ -89,6 +89,11 @@ class Node:
             raise self.fail("an integer of at least 0")
         return self.value
 
+    def integer(self) -> int:
+        if type(self.value) is not int:
+            raise self.fail("an integer")
+        return self.value
+
     def switch(self) -> bool:
         if type(self.value) is not bool:
             raise self.fail("true or false")

@@ -3,7 +3,8 @@
 import pytest
 
 from flashtrain.training.errors import OffloadError
-from flashtrain.training.offload.samples import SAMPLES, Accelerator, GptChain, ResNetChain, ToyChain
+from flashtrain.training.offload.processor import Processor
+from flashtrain.training.offload.samples import SAMPLES, GptChain, ResNetChain, ToyChain
 
 
 def test_gpt_saves_16_times_the_hidden_state_and_the_scores():
@@ -18,7 +19,7 @@ def test_gpt_saves_16_times_the_hidden_state_and_the_scores():
 
 def test_gpt_takes_the_time_of_its_flops():
     """24 h^2 + 4 t h FLOPs per token and layer, three times as many with the backward pass."""
-    endless = Accelerator(1e12, 1e30)
+    endless = Processor(1e12, 1e30)
     profile = GptChain(2, 64, 4, 32, endless).profile(1)
     assert profile.seconds == pytest.approx(3 * 2 * 32 * (24 * 64**2 + 4 * 32 * 64) / 1e12)
 

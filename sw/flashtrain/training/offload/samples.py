@@ -11,27 +11,16 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from flashtrain.training.errors import OffloadError
+from flashtrain.training.offload.network import FLOAT_BYTES, STATE_BYTES
+from flashtrain.training.offload.processor import V100, Processor, Work
 from flashtrain.training.offload.profile import Phase, Profile, ProfiledOperation, SavedTensor
-
-FLOAT_BYTES = 4
-
-STATE_BYTES = 16
-"""Resident for a parameter: weight, gradient and two moments of Adam, all FP32."""
-
-
-@dataclass(frozen=True)
-class Accelerator:
-    """The machine that computes. The defaults are the peaks of a V100 (PCIe): FP32, and HBM2."""
-
-    flops_per_second: float = 14e12
-    bytes_per_second: float = 900e9
 
 
 class _Chain:
     """Collects operations; a saved tensor is needed by the backward pass of the operations that save it."""
 
-    def __init__(self, accelerator: Accelerator, ratios: Mapping[str, float]) -> None:
-        self._accelerator = accelerator
+    def __init__(self, processor: Processor, ratios: Mapping[str, float]) -> None:
+        self._processor = processor
         self._ratios = ratios
         self._forward: list[tuple[str, float]] = []
         self._tensors: list[tuple[int, int, list[int], bool]] = []
@@ -39,8 +28,7 @@ class _Chain:
 
     def operation(self, name: str, flops: float, moved: float, parameters: int = 0) -> int:
         """Add an operation; its index."""
-        rates = self._accelerator
-        seconds = max(flops / rates.flops_per_second, moved / rates.bytes_per_second)
+        seconds = self._processor.seconds([Work(flops, moved)])
         self._forward.append((name, seconds))
         self.parameters += parameters
         return len(self._forward) - 1
@@ -80,14 +68,14 @@ class GptChain:
     hidden: int = 1024
     heads: int = 16
     tokens: int = 1024
-    accelerator: Accelerator = Accelerator()
+    processor: Processor = V100
     ratios: Mapping[str, float] = field(
         default_factory=lambda: {"window32": 1.29, "round16": 3.02, "zeros16": 2.11}, hash=False
     )
 
     def profile(self, batch: int) -> Profile:
         _require_batch(batch)
-        chain, h = _Chain(self.accelerator, self.ratios), self.hidden
+        chain, h = _Chain(self.processor, self.ratios), self.hidden
         rows = batch * self.tokens
         size = rows * h * FLOAT_BYTES
         scores = batch * self.heads * self.tokens**2 * FLOAT_BYTES
@@ -123,14 +111,14 @@ class ResNetChain:
     blocks: tuple[int, ...] = (3, 4, 6, 3)
     width: int = 64
     side: int = 56
-    accelerator: Accelerator = Accelerator()
+    processor: Processor = V100
     ratios: Mapping[str, float] = field(
         default_factory=lambda: {"window32": 1.45, "round16": 3.32, "zeros16": 2.42}, hash=False
     )
 
     def profile(self, batch: int) -> Profile:
         _require_batch(batch)
-        chain = _Chain(self.accelerator, self.ratios)
+        chain = _Chain(self.processor, self.ratios)
         channels, side = self.width, self.side
         made = chain.operation("stem", 0, 2 * batch * channels * side * side * FLOAT_BYTES)
         for stage, blocks in enumerate(self.blocks):
@@ -162,7 +150,7 @@ class ToyChain:
 
     def profile(self, batch: int) -> Profile:
         _require_batch(batch)
-        chain = _Chain(Accelerator(flops_per_second=1.0), {})
+        chain = _Chain(Processor(flops_per_second=1.0), {})
         for number in range(self.operations):
             made = chain.operation(f"op.{number}", batch * self.seconds, 0)
             chain.saved(batch * self.bytes, made, [made])
