@@ -29,7 +29,7 @@ ALLOWED = {
     "model": {"spec", "native", "numerics", "host"},
     "perf": {"spec", "numerics", "host", "model", "training"},
     "platform": {"spec", "numerics", "host", "model", "training", "perf", "ssd"},
-    "figures": {"spec", "numerics", "host", "training", "perf", "ssd", "platform"},
+    "figures": {"spec", "numerics", "host", "model", "training", "perf", "ssd", "platform"},
     "sweep": {"spec"},
     "sim": {"spec", "rtl", "native", "numerics", "host", "model", "training", "perf"},
     "stress": {"spec", "native", "numerics", "host", "training", "sim"},

@@ -6,6 +6,8 @@ from flashtrain.figures.behemoth_requirement import BehemothRequirement
 from flashtrain.figures.behemoth_throughput import BehemothThroughput
 from flashtrain.figures.errors import FigureError
 from flashtrain.figures.figure import PublishedFigure
+from flashtrain.figures.flashneuron_batch import FlashNeuronBatch
+from flashtrain.figures.flashneuron_throughput import FlashNeuronThroughput
 from flashtrain.figures.optimstore_dies import OptimStoreDies
 from flashtrain.figures.optimstore_end_to_end import OptimStoreEndToEnd
 from flashtrain.figures.optimstore_energy import OptimStoreEnergy
@@ -24,6 +26,8 @@ FIGURES: dict[str, PublishedFigure] = {
         OptimStoreEndToEnd(),
         OptimStoreDies(),
         OptimStoreLifetime(),
+        FlashNeuronBatch(),
+        FlashNeuronThroughput(),
     )
 }
 

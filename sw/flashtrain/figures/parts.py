@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 BEHEMOTH = "Behemoth (FAST'21), slides"
+FLASHNEURON = "FlashNeuron (FAST'21), abstract"
 OPTIMSTORE = "OptimStore (HPCA'23), abstract"
 OPTIMSTORE_LATER = "OptimStore (HPCA'23), as later public text repeats it"
 

@@ -1,0 +1,60 @@
+"""FlashNeuron's figures: on the smallest network, whose sizes are checked by hand."""
+
+from math import inf
+
+import pytest
+
+from flashtrain.figures.flashneuron_batch import FlashNeuronBatch
+from flashtrain.figures.flashneuron_runs import ASSUMPTIONS, FLASHNEURON_WAY, FULL, WAYS, WITHOUT, Runs
+from flashtrain.training.offload.network import network_named
+from flashtrain.training.offload.processor import V100
+
+NETWORK = "gpt2"
+VALUES = {assumption.name: assumption.value for assumption in ASSUMPTIONS}
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return Runs(VALUES)
+
+
+def test_batches_that_fit(runs):
+    most = runs.most_in_memory(NETWORK)
+    network = network_named(NETWORK)
+    needed = [network.profile(b, V100) for b in (most, most + 1)]
+    sizes = [profile.resident_bytes + profile.saved_bytes for profile in needed]
+    assert sizes[0] <= VALUES["memory"] < sizes[1]
+    assert runs.in_memory(NETWORK, most) < inf == runs.in_memory(NETWORK, most + 1)
+    with_storage = runs.most(NETWORK, FULL)
+    assert with_storage > 4 * most
+    assert runs.seconds(NETWORK, with_storage, FULL) < inf == runs.seconds(NETWORK, with_storage + 1, FULL)
+    assert Runs({**VALUES, "memory": 32e9}).most(NETWORK, FULL) > with_storage
+
+
+def test_faster_storages_and_each_part_help(runs):
+    batch = 4 * runs.most_in_memory(NETWORK)
+    throughput = {way.label: runs.throughput(NETWORK, batch, way) for way in (*WAYS, *WITHOUT)}
+    one, four, fms, lossless, lossy = (throughput[way.label] for way in WAYS[1:])
+    assert 0 < one < four < fms < lossless < lossy <= 1.05
+    assert max(throughput[way.label] for way in WITHOUT) < lossy
+    assert throughput[FLASHNEURON_WAY.label] < four
+
+
+def test_factors(runs):
+    factor = runs.factor(NETWORK, FULL)
+    unit = runs.most_in_memory(NETWORK)
+    values = [runs.throughput(NETWORK, multiple * unit, FULL) for multiple in (factor, factor + 1)]
+    assert values[0] >= 0.95 > values[1]
+
+
+def test_the_rates_are_those_of_the_model(runs):
+    storage = runs.storage(FULL)
+    # 64 channels program 41.94 GB/s (facts: 4 KiB x 2 planes x 2 dies in 100 us), and the port has 76.8.
+    assert storage.write_bytes_per_second == pytest.approx(41.94e9, rel=0.001)
+    assert 0.85 * 76.8e9 < storage.read_bytes_per_second <= 76.8e9
+    assert storage.port_bytes_per_second == pytest.approx(76.8e9)
+
+
+def test_assumptions_have_an_effect():
+    figure = FlashNeuronBatch()
+    assert figure.headline(figure.values({"memory": 12e9})) != figure.headline(figure.defaults())
