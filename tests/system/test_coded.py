@@ -30,6 +30,8 @@ NODE = SINGLE_NODE.with_codecs(
 CASES = [
     Case(FunctionalLink, "tiny_codec", "functional-tiny"),
     Case(FunctionalLink, "small_codec", "functional-small"),
+    Case(ModelLink, "tiny_codec", "model-tiny"),
+    Case(ModelLink, "small_codec", "model-small"),
     Case(RtlLink, "tiny_codec", "rtl-tiny"),
 ]
 
@@ -256,11 +258,6 @@ def test_old_data_with_a_codec_stay_where_they_are(link, seed):
         (left,) = device.refresh().left
         assert left.obstacle is Obstacle.CODED
         assert np.array_equal(stream.read(stored), data)
-
-
-def test_the_performance_model_says_that_it_has_no_codec():
-    with pytest.raises(ConfigError, match=r"config\.codec is True; expected False for the performance"):
-        ModelLink(preset("tiny_codec"))
 
 
 def test_a_configuration_without_a_codec_says_so():

@@ -42,8 +42,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     # The same commands on all up to the one that was asked for: what is right must also be the same.
     config = configuration(options)
     names = [name for name in reversed(_LINKS) if _LINKS.index(name) <= _LINKS.index(options.link)]
-    if config.codec and options.link != "model":
-        names = [name for name in names if name != "model"]  # which has no codec
     links = {name: announced(LINKS[name], _once(console.step)) for name in names}
     console.step(f"seed {options.seed}, {config.name}, {' and '.join(names)} link")
     fuzz = Fuzz(config, links, options.seed)

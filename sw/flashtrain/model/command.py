@@ -11,10 +11,12 @@ from flashtrain.host.functional.submission_entry import SubmissionEntry
 from flashtrain.spec import FmsConfig, Opcode, Port, Status, ZoneAction
 from flashtrain.spec.identity import RestoreAction
 from flashtrain.spec.nvme import GenerationAction
+from flashtrain.spec.streams import Codec
 
 COMMAND = np.dtype([
     ("id", np.uint32), ("zone", np.uint32), ("offset", np.uint32), ("blocks", np.uint32),
     ("first", np.uint32), ("zones", np.uint32), ("count", np.uint32), ("compute", np.uint32),
+    ("pages", np.uint32),
     ("job", np.uint8), ("port", np.uint8), ("stream", np.uint8), ("source", np.uint8),
     ("last_page", np.uint8), ("copies", np.uint8), ("flags", np.uint8), ("by_physical", np.uint8),
 ])  # fmt: skip
@@ -44,9 +46,20 @@ class Job(IntEnum):
 class Flag(IntFlag):
     NON_VOLATILE = 1
     DROPS_SOURCE = 2
+    CODED = 4
+    ROUNDED = 8
 
 
 _DESCRIPTOR_BYTES = 64
+_MOVES_DATA = (
+    Status.SUCCESS, Status.UNRECOVERED_READ_ERROR, Status.WRITE_FAULT, Status.CODED_PAGE_ERROR,
+)  # fmt: skip
+
+
+def coded_pages(commands: NDArray[np.void]) -> int:
+    """The stored pages that the coded ones of these commands move."""
+    coded = commands[commands["flags"] & Flag.CODED > 0]
+    return int(np.where(coded["job"] == Job.READ, coded["blocks"], coded["count"]).sum())
 
 
 def kernel_command(
@@ -57,16 +70,18 @@ def kernel_command(
     answer: Answer,
     compute: int,
     source_pinned: bool,
+    pages: int = 0,
 ) -> NDArray[np.void]:
     """A record of dtype `COMMAND`, [1], of an entry whose answer is known.
 
     - compute: cycles of the update unit for a tile.
     - source_pinned: a commit keeps its source.
+    - pages: stored pages that it moves, if it is coded.
     """
     command = np.zeros(1, COMMAND)
     row = command[0]
     row["port"], row["stream"] = port, entry.nsid & 0xFF
-    if answer.status not in (Status.SUCCESS, Status.UNRECOVERED_READ_ERROR, Status.WRITE_FAULT):
+    if answer.status not in _MOVES_DATA:
         return command
     stream = streams[entry.nsid]
     # A command of a whole stream, or of the dies, may have any address.
@@ -76,12 +91,15 @@ def kernel_command(
     row["first"], row["zones"] = stream.first, stream.zones
     row["last_page"] = config.geometry.planes - 1
     row["flags"] = Flag.NON_VOLATILE if stream.non_volatile else 0
+    if pages:
+        rounds = entry.codec(stream.codec) is Codec.ROUND16
+        row["flags"] |= Flag.CODED | (Flag.ROUNDED if rounds else 0)
     row["job"] = Job.ANSWER
     match entry.opcode:
         case Opcode.ZONE_APPEND | Opcode.WRITE:
             row["job"] = Job.APPEND
             if entry.opcode == Opcode.ZONE_APPEND:
-                row["offset"] = answer.result % config.geometry.zone_size
+                row["offset"], row["count"] = answer.result % config.geometry.zone_size, pages
         case Opcode.READ:
             row["job"] = Job.READ
         case Opcode.UPDATE:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from flashtrain.native.library import native_library
 from flashtrain.spec import FmsConfig
 
-from .command import COMMAND
+from .coded import NO_PAGES, PAGE
+from .command import COMMAND, coded_pages
 from .parameters import operation_cycles, parameters, predicted_cycles
 
 MEMORY_LATENCY = 60
@@ -34,7 +35,7 @@ _FUNCTIONS = {
     "flashtrain_model_now": (_U64, [_POINTER]),
     "flashtrain_model_enable": (_U64, [_POINTER, _INT, _INT]),
     "flashtrain_model_queue_size": (None, [_POINTER, _INT, ctypes.c_uint32]),
-    "flashtrain_model_submit": (None, [_POINTER, _INT, _POINTER, _U64]),
+    "flashtrain_model_submit": (None, [_POINTER, _INT, _POINTER, _U64, _POINTER]),
     "flashtrain_model_consume": (None, [_POINTER, _INT, _U64]),
     "flashtrain_model_run": (_INT, [_POINTER, _U64, ctypes.c_uint32]),
     "flashtrain_model_play": (_U64, [_POINTER, _POINTER, _U64, _U64]),
@@ -89,10 +90,16 @@ class Kernel:
         """Entries of the port's completion queue."""
         self._library.flashtrain_model_queue_size(self._simulation, port, entries)
 
-    def submit(self, port: int, commands: NDArray[np.void]) -> None:
-        """A doorbell: these entries, dtype `COMMAND`, may be fetched."""
+    def submit(self, port: int, commands: NDArray[np.void], pages: NDArray[np.void] = NO_PAGES) -> None:
+        """A doorbell: these entries, dtype `COMMAND`, may be fetched.
+
+        pages: of the coded commands among them, dtype `PAGE`, one command's after the other's.
+        """
         assert commands.dtype == COMMAND and commands.flags.c_contiguous
-        self._library.flashtrain_model_submit(self._simulation, port, commands.ctypes.data, len(commands))
+        assert pages.dtype == PAGE and pages.flags.c_contiguous and len(pages) == coded_pages(commands)
+        self._library.flashtrain_model_submit(
+            self._simulation, port, commands.ctypes.data, len(commands), pages.ctypes.data
+        )
 
     def consume(self, port: int, completions: int) -> None:
         """A doorbell: the host has taken so many completions."""
@@ -105,9 +112,9 @@ class Kernel:
     def play(self, commands: NDArray[np.void], depth: int) -> int:
         """Keep `depth` commands, dtype `COMMAND`, in flight until all are answered; the time of the end.
 
-        No doorbell takes time, and no completion waits to be taken.
+        No doorbell takes time, and no completion waits to be taken. The commands have no codec.
         """
-        assert commands.dtype == COMMAND and commands.flags.c_contiguous
+        assert commands.dtype == COMMAND and commands.flags.c_contiguous and not coded_pages(commands)
         return self._library.flashtrain_model_play(
             self._simulation, commands.ctypes.data, len(commands), depth
         )

@@ -1,6 +1,9 @@
 """The performance model as a Link."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +29,7 @@ from flashtrain.spec.registers import (
 )
 
 from .command import kernel_command
-from .executor import DatalessExecutor
+from .executor import DatalessExecutor, TimedExecutor
 from .kernel import Kernel
 from .parameters import tile_cycles
 
@@ -68,22 +71,40 @@ class _Answered:
     answer: Answer
 
 
+class _Executed(NamedTuple):
+    """A command for the kernel, and its pages if it is coded."""
+
+    command: NDArray[np.void]
+    pages: NDArray[np.void]
+
+
 class ModelLink(FunctionalLink):
     """A device with modelled time, and exact data unless they are dropped.
 
     A doorbell executes its commands at once, as the functional Link does. Their completions are written when
     the kernel says so: a model of command path, buffers, buses and dies.
 
-    keep_data: without it no page is stored or computed, and reads leave the tensor buffer as it is. Statuses
-    and times are the same.
+    - keep_data: without it no page is stored or computed, and reads leave the tensor buffer as it is.
+      Statuses and times are the same, but for the sizes of coded appends.
+    - ratios: without data, the blocks of data in a stored page of a coded stream, by NSID. Appends to other
+      coded streams take their bound.
     """
 
+    _executor_type = TimedExecutor
+
     def __init__(
-        self, config: FmsConfig, memory_bytes: int = DEFAULT_MEMORY_BYTES, keep_data: bool = True
+        self,
+        config: FmsConfig,
+        memory_bytes: int = DEFAULT_MEMORY_BYTES,
+        keep_data: bool = True,
+        ratios: Mapping[int, float] = MappingProxyType({}),
     ) -> None:
-        require(not config.codec, "config.codec", config.codec, "False for the performance model")
+        require(not (keep_data and ratios), "ratios", ratios, "none for a model that keeps its data")
+        for nsid, ratio in ratios.items():
+            require(ratio > 0, f"ratios[{nsid}]", ratio, "above 0")
         if not keep_data:
             self._executor_type = DatalessExecutor
+        self._ratios = ratios
         self._before = 0  # cycles of earlier kernels
         self._kernel = Kernel(config)
         self._tracing = False
@@ -172,6 +193,8 @@ class ModelLink(FunctionalLink):
 
     def _enable(self) -> None:
         super()._enable()
+        if isinstance(self._executor, DatalessExecutor):
+            self._executor.ratios = self._ratios
         self._streams = stream_table(self._registers, self._config)
         self._ready = self._kernel.enable(Control.FACTORY in self._control, Control.RECOVER in self._control)
         for queues in self._queues.values():
@@ -203,33 +226,38 @@ class ModelLink(FunctionalLink):
 
     def _work(self) -> None:
         """Execute the commands of each port in turn, and hand them to the kernel."""
-        batches: dict[Port, list[NDArray[np.void]]] = {port: [] for port in self._queues}
+        batches: dict[Port, list[_Executed]] = {port: [] for port in self._queues}
         while any(queues.pending for queues in self._queues.values()):
             for port, queues in self._queues.items():
                 if queues.pending:
                     batches[port].append(self._execute(queues))
         for port, batch in batches.items():
             if batch:
-                self._kernel.submit(port, np.concatenate(batch))
+                commands, pages = (np.concatenate(parts) for parts in zip(*batch, strict=True))
+                self._kernel.submit(port, commands, pages)
 
-    def _execute(self, queues: PortQueues) -> NDArray[np.void]:
+    def _execute(self, queues: PortQueues) -> _Executed:
+        executor = self._executor
+        assert isinstance(executor, TimedExecutor)
         raw = queues.fetch()
         entry = parse(raw)
         pinned = self._source_pinned(entry)
-        answer = self._executor.answer(queues.port, raw)
+        answer = executor.answer(queues.port, raw)
+        pages = executor.coded_pages(entry, answer)
         command = kernel_command(
             self._config,
             self._streams,
             queues.port,
             entry,
             answer,
-            tile_cycles(self._config, *self._executor.tile_work),
+            tile_cycles(self._config, *executor.tile_work),
             pinned,
+            len(pages),
         )
         command["id"] = self._commands
         self._answered[self._commands] = _Answered(queues, answer)
         self._commands = (self._commands + 1) % (1 << 32)
-        return command
+        return _Executed(command, pages)
 
     def _source_pinned(self, entry: SubmissionEntry) -> bool:
         commits = entry.opcode == Opcode.GENERATION and entry.action == GenerationAction.COMMIT

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.spec import FmsConfig
+from flashtrain.spec.codec import SLICE_BYTES
 from flashtrain.spec.ecc import LANE_BYTES
 from flashtrain.spec.nand import SEQUENCES, AddressCycles, BusOp
 from flashtrain.spec.update_time import compute_cycles
@@ -42,12 +43,16 @@ DATA_SHEETS = {
     "next_fill": 8,  # `ReadBuffer`: from a page's last beat to the choice of the next page
     "erase_start": 2,  # `ZoneAllocator`, `EraseBroadcast`: from the choice of a zone to the channels
     "fill_blocks": 85,  # `BlockTable`: besides a cycle per block
+    "judge_page": 7,  # `PageVerdict`, `PageReceiver`: from a page's last beat in a decoder lane to its head
     "tile": 196,  # `UpdateUnit.latency` of Adam, the longest, and the sequencer; in the unit's own clock
 }
 """Stages that data sheets of RTL units state, or that follow from their structure."""
 
 _LANES_OF_ONES = 2
 """Cycles that a code word takes besides its lanes (`flashtrain.rtl.die.update.code_lanes`)."""
+
+_GROUP_BYTES = 128
+"""Four slices (`flashtrain.rtl.codec.layouts`)."""
 
 _RUNS = {"read_run": 4, "program_run": 1, "update_run": 4}
 """Operations of a unit in a row while another wants the die (`flashtrain.rtl.channel.die_agent`)."""
@@ -89,6 +94,9 @@ def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[s
         "page_beats": config.page_beats,
         "bus_beats": config.bus_page_bytes // 2,
         "loaded_beats": config.loaded_page_bytes // 2,
+        "decoder_lanes": max(1, config.data_bytes // SLICE_BYTES),
+        "group_beats": max(1, _GROUP_BYTES // config.data_bytes),
+        "slice_beats": max(1, SLICE_BYTES // config.data_bytes),
         **{name: t.cycles(name) for name in _TIMINGS},
         **{name: round(ns * t.clock_mhz / 1000) for name, ns in _POLL_NS.items()},
         **_RUNS,
@@ -96,6 +104,15 @@ def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[s
         "memory_latency": memory_latency,
         **DATA_SHEETS,
         **stages(),
+        **(_with_codec() if config.codec else {}),
+    }
+
+
+def _with_codec() -> dict[str, int]:
+    """Stages that are longer in a configuration with a codec."""
+    return {
+        "return_page": DATA_SHEETS["return_page"] + 1,  # `PageCheck`: the job of a page is looked up
+        "returned": stages()["returned"] + 1,  # `ReadPipeline`: a merge with the decoder lanes
     }
 
 

@@ -160,9 +160,13 @@ class Executor:
         content.storage.append(index, pointer, pages, content.generation)
         self.counters[Counter.PAGES_APPENDED] += len(pages)
         self.counters[Counter.APPENDS] += 1
+        return Status.SUCCESS, self._encoded_result(index, pointer, len(pages))
+
+    def _encoded_result(self, index: int, pointer: int, stored: int) -> int:
+        """The result of an append to a stream with a codec."""
         c = Completion
         lba = index * self._config.geometry.zone_size + pointer
-        return Status.SUCCESS, c.result.get(c.result.put(lba) | c.stored.put(len(pages)))
+        return c.result.get(c.result.put(lba) | c.stored.put(stored))
 
     def _read_encoded(
         self, entry: SubmissionEntry, content: StreamContent, index: int, offset: int

@@ -93,10 +93,10 @@ void Channel::kick(Environment& env, uint8_t die, Time now) {
 }
 
 void Channel::request(Environment& env, uint8_t die, bool reader, BusOp op, uint8_t plane, Time at, bool of_poller,
-                      uint16_t tag) {
+                      uint32_t token) {
     Agent& agent = agents_[die];
     Request& request = reader ? agent.reader_request : agent.unit_request;
-    request = {true, of_poller, op, plane, at, tag};
+    request = {true, of_poller, op, plane, at, token};
     if (agent.operating) return;  // the end of the operation wakes the mux
     const Time wakes = std::max(at + 1, agent.mux_idle);
     if (reader && reader_alone(agent)) {

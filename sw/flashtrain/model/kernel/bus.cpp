@@ -121,7 +121,7 @@ void Channel::start_operation(Environment& env, uint8_t die, Time now) {
             idle = done + 2;
             --free_pages_;
             fill_free_ = pins + static_cast<Time>(p.bus_beats + p.next_fill);
-            page_filled(env, request.tag, agent.updating == Updating::IDLE, pins + p.bus_beats);
+            page_filled(env, request.token, agent.updating == Updating::IDLE, pins + p.bus_beats);
             break;
         }
         case BusOp::PROGRAM_MORE:

@@ -41,7 +41,7 @@ void Channel::wake(Environment& env, const Event& event) {
         case Wake::LOOKUP:
             return lookup_done(env, now);
         case Wake::PAGE_COMPLETE:
-            return page_completed(env, event.die, static_cast<uint16_t>(event.argument), now);
+            return page_completed(env, event.die, event.argument, now);
         case Wake::PAGE_FREED:
             return try_copy(env, now);
         default:

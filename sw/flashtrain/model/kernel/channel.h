@@ -44,7 +44,7 @@ struct WritePage {
 struct ReadPage {
     uint32_t zone;
     uint32_t page;
-    uint16_t tag;
+    uint32_t token;  // of its command: see `CompletePage`
     uint8_t die, plane;
     bool statistics;
     Time at;  // when it is at the output of its die's queue
@@ -70,7 +70,7 @@ struct Request {
     BusOp op = BusOp::STATUS;
     uint8_t plane = 0;
     Time at = 0;
-    uint16_t tag = 0;  // of a page that comes from the die
+    uint32_t token = 0;  // of a page that comes from the die
 };
 
 // The units of an agent, in the order of rotation.
@@ -172,8 +172,9 @@ struct Agent {
     Time updater_from = 0;
 };
 
+// `token`: the number of the page among those of its command, and the command's tag in the low half.
 struct CompletePage {
-    uint16_t tag;
+    uint32_t token;
     bool from_array;
 };
 
@@ -226,8 +227,8 @@ class Channel {
     void lookup_done(Environment& env, Time now);
     void resume_lookup(Environment& env, Time now);
     void try_copy(Environment& env, Time now);
-    void page_filled(Environment& env, uint16_t tag, bool from_array, Time at);
-    void page_completed(Environment& env, uint8_t kind, uint16_t tag, Time now);
+    void page_filled(Environment& env, uint32_t token, bool from_array, Time at);
+    void page_completed(Environment& env, uint8_t kind, uint32_t token, Time now);
     void free_pages(Time now);
     bool fill_room(const Parameters& parameters) const;
 
@@ -253,7 +254,7 @@ class Channel {
     static bool wanted(const Agent& agent) { return agent.offered != kNone8 || agent.erase_requested; }
     bool known_ahead(const Agent& agent, uint8_t bits) const;
     void request(Environment& env, uint8_t die, bool reader, BusOp op, uint8_t plane, Time at, bool of_poller = false,
-                 uint16_t tag = 0);
+                 uint32_t token = 0);
     void operation_done(Environment& env, uint8_t die, uint32_t argument, Time now);
 
     // Ready poller (poller.cpp).

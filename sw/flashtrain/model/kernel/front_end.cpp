@@ -6,7 +6,7 @@ namespace flashtrain {
 
 FrontEnd::FrontEnd(Environment& env, std::vector<Channel>& channels)
     : env_(env), p_(env.parameters), channels_(channels), tracked_(static_cast<size_t>(env.parameters.commands)),
-      offering_(channels.size() / 64 + 1) {
+      encoder_(env.parameters), decoder_lanes_(env.parameters), offering_(channels.size() / 64 + 1) {
     for (int tag = p_.commands; tag--;) free_tags_.push_back(static_cast<uint16_t>(tag));
 }
 
@@ -23,6 +23,12 @@ void FrontEnd::wake(const Event& event) {
             return split_write(now);
         case Wake::PAGE_ARRIVED:
             return page_arrived(event.channel, argument, now);
+        case Wake::PAGE_ENCODED:
+            return offer_page(now);
+        case Wake::ENCODED_ARRIVED:
+            return channels_[event.channel].page_arrived(env_, now + 1);
+        case Wake::SETTLED:
+            return settle_zone(static_cast<uint8_t>(argument), now);
         case Wake::READ_SPLITTER:
             if (now != read_wakes_) return;
             read_wakes_ = kNever;

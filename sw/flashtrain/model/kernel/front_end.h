@@ -6,10 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "channel.h"
 #include "command.h"
+#include "decoder_lanes.h"
+#include "encoder.h"
 #include "ring.h"
 
 namespace flashtrain {
@@ -36,7 +39,8 @@ class FrontEnd {
     // From the host, at `now`.
     void enable(bool erased, bool recovers, Time now);
     void set_queue_size(int port, uint32_t entries) { ports_[port].cq_size = entries; }
-    void submit(int port, const Command* commands, size_t count, Time now);
+    // `pages`: of the coded commands, one command's after the other's.
+    void submit(int port, const Command* commands, size_t count, const CodedPage* pages, Time now);
     void consume(int port, uint64_t completions, Time now);
     bool idle() const { return commands_in_flight_ == 0 && entries_ == 0 && !erasing_ && dirty_ == 0; }
     Time ready_at() const { return ready_at_; }
@@ -65,7 +69,8 @@ class FrontEnd {
     struct Tracked {
         uint32_t id, left;
         Job job;
-        uint8_t port, stream, source;
+        uint8_t port, stream, source, flags;
+        uint32_t pages;
         Time opened, last;
     };
     struct LogicalZone {
@@ -87,6 +92,7 @@ class FrontEnd {
     struct ReadJob {
         WriteJob job;
         uint64_t after;
+        uint32_t page;  // the next one, among those of the job
     };
 
     // Host interface (host_interface.cpp).
@@ -95,6 +101,8 @@ class FrontEnd {
     void answer(uint32_t id, int port, Time at);
     void retire(uint16_t tag, Time now);
     void event_entered(uint16_t tag, Time at);
+    // Pages of coded commands.
+    uint32_t keep_pages(const CodedPage* pages, uint32_t count);
     // Zone manager (manager.cpp).
     void want_manager(Time at);
     void manage(Time now);
@@ -105,6 +113,7 @@ class FrontEnd {
     void drop_zones(uint32_t first, uint32_t zones);
     void reclaim(Time now);
     void release(uint32_t physical, Time now);
+    void settle_zone(uint8_t stream, Time at);
     // Physical zones (allocator.cpp).
     void scan_zones(Time now);
     void choose_zones(Time now);
@@ -112,10 +121,16 @@ class FrontEnd {
     void split_write(Time now);
     void offer_page(Time now);
     void page_arrived(uint16_t channel, uint16_t tag, Time now);
-    void next_page(WriteJob& job) const;
+    void next_page(Command& command) const;
+    void flush_channels(Time now);
+    // Coded appends (coded_write.cpp).
+    void begin_encoding(Time now);
+    void encode();
+    void encoded_placed(uint16_t channel, Time at);
     // Read path (read_path.cpp).
     void split_read(Time now, Time known = 0);
     void return_pages(Time now);
+    Time decode_page(uint32_t token, Time offered);
     uint16_t next_offering() const;
 
     Environment& env_;
@@ -129,6 +144,8 @@ class FrontEnd {
     Time burst_free_ = 0, entry_free_ = 0;
     bool entry_waits_ = false;
     uint64_t entries_ = 0;  // submitted and not answered
+    std::deque<std::vector<CodedPage>> kept_pages_;  // the encoder refers to one of them
+    std::vector<uint32_t> free_pages_;
     Ring<Time> answers_{32};
     Time answer_free_ = 0;
 
@@ -137,6 +154,7 @@ class FrontEnd {
     Time zone_waits_since_ = 0;
     uint32_t reclaim_zone_ = 0, reclaim_left_ = 0;
     uint32_t of_stream_[256] = {}, of_job_[16] = {};
+    uint32_t unsettled_[256] = {}, coded_zone_[256] = {};  // coded appends of a stream, and the zone of the last one
     std::vector<LogicalZone> logical_;
     std::vector<Tracked> tracked_;
     std::vector<uint16_t> free_tags_;
@@ -154,16 +172,22 @@ class FrontEnd {
     WriteJob write_job_{};
     uint32_t pages_fetched_ = 0;
     Time page_valid_ = 0, write_free_ = 0, data_free_ = 0;
-    bool flushing_ = false, flush_waits_ = false;
+    bool flushing_ = false, flush_waits_ = false, flush_is_command_ = false;
     uint16_t flush_tag_ = 0;
     uint32_t flushes_left_ = 0;
     Time write_wakes_ = kNever;
+    Encoder encoder_;
+    Ring<Time> encoded_{4};  // pages that are not accepted: when they are whole
+    uint32_t encoded_left_ = 0;
+    Time encoded_free_ = 0;  // the last encoded page has moved
 
     Ring<ReadJob> read_jobs_{64};
     bool reading_ = false;
     ReadJob read_job_{};
     Time read_free_ = 0, read_wakes_ = kNever;
     uint16_t return_last_ = 0;
+    DecoderLanes decoder_lanes_;
+    Time check_free_ = 0, port_free_ = 0;
     std::vector<uint64_t> offering_;    // a bit per channel with complete pages
     uint32_t pages_waiting_ = 0;
     Ring<Time> heads_{8}, returns_{8};  // ends of those that are chosen

@@ -15,10 +15,30 @@ constexpr size_t kDecoded = 3;  // entries between fetch and zone manager
 
 }  // namespace
 
-void FrontEnd::submit(int port, const Command* commands, size_t count, Time now) {
-    for (size_t i = 0; i < count; ++i) ports_[port].submitted.push(commands[i]);
+void FrontEnd::submit(int port, const Command* commands, size_t count, const CodedPage* pages, Time now) {
+    for (size_t i = 0; i < count; ++i) {
+        Command command = commands[i];
+        if (command.flags & CODED) {
+            const uint32_t of_command = command.job == Job::READ ? command.blocks : command.count;
+            command.pages = keep_pages(pages, of_command);
+            pages += of_command;
+        }
+        ports_[port].submitted.push(command);
+    }
     entries_ += count;
     fetch(now + static_cast<Time>(p_.fetch_start));
+}
+
+// The pages are there until the command is answered.
+uint32_t FrontEnd::keep_pages(const CodedPage* pages, uint32_t count) {
+    if (free_pages_.empty()) {
+        free_pages_.push_back(static_cast<uint32_t>(kept_pages_.size()));
+        kept_pages_.emplace_back();
+    }
+    const uint32_t place = free_pages_.back();
+    free_pages_.pop_back();
+    kept_pages_[place].assign(pages, pages + count);
+    return place;
 }
 
 void FrontEnd::consume(int port, uint64_t completions, Time now) {
@@ -104,6 +124,7 @@ void FrontEnd::retire(uint16_t tag, Time now) {
         }
     }
     answer(command.id, command.port, now);
+    if (command.flags & CODED) free_pages_.push_back(command.pages);
     free_tags_.push_back(tag);
     --commands_in_flight_;
     --of_stream_[command.stream];

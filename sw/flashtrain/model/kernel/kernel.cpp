@@ -39,14 +39,14 @@ class Simulation {
         return false;
     }
 
-    // Keep `depth` of the commands in flight until all are answered; the time of the last answer.
+    // Keep `depth` of the commands in flight until all are answered, none of them coded; the time of the last answer.
     Time play(const Command* commands, size_t count, size_t depth) {
         auto& completed = front_end_->completed;
         size_t sent = 0, answered = 0;
         Time end = env_.events.now();
         while (answered < count) {
             for (; sent < count && sent < answered + depth; ++sent) {
-                front_end_->submit(commands[sent].port, commands + sent, 1, env_.events.now());
+                front_end_->submit(commands[sent].port, commands + sent, 1, nullptr, env_.events.now());
             }
             if (!run(kNever, ~0u)) break;
             for (const Completed& each : completed) {
@@ -112,8 +112,9 @@ void flashtrain_model_queue_size(Simulation* simulation, int port, uint32_t entr
     simulation->front_end().set_queue_size(port, entries);
 }
 
-void flashtrain_model_submit(Simulation* simulation, int port, const flashtrain::Command* commands, uint64_t count) {
-    simulation->front_end().submit(port, commands, count, simulation->environment().events.now());
+void flashtrain_model_submit(Simulation* simulation, int port, const flashtrain::Command* commands, uint64_t count,
+                             const flashtrain::CodedPage* pages) {
+    simulation->front_end().submit(port, commands, count, pages, simulation->environment().events.now());
 }
 
 void flashtrain_model_consume(Simulation* simulation, int port, uint64_t completions) {

@@ -29,6 +29,9 @@ bool FrontEnd::waits(const Command& command) const {
             return some(Job::UPDATE) || some(Job::CONSTANTS);
         case Job::UPDATE:
             return some(Job::STATISTICS);
+        case Job::APPEND:
+            // `Settlement`: the unsettled appends of a stream are of one zone.
+            return encodes(command) && unsettled_[command.stream] && coded_zone_[command.stream] != command.zone;
         default:
             return false;
     }
@@ -118,14 +121,20 @@ bool FrontEnd::execute(const Command& command, Time now, Time decide) {
             free_tags_.pop_back();
             uint32_t physical = command.zone;
             if (zone) change_zones(command, *zone, physical);
+            if (encodes(command)) {
+                ++unsettled_[command.stream];
+                coded_zone_[command.stream] = command.zone;
+            }
             const uint32_t events =
                 command.job == Job::FLUSH ? 1
+                : encodes(command) ? 1 + (command.flags & NON_VOLATILE ? command.count : 0)
                 : command.job == Job::UPDATE
                     ? command.blocks + command.blocks / (command.last_page + 1) * (1 + command.copies)
                 : command.job == Job::CONSTANTS || (command.job == Job::APPEND && command.flags & NON_VOLATILE)
                     ? 2 * command.blocks
                     : command.blocks;
-            tracked_[tag] = {command.id, events, command.job, command.port, command.stream, command.source, open + 1, 0};
+            tracked_[tag] = {command.id, events, command.job, command.port, command.stream, command.source,
+                             command.flags, command.pages, open + 1, 0};
             ++commands_in_flight_;
             ++of_stream_[command.stream];
             if (command.job == Job::UPDATE) ++of_stream_[command.source];
@@ -136,7 +145,7 @@ bool FrontEnd::execute(const Command& command, Time now, Time decide) {
                     reading_since_ = open;
                     read_busy_before_ = counts[READ_BUSY];
                 }
-                read_jobs_.push({job, zone ? zone->job : issued_});
+                read_jobs_.push({job, zone ? zone->job : issued_, 0});
                 split_read(open + 2, open + 2 + static_cast<Time>(p_.read_issue));
             } else {
                 ++jobs_sent_;
@@ -150,6 +159,13 @@ bool FrontEnd::execute(const Command& command, Time now, Time decide) {
     answer(command.id, command.port, decide + 1);
     manager_free_ = decide + 2;
     return true;
+}
+
+// `Settlement`: the end of a coded append takes the bound that it did not need off the zone's pointer.
+void FrontEnd::settle_zone(uint8_t stream, Time at) {
+    manager_free_ = std::max(at, manager_free_) + 2;
+    --unsettled_[stream];
+    if (!decoded_.empty() || reclaim_left_) want_manager(manager_free_);
 }
 
 // An append or update opens its zone; a read finds it.

@@ -18,6 +18,8 @@ constexpr Time kNever = ~Time{0};
     X(write_sets) X(read_pages) X(read_queue) X(commands) X(corrected_at_once)                                        \
     /* Beats of a page: of the data port, of the bus, of the bus for a page of gradients. */                           \
     X(page_beats) X(bus_beats) X(loaded_beats) \
+    /* Of the codec: decoder lanes, beats of a group of four slices, cycles of a slice in a lane's writer. */    \
+    X(decoder_lanes) X(group_beats) X(slice_beats)                                                                     \
     /* `NandTiming`. */                                                                                               \
     X(twc) X(tadl) X(twhr) X(trhw) X(tchz) X(tccs) X(twb) X(tdbsy) X(tcbsy) X(tr) X(tprog) X(tbers)                   \
     X(tsusp) X(tres) X(tadv) X(trst)                                                                                          \
@@ -30,7 +32,8 @@ constexpr Time kNever = ~Time{0};
     /* Stages, measured on the RTL (stages.toml). */                                                                  \
     X(fetch_start) X(decode) X(read_issue) X(fetch_page) X(arrive) X(offer_page) X(correct) X(copy_page)              \
     X(return_head) X(return_page) X(response) X(returned) X(track) X(answer) X(answered) X(report_page) X(flushed)              \
-    X(status_answer) X(data_in_start) X(data_out_start) X(erase_start) X(report) X(fill_blocks) X(next_fill) X(reset_dies)
+    X(status_answer) X(data_in_start) X(data_out_start) X(erase_start) X(report) X(fill_blocks) X(next_fill) X(reset_dies) \
+    X(encode_page) X(output_page) X(judge_page) X(decode_page)
 // clang-format on
 
 struct Parameters {

@@ -101,26 +101,26 @@ void Channel::try_copy(Environment& env, Time now) {
     ++counts[BUFFER_HITS];
     const Time begin = std::max(now, copying_until_) + 1;
     copying_until_ = begin + static_cast<Time>(env.parameters.page_beats + env.parameters.copy_page);
-    env.events.schedule({copying_until_, Wake::PAGE_COMPLETE, 1, number, lookup_.tag});
+    env.events.schedule({copying_until_, Wake::PAGE_COMPLETE, 1, number, lookup_.token});
     looking_up_ = false;
     lookup_free_ = begin + kNextLookup;
     env.front_end->lookup_ready(number, lookup_free_);
 }
 
 // The last beat of a page from a die is at the pins at `at`.
-void Channel::page_filled(Environment& env, uint16_t tag, bool from_array, Time at) {
+void Channel::page_filled(Environment& env, uint32_t token, bool from_array, Time at) {
     const bool corrects = from_array && env.parameters.corrected_at_once;
     at += static_cast<Time>(env.parameters.offer_page);
     if (corrects) {
         ++correcting_;
         at += static_cast<Time>(env.parameters.correct);
     }
-    env.events.schedule({at, Wake::PAGE_COMPLETE, static_cast<uint8_t>(corrects ? 3 : from_array ? 2 : 0), number, tag});
+    env.events.schedule({at, Wake::PAGE_COMPLETE, static_cast<uint8_t>(corrects ? 3 : from_array ? 2 : 0), number, token});
 }
 
 // A page buffer is complete; `kind`: 0 of the die, 1 copied, 2 of the array, 3 the same with a code.
-void Channel::page_completed(Environment& env, uint8_t kind, uint16_t tag, Time now) {
-    complete_.push({tag, kind >= 2});
+void Channel::page_completed(Environment& env, uint8_t kind, uint32_t token, Time now) {
+    complete_.push({token, kind >= 2});
     if (kind == 1) {
         pinned_ = kNone8;
         page_room_ = true;

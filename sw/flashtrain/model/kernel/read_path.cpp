@@ -8,6 +8,8 @@ namespace flashtrain {
 
 namespace {
 constexpr uint32_t kPagesOutstanding = 8;  // chosen, and not answered by the tensor buffer
+// Of a coded page: from its acceptance to its first beat, from a choice to the check, the merge of all lanes.
+constexpr Time kFirstBeat = 3, kChecked = 2, kMerged = 1;
 constexpr uint32_t kHeads = 5;             // chosen, and not transferred: in the check, and three routes
 }
 
@@ -47,7 +49,7 @@ void FrontEnd::split_read(Time now, Time known) {
     page.die = static_cast<uint8_t>(set % dies);
     page.plane = static_cast<uint8_t>(statistics ? 0 : row % planes);
     page.statistics = statistics;
-    page.tag = read_job_.job.tag;
+    page.token = read_job_.page++ << 16 | read_job_.job.tag;
     ++command.offset;
     if (--command.blocks == 0) reading_ = false;
     read_free_ = now + static_cast<Time>(p_.lanes);
@@ -81,6 +83,21 @@ uint16_t FrontEnd::next_offering() const {
     return return_last_;
 }
 
+// A coded page is offered to the decoder lanes at `offered`: when its data are written.
+Time FrontEnd::decode_page(uint32_t token, Time offered) {
+    const Tracked& command = tracked_[static_cast<uint16_t>(token)];
+    const CodedPage& page = kept_pages_[command.pages][token >> 16];
+    const Time accepted = decoder_lanes_.accepts(offered);
+    check_free_ = accepted + 1 - kChecked;
+    return_free_ = std::max(accepted + kFirstBeat, return_free_) + static_cast<Time>(p_.page_beats);
+    heads_.push(return_free_ - 1);
+    ++counts[PAGES_READ];
+    const uint32_t slices = page.slices * (command.flags & ROUNDED ? 2u : 1u);
+    const Time written = decoder_lanes_.accept(page, slices, accepted, return_free_ - 1, port_free_);
+    counts[READ_BUSY] += decoder_lanes_.beats();
+    return written;
+}
+
 // `ReadReturn`: heads are chosen in turn, ahead of their beats. The end of all beats, and the answer of the tensor
 // buffer to the last one, follow from the choice.
 void FrontEnd::return_pages(Time now) {
@@ -88,7 +105,8 @@ void FrontEnd::return_pages(Time now) {
     while (!returns_.empty() && returns_[0] <= now) returns_.pop();
     while (pages_waiting_) {
         const Time head_free = heads_.size() < kHeads ? now : heads_[0];
-        const Time choice = returns_.size() < kPagesOutstanding ? head_free : std::max(head_free, returns_[0]);
+        const Time returned = returns_.size() < kPagesOutstanding ? head_free : std::max(head_free, returns_[0]);
+        const Time choice = std::max(returned, check_free_);
         if (choice > now) {
             if (choice >= return_wakes_) return;
             return_wakes_ = choice;
@@ -101,9 +119,16 @@ void FrontEnd::return_pages(Time now) {
         const CompletePage page = channel.take_page();
         if (!channel.offers_page()) offering_[chosen / 64] &= ~(uint64_t{1} << chosen % 64);
         --pages_waiting_;
+        const auto tag = static_cast<uint16_t>(page.token);
         const Time head = now + static_cast<Time>(page.from_array ? p_.return_head : p_.return_page);
+        if (tracked_[tag].flags & CODED) {
+            const Time written = decode_page(page.token, head - kFirstBeat);
+            channel.page_sent(env_, heads_[heads_.size() - 1]);
+            event_entered(tag, std::max(written + static_cast<Time>(p_.memory_latency + p_.response + p_.returned) + kMerged, tracker_free_));
+            continue;
+        }
         const Time row = static_cast<Time>(p_.page_beats * p_.lanes);
-        return_free_ = std::max(head, return_free_) + row;
+        return_free_ = std::max({head, return_free_, port_free_}) + row;
         counts[READ_BUSY] += row;
         counts[PAGES_READ] += static_cast<uint64_t>(p_.lanes);
         const Time last_beat = return_free_ - 1;
@@ -112,7 +137,7 @@ void FrontEnd::return_pages(Time now) {
         returns_.push(answered);
         channel.page_sent(env_, last_beat);
         // Ahead of its time it takes no cycle of the tracker from events that come before it.
-        event_entered(page.tag, std::max(answered + static_cast<Time>(p_.returned), tracker_free_));
+        event_entered(tag, std::max(answered + static_cast<Time>(p_.returned), tracker_free_));
     }
 }
 

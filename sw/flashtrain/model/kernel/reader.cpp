@@ -168,7 +168,7 @@ void Channel::reader_done(Environment& env, uint8_t die, uint8_t bits, Time now)
             agent.reading = Reading::DATA_OUT;
             agent.reader_lock = true;
             return request(env, die, true, BusOp::DATA_OUT, sets.pages[0].plane, now + 1 + p.tccs, false,
-                           sets.pages[0].tag);
+                           sets.pages[0].token);
         case Reading::DATA_OUT:
             ++counts[PAGES_SENSED];
             if (sets.marked) return select_page(env, die, now + 1);

@@ -23,34 +23,38 @@ void FrontEnd::split_write(Time now) {
         return;
     }
     write_job_ = write_jobs_.pop();
-    if (write_job_.command.job != Job::FLUSH) {
-        writing_ = true;
-        return offer_page(at + 1);
-    }
-    if (flushing_) {
-        flush_waits_ = true;
-        return;
-    }
+    const Command& command = write_job_.command;
+    if (command.job == Job::FLUSH) return flush_channels(at);
+    writing_ = true;
+    if (encodes(command)) return begin_encoding(at);
+    offer_page(at + 1);
+}
+
+// A flush, or the end of a coded append, is in the splitter at `now`.
+void FrontEnd::flush_channels(Time now) {
+    flush_waits_ = flushing_;
+    if (flush_waits_) return;
     flushing_ = true;
+    flush_is_command_ = write_job_.command.job == Job::FLUSH;
     flush_tag_ = write_job_.tag;
     flushes_left_ = static_cast<uint32_t>(channels_.size());
-    for (Channel& channel : channels_) channel.flush(env_, write_job_.command.stream, at + 2);
-    write_free_ = at + 4 + static_cast<Time>(p_.write_sets);
+    for (Channel& channel : channels_) channel.flush(env_, write_job_.command.stream, now + 2);
+    write_free_ = now + 4 + static_cast<Time>(p_.write_sets);
     ++issued_;
     split_write(write_free_);
     split_read(write_free_);
 }
 
 void FrontEnd::offer_page(Time now) {
-    page_waits_ = pages_fetched_ >= kPagesOutstanding;
-    if (page_waits_) return;
     const Command& command = write_job_.command;
+    page_waits_ = !encodes(command) && pages_fetched_ >= kPagesOutstanding;
+    if (page_waits_) return;
     const auto channels = static_cast<uint32_t>(p_.channels), planes = static_cast<uint32_t>(p_.planes);
     const auto dies = static_cast<uint32_t>(p_.dies);
     const uint32_t set = command.offset / channels / planes, plane = command.offset / channels % planes;
     const bool is_data = command.job == Job::APPEND, ends_set = plane == command.last_page;
     const bool non_volatile = command.flags & NON_VOLATILE;
-    const bool last_of_job = non_volatile && command.blocks <= channels;
+    const bool last_of_job = non_volatile && !encodes(command) && command.blocks <= channels;
     WritePage page;
     page.zone = write_job_.physical;
     page.page = set / dies;
@@ -72,17 +76,19 @@ void FrontEnd::offer_page(Time now) {
 // The channel accepts the page at `at`.
 void FrontEnd::page_placed(uint16_t channel, Time at) {
     Command& command = write_job_.command;
+    if (encodes(command)) return encoded_placed(channel, at);
     counts[PAGES_APPENDED] += static_cast<uint64_t>(p_.lanes);
     counts[WRITE_STALL_BUFFER] += at - page_valid_;
     const Time idle = std::max(at + 1, data_free_);
-    const Time start = std::max(at + static_cast<Time>(p_.fetch_page + p_.memory_latency), data_free_);
+    const Time start = std::max({at + static_cast<Time>(p_.fetch_page + p_.memory_latency), data_free_, encoded_free_});
     counts[WRITE_STALL_MEMORY] += start - idle;
     const Time row = static_cast<Time>(p_.page_beats * p_.lanes);
     counts[WRITE_BUSY] += row;
     data_free_ = start + row;
     ++pages_fetched_;
     env_.events.schedule({start + static_cast<Time>(p_.page_beats) - 1, Wake::PAGE_ARRIVED, 0, channel, write_job_.tag});
-    next_page(write_job_);
+    next_page(command);
+    --command.blocks;
     Time next = at + 1;
     if (p_.lanes > 1) {  // the channels that follow take their pages before it is this one's turn
         const Time others = static_cast<Time>(p_.lanes - 1) * kJoinInterval;
@@ -97,14 +103,12 @@ void FrontEnd::page_placed(uint16_t channel, Time at) {
     split_read(next);
 }
 
-void FrontEnd::next_page(WriteJob& job) const {
-    Command& command = job.command;
+void FrontEnd::next_page(Command& command) const {
     const auto channels = static_cast<uint32_t>(p_.channels), planes = static_cast<uint32_t>(p_.planes);
     const bool last_channel = command.offset % channels == channels - 1;
     const bool ends_set = command.offset / channels % planes == command.last_page;
     command.offset = last_channel && ends_set ? (command.offset / (channels * planes) + 1) * channels * planes
                                               : command.offset + 1;
-    --command.blocks;
 }
 
 // The last beat of a page moved at `now`.
@@ -118,18 +122,8 @@ void FrontEnd::page_arrived(uint16_t channel, uint16_t tag, Time now) {
 void FrontEnd::flush_done(uint16_t, Time at) {
     if (--flushes_left_) return;
     flushing_ = false;
-    track(flush_tag_, at + static_cast<Time>(p_.flushed));
-    if (!flush_waits_) return;
-    flush_waits_ = false;
-    const WriteJob job = write_job_;
-    flushing_ = true;
-    flush_tag_ = job.tag;
-    flushes_left_ = static_cast<uint32_t>(channels_.size());
-    for (Channel& channel : channels_) channel.flush(env_, job.command.stream, at + 2);
-    write_free_ = at + 4 + static_cast<Time>(p_.write_sets);
-    ++issued_;
-    split_write(write_free_);
-    split_read(write_free_);
+    if (flush_is_command_) track(flush_tag_, at + static_cast<Time>(p_.flushed));
+    if (flush_waits_) flush_channels(at);
 }
 
 }  // namespace flashtrain
