@@ -7,7 +7,8 @@ from typing import ClassVar, Protocol
 from flashtrain.host import Device
 from flashtrain.perf.append import append_erased
 from flashtrain.perf.array_work import ArrayRecorder
-from flashtrain.perf.codec.bandwidth import CODED_NODE, Contents, append_codec, read_codec
+from flashtrain.perf.codec.bandwidth import CODED_NODE, append_codec, read_codec
+from flashtrain.perf.codec.contents import Contents
 from flashtrain.perf.commands import command_interval, command_time_read, command_time_write
 from flashtrain.perf.latency import append_latency
 from flashtrain.perf.measurement import Measurement, Result

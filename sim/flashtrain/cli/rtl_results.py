@@ -10,6 +10,7 @@ from typing import Any
 from flashtrain import host, numerics, rtl, spec, training
 from flashtrain.native.build_cache import content_key
 from flashtrain.perf import append, feed, update
+from flashtrain.perf.codec import contents
 from flashtrain.perf.model_error import observe, workloads
 from flashtrain.perf.model_error.point import Observation, Quantity, Run
 from flashtrain.perf.model_error.runs import configurations
@@ -17,7 +18,7 @@ from flashtrain.spec import FlashtrainError
 
 from .device import memory_bytes
 
-MODULES = (append, feed, observe, update)
+MODULES = (append, contents, feed, observe, update)
 """Modules that it depends on outside of `source_packages`."""
 
 

@@ -43,7 +43,7 @@ DATA_SHEETS = {
     "next_fill": 8,  # `ReadBuffer`: from a page's last beat to the choice of the next page
     "erase_start": 2,  # `ZoneAllocator`, `EraseBroadcast`: from the choice of a zone to the channels
     "fill_blocks": 85,  # `BlockTable`: besides a cycle per block
-    "judge_page": 7,  # `PageVerdict`, `PageReceiver`: from a page's last beat in a decoder lane to its head
+    "judge_page": 3,  # `PageReceiver`: from the verdict on a coded page to its head
     "tile": 196,  # `UpdateUnit.latency` of Adam, the longest, and the sequencer; in the unit's own clock
 }
 """Stages that data sheets of RTL units state, or that follow from their structure."""
@@ -104,13 +104,21 @@ def parameters(config: FmsConfig, memory_latency: int, lanes: int = 1) -> dict[s
         "memory_latency": memory_latency,
         **DATA_SHEETS,
         **stages(),
-        **(_with_codec() if config.codec else {}),
+        **(_with_codec(config) if config.codec else {}),
     }
 
 
-def _with_codec() -> dict[str, int]:
+def checksum_cycles(config: FmsConfig) -> int:
+    """The latency of `PageChecksum`: two cycles, and one for each sum of 36 terms."""
+    return 3 if config.data_bytes <= 4 else 4
+
+
+def _with_codec(config: FmsConfig) -> dict[str, int]:
     """Stages that are longer in a configuration with a codec."""
+    checksum = checksum_cycles(config)
     return {
+        "judge_page": DATA_SHEETS["judge_page"] + checksum,  # `PageVerdict`: from a page's last beat
+        "output_page": stages()["output_page"] + checksum,  # `PageSender`
         "return_page": DATA_SHEETS["return_page"] + 1,  # `PageCheck`: the job of a page is looked up
         "returned": stages()["returned"] + 1,  # `ReadPipeline`: a merge with the decoder lanes
     }

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.host import Device, Link, LinkFactory, open_device
+from flashtrain.host import Device, Link, open_device
 from flashtrain.model import ModelLink
 from flashtrain.model.kernel import MEMORY_LATENCY
 from flashtrain.model.parameters import DATA_SHEETS, stages
@@ -18,8 +18,10 @@ from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.trace.trace import AxiChannel, Kind
 from flashtrain.spec import FmsConfig, Port, preset
 from flashtrain.spec.registers import Register, sq_tail_doorbell
+from flashtrain.spec.streams import SINGLE_NODE, Codec
 
 MEMORY_BYTES = 8 << 20
+LINKS = (RtlLink, ModelLink)
 STREAM = "activations"
 KEPT = "trained"
 """A non-volatile stream."""
@@ -51,8 +53,11 @@ class Stage(NamedTuple):
 
 
 def measure_stages() -> list[Stage]:
-    """All stages of `stages.toml`, measured on `small`; that of a code on `tiny_ecc`, beside `tiny`."""
-    small = preset("small")
+    """All stages of `stages.toml`, measured on `small`.
+
+    That of a code is measured on `tiny_ecc`, beside `tiny`; those of the codec on `tiny_codec`.
+    """
+    small, tiny_codec = preset("small"), preset("tiny_codec")
     d = DATA_SHEETS
     place = small.write_sets + 6  # a page that opens a set (`PageSets`)
     answer = d["track"] + d["answer"]
@@ -85,6 +90,9 @@ def measure_stages() -> list[Stage]:
         _by_completion(small, "report_page", _non_volatile, "a page's result to the tracker"),
         _by_completion(small, "flushed", _flush, "the last channel's answer to a flush, to the tracker"),
         _report_interval(small),
+        _by_completion(tiny_codec, "encode_page", _encode, "a page's last beat of data to the whole page"),
+        _until_loaded(tiny_codec, "output_page", "a page's acceptance to its first beat, less its checksum"),
+        _by_completion(tiny_codec, "decode_page", _decode, "a coded page's head to its first slice"),
         Stage("reset_dies", _ready(small) - small.timing.cycles("trst"), "reset of the dies, but for tRST"),
     ]
 
@@ -138,17 +146,52 @@ def _by_completion(
     config: FmsConfig, name: str, command: Callable[[Device], Callable[[], object]], span: str
 ) -> Stage:
     """A stage on the way of a command: what the RTL takes longer than the model is missing from it."""
-    factories: tuple[LinkFactory, LinkFactory] = (RtlLink, ModelLink)
-    rtl, model = (_cycles(link(config, MEMORY_BYTES), command) for link in factories)
+    rtl, model = (_cycles(link(config, MEMORY_BYTES), command) for link in LINKS)
     return Stage(name, stages()[name] + rtl - model, span)
 
 
 def _cycles(link: Link, command: Callable[[Device], Callable[[], object]]) -> int:
-    with link, open_device(link=link, factory=True) as device:
+    with link, _opened(link) as device:
         act = command(device)
         begin = device.cycles
         act()
         return device.cycles - begin
+
+
+def _opened(link: Link) -> Device:
+    """A device whose streams have a codec if it has them."""
+    codec = Codec.WINDOW16 if link.config.codec else Codec.RAW
+    return open_device(link=link, node=SINGLE_NODE.with_codecs(**{STREAM: codec, KEPT: codec}), factory=True)
+
+
+def _until_loaded(config: FmsConfig, name: str, span: str) -> Stage:
+    """A stage on the way of a page to its die: what the RTL takes longer is missing from it."""
+
+    def loaded(link: RtlLink | ModelLink) -> int:
+        """From an append to the first beat on the bus."""
+        with link, _opened(link) as device:
+            data = device.buffer((config.geometry.page_bytes,), np.uint8)
+            link.set_tracing(True)
+            link.take_trace()
+            begin = device.cycles
+            device.stream(KEPT, Port.CORE).append(data)
+            records = link.take_trace()
+            return int(records[records["kind"] == Kind.DATA_IN]["start"].min()) - begin
+
+    rtl, model = (loaded(link(config, MEMORY_BYTES)) for link in LINKS)
+    return Stage(name, stages()[name] + rtl - model, span)
+
+
+def _encode(device: Device) -> Callable[[], object]:
+    data = device.buffer((device.config.geometry.page_bytes,), np.uint8)
+    return lambda: device.stream(STREAM, Port.CORE).append(data)
+
+
+def _decode(device: Device) -> Callable[[], object]:
+    data = device.buffer((device.config.geometry.page_bytes,), np.uint8)
+    stream = device.stream(KEPT, Port.CORE)
+    stored = stream.append(data)
+    return lambda: stream.read(stored, data)
 
 
 def _copy(device: Device) -> Callable[[], object]:

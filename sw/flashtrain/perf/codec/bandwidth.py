@@ -1,7 +1,6 @@
 """Appends to and reads of a stream with a codec, in user data per second."""
 
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,28 +14,13 @@ from flashtrain.perf.read import MARGIN_SUPERPAGES
 from flashtrain.spec import FmsConfig, NodeTable, Port
 from flashtrain.spec.streams import SINGLE_NODE, Codec
 
+from .contents import Contents
+
 STREAM = "activations"
 CODED_NODE: NodeTable = SINGLE_NODE.with_codecs(**{STREAM: Codec.WINDOW16})
 ASKED = 0.97
 APPENDS_PER_ZONE = 8
 """At least: in a small zone the reserved bounds would end the measurement early."""
-
-
-class Contents(Enum):
-    """The data of an append, as BF16."""
-
-    DENSE = "normal numbers"
-    RELU = "normal numbers, half of them zero after a ReLU"
-    RANDOM = "random bits"
-
-    def make(self, count: int) -> NDArray[np.uint16]:
-        random = np.random.default_rng(1)
-        if self is Contents.RANDOM:
-            return random.integers(0, 1 << 16, count, np.uint16)
-        values = random.standard_normal(count).astype(np.float32)
-        if self is Contents.RELU:
-            values = np.maximum(values, 0)
-        return (values.view(np.uint32) >> 16).astype(np.uint16)
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,17 @@ from collections.abc import Iterator, Mapping
 from itertools import cycle
 from pathlib import Path
 
+from flashtrain.perf.codec.contents import Contents
 from flashtrain.perf.update import Case
 from flashtrain.spec import FmsConfig, load_config, preset
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat
+from flashtrain.spec.streams import Codec
 from flashtrain.training.optimizers import SGD, Adam, AdamW, Momentum, Nesterov
 from flashtrain.training.sequence import UpdatePlace
 
 from .point import Role, Run, Workload
 from .workloads.appends import NON_VOLATILE, Appends, FlushedAppends, ZoneAfterZone
+from .workloads.coded import KEPT, CodedAppends, CodedAppendsAndReads, CodedReads
 from .workloads.reads import AppendsAndReads, Reads
 from .workloads.sequences import Training
 from .workloads.small_reads import SmallReads
@@ -89,6 +92,31 @@ _SMALL_ECC: Mapping[str, Workload] = {
     "replay_mlp": Training("mlp", 2, replayed=True),
 }
 
+_TINY_CODEC: Mapping[str, Workload] = {
+    "append_dense_1k_d3": CodedAppends(Contents.DENSE, 1 * KIB, 3, appends=12),
+    "append_random_1k_d3": CodedAppends(Contents.RANDOM, 1 * KIB, 3, appends=6),
+    "append_relu_4k_d1": CodedAppends(Contents.RELU, 4 * KIB, 1, appends=4),
+    "read_dense_2k_d4": CodedReads(Contents.DENSE, 2 * KIB, 4, reads=60, stored=4),
+    "read_random_1k_d4": CodedReads(Contents.RANDOM, 1 * KIB, 4, reads=60, stored=4),
+}
+
+_SMALL_CODEC: Mapping[str, Workload] = {
+    "append_dense_1m_d2": CodedAppends(Contents.DENSE, 1 * MIB, 2, appends=8),
+    "append_relu_1m_d2": CodedAppends(Contents.RELU, 1 * MIB, 2, appends=8),
+    "append_random_1m_d2": CodedAppends(Contents.RANDOM, 1 * MIB, 2, appends=5),
+    "append_dense_16k_d8": CodedAppends(Contents.DENSE, 16 * KIB, 8, appends=128),
+    "append_nonvolatile_64k_d4": CodedAppends(Contents.DENSE, 64 * KIB, 4, appends=24, stream=KEPT),
+    "append_round16_1m_d2": CodedAppends(Contents.DENSE, 1 * MIB, 2, Codec.ROUND16, appends=8),
+    "read_dense_1m_d4": CodedReads(Contents.DENSE, 1 * MIB, 4, reads=12, stored=4),
+    "read_random_256k_d4": CodedReads(Contents.RANDOM, 256 * KIB, 4, reads=32, stored=8),
+    "read_relu_16k_d8": CodedReads(Contents.RELU, 16 * KIB, 8, reads=400, stored=64),
+    "read_round16_256k_d4": CodedReads(Contents.DENSE, 256 * KIB, 4, Codec.ROUND16, reads=32, stored=8),
+    "mixed_1_2": CodedAppendsAndReads(Contents.DENSE, 64 * KIB, 12, appends=64, reads=2, stored=16),
+    "training_mlp_window32": Training("mlp", 3, codec=Codec.WINDOW32),
+    "replay_convnet_window32": Training("convnet", 2, replayed=True, codec=Codec.WINDOW32),
+    "training_mlp_core_window32": Training("mlp", 2, UpdatePlace.CORE, codec=Codec.WINDOW32),
+}
+
 _OPTIMSTORE: Mapping[str, Workload] = {
     "append_16k_d32": Appends(16 * KIB, 32, 8 * MIB),
     "append_4m_d2": Appends(4 * MIB, 2, 16 * MIB),
@@ -148,6 +176,8 @@ WORKLOADS: Mapping[str, Mapping[str, Workload]] = {
     "small_ecc": _SMALL_ECC,
     "optimstore": _OPTIMSTORE,
     OWN: _OWN,
+    "tiny_codec": _TINY_CODEC,
+    "small_codec": _SMALL_CODEC,
     "behemoth": _BEHEMOTH,
     "behemoth_wide": _BEHEMOTH_WIDE,
     "behemoth_ecc": _BEHEMOTH_ECC,

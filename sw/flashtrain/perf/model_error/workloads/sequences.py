@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from flashtrain.host import Device
 from flashtrain.spec import NodeTable
+from flashtrain.spec.streams import Codec
 from flashtrain.training.data import digits
 from flashtrain.training.flash_training import replay, train_through_flash
 from flashtrain.training.recipes import RECIPES
@@ -19,13 +20,15 @@ SEED = 1
 class Training:
     """`iterations` iterations of the training of `RECIPES[recipe]` through the flash, with real data.
 
-    replayed: the traffic of its training command sequence alone, with made-up data.
+    - replayed: the traffic of its training command sequence alone, with made-up data.
+    - codec: of the activations.
     """
 
     recipe: str
     iterations: int
     place: UpdatePlace = UpdatePlace.DIE
     replayed: bool = False
+    codec: Codec = Codec.RAW
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:
@@ -33,7 +36,7 @@ class Training:
 
     @property
     def node(self) -> NodeTable:
-        return self.place.node
+        return self.place.node.with_codecs(activations=self.codec)
 
     def run(self, device: Device) -> Values:
         recipe, storage = RECIPES[self.recipe], DeviceStorage.on(device)
