@@ -1,15 +1,23 @@
 """The points of `model_error`: which there are, and that their workloads run."""
 
 from collections import Counter
+from functools import partial
 
 import pytest
 
 from flashtrain.host import FunctionalLink
+from flashtrain.perf.codec.contents import Contents
 from flashtrain.perf.measurement import BenchmarkError
 from flashtrain.perf.model_error.observe import observe
 from flashtrain.perf.model_error.point import Quantity, Role, Run
 from flashtrain.perf.model_error.runs import OWN, RUNS, configurations
 from flashtrain.perf.model_error.workloads.appends import Appends, FlushedAppends, ZoneAfterZone
+from flashtrain.perf.model_error.workloads.coded import (
+    KEPT,
+    CodedAppends,
+    CodedAppendsAndReads,
+    CodedReads,
+)
 from flashtrain.perf.model_error.workloads.reads import AppendsAndReads, Reads
 from flashtrain.perf.model_error.workloads.sequences import Training
 from flashtrain.perf.model_error.workloads.small_reads import SmallReads
@@ -18,6 +26,7 @@ from flashtrain.perf.model_error.workloads.window import Window
 from flashtrain.perf.update import Case
 from flashtrain.spec import preset
 from flashtrain.spec.optimizer import GradientFormat, OptimizerCode
+from flashtrain.spec.streams import Codec
 from flashtrain.training.optimizers import Adam
 from flashtrain.training.sequence import UpdatePlace
 
@@ -32,7 +41,8 @@ def test_the_points_cover_the_presets_and_are_held_out_by_turns():
     assert len(points) >= 40
     assert len({point.name for point in points}) == len(points)
     assert {run.configuration for run in RUNS} == {
-        "small", "small_ecc", "behemoth", "behemoth_wide", "behemoth_ecc", "optimstore", OWN,
+        "small", "small_ecc", "tiny_codec", "small_codec", "behemoth", "behemoth_wide", "behemoth_ecc",
+        "optimstore", OWN,
     }  # fmt: skip
     for name, config in configurations().items():
         assert config.name == name
@@ -79,10 +89,33 @@ def test_a_workload_gives_its_quantities(workload):
     assert (again.values, again.cycles) == (observation.values, observation.cycles)
 
 
+@pytest.mark.parametrize("codec", [Codec.WINDOW16, Codec.ROUND16])
+@pytest.mark.parametrize(
+    "workload",
+    [
+        partial(CodedAppends, Contents.RANDOM, 1024, 2, appends=3),
+        partial(CodedAppends, Contents.DENSE, 1024, 2, appends=3, stream=KEPT),
+        partial(CodedReads, Contents.DENSE, 1024, 2, reads=5, stored=3),
+        partial(CodedAppendsAndReads, Contents.RELU, 1024, 2, appends=3, reads=2, stored=2),
+    ],
+    ids=str,
+)
+def test_a_coded_workload_gives_its_bandwidth(workload, codec):
+    run = Run("tiny_codec", "title", workload(codec=codec), Role.HELD_OUT)
+    values = observe(run, preset("tiny_codec"), CountingLink, MEMORY_BYTES).values
+    assert list(values) == [Quantity.BANDWIDTH] and values[Quantity.BANDWIDTH] > 0
+
+
 @pytest.mark.parametrize("replayed", [True, False])
 def test_a_training_sequence(replayed):
     run = Run("small", "title", Training("mlp", 1, UpdatePlace.CORE, replayed), Role.HELD_OUT)
     assert observe(run, preset("small"), CountingLink, MEMORY_BYTES).values[Quantity.CYCLES] > 0
+
+
+def test_a_training_with_a_codec():
+    run = Run("small_codec", "title", Training("mlp", 1, codec=Codec.WINDOW32), Role.HELD_OUT)
+    (stream,) = (stream for stream in run.workload.node.streams if stream.codec is not Codec.RAW)
+    assert stream.name == "activations" and stream.codec is Codec.WINDOW32
 
 
 def test_a_rate_is_half_on_a_link_of_half_the_speed():

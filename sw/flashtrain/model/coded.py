@@ -30,9 +30,13 @@ def pages_of_headers(headers: Sequence[Header | None], codec: Codec, address: in
     return pages
 
 
-def even_pages(slices: int, stored: int, codec: Codec, address: int) -> NDArray[np.void]:
-    """So many pages that share the slices of an append, whose data are at `address`."""
-    begins = np.arange(stored + 1, dtype=np.int64) * slices // stored
+def filled_pages(slices: int, stored: int, per_page: float, codec: Codec, address: int) -> NDArray[np.void]:
+    """So many pages of an append, whose data are at `address`: full ones, and the last one with the rest.
+
+    slices: of the whole append; per_page: those of a full page, at least one.
+    """
+    begins = (np.arange(stored + 1) * max(per_page, slices / stored)).astype(np.int64)
+    begins[-1] = slices
     pages = np.zeros(stored, PAGE)
     pages["slices"] = np.diff(begins)
     pages["first"] = _first(0, codec, address) + begins[:-1] * (slice_user_bytes(codec) // SLICE_BYTES)

@@ -17,7 +17,7 @@ from flashtrain.spec.codec import Header, slice_user_bytes
 from flashtrain.spec.registers import Counter
 from flashtrain.spec.streams import Codec
 
-from .coded import NO_PAGES, even_pages, pages_of_headers
+from .coded import NO_PAGES, filled_pages, pages_of_headers
 
 
 class TimedExecutor(Executor):
@@ -75,7 +75,7 @@ class DatalessExecutor(TimedExecutor):
 
     No page is stored or computed. A read leaves the tensor buffer as it is.
 
-    ratios: blocks of data in a stored page of a coded stream, by NSID. Appends to others take their bound.
+    ratios: blocks of data in a full page of a coded stream, by NSID. Appends to others take their bound.
     """
 
     ratios: Mapping[int, float] = MappingProxyType({})
@@ -100,7 +100,10 @@ class DatalessExecutor(TimedExecutor):
         if place is None:
             return NO_PAGES
         codec = self._codec(entry)
-        pages = even_pages(entry.length // slice_user_bytes(codec), place.stored, codec, entry.address)
+        slices = entry.length // slice_user_bytes(codec)
+        of_block = self._config.geometry.page_bytes / slice_user_bytes(codec)
+        per_page = of_block * self.ratios.get(entry.nsid, 0)
+        pages = filled_pages(slices, place.stored, per_page, codec, entry.address)
         if answer.status is not Status.SUCCESS:
             pages["slices"] = 0
         return pages

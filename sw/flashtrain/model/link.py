@@ -86,7 +86,7 @@ class ModelLink(FunctionalLink):
 
     - keep_data: without it no page is stored or computed, and reads leave the tensor buffer as it is.
       Statuses and times are the same, but for the sizes of coded appends.
-    - ratios: without data, the blocks of data in a stored page of a coded stream, by NSID. Appends to other
+    - ratios: without data, the blocks of data in a full page of a coded stream, by NSID. Appends to other
       coded streams take their bound.
     """
 

@@ -6,10 +6,12 @@
 import pytest
 
 from flashtrain.host import FunctionalLink
+from flashtrain.model import ModelLink
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec import Opcode, Status
 
 COMMANDS, CODED_COMMANDS, RTL_COMMANDS = 6000, 3000, 400
+LINKS = {"rtl": RtlLink, "model": ModelLink, "functional": FunctionalLink}
 OF_CODECS = (Status.STREAM_IS_CODED, Status.CODED_PAGE_ERROR)
 
 
@@ -28,8 +30,8 @@ def test_functional_with_codecs(attack):
 
 
 @pytest.mark.parametrize("name", ["tiny", "tiny_codec"])
-def test_rtl_beside_the_functional_model(attack, name):
-    tally = attack(RTL_COMMANDS, {"rtl": RtlLink, "functional": FunctionalLink}, name=name)
+def test_rtl_beside_the_models(attack, name):
+    tally = attack(RTL_COMMANDS, LINKS, name=name)
     assert tally.commands >= RTL_COMMANDS and tally.longest_batch > 0
 
 
@@ -44,5 +46,4 @@ def test_many(attack, request, name):
 @pytest.mark.parametrize("name", ["tiny", "tiny_codec"])
 def test_many_on_rtl(attack, request, name):
     commands = max(1, request.config.getoption("--long") // 20)
-    links = {"rtl": RtlLink, "functional": FunctionalLink}
-    assert attack(commands, links, name=name).commands >= commands
+    assert attack(commands, LINKS, name=name).commands >= commands
