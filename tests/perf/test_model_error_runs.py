@@ -42,7 +42,7 @@ def test_the_points_cover_the_presets_and_are_held_out_by_turns():
     assert len({point.name for point in points}) == len(points)
     assert {run.configuration for run in RUNS} == {
         "small", "small_ecc", "tiny_codec", "small_codec", "behemoth", "behemoth_wide", "behemoth_ecc",
-        "optimstore", OWN,
+        "behemoth_codec", "optimstore", OWN,
     }  # fmt: skip
     for name, config in configurations().items():
         assert config.name == name

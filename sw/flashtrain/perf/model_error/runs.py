@@ -171,6 +171,15 @@ _BEHEMOTH_ECC: Mapping[str, Workload] = {
     "momentum_fp32": OptimizerStep(Case(Momentum()), 3),
 }
 
+_BEHEMOTH_CODEC: Mapping[str, Workload] = {
+    "append_dense_3m_d4": CodedAppends(Contents.DENSE, 3 * MIB, 4, appends=16),
+    "append_relu_3m_d4": CodedAppends(Contents.RELU, 3 * MIB, 4, appends=16),
+    "append_random_3m_d4": CodedAppends(Contents.RANDOM, 3 * MIB, 4, appends=12),
+    "append_dense_64k_d16": CodedAppends(Contents.DENSE, 64 * KIB, 16, appends=256),
+    "read_dense_3m_d4": CodedReads(Contents.DENSE, 3 * MIB, 4, reads=12, stored=4),
+    "read_random_3m_d4": CodedReads(Contents.RANDOM, 3 * MIB, 4, reads=8, stored=4),
+}
+
 WORKLOADS: Mapping[str, Mapping[str, Workload]] = {
     "small": _SMALL,
     "small_ecc": _SMALL_ECC,
@@ -181,6 +190,7 @@ WORKLOADS: Mapping[str, Mapping[str, Workload]] = {
     "behemoth": _BEHEMOTH,
     "behemoth_wide": _BEHEMOTH_WIDE,
     "behemoth_ecc": _BEHEMOTH_ECC,
+    "behemoth_codec": _BEHEMOTH_CODEC,
 }
 """Workloads by configuration and title."""
 
