@@ -58,7 +58,10 @@ _MOVES_DATA = (
 
 def coded_pages(commands: NDArray[np.void]) -> int:
     """The stored pages that the coded ones of these commands move."""
-    coded = commands[commands["flags"] & Flag.CODED > 0]
+    are_coded = commands["flags"] & Flag.CODED > 0
+    if not are_coded.any():
+        return 0
+    coded = commands[are_coded]
     return int(np.where(coded["job"] == Job.READ, coded["blocks"], coded["count"]).sum())
 
 

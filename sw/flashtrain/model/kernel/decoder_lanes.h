@@ -19,8 +19,8 @@ class DecoderLanes {
 
     // When a lane accepts a page that is offered at `at`.
     Time accepts(Time at) const;
-    // Accept it then. Its last beat moves at `beat`; so many slices of data are in it.
-    // When the last of these is written to the tensor buffer, over a port that others use, too.
+    // Accept it then. Its last beat moves at `beat`, and it has so many slices of data. The result is when the last of
+    // these is written over the port, which others use, too.
     Time accept(const CodedPage& page, uint32_t slices, Time at, Time beat, Time& port_free);
 
     // Beats that the page has written.

@@ -24,7 +24,7 @@ class Encoder {
 
     // The next page has a buffer, and the page before is encoded.
     bool may_encode() const { return pages_ && page_ < pages_->size() && begun_ - output_ < kBuffers; }
-    // When it is whole and offered.
+    // When it is whole, and offered.
     Time encode();
 
     // The oldest page is accepted at `at`: when its last beat moves.
@@ -53,14 +53,15 @@ class Encoder {
     size_t page_ = 0;      // the next one
     uint64_t behind_ = 0;  // slices of the pages before it
     uint64_t groups_ = 0, group_beats_ = 1;
-    uint64_t group_ = 0;                    // the next page begins with it
-    Time closed_ = 0;                       // the page before, and its choice of mode and base begins
-    Ring<Run> runs_{16};                    // of beats of data
+    uint64_t group_ = 0;  // the next page begins with it
+    Time closed_ = 0;     // the page before; the choice for the next one begins
+    Ring<Run> runs_{16};  // of beats of data
     Time last_beat_ = 0;
 
     uint64_t begun_ = 0, output_ = 0;  // pages
     Time free_[kBuffers] = {};         // page buffers, in turn
-    Time offers_from_ = 0, released_ = 0;  // `released_`: the last line of a page is requested
+    Time offers_from_ = 0;
+    Time released_ = 0;  // the last line of a page is requested
 };
 
 }  // namespace flashtrain

@@ -187,7 +187,8 @@ class FrontEnd {
     Time read_free_ = 0, read_wakes_ = kNever;
     uint16_t return_last_ = 0;
     DecoderLanes decoder_lanes_;
-    Time check_free_ = 0, port_free_ = 0;
+    Time check_free_ = 0;  // a coded page has left the check
+    Time port_free_ = 0;   // the port that decoder lanes and read return write to
     std::vector<uint64_t> offering_;    // a bit per channel with complete pages
     uint32_t pages_waiting_ = 0;
     Ring<Time> heads_{8}, returns_{8};  // ends of those that are chosen

@@ -8,9 +8,9 @@ namespace flashtrain {
 
 namespace {
 constexpr uint32_t kPagesOutstanding = 8;  // chosen, and not answered by the tensor buffer
-// Of a coded page: from its acceptance to its first beat, from a choice to the check, the merge of all lanes.
-constexpr Time kFirstBeat = 3, kChecked = 2, kMerged = 1;
 constexpr uint32_t kHeads = 5;             // chosen, and not transferred: in the check, and three routes
+// From a choice to `PageCheck`; from the acceptance of a coded page to its first beat; the merge of all lanes.
+constexpr Time kChecked = 2, kFirstBeat = 3, kMerged = 1;
 }
 
 // `ReadSplitter`: a page to its channel at `now`, or as soon as that can be. A page of a job that comes from the manager
@@ -105,8 +105,8 @@ void FrontEnd::return_pages(Time now) {
     while (!returns_.empty() && returns_[0] <= now) returns_.pop();
     while (pages_waiting_) {
         const Time head_free = heads_.size() < kHeads ? now : heads_[0];
-        const Time returned = returns_.size() < kPagesOutstanding ? head_free : std::max(head_free, returns_[0]);
-        const Time choice = std::max(returned, check_free_);
+        const Time event_free = returns_.size() < kPagesOutstanding ? head_free : std::max(head_free, returns_[0]);
+        const Time choice = std::max(event_free, check_free_);
         if (choice > now) {
             if (choice >= return_wakes_) return;
             return_wakes_ = choice;
@@ -124,11 +124,12 @@ void FrontEnd::return_pages(Time now) {
         if (tracked_[tag].flags & CODED) {
             const Time written = decode_page(page.token, head - kFirstBeat);
             channel.page_sent(env_, heads_[heads_.size() - 1]);
-            event_entered(tag, std::max(written + static_cast<Time>(p_.memory_latency + p_.response + p_.returned) + kMerged, tracker_free_));
+            const Time returned = written + static_cast<Time>(p_.memory_latency + p_.response + p_.returned) + kMerged;
+            event_entered(tag, std::max(returned, tracker_free_));
             continue;
         }
         const Time row = static_cast<Time>(p_.page_beats * p_.lanes);
-        return_free_ = std::max({head, return_free_, port_free_}) + row;
+        return_free_ = port_free_ = std::max({head, return_free_, port_free_}) + row;
         counts[READ_BUSY] += row;
         counts[PAGES_READ] += static_cast<uint64_t>(p_.lanes);
         const Time last_beat = return_free_ - 1;
