@@ -14,6 +14,9 @@ PAGE = np.dtype([("first", np.uint32), ("slices", np.uint16), ("changes", np.uin
 BURST_BYTES = 1024
 """Bursts of decoded data end at multiples of it (`flashtrain.rtl.datapath.slice_writer`)."""
 
+MOST_RATIO = 32
+"""Blocks of data in a page: one bit per element of FP32 that is +0.0."""
+
 NO_PAGES = np.zeros(0, PAGE)
 
 

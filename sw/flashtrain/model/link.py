@@ -28,6 +28,7 @@ from flashtrain.spec.registers import (
     State,
 )
 
+from .coded import MOST_RATIO
 from .command import kernel_command
 from .executor import DatalessExecutor, TimedExecutor
 from .kernel import Kernel
@@ -101,7 +102,7 @@ class ModelLink(FunctionalLink):
     ) -> None:
         require(not (keep_data and ratios), "ratios", ratios, "none for a model that keeps its data")
         for nsid, ratio in ratios.items():
-            require(ratio > 0, f"ratios[{nsid}]", ratio, "above 0")
+            require(0 < ratio <= MOST_RATIO, f"ratios[{nsid}]", ratio, f"above 0, and {MOST_RATIO} at most")
         if not keep_data:
             self._executor_type = DatalessExecutor
         self._ratios = ratios

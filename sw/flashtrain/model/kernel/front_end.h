@@ -145,7 +145,7 @@ class FrontEnd {
     bool entry_waits_ = false;
     uint64_t entries_ = 0;  // submitted and not answered
     std::deque<std::vector<CodedPage>> kept_pages_;  // the encoder refers to one of them
-    std::vector<uint32_t> free_pages_;
+    std::vector<uint32_t> free_kept_;
     Ring<Time> answers_{32};
     Time answer_free_ = 0;
 

@@ -31,12 +31,12 @@ void FrontEnd::submit(int port, const Command* commands, size_t count, const Cod
 
 // The pages are there until the command is answered.
 uint32_t FrontEnd::keep_pages(const CodedPage* pages, uint32_t count) {
-    if (free_pages_.empty()) {
-        free_pages_.push_back(static_cast<uint32_t>(kept_pages_.size()));
+    if (free_kept_.empty()) {
+        free_kept_.push_back(static_cast<uint32_t>(kept_pages_.size()));
         kept_pages_.emplace_back();
     }
-    const uint32_t place = free_pages_.back();
-    free_pages_.pop_back();
+    const uint32_t place = free_kept_.back();
+    free_kept_.pop_back();
     kept_pages_[place].assign(pages, pages + count);
     return place;
 }
@@ -124,7 +124,7 @@ void FrontEnd::retire(uint16_t tag, Time now) {
         }
     }
     answer(command.id, command.port, now);
-    if (command.flags & CODED) free_pages_.push_back(command.pages);
+    if (command.flags & CODED) free_kept_.push_back(command.pages);
     free_tags_.push_back(tag);
     --commands_in_flight_;
     --of_stream_[command.stream];
