@@ -1,9 +1,10 @@
 """Training in PyTorch through the flash: activations, optimizers with their steps on the dies, and data sets.
 
+Models are also captured: `capture` makes a training command sequence and an offload profile of one iteration.
 It needs PyTorch, which the extra `torch` brings. No other package of flashtrain imports it.
 """
 
-from .errors import MissingExtra
+from .errors import CaptureError, MissingExtra
 
 try:
     import torch as _  # noqa: F401
@@ -26,11 +27,14 @@ from .activations.errors import (
 from .activations.keep import keep
 from .activations.offload_activations import OffloadActivations, save_on_flash
 from .activations.report import ActivationReport, ModuleTraffic
+from .capturing.capture import Capture, capture
+from .capturing.processor import Processor
 from .data import FlashDataset, ResumableSampler
 from .optimizers import SGD, Adam, AdamW, DieOptimizer
 
 __all__ = [
     "SGD", "ActivationChanged", "ActivationError", "ActivationLost", "ActivationRefused", "ActivationReport",
-    "Adam", "AdamW", "CodecUnavailable", "DieOptimizer", "FlashDataset", "MissingExtra", "ModuleTraffic",
-    "OffloadActivations", "PlanMismatch", "ResumableSampler", "UnsupportedTensor", "keep", "save_on_flash",
+    "Adam", "AdamW", "Capture", "CaptureError", "CodecUnavailable", "DieOptimizer", "FlashDataset",
+    "MissingExtra", "ModuleTraffic", "OffloadActivations", "PlanMismatch", "Processor", "ResumableSampler",
+    "UnsupportedTensor", "capture", "keep", "save_on_flash",
 ]  # fmt: skip

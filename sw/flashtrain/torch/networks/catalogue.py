@@ -1,0 +1,36 @@
+"""The networks by name."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from flashtrain.torch.errors import CaptureError
+from flashtrain.torch.networks.language import Transformer, bert, gpt2
+from flashtrain.torch.networks.training_case import TrainingCase
+from flashtrain.torch.networks.vision import classifier
+
+NETWORKS: Mapping[str, Callable[[int], TrainingCase]] = {
+    "gpt2": partial(gpt2, Transformer(layers=12, hidden=768, heads=12)),
+    "gpt2-medium": partial(gpt2, Transformer(layers=24, hidden=1024, heads=16)),
+    "gpt2-large": partial(gpt2, Transformer(layers=36, hidden=1280, heads=20)),
+    "gpt2-xl": partial(gpt2, Transformer(layers=48, hidden=1600, heads=25)),
+    "bert-large": partial(bert, Transformer(layers=24, hidden=1024, heads=16)),
+    "resnet50": partial(classifier, "resnet50"),
+    "resnet152": partial(classifier, "resnet152"),
+    "densenet121": partial(classifier, "densenet121"),
+    "densenet161": partial(classifier, "densenet161"),
+    "vit-b-16": partial(classifier, "vit_b_16"),
+    "vit-l-16": partial(classifier, "vit_l_16"),
+}
+"""What makes a network for a batch size, by its name. GPT-2's sizes are those of Radford et al. (2019)."""
+
+
+def build(name: str, batch: int) -> TrainingCase:
+    """A network on PyTorch's current default device, with random inputs of `batch` examples.
+
+    Raises `CaptureError` for an unknown name, and `MissingExtra` if a definition is not installed.
+    """
+    if name not in NETWORKS:
+        raise CaptureError(f"no network {name!r}; expected one of {', '.join(NETWORKS)}")
+    if batch < 1:
+        raise CaptureError(f"{name}: the batch is {batch}; expected at least 1")
+    return NETWORKS[name](batch)

@@ -1,0 +1,21 @@
+"""The packages that define networks, imported when they are needed."""
+
+from importlib import import_module
+from types import ModuleType
+
+from flashtrain.torch.errors import MissingExtra
+from flashtrain.torch.networks.torchvision_operators import torchvision_operators
+
+
+def definitions(module: str) -> ModuleType:
+    """A module of `transformers` or `torchvision`; `MissingExtra` if its package is not installed."""
+    package = module.partition(".")[0]
+    torchvision_operators()  # transformers imports torchvision, too
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+        raise MissingExtra(
+            f"{package} is not installed; expected the extra: pip install 'flashtrain[networks]'"
+        ) from error
