@@ -44,6 +44,7 @@ COMMANDS = (
     trace.COMMAND,
     ssd.COMMAND,
     codec.COMMAND,
+    offload.COMMAND,
     verilog.COMMAND,
     area.COMMAND,
     bench.COMMAND,

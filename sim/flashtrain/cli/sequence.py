@@ -37,6 +37,7 @@ from .behemoth import add_behemoth
 from .command import Command, add_configuration, add_json, add_link, add_update, at_least_one, configuration
 from .console import Console
 from .device import device_for
+from .sequence_capture import add_sequence_capture
 from .usage_text import usage_document, usage_text
 
 
@@ -52,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(generate)
 
     add_behemoth(actions)
+    add_sequence_capture(actions)
 
     show = actions.add_parser("show", help="what a saved sequence asks of the flash")
     show.add_argument("file", type=Path, help="file to read")
@@ -198,6 +200,8 @@ COMMAND = Command(
   flashtrain sequence generate mlp.json --update core
   flashtrain sequence behemoth
   flashtrain sequence behemoth gpt 2x4 --out gpt.json
+  flashtrain sequence capture gpt2 --batch 8 --out gpt2.json
+  flashtrain sequence capture my_module:my_function --meta --out mine.json
   flashtrain sequence show mlp.json --preset behemoth --steps
   flashtrain sequence replay mlp.json --link functional --iterations 100
   flashtrain sequence replay mlp.json --link functional --block-trace mlp.log

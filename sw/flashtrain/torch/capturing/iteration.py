@@ -11,7 +11,7 @@ from torch.autograd.graph import saved_tensors_hooks
 
 from flashtrain.torch.capturing.fused_dropout import FusedDropout
 from flashtrain.torch.capturing.module_spans import ModuleSpans
-from flashtrain.torch.capturing.recorder import OpenOperation, OpenSave, Recorder
+from flashtrain.torch.capturing.recorder import OpenOperation, OpenSave, Recorder, first_line
 from flashtrain.torch.capturing.recording import (
     LOSS,
     ParameterGroup,
@@ -87,7 +87,7 @@ def _forward(subject: Subject, spans: ModuleSpans) -> torch.Tensor:
             if subject.device.type != "meta":
                 raise
             raise CaptureError(
-                f"module {_module_of(error, subject)}: {type(error).__name__}: {_first_line(error)}; expected"
+                f"module {_module_of(error, subject)}: {type(error).__name__}: {first_line(error)}; expected"
                 " a forward pass that does not depend on data, or real tensors"
             ) from error
     if not isinstance(loss, torch.Tensor):
@@ -112,10 +112,6 @@ def _module_of(error: BaseException, subject: Subject) -> str:
         found = paths.get(id(trace.tb_frame.f_locals.get("self")), found)
         trace = trace.tb_next
     return found
-
-
-def _first_line(error: BaseException) -> str:
-    return next(iter(str(error).splitlines()), "no message")
 
 
 @contextmanager

@@ -264,9 +264,14 @@ class Recorder(TorchDispatchMode):
                     f"{where}: {described(tensor)} lies on {tensor.device}; expected meta, as of all others"
                 ) from error
         raise CaptureError(
-            f"{where} of {described(on_meta[0])} needs data, which the meta device has not; expected a model"
-            " whose operations do not depend on data, or real tensors"
+            f"{where} of {described(on_meta[0])}: {first_line(error)}; expected operations that do not depend"
+            " on data, or real tensors"
         ) from error
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message."""
+    return next(iter(str(error).splitlines()), "no message")
 
 
 def _tensors(tree: object) -> list[torch.Tensor]:

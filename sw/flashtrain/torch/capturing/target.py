@@ -13,6 +13,7 @@ from torch.utils._pytree import tree_map_only
 
 from flashtrain.spec import FlashtrainError
 from flashtrain.torch.capturing.capture import Capture, capture
+from flashtrain.torch.capturing.meta import move_to_meta
 from flashtrain.torch.errors import CaptureError
 from flashtrain.torch.networks import NETWORKS, TrainingCase, build
 
@@ -44,7 +45,7 @@ def capture_target(
     with torch.device("meta") if meta else nullcontext():
         case = _case(target, _called(target, "building it", function))
         if meta:
-            case.model.to("meta")
+            move_to_meta(case.model)
             inputs = tree_map_only(torch.Tensor, lambda tensor: tensor.to("meta"), case.inputs)
             case = TrainingCase(case.model, case.loss, inputs)
         return _called(

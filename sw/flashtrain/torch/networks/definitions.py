@@ -12,10 +12,11 @@ def definitions(module: str) -> ModuleType:
     package = module.partition(".")[0]
     torchvision_operators()  # transformers imports torchvision, too
     try:
-        return import_module(module)
+        import_module(package)
     except ModuleNotFoundError as error:
         if error.name != package:
             raise
         raise MissingExtra(
             f"{package} is not installed; expected the extra: pip install 'flashtrain[networks]'"
         ) from error
+    return import_module(module)

@@ -1,0 +1,66 @@
+"""Small models that tests capture."""
+
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy, gelu, softmax
+
+BATCH, INPUTS, HIDDEN, CLASSES = 16, 24, 32, 10
+
+
+def labels(batch=BATCH, device="cpu"):
+    return torch.arange(batch, device=device) % CLASSES
+
+
+def mlp(device="cpu"):
+    """Two linear layers with a ReLU between; model, loss, inputs."""
+    model = nn.Sequential(nn.Linear(INPUTS, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, CLASSES)).to(device)
+    target = labels(device=device)
+    return model, lambda output: cross_entropy(output, target), torch.rand(BATCH, INPUTS, device=device)
+
+
+class Attention(nn.Module):
+    """One head, whose query, key and value are views of one tensor."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.qkv = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+
+    def forward(self, x):
+        q, k, v = self.qkv(self.norm(x)).split(x.shape[-1], dim=-1)
+        weights = softmax(q @ k.transpose(-1, -2) / x.shape[-1] ** 0.5, dim=-1)
+        return x + self.out(weights @ v)
+
+
+class TextModel(nn.Module):
+    """An embedding that is also the last layer, attention, and an MLP."""
+
+    def __init__(self, vocabulary=20, width=8):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, width)
+        self.attention = Attention(width)
+        self.head = nn.Linear(width, vocabulary, bias=False)
+        self.head.weight = self.embedding.weight
+
+    def forward(self, ids):
+        return self.head(gelu(self.attention(self.embedding(ids))))
+
+
+def text(device="cpu"):
+    with torch.device(device):
+        model, ids = TextModel(), torch.arange(12).reshape(2, 6)
+    return model, lambda output: cross_entropy(output.flatten(0, 1), ids.flatten()), ids
+
+
+def images(device="cpu"):
+    """Convolution, batch norm with buffers, an in-place ReLU, pooling with indices."""
+    model = nn.Sequential(
+        nn.Conv2d(3, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(inplace=True), nn.MaxPool2d(2),
+        nn.Flatten(), nn.Linear(4 * 16, CLASSES),
+    ).to(device)  # fmt: skip
+    target = labels(4, device)
+    return model, lambda output: cross_entropy(output, target), torch.rand(4, 3, 8, 8, device=device)
+
+
+MODELS = {"mlp": mlp, "text": text, "images": images}
