@@ -67,6 +67,17 @@ def test_updates_reach_the_bound_of_the_dies():
     assert 0.97 < rate / update_bound(BEHEMOTH, OptimizerCode.ADAM) <= 1
 
 
+def test_updates_behind_a_part_of_a_page_set():
+    """Weights that end within a page set do not move the updates behind them off its boundary."""
+    row = BEHEMOTH.geometry.channels * BEHEMOTH.geometry.page_bytes
+    requests = tensors(Kind.UPDATE, 4, ZONE // 16, "state")
+    aligned, shifted = (
+        times(FmsModel(), requests, stored=[Request(Kind.READ, rows * row, "state", "weights")])
+        for rows in (BEHEMOTH.geometry.planes, 1)
+    )
+    assert shifted == aligned
+
+
 @pytest.mark.parametrize("gradient", GradientFormat)
 def test_a_step_fills_a_zone(gradient):
     tile = Tile.of(BEHEMOTH.geometry, OptimizerCode.ADAM, gradient, CopyFormat.NONE)
@@ -106,6 +117,13 @@ def test_zones_are_filled_found_and_reset():
         ring.place("b", "z", 6)
     assert ring.place("a", "x", 6) == ([Extent(1, 4, 6)], [])
     assert ring.place("a", "w", 1) == ([Extent(0, 0, 1)], [0])
+
+
+def test_whole_rows_begin_at_their_multiples():
+    ring = ZoneRing(zones=2, rows=8)
+    assert ring.place("a", "x", 1) == ([Extent(0, 0, 1)], [])
+    assert ring.place("a", "y", 8, whole=4) == ([Extent(0, 4, 4), Extent(1, 0, 4)], [])
+    assert ring.place("a", "z", 1) == ([Extent(1, 4, 1)], [])
 
 
 def test_a_full_device_reuses_its_zones():

@@ -50,6 +50,10 @@ class FlashCommands:
     def tile(self) -> Tile:
         return Tile.of(self.config.geometry, self.program, self.gradient, CopyFormat.NONE)
 
+    def whole_rows(self, request: Request) -> int:
+        """The rows of which a request takes multiples: an update those of a page set."""
+        return self.config.geometry.planes if request.kind is Kind.UPDATE else 1
+
     def rows(self, request: Request) -> int:
         """Rows that a request takes in its zones; an update takes whole page sets, with all of its state."""
         if request.kind is Kind.UPDATE:

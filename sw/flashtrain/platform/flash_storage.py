@@ -114,7 +114,8 @@ class FlashStorage:
         if request.kind is Kind.READ:
             extents = self._zones.find(request.tensor, rows)
         else:
-            extents, resets = self._zones.place(request.stream, request.tensor, rows)
+            whole = self._commands.whole_rows(request)
+            extents, resets = self._zones.place(request.stream, request.tensor, rows, whole)
             for zone in resets:
                 self._manage(reset_of(zone, stream))
         pending = _Pending(request, self._commands.commands(request, stream, extents))

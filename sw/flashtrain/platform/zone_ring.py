@@ -44,15 +44,17 @@ class ZoneRing:
                 break
         return found
 
-    def place(self, stream: str, tensor: str, rows: int) -> tuple[list[Extent], list[int]]:
+    def place(self, stream: str, tensor: str, rows: int, whole: int = 1) -> tuple[list[Extent], list[int]]:
         """The place of new data of a stream, and the zones that must be reset ahead of it.
 
-        Raises `PlatformError` if all zones have live data.
+        `rows` and the rows of a zone are multiples of `whole`, and so is each first row. Raises
+        `PlatformError` if all zones have live data.
         """
         extents: list[Extent] = []
         resets: list[int] = []
         while rows:
             zone, used = self._open.get(stream, (-1, self._rows))
+            used = -(-used // whole) * whole
             if used == self._rows:
                 zone, used = self._next_zone(stream, resets), 0
             part = min(rows, self._rows - used)
