@@ -70,7 +70,7 @@ def capture_text(capture: "Capture") -> str:
     r = capture.recording
     return (
         f"{r.model}, batch {r.batch}: {r.parameter_count:,} parameters, {len(r.operations):,} operations,"
-        f" {r.flops / 1e9:,.4g} GFLOP; {len(r.saves):,} saved storages of {r.saved_bytes:,} bytes"
+        f" {r.flops:,} FLOP; {len(r.saves):,} saved storages of {r.saved_bytes:,} bytes"
     )
 
 

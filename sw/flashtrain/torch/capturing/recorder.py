@@ -19,6 +19,7 @@ from flashtrain.torch.capturing.storages import (
     described,
     dtype_name,
 )
+from flashtrain.torch.capturing.version import Version
 from flashtrain.torch.capturing.work import Work, work_of
 from flashtrain.torch.errors import CaptureError
 
@@ -51,8 +52,7 @@ class OpenSave:
 
     number: int
     record: StorageRecord
-    writes: int
-    """Of the storage before it was saved."""
+    version: Version
     made: int
     dtype: str
     element_bytes: int
@@ -98,13 +98,14 @@ class Recorder(TorchDispatchMode):
         self._ledger = ledger
         self._timed = timed
         self._with_ratios = with_ratios
-        self._latest: dict[StorageRecord, OpenSave] = {}
+        self._saves_of: dict[StorageRecord, list[OpenSave]] = {}
         self._touched: list[frozenset[StorageRecord]] = []
 
     @property
     def workspace_bytes(self) -> int:
         """See `recording.Recording`."""
-        return max((sum(r.bytes for r in each if r not in self._latest) for each in self._touched), default=0)
+        unsaved = (sum(r.bytes for r in each if r not in self._saves_of) for each in self._touched)
+        return max(unsaved, default=0)
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -137,10 +138,12 @@ class Recorder(TorchDispatchMode):
         record = self._record(tensor, self._where("a saved tensor"))
         if self._is_left_out(record) or tensor.numel() == 0:
             return _Packed(tensor, None)
-        save = self._latest.get(record)
-        if save is None or save.writes != record.writes:
+        known = self._saves_of.setdefault(record, [])
+        save = next((save for save in known if save.version.is_of(tensor)), None)
+        if save is None:
             self._operation()
-            save = self._latest[record] = self._save(tensor, record)
+            save = self._save(tensor, record)
+            known.append(save)
             self.saves.append(save)
         return _Packed(tensor, save)
 
@@ -148,7 +151,11 @@ class Recorder(TorchDispatchMode):
         """Autograd needs a saved tensor."""
         if packed.save is not None:
             self._operation()
-            packed.save.uses[len(self.operations) - 1] = None
+            index = len(self.operations) - 1
+            if self.backward:
+                packed.save.uses[index] = None
+            else:  # a gradient that is part of the loss
+                packed.save.record.released = index
         return packed.tensor
 
     def measure_ratios(self) -> None:
@@ -182,7 +189,7 @@ class Recorder(TorchDispatchMode):
         return OpenSave(
             number=len(self.saves),
             record=record,
-            writes=record.writes,
+            version=Version(tensor),
             made=record.made if record.origin is Origin.OPERATION else len(self.operations) - 1,
             dtype=dtype_name(tensor),
             element_bytes=tensor.element_size(),
@@ -235,7 +242,6 @@ class Recorder(TorchDispatchMode):
         for tensor in tensors:
             where = self._where(func)
             record = self._ledger.of(tensor, where) or self._ledger.add(tensor, where, Origin.OPERATION)
-            record.writes += 1
             if record.origin is Origin.OPERATION and not self.backward:
                 record.module, record.operation = operation.module, str(func)
                 record.made = record.released = len(self.operations) - 1

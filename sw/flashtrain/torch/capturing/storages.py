@@ -29,7 +29,6 @@ class StorageRecord:
 
     - `module`, `operation`, `made`: of the last write in the forward pass.
     - `released`: the last operation of the forward pass that needs it.
-    - `writes`: how often it was written.
     """
 
     ledger: "StorageLedger"
@@ -42,7 +41,6 @@ class StorageRecord:
     made: int = 0
     released: int = 0
     relu: bool = False
-    writes: int = 0
 
 
 class StorageLedger:

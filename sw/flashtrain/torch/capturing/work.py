@@ -30,10 +30,21 @@ def _matrix_vector(matrix: Any, vector: Any, *_: Any, **__: Any) -> int:
     return 2 * prod(matrix.shape)
 
 
+def _recurrent(input: Any, *weights: Any, **_: Any) -> int:
+    """A layer of LSTM cells on the CPU: all gates of all steps, from the input and from the state."""
+    return 2 * prod(input.shape[:2]) * sum(weight.numel() for weight in weights[:2])
+
+
+def _recurrent_backward(input: Any, *weights: Any, **_: Any) -> int:
+    return 2 * _recurrent(input, *weights)
+
+
 FORMULAS: dict[Any, Callable[..., int]] = {
     _ATEN._scaled_dot_product_flash_attention_for_cpu: _attention,
     _ATEN._scaled_dot_product_flash_attention_for_cpu_backward: _attention_backward,
     _ATEN.mv: _matrix_vector,
+    _ATEN.mkldnn_rnn_layer: _recurrent,
+    _ATEN.mkldnn_rnn_layer_backward: _recurrent_backward,
     **flop_registry,
 }
 """FLOPs by operation: PyTorch's formulas, and those that it lacks. Any other operation counts none."""
