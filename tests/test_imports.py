@@ -115,6 +115,16 @@ def test_import_rule(path):
         )
 
 
+def test_pytorch_is_imported_by_its_client_alone():
+    users = {
+        module_name(path).split(".")[1]
+        for path in MODULES
+        for name in imported_names(path.read_text(), module_name(path))
+        if name.split(".")[0] in ("torch", "torchvision", "transformers")
+    }
+    assert users == {"torch"}
+
+
 def test_roots_import_one_way():
     """No package is allowed to import one of a later root."""
     root_of = {

@@ -22,8 +22,8 @@ def words(recording):
 def test_mlp_operations_and_flops():
     recording = capture(*mlp()).recording
     assert words(recording) == [
-        "0", "1", "2", "loss",
-        "loss backward", "2 backward", "1 backward", "0 backward",
+        "0", "1", "2", "(loss)",
+        "(loss) backward", "2 backward", "1 backward", "0 backward",
     ]  # fmt: skip
     first, second = 2 * BATCH * INPUTS * HIDDEN, 2 * BATCH * HIDDEN * CLASSES
     # The first layer has no gradient of its input.
@@ -42,7 +42,7 @@ def test_mlp_saves():
     assert (hidden.module, hidden.operation) == ("1", "aten.relu.default")
     assert (log.made, log.uses, log.relu) == (3, (4,), False)
     assert (target.input, target.element_bytes, target.dtype) == (1, 8, "int64")
-    assert (total.bytes, total.module) == (4, "loss")
+    assert (total.bytes, total.module) == (4, "(loss)")
 
 
 def saved_by_hooks(model, loss, inputs):
@@ -106,6 +106,36 @@ def test_durations_of_a_processor():
     assert recording.operations[0].work == (Work(2 * BATCH * INPUTS * HIDDEN, 4 * elements),)
 
 
+def test_bytes_of_gathers_and_allocations():
+    model, ids = nn.Embedding(1000, 8), torch.zeros(5, dtype=torch.long)
+    forward, *_ = capture(model, torch.Tensor.sum, ids).recording.operations
+    assert forward.work == (Work(0, 5 * 8 + 2 * 5 * 8 * 4),)
+
+    class Filled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.rand(4))
+
+        def forward(self, x):
+            return torch.empty_like(x).copy_(x) * self.weight
+
+    forward, *_ = capture(Filled(), torch.Tensor.sum, torch.rand(4)).recording.operations
+    assert [work.bytes for work in forward.work] == [0, 3 * 16, 3 * 16]
+
+
+def test_names_that_modules_share():
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.Model, self.loss = nn.Linear(4, 4), nn.Linear(4, 4)
+
+        def forward(self, x):
+            return self.loss(self.Model(x))
+
+    recording = capture(Model(), torch.Tensor.sum, torch.rand(2, 4)).recording
+    assert words(recording)[:3] == ["Model", "loss", "(loss)"]
+
+
 def test_measured_durations():
     captured = capture(*mlp(), measured=3)
     assert captured.recording.measured
@@ -162,6 +192,22 @@ def test_constants_of_the_model_are_no_inputs():
     recording = capture(Scaled(), torch.Tensor.sum, torch.rand(2, 4)).recording
     assert len(recording.inputs) == 1
     assert [save.bytes for save in recording.saves] == [32, 16, 4]
+
+
+def test_a_relu_counts_if_it_made_what_is_saved():
+    class Later(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.rand(4))
+
+        def forward(self, x):
+            y = (x * self.weight).relu()
+            total = y.sum() + (y.detach() * self.weight).sum()
+            y.detach().add_(1)  # behind the back of the backward pass
+            return total
+
+    saves = capture(Later(), lambda output: output, torch.rand(4)).recording.saves
+    assert [(save.relu, save.operation) for save in saves][1:] == [(True, "aten.relu.default")]
 
 
 def test_a_storage_that_is_written_again_is_saved_again():

@@ -112,7 +112,7 @@ def test_what_the_meta_device_has_not():
 def test_labels_on_another_device():
     model, _, inputs = mlp("meta")
     _, loss, _ = mlp("cpu")
-    with pytest.raises(CaptureError, match=r"module loss: aten.* int64\[16\] lies on cpu; expected meta"):
+    with pytest.raises(CaptureError, match=r"module \(loss\): aten.* int64\[16\] lies on cpu; expected meta"):
         capture(model, loss, inputs)
 
 

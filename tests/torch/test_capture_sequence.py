@@ -52,7 +52,7 @@ FORWARD = [
     "read input/1", "loss", "append saved/2", "append saved/4",
 ]  # fmt: skip
 BACKWARD = [
-    "read input/1", "read saved/2", "read saved/4", "backward loss",
+    "read input/1", "read saved/2", "read saved/4", "backward (loss)",
     "read saved/1", "read weights/2", "backward 2",
     "backward 1",
     "read input/0", "backward 0",

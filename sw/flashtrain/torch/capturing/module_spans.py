@@ -19,14 +19,14 @@ class ModuleSpans:
     """
 
     def __init__(self, model: nn.Module, name: str) -> None:
-        self._modules = {path or name: module for path, module in model.named_modules()}
+        self._modules = [(path or name, module) for path, module in model.named_modules()]
         self._stack: list[str] = []
         self._numbers: list[int] = []
         self._handles: list[RemovableHandle] = []
         self.paths: list[str] = []
 
     def __enter__(self) -> Self:
-        for path, module in self._modules.items():
+        for path, module in self._modules:
             # The first of all hooks before, the last of all hooks after: both belong to the module.
             before = module.register_forward_pre_hook(self._enter_hook(path), prepend=True)
             after = module.register_forward_hook(self._leave_hook, always_call=True)

@@ -54,6 +54,9 @@ class OpenSave:
     record: StorageRecord
     version: Version
     made: int
+    module: str
+    operation: str
+    relu: bool
     dtype: str
     element_bytes: int
     shape: tuple[int, ...]
@@ -191,6 +194,9 @@ class Recorder(TorchDispatchMode):
             record=record,
             version=Version(tensor),
             made=record.made if record.origin is Origin.OPERATION else len(self.operations) - 1,
+            module=record.module,
+            operation=record.operation,
+            relu=record.relu,
             dtype=dtype_name(tensor),
             element_bytes=tensor.element_size(),
             shape=tuple(tensor.shape) if whole else (elements,),
@@ -287,6 +293,6 @@ def _tensors(tree: object) -> list[torch.Tensor]:
 def _is_view(func: Any) -> bool:
     """Whether the result is another view of an argument, and nothing is written."""
     returned = func._schema.returns
-    if not returned or func.overloadpacket in (_ATEN._local_scalar_dense,):
-        return False
-    return all(each.alias_info is not None and not each.alias_info.is_write for each in returned)
+    return bool(returned) and all(
+        each.alias_info is not None and not each.alias_info.is_write for each in returned
+    )

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from flashtrain.torch.capturing.work import Work
 
-LOSS = "loss"
+LOSS = "(loss)"
 """The module name of what the loss function does."""
 
 

@@ -1,7 +1,7 @@
 """The version of a tensor's data, by the counters that PyTorch has for changes in place."""
 
 import torch
-from torch.autograd import _unsafe_preserve_version_counter
+from torch.autograd.grad_mode import _unsafe_preserve_version_counter
 from torch.autograd.graph import increment_version
 from torch.utils._python_dispatch import _disable_current_modes
 

@@ -1,6 +1,6 @@
 """The work of an operation of PyTorch's dispatcher: floating-point operations and bytes moved."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
@@ -10,9 +10,21 @@ from torch.utils.flop_counter import flop_registry, sdpa_backward_flop_count, sd
 _ATEN = torch.ops.aten
 
 
+_GATHERS = (_ATEN.embedding, _ATEN.index_select, _ATEN.gather, _ATEN.index, _ATEN.nll_loss_forward)
+"""Operations that take as many elements of their first argument as they give, or fewer."""
+
+_ALLOCATIONS = (
+    _ATEN.empty, _ATEN.empty_like, _ATEN.empty_strided, _ATEN.new_empty, _ATEN.new_empty_strided,
+)  # fmt: skip
+"""Operations that move nothing."""
+
+
 class Work(NamedTuple):
-    """FLOPs of matrix products and convolutions, a multiplication and an addition each counting as one; and
-    bytes of all arguments and results, each once."""
+    """The work of an operation.
+
+    - `flops`: of matrix products and convolutions, a multiplication and an addition each counting as one.
+    - `bytes`: of all arguments and results, each once; of a gather the elements that it takes.
+    """
 
     flops: int
     bytes: int
@@ -55,13 +67,18 @@ def work_of(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     result: Any,
-    taken: Iterable[torch.Tensor],
-    given: Iterable[torch.Tensor],
+    taken: Sequence[torch.Tensor],
+    given: Sequence[torch.Tensor],
 ) -> Work:
     """The work of `func`; `taken` and `given` are the tensors among its arguments and results."""
     formula = FORMULAS.get(func.overloadpacket)
     flops = 0 if formula is None else int(formula(*args, **kwargs, out_val=result))
-    return Work(flops, sum(map(_bytes, taken)) + sum(map(_bytes, given)))
+    packet, results = func.overloadpacket, sum(map(_bytes, given))
+    if packet in _ALLOCATIONS:
+        return Work(0, 0)
+    if packet in _GATHERS:
+        return Work(0, sum(map(_bytes, taken[1:])) + 2 * results)
+    return Work(flops, sum(map(_bytes, taken)) + results)
 
 
 def _bytes(tensor: torch.Tensor) -> int:

@@ -4,13 +4,13 @@ from importlib import import_module
 from types import ModuleType
 
 from flashtrain.torch.errors import MissingExtra
-from flashtrain.torch.networks.torchvision_operators import torchvision_operators
+from flashtrain.torch.networks.torchvision_operators import define_torchvision_operators
 
 
 def definitions(module: str) -> ModuleType:
     """A module of `transformers` or `torchvision`; `MissingExtra` if its package is not installed."""
     package = module.partition(".")[0]
-    torchvision_operators()  # transformers imports torchvision, too
+    define_torchvision_operators()  # transformers imports torchvision, too
     try:
         import_module(package)
     except ModuleNotFoundError as error:

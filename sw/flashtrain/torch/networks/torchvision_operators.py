@@ -17,24 +17,26 @@ _SCHEMAS = {
 }
 
 
-@cache
-def torchvision_operators() -> "torch.library.Library | None":
+def define_torchvision_operators() -> None:
     """Define the operators that torchvision's import expects, if its library does not bring them.
 
-    For use before the first import of torchvision, and of packages that import it. The definitions last as
-    long as the result, which the cache keeps.
+    For use before the first import of torchvision, and of packages that import it.
     """
     package = find_spec("torchvision")
-    if package is None or package.origin is None or _load(Path(package.origin).parent):
-        return None
-    library = torch.library.Library("torchvision", "FRAGMENT")
+    if package is None or package.origin is None or _loads(Path(package.origin).parent):
+        return
     for name, schema in _SCHEMAS.items():
         if not hasattr(torch.ops.torchvision, name):
-            library.define(name + schema)
-    return library
+            _library().define(name + schema)
 
 
-def _load(folder: Path) -> bool:
+@cache
+def _library() -> torch.library.Library:
+    """The definitions last as long as this object."""
+    return torch.library.Library("torchvision", "FRAGMENT")
+
+
+def _loads(folder: Path) -> bool:
     """Whether torchvision's library is there and loads; its own import loads it again, which does nothing."""
     try:
         torch.ops.load_library(next(folder.glob("_C.*")))
