@@ -44,7 +44,6 @@ COMMANDS = (
     trace.COMMAND,
     ssd.COMMAND,
     codec.COMMAND,
-    offload.COMMAND,
     verilog.COMMAND,
     area.COMMAND,
     bench.COMMAND,

@@ -14,17 +14,18 @@ def captured_profile(
     """The profile; the durations are those of `processor`, or measured ones without it.
 
     Always in memory are parameters, as many bytes of gradients, buffers, workspace, and the float32 arrays
-    that `optimizer` keeps. None: the dies keep them. A saved storage that the backward pass does not need is
-    left out; its number stays free.
+    that `optimizer` keeps. None: the dies keep them. A saved storage that the backward pass does not need
+    stays in the graph until its end: the last operation stands for its use.
     """
     if processor is None and not recording.measured:
         raise CaptureError(f"{recording.model}: no durations were measured; expected a processor")
-    saves = sorted((save for save in recording.saves if save.uses), key=lambda save: save.made)
+    saves = sorted(recording.saves, key=lambda save: save.made)
+    last = len(recording.operations) - 1
     return Profile(
         model=recording.model,
         batch=recording.batch,
         operations=tuple(_operation(each, processor) for each in recording.operations),
-        tensors=tuple(map(_tensor, saves)),
+        tensors=tuple(_tensor(save, last) for save in saves),
         resident_bytes=_resident_bytes(recording, optimizer),
     )
 
@@ -35,12 +36,12 @@ def _operation(operation: RecordedOperation, processor: Processor | None) -> Pro
     return ProfiledOperation(operation.name, seconds or 0.0, phase)
 
 
-def _tensor(save: RecordedSave) -> SavedTensor:
+def _tensor(save: RecordedSave, last: int) -> SavedTensor:
     return SavedTensor(
         name=save.name,
         bytes=save.bytes,
         made=save.made,
-        uses=save.uses,
+        uses=save.uses or (last,),
         released=save.released,
         element_bytes=save.element_bytes,
         relu=save.relu,

@@ -7,7 +7,7 @@ from pathlib import Path
 from flashtrain.cli.main import main
 from flashtrain.torch.networks import NETWORKS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "capture.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "capture.md").read_text()
 
 
 def test_blocks(tmp_path, monkeypatch, capsys):

@@ -6,7 +6,7 @@ from torch import nn
 
 from flashtrain.torch import CaptureError, Processor, capture
 
-from .capture_models import mlp
+from .models import mlp
 
 
 class Branch(nn.Module):

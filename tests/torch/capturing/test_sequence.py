@@ -28,7 +28,7 @@ from flashtrain.training.sequence import (
 )
 from flashtrain.training.tensors import DeviceStorage
 
-from .capture_models import BATCH, HIDDEN, INPUTS, MODELS, mlp
+from .models import BATCH, HIDDEN, INPUTS, MODELS, mlp
 
 
 def words(steps):

@@ -12,7 +12,7 @@ from flashtrain.torch.capturing.work import Work
 from flashtrain.training.offload import load_profile, save_profile
 from flashtrain.training.optimizers import Adam
 
-from .capture_models import BATCH, CLASSES, HIDDEN, INPUTS, MODELS, images, mlp
+from .models import BATCH, CLASSES, HIDDEN, INPUTS, MODELS, images, mlp
 
 
 def words(recording):
@@ -224,6 +224,8 @@ def test_a_storage_that_is_written_again_is_saved_again():
     saves = capture(Twice(), lambda output: output, torch.rand(4)).recording.saves
     assert [(save.number, save.bytes) for save in saves] == [(0, 16), (1, 16)]
     assert [bool(save.uses) for save in saves] == [False, True]
+    profile = capture(Twice(), lambda output: output, torch.rand(4)).profile(Processor(1e12))
+    assert profile.by_name["saved/0"].uses == (len(profile.operations) - 1,)
 
 
 def test_profile_survives_its_file(tmp_path):
