@@ -4,6 +4,7 @@ import argparse
 from math import inf
 from typing import TYPE_CHECKING
 
+from flashtrain.training.offload.processor import Processor
 from flashtrain.training.optimizers import OPTIMIZERS
 
 from .command import at_least_one
@@ -11,8 +12,6 @@ from .console import Console
 
 if TYPE_CHECKING:
     from flashtrain.torch.capturing.capture import Capture
-    from flashtrain.torch.capturing.processor import Processor
-
 TARGET = "MODULE:FUNCTION, a function that returns model, loss and inputs; or a network, such as gpt2"
 
 
@@ -51,9 +50,8 @@ def captured(options: argparse.Namespace, console: Console, with_ratios: bool = 
     return capture_target(options.target, options.batch, options.meta, options.measure, with_ratios)
 
 
-def processor(options: argparse.Namespace) -> "Processor | None":
+def processor(options: argparse.Namespace) -> Processor | None:
     """The processor of `--flops` and `--bandwidth`; None without them."""
-    from flashtrain.torch.capturing.processor import Processor
     from flashtrain.torch.errors import CaptureError
 
     if options.flops is None:

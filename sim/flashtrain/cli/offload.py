@@ -2,12 +2,13 @@
 
 import argparse
 
-from . import offload_compare, offload_plan, offload_profile, offload_run
+from . import offload_compare, offload_network, offload_plan, offload_profile, offload_run
 from .command import Command
 from .console import Console
 
 ACTIONS = {
     "profile": ("record operations and saved tensors of a model of PyTorch", offload_profile),
+    "network": ("capture a model of PyTorch at any batch", offload_network),
     "plan": ("plan the offloading of a profile", offload_plan),
     "compare": ("compare schedules beside storages", offload_compare),
     "run": ("play a plan on a device", offload_run),
@@ -31,6 +32,7 @@ COMMAND = Command(
     summary="plan which saved tensors of a training go to the flash, and when they come back",
     examples="""\
   flashtrain offload profile gpt2 --batch 8 --out profile.json
+  flashtrain offload network resnet50 --out resnet50.json
   flashtrain offload profile my_module:my_function --measure 5 --ratios --out profile.json
   flashtrain offload compare gpt-chain --batch 8
   flashtrain offload plan gpt-chain --batch 8 --storage fms-codec --out plan.json --figure plan.png

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from flashtrain.training.offload import save_profile
+from flashtrain.training.offload.processor import V100
 from flashtrain.training.optimizers import OPTIMIZERS
 
 from .capture_options import add_capture, capture_document, capture_text, captured, processor
@@ -25,8 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    from flashtrain.torch.capturing.processor import V100  # takes seconds to import
-
     rates = processor(options)
     if rates is None and not options.measure:
         rates = V100

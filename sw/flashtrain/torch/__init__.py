@@ -4,6 +4,8 @@ Models are also captured: `capture` makes a training command sequence and an off
 It needs PyTorch, which the extra `torch` brings. No other package of flashtrain imports it.
 """
 
+from flashtrain.training.offload.processor import Processor
+
 from .errors import CaptureError, MissingExtra
 
 try:
@@ -28,7 +30,6 @@ from .activations.keep import keep
 from .activations.offload_activations import OffloadActivations, save_on_flash
 from .activations.report import ActivationReport, ModuleTraffic
 from .capturing.capture import Capture, capture
-from .capturing.processor import Processor
 from .data import FlashDataset, ResumableSampler
 from .optimizers import SGD, Adam, AdamW, DieOptimizer
 

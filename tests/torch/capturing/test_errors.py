@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from flashtrain.torch import CaptureError, Processor, capture
+from flashtrain.torch import CaptureError, capture
 
 from .models import mlp
 
@@ -129,9 +129,3 @@ def test_iterations_that_differ():
 
     with pytest.raises(CaptureError, match="Alternating: its iterations differ in their operations"):
         capture(Alternating(), torch.Tensor.sum, X, measured=1)
-
-
-@pytest.mark.parametrize("rates", [(0, 1), (1, 0), (-1, 1), (float("nan"), 1)])
-def test_rates(rates):
-    with pytest.raises(CaptureError, match="expected more than 0"):
-        Processor(*rates)

@@ -10,12 +10,12 @@ from torch import nn
 from torch.utils._pytree import tree_leaves
 
 from flashtrain.torch.capturing.iteration import Subject, record
-from flashtrain.torch.capturing.processor import Processor
 from flashtrain.torch.capturing.profile import captured_profile
 from flashtrain.torch.capturing.recording import Recording
 from flashtrain.torch.capturing.sequence import captured_sequence
 from flashtrain.torch.errors import CaptureError
 from flashtrain.training.offload import Profile
+from flashtrain.training.offload.processor import Processor
 from flashtrain.training.optimizers import Adam, Optimizer
 from flashtrain.training.sequence import TrainingSequence, UpdatePlace
 

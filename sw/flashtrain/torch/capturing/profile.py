@@ -1,10 +1,10 @@
 """The offload profile of a recorded iteration (`flashtrain.training.offload.profile`)."""
 
 from flashtrain.spec.update import WORD_BYTES
-from flashtrain.torch.capturing.processor import Processor
 from flashtrain.torch.capturing.recording import RecordedOperation, RecordedSave, Recording
 from flashtrain.torch.errors import CaptureError
 from flashtrain.training.offload import Phase, Profile, ProfiledOperation, SavedTensor
+from flashtrain.training.offload.processor import Processor
 from flashtrain.training.optimizers import Optimizer
 
 

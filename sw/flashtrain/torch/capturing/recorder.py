@@ -20,8 +20,9 @@ from flashtrain.torch.capturing.storages import (
     dtype_name,
 )
 from flashtrain.torch.capturing.version import Version
-from flashtrain.torch.capturing.work import Work, work_of
+from flashtrain.torch.capturing.work import work_of
 from flashtrain.torch.errors import CaptureError
+from flashtrain.training.offload.processor import Work
 
 _ATEN = torch.ops.aten
 _RELUS = (_ATEN.relu, _ATEN.relu_)
@@ -132,7 +133,9 @@ class Recorder(TorchDispatchMode):
         given = _tensors(result)
         operation.seconds += self._now(given) - begin
         self._made(func, given, operation)
-        operation.work.append(work_of(func, args, kwargs, result, taken, given))
+        work = work_of(func, args, kwargs, result, taken, given)
+        if work.flops or work.bytes:
+            operation.work.append(work)
         self._note_touched(taken + given)
         return result
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from flashtrain.torch.capturing.work import Work
+from flashtrain.training.offload.processor import Work
 
 LOSS = "(loss)"
 """The module name of what the loss function does."""
@@ -16,7 +16,7 @@ class RecordedOperation:
 
     - `module`: its path; the name of the model for the model itself, `LOSS` for the loss function.
     - `backward`: in the backward pass; `recomputed`: the forward pass of the module once more, within it.
-    - `work`: of each operation of the dispatcher.
+    - `work`: of each operation of the dispatcher that moves or computes something.
     - `seconds`: measured; None if nothing was measured.
     - `weights`: the groups of parameters that it uses; `gradients`: those whose gradients it completes.
     - `inputs`: indices of the inputs that it uses.
@@ -37,11 +37,11 @@ class RecordedOperation:
 
     @property
     def flops(self) -> int:
-        return sum(work.flops for work in self.work)
+        return int(sum(work.flops for work in self.work))
 
     @property
     def bytes(self) -> int:
-        return sum(work.bytes for work in self.work)
+        return int(sum(work.bytes for work in self.work))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from math import prod
 
 from flashtrain.spec.streams import Port
-from flashtrain.torch.capturing.processor import Processor
 from flashtrain.torch.capturing.recording import (
     LOSS,
     ParameterGroup,
@@ -22,6 +21,7 @@ from flashtrain.torch.capturing.recording import (
     Recording,
 )
 from flashtrain.training.arrays import DTYPES, UINT8, ArraySpec
+from flashtrain.training.offload.processor import Processor
 from flashtrain.training.optimizers import Optimizer
 from flashtrain.training.sequence import (
     Append,
@@ -151,7 +151,7 @@ class _Builder:
             kind, layer = Operation.LOSS, ""
         if operation.seconds is not None:
             return Compute(kind, layer, takes, gives, seconds=operation.seconds)
-        seconds = self._processor.memory_seconds(operation.work) if self._processor else 0.0
+        seconds = self._processor.beyond_flops(operation.work) if self._processor else 0.0
         return Compute(kind, layer, takes, gives, operation.flops, seconds)
 
     def _made(self) -> dict[int, tuple[str, ...]]:

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch.utils.flop_counter import flop_registry, sdpa_backward_flop_count, sdpa_flop_count
+
+from flashtrain.training.offload.processor import Work
 
 _ATEN = torch.ops.aten
 
@@ -17,17 +19,6 @@ _ALLOCATIONS = (
     _ATEN.empty, _ATEN.empty_like, _ATEN.empty_strided, _ATEN.new_empty, _ATEN.new_empty_strided,
 )  # fmt: skip
 """Operations that move nothing."""
-
-
-class Work(NamedTuple):
-    """The work of an operation.
-
-    - `flops`: of matrix products and convolutions, a multiplication and an addition each counting as one.
-    - `bytes`: of all arguments and results, each once; of a gather the elements that it takes.
-    """
-
-    flops: int
-    bytes: int
 
 
 def _attention(query: Any, key: Any, value: Any, *_: Any, **__: Any) -> int:
@@ -70,7 +61,10 @@ def work_of(
     taken: Sequence[torch.Tensor],
     given: Sequence[torch.Tensor],
 ) -> Work:
-    """The work of `func`; `taken` and `given` are the tensors among its arguments and results."""
+    """The work of `func`; `taken` and `given` are the tensors among its arguments and results.
+
+    Bytes are those of all arguments and results, each once; of a gather the elements that it takes.
+    """
     formula = FORMULAS.get(func.overloadpacket)
     flops = 0 if formula is None else int(formula(*args, **kwargs, out_val=result))
     packet, results = func.overloadpacket, sum(map(_bytes, given))

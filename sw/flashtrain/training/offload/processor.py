@@ -43,6 +43,13 @@ class Processor:
             for flops, size in work
         )
 
+    def beyond_flops(self, work: Iterable[Work]) -> float:
+        """The part of `seconds` beyond the time of the FLOPs: kernels that memory or launches bound."""
+        return sum(
+            max(0.0, max(size / self.bytes_per_second, self.launch_seconds) - flops / self.flops_per_second)
+            for flops, size in work
+        )
+
 
 V100 = Processor(flops_per_second=14e12, bytes_per_second=900e9)
 """NVIDIA's data sheet of the Tesla V100 PCIe: single precision, and the bandwidth of its HBM2."""
