@@ -30,7 +30,7 @@ def run(top, name: str, simulator: Simulator, seed: int, **parameters):
     "preset_name", ["tiny", "behemoth", "tiny_ecc", "behemoth_ecc", "tiny_codec", "behemoth_codec"]
 )
 def test_decoder(simulator, seed, preset_name):
-    entries = 2_400 if simulator is Simulator.ICARUS else 8_000
+    entries = 1_000 if simulator is Simulator.ICARUS else 8_000
     run(Decoder(preset(preset_name)), "decoder", simulator, seed, preset=preset_name, entries=entries)
 
 

@@ -78,5 +78,6 @@ def test_recovery(simulator, seed):
     run(Zones(TINY), "recovery", TINY, simulator, seed)
 
 
+@pytest.mark.long("icarus")
 def test_coded(simulator, seed):
     run(Zones(TINY_CODEC), "coded", TINY_CODEC, simulator, seed)

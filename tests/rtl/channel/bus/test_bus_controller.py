@@ -14,6 +14,7 @@ from tests.rtl.channel.bus.nand_helpers import CONFIGS
 
 
 @pytest.mark.long("icarus", "four_tiny_dies")
+@pytest.mark.long("icarus", "tiny_code")
 @pytest.mark.parametrize("config", ["tiny", "tiny_code", "four_tiny_dies"])
 def test_bus_controller(config, simulator, seed):
     run_bench(

@@ -40,6 +40,7 @@ def test_full_load(config, read_share, seed):
 
 
 @pytest.mark.long("four_tiny_dies")
+@pytest.mark.long("icarus", "tiny_code")
 @pytest.mark.parametrize(
     "config, program_share", [("tiny", 0.999), ("tiny_code", 0.999), ("four_tiny_dies", 0.3)]
 )

@@ -14,6 +14,7 @@ from tests.rtl.channel.channel_helpers import CONFIGS
 @pytest.mark.long("tiny_code")
 @pytest.mark.long("tiny_retry")
 @pytest.mark.long("icarus", "dual_retry")
+@pytest.mark.long("icarus", "dual_random")
 @pytest.mark.long("wide_random")
 @pytest.mark.long("tiny_random")
 @pytest.mark.parametrize("name", CONFIGS)
