@@ -27,6 +27,7 @@ the other signals of that module). Everything visible costs half of the speed or
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -166,7 +167,11 @@ def run_bench(
             results_xml=str(results),
             seed=seed,
             test_filter=test_filter,
-            extra_env={VARIABLE: json.dumps(dict(parameters or {}))},
+            extra_env={
+                VARIABLE: json.dumps(dict(parameters or {})),
+                # By default cocotb rewrites every module that a bench imports, for half a second.
+                "COCOTB_REWRITE_ASSERTION_FILES": shlex.quote(str(bench.resolve().parent / "*")),
+            },
             waves=waves,
             plusargs=[f"+dumpfile_path={run / 'dump.fst'}"],  # of Icarus; Verilator writes where it runs
         )
