@@ -128,7 +128,7 @@ def test_stored_values_hold_for_the_same_sources_and_parameters(tmp_path, monkey
 def test_the_key_is_of_the_sources():
     names = {file.name for package in rtl_results.source_packages() for file in rtl_results.files_of(package)}
     assert {"controller.py", "config.py", "dispatcher.py", "window.py", "rtl_link.py"} <= names
-    assert "comparison.py" not in names
+    assert "model_speed.py" not in names
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,13 @@ def test_each_storage_once_until_it_ends():
 
 
 def test_storages_at_one_address():
-    live = LiveBytes()
-    addresses = set()
-    for _ in range(5):
+    live, addresses, count = LiveBytes(), set(), 0
+    while len(addresses) == count and count < 1000:
         tensor = torch.zeros(1 << 20, dtype=torch.uint8)
         addresses.add(tensor.data_ptr())
         live.add(tensor.untyped_storage())
         assert live.now == 1 << 20
         del tensor
-    assert len(addresses) < 5 and (live.now, live.peak) == (0, 1 << 20)
+        count += 1
+    assert len(addresses) < count, "no address was used twice"
+    assert (live.now, live.peak) == (0, 1 << 20)
