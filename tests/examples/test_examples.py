@@ -72,10 +72,10 @@ def test_the_export_on_icarus(tmp_path):
 
 
 def test_readme(tmp_path):
-    (block,) = code("../README.md")
-    (tmp_path / "script.py").write_text(block)
-    # At the root, where the simulation is built already.
-    run_in(ROOT, tmp_path / "script.py")
+    for block in code("../README.md"):
+        (tmp_path / "script.py").write_text(block)
+        # At the root, where the simulation is built already.
+        run_in(ROOT, tmp_path / "script.py")
 
 
 def test_a_bench(tmp_path):

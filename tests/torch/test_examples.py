@@ -1,0 +1,54 @@
+"""The examples in PyTorch, on smaller networks: both trainings agree, and memory is saved."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from flashtrain.torch.networks.torchvision_operators import define_torchvision_operators
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "pytorch"
+
+
+def output(name: str, monkeypatch, capsys, **smaller: int) -> str:
+    """What an example prints in two steps on the functional model."""
+    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for constant, value in smaller.items():
+        monkeypatch.setattr(module, constant, value)
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", "functional", "2"])
+    module.main()
+    return capsys.readouterr().out
+
+
+def check(text: str) -> None:
+    losses = re.findall(r"^ +\d+ +(\d+\.\d+) +(\d+\.\d+)$", text, re.MULTILINE)
+    assert len(losses) == 2
+    # The optimizers' steps may differ by a unit in the last place.
+    assert all(float(a) == pytest.approx(float(b), abs=1e-4) for a, b in losses)
+    (without, with_flash) = re.findall(r"^activations, at most +([\d,]+) +([\d,]+)$", text, re.MULTILINE)[0]
+    assert int(with_flash.replace(",", "")) < int(without.replace(",", ""))
+
+
+def test_gpt(monkeypatch, capsys):
+    check(output("gpt", monkeypatch, capsys, WIDTH=64, LAYERS=2, BATCH=32))
+
+
+def test_images(monkeypatch, capsys):
+    define_torchvision_operators()
+    pytest.importorskip("torchvision")
+    check(output("images", monkeypatch, capsys, BATCH=16))
+
+
+@pytest.mark.parametrize("name", ["gpt", "images"])
+def test_the_recorded_output_is_of_the_example(name):
+    """Its lines are those that the example prints; the numbers depend on versions of Python and PyTorch."""
+    source = (EXAMPLES / f"{name}.py").read_text()
+    recorded = (EXAMPLES / f"{name}.txt").read_text()
+    rows = re.findall(r'^        \("([a-z ,]+)", ', source, re.MULTILINE)
+    assert rows and all(f"\n{row} " in recorded for row in rows)
+    assert "cycles simulated" in recorded
