@@ -6,7 +6,7 @@ It trains twice: in memory, and then with weights, optimizer state, activations 
 functions show what the flash adds. gpt.txt has the output on the RTL.
 """
 
-import sys
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from copy import deepcopy
 from pydoc_data.topics import topics
@@ -16,6 +16,7 @@ from torch import nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, RandomSampler
 
+from flashtrain.cli.command import at_least_one
 from flashtrain.cli.links import LINKS
 from flashtrain.host import Device, open_device
 from flashtrain.spec.streams import UPDATE_NODE
@@ -97,8 +98,11 @@ def train_on_flash(
 
 
 def main() -> None:
-    link = LINKS[sys.argv[1] if len(sys.argv) > 1 else "functional"].factory
-    steps = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+    parser = ArgumentParser()
+    parser.add_argument("link", nargs="?", choices=list(LINKS), default="functional")
+    parser.add_argument("steps", nargs="?", type=at_least_one, default=20)
+    options = parser.parse_args()
+    link, steps = LINKS[options.link].factory, options.steps
     torch.manual_seed(1)
     data = samples()
     model = Transformer(int(data.max()) + 1)
