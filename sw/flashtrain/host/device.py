@@ -88,9 +88,6 @@ class Device:
         self._rings = {
             nsid: StreamRing(space, self._generations.stream(nsid)) for nsid, space in self._spaces.items()
         }
-        self._rings = {
-            nsid: StreamRing(space, self._generations.stream(nsid)) for nsid, space in self._spaces.items()
-        }
         self._spares = 0  # in use since the last recovery
         self.bad_blocks: tuple[BadBlock, ...] = ()
         """Blocks with a factory mark, found when the device was enabled; empty without spare blocks, and
