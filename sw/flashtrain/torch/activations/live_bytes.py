@@ -2,7 +2,7 @@
 
 import torch
 
-from .weak_storages import WeakStorages
+from flashtrain.torch.weak_storages import WeakStorages
 
 
 class LiveBytes:

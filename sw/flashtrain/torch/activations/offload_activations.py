@@ -10,9 +10,11 @@ from torch.autograd.graph import saved_tensors_hooks
 from flashtrain.host import Device
 from flashtrain.spec.errors import require
 from flashtrain.spec.streams import Codec
+from flashtrain.torch.change_counter import ChangeCounter
+from flashtrain.torch.tensor_names import described
+from flashtrain.torch.weak_storages import WeakStorages
 from flashtrain.training.offload import RAW, Plan, Profile
 
-from .change_counter import ChangeCounter
 from .codec_choice import CodecChoice, Encoding
 from .errors import ActivationChanged, ActivationError, UnsupportedTensor
 from .keep import keeps_now
@@ -24,9 +26,8 @@ from .plan import PlanAtWork
 from .report import ActivationReport, ModuleTraffic
 from .saved_storage import ForwardPass, SavedStorage
 from .store import ActivationStore, FlashCopy
-from .tensor_kinds import described, detached_alias, obstacle
+from .tensor_kinds import detached_alias, obstacle
 from .view_layout import ViewLayout
-from .weak_storages import WeakStorages
 
 DEFAULT_MEMORY_BYTES = 16 << 20
 
@@ -157,7 +158,7 @@ class OffloadActivations(saved_tensors_hooks):
         """The storage as it was saved before, if its content is the same."""
         for reference in self._storages.get(storage) or ():
             saved = reference()
-            if saved is not None and not saved.counter.changed and saved.counter.counts(tensor):
+            if saved is not None and saved.counter.matches(tensor):
                 # Rounding is for elements of FP32 alone.
                 if not saved.rounds or tensor.dtype is torch.float32:
                     return saved

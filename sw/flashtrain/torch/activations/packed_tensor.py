@@ -1,12 +1,16 @@
 """A saved tensor as the graph holds it."""
 
+from dataclasses import dataclass
+
 import torch
 
-from .change_counter import ChangeCounter
+from flashtrain.torch.change_counter import ChangeCounter
+
 from .saved_storage import SavedStorage
 from .view_layout import ViewLayout
 
 
+@dataclass(eq=False)
 class PackedTensor:
     """A saved tensor in the graph: where it lies in its storage, or itself if it stays in memory.
 
@@ -20,17 +24,9 @@ class PackedTensor:
     is_used: the backward pass has needed it.
     """
 
-    def __init__(
-        self,
-        label: str,
-        counter: ChangeCounter,
-        layout: ViewLayout | None,
-        saved: SavedStorage | None,
-        kept: torch.Tensor | None,
-    ) -> None:
-        self.label = label
-        self.counter = counter
-        self.layout = layout
-        self.saved = saved
-        self.kept = kept
-        self.is_used = False
+    label: str
+    counter: ChangeCounter
+    layout: ViewLayout | None
+    saved: SavedStorage | None
+    kept: torch.Tensor | None
+    is_used: bool = False

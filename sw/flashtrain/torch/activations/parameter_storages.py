@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from .weak_storages import WeakStorages
+from flashtrain.torch.weak_storages import WeakStorages
 
 
 class ParameterStorages:

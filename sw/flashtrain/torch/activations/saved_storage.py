@@ -7,8 +7,8 @@ import torch
 from numpy.typing import NDArray
 
 from flashtrain.host import Pending
+from flashtrain.torch.change_counter import ChangeCounter
 
-from .change_counter import ChangeCounter
 from .codec_choice import Encoding
 from .report import ModuleTraffic
 from .store import FlashCopy

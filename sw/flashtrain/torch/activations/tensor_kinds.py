@@ -3,13 +3,9 @@
 import torch
 from torch import nn
 
+from flashtrain.torch.tensor_names import short_name
+
 _DISPATCH = "__torch_dispatch__"
-
-
-def described(tensor: torch.Tensor) -> str:
-    """Type and shape, for messages."""
-    shape = "[...]" if tensor.is_nested else list(tensor.shape)
-    return f"{str(tensor.dtype).removeprefix('torch.')}{shape}"
 
 
 def obstacle(tensor: torch.Tensor) -> str | None:
@@ -19,7 +15,7 @@ def obstacle(tensor: torch.Tensor) -> str | None:
     if tensor.is_nested:
         return "is nested"
     if tensor.layout is not torch.strided:
-        return f"has the layout {str(tensor.layout).removeprefix('torch.')}"
+        return f"has the layout {short_name(tensor.layout)}"
     if tensor.device.type != "cpu":
         return f"lies on device {str(tensor.device)!r}"
     if getattr(type(tensor), _DISPATCH) is not getattr(torch.Tensor, _DISPATCH):

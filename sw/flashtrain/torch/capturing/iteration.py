@@ -20,8 +20,9 @@ from flashtrain.torch.capturing.recording import (
     RecordedSave,
     Recording,
 )
-from flashtrain.torch.capturing.storages import Origin, StorageLedger, described, dtype_name
+from flashtrain.torch.capturing.storages import Origin, StorageLedger
 from flashtrain.torch.errors import CaptureError
+from flashtrain.torch.tensor_names import described, short_name
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,9 @@ def _recording(
         ),
         parameters=groups.all(),
         inputs=tuple(
-            RecordedInput(dtype_name(tensor), tuple(tensor.shape), tensor.numel() * tensor.element_size())
+            RecordedInput(
+                short_name(tensor.dtype), tuple(tensor.shape), tensor.numel() * tensor.element_size()
+            )
             for tensor in recorder.inputs
         ),
         buffer_bytes=sum(storages.values()),

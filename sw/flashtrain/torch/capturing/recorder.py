@@ -16,12 +16,11 @@ from flashtrain.torch.capturing.storages import (
     Origin,
     StorageLedger,
     StorageRecord,
-    described,
-    dtype_name,
 )
-from flashtrain.torch.capturing.version import Version
 from flashtrain.torch.capturing.work import work_of
+from flashtrain.torch.change_counter import ChangeCounter
 from flashtrain.torch.errors import CaptureError
+from flashtrain.torch.tensor_names import described, short_name
 from flashtrain.training.offload.processor import Work
 
 _ATEN = torch.ops.aten
@@ -53,7 +52,7 @@ class OpenSave:
 
     number: int
     record: StorageRecord
-    version: Version
+    counter: ChangeCounter
     made: int
     module: str
     operation: str
@@ -145,7 +144,7 @@ class Recorder(TorchDispatchMode):
         if self._is_left_out(record) or tensor.numel() == 0:
             return _Packed(tensor, None)
         known = self._saves_of.setdefault(record, [])
-        save = next((save for save in known if save.version.is_of(tensor)), None)
+        save = next((save for save in known if save.counter.matches(tensor)), None)
         if save is None:
             self._operation()
             save = self._save(tensor, record)
@@ -195,12 +194,12 @@ class Recorder(TorchDispatchMode):
         return OpenSave(
             number=len(self.saves),
             record=record,
-            version=Version(tensor),
+            counter=ChangeCounter(tensor),
             made=record.made if record.origin is Origin.OPERATION else len(self.operations) - 1,
             module=record.module,
             operation=record.operation,
             relu=record.relu,
-            dtype=dtype_name(tensor),
+            dtype=short_name(tensor.dtype),
             element_bytes=tensor.element_size(),
             shape=tuple(tensor.shape) if whole else (elements,),
             tensor=tensor if self._with_ratios else None,

@@ -6,8 +6,8 @@ from enum import Enum, auto
 import torch
 
 from flashtrain.torch.errors import CaptureError
-
-_STAMP = "_flashtrain_capture"
+from flashtrain.torch.tensor_names import described, short_name
+from flashtrain.torch.weak_storages import WeakStorages
 
 
 class Origin(Enum):
@@ -31,7 +31,6 @@ class StorageRecord:
     - `released`: the last operation of the forward pass that needs it.
     """
 
-    ledger: "StorageLedger"
     bytes: int
     origin: Origin
     owner: str | int = ""
@@ -44,28 +43,30 @@ class StorageRecord:
 
 
 class StorageLedger:
-    """The records of one capture. A record is an attribute of the storage object and goes with it."""
+    """The records of one capture. A record goes with its storage object."""
+
+    def __init__(self) -> None:
+        self._records = WeakStorages[StorageRecord]()
 
     def of(self, tensor: torch.Tensor, where: str) -> StorageRecord | None:
         """The record of the storage of a tensor; None if it has not been recorded.
 
         `CaptureError` if the tensor has no plain storage; `where` is for the message.
         """
-        record = getattr(plain_storage(tensor, where), _STAMP, None)
-        return record if record is not None and record.ledger is self else None
+        return self._records.get(plain_storage(tensor, where))
 
     def add(self, tensor: torch.Tensor, where: str, origin: Origin, owner: str | int = "") -> StorageRecord:
         """A record for a storage that has none."""
         storage = plain_storage(tensor, where)
-        record = StorageRecord(self, storage.nbytes(), origin, owner)
-        setattr(storage, _STAMP, record)
+        record = StorageRecord(storage.nbytes(), origin, owner)
+        self._records.put(storage, record)
         return record
 
 
 def plain_storage(tensor: torch.Tensor, where: str) -> torch.UntypedStorage:
     """The storage of a strided tensor; `CaptureError` for any other layout or class."""
     if tensor.layout is not torch.strided or tensor.is_quantized:
-        kind = "quantized" if tensor.is_quantized else str(tensor.layout).removeprefix("torch.")
+        kind = "quantized" if tensor.is_quantized else short_name(tensor.layout)
         raise CaptureError(f"{where}: {described(tensor)} is {kind}; expected a strided tensor")
     try:
         return tensor.untyped_storage()
@@ -74,12 +75,3 @@ def plain_storage(tensor: torch.Tensor, where: str) -> torch.UntypedStorage:
         raise CaptureError(
             f"{where}: {described(tensor)} is a {kind} without a storage; expected a plain tensor"
         ) from error
-
-
-def described(tensor: torch.Tensor) -> str:
-    """Dtype and shape, for messages."""
-    return f"{dtype_name(tensor)}{list(tensor.shape)}"
-
-
-def dtype_name(tensor: torch.Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from flashtrain.torch.tensor_names import short_name
 from flashtrain.training.errors import DataError
 
 NUMBERS = {bool: torch.bool, int: torch.int64, float: torch.float64}
@@ -39,7 +40,7 @@ class Field:
     def __str__(self) -> str:
         if self.number is not None:
             return self.number.__name__
-        return f"{str(self.dtype).removeprefix('torch.')}{list(self.shape)}"
+        return f"{short_name(self.dtype)}{list(self.shape)}"
 
 
 @dataclass(frozen=True)

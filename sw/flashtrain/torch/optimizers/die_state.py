@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from flashtrain.host import Device, OptimizerState, StateMissing
+from flashtrain.host.state.tensor_group import ARRAYS
 from flashtrain.numerics import Constants, copy_of
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import Input
@@ -22,8 +23,6 @@ from .formats import checksum, float32_of, gradient_of, set_weights
 
 Values = Mapping[Input, Mapping[Tensor, FloatArray]]
 """Weights and state by parameter, as far as they are not those of the parameter, and zeros."""
-
-_STATE = (Input.M, Input.V)
 
 
 class DieState:
@@ -90,7 +89,7 @@ class DieState:
                     for cell, group in zip(cells, groups, strict=True)
                 ]
 
-            m, v = (of(array, lambda p: np.zeros(p.shape, np.float32)) for array in _STATE)
+            m, v = (of(array, lambda p: np.zeros(p.shape, np.float32)) for array in ARRAYS[1:])
             state.initialise(of(Input.W, float32_of), m, v, updates)
         self._state, self.cells, self._sums = state, tuple(cells), {}
         self._note(parameter for cell in cells for parameter in cell.parameters)
@@ -111,7 +110,7 @@ class DieState:
                     "expected hyperparameters that use it"
                 )
         changed = set(self.changed())
-        kept = {array: self.read(array) for array in (Input.W, *_STATE)}
+        kept = {array: self.read(array) for array in ARRAYS}
         kept[Input.W] = {p: w for p, w in kept[Input.W].items() if p not in changed}
         self.store(cells, optimizers, kept, self.updates)
 

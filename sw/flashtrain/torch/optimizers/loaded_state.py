@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from flashtrain.spec.optimizer import Input
+from flashtrain.torch.tensor_names import described
 from flashtrain.training.arrays import FloatArray
 from flashtrain.training.checked_state import MOST_STEPS
 from flashtrain.training.errors import ParameterError
@@ -81,9 +82,8 @@ def _require(name: str, entry: Mapping[str, Any], needed: Sequence[str]) -> None
 
 def _array(name: str, value: Any, parameter: Tensor) -> FloatArray:
     if not isinstance(value, Tensor) or not value.is_floating_point() or value.shape != parameter.shape:
-        got = f"{value.dtype}{list(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
-        expected = f"float32{list(parameter.shape)}"
-        raise ParameterError(f"{name} is {got.removeprefix('torch.')}; expected {expected}")
+        got = described(value) if isinstance(value, Tensor) else type(value).__name__
+        raise ParameterError(f"{name} is {got}; expected float32{list(parameter.shape)}")
     # A copy, because the caller may go on to change its own.
     return float32_of(value.detach().to(torch.float32, copy=True))
 

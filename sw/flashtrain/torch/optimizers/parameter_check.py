@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn.parameter import is_lazy
 
 from flashtrain.spec.optimizer import CopyFormat
+from flashtrain.torch.tensor_names import short_name
 from flashtrain.training.errors import ParameterError
 
 from .formats import COPIES, GRADIENTS
@@ -27,32 +28,30 @@ def check_parameter(name: str, parameter: Tensor, copy: CopyFormat | None) -> No
     if type(parameter.data) is not Tensor:
         raise ParameterError(f"{name} is a {type(parameter.data).__name__}; expected a plain tensor")
     if parameter.layout is not torch.strided:
-        raise ParameterError(f"{name} has the layout {_short(parameter.layout)}; expected strided")
+        raise ParameterError(f"{name} has the layout {short_name(parameter.layout)}; expected strided")
     if parameter.dtype not in GRADIENTS:
-        allowed = ", ".join(_short(dtype) for dtype in GRADIENTS)
-        raise ParameterError(f"{name} is {_short(parameter.dtype)}; expected one of {allowed}")
+        allowed = ", ".join(short_name(dtype) for dtype in GRADIENTS)
+        raise ParameterError(f"{name} is {short_name(parameter.dtype)}; expected one of {allowed}")
     if parameter.is_meta:
         raise ParameterError(f"{name} is on the meta device, without data; expected data")
     own = COPIES[parameter.dtype]
     if copy not in (None, CopyFormat.NONE, own) and own is not CopyFormat.NONE:
         raise ParameterError(
-            f"{name} is {_short(parameter.dtype)}; expected float32 for copy_format {copy.name}"
+            f"{name} is {short_name(parameter.dtype)}; expected float32 for copy_format {copy.name}"
         )
 
 
 def check_gradient(name: str, gradient: Tensor) -> None:
     """:class:`ParameterError` unless the gradient can be sent to the dies."""
     if gradient.layout is not torch.strided:
-        raise ParameterError(f"the gradient of {name} has the layout {_short(gradient.layout)}; "
+        raise ParameterError(f"the gradient of {name} has the layout {short_name(gradient.layout)}; "
                              "expected strided")  # fmt: skip
     if type(gradient.data) is not Tensor:
         raise ParameterError(
             f"the gradient of {name} is a {type(gradient.data).__name__}; expected a plain tensor"
         )
     if gradient.dtype not in GRADIENTS:
-        allowed = ", ".join(_short(dtype) for dtype in GRADIENTS)
-        raise ParameterError(f"the gradient of {name} is {_short(gradient.dtype)}; expected one of {allowed}")
-
-
-def _short(value: object) -> str:
-    return str(value).removeprefix("torch.")
+        allowed = ", ".join(short_name(dtype) for dtype in GRADIENTS)
+        raise ParameterError(
+            f"the gradient of {name} is {short_name(gradient.dtype)}; expected one of {allowed}"
+        )
