@@ -7,6 +7,7 @@ from flashtrain.figures.flashneuron_runs import (
     FULL,
     HEADLINE,
     NETWORKS,
+    NOTES,
     WAYS,
     WITHOUT,
     Runs,
@@ -78,14 +79,3 @@ class FlashNeuronBatch(PublishedFigure):
             ),
             notes=NOTES,
         )  # fmt: skip
-
-
-NOTES = (
-    "The networks were captured from public definitions (docs/capture.md). Those of the publication, its"
-    " kernel times and its host are not public, so its numbers cannot be recomputed. The pages show the same"
-    " quantities on other networks.",
-    "What fits does not depend on the storage: a slow one only takes longer. The chart thus has batches that"
-    " are about as fast as memory alone.",
-    "Rates of the FMS are measured on the performance model, on zones that were erased before. The event"
-    " model of docs/offload.md plays the iterations.",
-)

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from math import inf
-
-import numpy as np
 
 from flashtrain.figures.parts import Assumption, Values
 from flashtrain.host import open_device
@@ -15,11 +13,9 @@ from flashtrain.spec import preset
 from flashtrain.training.errors import OffloadError
 from flashtrain.training.offload import Profile, Storage, flashneuron_plan, offload_plan
 from flashtrain.training.offload.drafts import timeline_of
-from flashtrain.training.offload.event_model import IN_MEMORY, EventModel
 from flashtrain.training.offload.measure import measured_storage
 from flashtrain.training.offload.network import Network, network_named
 from flashtrain.training.offload.processor import V100, Processor
-from flashtrain.training.offload.storage import RAW
 
 NETWORKS = ("bert-large", "gpt2", "resnet152", "densenet161")
 HEADLINE = "bert-large"
@@ -48,6 +44,18 @@ ASSUMPTIONS = (
     Assumption("lossy_transformer", 2.79, 2.0, 3.0, "", "rounded to BF16 and coded, of a GPT"),
     Assumption("lossy_convolution", 3.35, 2.0, 5.0, "", "the same of a ResNet"),
 )
+
+
+NOTES = (
+    "The networks were captured from public definitions (docs/capture.md). Those of the publication, its"
+    " kernel times and its host are not public, so its numbers cannot be recomputed. The pages show the same"
+    " quantities on other networks.",
+    "What fits does not depend on the storage: a slow one only takes longer. The chart thus has batches that"
+    " are about as fast as memory alone.",
+    "Rates of the FMS are measured on the performance model, on zones that were erased before. The event"
+    " model of docs/offload.md plays the iterations.",
+)
+"""Sentences of both pages."""
 
 
 @dataclass(frozen=True)
@@ -90,12 +98,31 @@ WITHOUT = (
 """`FULL` with a part switched off."""
 
 
-class Runs:
-    """Iterations with these values of the assumptions. Each is computed once."""
+@dataclass(frozen=True)
+class _Iteration:
+    """An iteration without its storage. Many values of the assumptions share one."""
 
-    def __init__(self, values: Values) -> None:
-        self._values = dict(values)
-        self._key = tuple(sorted(self._values.items()))
+    network: str
+    batch: int
+    processor: Processor
+    lossless: float
+    lossy: float
+
+    def profile(self) -> Profile:
+        captured = _network(self.network)
+        ratios = {**captured.ratios, "window32": self.lossless, "round16": self.lossy}
+        return replace(captured, ratios=ratios).profile(self.batch, self.processor)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Iterations with some values of the assumptions. Each is computed once."""
+
+    values: Values
+
+    @property
+    def memory_bytes(self) -> int:
+        return int(self.values["memory"])
 
     def most_in_memory(self, network: str) -> int:
         """The largest batch that fits the memory without a storage."""
@@ -103,20 +130,16 @@ class Runs:
 
     def most(self, network: str, way: Way) -> int:
         """The largest batch that fits with it."""
-        return _largest(lambda batch: _fits(self._key, network, batch, way))
+        return _largest(lambda batch: _fits(self._iteration(network, batch), way, self.memory_bytes))
 
     def in_memory(self, network: str, batch: int) -> float:
         """Seconds of an iteration without a storage; infinite if it does not fit."""
-        profile = self.profile(network, batch)
-        storage = self.storage(WAYS[1])
-        model = EventModel(profile, storage, [RAW] * len(profile.tensors))
-        order = np.full(len(profile.tensors), IN_MEMORY, np.int32)
-        timeline = model.run(order, np.zeros_like(order))
-        return inf if timeline.stuck is not None else timeline.seconds
+        seconds, peak_bytes = _in_memory(self._iteration(network, batch))
+        return seconds if peak_bytes <= self.memory_bytes else inf
 
     def seconds(self, network: str, batch: int, way: Way) -> float:
         """Seconds of an iteration; infinite if it does not fit."""
-        return _seconds(self._key, network, batch, way)
+        return _seconds(self._iteration(network, batch), way, self.memory_bytes)
 
     def throughput(self, network: str, batch: int, way: Way) -> float:
         """Examples per second over those of the largest batch in memory alone."""
@@ -135,29 +158,11 @@ class Runs:
         unit = self.most_in_memory(network)
         return _largest(lambda multiple: self.throughput(network, multiple * unit, way) >= AS_FAST)
 
-    @cached_property
-    def _processor(self) -> Processor:
-        v = self._values
-        return Processor(v["flops"], v["bandwidth"], v["launch"])
-
-    def profile(self, network: str, batch: int) -> Profile:
-        """An iteration with the ratios of the kind of network."""
+    def _iteration(self, network: str, batch: int) -> _Iteration:
+        v = self.values
         kind = "convolution" if network in CONVOLUTIONAL else "transformer"
-        lossy, lossless = self._values[f"lossy_{kind}"], self._values[f"lossless_{kind}"]
-        captured = _network(network)
-        ratios = {**captured.ratios, "round16": lossy, "window32": lossless}
-        return replace(captured, ratios=ratios).profile(batch, self._processor)
-
-    def storage(self, way: Way) -> Storage:
-        """The storage of `way`, that of an FMS with measured rates."""
-        memory = int(self._values["memory"])
-        named = OFFLOAD_STORAGES[way.storage].make(preset(PRESET), memory)
-        if not way.storage.startswith("fms"):
-            return named
-        return replace(
-            _measured_fms(), name=named.name, memory_bytes=memory, codecs=named.codecs,
-            port_bytes_per_second=named.port_bytes_per_second,
-        )  # fmt: skip
+        processor = Processor(v["flops"], v["bandwidth"], v["launch"])
+        return _Iteration(network, batch, processor, v[f"lossless_{kind}"], v[f"lossy_{kind}"])
 
 
 @cache
@@ -174,22 +179,39 @@ def _measured_fms() -> Storage:
 
 
 @cache
-def _seconds(key: tuple[tuple[str, float], ...], network: str, batch: int, way: Way) -> float:
-    runs = Runs(dict(key))
+def storage_of(way: Way, memory_bytes: int) -> Storage:
+    """The storage of `way`, that of an FMS with measured rates."""
+    named = OFFLOAD_STORAGES[way.storage].make(preset(PRESET), memory_bytes)
+    if not way.storage.startswith("fms"):
+        return named
+    return replace(
+        _measured_fms(), name=named.name, memory_bytes=memory_bytes, codecs=named.codecs,
+        port_bytes_per_second=named.port_bytes_per_second,
+    )  # fmt: skip
+
+
+@cache
+def _in_memory(iteration: _Iteration) -> tuple[float, int]:
+    """Seconds, and the most bytes in memory. Without transfers no operation waits."""
+    profile = iteration.profile()
+    return profile.seconds, profile.peak_bytes
+
+
+@cache
+def _seconds(iteration: _Iteration, way: Way, memory_bytes: int) -> float:
     try:
-        return way.plan(runs.profile(network, batch), runs.storage(way))
+        return way.plan(iteration.profile(), storage_of(way, memory_bytes))
     except OffloadError:
         return inf
 
 
 @cache
-def _fits(key: tuple[tuple[str, float], ...], network: str, batch: int, way: Way) -> bool:
+def _fits(iteration: _Iteration, way: Way, memory_bytes: int) -> bool:
     """Whether any choice fits: the first ones of a plan have those with the least memory."""
     if way.plan is _flashneuron:
-        return _seconds(key, network, batch, way) < inf
-    runs = Runs(dict(key))
+        return _seconds(iteration, way, memory_bytes) < inf
     try:
-        offload_plan(runs.profile(network, batch), runs.storage(way), runs=0)
+        offload_plan(iteration.profile(), storage_of(way, memory_bytes), runs=0)
     except OffloadError:
         return False
     return True

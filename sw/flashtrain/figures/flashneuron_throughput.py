@@ -3,13 +3,13 @@
 from statistics import mean
 
 from flashtrain.figures.figure import PublishedFigure
-from flashtrain.figures.flashneuron_batch import NOTES
 from flashtrain.figures.flashneuron_runs import (
     ASSUMPTIONS,
     FACTORS,
     FULL,
     HEADLINE,
     NETWORKS,
+    NOTES,
     WAYS,
     WITHOUT,
     Runs,

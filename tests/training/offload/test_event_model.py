@@ -149,3 +149,17 @@ def test_reads_can_be_left_out():
     model = EventModel(chain(3), storage, [RAW] * 3, instant_reads=True)
     timeline = model.run(np.array([0, 1, 2], np.int32), np.array([5, 4, 3], np.int32))
     assert timeline.seconds == 6.0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_without_offloading_it_takes_the_bytes_of_the_profile(seed):
+    """Where the memory suffices for all, by a byte, and not below."""
+    rng = np.random.default_rng(seed)
+    profile = random_profile(rng, int(rng.integers(2, 12)), int(rng.integers(2, 16)))
+    kept = [IN_MEMORY] * len(profile.tensors)
+    for memory, is_stuck in ((profile.peak_bytes, False), (profile.peak_bytes - 1, True)):
+        timeline = played(profile, Storage("flash", memory, 1e9, 1e9), kept, [0] * len(kept))
+        assert (timeline.stuck is not None) == is_stuck
+        if not is_stuck:
+            assert timeline.peak_bytes == profile.peak_bytes
+            assert timeline.seconds == pytest.approx(profile.seconds)

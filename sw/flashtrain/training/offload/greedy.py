@@ -16,7 +16,7 @@ def greedy_choice(model: EventModel) -> NDArray[np.bool_]:
     profile = model.profile
     ends = np.cumsum([operation.seconds for operation in profile.operations])
     begins = np.concatenate([[0.0], ends[:-1]])
-    count, tensors = len(begins), profile.tensors
+    tensors = profile.tensors
     sizes = np.array([tensor.bytes for tensor in tensors], np.float64)
     first_use = np.array([tensor.uses[0] for tensor in tensors], np.int64)
     last_forward = np.array([tensor.last_forward for tensor in tensors], np.int64)
@@ -29,11 +29,7 @@ def greedy_choice(model: EventModel) -> NDArray[np.bool_]:
     transfers = model.write_seconds + model.read_seconds
     scores = idle * sizes / np.maximum(transfers, np.finfo(np.float64).tiny)
 
-    changes = np.zeros(count + 1)
-    for tensor in tensors:
-        changes[tensor.made] += tensor.bytes
-        changes[tensor.uses[-1] + 1] -= tensor.bytes
-    live = np.cumsum(changes)[:-1]
+    live = np.array(profile.live_bytes, np.float64)
     limit = model.storage.memory_bytes - profile.resident_bytes
     chosen = np.zeros(len(tensors), np.bool_)
     while live.max() > limit:

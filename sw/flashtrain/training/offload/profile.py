@@ -31,7 +31,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from hashlib import sha256
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -164,6 +164,20 @@ class Profile:
     @cached_property
     def saved_bytes(self) -> int:
         return sum(tensor.bytes for tensor in self.tensors)
+
+    @cached_property
+    def live_bytes(self) -> tuple[int, ...]:
+        """Bytes of saved tensors in memory during each operation, if none leaves it."""
+        changes = [0] * (len(self.operations) + 1)
+        for tensor in self.tensors:
+            changes[tensor.made] += tensor.bytes
+            changes[tensor.uses[-1] + 1] -= tensor.bytes
+        return tuple(accumulate(changes[:-1]))
+
+    @property
+    def peak_bytes(self) -> int:
+        """Most bytes in memory, the resident ones included, if no tensor leaves it."""
+        return self.resident_bytes + max(self.live_bytes)
 
     @cached_property
     def fingerprint(self) -> str:
