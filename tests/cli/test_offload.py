@@ -9,7 +9,7 @@ import pytest
 from flashtrain.cli.main import main
 from flashtrain.cli.offload_arguments import byte_size
 from flashtrain.training.offload import load_plan, save_profile
-from flashtrain.training.offload.network import FOLDER
+from flashtrain.training.offload.network_file import FOLDER
 from flashtrain.training.offload.samples import SAMPLES
 
 

@@ -14,7 +14,7 @@ from flashtrain.figures.flashneuron_runs import (
     Runs,
     storage_of,
 )
-from flashtrain.training.offload.network import network_named
+from flashtrain.training.offload.network_file import network_named
 from flashtrain.training.offload.processor import V100
 
 NETWORK = "gpt2"

@@ -4,10 +4,11 @@ import argparse
 from math import inf
 from typing import TYPE_CHECKING
 
+from flashtrain.training.errors import OffloadError
 from flashtrain.training.offload.processor import Processor
 from flashtrain.training.optimizers import OPTIMIZERS
 
-from .command import at_least_one
+from .command import above_zero, at_least_one
 from .console import Console
 
 if TYPE_CHECKING:
@@ -31,10 +32,13 @@ def add_capture(parser: argparse.ArgumentParser) -> None:
         help="durations are the medians of N iterations with real tensors",
     )  # fmt: skip
     parser.add_argument(
-        "--flops", type=_rate, metavar="RATE", help="durations by a rate of FLOPs per second, such as 14e12"
+        "--flops",
+        type=above_zero,
+        metavar="RATE",
+        help="durations by a rate of FLOPs per second, such as 14e12",
     )
     parser.add_argument(
-        "--bandwidth", type=_rate, metavar="RATE",
+        "--bandwidth", type=above_zero, metavar="RATE",
         help="bytes per second of the memory, which bounds operations, too; with --flops (default: no bound)",
     )  # fmt: skip
     parser.add_argument(
@@ -52,14 +56,12 @@ def captured(options: argparse.Namespace, console: Console, with_ratios: bool = 
 
 def processor(options: argparse.Namespace) -> Processor | None:
     """The processor of `--flops` and `--bandwidth`; None without them."""
-    from flashtrain.torch.errors import CaptureError
-
     if options.flops is None:
         if options.bandwidth is not None:
-            raise CaptureError("--bandwidth without --flops; expected both")
+            raise OffloadError("--bandwidth without --flops; expected both")
         return None
     if options.measure:
-        raise CaptureError("--flops with --measure; expected one of them")
+        raise OffloadError("--flops with --measure; expected one of them")
     return Processor(options.flops, options.bandwidth or inf)
 
 
@@ -83,13 +85,3 @@ def capture_document(capture: "Capture") -> dict[str, object]:
         "saved_storages": len(r.saves),
         "saved_bytes": r.saved_bytes,
     }
-
-
-def _rate(text: str) -> float:
-    try:
-        rate = float(text)
-    except ValueError:
-        rate = 0.0
-    if not 0 < rate < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
-    return rate

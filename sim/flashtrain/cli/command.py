@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from shlex import quote
 
@@ -104,6 +105,17 @@ def at_least_one(text: str) -> int:
 def at_least_zero(text: str) -> int:
     """A number that counts from 0, for `argparse`."""
     return _at_least(0, text)
+
+
+def above_zero(text: str) -> float:
+    """A finite number above 0, for `argparse`."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < inf:
+        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
+    return number
 
 
 def _at_least(least: int, text: str) -> int:

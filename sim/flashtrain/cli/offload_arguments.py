@@ -7,7 +7,7 @@ from pathlib import Path
 from flashtrain.training.errors import OffloadError
 from flashtrain.training.offload import Profile, load_profile
 from flashtrain.training.offload.flashneuron import LEAST_BYTES
-from flashtrain.training.offload.network import is_network, load_network, network_named, network_names
+from flashtrain.training.offload.network_file import is_network, load_network, network_named, network_names
 from flashtrain.training.offload.samples import SAMPLES
 
 from .command import at_least_one

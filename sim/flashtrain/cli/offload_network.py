@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from flashtrain.training.offload.network import save_network
+from flashtrain.training.offload.network_file import save_network
 
 from .capture_options import TARGET, capture_text
 from .command import add_json, at_least_one

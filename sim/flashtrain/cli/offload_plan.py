@@ -8,7 +8,7 @@ from flashtrain.platform.offload_storages import OFFLOAD_STORAGES
 from flashtrain.spec.streams import SINGLE_NODE
 from flashtrain.training.offload import Plan, Profile, Storage, save_plan
 from flashtrain.training.offload.measure import measured_storage
-from flashtrain.training.offload.plan import plan_document
+from flashtrain.training.offload.plan_file import plan_document
 from flashtrain.training.offload.published import FLASHNEURON, flashneuron_plan
 from flashtrain.training.offload.schedule import OURS, offload_plan
 

@@ -19,7 +19,7 @@ from flashtrain.training.errors import SequenceError
 from flashtrain.training.sequence import TrainingSequence, load_sequence
 
 from .behemoth import chosen_workload
-from .command import Command, add_configuration, add_json, at_least_one, configuration
+from .command import Command, above_zero, add_configuration, add_json, at_least_one, configuration
 from .console import Console
 
 STORAGES: dict[str, Callable[[FmsConfig], StorageModel]] = {
@@ -44,11 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     play.add_argument("--weight-nodes", type=at_least_one, default=1, metavar="N", help="(default: 1)")
     play.add_argument("--phi", type=float, metavar="X", help="share of the activations that is stored")
     play.add_argument(
-        "--tflops", type=_number, default=BEHEMOTH_FLOPS / 1e12, metavar="X",
+        "--tflops", type=above_zero, default=BEHEMOTH_FLOPS / 1e12, metavar="X",
         help="TFLOP/s of all activation nodes together (default: 840)",
     )  # fmt: skip
     play.add_argument(
-        "--buffer", type=_number, default=Node().buffer_bytes / 1e9, metavar="GB",
+        "--buffer", type=above_zero, default=Node().buffer_bytes / 1e9, metavar="GB",
         help="tensor buffer of each node (default: 16)",
     )  # fmt: skip
     play.add_argument("--timeline", type=Path, metavar="FILE", help="write a figure (png, svg, pdf)")
@@ -108,16 +108,6 @@ def _window(text: str) -> Window:
         return Window(begin, end)
     except PlatformError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _number(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
-    return number
 
 
 COMMAND = Command(

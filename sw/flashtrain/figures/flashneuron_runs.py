@@ -14,7 +14,8 @@ from flashtrain.training.errors import OffloadError
 from flashtrain.training.offload import Profile, Storage, flashneuron_plan, offload_plan
 from flashtrain.training.offload.drafts import timeline_of
 from flashtrain.training.offload.measure import measured_storage
-from flashtrain.training.offload.network import Network, network_named
+from flashtrain.training.offload.network import Network
+from flashtrain.training.offload.network_file import network_named
 from flashtrain.training.offload.processor import V100, Processor
 
 NETWORKS = ("bert-large", "gpt2", "resnet152", "densenet161")

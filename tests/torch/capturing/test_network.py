@@ -8,7 +8,8 @@ from torch.nn.functional import cross_entropy
 from flashtrain.cli.main import main
 from flashtrain.torch import CaptureError, Processor, capture
 from flashtrain.torch.capturing.network import captured_network
-from flashtrain.training.offload.network import STATE_BYTES, UPDATE, load_network, save_network
+from flashtrain.training.offload.network import STATE_BYTES, UPDATE
+from flashtrain.training.offload.network_file import load_network, save_network
 
 from .models import CLASSES, labels
 

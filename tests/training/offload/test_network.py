@@ -14,6 +14,8 @@ from flashtrain.training.offload.network import (
     Network,
     NetworkOperation,
     NetworkTensor,
+)
+from flashtrain.training.offload.network_file import (
     load_network,
     network_named,
     network_names,

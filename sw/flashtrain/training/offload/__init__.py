@@ -6,15 +6,10 @@ ratios that drift.
 """
 
 from flashtrain.training.offload.adaptive import AdaptivePlan
-from flashtrain.training.offload.plan import Plan, PlannedTensor, load_plan, save_plan
-from flashtrain.training.offload.profile import (
-    Phase,
-    Profile,
-    ProfiledOperation,
-    SavedTensor,
-    load_profile,
-    save_profile,
-)
+from flashtrain.training.offload.plan import Plan, PlannedTensor
+from flashtrain.training.offload.plan_file import load_plan, save_plan
+from flashtrain.training.offload.profile import Phase, Profile, ProfiledOperation, SavedTensor
+from flashtrain.training.offload.profile_file import load_profile, save_profile
 from flashtrain.training.offload.published import flashneuron_plan
 from flashtrain.training.offload.schedule import offload_plan
 from flashtrain.training.offload.storage import RAW, SharedPart, Storage

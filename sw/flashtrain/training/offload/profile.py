@@ -1,30 +1,4 @@
-"""The profile of a training iteration: the operations with their times, and the tensors saved between them.
-
-A profile file is one JSON object (UTF-8)::
-
-    {
-      "format": "flashtrain-offload-profile",
-      "version": 1,
-      "model": "gpt2",            name of the model that was profiled
-      "batch": 8,                 examples per iteration, at least 1
-      "resident_bytes": 4000000,  always in memory: weights, gradients, optimizer state, workspace
-      "operations": [             in the order of execution, all forward ones first
-        {"name": "h.0.attn", "seconds": 0.0012, "phase": "forward"},
-        ...
-      ],
-      "tensors": [                each saved storage once, in the order of `made`
-        {"name": "saved/0", "bytes": 1048576, "made": 0, "released": 1, "uses": [7],
-         "element_bytes": 4, "relu": false, "ratios": {"window32": 1.16}},
-        ...
-      ]
-    }
-
-``phase`` is forward or backward. ``made`` is the index of the forward operation that makes the tensor, and
-``released`` that of the last forward operation that needs it. ``uses`` are the indices of the backward
-operations that need it, ascending. ``relu``: a ReLU made it. ``ratios``: for each codec that was measured,
-the bytes of the tensor per byte stored. ``released`` (default: ``made``), ``element_bytes`` (4), ``relu``
-(false) and ``ratios`` (none) may be left out. All other keys are required, and no others are allowed.
-"""
+"""The profile of a training iteration: the operations with their times, and the tensors that it saves."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -33,15 +7,14 @@ from functools import cached_property
 from hashlib import sha256
 from itertools import accumulate, pairwise
 from math import isfinite
-from pathlib import Path
-from typing import Any
 
 from flashtrain.training.errors import OffloadError
-from flashtrain.training.json_file import read_json, write_json
-from flashtrain.training.json_node import Node
 
-FORMAT = "flashtrain-offload-profile"
-VERSION = 1
+
+def require_batch(batch: int) -> None:
+    """Raise `OffloadError` unless there is an example."""
+    if batch < 1:
+        raise OffloadError(f"batch: expected at least 1, got {batch}")
 
 
 class Phase(StrEnum):
@@ -121,8 +94,7 @@ class Profile:
     resident_bytes: int = 0
 
     def __post_init__(self) -> None:
-        if self.batch < 1:
-            raise OffloadError(f"batch: expected at least 1, got {self.batch}")
+        require_batch(self.batch)
         if self.resident_bytes < 0:
             raise OffloadError(f"resident_bytes: expected at least 0, got {self.resident_bytes}")
         if not self.operations:
@@ -219,76 +191,3 @@ class Profile:
                 f"tensor {tensor.name}: used by operations {list(tensor.uses)}; expected backward ones,"
                 f" {forward} to {count - 1}"
             )
-
-
-def save_profile(profile: Profile, path: Path) -> None:
-    """Write `profile`; equal profiles give equal bytes. Raises `OffloadError` if that fails."""
-    write_json(path, profile_document(profile), OffloadError)
-
-
-def load_profile(path: Path) -> Profile:
-    """Read a profile. Raises `OffloadError` that names the file, the key and what was expected."""
-    return read_json(path, _profile, OffloadError)
-
-
-def profile_document(profile: Profile) -> dict[str, Any]:
-    """The profile as a JSON object."""
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "model": profile.model,
-        "batch": profile.batch,
-        "resident_bytes": profile.resident_bytes,
-        "operations": [
-            {"name": each.name, "seconds": each.seconds, "phase": each.phase.value}
-            for each in profile.operations
-        ],
-        "tensors": [_tensor_document(tensor) for tensor in profile.tensors],
-    }
-
-
-def _tensor_document(tensor: SavedTensor) -> dict[str, Any]:
-    return {
-        "name": tensor.name,
-        "bytes": tensor.bytes,
-        "made": tensor.made,
-        **({} if tensor.released is None else {"released": tensor.released}),
-        "uses": list(tensor.uses),
-        "element_bytes": tensor.element_bytes,
-        "relu": tensor.relu,
-        "ratios": dict(tensor.ratios),
-    }
-
-
-def _profile(document: Node) -> Profile:
-    document.member("format").exactly(FORMAT)
-    document.member("version").exactly(VERSION)
-    _, _, model, batch, resident, operations, tensors = document.keys(
-        "format", "version", "model", "batch", "resident_bytes", "operations", "tensors"
-    )
-    return Profile(
-        model.name(), batch.positive(), operations.items(_operation), tensors.items(_tensor), resident.count()
-    )
-
-
-def _operation(node: Node) -> ProfiledOperation:
-    name, seconds, phase = node.keys("name", "seconds", "phase")
-    return ProfiledOperation(name.name(), seconds.number(), phase.member_of(Phase))
-
-
-def _tensor(node: Node) -> SavedTensor:
-    name, size, made, uses = node.keys(
-        "name", "bytes", "made", "uses", optional=("released", "element_bytes", "relu", "ratios")
-    )
-    released, element = node.optional("released"), node.optional("element_bytes")
-    relu, ratios = node.optional("relu"), node.optional("ratios")
-    return SavedTensor(
-        name.name(),
-        size.positive(),
-        made.count(),
-        uses.items(Node.count),
-        released.count() if released else None,
-        element.positive() if element else 4,
-        relu.switch() if relu else False,
-        ratios.members(Node.positive_number) if ratios else {},
-    )

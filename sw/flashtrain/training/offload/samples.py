@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from flashtrain.training.errors import OffloadError
 from flashtrain.training.offload.network import FLOAT_BYTES, STATE_BYTES
 from flashtrain.training.offload.processor import V100, Processor, Work
-from flashtrain.training.offload.profile import Phase, Profile, ProfiledOperation, SavedTensor
+from flashtrain.training.offload.profile import Phase, Profile, ProfiledOperation, SavedTensor, require_batch
 
 
 class _Chain:
@@ -74,7 +73,7 @@ class GptChain:
     )
 
     def profile(self, batch: int) -> Profile:
-        _require_batch(batch)
+        require_batch(batch)
         chain, h = _Chain(self.processor, self.ratios), self.hidden
         rows = batch * self.tokens
         size = rows * h * FLOAT_BYTES
@@ -117,7 +116,7 @@ class ResNetChain:
     )
 
     def profile(self, batch: int) -> Profile:
-        _require_batch(batch)
+        require_batch(batch)
         chain = _Chain(self.processor, self.ratios)
         channels, side = self.width, self.side
         made = chain.operation("stem", 0, 2 * batch * channels * side * side * FLOAT_BYTES)
@@ -149,7 +148,7 @@ class ToyChain:
     bytes: int = 256 << 10
 
     def profile(self, batch: int) -> Profile:
-        _require_batch(batch)
+        require_batch(batch)
         chain = _Chain(Processor(flops_per_second=1.0), {})
         for number in range(self.operations):
             made = chain.operation(f"op.{number}", batch * self.seconds, 0)
@@ -169,8 +168,3 @@ SAMPLES: dict[str, Sample] = {
     "toy-chain": ToyChain(),
 }
 """By name."""
-
-
-def _require_batch(batch: int) -> None:
-    if batch < 1:
-        raise OffloadError(f"batch: expected at least 1, got {batch}")
