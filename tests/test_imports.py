@@ -2,7 +2,8 @@
 
 spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf <- platform;  host <- model
 <- perf;  native <- training;  all of these <- sim <- stress <- cli.
-host <- traces <- ssd <- cli;  spec <- sweep <- cli;  training <- torch <- cli.
+host <- traces <- ssd <- cli;  spec <- sweep <- cli;  training <- checkpoint <- perf;
+checkpoint <- torch <- cli.
 The roots follow: hw <- sw <- sim.
 """
 
@@ -25,14 +26,25 @@ ALLOWED = {
     "traces": {"spec", "host"},
     "ssd": {"spec", "native", "traces"},
     "training": {"spec", "native", "numerics", "host"},
-    "torch": {"spec", "numerics", "host", "training"},
+    "checkpoint": {"spec", "numerics", "host", "training"},
+    "torch": {"spec", "numerics", "host", "training", "checkpoint"},
     "model": {"spec", "native", "numerics", "host"},
-    "perf": {"spec", "numerics", "host", "model", "training"},
+    "perf": {"spec", "numerics", "host", "model", "training", "checkpoint"},
     "platform": {"spec", "numerics", "host", "model", "training", "perf", "ssd"},
-    "figures": {"spec", "numerics", "host", "model", "training", "perf", "ssd", "platform"},
+    "figures": {
+        "spec",
+        "numerics",
+        "host",
+        "model",
+        "training",
+        "checkpoint",
+        "perf",
+        "ssd",
+        "platform",
+    },
     "sweep": {"spec"},
     "sim": {"spec", "rtl", "native", "numerics", "host", "model", "training", "perf"},
-    "stress": {"spec", "native", "numerics", "host", "training", "sim"},
+    "stress": {"spec", "native", "numerics", "host", "training", "checkpoint", "sim"},
     "cli": {
         "spec",
         "rtl",
@@ -43,6 +55,7 @@ ALLOWED = {
         "traces",
         "ssd",
         "training",
+        "checkpoint",
         "torch",
         "perf",
         "platform",
