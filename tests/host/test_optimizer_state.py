@@ -204,11 +204,25 @@ def test_pinned_generations(device, state, tensors, update):
     with pytest.raises(StreamPinned):
         device.stream("state_a").reset()
     update()
-    second = state.commit()
+    second = state.commit(pin=True)
+    update(2)
+    third = state.commit()
+    state.release(second)
+    update(3)
+    state.commit(pin=True)
+    assert [one.stream for one in (first, second, third, state.current)] == [
+        "state_a",
+        "state_b",
+        "state_c",
+        "state_b",
+    ]
+    second = state.current
+    update(3)
+    state.commit()
     with pytest.raises(
-        GenerationPinned, match="stream 'state_a' is pinned; the next generation has no place"
+        GenerationPinned, match="stream 'state_a', stream 'state_b' is pinned; the next generation has no"
     ):
-        update(2)
+        update(3)
     assert state.read(Input.W, first)[0][0].tobytes() == tensors[0].tobytes()
     with pytest.raises(ForeignGeneration, match=r"updates=1\) is not pinned"):
         state.release(second)
@@ -305,7 +319,7 @@ def test_state_that_does_not_fit(device):
     most = 2 * g.pages * g.channels * 85
     device.optimizer_state([TensorGroup(OptimizerCode.ADAM, ((most,),))])
     with pytest.raises(
-        StreamFull, match=r"streams state_a, state_b have room for 12 rows of tiles each; 13 are"
+        StreamFull, match=r"streams state_a, state_b, state_c have room for 12 rows of tiles each; 13 are"
     ):
         device.optimizer_state([TensorGroup(OptimizerCode.ADAM, ((most,), (1,)))])
 

@@ -51,9 +51,8 @@ class OptimizerState:
     """W, M and V of groups of tensors, in streams of equal size that hold their generations in turn.
 
     An update reads the current generation, and writes the next one to another stream. :meth:`commit` makes
-    the next one current, and frees the old one unless it is pinned; :meth:`skip` drops the next one. With two
-    streams, a pinned generation must be released before the second update after it; with three, training can
-    continue.
+    the next one current, and frees the old one unless it is pinned; :meth:`skip` drops the next one. Training
+    continues beside as many pinned generations as there are streams beyond two.
 
     Arguments and results have a list of tensors for each group. An update with a failed program is repeated
     from the current generation. That is *renewed* before, if the controller can read pages that the dies
@@ -148,10 +147,12 @@ class OptimizerState:
         m: Sequence[Tensors] | None = None,
         v: Sequence[Tensors] | None = None,
         updates: int = 0,
+        note: bytes = b"",
     ) -> None:
         """Store the first generation: weights, and state that is zeros by default; all float32.
 
-        updates: the number of updates that led to it. :class:`GenerationPinned` while a generation is pinned.
+        updates: the number of updates that led to it; note: as of :meth:`commit`. :class:`GenerationPinned`
+        while a generation is pinned.
         """
         if self._pinned:
             raise GenerationPinned(f"{self._names(self._pinned)} is pinned; expected all to be released")
@@ -171,14 +172,14 @@ class OptimizerState:
                 raise UpdateError(f"stream {first.name!r} has zones out of service, or another user")
         if first.table.persistency is Persistency.VOLATILE:
             first.flush()  # the dies sense only programmed pages
-        first.declare_committed(updates)
+        first.declare_committed(updates, note)
         self._current = Generation(first.name, first.generation, updates)
 
     def attach(self) -> None:
         """Attach the state that the streams hold after `Device.recover`; the groups are those it had before.
 
-        The last committed generation is current. Older ones, which had been pinned, are pinned again.
-        :class:`StateMissing` when there is no committed state, as in a node without a journal.
+        The last committed generation is current, and pins are as they were. :class:`StateMissing` when there
+        is no committed state, as in a node without a journal.
         """
         found = {
             name: entry
@@ -191,12 +192,9 @@ class OptimizerState:
             name: Generation(name, self._streams[name].generation, entry.updates)
             for name, entry in found.items()
         }
-        current = max(found, key=lambda name: found[name].commit)
-        self._current = generations.pop(current)
+        self._current = generations[max(found, key=lambda name: found[name].commit)]
         self._next, self._under_way = None, False
-        for name in generations:
-            self._streams[name].pin()
-        self._pinned = generations
+        self._pinned = {name: generations[name] for name, entry in found.items() if entry.pinned}
         for stream in self._streams.values():
             if stream.committed is None and any(zone.room < zone.capacity for zone in stream.report()):
                 stream.reset()  # the part of a renewal that did not end
@@ -238,13 +236,31 @@ class OptimizerState:
         self._next, self._under_way = first.destination, True
         return StateUpdate(first.pendings, lambda: self._finish(first, begin))
 
-    def commit(self) -> Generation:
-        """Make the updated generation current; the previous one is freed unless it is pinned."""
+    def commit(self, note: bytes = b"", pin: bool = False, release: Generation | None = None) -> Generation:
+        """Make the updated generation current; the previous one is freed unless it is pinned.
+
+        All that it does becomes durable in one record: after a loss of power it has happened, or nothing has.
+
+        - note: the host's state that belongs to the generation, such as the position in the data; see
+          :meth:`note`. :class:`NoteTooLong` and :class:`JournalMissing` before anything is changed.
+        - pin: pin the new generation, as :meth:`pin`.
+        - release: a pinned generation to free, as :meth:`release`.
+        """
         destination = self._updated("commit")
-        destination.commit(self._streams[self.current.stream], self.current.updates + 1)
-        self._current = Generation(destination.name, destination.generation, self.current.updates + 1)
+        released = None if release is None else self._pinned_stream(release)
+        updates = self.current.updates + 1
+        destination.commit(self._streams[self.current.stream], updates, note, pin, released)
+        if release is not None:
+            del self._pinned[release.stream]
+        self._current = Generation(destination.name, destination.generation, updates)
+        if pin:
+            self._pinned[destination.name] = self._current
         self._next = None
         return self._current
+
+    def note(self, generation: Generation | None = None) -> bytes:
+        """The note of the current or a pinned generation; empty without one."""
+        return self._stream_of(self.current if generation is None else generation).note
 
     def skip(self) -> None:
         """Drop the updated generation; the current one stays current."""
@@ -266,7 +282,7 @@ class OptimizerState:
                 f"{self._names(self._pinned)} is pinned; a generation beside the renewed one has no place"
             )
         try:
-            renewal.write(destination, old.updates, keep=old.stream in self._pinned)
+            renewal.write(destination, old.updates, self.note(), keep=old.stream in self._pinned)
         except (CommandError, BufferFull):
             destination.reset()
             raise
@@ -283,15 +299,15 @@ class OptimizerState:
 
     def release(self, generation: Generation) -> None:
         """Undo :meth:`pin`; the generation is freed if it is not current."""
-        if self._pinned.get(generation.stream) != generation:
-            raise ForeignGeneration(f"{generation} is not pinned; pinned are {list(self.pinned)}")
-        stream = self._streams[generation.stream]
-        stream.release()
+        self._pinned_stream(generation).release(drop=generation != self.current)
         del self._pinned[generation.stream]
-        if generation.stream != self.current.stream:
-            stream.reset()
 
     # Implementation.
+
+    def _pinned_stream(self, generation: Generation) -> StateStream:
+        if self._pinned.get(generation.stream) != generation:
+            raise ForeignGeneration(f"{generation} is not pinned; pinned are {list(self.pinned)}")
+        return self._streams[generation.stream]
 
     def _holds_all(self, stream: StateStream) -> bool:
         """Whether the stream has as many rows of tiles as the groups need."""
@@ -319,9 +335,7 @@ class OptimizerState:
         return stream
 
     def _destination(self) -> StateStream:
-        names = list(self._streams)
-        start = names.index(self.current.stream)
-        others = [names[(start + step) % len(names)] for step in range(1, len(names))]
+        others = [name for name in self._streams if name != self.current.stream]
         for name in others:
             if name not in self._pinned:
                 return self._streams[name]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from flashtrain.host.errors import ArrayError, BufferFull, ForeignHandle, StaleHandle
+from flashtrain.host.errors import ArrayError, BufferFull, ForeignHandle, JournalMissing, StaleHandle
 from flashtrain.host.memory.arrays import as_bytes, blocks_of, check_target, contiguous, storable
 from flashtrain.host.memory.tensor_buffer import Region
 from flashtrain.host.queues.command_errors import CommandError, command_error
@@ -219,6 +219,28 @@ class DeviceStream:
     def zones_reset(self) -> int:
         """The number of zones that were reset because all in them was dropped."""
         return self._ring.resets
+
+    # The note.
+
+    @property
+    def note(self) -> bytes:
+        """The note that was recorded with the stream's present generation; empty without one."""
+        return b"" if self._journal is None else self._journal.entry(self.nsid).note
+
+    @serialised
+    def annotate(self, note: bytes) -> None:
+        """Record a note in the journal, in place of the one before; it survives a loss of power.
+
+        A reset of the stream drops the note. :class:`NoteTooLong`, :class:`JournalMissing`, or
+        :class:`AccessDenied` for a port that may not append; nothing has changed then.
+        """
+        if self._journal is None:
+            raise JournalMissing(
+                f"a note for stream {self.name!r}, whose node does not record it in a journal"
+            )
+        if Access.APPEND not in self.table.access(self.port):
+            raise command_error(Status.ACCESS_DENIED, self._zone_reset(0), self.port, self.name)
+        self._journal.wait_for(self._journal.annotate(self.nsid, note))
 
     # Zones.
 
