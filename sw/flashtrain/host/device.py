@@ -430,6 +430,11 @@ class Device:
         return self.link.cycles
 
     @property
+    def buffer_bytes(self) -> int:
+        """Bytes of the tensor buffer for data."""
+        return self._buffer.blocks * self._buffer.block_bytes
+
+    @property
     def buffer_free_bytes(self) -> int:
         """Free bytes of the tensor buffer."""
         return self._buffer.free_blocks * self.config.geometry.page_bytes

@@ -119,9 +119,11 @@ class Journal:
         """Record the note of a stream; :class:`NoteTooLong` as of :meth:`commit`."""
         return self._change({nsid: lambda entry: replace(entry, note=note)})
 
-    def pin(self, nsid: int, pinned: bool) -> Request:
-        """Record that the stream is pinned, or that it is not."""
-        return self._change({nsid: lambda entry: replace(entry, pinned=pinned)})
+    def pin(self, nsid: int, pinned: bool, note: bytes | None = None) -> Request:
+        """Record that the stream is pinned, or that it is not; with a note in place of the one before."""
+        return self._change(
+            {nsid: lambda entry: replace(entry, pinned=pinned, note=entry.note if note is None else note)}
+        )
 
     def reset_zone(self, nsid: int, zone: int) -> Request:
         """Record that a zone will be reset; no append to it is in flight.

@@ -24,6 +24,7 @@ from flashtrain.numerics import Constants
 from flashtrain.spec import Geometry, Opcode, Persistency, Status
 from flashtrain.spec.errors import require
 from flashtrain.spec.optimizer import Input
+from flashtrain.spec.update import WORD_BYTES
 
 from .state_renewal import StateRenewal
 from .state_stream import StateStream
@@ -103,6 +104,16 @@ class OptimizerState:
         return tuple(self._pinned.values())
 
     @property
+    def places(self) -> int:
+        """The number of generations that its streams hold: current, next and older ones."""
+        return len(self._streams)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of weights and state, without padding."""
+        return WORD_BYTES * sum(len(p.group.arrays) * p.layout.parameters for p in self._placed)
+
+    @property
     def statistics(self) -> tuple[GroupStatistics, ...]:
         """Statistics of the last update's gradients, before its SCALE: by group, then by die."""
         return self._statistics
@@ -122,11 +133,14 @@ class OptimizerState:
         stream = self._stream_of(self.current if generation is None else generation)
         return [self._read_group(stream, placed, ARRAYS.index(array)) for placed in self._placed]
 
-    def read_group(self, array: Input, group: int) -> list[NDArray[np.float32]]:
-        """As :meth:`read`, of one group of the current generation."""
+    def read_group(
+        self, array: Input, group: int, generation: Generation | None = None
+    ) -> list[NDArray[np.float32]]:
+        """As :meth:`read`, of one group."""
         placed = self._placed[group]
         self._require_array(placed, array)
-        return self._read_group(self._stream_of(self.current), placed, ARRAYS.index(array))
+        stream = self._stream_of(self.current if generation is None else generation)
+        return self._read_group(stream, placed, ARRAYS.index(array))
 
     def locate(self, array: Input, group: int, tensor: int) -> StoredTensor:
         """The place of W, M or V of one tensor of the current generation, for a read of this tensor only.
@@ -276,24 +290,32 @@ class OptimizerState:
         """
         if self._next is not None:
             raise UpdatePending("renewal while an update is neither committed nor skipped")
-        renewal, old, destination = self._renewal, self.current, self._destination()
+        old, destination = self.current, self._destination()
         if not self._streams.keys() - self._pinned.keys() - {destination.name}:
             raise GenerationPinned(
                 f"{self._names(self._pinned)} is pinned; a generation beside the renewed one has no place"
             )
-        try:
-            renewal.write(destination, old.updates, self.note(), keep=old.stream in self._pinned)
-        except (CommandError, BufferFull):
-            destination.reset()
-            raise
-        self._current = Generation(destination.name, destination.generation, old.updates)
+        self._copy(old)
         self._renewals += 1
-        return self._current
+        return self.current
 
-    def pin(self) -> Generation:
-        """Keep the current generation until :meth:`release`, as a checkpoint without a copy."""
+    def revert(self, generation: Generation) -> Generation:
+        """Make a copy of a pinned generation current, with its note; the current one is freed unless pinned.
+
+        It is read and written once. Errors are those of :meth:`renew`.
+        """
+        if self._next is not None:
+            raise UpdatePending("revert while an update is neither committed nor skipped")
+        self._pinned_stream(generation)
+        return self._copy(generation)
+
+    def pin(self, note: bytes | None = None) -> Generation:
+        """Keep the current generation until :meth:`release`, as a checkpoint without a copy.
+
+        note: recorded with it in place of its note, as of :meth:`commit`.
+        """
         generation = self.current
-        self._stream_of(generation).pin()
+        self._stream_of(generation).pin(note)
         self._pinned[generation.stream] = generation
         return generation
 
@@ -303,6 +325,22 @@ class OptimizerState:
         del self._pinned[generation.stream]
 
     # Implementation.
+
+    def _copy(self, source: Generation) -> Generation:
+        """Copy a generation to another stream, and make that current in place of the current one."""
+        destination, old = self._destination(), self._stream_of(self.current)
+        kept = self.current.stream in self._pinned
+        try:
+            StateRenewal(self._stream_of(source), self._placed).write(destination)
+            if kept:
+                destination.declare_committed(source.updates, self.note(source))
+            else:
+                destination.supersede(old, source.updates, self.note(source))
+        except (CommandError, BufferFull):
+            destination.reset()
+            raise
+        self._current = Generation(destination.name, destination.generation, source.updates)
+        return self._current
 
     def _pinned_stream(self, generation: Generation) -> StateStream:
         if self._pinned.get(generation.stream) != generation:

@@ -216,12 +216,16 @@ class StateStream(DeviceStream):
         return entry if entry is not None and entry.commit else None
 
     @serialised
-    def pin(self) -> None:
-        """Pin the stream: commands that would change its content raise :class:`StreamPinned`."""
+    def pin(self, note: bytes | None = None) -> None:
+        """Pin the stream: commands that would change its content raise :class:`StreamPinned`.
+
+        note: recorded with the pin, in place of the present one.
+        """
+        self._require_notes(note or b"")
         journal, record, before = self._recording, None, StreamEntry()
         if journal is not None:
             before = journal.entry(self.nsid)
-            record = journal.pin(self.nsid, True)
+            record = journal.pin(self.nsid, True, note)
 
         def undo() -> None:
             if journal is not None:

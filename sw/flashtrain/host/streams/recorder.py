@@ -47,8 +47,8 @@ class Recorder(Protocol):
         """Record the note of a stream."""
         ...
 
-    def pin(self, nsid: int, pinned: bool) -> Request:
-        """Record that the stream is pinned, or that it is not."""
+    def pin(self, nsid: int, pinned: bool, note: bytes | None = None) -> Request:
+        """Record that the stream is pinned, or that it is not; with a note in place of the one before."""
         ...
 
     def retire(self, nsid: int, zones: dict[int, ZoneState]) -> None:

@@ -215,6 +215,22 @@ class DeviceStream:
         self._ring.release()
         self._reset_spent(self._ring.spent())
 
+    @serialised
+    def drop_all_but(self, kept: Iterable[StoredArray]) -> None:
+        """Drop all blocks up to the write pointers except those of these arrays; see :meth:`drop`.
+
+        So a user that knows its arrays frees, after a recovery, what it had dropped or not completed before.
+        Appends of this stream in flight are completed first.
+        """
+        kept = list(kept)
+        for stored in kept:
+            self._check_stored(stored)
+        own = [request for request in self._dispatcher.in_flight if request.command.nsid == self.nsid]
+        self._dispatcher.wait(lambda: all(request.done for request in own))
+        self._begin_ring()
+        self._ring.drop_all_but(extent for stored in kept for extent in stored.extents)
+        self._reset_spent(self._ring.spent())
+
     @property
     def zones_reset(self) -> int:
         """The number of zones that were reset because all in them was dropped."""
@@ -227,20 +243,25 @@ class DeviceStream:
         """The note that was recorded with the stream's present generation; empty without one."""
         return b"" if self._journal is None else self._journal.entry(self.nsid).note
 
-    @serialised
     def annotate(self, note: bytes) -> None:
         """Record a note in the journal, in place of the one before; it survives a loss of power.
 
         A reset of the stream drops the note. :class:`NoteTooLong`, :class:`JournalMissing`, or
         :class:`AccessDenied` for a port that may not append; nothing has changed then.
         """
+        self.annotate_async(note).result()
+
+    @serialised
+    def annotate_async(self, note: bytes) -> Pending[None]:
+        """As :meth:`annotate`, without waiting for the device; :attr:`note` has the note at once."""
         if self._journal is None:
             raise JournalMissing(
                 f"a note for stream {self.name!r}, whose node does not record it in a journal"
             )
         if Access.APPEND not in self.table.access(self.port):
             raise command_error(Status.ACCESS_DENIED, self._zone_reset(0), self.port, self.name)
-        self._journal.wait_for(self._journal.annotate(self.nsid, note))
+        record = self._journal.annotate(self.nsid, note)
+        return Pending(self._dispatcher, [record], self.name, lambda _: None)
 
     # Zones.
 

@@ -1,0 +1,19 @@
+"""Errors of checkpoints."""
+
+from flashtrain.spec import FlashtrainError
+
+
+class CheckpointError(FlashtrainError):
+    """Base of the errors of checkpoints."""
+
+
+class NoCheckpoint(CheckpointError):
+    """There is no checkpoint, or no array in it, of that name; the message lists the names there are."""
+
+
+class CheckpointExists(CheckpointError):
+    """There is a checkpoint of that name; expected a new name, or its deletion before."""
+
+
+class CheckpointDamaged(CheckpointError):
+    """What was read is not what was saved: its checksum or its format is wrong."""
