@@ -4,6 +4,7 @@ from .appended import AppendedCheckpoints
 from .errors import CheckpointDamaged, CheckpointError, CheckpointExists, NoCheckpoint
 from .files import FileCheckpoints
 from .manifest import ArrayEntry, Manifest
+from .pin_every_commit import PinEveryCommit
 from .pinned import PinnedCheckpoints
 from .retention import Retention
 from .state_arrays import arrays_of, initialise_from
@@ -20,6 +21,7 @@ __all__ = [
     "FileCheckpoints",
     "Manifest",
     "NoCheckpoint",
+    "PinEveryCommit",
     "PinnedCheckpoints",
     "Retention",
     "Saving",

@@ -16,4 +16,4 @@ class CheckpointExists(CheckpointError):
 
 
 class CheckpointDamaged(CheckpointError):
-    """What was read is not what was saved: its checksum or its format is wrong."""
+    """A checkpoint is read back with a wrong checksum or a wrong format."""

@@ -178,7 +178,8 @@ class OptimizerState:
         self._current = self._next = None
         self._under_way = False
         for stream in self._streams.values():
-            stream.reset()
+            if any(zone.room < zone.capacity for zone in stream.report()):
+                stream.reset()
         first = next(iter(self._streams.values()))
         for placed, part in zip(self._placed, pages, strict=True):
             every = first.planes_of_rows(placed.first_row, placed.layout.rows, range(self._geometry.planes))
@@ -271,6 +272,11 @@ class OptimizerState:
             self._pinned[destination.name] = self._current
         self._next = None
         return self._current
+
+    @property
+    def takes_notes(self) -> bool:
+        """Whether a journal records the notes of commits."""
+        return all(stream.takes_notes for stream in self._streams.values())
 
     def note(self, generation: Generation | None = None) -> bytes:
         """The note of the current or a pinned generation; empty without one."""
