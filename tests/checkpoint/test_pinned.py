@@ -65,12 +65,10 @@ def test_every_step_a_checkpoint(device, state, streams, random):
             checkpoints = PinnedCheckpoints(state)
         names = [one.name for one in checkpoints.checkpoints]
         assert names == [f"step {n}" for n in range(number - len(names) + 1, number + 1)]
-        assert len(names) == min(number, len(streams) - 1)
+        assert len(names) == checkpoints.most == 1
         for name in names:
             assert same(checkpoints.load(name), kept[name][0]) and checkpoints.host(name) == kept[name][1]
-    if len(streams) == 3:
-        assert [one.step for one in checkpoints.prune(Retention(last=1))] == [10]
-    assert [one.step for one in checkpoints.checkpoints] == [11]
+    assert not checkpoints.prune(Retention(last=1))
 
 
 @pytest.mark.parametrize("streams", [3], ids=["three streams"], indirect=True)
