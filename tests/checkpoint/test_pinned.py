@@ -5,13 +5,18 @@ import pytest
 
 from flashtrain.checkpoint import (
     CheckpointExists,
+    CopyOut,
+    FileCheckpoints,
     NoCheckpoint,
     PinnedCheckpoints,
     Retention,
     arrays_of,
     initialise_from,
+    load,
+    save,
 )
 from flashtrain.host import FunctionalLink, TensorGroup, open_device
+from flashtrain.model import ModelLink
 from flashtrain.spec import preset
 from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.spec.streams import UPDATE_NODE
@@ -118,3 +123,30 @@ def test_another_geometry(state, random):
         arrays.pop("0/1/m")
         with pytest.raises(NoCheckpoint, match="no array '0/1/m' of the optimizer state; there are 0/0/w"):
             initialise_from(restored, arrays, 1)
+
+
+def test_a_pin_is_copied_off_the_device(random, tmp_path):
+    """While training goes on, to files, and from there to a device of another geometry."""
+    with ModelLink(preset("tiny"), 1 << 16) as link, open_device(link=link, node=UPDATE_NODE) as device:
+        state = device.optimizer_state(GROUPS)
+        state.initialise(tensors(random))
+        update(state, random)
+        checkpoints = PinnedCheckpoints(state)
+        checkpoints.commit("one", b"host")
+        copy = CopyOut(device, state, state.current)
+        assert copy.nbytes >= 4 * (3 * 377 + 2 * 40)
+        expected = checkpoints.load("one")
+        for _ in range(20):
+            copy.advance()
+            update(state, random)
+            state.commit()
+            if copy.done:
+                break
+        assert same(copy.result(), expected) and not same(arrays_of(state), expected)
+        files = FileCheckpoints(tmp_path)
+        save(files, "one", 1, copy.result(), b"host")
+    with open_device("small", node=UPDATE_NODE) as other:
+        restored = other.optimizer_state(GROUPS)
+        manifest = files.manifest("one")
+        initialise_from(restored, load(files, "one"), manifest.step, manifest.host)
+        assert same(arrays_of(restored), expected) and restored.note() == b"host"

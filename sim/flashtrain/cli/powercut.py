@@ -129,8 +129,9 @@ def _survival(survival: "Survival") -> str:
 
     return (
         f"compared: {survival.tensors} tensors of {survival.bytes:,} bytes, {survival.checkpoints}"
-        f" checkpoints; state: {survival.before} times that before the interrupted step, {survival.after} times that after"
-        f" it, {survival.none} times none yet; {survival.recovery_cycles:,} cycles of recovery\n"
+        f" checkpoints; state: {survival.before} times that before the interrupted step, {survival.after}"
+        f" times that after it, {survival.none} times none yet; {survival.recovery_cycles:,} cycles of"
+        f" recovery\n"
         f"interrupted: programs of {survival.torn} pages, of which {survival.slightly} lack {SLIGHTLY} zeros"
         f" at most, and erases of {survival.half_erased} blocks that keep some\n"
         f"below the write pointers: {survival.blocks} blocks, of which {survival.refused} are refused and"

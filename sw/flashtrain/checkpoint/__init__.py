@@ -1,6 +1,7 @@
 """Checkpoints of training runs: how they are stored, when they are taken, and the memory that they free."""
 
 from .appended import AppendedCheckpoints
+from .copy_out import CopyOut
 from .errors import CheckpointDamaged, CheckpointError, CheckpointExists, NoCheckpoint
 from .files import FileCheckpoints
 from .manifest import ArrayEntry, Manifest
@@ -18,6 +19,7 @@ __all__ = [
     "CheckpointError",
     "CheckpointExists",
     "CheckpointStore",
+    "CopyOut",
     "FileCheckpoints",
     "Manifest",
     "NoCheckpoint",

@@ -20,11 +20,11 @@ from .stream_catalogue import CatalogueEntry, Piece, pack, unpack
 class AppendedCheckpoints:
     """A :class:`CheckpointStore` in a stream of `device`, which has no other user.
 
-    A save takes a copy of the arrays (the *snapshot*), and appends it in pieces, then its manifest. At last it
-    records the catalogue in the journal (:meth:`DeviceStream.annotate`). From that record on the checkpoint
-    exists. A loss of power before leaves the checkpoints that were there.
+    A save takes a copy of the arrays (the *snapshot*), and appends it in pieces, then its manifest. At last
+    it records the catalogue in the journal (:meth:`DeviceStream.annotate`). From that record on the
+    checkpoint exists. A loss of power before leaves the checkpoints that were there.
 
-    The stream may have a codec. The data of deleted checkpoints are dropped; a zone is reset when all in it is.
+    The stream may have a codec. Deleted checkpoints are dropped; a zone is reset when all in it is.
 
     :class:`StreamFull` when a checkpoint does not fit: delete others, or :meth:`reclaim` after a power loss.
     """

@@ -19,8 +19,8 @@ class PinnedCheckpoints:
 
     :meth:`commit` ends a step of training and makes the new generation a checkpoint, in one record of the
     journal. As many generations can be kept as the state has streams beyond the current one and the next one
-    (:attr:`most`); the oldest one is released for a new one. With two streams, only the current generation can
-    be one. Pins survive a loss of power; they do not survive the device.
+    (:attr:`most`); the oldest one is released for a new one. With two streams, only the current generation
+    can be one. Pins survive a loss of power; they do not survive the device.
     """
 
     def __init__(self, state: OptimizerState) -> None:

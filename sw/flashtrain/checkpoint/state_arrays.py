@@ -18,7 +18,7 @@ def arrays_of(state: OptimizerState, generation: Generation | None = None) -> di
     A name has the number of the group, that of the tensor in it, and the array.
     """
     return {
-        _name(number, tensor, array): values
+        array_name(number, tensor, array): values
         for number, group in enumerate(state.groups)
         for array in group.arrays
         for tensor, values in enumerate(state.read_group(array, number, generation))
@@ -35,7 +35,7 @@ def initialise_from(
 
     def of(array: Input) -> list[list[NDArray[Any]]]:
         return [
-            [_named(arrays, _name(number, tensor, array)) for tensor in range(len(group.shapes))]
+            [_named(arrays, array_name(number, tensor, array)) for tensor in range(len(group.shapes))]
             if array in group.arrays
             else []
             for number, group in enumerate(state.groups)
@@ -44,7 +44,8 @@ def initialise_from(
     state.initialise(of(Input.W), of(Input.M), of(Input.V), updates, note)
 
 
-def _name(group: int, tensor: int, array: Input) -> str:
+def array_name(group: int, tensor: int, array: Input) -> str:
+    """The name of an array of a checkpoint of optimizer state."""
     return f"{group}/{tensor}/{array.name.lower()}"
 
 

@@ -30,7 +30,7 @@ from .state_renewal import StateRenewal
 from .state_stream import StateStream
 from .state_update import Attempt, GroupCopies, GroupStatistics, StateUpdate
 from .tensor_group import ARRAYS, PlacedGroup, StoredTensor, TensorGroup, Tensors, place
-from .tiling import TileLayout, split_tensors
+from .tiling import Pages, TileLayout, split_tensors
 
 ATTEMPTS = 4
 """Attempts at an update that ends with a write fault; a repeated one mostly programs other blocks."""
@@ -152,6 +152,31 @@ class OptimizerState:
         stream, place, number = self._stream_of(self.current), placed.tensor(tensor), ARRAYS.index(array)
         pages = self._pages_of(stream, place.first_row, place.layout, number)
         return StoredTensor(stream.name, pages, place, number)
+
+    def rows(self, group: int) -> int:
+        """Rows of tiles of a group."""
+        return self._placed[group].layout.rows
+
+    def locate_rows(self, group: int, rows: range, generation: Generation | None = None) -> StoredArray:
+        """The place of rows of tiles, with all their arrays, of the current or a pinned generation.
+
+        It holds uint8[rows, planes, channels, page]; :meth:`arrays` takes them apart.
+        """
+        stream = self._stream_of(self.current if generation is None else generation)
+        g, first = self._geometry, self._placed[group].first_row + rows.start
+        shape = (len(rows), g.planes, g.channels, g.page_bytes)
+        return stream.stored_at(stream.planes_of_rows(first, len(rows), range(g.planes)), shape, np.uint8)
+
+    def arrays(self, group: int, pages: Pages) -> dict[Input, list[NDArray[np.float32]]]:
+        """Weights and state of a group from the pages of all its rows."""
+        placed = self._placed[group]
+        return {
+            array: split_tensors(
+                placed.layout.state_array(number, pages[:, planes.start : planes.stop]), placed.group.shapes
+            )
+            for number, array in enumerate(placed.group.arrays)
+            for planes in (placed.layout.planes_of(number),)
+        }
 
     # Operations.
 
