@@ -5,3 +5,7 @@ from flashtrain.training.errors import TrainingError
 
 class TrainingModelError(TrainingError):
     """A training model is unknown, or the file that holds one is not valid."""
+
+
+class CheckpointPolicyError(TrainingError, ValueError):
+    """An interval, a bound or a measurement of checkpoints is out of range."""
