@@ -1,0 +1,50 @@
+"""An interval that follows the measurements of a training that runs."""
+
+from math import ceil
+
+from flashtrain.checkpoint.interval.rule import overhead_interval
+
+NEW = 0.25
+"""Weight of the newest measurement in the means."""
+SLACK = 0.1
+"""An interval is not shortened by less than this share, lest it follow noise."""
+
+
+class AdaptiveInterval:
+    """Iterations until the next checkpoint, between which `bound` holds for the measured overhead.
+
+    `observe` takes the measurements of one checkpoint. An overhead above the bound lengthens the interval at
+    once to what the means demand. One below shortens it by half of the way, and by `SLACK` at least. Equal
+    measurements give equal intervals.
+
+    - `interval`: iterations; `overhead`: the measured share of the time that stalls, 0 before the first
+      measurement.
+    """
+
+    def __init__(self, bound: float, interval: int = 1) -> None:
+        overhead_interval(1.0, 0.0, 0.0, bound)  # refuses bounds that are no share
+        self.bound = bound
+        self.interval = max(1, interval)
+        self.overhead = 0.0
+        self._means: list[float] = []
+
+    def observe(self, iteration_seconds: float, stall_seconds: float, background_seconds: float = 0.0) -> int:
+        """Take the measurements of a checkpoint; the interval to the next one.
+
+        - `iteration_seconds`: of an iteration without a checkpoint, the mean since the one before.
+        - `stall_seconds`, `background_seconds`: as `overhead_interval` has them.
+
+        Raises `CheckpointPolicyError` for durations that cannot be.
+        """
+        found = (iteration_seconds, stall_seconds, background_seconds)
+        overhead_interval(*found, self.bound)  # refuses what no mean may contain
+        before = self._means or found
+        self._means = [old + NEW * (new - old) for old, new in zip(before, found, strict=True)]
+        iteration, stall, background = self._means
+        self.overhead = stall / (self.interval * iteration + stall)
+        target = overhead_interval(iteration, stall, background, self.bound)
+        if target > self.interval:
+            self.interval = target
+        elif target <= self.interval * (1 - SLACK):
+            self.interval = ceil((self.interval + target) / 2) if self.interval - target > 1 else target
+        return self.interval
