@@ -87,7 +87,10 @@ def test_adaptation_is_quick_up_and_slow_down():
     assert adaptive.observe(1.0, 0.0) == 2
     before = adaptive.interval
     assert adaptive.observe(1.0, 2.0) == overhead_interval(1.0, 0.5, 0.0, 0.03) > before
-    assert adaptive.overhead == pytest.approx(0.5 / (2 + 0.5))
+    assert adaptive.overhead == pytest.approx(2 / (2 + 2))
+    # Of 9 s, 8 are the wait for a file of 10 s, which an interval of ten iterations does not have.
+    waiting = AdaptiveInterval(0.5, interval=2)
+    assert waiting.observe(1.0, 9.0, 10.0) == 10
     steady = AdaptiveInterval(0.03, interval=35)
     for stall in (1.0, 1.02, 0.98, 1.0):  # noise of 2 %
         assert 33 <= steady.observe(1.0, stall) <= 35

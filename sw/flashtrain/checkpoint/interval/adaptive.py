@@ -11,14 +11,17 @@ SLACK = 0.1
 
 
 class AdaptiveInterval:
-    """Iterations until the next checkpoint, between which `bound` holds for the measured overhead.
+    """Iterations until the next checkpoint, chosen so that the measured overhead stays below `bound`.
 
     `observe` takes the measurements of one checkpoint. An overhead above the bound lengthens the interval at
     once to what the means demand. One below shortens it by half of the way, and by `SLACK` at least. Equal
     measurements give equal intervals.
 
-    - `interval`: iterations; `overhead`: the measured share of the time that stalls, 0 before the first
-      measurement.
+    The part of a stall that waits for the checkpoint before is left out of the means. An interval as long as
+    the work in the background has no such part.
+
+    - `interval`: iterations.
+    - `overhead`: the share of the time that stalled at the newest measurement, 0 before the first one.
     """
 
     def __init__(self, bound: float, interval: int = 1) -> None:
@@ -36,12 +39,14 @@ class AdaptiveInterval:
 
         Raises `CheckpointPolicyError` for durations that cannot be.
         """
-        found = (iteration_seconds, stall_seconds, background_seconds)
-        overhead_interval(*found, self.bound)  # refuses what no mean may contain
+        overhead_interval(iteration_seconds, stall_seconds, background_seconds, self.bound)  # refuses errors
+        waited = max(0.0, background_seconds - self.interval * iteration_seconds)
+        own_stall = max(0.0, stall_seconds - waited)
+        self.overhead = stall_seconds / (self.interval * iteration_seconds + stall_seconds)
+        found = (iteration_seconds, own_stall, background_seconds)
         before = self._means or found
         self._means = [old + NEW * (new - old) for old, new in zip(before, found, strict=True)]
         iteration, stall, background = self._means
-        self.overhead = stall / (self.interval * iteration + stall)
         target = overhead_interval(iteration, stall, background, self.bound)
         if target > self.interval:
             self.interval = target
