@@ -30,7 +30,7 @@ PCIE = round(pcie_bytes_per_second(16e9, 16) / GB, 1)
 
 TRAINING = (
     Assumption("tflops", 35.6, 17.8, 71.2, "TFLOP/s", "peak of an RTX 3090 in FP32, data sheet"),
-    Assumption("efficiency", 0.4, 0.2, 0.7, "", "share of the peak that training reaches; an assumption"),
+    Assumption("efficiency", 0.35, 0.2, 0.6, "", "share of the peak that training reaches; an assumption"),
     Assumption("memory_gb", 936, 468, 1872, "GB/s", "memory of an RTX 3090, data sheet; bounds the update"),
     Assumption(
         "batch_scale", 1, 0.25, 1, "",
@@ -50,27 +50,25 @@ SYSTEMS = (
     Assumption("pcie_gb", PCIE, 7.2, 57.6, "GB/s", "PCIe 4.0 x16 each way, which the poster's machine has"),
     Assumption("network_gb", 3.1, 1.9, 50, "GB/s", "25 Gbit/s; PCcheck's machine has 15, Gemini's 400"),
     Assumption("idle_share", 0.5, 0.1, 0.9, "", "of the network that training leaves; an assumption"),
-    Assumption("pin_clocks", 147, 147, 1500, "cycles", "of a pin: RTL of `small`"),
+    Assumption("pin_clocks", 147, 147, 1500, "cycles", "of a pin: RTL of `small`, 100,000 parameters"),
     Assumption("clock_mhz", 600, 300, 600, "MHz", "of the controller of `small` and `behemoth`"),
     Assumption("record_us", 105, 100, 300, "µs", "of a journal record: tPROG and transfer; an assumption"),
     Assumption(
         "record_exposed", 0, 0, 1, "",
-        "of the record that training waits for: 0 if the record of the commit holds the pin",
+        "of it that training waits for: 0 with `commit(pin=True)`, which has one record; 1 with `pin()`",
     ),
     Assumption("copy_share", 0.25, 0.05, 0.5, "", "of the link that a copy of a pin takes; an assumption"),
 )  # fmt: skip
 
-CONCURRENT = Assumption(
-    "concurrent", 4, 1, 4, "", "checkpoints that PCcheck writes at once: for VGG16 and BERT"
-)
-"""Of a drive that all writers share, it changes no stall, and only the loss of a failure."""
+CONCURRENT = 4
+"""Checkpoints that PCcheck writes at once, for VGG16 and BERT. They share the drive, and change no stall."""
 
 
 class Machine:
-    """The jobs and the systems at the values of the assumptions; `CONCURRENT` may be left out."""
+    """The jobs and the systems at the values of the assumptions."""
 
     def __init__(self, values: Values) -> None:
-        self.values = {CONCURRENT.name: CONCURRENT.value, **values}
+        self.values = values
 
     def job(self, model: str) -> TrainingJob:
         """The job that trains `model`, on one accelerator or on several with a batch each."""
@@ -104,7 +102,7 @@ class Machine:
             self.file,
             AsyncSave(self._rate("stage_gb"), self._file_rate, read),
             CheckFreq(self._rate("snapshot_gb"), self._file_rate, read),
-            PCcheck(link, write, read, round(v["concurrent"])),
+            PCcheck(link, write, read, CONCURRENT),
             Gemini(self._rate("network_gb"), v["idle_share"]),
             AppendState(link, self.pin.append_rate, self.pin.read_rate),
             self.pin,

@@ -148,11 +148,11 @@ def _ours(machine: Machine, every: dict[str, dict[str, float]]) -> list[Comparis
     """Ours has no published value; the criterion is this project's."""
     waiting = replace(machine.pin, record_exposed=1.0)
     waits = {model: _percent(waiting, machine, model, 1) for model in MODELS}
-    record = f"one record for commit and pin avoids the wait of {machine.values['record_us']:g} µs"
+    record = f"`commit(pin=True)` has one record and avoids the wait of {machine.values['record_us']:g} µs"
     cases = (
         ("stall with a pin at every iteration", every[machine.pin.name], _criterion),
         (
-            "the same, if training waits for a record of the pin alone",
+            "the same, if the pin has a record of its own",
             waits,
             lambda p: f"{_criterion(p)}; {record}",
         ),
@@ -237,12 +237,7 @@ def _sensitivity_of_pins(values: Values) -> Table:
     rows = []
     for assumption in (*TRAINING, *SYSTEMS):
         ends = [Machine({**values, assumption.name: end}) for end in (assumption.low, assumption.high)]
-        found = [
-            max(_percent(system, machine, model, 1) for model in MODELS)
-            for kind in (PinState, PinAndCopy)
-            for machine in ends
-            for system in (machine.system(kind),)
-        ]
+        found = [_most(machine, kind) for kind in (PinState, PinAndCopy) for machine in ends]
         if len(set(found)) > 2:
             rows.append((f"`{assumption.name}`", assumption.low, assumption.high, *found))
     header = (
@@ -250,3 +245,7 @@ def _sensitivity_of_pins(values: Values) -> Table:
         "pin, low", "pin, high", "pin and copy, low", "pin and copy, high",
     )  # fmt: skip
     return Table("% of the time with pins at every iteration, largest of nine models", header, tuple(rows))
+
+
+def _most(machine: Machine, kind: type[CheckpointSystem]) -> float:
+    return max(_percent(machine.system(kind), machine, model, 1) for model in MODELS)

@@ -8,6 +8,7 @@ import numpy as np
 from flashtrain.checkpoint.errors import CheckpointPolicyError
 
 DAY = 86_400.0
+"""Seconds."""
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 from flashtrain.checkpoint.errors import CheckpointPolicyError
+from flashtrain.checkpoint.interval.failures import DAY
 from flashtrain.checkpoint.systems import CheckpointSystem, TrainingJob
-
-DAY = 86_400.0
 
 
 @dataclass(frozen=True)
