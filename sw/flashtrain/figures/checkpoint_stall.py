@@ -146,31 +146,18 @@ def _reason(machine: Machine, model: str, bound: float) -> str:
 
 def _ours(machine: Machine, every: dict[str, dict[str, float]]) -> list[Comparison]:
     """Ours has no published value; the criterion is this project's."""
+    pins, copies, appends = (every[kind.name] for kind in (PinState, PinAndCopy, AppendState))
     waiting = replace(machine.pin, record_exposed=1.0)
     waits = {model: _percent(waiting, machine, model, 1) for model in MODELS}
     record = f"`commit(pin=True)` has one record and avoids the wait of {machine.values['record_us']:g} µs"
     cases = (
-        ("stall with a pin at every iteration", every[machine.pin.name], _criterion),
-        (
-            "the same, if the pin has a record of its own",
-            waits,
-            lambda p: f"{_criterion(p)}; {record}",
-        ),
-        (
-            "stall with a pin at every iteration and copies beside training",
-            every[PinAndCopy.name],
-            lambda p: "",
-        ),
-        (
-            "stall with the state in memory, appended at every iteration",
-            every[AppendState.name],
-            lambda p: "",
-        ),
+        ("stall with a pin at every iteration", pins, _criterion(pins)),
+        ("the same, if the pin has a record of its own", waits, f"{_criterion(waits)}; {record}"),
+        ("stall with a pin at every iteration and copies beside training", copies, ""),
+        ("stall with the state in memory, appended at every iteration", appends, ""),
     )
     return [
-        Comparison(
-            f"{what}, largest of nine ({_largest(percents)})", max(percents.values()), "%", why=why(percents)
-        )
+        Comparison(f"{what}, largest of nine ({_largest(percents)})", max(percents.values()), "%", why=why)
         for what, percents, why in cases
     ]
 
@@ -221,7 +208,7 @@ def _models(machine: Machine, files: dict[str, float], epochs: dict[str, float],
         f"% every {values['interval']:g} iterations", "iterations of an epoch", "% every epoch",
         "minutes for 1 %", "minutes for 5 %",
     )  # fmt: skip
-    return Table("Files on the poster's drive", header, tuple(rows))
+    return Table("Files on the poster's drive, and restores", header, tuple(rows))
 
 
 def _every_iteration(every: dict[str, dict[str, float]]) -> Table:

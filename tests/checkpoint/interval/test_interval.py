@@ -156,6 +156,8 @@ def test_mistakes():
         overhead_interval(0.0, 1.0, 1.0, 0.03)
     with pytest.raises(CheckpointPolicyError, match="a bound of 0 on the overhead; expected a share"):
         AdaptiveInterval(0.0)
+    with pytest.raises(CheckpointPolicyError, match="an interval of 0 iterations; expected at least 1"):
+        AdaptiveInterval(0.03, interval=0)
     with pytest.raises(CheckpointPolicyError, match="expected measured durations"):
         AdaptiveInterval(0.03).observe(1.0, -1.0)
     with pytest.raises(CheckpointPolicyError, match="0 s between failures; expected durations"):

@@ -2,6 +2,7 @@
 
 from math import ceil
 
+from flashtrain.checkpoint.errors import CheckpointPolicyError
 from flashtrain.checkpoint.interval.rule import overhead_interval
 
 NEW = 0.25
@@ -26,8 +27,10 @@ class AdaptiveInterval:
 
     def __init__(self, bound: float, interval: int = 1) -> None:
         overhead_interval(1.0, 0.0, 0.0, bound)  # refuses bounds that are no share
+        if interval < 1:
+            raise CheckpointPolicyError(f"an interval of {interval} iterations; expected at least 1")
         self.bound = bound
-        self.interval = max(1, interval)
+        self.interval = interval
         self.overhead = 0.0
         self._means: list[float] = []
 
