@@ -154,7 +154,8 @@ class OptimizerState:
     ) -> StoredTensor:
         """The place of W, M or V of one tensor, for a read of this tensor only.
 
-        It is of the current or a pinned generation, and valid until that is freed. :class:`ArrayError` when the group has no such state.
+        It is of the current or a pinned generation, and valid until that is freed. :class:`ArrayError` when
+        the group has no such state.
         """
         placed = self._placed[group]
         self._require_array(placed, array)
