@@ -52,10 +52,10 @@ SYSTEMS = (
     Assumption("idle_share", 0.5, 0.1, 0.9, "", "of the network that training leaves; an assumption"),
     Assumption(
         "pin_clocks", 434, 140, 1500, "cycles",
-        "of a pin, and the release of the one before: `flashtrain bench checkpoint_pin` on the RTL of `small`",
+        "of a pin and the release of the one before: `flashtrain bench checkpoint_pin`, RTL of `small`",
     ),
     Assumption("clock_mhz", 600, 300, 600, "MHz", "of the controller of `small` and `behemoth`"),
-    Assumption("record_us", 105, 100, 300, "µs", "of a commit with its journal record, of the same benchmark"),
+    Assumption("record_us", 105, 100, 300, "µs", "of a commit with its journal record, same benchmark"),
     Assumption(
         "record_exposed", 0, 0, 1, "",
         "of it that training waits for: 0 with `commit(pin=True)`, which has one record; 1 with `pin()`",
