@@ -379,14 +379,18 @@ class Device:
         return [pending.result() for pending in pendings]
 
     @serialised
-    def wait_any(self, pendings: Iterable[Pending[Any]]) -> None:
+    def wait_any(self, pendings: Iterable[Pending[Any]], until: int | None = None) -> None:
         """Wait until at least one of these operations is done; return at once without operations.
 
+        until: on a Link with time, the call waits until this cycle at most, also without operations.
         :class:`ForeignPending` as for :meth:`wait`. The results, and failures, are left to
         :meth:`Pending.result`.
         """
         pendings = self._own(pendings)
-        self._dispatcher.wait(lambda: not pendings or any(pending.answered for pending in pendings))
+        if until is None:
+            self._dispatcher.wait(lambda: not pendings or any(pending.answered for pending in pendings))
+        else:
+            self._dispatcher.wait_until_cycle(lambda: any(pending.answered for pending in pendings), until)
 
     @serialised
     def wait_until(self, condition: Callable[[], bool]) -> None:

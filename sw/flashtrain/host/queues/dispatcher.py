@@ -32,6 +32,7 @@ class Request:
     - on_failure: called after a failure.
     - retry_as: maps a failed completion to a replacement command, or to None.
     - after: a request that must succeed before this one is submitted; this one fails with it.
+    - completed: the cycle at which the dispatcher collected the completion.
     - lost: the controller was disabled before it answered.
     """
 
@@ -46,6 +47,7 @@ class Request:
     retry_as: Callable[[Command, CompletionEntry], Command | None] | None = None
     after: "Request | None" = None
     completion: CompletionEntry | None = None
+    completed: int = 0
     lost: bool = False
 
     @property
@@ -148,6 +150,21 @@ class Dispatcher:
         """Collect completions until `condition` holds; :class:`DeviceHang` if the device is idle before."""
         self._until(condition, self.poll)
 
+    def wait_until_cycle(self, condition: Callable[[], bool], cycle: int) -> None:
+        """Collect completions until `condition` holds, or until this cycle of a Link with time.
+
+        The device may be idle meanwhile.
+        """
+        while not condition() and self.link.cycles < cycle:
+            if self._collect_or_clear(self.poll):
+                continue
+            try:
+                interrupted = self.link.wait(max(1, cycle - self.link.cycles))
+            except DeviceHang:  # so many cycles without a completion
+                continue
+            if not interrupted and not self.poll():
+                self.link.run(max(1, cycle - self.link.cycles))
+
     def require_enabled(self) -> None:
         """Raise :class:`DeviceClosed` unless the controller accepts commands."""
         if not self.enabled:
@@ -188,13 +205,17 @@ class Dispatcher:
 
     def _until(self, condition: Callable[[], bool], collect: Callable[[], int]) -> None:
         while not condition():
-            if collect():
-                continue
-            # Clear first, then poll again: a completion after the poll raises the interrupt again.
-            self.link.write_register(Register.INTERRUPT, (1 << len(self._queues)) - 1)
-            if collect() or self.link.wait() or collect():
+            if self._collect_or_clear(collect) or self.link.wait() or collect():
                 continue
             raise DeviceHang(f"the device is idle but owes answers: {self._owed()}")
+
+    def _collect_or_clear(self, collect: Callable[[], int]) -> bool:
+        """Collect completions; without one clear the interrupts, so that the next one raises them again."""
+        if collect():
+            return True
+        # Clear first, then poll again: a completion after the poll raises the interrupt again.
+        self.link.write_register(Register.INTERRUPT, (1 << len(self._queues)) - 1)
+        return bool(collect())
 
     def _finish(self, port: Port, completion: CompletionEntry) -> None:
         request = self._requests.pop((port, completion.cid), None)
@@ -230,7 +251,7 @@ class Dispatcher:
         return bool(held) and not _waits(held[0])
 
     def _complete(self, request: Request, completion: CompletionEntry) -> None:
-        request.completion = completion
+        request.completion, request.completed = completion, self.link.cycles
         if request.deliver is not None and request.region is not None and completion.ok:
             request.deliver(self.buffer.view(request.region))
         if request.target is not None and request.region is not None and completion.ok:

@@ -45,6 +45,11 @@ class Pending(Generic[T]):
         return all(request.done for request in self._requests)
 
     @property
+    def completed(self) -> int:
+        """The cycle at which the dispatcher has collected the last completion of an answered operation."""
+        return max(request.completed for request in self._requests)
+
+    @property
     @serialised
     def done(self) -> bool:
         """Whether all its commands are complete; collects posted completions, and does not wait."""
