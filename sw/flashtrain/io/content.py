@@ -48,12 +48,13 @@ class Content:
         self._page_bytes = page_bytes
         self._blocks = blocks
         self._steps = np.arange(page_bytes // 8, dtype=np.uint64) * _GOLDEN
-        self._base = _mixed(np.array([seed << 32 | job], np.uint64))[0]
+        self._base = _mixed(np.array([seed << 32 | job], np.uint64))
 
     def of(self, block: int, version: int) -> NDArray[np.uint8]:
         """uint8[logical blocks, bytes]."""
         numbers = self._numbers(block)
-        seeds = _mixed(numbers * _FIRST + np.uint64(version) * _SECOND + self._base)
+        of_version = np.array([version], np.uint64) * _SECOND + self._base
+        seeds = _mixed(numbers * _FIRST + of_version)
         words = _mixed(seeds[:, None] + self._steps)
         words[:, 0] = MARK
         words[:, 1:4] = np.stack(

@@ -1,0 +1,96 @@
+"""A sweep of one option: the same jobs with each of its values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from .errors import JobError
+from .job import Job
+from .options import OPTIONS
+from .patterns import Direction
+from .run import JobResult
+from .samples import joined, percentiles
+
+SWEEP = "--sweep"
+_FIXED = ("name", "size", "stream", "port", "verify")
+SWEPT = tuple(name for name in OPTIONS if name not in _FIXED)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """An option, and the texts of its values."""
+
+    option: str
+    values: tuple[str, ...]
+
+    def jobs(self, jobs: Sequence[Job], value: str) -> list[Job]:
+        """The jobs with this value in the place of their own."""
+        parsed = OPTIONS[self.option].value(value, SWEEP)
+        return [replace(job, **{self.option: parsed}) for job in jobs]
+
+
+@dataclass(frozen=True)
+class SweepRow:
+    """All jobs together in one direction with one value; latencies in nanoseconds."""
+
+    value: str
+    direction: Direction
+    bytes_per_second: float
+    iops: float
+    mean: float
+    median: float
+    high: float
+    highest: float
+
+
+def sweep_of(text: str) -> Sweep:
+    """The sweep of `OPTION=FIRST..LAST`, which doubles, or of `OPTION=VALUE,VALUE...`.
+
+    :class:`JobError` for another text, an option that cannot be swept, or an impossible value.
+    """
+    name, equals, values = text.partition("=")
+    if not equals or not values:
+        raise JobError(SWEEP, "", f"is {text!r}; expected OPTION=FIRST..LAST or OPTION=VALUE,VALUE")
+    if name not in SWEPT:
+        raise JobError(SWEEP, name, f"cannot be swept; expected one of {', '.join(SWEPT)}")
+    first, dots, last = values.partition("..")
+    sweep = Sweep(name, tuple(_doubled(name, first, last)) if dots else tuple(values.split(",")))
+    for value in sweep.values:
+        OPTIONS[name].value(value, SWEEP)
+    return sweep
+
+
+def rows_of(value: str, results: Sequence[JobResult]) -> list[SweepRow]:
+    """A row for each direction of the jobs."""
+    rows = []
+    for direction in Direction:
+        parts = [result.samples[direction] for result in results if direction in result.samples]
+        if parts and (rates := [part.bytes_per_second for part in parts if part.bytes_per_second]):
+            latency = joined(parts).latency
+            found = percentiles(latency)
+            iops = sum(part.iops or 0.0 for part in parts)
+            rows.append(
+                SweepRow(
+                    value, direction, sum(rates), iops, float(latency.mean()), found[50], found[99], found[99.99]
+                )
+            )
+    return rows
+
+
+def _doubled(name: str, first: str, last: str) -> list[str]:
+    option = OPTIONS[name]
+    low, high = option.value(first, SWEEP), option.value(last, SWEEP)
+    if type(low) is not int or type(high) is not int or not 0 < low <= high:
+        raise JobError(SWEEP, name, f"is {first!r}..{last!r}; expected two numbers above 0, the lower one first")
+    values = [first]
+    while (low := 2 * low) < high:
+        values.append(_as_written(low, first))
+    return [*values, last] if values[-1] != last else values
+
+
+def _as_written(number: int, like: str) -> str:
+    """A number of bytes with a unit, if the first one has a unit."""
+    if like.isdigit():
+        return str(number)
+    units = "kmgt"
+    power = max((i for i in range(5) if number % (1 << 10 * i) == 0), default=0)
+    return f"{number >> 10 * power}{units[power - 1]}" if power and like[-1].lower() in "kmgtb" else str(number)
