@@ -2,7 +2,7 @@
 
 spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf <- platform;  host <- model
 <- perf;  native <- training;  all of these <- sim <- stress <- cli.
-host <- traces <- ssd <- cli;  spec <- sweep <- cli;  training <- checkpoint <- perf;
+host <- traces <- ssd <- cli;  host <- io <- cli;  spec <- sweep <- cli;  training <- checkpoint <- perf;
 checkpoint <- torch <- cli.
 The roots follow: hw <- sw <- sim.
 """
@@ -24,6 +24,7 @@ ALLOWED = {
     "numerics": {"spec"},
     "host": {"spec", "numerics"},
     "traces": {"spec", "host"},
+    "io": {"spec", "host"},
     "ssd": {"spec", "native", "traces"},
     "training": {"spec", "native", "numerics", "host"},
     "checkpoint": {"spec", "numerics", "host", "training"},
@@ -53,6 +54,7 @@ ALLOWED = {
         "host",
         "model",
         "traces",
+        "io",
         "ssd",
         "training",
         "checkpoint",

@@ -38,10 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "%(prog)s [FILE] [--OPTION=VALUE ...] [--sweep OPTION=VALUES] [options]"
     parser.add_argument("file", type=Path, nargs="?", help="job file; its options hold unless given here")
     for option in OPTIONS.values():
-        given: dict[str, str] = {"nargs": "?", "const": "1"} if option.metavar == "1" else {}
         parser.add_argument(
-            f"--{option.name}", dest=_DEST + option.name, metavar=option.metavar, help=option.help, **given
-        )
+            f"--{option.name}", dest=_DEST + option.name, metavar=option.metavar, help=option.help,
+            nargs="?" if option.is_flag else None, const="1" if option.is_flag else None,
+        )  # fmt: skip
     parser.add_argument("--sweep", metavar="OPTION=VALUES", help="FIRST..LAST, doubled, or VALUE,VALUE,...")
     parser.add_argument("--output", type=Path, metavar="DIR", help="folder for figures (default: none)")
     add_configuration(parser)

@@ -16,8 +16,8 @@ LEAST_QUEUE_ENTRIES = 64
 LEAST_SPARE_BYTES = 16 << 20
 """Of the tensor buffer, for the data of the lay-out."""
 MOST_MEMORY_BYTES = 2 << 30
-RING_ZONES = 2
-"""Zones of a ring beyond its size: the one that is filled, and the oldest one until all in it is dead."""
+RING_ZONES = 1
+"""Zones of a ring beyond its size: the one that is filled next, in which all is dead."""
 
 
 def check_jobs(jobs: Sequence[Job], config: FmsConfig, node: NodeTable) -> None:
@@ -37,7 +37,7 @@ def check_jobs(jobs: Sequence[Job], config: FmsConfig, node: NodeTable) -> None:
     if (needed := memory_bytes(jobs, config)) > most:
         raise JobError(
             jobs[0].place, "iodepth",
-            f"takes a tensor buffer of {needed} bytes, bs times iodepth over all jobs; expected at most {most}",
+            f"takes a tensor buffer of {needed} bytes over all jobs; expected at most {most}",
         )  # fmt: skip
 
 
@@ -77,13 +77,16 @@ def _check_job(job: Job, config: FmsConfig, node: NodeTable) -> None:
             job.place, "bs", f"is {job.bs}; expected a multiple of {page}, a logical block of {config.name}"
         )
     stream = node.named(job.stream)
-    for needed, access in ((job.rw.reads, Access.READ), (job.rw.appends, Access.APPEND)):
+    for needed, access, verb in (
+        (job.rw.reads, Access.READ, "read"),
+        (job.rw.appends, Access.APPEND, "append to"),
+    ):
         if not needed or access in stream.access(job.port):
             continue
         able = [port.name.lower() for port in Port if access in stream.access(port)]
         raise JobError(
             job.place, "port",
-            f"is {job.port.name.lower()}, which may not {access.name.lower()} stream {job.stream!r};"
+            f"is {job.port.name.lower()}, which may not {verb} stream {job.stream!r};"
             f" expected {' or '.join(able) or 'another stream'}",
         )  # fmt: skip
     if job.rw.appends and job.verify and port_with(stream, Access.READ, job.port) is None:
@@ -103,10 +106,11 @@ def _check_room(jobs: Sequence[Job], config: FmsConfig, node: NodeTable) -> None
         room = (len(zones[node.named(name).nsid]) - RING_ZONES * is_ring) * zone_bytes
         needed = sum(job.numjobs * job.blocks * job.bs for job in sharing)
         if needed > room:
-            reason = f", {RING_ZONES} zones of a ring aside" if is_ring else ""
+            reason = ", a zone of the ring aside" if is_ring else ""
             raise JobError(
                 sharing[0].place, "size",
-                f"is {needed} bytes over all jobs of stream {name!r}; expected at most {max(room, 0)}{reason}",
+                f"is {needed} bytes over all jobs of stream {name!r};"
+                f" expected at most {max(room, 0)}{reason}",
             )  # fmt: skip
 
 

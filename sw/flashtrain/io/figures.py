@@ -16,6 +16,8 @@ from .sweep import SweepRow
 COLOURS = {Direction.READ: "#1f77b4", Direction.APPEND: "#ff7f0e"}
 LABELS = {Direction.READ: "read", Direction.APPEND: "append"}
 BINS = 100
+BIN_COMMANDS = 5
+"""Commands that a part of the bandwidth over time has at least, on average."""
 LINES = ("-", "--", ":", "-.")
 """Of the jobs, one after the other."""
 
@@ -28,10 +30,11 @@ def draw_bandwidth(results: Sequence[JobResult], path: Path) -> None:
         for direction, samples in result.samples.items():
             if not samples.window.seconds:
                 continue
-            edges = np.linspace(samples.window.begin, samples.window.end, BINS + 1)
+            bins = min(BINS, 1 + samples.commands // BIN_COMMANDS)
+            edges = np.linspace(samples.window.begin, samples.window.end, bins + 1)
             milliseconds = (edges - begin) / (samples.window.mhz * 1e3)
             axes.stairs(
-                samples.bandwidths(BINS) / 1e9, milliseconds, color=COLOURS[direction],
+                samples.bandwidths(bins) / 1e9, milliseconds, color=COLOURS[direction],
                 linestyle=LINES[number % len(LINES)], label=f"{result.name}: {LABELS[direction]}",
             )  # fmt: skip
     axes.set_ylim(bottom=0)
@@ -53,7 +56,7 @@ def draw_latencies(results: Sequence[JobResult], path: Path) -> None:
     ]
     if series:
         least, most = (bound(bound(values) for *_, values in series) for bound in (min, max))
-        edges = np.geomspace(max(least, 1e-3) / 1.05, max(most, 1e-3) * 1.05, BINS + 1)
+        edges = np.geomspace(max(least, 1e-3) / 1.05, max(most, 1e-3) * 1.05, BINS // 2 + 1)
         for label, colour, line, values in series:
             counts, _ = np.histogram(values, edges)
             axes.stairs(100 * counts / len(values), edges, color=colour, linestyle=line, label=label)
@@ -76,7 +79,11 @@ def draw_sweep(option: str, rows: Sequence[SweepRow], path: Path) -> None:
         places = [values.index(row.value) for row in own]
         if own:
             upper.plot(
-                places, [row.bytes_per_second / 1e9 for row in own], "o-", color=colour, label=LABELS[direction]
+                places,
+                [row.bytes_per_second / 1e9 for row in own],
+                "o-",
+                color=colour,
+                label=LABELS[direction],
             )
             for name, line, latencies in (
                 ("median", "-", [row.median for row in own]), ("99 %", "--", [row.high for row in own])

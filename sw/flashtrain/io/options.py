@@ -56,6 +56,11 @@ class Option:
     help: str
     parse: Callable[[str], Any]
 
+    @property
+    def is_flag(self) -> bool:
+        """Whether the name alone sets it."""
+        return self.parse is flag
+
     def value(self, text: str, place: str) -> Any:
         """The value of a text; :class:`JobError` with what is expected."""
         try:

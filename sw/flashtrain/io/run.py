@@ -81,7 +81,9 @@ class IoRun:
             if not in_flight and not times:
                 break
             device.wait_any(in_flight, min(times) if times else None)
-            progress(f"{done:,} commands, {(device.cycles - begin) / device.config.timing.clock_hz * 1e3:.3f} ms")
+            progress(
+                f"{done:,} commands, {(device.cycles - begin) / device.config.timing.clock_hz * 1e3:.3f} ms"
+            )
 
     def verify(self) -> None:
         """Read and check all that the jobs with `verify` have appended."""

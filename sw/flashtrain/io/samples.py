@@ -54,8 +54,8 @@ class Window:
 class Samples:
     """The commands of one direction that were completed in a window.
 
-    times: int64[commands, 3]: cycles at which the host began to submit a command, had submitted it, and had its
-    completion. `command_bytes` is the size of each.
+    times: int64[commands, 3]: cycles at which the host began to submit a command, had submitted it, and had
+    its completion. `command_bytes` is the size of each.
     """
 
     times: NDArray[np.int64]
@@ -136,7 +136,7 @@ def latency_shares(values: NDArray[np.float64]) -> dict[str, dict[str, float]]:
 
 
 def depth_shares(depths: Mapping[int, int]) -> dict[str, float]:
-    """Percent of the commands by the commands in flight behind their submission; a range ends below the next."""
+    """Percent of the commands by the number in flight; a range ends below the next one."""
     ends = (1, 2, 4, 8, 16, 32, 64)
     total = sum(depths.values())
     shares = {}

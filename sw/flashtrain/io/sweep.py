@@ -8,7 +8,7 @@ from .job import Job
 from .options import OPTIONS
 from .patterns import Direction
 from .run import JobResult
-from .samples import joined, percentiles
+from .samples import Spread, joined, percentiles
 
 SWEEP = "--sweep"
 _FIXED = ("name", "size", "stream", "port", "verify")
@@ -60,19 +60,17 @@ def sweep_of(text: str) -> Sweep:
 
 
 def rows_of(value: str, results: Sequence[JobResult]) -> list[SweepRow]:
-    """A row for each direction of the jobs."""
+    """A row for each direction of the jobs; its latencies are 0 without a command."""
     rows = []
     for direction in Direction:
         parts = [result.samples[direction] for result in results if direction in result.samples]
-        if parts and (rates := [part.bytes_per_second for part in parts if part.bytes_per_second]):
+        if parts:
             latency = joined(parts).latency
-            found = percentiles(latency)
+            found = dict.fromkeys((50, 99, 99.99), 0.0) | percentiles(latency)
+            rate = sum(part.bytes_per_second or 0.0 for part in parts)
             iops = sum(part.iops or 0.0 for part in parts)
-            rows.append(
-                SweepRow(
-                    value, direction, sum(rates), iops, float(latency.mean()), found[50], found[99], found[99.99]
-                )
-            )
+            mean = Spread.of(latency).mean
+            rows.append(SweepRow(value, direction, rate, iops, mean, found[50], found[99], found[99.99]))
     return rows
 
 
@@ -80,7 +78,9 @@ def _doubled(name: str, first: str, last: str) -> list[str]:
     option = OPTIONS[name]
     low, high = option.value(first, SWEEP), option.value(last, SWEEP)
     if type(low) is not int or type(high) is not int or not 0 < low <= high:
-        raise JobError(SWEEP, name, f"is {first!r}..{last!r}; expected two numbers above 0, the lower one first")
+        raise JobError(
+            SWEEP, name, f"is {first!r}..{last!r}; expected two numbers above 0, the lower one first"
+        )
     values = [first]
     while (low := 2 * low) < high:
         values.append(_as_written(low, first))
@@ -93,4 +93,6 @@ def _as_written(number: int, like: str) -> str:
         return str(number)
     units = "kmgt"
     power = max((i for i in range(5) if number % (1 << 10 * i) == 0), default=0)
-    return f"{number >> 10 * power}{units[power - 1]}" if power and like[-1].lower() in "kmgtb" else str(number)
+    return (
+        f"{number >> 10 * power}{units[power - 1]}" if power and like[-1].lower() in "kmgtb" else str(number)
+    )

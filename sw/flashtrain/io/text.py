@@ -42,7 +42,7 @@ def job_text(result: JobResult) -> str:
 
 
 def verify_lines(result: JobResult) -> list[str]:
-    """What was checked, and the blocks that were wrong."""
+    """The number of checked logical blocks, and the wrong ones."""
     if not result.job.verify:
         return []
     verdict = f"{result.wrong_count:,} wrong" if result.wrong_count else "all as written"

@@ -1,4 +1,4 @@
-"""Numbers with the units of fio: `4k` is 4096 bytes, `10us` is a time, and a time without a unit is seconds."""
+"""Numbers with the units of fio: `4k` is 4096 bytes, `10us` is a time, and `10` is a time in seconds."""
 
 import re
 

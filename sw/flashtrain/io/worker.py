@@ -203,10 +203,10 @@ class Worker:
     def _direction(self) -> Direction:
         """The direction of the next command, drawn once for each."""
         if self._next_direction is None:
-            directions = self.job.rw.directions
-            mixed = len(directions) > 1
-            is_read = mixed and int(self._random.integers(100)) < self.job.rwmixread
-            self._next_direction = directions[0] if is_read or not mixed else directions[1]
+            job = self.job
+            is_mix = job.rw.reads and job.rw.appends
+            reads = int(self._random.integers(100)) < job.rwmixread if is_mix else job.rw.reads
+            self._next_direction = Direction.READ if reads else Direction.APPEND
         return self._next_direction
 
     def _due(self, now: int) -> Direction | None:
