@@ -1,6 +1,7 @@
 """`flashtrain io`: job files, options, text, documents, figures, sweeps and exit codes."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import pytest
 from flashtrain.cli import links
 from flashtrain.cli.main import main
 from flashtrain.host import FunctionalLink
+from flashtrain.io import OPTIONS
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "io" / "mixed.fio"
+ROOT = Path(__file__).parents[2]
+EXAMPLE, PAGE = ROOT / "examples" / "io" / "mixed.fio", ROOT / "docs" / "io.md"
 JOBS = """\
 [global]
 size=8k
@@ -134,6 +137,20 @@ def test_mistakes_are_one_line(arguments, message, jobs, capsys):
     assert err.startswith("flashtrain io: ") and message in err
 
 
-def test_the_example_runs(capsys):
-    assert main(["io", str(EXAMPLE), "--link", "functional", "--size=256k"]) == 0
-    assert capsys.readouterr().out.count("all as written") == 2
+def test_the_page_has_the_example_and_its_output(capsys):
+    command = "io examples/io/mixed.fio --link model"
+    page = PAGE.read_text()
+    (recorded,) = re.findall(rf"<!-- recorded: flashtrain {command} -->\n```\n(.*?)```", page, re.DOTALL)
+    assert main(["io", str(EXAMPLE), "--link", "model"]) == 0
+    assert capsys.readouterr().out == recorded
+    assert f"```ini\n{EXAMPLE.read_text()}```" in page
+
+
+def test_the_page_has_every_option():
+    table = PAGE.read_text().split("## Options", 1)[1].split("##", 1)[0]
+    named = {name for line in table.splitlines() if line.startswith("| `") for name in _names(line)}
+    assert named == set(OPTIONS)
+
+
+def _names(line):
+    return re.findall(r"`(\w+)`", line.split("|")[1])
