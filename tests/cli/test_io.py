@@ -63,9 +63,11 @@ def test_the_text_has_the_values_of_the_document(jobs, capsys):
     assert main(["io", jobs, *TINY, "--json"]) == 0
     out, text = capsys.readouterr()
     read = json.loads(out)["jobs"][1]["read"]
+    clat = read["clat_ns"]
     assert f"(8KiB/{read['runtime']:.3f}msec)" in text
-    microseconds = read["clat_ns"]["percentile"]["99.990000"]
-    assert f"99.99th=[{microseconds:7.2f}]" in text.replace("[ ", "[") or "99.99th=[" in text
+    assert f"clat (nsec): min={clat['min']:.5g}, max={clat['max']:.5g}, avg={clat['mean']:.2f}" in text
+    for key, value in clat["percentile"].items():
+        assert re.search(rf"{float(key):.2f}th=\[ *{value:.2f}\]", text)
     assert "   READ: bw=" in text and "  WRITE: bw=" in text
 
 

@@ -30,7 +30,10 @@ class Sweep:
 
 @dataclass(frozen=True)
 class SweepRow:
-    """All jobs together in one direction with one value; latencies in nanoseconds."""
+    """All jobs together in one direction with one value.
+
+    Latencies are nanoseconds; median, high and highest are the percentiles 50, 99 and 99.99.
+    """
 
     value: str
     direction: Direction
