@@ -1,0 +1,58 @@
+"""Jobs that wait are checkpointed when others need their memory, and restored before they are due."""
+
+from math import inf
+
+from flashtrain.checkpoint.memory.policy import JobView, MemoryPolicy, NodeView, Place, Turn
+
+
+class CheckpointWaiting(MemoryPolicy):
+    """Frees memory of the job that is due last, only when a job that is due sooner needs it.
+
+    Of a job the cached data go first, which the storage has. The state is saved whole.
+
+    A restore begins ahead of the time at which its job is due. Its lead is the time of its own reads and of
+    the writes that make room, times `margin`; 0 restores on demand. A job that computes gives up its memory
+    only after its slice, and only to a job that is due already.
+    """
+
+    name = "checkpoint-waiting"
+
+    def __init__(self, margin: float = 1.5) -> None:
+        self.margin = margin
+
+    def next_restore(self, node: NodeView) -> JobView | None:
+        job = self._first_due(node)
+        return job if job is not None and node.now >= self._begin(node, job) else None
+
+    def wake(self, node: NodeView) -> float:
+        job = self._first_due(node)
+        return inf if job is None else self._begin(node, job)
+
+    def victim(self, node: NodeView, job: JobView) -> JobView | None:
+        able = [
+            other
+            for other in self.admitted(node)
+            if other.place in (Place.RESIDENT, Place.FREED) and other.evictable_bytes and other.due > job.due
+            and (other.turn is not Turn.COMPUTING or (other.slice_over and job.due <= node.now))
+        ]  # fmt: skip
+        return max(able, key=lambda other: (other.due, other.turn is not Turn.COMPUTING), default=None)
+
+    def _first_due(self, node: NodeView) -> JobView | None:
+        freed = [job for job in self.admitted(node) if job.place is Place.FREED and job.due < inf]
+        return min(freed, key=lambda job: job.due, default=None)
+
+    def _begin(self, node: NodeView, job: JobView) -> float:
+        """The time at which the restore of `job` begins."""
+        missing = job.held_bytes - job.evictable_bytes - node.free_bytes
+        others = [
+            other
+            for other in self.admitted(node)
+            if other.turn is not Turn.COMPUTING and other.evictable_bytes and other.due > job.due
+        ]
+        writes = 0.0
+        for other in sorted(others, key=lambda other: -other.due):
+            if missing <= 0:
+                break
+            writes += node.save_seconds(other)
+            missing -= other.evictable_bytes
+        return job.due - self.margin * (node.restore_seconds(job) + writes)

@@ -1,0 +1,85 @@
+"""The order in which jobs get accelerators, and the times at which they are due by it."""
+
+from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
+from math import inf
+from typing import Protocol
+
+from flashtrain.checkpoint.memory.policy import Turn
+
+
+class Scheduled(Protocol):
+    """A job as the scheduler sees it.
+
+    Members
+    -------
+    ready_since: of a job that is ready or was so last.
+    ready_at: the time at which a job that waits will be ready; infinite if that is not known.
+    slice_end, run_end: of a job that computes: the end of its slice, and of its iterations to the next wait.
+    remaining_seconds: of its iterations to the next wait.
+    """
+
+    turn: Turn
+    due: float
+
+    @property
+    def priority(self) -> int: ...
+    @property
+    def ready_since(self) -> float: ...
+    @property
+    def ready_at(self) -> float: ...
+    @property
+    def slice_end(self) -> float: ...
+    @property
+    def run_end(self) -> float: ...
+    @property
+    def remaining_seconds(self) -> float: ...
+
+
+class Scheduler:
+    """Priorities, and time slices among equals: a job that has waited longest is next.
+
+    A job that is ready gains a level of priority with every `aging_seconds`, so that none starves. Aged jobs
+    take turns with those of a higher priority, but preempt none within its slice.
+    """
+
+    def __init__(self, slice_seconds: float, aging_seconds: float) -> None:
+        self.slice_seconds = slice_seconds
+        self.aging_seconds = aging_seconds
+
+    def _ready(self, job: Scheduled) -> float:
+        """The time from which a job can use an accelerator."""
+        if job.turn is Turn.COMPUTING:
+            return min(job.slice_end, job.run_end)
+        return job.ready_since if job.turn is Turn.READY else job.ready_at
+
+    def key(self, job: Scheduled, now: float) -> tuple[int, float]:
+        """Jobs with a lower key are before others."""
+        ready = self._ready(job)
+        aged = int(max(0.0, now - ready) / self.aging_seconds)
+        return -(job.priority + aged), ready
+
+    def outranks(self, candidate: Scheduled, running: Scheduled, now: float) -> bool:
+        """Whether a job that is ready takes the accelerator of one that computes."""
+        if candidate.priority > running.priority:
+            return True
+        return running.slice_end <= now and -self.key(candidate, now)[0] >= running.priority
+
+    def assign_due(self, jobs: Sequence[Scheduled], accelerators: int, now: float) -> None:
+        """Set `due` of all `jobs`: the queue is played with slices of full length.
+
+        Of a job that computes it is the time at which it is due again.
+        """
+        running = [job for job in jobs if job.turn is Turn.COMPUTING]
+        free = [now] * (accelerators - len(running))
+        slots = [*free, *(min(job.slice_end, job.run_end) for job in running)]
+        heapify(slots)
+        for job in sorted(jobs, key=lambda job: self.key(job, now)):
+            ready = self._ready(job)
+            if ready == inf:
+                job.due = inf
+            elif job.turn is not Turn.COMPUTING and any(job.priority > other.priority for other in running):
+                job.due = max(now, ready)
+            else:
+                job.due = max(now, ready, heappop(slots))
+                heappush(slots, job.due + min(self.slice_seconds, job.remaining_seconds))
