@@ -29,11 +29,14 @@ class CheckpointWaiting(MemoryPolicy):
         return inf if job is None else self._begin(node, job)
 
     def victim(self, node: NodeView, job: JobView) -> JobView | None:
+        # A job that is due sooner is restored after this one, which therefore is as urgent.
+        next_one = self._first_due(node)
+        due = job.due if next_one is None else min(job.due, next_one.due)
         able = [
             other
             for other in self.admitted(node)
-            if other.place in (Place.RESIDENT, Place.FREED) and other.evictable_bytes and other.due > job.due
-            and (other.turn is not Turn.COMPUTING or (other.slice_over and job.due <= node.now))
+            if other.place in (Place.RESIDENT, Place.FREED) and other.evictable_bytes and other.due > due
+            and (other.turn is not Turn.COMPUTING or (other.slice_over and due <= node.now))
         ]  # fmt: skip
         return max(able, key=lambda other: (other.due, other.turn is not Turn.COMPUTING), default=None)
 

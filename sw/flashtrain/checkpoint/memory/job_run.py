@@ -19,6 +19,7 @@ class JobRun:
     Members
     -------
     buffers, state, dataset: the parts of its memory; `parts` in the order in which they are freed.
+    rank: its priority when its run began, aged.
     loaded: it was resident once.
     iteration: iterations that are done; run_iterations: that the run in progress does.
     run: counts runs, so that events of earlier ones are recognised.
@@ -39,6 +40,7 @@ class JobRun:
     next_wait: int = 0
     ready_since: float = 0.0
     ready_at: float = inf
+    rank: int = 0
     run: int = 0
     run_start: float = 0.0
     run_iterations: int = 0

@@ -13,6 +13,7 @@ class Scheduled(Protocol):
 
     Members
     -------
+    rank: of a job that computes: its priority when it began, aged.
     ready_since: of a job that is ready or was so last.
     ready_at: the time at which a job that waits will be ready; infinite if that is not known.
     slice_end, run_end: of a job that computes: the end of its slice, and of its iterations to the next wait.
@@ -24,6 +25,8 @@ class Scheduled(Protocol):
 
     @property
     def priority(self) -> int: ...
+    @property
+    def rank(self) -> int: ...
     @property
     def ready_since(self) -> float: ...
     @property
@@ -40,7 +43,7 @@ class Scheduler:
     """Priorities, and time slices among equals: a job that has waited longest is next.
 
     A job that is ready gains a level of priority with every `aging_seconds`, so that none starves. Aged jobs
-    take turns with those of a higher priority, but preempt none within its slice.
+    take turns with those of a higher priority; they preempt none within its slice, and none preempts them.
     """
 
     def __init__(self, slice_seconds: float, aging_seconds: float) -> None:
@@ -61,9 +64,13 @@ class Scheduler:
 
     def outranks(self, candidate: Scheduled, running: Scheduled, now: float) -> bool:
         """Whether a job that is ready takes the accelerator of one that computes."""
-        if candidate.priority > running.priority:
+        if candidate.priority > running.rank:
             return True
-        return running.slice_end <= now and -self.key(candidate, now)[0] >= running.priority
+        return running.slice_end <= now and self.rank(candidate, now) >= running.priority
+
+    def rank(self, job: Scheduled, now: float) -> int:
+        """The priority of a job, aged."""
+        return -self.key(job, now)[0]
 
     def assign_due(self, jobs: Sequence[Scheduled], accelerators: int, now: float) -> None:
         """Set `due` of all `jobs`: the queue is played with slices of full length.
@@ -78,7 +85,7 @@ class Scheduler:
             ready = self._ready(job)
             if ready == inf:
                 job.due = inf
-            elif job.turn is not Turn.COMPUTING and any(job.priority > other.priority for other in running):
+            elif job.turn is not Turn.COMPUTING and any(job.priority > other.rank for other in running):
                 job.due = max(now, ready)
             else:
                 job.due = max(now, ready, heappop(slots))

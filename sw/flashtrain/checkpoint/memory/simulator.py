@@ -244,6 +244,7 @@ class NodeSimulation:
 
     def _begin_run(self, run: JobRun) -> None:
         run.longest_ready = max(run.longest_ready, self.now - run.ready_since)
+        run.rank = self._scheduler.rank(run, self.now)
         run.turn = Turn.COMPUTING
         run.run += 1
         run.run_start, run.run_iterations = self.now, run.until_wait
