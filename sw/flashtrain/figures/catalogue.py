@@ -4,6 +4,7 @@ from flashtrain.figures.behemoth_endurance import BehemothEndurance
 from flashtrain.figures.behemoth_memory_cost import BehemothMemoryCost
 from flashtrain.figures.behemoth_requirement import BehemothRequirement
 from flashtrain.figures.behemoth_throughput import BehemothThroughput
+from flashtrain.figures.checkpoint_memory import CheckpointMemory
 from flashtrain.figures.errors import FigureError
 from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.flashneuron_batch import FlashNeuronBatch
@@ -28,6 +29,7 @@ FIGURES: dict[str, PublishedFigure] = {
         OptimStoreLifetime(),
         FlashNeuronBatch(),
         FlashNeuronThroughput(),
+        CheckpointMemory(),
     )
 }
 

@@ -10,17 +10,20 @@ from matplotlib.figure import Figure
 
 from flashtrain.figures.errors import FigureError
 from flashtrain.figures.figure import Sensitivity
-from flashtrain.figures.parts import Chart
+from flashtrain.figures.parts import Chart, LaneChart
 
 COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f")
 
 
-def draw_charts(charts: Sequence[Chart], path: Path) -> None:
+def draw_charts(charts: Sequence[Chart | LaneChart], path: Path) -> None:
     """Draw the charts below each other. Raises `FigureError` if the file cannot be written."""
     figure = Figure(figsize=(9, 3.6 * len(charts)), layout="constrained")
     FigureCanvasAgg(figure)
     for axes, chart in zip(figure.subplots(len(charts), 1, squeeze=False)[:, 0], charts, strict=True):
-        _draw(axes, chart)
+        if isinstance(chart, LaneChart):
+            _draw_lanes(axes, chart)
+        else:
+            _draw(axes, chart)
     _save(figure, path)
 
 
@@ -71,6 +74,22 @@ def _draw(axes: Axes, chart: Chart) -> None:
     axes.set_xlabel(chart.x_label)
     axes.set_ylabel(chart.y_label)
     axes.legend(frameon=False, fontsize=8)
+
+
+def _draw_lanes(axes: Axes, chart: LaneChart) -> None:
+    for kind, colour in zip(chart.kinds, COLOURS, strict=False):
+        label: str | None = kind
+        for row, lane in enumerate(chart.lanes):
+            spans = [(start, end - start) for own, start, end in lane.spans if own == kind]
+            if spans:
+                axes.broken_barh(spans, (row - 0.4, 0.8), color=colour, linewidth=0, label=label)
+                label = None
+    axes.set_yticks(range(len(chart.lanes)), [lane.label for lane in chart.lanes], fontsize=8)
+    axes.set_ylim(len(chart.lanes) - 0.5, -0.5)
+    axes.set_title(chart.title, loc="left", fontsize=10)
+    axes.set_xlabel(chart.x_label)
+    axes.legend(frameon=False, fontsize=7, ncols=len(chart.kinds), loc="upper center",
+                bbox_to_anchor=(0.5, -0.18))  # fmt: skip
 
 
 def _save(figure: Figure, path: Path) -> None:

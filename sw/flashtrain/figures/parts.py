@@ -94,6 +94,24 @@ class Chart:
 
 
 @dataclass(frozen=True)
+class Lane:
+    """A row of a `LaneChart`: spans with their kind, start and end."""
+
+    label: str
+    spans: tuple[tuple[str, float, float], ...]
+
+
+@dataclass(frozen=True)
+class LaneChart:
+    """Spans over time, one lane below the other. `kinds` are in the order of the legend."""
+
+    title: str
+    x_label: str
+    kinds: tuple[str, ...]
+    lanes: tuple[Lane, ...]
+
+
+@dataclass(frozen=True)
 class Table:
     """Rows of text or numbers below a heading."""
 
@@ -107,6 +125,6 @@ class Content:
     """All results of a figure; `notes` are sentences of the page."""
 
     comparisons: tuple[Comparison, ...]
-    charts: tuple[Chart, ...]
+    charts: tuple[Chart | LaneChart, ...]
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()

@@ -79,7 +79,7 @@ def check(node, jobs, policy, report):
         assert own[0].start >= job.arrival_seconds
         for before, after in zip(own, own[1:], strict=False):
             assert before.end == pytest.approx(after.start)
-        check_resident(report, job, node.store, policy, own)
+        check_resident(report, job, node, own)
     for accelerator in range(node.accelerators):
         mine = sorted((s.start, s.end) for s in computing if s.accelerator == accelerator)
         for (_, end), (start, _) in zip(mine, mine[1:], strict=False):
@@ -96,15 +96,18 @@ def check(node, jobs, policy, report):
             assert each.bytes in (0, saved(by_name[each.job], node.store))
 
 
-def check_resident(report, job, store, policy, spans):
-    """A job computes only with all its memory; page faults may leave parts of the data set out."""
+def check_resident(report, job, node, spans):
+    """A job computes only with its state, its buffers, and the samples that a slice reads."""
     own = [(level.time, level.bytes) for level in report.levels if level.job == job.name]
-    least = held(job, store) - (job.footprint.dataset_bytes if policy.demand_paged else 0)
+    dataset = job.footprint.dataset_bytes
     for span in spans:
         if span.activity is Activity.COMPUTING:
             before = [size for time, size in own if time <= span.start]
             during = [size for time, size in own if span.start < time < span.end]
-            assert min([before[-1], *during]) >= least
+            seconds = min(span.end - span.start, node.slice_seconds)
+            samples = int(seconds / job.iteration_seconds + 1e-6) * job.batch_bytes
+            needed = held(job, node.store) - dataset + min(dataset, samples)
+            assert min([before[-1], *during]) >= needed
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
@@ -132,7 +135,7 @@ def test_one_job_takes_its_load_and_its_iterations():
 
 def test_a_switch_by_hand():
     """Two jobs in the memory of one: each switch writes a state and reads a job, in turns on one lane."""
-    jobs = [replace(JOB, name=name, iterations=40) for name in "ab"]
+    jobs = [replace(JOB, name=name, iterations=40, batch_bytes=100 * MB) for name in "ab"]
     report = simulate(Node(260 * MB, 1, DISK, 10, chunk_bytes=50 * MB), jobs, CheckpointWaiting())
     write, read, load = 1.5, 1.25, 0.5
     # a, b, a, b: the first switch loads b's data set only, and the last finds the memory of a free.

@@ -8,7 +8,8 @@ from flashtrain.checkpoint.memory.policy import JobView, MemoryPolicy, NodeView,
 class CheckpointWaiting(MemoryPolicy):
     """Frees memory of the job that is due last, only when a job that is due sooner needs it.
 
-    Of a job the cached data go first, which the storage has. The state is saved whole.
+    Of a job the cached data go first, which the storage has. The state is saved whole. A restore brings the
+    state back, and the cached data that the next slice reads: a data loader knows its order ahead.
 
     A restore begins ahead of the time at which its job is due. Its lead is the time of its own reads and of
     the writes that make room, times `margin`; 0 restores on demand. A job that computes gives up its memory
@@ -35,10 +36,15 @@ class CheckpointWaiting(MemoryPolicy):
         able = [
             other
             for other in self.admitted(node)
-            if other.place in (Place.RESIDENT, Place.FREED) and other.evictable_bytes and other.due > due
-            and (other.turn is not Turn.COMPUTING or (other.slice_over and due <= node.now))
-        ]  # fmt: skip
+            if other is not job and other.evictable_bytes and self._may_give(other, due, node.now)
+        ]
         return max(able, key=lambda other: (other.due, other.turn is not Turn.COMPUTING), default=None)
+
+    def _may_give(self, other: JobView, due: float, now: float) -> bool:
+        if other.turn is Turn.COMPUTING:
+            return other.slice_over and due <= now < other.due
+        # A job that lacks memory computes after the restore in flight anyway.
+        return other.place is Place.FREED or (other.place is Place.RESIDENT and other.due > due)
 
     def _first_due(self, node: NodeView) -> JobView | None:
         freed = [job for job in self.admitted(node) if job.place is Place.FREED and job.due < inf]
@@ -46,7 +52,7 @@ class CheckpointWaiting(MemoryPolicy):
 
     def _begin(self, node: NodeView, job: JobView) -> float:
         """The time at which the restore of `job` begins."""
-        missing = job.held_bytes - job.evictable_bytes - node.free_bytes
+        missing = job.lacking_bytes - node.free_bytes
         others = [
             other
             for other in self.admitted(node)

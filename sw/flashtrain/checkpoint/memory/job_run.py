@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from math import ceil, inf
 
-from flashtrain.checkpoint.memory.backing_store import BackingStore
 from flashtrain.checkpoint.memory.job import Job
 from flashtrain.checkpoint.memory.memory_part import MemoryPart
+from flashtrain.checkpoint.memory.node import Node
 from flashtrain.checkpoint.memory.policy import Place, Turn
 
 BOUNDARY = 1e-6
@@ -28,6 +28,7 @@ class JobRun:
     """
 
     job: Job
+    slice_seconds: float
     buffers: MemoryPart
     state: MemoryPart
     dataset: MemoryPart
@@ -63,15 +64,16 @@ class JobRun:
         self.parts = (self.buffers, self.dataset, self.state)
 
     @classmethod
-    def of(cls, job: Job, store: BackingStore, demand_paged: bool) -> "JobRun":
+    def of(cls, job: Job, node: Node, demand_paged: bool) -> "JobRun":
         """demand_paged: as the operating system sees it. Pinned buffers stay, and the data set is memory
         without a file behind it."""
-        f = job.footprint
-        state = f.weights_bytes if store.state_on_dies else f.state_bytes
+        f, on_dies = job.footprint, node.store.state_on_dies
+        state = f.weights_bytes if on_dies else f.state_bytes
         return cls(
             job,
+            node.slice_seconds,
             MemoryPart(f.buffer_bytes, durable=True, without_content=True, pinned=demand_paged),
-            MemoryPart(state, durable=store.state_on_dies),
+            MemoryPart(state, durable=on_dies),
             MemoryPart(f.dataset_bytes, durable=not demand_paged),
         )
 
@@ -82,6 +84,10 @@ class JobRun:
     @property
     def priority(self) -> int:
         return self.job.priority
+
+    @property
+    def lacking_bytes(self) -> int:
+        return sum(self.lacking())
 
     @property
     def held_bytes(self) -> int:
@@ -122,7 +128,16 @@ class JobRun:
         """Whether a load of `part` reads its content: the state of a new job is made, not read."""
         return not part.without_content and (self.loaded or part is self.dataset or part.durable)
 
-    def touched_bytes(self, slice_seconds: float) -> int:
-        """Bytes of the data set that a slice reads, each once."""
-        iterations = min(self.until_wait, ceil(slice_seconds / self.job.iteration_seconds))
-        return min(self.dataset.bytes, iterations * self.job.batch_bytes)
+    def lacking(self) -> tuple[int, int, int]:
+        """Bytes of buffers, state and data set that the next slice needs and DRAM lacks.
+
+        A job loads its data set whole at first. Later a slice reads samples of it, of which DRAM has the same
+        share as of all of them.
+        """
+        data = self.dataset
+        lacking = data.missing
+        if self.loaded and lacking:
+            slice_iterations = ceil(self.slice_seconds / self.job.iteration_seconds)
+            touched = min(self.until_wait, slice_iterations) * self.job.batch_bytes
+            lacking = -(-min(data.bytes, touched) * lacking // data.bytes)
+        return self.buffers.missing, self.state.missing, lacking

@@ -35,7 +35,8 @@ class JobView(Protocol):
 
     Members
     -------
-    held_bytes: of memory, when all of it is resident; evictable_bytes: that can be freed now.
+    lacking_bytes: that it needs for its next slice and that are not in DRAM.
+    evictable_bytes: that can be freed now.
     due: the time at which it computes next, as far as it is known; infinite if it is not.
     slice_over: it has computed for its slice.
     granted: it has an accelerator.
@@ -45,7 +46,7 @@ class JobView(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def held_bytes(self) -> int: ...
+    def lacking_bytes(self) -> int: ...
     @property
     def evictable_bytes(self) -> int: ...
     @property
@@ -77,7 +78,7 @@ class NodeView(Protocol):
     def jobs(self) -> Sequence[JobView]: ...
 
     def restore_seconds(self, job: JobView) -> float:
-        """To read what `job` lacks."""
+        """To read what `job` lacks for its next slice."""
         ...
 
     def save_seconds(self, job: JobView) -> float:
@@ -92,7 +93,7 @@ class MemoryPolicy(ABC):
     -------
     name: for reports.
     demand_paged: a job gets an accelerator first and its pages then, by page faults; pages leave memory as
-        others need room. Otherwise a job computes when all its memory is resident.
+        others need room. Otherwise a job computes when all that its slice needs is resident.
     needs_all_resident: the node must have memory for all jobs at once.
     """
 

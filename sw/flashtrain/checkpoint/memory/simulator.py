@@ -25,7 +25,7 @@ from flashtrain.checkpoint.memory.recording import Recording
 from flashtrain.checkpoint.memory.report import NodeReport
 from flashtrain.checkpoint.memory.schedule import Scheduler
 from flashtrain.checkpoint.memory.transfer_engine import TransferEngine
-from flashtrain.checkpoint.memory.transfers import Transfer, faults_of, restore_of, save_of
+from flashtrain.checkpoint.memory.transfers import Transfer, restore_of, save_of
 
 ARRIVAL, DATA, SLICE, RUN, CHUNK, WAKE = "arrival", "data", "slice", "run", "chunk", "wake"
 
@@ -49,7 +49,7 @@ class NodeSimulation:
         self.now = 0.0
         self.accelerators = node.accelerators
         self.dram_bytes = node.dram_bytes
-        self._runs = [JobRun.of(job, node.store, policy.demand_paged) for job in jobs]
+        self._runs = [JobRun.of(job, node, policy.demand_paged) for job in jobs]
         self._check_fits()
         self._scheduler = Scheduler(node.slice_seconds, node.aging_seconds)
         self._recording = Recording(self._runs)
@@ -73,8 +73,9 @@ class NodeSimulation:
 
     def restore_seconds(self, job: JobView) -> float:
         run = self._run_of(job)
-        missing = sum(part.missing for part in run.parts if run.reads(part))
-        return missing / self.node.store.read_bytes_per_second
+        parts = (run.buffers, run.state, run.dataset)
+        read = sum(n for part, n in zip(parts, run.lacking(), strict=True) if run.reads(part))
+        return read / self.node.store.read_bytes_per_second
 
     def save_seconds(self, job: JobView) -> float:
         unsaved = sum(part.unsaved for part in self._run_of(job).parts)
@@ -252,7 +253,8 @@ class NodeSimulation:
         seconds = run.job.iteration_seconds
         slice_iterations = ceil(self.node.slice_seconds / seconds)
         run.slice_end = self.now + slice_iterations * seconds
-        if self.policy.demand_paged:
+        if run.dataset.missing:
+            # Further samples are read before the next slice.
             run.run_iterations = min(run.run_iterations, slice_iterations)
         elif slice_iterations < run.run_iterations:
             self._post(run.slice_end, SLICE, run, run.run)
@@ -274,6 +276,8 @@ class NodeSimulation:
             self._engine.release(run)
             return
         self._begin_wait_or_ready(run)
+        if run.lacking_bytes:
+            run.place = Place.FREED
         if giving_up:
             self._save(run, self._lacking)
 
@@ -287,8 +291,7 @@ class NodeSimulation:
             return False
         run = self._run_of(chosen)
         run.place = Place.RESTORING
-        paged = self.policy.demand_paged
-        self._engine.restoring = faults_of(run, self.node.slice_seconds) if paged else restore_of(run)
+        self._engine.restoring = restore_of(run, by_faults=self.policy.demand_paged)
         return True
 
     @property

@@ -40,23 +40,11 @@ class Transfer:
         return part, chunk
 
 
-def restore_of(run: JobRun) -> Transfer:
-    """All that the job lacks."""
-    order = (run.buffers, run.state, run.dataset)
-    return Transfer(run, True, [(part, part.missing) for part in order])
-
-
-def faults_of(run: JobRun, slice_seconds: float) -> Transfer:
-    """What a slice touches and DRAM lacks: the state, and of the data set the same share as of all of it.
-
-    The first time the job reads its data set, in order.
-    """
-    if not run.loaded:
-        return restore_of(run)
-    data = run.dataset
-    faults = -(-run.touched_bytes(slice_seconds) * data.missing // data.bytes) if data.bytes else 0
-    left = [(run.state, run.state.missing), (data, faults)]
-    return Transfer(run, True, left, by_faults=True)
+def restore_of(run: JobRun, by_faults: bool) -> Transfer:
+    """All that the job lacks for its next slice. A first load reads the data set in order in any case."""
+    parts = (run.buffers, run.state, run.dataset)
+    left = list(zip(parts, run.lacking(), strict=True))
+    return Transfer(run, True, left, by_faults=by_faults and run.loaded)
 
 
 def save_of(run: JobRun, wanted: int, whole_state: bool) -> Transfer:
