@@ -12,6 +12,7 @@ from flashtrain.figures.checkpoint_memory_runs import (
     OURS,
     PAIRS,
     POLICIES,
+    SERIAL,
     SSD,
     STORES,
     SWAP,
@@ -29,6 +30,8 @@ HOUR = 3600
 TIMELINE_HOURS = 6
 COLUMNS = ("slower", "peak, GB", "stall, s", "written, GB", "P/E cycles")
 NO_ROOM = "does not fit"
+KINDS = tuple(str(activity) for activity in reversed(Activity) if activity is not Activity.FREED)
+OF_PAIRS_OR_FMS = ("room", "link_gb", "fms_fault_us")
 
 
 class CheckpointMemory(PublishedFigure):
@@ -66,7 +69,12 @@ class CheckpointMemory(PublishedFigure):
                 _over_slices(runs),
                 _timeline(runs),
             ),
-            tables=(*(_pair_table(runs, pair) for pair in PAIRS), _nine_table(runs), _least_slices(runs)),
+            tables=(
+                *(_pair_table(runs, pair) for pair in PAIRS),
+                _nine_table(runs),
+                _least_slices(runs),
+                _nine_swept(values),
+            ),
             notes=(
                 "The poster announces memory freed by checkpoints as work in progress, so there is no published"
                 " value. Its table of hardware is kept. Its iteration times, batches and cached data are not"
@@ -127,11 +135,16 @@ def _timeline(runs: Runs) -> LaneChart:
     end, lanes = TIMELINE_HOURS * HOUR, []
     for job in runs.nine:
         own = () if report is None else (span for span in report.spans if span.job == job.name)
-        spans = ((str(s.activity), s.start / HOUR, min(s.end, end) / HOUR) for s in own if s.start < end)
+        spans = (
+            (str(span.activity), span.start / HOUR, min(span.end, end) / HOUR)
+            for span in own
+            if span.activity is not Activity.FREED and span.start < end
+        )
         lanes.append(Lane(job.name, tuple(spans)))
     return LaneChart(
-        f"Nine jobs in {runs.values['dram_gb']:g} GB, {SSD}: the first {TIMELINE_HOURS} hours",
-        "h", tuple(str(activity) for activity in reversed(Activity)), tuple(lanes),
+        f"Nine jobs in {runs.values['dram_gb']:g} GB, {SSD}: the first {TIMELINE_HOURS} hours;"
+        " the memory of a job in a gap is freed",
+        "h", KINDS, tuple(lanes),
     )  # fmt: skip
 
 
@@ -185,4 +198,20 @@ def _least_slices(runs: Runs) -> Table:
     return Table(
         f"Least minutes of a slice at which the worst pair is at most {AIM:.0%} slower",
         ("storage", "swap", "checkpoint those that wait"), tuple(rows),
+    )  # fmt: skip
+
+
+def _nine_swept(values: Values) -> Table:
+    """The nine jobs with each assumption that concerns them at both ends of its range."""
+    rows = []
+    for assumption in ASSUMPTIONS:
+        if assumption.name not in OF_PAIRS_OR_FMS:
+            for value in (assumption.low, assumption.high):
+                runs = Runs({**values, assumption.name: value})
+                needed = runs.of_nine(KEEP, SSD)
+                cells = (_cells(runs.of_nine(policy, SSD), needed)[0] for policy in (SERIAL, SWAP, OURS))
+                rows.append((f"`{assumption.name}` = {value:g}", *cells))
+    return Table(
+        f"Nine jobs, {SSD}: slower than all resident, with one assumption changed",
+        ("assumption", *(label for label, policy in POLICIES.items() if policy is not KEEP)), tuple(rows),
     )  # fmt: skip

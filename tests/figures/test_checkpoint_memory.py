@@ -1,0 +1,81 @@
+"""The figure of freed memory: its aims, and the direction in which assumptions work."""
+
+from math import inf
+
+import pytest
+
+from flashtrain.checkpoint.training_model import MODELS
+from flashtrain.figures.checkpoint_memory import AIM, CheckpointMemory
+from flashtrain.figures.checkpoint_memory_runs import (
+    DIES,
+    FMS,
+    KEEP,
+    OURS,
+    PAIRS,
+    SERIAL,
+    SSD,
+    STATE_PAIR,
+    STORES,
+    SWAP,
+    Runs,
+)
+from flashtrain.figures.parts import LaneChart
+
+FIGURE = CheckpointMemory()
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return Runs(FIGURE.defaults())
+
+
+def test_footprints_are_those_of_the_models(runs):
+    job = runs.pairs[STATE_PAIR][0]
+    model = MODELS["gpt-neo-1.3b"]
+    assert job.footprint.state_bytes == model.state_bytes()
+    assert runs.held(job, DIES) == job.footprint.total_bytes - model.optimizer_bytes()
+    assert [each.name for each in runs.nine] == list(MODELS)
+    for job in runs.nine:
+        assert job.compute_seconds == pytest.approx(4 * 3600, rel=0.001)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_two_jobs_in_the_memory_of_little_more_than_one(runs, pair):
+    for store in STORES:
+        ours, resident = runs.of_pair(pair, OURS, store), runs.of_pair(pair, KEEP, store)
+        assert ours.peak_bytes <= 1.1 * runs.held(runs.pairs[pair][0], store)
+        assert resident.peak_bytes == 2 * runs.held(runs.pairs[pair][0], store)
+        assert 0 <= runs.slowdown(pair, OURS, store) <= AIM
+        assert runs.slowdown(pair, OURS, store) <= runs.slowdown(pair, SWAP, store)
+    assert runs.slowdown(pair, OURS, SSD) >= runs.slowdown(pair, OURS, FMS)
+    assert runs.of_pair(pair, OURS, DIES).written_bytes == 0
+
+
+def test_nine_jobs_in_96_gb(runs):
+    for store in STORES:
+        resident, ours = runs.of_nine(KEEP, store), runs.of_nine(OURS, store)
+        assert ours.peak_bytes <= 96e9 < 230e9 < resident.peak_bytes
+        assert ours.seconds <= 1.01 * resident.seconds
+        assert ours.seconds < runs.of_nine(SWAP, store).seconds
+        assert ours.seconds < 0.9 * runs.of_nine(SERIAL, store).seconds
+
+
+def test_assumptions_have_an_effect():
+    least = FIGURE.headline(FIGURE.defaults())
+    assert FIGURE.headline(FIGURE.values({"slice_minutes": 5})) > 100 * AIM > least
+    assert FIGURE.headline(FIGURE.values({"ssd_read_gb": 3.5})) < least
+
+
+def test_a_memory_that_is_too_small_is_no_result():
+    runs = Runs(FIGURE.values({"room": 1.05}))
+    assert runs.of_pair(STATE_PAIR, SWAP, DIES) is None
+    assert runs.slowdown(STATE_PAIR, SWAP, DIES) == inf
+
+
+def test_content():
+    """With short jobs, on which nothing is measured here."""
+    content = FIGURE.content(FIGURE.values({"job_hours": 0.5, "slice_minutes": 15}))
+    lanes = next(chart for chart in content.charts if isinstance(chart, LaneChart))
+    assert [lane.label for lane in lanes.lanes] == list(MODELS)
+    assert {kind for lane in lanes.lanes for kind, _, _ in lane.spans} <= set(lanes.kinds)
+    assert len(content.tables) == len(PAIRS) + 3
