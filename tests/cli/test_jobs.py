@@ -4,7 +4,7 @@ import json
 
 from flashtrain.cli.main import main
 
-SMALL_RUN = ["jobs", "--link", "functional", "--network", "mlp", "--iterations", "6", "--slice", "2"]
+SMALL_RUN = ["jobs", "--link", "functional", "--network", "mlp", "--iterations", "6", "--quantum", "2"]
 
 
 def test_two_trainings_in_the_memory_of_one(capsys):
@@ -19,8 +19,10 @@ def test_two_trainings_in_the_memory_of_one(capsys):
 
 
 def test_a_time_that_is_the_models(capsys):
-    assert main(["jobs", "--link", "model", "--network", "mlp", "--iterations", "2", "--slice", "1"]) == 0
-    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("checkpoint-waiting"))
+    assert main(["jobs", "--link", "model", "--network", "mlp", "--iterations", "2", "--quantum", "1"]) == 0
+    line = next(
+        line for line in capsys.readouterr().out.splitlines() if line.startswith("checkpoint-waiting")
+    )
     assert line.count("GB/s") == 2
     assert line.endswith("the same")
 

@@ -5,6 +5,7 @@ from math import inf
 import pytest
 
 from flashtrain.checkpoint.training_model import MODELS
+from flashtrain.figures import checkpoint_memory
 from flashtrain.figures.checkpoint_memory import AIM, CheckpointMemory
 from flashtrain.figures.checkpoint_memory_runs import (
     DIES,
@@ -19,7 +20,7 @@ from flashtrain.figures.checkpoint_memory_runs import (
     SWAP,
     Runs,
 )
-from flashtrain.figures.parts import LaneChart
+from flashtrain.figures.parts import SpanChart
 
 FIGURE = CheckpointMemory()
 
@@ -62,7 +63,7 @@ def test_nine_jobs_in_96_gb(runs):
 
 def test_assumptions_have_an_effect():
     least = FIGURE.headline(FIGURE.defaults())
-    assert FIGURE.headline(FIGURE.values({"slice_minutes": 5})) > 100 * AIM > least
+    assert FIGURE.headline(FIGURE.values({"quantum_minutes": 5})) > 100 * AIM > least
     assert FIGURE.headline(FIGURE.values({"ssd_read_gb": 3.5})) < least
 
 
@@ -72,10 +73,16 @@ def test_a_memory_that_is_too_small_is_no_result():
     assert runs.slowdown(STATE_PAIR, SWAP, DIES) == inf
 
 
-def test_content():
-    """With short jobs, on which nothing is measured here."""
-    content = FIGURE.content(FIGURE.values({"job_hours": 0.5, "slice_minutes": 15}))
-    lanes = next(chart for chart in content.charts if isinstance(chart, LaneChart))
-    assert [lane.label for lane in lanes.lanes] == list(MODELS)
-    assert {kind for lane in lanes.lanes for kind, _, _ in lane.spans} <= set(lanes.kinds)
+def test_content(monkeypatch):
+    """Of short jobs and a short sweep: its form."""
+    monkeypatch.setattr(checkpoint_memory, "DRAM_GB", (64, 256))
+    monkeypatch.setattr(checkpoint_memory, "QUANTUM_MINUTES", (5, 30))
+    monkeypatch.setattr(checkpoint_memory, "ASSUMPTIONS", FIGURE.assumptions[:2])
+    content = FIGURE.content(FIGURE.values({"job_hours": 0.5, "quantum_minutes": 15}))
+    spans = next(chart for chart in content.charts if isinstance(chart, SpanChart))
+    assert [row.label for row in spans.rows] == list(MODELS)
+    assert {kind for row in spans.rows for kind, _, _ in row.spans} <= set(spans.kinds)
     assert len(content.tables) == len(PAIRS) + 3
+    assert [row[0] for row in content.tables[-1].rows] == [
+        "`dram_gb` = 72", "`dram_gb` = 256", "`accelerators` = 1", "`accelerators` = 4"
+    ]  # fmt: skip

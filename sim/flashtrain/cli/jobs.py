@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_iterations(parser, default=12)
     parser.add_argument(
-        "--slice", type=at_least_one, default=3, metavar="N",
+        "--quantum", type=at_least_one, default=3, metavar="N",
         help="iterations of a training before the other has its turn (default: 3)",
     )  # fmt: skip
     parser.add_argument(
@@ -99,7 +99,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     console.say(table(COLUMNS, [_row(each, config) for each in runs]))
     console.document({
         "preset": config.name, "link": options.link, "network": options.network, "job_bytes": held,
-        "iterations": options.iterations, "slice_iterations": options.slice,
+        "iterations": options.iterations, "quantum_iterations": options.quantum,
         "runs": [{**asdict(each), **asdict(each.report), "report": None} for each in runs],
     })  # fmt: skip
     return 0 if all(each.equal for each in runs) else DIFFERENT
@@ -125,7 +125,7 @@ def _run(
     with open_device(config, factory, memory_bytes=memory_bytes_for(config, room_bytes)) as device:
         pool = MemoryPool(device)
         buffer_bytes, started = pool.free_bytes, device.cycles
-        report = JobRunner(pool, jobs, policy, options.slice).run(
+        report = JobRunner(pool, jobs, policy, options.quantum).run(
             lambda name, iteration: console.progress(f"{policy.name}: training {name}, iteration {iteration}")
         )
         cycles = device.cycles - started
@@ -152,13 +152,13 @@ COMMAND = Command(
     summary="train two networks in a tensor buffer that holds one of them",
     examples="""\
   flashtrain jobs                                   on small, through the RTL
-  flashtrain jobs --link functional --slice 1       a switch at each iteration, without time
+  flashtrain jobs --link functional --quantum 1       a switch at each iteration, without time
   flashtrain jobs --network mlp --room 1.5          another network, and half a training more of memory
   flashtrain jobs --room 0.9                        too little for one training: an error
 
-The arrays of a training lie in the tensor buffer. The training that waits is appended to the stream `trained`,
-its memory freed, and it is read back for its next turn. Each result must equal that of the training alone, in
-plain NumPy: exit code 1 if a bit differs. The first row has memory for both.
+The arrays of a training lie in the tensor buffer. The training that waits is appended to the stream
+`trained`, its memory is freed, and it is read back for its next turn. Each result must equal that of the
+training alone in plain NumPy: exit code 1 if a bit differs. The first row has memory for both.
 """,
     add_arguments=add_arguments,
     run=run,

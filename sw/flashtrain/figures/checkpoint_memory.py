@@ -19,13 +19,13 @@ from flashtrain.figures.checkpoint_memory_runs import (
     Runs,
 )
 from flashtrain.figures.figure import PublishedFigure
-from flashtrain.figures.parts import Chart, Comparison, Content, Lane, LaneChart, Series, Table, Values
+from flashtrain.figures.parts import Chart, Comparison, Content, Series, SpanChart, SpanRow, Table, Values
 
 AIM = 0.05
 """A slowdown that counts as reached: the project's aim, which is not published."""
 
-DRAM_GB = (64, 68, 72, 80, 96, 128, 160, 192, 256)
-SLICE_MINUTES = (0.5, 1, 2, 5, 10, 20, 30, 60, 120)
+DRAM_GB = (40, 48, 56, 64, 72, 80, 96, 128, 192, 256)
+QUANTUM_MINUTES = (0.5, 1, 2, 5, 10, 20, 30, 60, 120)
 HOUR = 3600
 TIMELINE_HOURS = 6
 COLUMNS = ("slower", "peak, GB", "stall, s", "written, GB", "P/E cycles")
@@ -66,31 +66,31 @@ class CheckpointMemory(PublishedFigure):
             ),
             charts=(
                 *(_over_dram(runs, store) for store in (SSD, FMS)),
-                _over_slices(runs),
+                _over_quanta(runs),
                 _timeline(runs),
             ),
             tables=(
                 *(_pair_table(runs, pair) for pair in PAIRS),
                 _nine_table(runs),
-                _least_slices(runs),
+                _least_quanta(runs),
                 _nine_swept(values),
             ),
             notes=(
-                "The poster announces memory freed by checkpoints as work in progress, so there is no published"
-                " value. Its table of hardware is kept. Its iteration times, batches and cached data are not"
-                " public.",
-                "A job holds cached data, weights, Adam's state and pinned buffers in DRAM. A job computes when"
-                " its state, its buffers and the samples of its next slice are there. The storage has the"
+                "The poster announces memory freed by checkpoints as work in progress, so there is no"
+                " published value. Its table of hardware is kept. Its iteration times, batches and cached data"
+                " are not public.",
+                "A job holds cached data, weights, Adam's state and pinned buffers in DRAM. It computes when"
+                " its state, its buffers and the samples of its next quantum are there. The storage has the"
                 " cached data, so they are dropped and read again.",
-                "Swap is the operating system's: the least recently used job gives up pages, which come back"
+                "Swap is the operating system's: the least recently used job releases pages, which come back"
                 " by page faults. Its pages of cached data are written once. Two jobs never thrash here: the"
                 " second waits. Both choices favour it.",
                 "One after the other is as fast for two jobs that never wait, but the second one waits for"
                 " hours. With waits for data its accelerators idle.",
                 "With the state on the dies the optimizer's steps program the flash in any case (docs/"
                 "on-die-update.md); the table counts what freeing memory adds.",
-                "Samples that a job reads after its slice, when no other job is ready, take no time of their"
-                " own unless its cache lacks them. Moves between host and accelerator are part of iterations.",
+                "Moves between host and accelerator are part of iterations. A job on another accelerator than"
+                " before takes no time to move.",
             ),
         )  # fmt: skip
 
@@ -116,23 +116,22 @@ def _over_dram(runs: Runs, store: str) -> Chart:
     return Chart(f"Nine jobs, {store}: hours until all have finished", "h", tuple(series), "DRAM, GB")
 
 
-def _over_slices(runs: Runs) -> Chart:
-    lines = [(f"{label}, {store}", policy, store) for store in STORES
-             for label, policy in POLICIES.items() if policy is OURS or (policy is SWAP and store == SSD)]  # fmt: skip
+def _over_quanta(runs: Runs) -> Chart:
+    lines = [("swap", SWAP, SSD), *(("checkpoint those that wait", OURS, store) for store in STORES)]
     series = []
     for label, policy, store in lines:
-        points = [(minutes, 100 * runs.slowest(policy, store, minutes)) for minutes in SLICE_MINUTES]
+        points = [(minutes, 100 * runs.slowest(policy, store, minutes)) for minutes in QUANTUM_MINUTES]
         fitting = [point for point in points if 0 < point[1] < inf]
-        series.append(Series(label, *zip(*fitting, strict=True)))
+        series.append(Series(f"{label}, {store}", *zip(*fitting, strict=True)))
     return Chart(
-        f"Two jobs in the DRAM of {runs.values['room']:g}: slowdown over the slice, worst pair",
-        "%", tuple(series), "minutes of a slice", levels={f"aim, {AIM:.0%}": 100 * AIM}, log_y=True,
+        f"Two jobs in the DRAM of {runs.values['room']:g}: slowdown over the quantum, worst pair",
+        "%", tuple(series), "minutes of a quantum", levels={f"aim, {AIM:.0%}": 100 * AIM}, log_y=True,
     )  # fmt: skip
 
 
-def _timeline(runs: Runs) -> LaneChart:
+def _timeline(runs: Runs) -> SpanChart:
     report = runs.of_nine(OURS, SSD)
-    end, lanes = TIMELINE_HOURS * HOUR, []
+    end, rows = TIMELINE_HOURS * HOUR, []
     for job in runs.nine:
         own = () if report is None else (span for span in report.spans if span.job == job.name)
         spans = (
@@ -140,11 +139,11 @@ def _timeline(runs: Runs) -> LaneChart:
             for span in own
             if span.activity is not Activity.FREED and span.start < end
         )
-        lanes.append(Lane(job.name, tuple(spans)))
-    return LaneChart(
+        rows.append(SpanRow(job.name, tuple(spans)))
+    return SpanChart(
         f"Nine jobs in {runs.values['dram_gb']:g} GB, {SSD}: the first {TIMELINE_HOURS} hours;"
         " the memory of a job in a gap is freed",
-        "h", KINDS, tuple(lanes),
+        "h", KINDS, tuple(rows),
     )  # fmt: skip
 
 
@@ -182,21 +181,21 @@ def _nine_table(runs: Runs) -> Table:
     )  # fmt: skip
 
 
-def _least_slices(runs: Runs) -> Table:
-    """The shortest slices of the sweep from which on two jobs keep the aim."""
+def _least_quanta(runs: Runs) -> Table:
+    """The shortest quanta of the sweep from which on two jobs keep the aim."""
     rows = []
     for store in (SSD, FMS, DIES):
         cells = []
         for policy in (SWAP, OURS):
             least: float | str = "–"
-            for minutes in reversed(SLICE_MINUTES):
+            for minutes in reversed(QUANTUM_MINUTES):
                 if runs.slowest(policy, store, minutes) > AIM:
                     break
                 least = minutes
             cells.append(least)
         rows.append((store, *cells))
     return Table(
-        f"Least minutes of a slice at which the worst pair is at most {AIM:.0%} slower",
+        f"Least minutes of a quantum at which the worst pair is at most {AIM:.0%} slower",
         ("storage", "swap", "checkpoint those that wait"), tuple(rows),
     )  # fmt: skip
 

@@ -34,7 +34,7 @@ PAIRS = (STATE_PAIR, CACHE_PAIR, MIXED_PAIR)
 """Pairs of equal jobs that share the memory of little more than one.
 
 A switch moves the whole state of the first, and the whole data set of the second. The third is the first with
-its text cached, of which a slice reads little.
+its text cached, of which a quantum reads little.
 """
 
 SSD, FMS, DIES = "SSD", "FMS over PCIe", "FMS, state on the dies"
@@ -58,7 +58,7 @@ ASSUMPTIONS = (
     Assumption("images_gb", 30, 10, 60, "GB", "images that a classifier caches: a fifth of ImageNet"),
     Assumption("buffers_gb", 1, 0.25, 4, "GB", "pinned buffers of a job; an assumption"),
     Assumption("image_kb", 110, 50, 600, "kB", "an image as it is cached; JPEG of ImageNet"),
-    Assumption("slice_minutes", 30, 5, 120, "min", "computing of a job before others get its accelerator"),
+    Assumption("quantum_minutes", 30, 5, 120, "min", "computing of a job before others get its accelerator"),
     Assumption("wait_share", 0.15, 0, 0.4, "", "share of waits for data in a job's own time; an assumption"),
     Assumption("wait_minutes", 10, 2, 30, "min", "mean of their lengths, which are exponential"),
     Assumption("announced", 0.5, 0, 1, "", "share of the waits whose end is known; an assumption"),
@@ -68,7 +68,9 @@ ASSUMPTIONS = (
     Assumption("ssd_fault_us", 120, 80, 200, "µs", "read of 4 KiB from it, alone; an assumption"),
     Assumption("ssd_waf", 2, 1, 4, "", "write amplification of the SSD; an assumption"),
     Assumption("link_gb", 25, 12, 50, "GB/s", "PCIe 4.0 x16 carries 31.5 before its headers"),
-    Assumption("fms_fault_us", 15, 10, 40, "µs", "RTL: median of 9.4 µs beside appends; the rest is a host's"),
+    Assumption(
+        "fms_fault_us", 15, 10, 40, "µs", "RTL: median of 9.4 µs beside appends; the rest is a host's"
+    ),
     Assumption("faults", 4, 1, 16, "", "page faults in flight; an assumption"),
 )
 
@@ -111,7 +113,7 @@ class Runs:
         return sum(self.held(job, store) for job in self.nine)
 
     def of_pair(
-        self, pair: str, policy: MemoryPolicy, store: str, slice_minutes: float | None = None
+        self, pair: str, policy: MemoryPolicy, store: str, quantum_minutes: float | None = None
     ) -> NodeReport | None:
         """Two jobs on one accelerator, in DRAM of `room` jobs; of two where the policy needs that.
 
@@ -120,22 +122,22 @@ class Runs:
         jobs = self.pairs[pair]
         held = self.held(jobs[0], store)
         dram = 2 * held if policy is KEEP else int(self.values["room"] * held)
-        return self.report(policy, store, jobs, 1, dram, slice_minutes or self.values["slice_minutes"])
+        return self.report(policy, store, jobs, 1, dram, quantum_minutes or self.values["quantum_minutes"])
 
     def slowdown(
-        self, pair: str, policy: MemoryPolicy, store: str, slice_minutes: float | None = None
+        self, pair: str, policy: MemoryPolicy, store: str, quantum_minutes: float | None = None
     ) -> float:
         """Time of two jobs in little memory over that with memory for both, less one.
 
         The time is that until both have ended; it is infinite where the memory is too small.
         """
-        reports = [self.of_pair(pair, each, store, slice_minutes) for each in (policy, KEEP)]
+        reports = [self.of_pair(pair, each, store, quantum_minutes) for each in (policy, KEEP)]
         found, needed = (inf if report is None else report.seconds for report in reports)
         return found / needed - 1
 
-    def slowest(self, policy: MemoryPolicy, store: str, slice_minutes: float | None = None) -> float:
+    def slowest(self, policy: MemoryPolicy, store: str, quantum_minutes: float | None = None) -> float:
         """The largest slowdown of all pairs."""
-        return max(self.slowdown(pair, policy, store, slice_minutes) for pair in PAIRS)
+        return max(self.slowdown(pair, policy, store, quantum_minutes) for pair in PAIRS)
 
     def of_nine(self, policy: MemoryPolicy, store: str, dram_gb: float | None = None) -> NodeReport | None:
         """The nine jobs; None where the memory is too small for the policy.
@@ -144,13 +146,13 @@ class Runs:
         """
         dram = self.all_held(store) if policy is KEEP else int((dram_gb or self.values["dram_gb"]) * GB)
         accelerators = int(self.values["accelerators"])
-        return self.report(policy, store, self.nine, accelerators, dram, self.values["slice_minutes"])
+        return self.report(policy, store, self.nine, accelerators, dram, self.values["quantum_minutes"])
 
     def _report(
         self, policy: MemoryPolicy, store: str, jobs: tuple[Job, ...], accelerators: int, dram: int,
-        slice_minutes: float,
+        quantum_minutes: float,
     ) -> NodeReport | None:  # fmt: skip
-        node = Node(dram, accelerators, self.store(store), 60 * slice_minutes)
+        node = Node(dram, accelerators, self.store(store), 60 * quantum_minutes)
         try:
             return simulate(node, jobs, policy)
         except JobTooLarge:

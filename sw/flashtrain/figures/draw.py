@@ -10,18 +10,18 @@ from matplotlib.figure import Figure
 
 from flashtrain.figures.errors import FigureError
 from flashtrain.figures.figure import Sensitivity
-from flashtrain.figures.parts import Chart, LaneChart
+from flashtrain.figures.parts import Chart, SpanChart
 
 COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f")
 
 
-def draw_charts(charts: Sequence[Chart | LaneChart], path: Path) -> None:
+def draw_charts(charts: Sequence[Chart | SpanChart], path: Path) -> None:
     """Draw the charts below each other. Raises `FigureError` if the file cannot be written."""
     figure = Figure(figsize=(9, 3.6 * len(charts)), layout="constrained")
     FigureCanvasAgg(figure)
     for axes, chart in zip(figure.subplots(len(charts), 1, squeeze=False)[:, 0], charts, strict=True):
-        if isinstance(chart, LaneChart):
-            _draw_lanes(axes, chart)
+        if isinstance(chart, SpanChart):
+            _draw_spans(axes, chart)
         else:
             _draw(axes, chart)
     _save(figure, path)
@@ -76,16 +76,16 @@ def _draw(axes: Axes, chart: Chart) -> None:
     axes.legend(frameon=False, fontsize=8)
 
 
-def _draw_lanes(axes: Axes, chart: LaneChart) -> None:
+def _draw_spans(axes: Axes, chart: SpanChart) -> None:
     for kind, colour in zip(chart.kinds, COLOURS, strict=False):
         label: str | None = kind
-        for row, lane in enumerate(chart.lanes):
-            spans = [(start, end - start) for own, start, end in lane.spans if own == kind]
+        for place, row in enumerate(chart.rows):
+            spans = [(start, end - start) for own, start, end in row.spans if own == kind]
             if spans:
-                axes.broken_barh(spans, (row - 0.4, 0.8), color=colour, linewidth=0, label=label)
+                axes.broken_barh(spans, (place - 0.4, 0.8), color=colour, linewidth=0, label=label)
                 label = None
-    axes.set_yticks(range(len(chart.lanes)), [lane.label for lane in chart.lanes], fontsize=8)
-    axes.set_ylim(len(chart.lanes) - 0.5, -0.5)
+    axes.set_yticks(range(len(chart.rows)), [row.label for row in chart.rows], fontsize=8)
+    axes.set_ylim(len(chart.rows) - 0.5, -0.5)
     axes.set_title(chart.title, loc="left", fontsize=10)
     axes.set_xlabel(chart.x_label)
     axes.legend(frameon=False, fontsize=7, ncols=len(chart.kinds), loc="upper center",

@@ -94,21 +94,21 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Lane:
-    """A row of a `LaneChart`: spans with their kind, start and end."""
+class SpanRow:
+    """A row of a `SpanChart`: spans with their kind, start and end."""
 
     label: str
     spans: tuple[tuple[str, float, float], ...]
 
 
 @dataclass(frozen=True)
-class LaneChart:
-    """Spans over time, one lane below the other. `kinds` are in the order of the legend."""
+class SpanChart:
+    """Spans over time, one row below the other. `kinds` are in the order of the legend."""
 
     title: str
     x_label: str
     kinds: tuple[str, ...]
-    lanes: tuple[Lane, ...]
+    rows: tuple[SpanRow, ...]
 
 
 @dataclass(frozen=True)
@@ -125,6 +125,6 @@ class Content:
     """All results of a figure; `notes` are sentences of the page."""
 
     comparisons: tuple[Comparison, ...]
-    charts: tuple[Chart | LaneChart, ...]
+    charts: tuple[Chart | SpanChart, ...]
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()

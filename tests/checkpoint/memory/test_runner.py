@@ -45,7 +45,9 @@ def opened(link, name, held):
     )
 
 
-@pytest.mark.parametrize(("link", "name", "hidden"), CASES, ids=["functional-tiny", "functional-small", "rtl-tiny"])
+@pytest.mark.parametrize(
+    ("link", "name", "hidden"), CASES, ids=["functional-tiny", "functional-small", "rtl-tiny"]
+)
 def test_two_trainings_in_the_memory_of_one(data, link, name, hidden):
     jobs, alone = trainings(data, hidden)
     size = jobs[0].layout.nbytes
@@ -57,7 +59,7 @@ def test_two_trainings_in_the_memory_of_one(data, link, name, hidden):
         timed = device.cycles > 0
     for job, expected in zip(jobs, alone, strict=True):
         assert job.log.equals(expected)
-    # Five slices of each, in turns: a job is saved after all but its last one.
+    # Five quanta of each, in turns: a job is saved after all but its last one.
     assert report.saves == report.restores == 8
     assert report.saved_bytes == report.restored_bytes == 8 * size
     assert report.peak_bytes == size
@@ -138,14 +140,14 @@ def test_a_saved_job_survives_a_loss_of_power(data):
 
 
 @pytest.mark.parametrize(
-    ("policy", "slice_iterations", "names", "message"),
+    ("policy", "quantum_iterations", "names", "message"),
     [
         (Swap(), 4, "ab", "policy swap pages on demand"),
-        (CheckpointWaiting(), 0, "ab", "a slice of 0 iterations"),
+        (CheckpointWaiting(), 0, "ab", "a quantum of 0 iterations"),
         (CheckpointWaiting(), 4, "aa", "expected distinct names"),
     ],
 )
-def test_mistakes(data, policy, slice_iterations, names, message):
+def test_mistakes(data, policy, quantum_iterations, names, message):
     jobs = [TrainingJob(name, mlp(4), data, Adam(), 64, 5, 1) for name in names]
     with open_device("tiny") as device, pytest.raises(JobError, match=message):
-        JobRunner(MemoryPool(device), jobs, policy, slice_iterations)
+        JobRunner(MemoryPool(device), jobs, policy, quantum_iterations)

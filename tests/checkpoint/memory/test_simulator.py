@@ -1,6 +1,7 @@
 """The simulator of a node: invariants on random workloads, and small cases by hand."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -77,12 +78,12 @@ def check(node, jobs, policy, report):
         least = job.arrival_seconds + job.compute_seconds + job.wait_seconds
         assert least <= found.completion_seconds * (1 + 1e-9)
         assert own[0].start >= job.arrival_seconds
-        for before, after in zip(own, own[1:], strict=False):
+        for before, after in pairwise(own):
             assert before.end == pytest.approx(after.start)
         check_resident(report, job, node, own)
     for accelerator in range(node.accelerators):
         mine = sorted((s.start, s.end) for s in computing if s.accelerator == accelerator)
-        for (_, end), (start, _) in zip(mine, mine[1:], strict=False):
+        for (_, end), (start, _) in pairwise(mine):
             assert start >= end - 1e-9
     assert {span.accelerator for span in computing} <= set(range(node.accelerators))
     total = sum(job.compute_seconds for job in jobs) / node.accelerators
@@ -97,14 +98,14 @@ def check(node, jobs, policy, report):
 
 
 def check_resident(report, job, node, spans):
-    """A job computes only with its state, its buffers, and the samples that a slice reads."""
+    """A job computes only with its state, its buffers, and the samples that a quantum reads."""
     own = [(level.time, level.bytes) for level in report.levels if level.job == job.name]
     dataset = job.footprint.dataset_bytes
     for span in spans:
         if span.activity is Activity.COMPUTING:
             before = [size for time, size in own if time <= span.start]
             during = [size for time, size in own if span.start < time < span.end]
-            seconds = min(span.end - span.start, node.slice_seconds)
+            seconds = min(span.end - span.start, node.quantum_seconds)
             samples = int(seconds / job.iteration_seconds + 1e-6) * job.batch_bytes
             needed = held(job, node.store) - dataset + min(dataset, samples)
             assert min([before[-1], *during]) >= needed
@@ -186,14 +187,14 @@ def test_no_job_starves(seed):
     random = np.random.default_rng(seed)
     jobs = [replace(JOB, name=f"high {n}", priority=2, iterations=4000) for n in range(3)]
     jobs.append(replace(JOB, name="low", iterations=200))
-    for _ in range(5):
+    for _ in range(3):
         node = Node(
             int(random.uniform(260, 700)) * MB, 1, DISK, float(random.uniform(10, 60)), aging_seconds=100.0
         )
         for policy in FREEING:
             low = simulate(node, jobs, policy).jobs["low"]
             # Two levels of priority by age, then a turn of each job and the moves of its memory.
-            assert low.longest_ready_seconds <= 2 * 100 + 4 * (node.slice_seconds + 4)
+            assert low.longest_ready_seconds <= 2 * 100 + 4 * (node.quantum_seconds + 4)
             assert low.completion_seconds < 4000
 
 
@@ -206,8 +207,9 @@ def test_a_higher_priority_preempts_at_the_end_of_an_iteration():
 
 
 @pytest.mark.parametrize(
-    ("policy", "dram"), [(CheckpointWaiting(), 259), (OneAfterTheOther(), 259), (KeepResident(), 519), (Swap(), 269)]
-)  # fmt: skip
+    ("policy", "dram"),
+    [(CheckpointWaiting(), 259), (OneAfterTheOther(), 259), (KeepResident(), 519), (Swap(), 269)],
+)
 def test_a_memory_that_is_too_small(policy, dram):
     jobs = [JOB, replace(JOB, name="b")]
     with pytest.raises(JobTooLarge, match=rf"{policy.name}: .* needs {dram + 1}000000 bytes of DRAM"):
@@ -218,7 +220,9 @@ def test_a_memory_that_is_too_small(policy, dram):
 def test_swap_keeps_pinned_buffers_and_moves_pages_only():
     jobs = [replace(JOB, name=name) for name in "ab"]
     report = simulate(Node(400 * MB, 1, DISK, 50), jobs, Swap())
-    both = {level.job: [each.bytes for each in report.levels if each.job == level.job] for level in report.levels}
+    both = {
+        level.job: [each.bytes for each in report.levels if each.job == level.job] for level in report.levels
+    }
     assert all(min(sizes[10:-1]) >= 10 * MB for sizes in both.values())
     assert report.stall_seconds > simulate(
         Node(400 * MB, 1, DISK, 50), jobs, CheckpointWaiting()
@@ -239,7 +243,7 @@ def test_swap_keeps_pinned_buffers_and_moves_pages_only():
         (lambda: replace(DISK, read_bytes_per_second=0), "read_bytes_per_second is 0"),
         (lambda: replace(DISK, write_amplification=0.5), "write_amplification is 0.5"),
         (lambda: Node(0, 1, DISK, 1.0), "dram_bytes is 0"),
-        (lambda: Node(1, 1, DISK, 0.0), "slice_seconds is 0.0"),
+        (lambda: Node(1, 1, DISK, 0.0), "quantum_seconds is 0.0"),
         (lambda: simulate(Node(MB, 1, DISK, 1.0), [JOB, JOB], Swap()), "expected distinct names"),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A job of training as the node's scheduler knows it."""
+"""A job of training as the node's scheduler sees it."""
 
 from dataclasses import dataclass
 from math import isfinite

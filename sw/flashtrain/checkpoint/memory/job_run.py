@@ -22,13 +22,14 @@ class JobRun:
     rank: its priority when its run began, aged.
     loaded: it was resident once.
     iteration: iterations that are done; run_iterations: that the run in progress does.
+    stopped: the time at which it became ready, or stopped to compute.
     run: counts runs, so that events of earlier ones are recognised.
     cut: the run ends at the end of an iteration, in favour of another job.
     giving_up: its memory is to be saved when its run ends.
     """
 
     job: Job
-    slice_seconds: float
+    quantum_seconds: float
     buffers: MemoryPart
     state: MemoryPart
     dataset: MemoryPart
@@ -40,13 +41,14 @@ class JobRun:
     iteration: int = 0
     next_wait: int = 0
     ready_since: float = 0.0
+    stopped: float = 0.0
     ready_at: float = inf
     rank: int = 0
     run: int = 0
     run_start: float = 0.0
     run_iterations: int = 0
-    slice_end: float = inf
-    slice_over: bool = False
+    quantum_end: float = inf
+    quantum_over: bool = False
     cut: bool = False
     giving_up: bool = False
     last_computed: float = -inf
@@ -71,7 +73,7 @@ class JobRun:
         state = f.weights_bytes if on_dies else f.state_bytes
         return cls(
             job,
-            node.slice_seconds,
+            node.quantum_seconds,
             MemoryPart(f.buffer_bytes, durable=True, without_content=True, pinned=demand_paged),
             MemoryPart(state, durable=on_dies),
             MemoryPart(f.dataset_bytes, durable=not demand_paged),
@@ -129,15 +131,15 @@ class JobRun:
         return not part.without_content and (self.loaded or part is self.dataset or part.durable)
 
     def lacking(self) -> tuple[int, int, int]:
-        """Bytes of buffers, state and data set that the next slice needs and DRAM lacks.
+        """Bytes of buffers, state and data set that the next quantum needs and DRAM lacks.
 
-        A job loads its data set whole at first. Later a slice reads samples of it, of which DRAM has the same
-        share as of all of them.
+        A job loads its data set whole at first. Later a quantum reads samples of it, of which DRAM has the
+        same share as of all of them.
         """
         data = self.dataset
         lacking = data.missing
         if self.loaded and lacking:
-            slice_iterations = ceil(self.slice_seconds / self.job.iteration_seconds)
-            touched = min(self.until_wait, slice_iterations) * self.job.batch_bytes
+            quantum_iterations = ceil(self.quantum_seconds / self.job.iteration_seconds)
+            touched = min(self.until_wait, quantum_iterations) * self.job.batch_bytes
             lacking = -(-min(data.bytes, touched) * lacking // data.bytes)
         return self.buffers.missing, self.state.missing, lacking

@@ -17,7 +17,7 @@ class MemoryPool:
     """Gives jobs regions of the tensor buffer, saves these to a stream, and restores them.
 
     A save appends the region as it lies and gives it back. A restore reads it into a new region and drops the
-    stored copy, so that the stream's zones are reset when all in them is dead. Neither copies in the host.
+    stored copy. The stream's zones are then reset when all in them is dead. Neither copies in the host.
 
     Members
     -------

@@ -13,7 +13,7 @@ class Node:
 
     Members
     -------
-    slice_seconds: a job that computes for so long gives its accelerator to another that is ready.
+    quantum_seconds: a job that computes for so long gives its accelerator to another that is ready.
     aging_seconds: each such time in which a job is ready raises its priority by one.
     chunk_bytes: memory is freed and taken in such pieces.
     """
@@ -21,7 +21,7 @@ class Node:
     dram_bytes: int
     accelerators: int
     store: BackingStore
-    slice_seconds: float
+    quantum_seconds: float
     aging_seconds: float = 3600.0
     chunk_bytes: int = 1 << 30
 
@@ -29,6 +29,6 @@ class Node:
         for name in ("dram_bytes", "accelerators", "chunk_bytes"):
             if getattr(self, name) < 1:
                 raise JobError(f"{name} is {getattr(self, name)}; expected at least 1")
-        for name in ("slice_seconds", "aging_seconds"):
+        for name in ("quantum_seconds", "aging_seconds"):
             if not (isfinite(getattr(self, name)) and getattr(self, name) > 0):
                 raise JobError(f"{name} is {getattr(self, name)}; expected a number above 0")

@@ -1,4 +1,4 @@
-"""The interface of memory policies: which jobs get memory, and which give it up.
+"""The interface of memory policies: which jobs get memory, and which release it.
 
 A policy decides; who asks it, the simulator or the runner of real jobs, moves the bytes. It is asked again
 after each decision, and has no state of its own.
@@ -21,7 +21,7 @@ class Place(StrEnum):
 
 
 class Turn(StrEnum):
-    """What a job does, wherever its memory is. An absent one has not arrived."""
+    """The turn of a job, wherever its memory is. An absent one has not arrived."""
 
     ABSENT = "absent"
     WAITING = "waiting"
@@ -35,10 +35,12 @@ class JobView(Protocol):
 
     Members
     -------
-    lacking_bytes: that it needs for its next slice and that are not in DRAM.
+    lacking_bytes: that it needs for its next quantum and that are not in DRAM.
     evictable_bytes: that can be freed now.
     due: the time at which it computes next, as far as it is known; infinite if it is not.
-    slice_over: it has computed for its slice.
+    ready_since: of a job that is ready.
+    quantum_end: of a job that computes: the end of its quantum, or of its run before.
+    quantum_over: it has computed so long.
     granted: it has an accelerator.
     last_computed: the time at which it last computed.
     """
@@ -56,7 +58,11 @@ class JobView(Protocol):
     @property
     def due(self) -> float: ...
     @property
-    def slice_over(self) -> bool: ...
+    def ready_since(self) -> float: ...
+    @property
+    def quantum_end(self) -> float: ...
+    @property
+    def quantum_over(self) -> bool: ...
     @property
     def granted(self) -> bool: ...
     @property
@@ -75,10 +81,12 @@ class NodeView(Protocol):
     @property
     def accelerators(self) -> int: ...
     @property
+    def quantum_seconds(self) -> float: ...
+    @property
     def jobs(self) -> Sequence[JobView]: ...
 
     def restore_seconds(self, job: JobView) -> float:
-        """To read what `job` lacks for its next slice."""
+        """To read what `job` lacks for its next quantum."""
         ...
 
     def save_seconds(self, job: JobView) -> float:
@@ -93,7 +101,7 @@ class MemoryPolicy(ABC):
     -------
     name: for reports.
     demand_paged: a job gets an accelerator first and its pages then, by page faults; pages leave memory as
-        others need room. Otherwise a job computes when all that its slice needs is resident.
+        others need room. Otherwise a job computes when all that its quantum needs is resident.
     needs_all_resident: the node must have memory for all jobs at once.
     """
 
@@ -110,7 +118,7 @@ class MemoryPolicy(ABC):
         """The job whose restore begins now; None: no job's. One restore is in flight at a time."""
 
     def victim(self, node: NodeView, job: JobView) -> JobView | None:
-        """The job that gives up memory for the restore of `job`; None: `job` waits for free memory."""
+        """The job that releases memory for the restore of `job`; None: `job` waits for free memory."""
         return None
 
     def wake(self, node: NodeView) -> float:

@@ -1,4 +1,4 @@
-"""What jobs did on a node: times, bytes, and a timeline."""
+"""A report of jobs on a node: times, bytes, and a timeline."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Activity(StrEnum):
-    """What a job does in a span of the timeline. Moves of its memory hide its waits."""
+    """The activity of a job in a span of the timeline. Moves of its memory hide its waits."""
 
     WAITING = "waiting for data"
     QUEUED = "waiting for an accelerator"

@@ -26,8 +26,8 @@ class RunningJob:
     iteration: int = 0
     ready_since: float = 0.0
     ready_at: float = 0.0
-    slice_end: float = inf
-    slice_over: bool = False
+    quantum_end: float = inf
+    quantum_over: bool = False
     last_computed: float = -inf
     priority: int = 0
     rank: int = 0
@@ -53,14 +53,10 @@ class RunningJob:
     def remaining_seconds(self) -> float:
         return self.job.iterations - self.iteration
 
-    @property
-    def run_end(self) -> float:
-        return inf
-
 
 @dataclass(frozen=True)
 class SwitchReport:
-    """What the memory of jobs cost, in bytes and cycles of the device.
+    """The cost of the memory of jobs, in bytes and cycles of the device.
 
     Members
     -------
@@ -80,27 +76,28 @@ class SwitchReport:
 class JobRunner:
     """The node of the real jobs, as their policy sees it.
 
-    `slice_iterations`: of a job, before another that is ready gets the accelerator.
+    `quantum_iterations`: of a job, before another that is ready gets the accelerator.
     """
 
     accelerators = 1
 
     def __init__(
-        self, pool: MemoryPool, jobs: Sequence[ManagedJob], policy: MemoryPolicy, slice_iterations: int
+        self, pool: MemoryPool, jobs: Sequence[ManagedJob], policy: MemoryPolicy, quantum_iterations: int
     ) -> None:
         if policy.demand_paged:
             raise JobError(f"policy {policy.name} pages on demand; expected one that moves whole jobs")
-        if slice_iterations < 1:
-            raise JobError(f"a slice of {slice_iterations} iterations; expected at least 1")
+        if quantum_iterations < 1:
+            raise JobError(f"a quantum of {quantum_iterations} iterations; expected at least 1")
         if len({job.name for job in jobs}) != len(jobs):
             raise JobError(f"jobs named {[job.name for job in jobs]}; expected distinct names")
         self.now = 0.0
         self.dram_bytes = pool.free_bytes
         self._pool = pool
         self._policy = policy
-        self._slice = slice_iterations
+        self._quantum = quantum_iterations
+        self.quantum_seconds = float(quantum_iterations)
         # Equal priorities: jobs take turns, and none grows old.
-        self._scheduler = Scheduler(slice_iterations, inf)
+        self._scheduler = Scheduler(quantum_iterations, inf)
         self.jobs = [RunningJob(job, pool) for job in jobs]
         self._saves = self._restores = 0
 
@@ -115,10 +112,13 @@ class JobRunner:
         return 0.0
 
     def run(self, progress: Callable[[str, int], None] = lambda name, iteration: None) -> SwitchReport:
-        """Run all jobs to their ends; `progress` is called after each slice.
+        """Run all jobs to their ends; `progress` is called after each quantum.
 
         :class:`JobTooLarge` for a job that the tensor buffer does not hold, whatever else is saved.
         """
+        for job in self.jobs:
+            if job.job.layout.nbytes > self.dram_bytes:
+                raise self._too_large(job)
         while any(job.turn is not Turn.FINISHED for job in self.jobs):
             running = self._next()
             self._compute(running)
@@ -148,19 +148,21 @@ class JobRunner:
         while not self._pool.restore(running.job):
             victim = self._policy.victim(self, running)
             if victim is None:
-                raise JobTooLarge(
-                    f"job {running.name} needs {running.job.layout.nbytes} bytes;"
-                    f" {self._pool.free_bytes} of the tensor buffer's {self.dram_bytes} are free, and policy"
-                    f" {self._policy.name} frees no other job"
-                )
+                raise self._too_large(running)
             self._pool.save(self._running(victim).job)
             self._saves += 1
         self._restores += running.iteration > 0
 
+    def _too_large(self, running: RunningJob) -> JobTooLarge:
+        return JobTooLarge(
+            f"job {running.name} needs {running.job.layout.nbytes} bytes; {self._pool.free_bytes} of the"
+            f" tensor buffer's {self.dram_bytes} are free, and policy {self._policy.name} frees no other job"
+        )
+
     def _compute(self, running: RunningJob) -> None:
-        """A slice of iterations."""
+        """A quantum of iterations."""
         arrays = self._pool.arrays(running.job)
-        for _ in range(min(self._slice, running.job.iterations - running.iteration)):
+        for _ in range(min(self._quantum, running.job.iterations - running.iteration)):
             running.job.step(arrays)
             running.iteration += 1
             self.now += 1

@@ -1,10 +1,10 @@
 """A discrete-event simulation of jobs that share a node.
 
-Time advances from event to event: a job arrives, its data arrive, its slice or its run ends, a chunk of a
-transfer ends, a policy wants to be asked. After the events of an instant these steps follow, until nothing
+Time advances from event to event: a job arrives, its data arrive, its quantum or its run ends, a chunk of a
+transfer ends, or a policy has asked for it. After the events of an instant these steps follow, until nothing
 changes:
 
-1. The policy chooses the job whose restore begins, and the jobs that give up memory for it.
+1. The policy chooses the job whose restore begins, and the jobs that release memory for it.
 2. Jobs that compute make way for jobs that outrank them, at the end of an iteration.
 3. Transfers move chunks. A restore takes the memory of a chunk before its read, and a save frees it after
    its write.
@@ -27,7 +27,7 @@ from flashtrain.checkpoint.memory.schedule import Scheduler
 from flashtrain.checkpoint.memory.transfer_engine import TransferEngine
 from flashtrain.checkpoint.memory.transfers import Transfer, restore_of, save_of
 
-ARRIVAL, DATA, SLICE, RUN, CHUNK, WAKE = "arrival", "data", "slice", "run", "chunk", "wake"
+ARRIVAL, DATA, QUANTUM, RUN, CHUNK, WAKE = "arrival", "data", "quantum", "run", "chunk", "wake"
 
 
 def simulate(node: Node, jobs: Sequence[Job], policy: MemoryPolicy) -> NodeReport:
@@ -48,10 +48,11 @@ class NodeSimulation:
         self.policy = policy
         self.now = 0.0
         self.accelerators = node.accelerators
+        self.quantum_seconds = node.quantum_seconds
         self.dram_bytes = node.dram_bytes
         self._runs = [JobRun.of(job, node, policy.demand_paged) for job in jobs]
         self._check_fits()
-        self._scheduler = Scheduler(node.slice_seconds, node.aging_seconds)
+        self._scheduler = Scheduler(node.quantum_seconds, node.aging_seconds)
         self._recording = Recording(self._runs)
         self._engine = TransferEngine(node, self._recording)
         self._idle = list(range(node.accelerators))
@@ -139,8 +140,8 @@ class NodeSimulation:
             self._begin_wait_or_ready(run)
         elif kind == DATA:
             self._make_ready(run)
-        elif run.run == number and kind == SLICE:
-            run.slice_over = True
+        elif run.run == number and kind == QUANTUM:
+            run.quantum_over = True
         elif run.run == number and kind == RUN:
             self._end_run(run)
 
@@ -186,7 +187,7 @@ class NodeSimulation:
 
     def _make_ready(self, run: JobRun) -> None:
         run.turn = Turn.READY
-        run.ready_since = run.ready_at = self.now
+        run.ready_since = run.ready_at = run.stopped = self.now
 
     def _preempt(self) -> None:
         """Computing jobs in favour of resident ones that outrank them, one for one."""
@@ -203,7 +204,7 @@ class NodeSimulation:
             ]
             if not lower:
                 break
-            self._cut(min(lower, key=lambda run: (run.priority, run.slice_end)))
+            self._cut(min(lower, key=lambda run: (run.priority, run.quantum_end)))
 
     def _computing(self) -> list[JobRun]:
         return [run for run in self._runs if run.turn is Turn.COMPUTING]
@@ -244,20 +245,20 @@ class NodeSimulation:
         return changed
 
     def _begin_run(self, run: JobRun) -> None:
-        run.longest_ready = max(run.longest_ready, self.now - run.ready_since)
+        run.longest_ready = max(run.longest_ready, self.now - run.stopped)
         run.rank = self._scheduler.rank(run, self.now)
         run.turn = Turn.COMPUTING
         run.run += 1
         run.run_start, run.run_iterations = self.now, run.until_wait
-        run.slice_over = run.cut = False
+        run.quantum_over = run.cut = False
         seconds = run.job.iteration_seconds
-        slice_iterations = ceil(self.node.slice_seconds / seconds)
-        run.slice_end = self.now + slice_iterations * seconds
+        quantum_iterations = ceil(self.node.quantum_seconds / seconds)
+        run.quantum_end = self.now + min(quantum_iterations, run.run_iterations) * seconds
         if run.dataset.missing:
-            # Further samples are read before the next slice.
-            run.run_iterations = min(run.run_iterations, slice_iterations)
-        elif slice_iterations < run.run_iterations:
-            self._post(run.slice_end, SLICE, run, run.run)
+            # Further samples are read before the next quantum.
+            run.run_iterations = min(run.run_iterations, quantum_iterations)
+        if quantum_iterations < run.run_iterations:
+            self._post(run.quantum_end, QUANTUM, run, run.run)
         self._post(run.run_end, RUN, run, run.run)
 
     def _end_run(self, run: JobRun) -> None:
@@ -275,7 +276,11 @@ class NodeSimulation:
             run.turn, run.place, run.completion = Turn.FINISHED, Place.FREED, self.now
             self._engine.release(run)
             return
+        ready_since = run.ready_since
         self._begin_wait_or_ready(run)
+        if run.turn is Turn.READY and self.now < run.quantum_end:
+            # Preempted within its quantum: it does not lose its age.
+            run.ready_since = ready_since
         if run.lacking_bytes:
             run.place = Place.FREED
         if giving_up:

@@ -7,7 +7,7 @@ class Swap(MemoryPolicy):
     """The operating system's paging, without knowledge of jobs.
 
     A job computes as soon as it has an accelerator, and faults its pages in. The job that computed longest
-    ago gives up pages, as many as are needed. Pinned buffers stay.
+    ago releases pages, as many as are needed. Pinned buffers stay.
     """
 
     name = "swap"

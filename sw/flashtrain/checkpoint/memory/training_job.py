@@ -59,7 +59,7 @@ class TrainingJob(ManagedJob):
 
     @property
     def log(self) -> TrainingLog:
-        """What the iterations so far gave out."""
+        """Losses, digests and result of the iterations so far."""
         return TrainingLog(tuple(self._losses), tuple(self._digests), self._last)
 
     def initialise(self, arrays: Arrays) -> None:

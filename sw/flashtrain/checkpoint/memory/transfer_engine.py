@@ -78,8 +78,8 @@ class TransferEngine:
         return ended
 
     def _busy(self, reading: bool) -> bool:
-        lanes = [transfer.is_restore for transfer, _, _ in self._moving.values()]
-        return reading in lanes if self._node.store.full_duplex else bool(lanes)
+        directions = [transfer.is_restore for transfer, _, _ in self._moving.values()]
+        return reading in directions if self._node.store.full_duplex else bool(directions)
 
     def _start_read(self) -> tuple[Transfer, MemoryPart, int, float] | None:
         transfer, store = self.restoring, self._node.store

@@ -41,7 +41,7 @@ class Transfer:
 
 
 def restore_of(run: JobRun, by_faults: bool) -> Transfer:
-    """All that the job lacks for its next slice. A first load reads the data set in order in any case."""
+    """All that the job lacks for its next quantum. A first load reads the data set in order in any case."""
     parts = (run.buffers, run.state, run.dataset)
     left = list(zip(parts, run.lacking(), strict=True))
     return Transfer(run, True, left, by_faults=by_faults and run.loaded)
