@@ -77,8 +77,8 @@ class CheckpointMemory(PublishedFigure):
             ),
             notes=(
                 "The poster announces memory freed by checkpoints as work in progress, so there is no"
-                " published value. Its table of hardware is kept. Its iteration times, batches and cached data"
-                " are not public.",
+                " published value. Its table of hardware is kept. Its iteration times, batches and cached"
+                " data are not public.",
                 "A job holds cached data, weights, Adam's state and pinned buffers in DRAM. It computes when"
                 " its state, its buffers and the samples of its next quantum are there. The storage has the"
                 " cached data, so they are dropped and read again.",
