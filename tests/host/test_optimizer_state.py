@@ -204,29 +204,34 @@ def test_pinned_generations(device, state, tensors, update):
     with pytest.raises(StreamPinned):
         device.stream("state_a").reset()
     update()
-    second = state.commit()
+    second = state.commit(pin=True)
+    update(2)
+    third = state.commit()
+    assert [one.stream for one in (first, second, third)] == ["state_a", "state_b", "state_c"]
     with pytest.raises(
-        GenerationPinned, match="stream 'state_a' is pinned; the next generation has no place"
+        GenerationPinned, match="stream 'state_a', stream 'state_b' is pinned; the next generation has no"
     ):
-        update(2)
+        update(3)
     assert state.read(Input.W, first)[0][0].tobytes() == tensors[0].tobytes()
-    with pytest.raises(ForeignGeneration, match=r"updates=1\) is not pinned"):
-        state.release(second)
+    with pytest.raises(ForeignGeneration, match=r"updates=2\) is not pinned"):
+        state.release(third)
     state.release(first)
     with pytest.raises(ForeignGeneration, match="neither the current one nor pinned"):
         state.read(Input.W, first)
-    update(2)
-    state.commit()
+    update(3)
+    with pytest.raises(ForeignGeneration, match=r"updates=0\) is not pinned"):
+        state.commit(release=first)
+    state.commit(release=second)
     assert state.pinned == ()
     # The current generation may be pinned and released without an update between.
     state.release(state.pin())
-    update(3)
+    update(4)
     state.commit()
 
 
 def test_a_stream_that_was_reset(device, state, update):
     device.stream("state_a").reset()
-    with pytest.raises(ForeignGeneration, match="stream 'state_a' is at generation 2; expected 1"):
+    with pytest.raises(ForeignGeneration, match="stream 'state_a' is at generation 1; expected 0"):
         update()
     with pytest.raises(ForeignGeneration):
         state.read(Input.W)
@@ -305,7 +310,7 @@ def test_state_that_does_not_fit(device):
     most = 2 * g.pages * g.channels * 85
     device.optimizer_state([TensorGroup(OptimizerCode.ADAM, ((most,),))])
     with pytest.raises(
-        StreamFull, match=r"streams state_a, state_b have room for 12 rows of tiles each; 13 are"
+        StreamFull, match=r"streams state_a, state_b, state_c have room for 12 rows of tiles each; 13 are"
     ):
         device.optimizer_state([TensorGroup(OptimizerCode.ADAM, ((most,), (1,)))])
 

@@ -15,9 +15,12 @@ from flashtrain.host import (
     Obstacle,
     OldZone,
     StoredArray,
+    StreamPinned,
     open_device,
+    raw_entry,
 )
-from flashtrain.spec import NodeTable, Port, ZoneState, preset
+from flashtrain.spec import NodeTable, Opcode, Port, ZoneState, preset
+from flashtrain.spec.nvme import GenerationAction
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE, Expired, Retention
 
 CONFIG = preset("tiny")
@@ -181,7 +184,8 @@ class _Counted(FunctionalLink):
         super().write_register(address, value)
 
 
-def test_the_power_may_fail_at_any_command_of_a_refresh():
+@pytest.mark.parametrize("pinned", [False, True])
+def test_the_power_may_fail_at_any_command_of_a_refresh(pinned):
     """What was acknowledged is there at its address, and no zone is lost; twice in a row as well."""
     for cut in count():
         with _Counted(CONFIG) as link:
@@ -192,6 +196,8 @@ def test_the_power_may_fail_at_any_command_of_a_refresh():
             stream.finish_zone(0)
             stored.append(stream.append(data[1]))
             empty = [zone.state for zone in stream.report()].count(ZoneState.EMPTY)
+            if pinned:
+                device.state_stream("inputs", Port.HOST).pin()
             link.pass_time(YEARS)
             link.left = cut
             try:
@@ -210,6 +216,9 @@ def test_the_power_may_fail_at_any_command_of_a_refresh():
             assert [zone.state for zone in stream.report()].count(ZoneState.EMPTY) == empty, cut
             device.refresh()
             assert device.ages()["inputs"] == 0, cut
+            if pinned:
+                with pytest.raises(StreamPinned):
+                    stream.reset()
         if ended:
             break
     assert cut > 20
@@ -255,15 +264,23 @@ def test_the_journal_is_renewed(link, device):
     assert device.recover().stream("trained").generation == 1
 
 
-def test_pinned_streams_are_left(link):
+def test_pinned_streams_are_refreshed(link):
+    """And stay pinned. A pin that the driver does not know is an obstacle."""
     with open_device(link=link, node=UPDATE_NODE) as device:
         stream = device.state_stream("state_a")
         data = content(2)
         stored = stream.append(data)
         stream.pin()
         link.pass_time(DAYS)
-        (zone,) = device.refresh().zones
-        assert zone == OldZone("state_a", 0, obstacle=Obstacle.PINNED)
+        assert device.refresh().zones == (OldZone("state_a", 0, 2),)
+        assert is_there(device, stored, data, "state_a")
+        with pytest.raises(StreamPinned):
+            stream.reset()
         stream.release()
-        assert not device.refresh().left
+        stream.reset()
+        stored = stream.append(data)
+        pin = raw_entry(opcode=Opcode.GENERATION, nsid=stream.nsid, action=GenerationAction.PIN)
+        assert device.submit_raw(Port.CORE, pin).ok
+        link.pass_time(DAYS)
+        assert device.refresh().zones == (OldZone("state_a", 0, obstacle=Obstacle.PINNED),)
         assert is_there(device, stored, data, "state_a")

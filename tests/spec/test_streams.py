@@ -40,6 +40,7 @@ TABLES = {
         (4, "weights"): ("volatile", "minutes", "-", "read append"),
         (5, "state_a"): ("non-volatile", "days", "read", "read append"),
         (6, "state_b"): ("non-volatile", "days", "read", "read append"),
+        (7, "state_c"): ("non-volatile", "days", "read", "read append"),
         (8, "journal"): ("non-volatile", "years", "read append", "-"),
     },
 }
@@ -82,9 +83,9 @@ def test_numbers():
         (SINGLE_NODE, 683, [98, 290, 98, 195, 2]),
         (ACTIVATION_NODE, 683, [227, 454, 2]),
         (WEIGHT_NODE, 32, [19, 11, 2]),
-        (UPDATE_NODE, 14, [2, 2, 2, 2, 2, 2, 2]),
-        (UPDATE_NODE, 32, [3, 7, 3, 5, 5, 7, 2]),
-        (UPDATE_NODE, 683, [68, 202, 68, 135, 135, 73, 2]),
+        (UPDATE_NODE, 16, [2, 2, 2, 2, 2, 2, 2, 2]),
+        (UPDATE_NODE, 32, [3, 6, 3, 4, 4, 4, 6, 2]),
+        (UPDATE_NODE, 683, [57, 168, 57, 113, 113, 113, 60, 2]),
     ],
 )
 def test_zones_by_share(node, total, counts):
@@ -95,9 +96,9 @@ def test_zones_by_share(node, total, counts):
 
 
 def test_generations_of_state_are_of_one_size():
-    for total in range(14, 700):
+    for total in range(16, 700):
         zones = UPDATE_NODE.zones(total)
-        assert len(zones[UPDATE_NODE.named("state_a").nsid]) == len(zones[UPDATE_NODE.named("state_b").nsid])
+        assert len({len(zones[UPDATE_NODE.named(f"state_{name}").nsid]) for name in "abc"}) == 1
 
 
 def test_too_few_zones():

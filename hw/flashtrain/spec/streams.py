@@ -1,7 +1,7 @@
 """Streams: NVMe namespaces made of zones, and what each port may do with them.
 
 The tables of the *activation node* and of the *weight node* are Behemoth's (FAST'21, slide "Multi-stream
-support for data separation"). `SINGLE_NODE` puts both on one device; `UPDATE_NODE` has, besides, a pair of
+support for data separation"). `SINGLE_NODE` puts both on one device; `UPDATE_NODE` has, besides, three
 streams for state that is updated on the dies. Each ends with the driver's journal, which
 `flashtrain.host.recovery.recovery` needs to tell the generations of streams after a loss of power.
 """
@@ -235,9 +235,12 @@ UPDATE_NODE = NodeTable(
         Stream(1, "inputs", _NV, Retention.YEARS, host=_A, core=_R),
         Stream(2, "activations", _V, Retention.MINUTES, host=_NO, core=_RA, share=3, expired=_REFUSE),
         Stream(3, "trained", _NV, Retention.YEARS, host=_R, core=_RA),
-        # Generations of optimizer state, in turn: of equal size, hence neither comes last.
-        Stream(5, "state_a", _NV, Retention.DAYS, host=_R, core=_RA, share=2),
-        Stream(6, "state_b", _NV, Retention.DAYS, host=_R, core=_RA, share=2),
+        # Generations of optimizer state: the current one, the next one, and a pinned one. They are of equal
+        # size, hence none comes last.
+        *(
+            Stream(nsid, name, _NV, Retention.DAYS, host=_R, core=_RA, share=2)
+            for nsid, name in ((5, "state_a"), (6, "state_b"), (7, "state_c"))
+        ),
         Stream(4, "weights", _V, Retention.MINUTES, host=_NO, core=_RA, expired=_REFUSE),
         _JOURNAL,
     ),

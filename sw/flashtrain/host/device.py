@@ -52,7 +52,7 @@ S = TypeVar("S", bound=DeviceStream)
 
 DEFAULT_MEMORY_BYTES = 16 << 20
 DEFAULT_QUEUE_ENTRIES = 64
-STATE_STREAMS = ("state_a", "state_b")
+STATE_STREAMS = ("state_a", "state_b", "state_c")
 """The streams of `flashtrain.spec.streams.UPDATE_NODE` for optimizer state."""
 
 
@@ -175,7 +175,7 @@ class Device:
         copy = None if self._journal is None else self._journal.copy
         for nsid, zones in self._zones.items():
             generations = self._generations.stream(nsid)
-            generations.pinned = False
+            generations.pinned = self._journal is not None and nsid in self._journal.pinned
             for number, zone in enumerate(recovery.zones(nsid)):
                 in_spare = copy is not None and copy.whole and copy.zone == zones.start + number
                 if zone.state is ZoneState.EMPTY and not in_spare:
@@ -249,10 +249,17 @@ class Device:
         # The refresh resets zones whose content it has copied: handles of it stay valid.
         unchanged = DeviceGenerations(self._generations.device)
 
-        def use(port: Port) -> DeviceStream:
-            return DeviceStream(self._dispatcher, table, port, len(zones), ring, unchanged)
+        def use(port: Port) -> StateStream:
+            return StateStream(self._dispatcher, table, port, len(zones), ring, unchanged)
 
-        return StreamRefresh(table, use, zones.start, self._journal)
+        def set_pin(pinned: bool) -> None:
+            stream = next(use(port) for port in Port if Access.APPEND in table.access(port))
+            if pinned:
+                stream.pin()
+            else:
+                stream.release()
+
+        return StreamRefresh(table, use, set_pin, zones.start, self._journal)
 
     @serialised
     def close(self) -> None:
@@ -421,6 +428,11 @@ class Device:
     def cycles(self) -> int:
         """Simulated cycles since the Link was opened; 0 on a Link without time."""
         return self.link.cycles
+
+    @property
+    def buffer_bytes(self) -> int:
+        """Bytes of the tensor buffer for data."""
+        return self._buffer.blocks * self._buffer.block_bytes
 
     @property
     def buffer_free_bytes(self) -> int:

@@ -70,6 +70,14 @@ class StreamFull(HostError):
     """The stream's zones have no room for the array; nothing was appended."""
 
 
+class NoteTooLong(HostError, ValueError):
+    """The notes of all streams are too long for a record of the journal; nothing was changed."""
+
+
+class JournalMissing(HostError):
+    """A note needs a journal, and the node has none, or does not record the stream."""
+
+
 class UpdateError(HostError):
     """Base of the errors that prevent an optimizer step on the dies; the state is unchanged."""
 

@@ -173,7 +173,7 @@ class FlashOptimizer:
         for index, group in enumerate(checked.groups):
             with_hyperparameters(index, group, self._optimizer)
         by_name = checked.by_name
-        self._state.initialise(**by_name, updates=checked.step)
+        self._state.initialise(by_name["w"], by_name.get("m"), by_name.get("v"), checked.step)
         for own, group in zip(self.param_groups, checked.groups, strict=True):
             own.update({name: value for name, value in group.items() if name != PARAMS})
         self._set_data(self._as_after_steps([w for group in by_name["w"] for w in group]))

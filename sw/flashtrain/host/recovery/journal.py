@@ -5,7 +5,10 @@ Before a command changes them, the driver appends a *record* of the new values t
 command when the record is acknowledged. If the power fails between the two, the command counts as executed:
 its caller has received no other answer.
 
-Each record is a snapshot, so the newest valid record is sufficient. The journal has two zones and fills one
+Each record is a snapshot, so the newest valid record is sufficient. With the entry of a stream it has the
+*note* of the stream's user: bytes that become durable with a commit, in one append. It has the pins as well.
+
+The journal has two zones and fills one
 of them. When that zone is full, the driver resets the other one, whose records are all older, and appends the
 next record there. Until that record is acknowledged, the newest one is still in the full zone.
 
@@ -17,10 +20,11 @@ A record also lists the zones that are out of service. The driver writes one whe
 Raw commands (`Device.submit_raw`) are not recorded.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 
+from flashtrain.host.errors import NoteTooLong
 from flashtrain.host.queues.command_errors import CommandError
 from flashtrain.host.queues.dispatcher import Dispatcher, Request
 from flashtrain.host.queues.entries import Command
@@ -33,6 +37,8 @@ from flashtrain.spec.registers import Register, StreamRegister, stream_register
 
 from .allocation_times import Moment, noted
 from .journal_record import Record, RecordFormat, StreamEntry, ZoneCopy
+
+_Change = Callable[[StreamEntry], StreamEntry]
 
 
 class Journal:
@@ -52,13 +58,16 @@ class Journal:
         self._recorded = [one for one in node.streams if is_recorded(node, one)]
         self._format = RecordFormat(config.geometry)
         room = min(stream.zone_capacity, config.max_blocks)
+        least = self._format.least_blocks
         require(
-            self._format.blocks <= room, f"blocks of a zone of stream {stream.name!r}, or of a command", room,
-            f"at least the {self._format.blocks} of a record",
+            least <= room, f"blocks of a zone of stream {stream.name!r}, or of a command", room,
+            f"at least the {least} of a record",
         )  # fmt: skip
-        region = dispatcher.buffer.take(self._format.blocks)
+        self.note_bytes = self._format.note_bytes(room)
+        """Bytes of the notes of all streams, at most."""
+        region = dispatcher.buffer.take(least)
         if region is None:
-            raise dispatcher.buffer.full(self._format.blocks)
+            raise dispatcher.buffer.full(least)
         self._region = region
         self._last: Request | None = None
         self.start()
@@ -73,7 +82,6 @@ class Journal:
         self._zone, self._offset = zone, offset
         self._unknown = self._wrong = False
         self._last = None
-        self.pinned: set[int] = set()
 
     def forget(self) -> None:
         """Read the state again before the next record: raw commands may have changed it."""
@@ -83,22 +91,39 @@ class Journal:
         """The last recorded entry of a stream."""
         return self._record.stream(nsid)
 
+    @property
+    def pinned(self) -> frozenset[int]:
+        """The NSIDs of the pinned streams."""
+        return frozenset(nsid for nsid, entry in self._record.streams.items() if entry.pinned)
+
     # Changes.
 
     def reset(self, nsid: int) -> Request:
         """Record that the stream will be reset."""
         return self._change({nsid: lambda entry: entry.next})
 
-    def commit(self, nsid: int, source: int | None, updates: int) -> Request:
-        """Record that the stream's generation, the result of `updates` updates, will be committed, and
-        `source` reset unless it is pinned."""
+    def commit(
+        self, nsid: int, updates: int, note: bytes = b"", pin: bool = False, dropped: Iterable[int] = ()
+    ) -> Request:
+        """Record that the stream's generation, the result of `updates` updates, will be committed.
+
+        pin: it will be pinned. dropped: NSIDs of streams that will be reset. :class:`NoteTooLong` if the
+        record has no room for the note; nothing is recorded then.
+        """
         number = self._record.number + 1
-        changes: dict[int, Callable[[StreamEntry], StreamEntry]] = {
-            nsid: lambda entry: StreamEntry(entry.generation, number, updates)
-        }
-        if source is not None and source not in self.pinned:
-            changes[source] = lambda entry: entry.next
+        changes: dict[int, _Change] = {one: lambda entry: entry.next for one in dropped}
+        changes[nsid] = lambda entry: StreamEntry(entry.generation, number, updates, pin, note)
         return self._change(changes)
+
+    def annotate(self, nsid: int, note: bytes) -> Request:
+        """Record the note of a stream; :class:`NoteTooLong` as of :meth:`commit`."""
+        return self._change({nsid: lambda entry: replace(entry, note=note)})
+
+    def pin(self, nsid: int, pinned: bool, note: bytes | None = None) -> Request:
+        """Record that the stream is pinned, or that it is not; with a note in place of the one before."""
+        return self._change(
+            {nsid: lambda entry: replace(entry, pinned=pinned, note=entry.note if note is None else note)}
+        )
 
     def reset_zone(self, nsid: int, zone: int) -> Request:
         """Record that a zone will be reset; no append to it is in flight.
@@ -165,8 +190,9 @@ class Journal:
             for zone, pointer in of_zones.items():
                 flat[self._zones[nsid].start + zone] = pointer
         zone, offset = self._place()
-        if offset + 2 * self._format.blocks <= self._stream.zone_capacity:
-            flat[self._zones[self._stream.nsid].start + zone] = offset + self._format.blocks
+        end = offset + self._format.blocks(self._record)
+        if end + self._format.least_blocks <= self._stream.zone_capacity:
+            flat[self._zones[self._stream.nsid].start + zone] = end
         self._record = replace(
             self._record, clean=True, pointers=tuple(flat), wear=tuple(wear), replaced=replaced
         )
@@ -199,10 +225,18 @@ class Journal:
         now = Moment(read(Register.SEQUENCE), read(Register.TIME))
         self._record = replace(self._record, moments=noted(self._record.moments, now))
 
-    def _change(self, changes: dict[int, Callable[[StreamEntry], StreamEntry]]) -> Request:
+    def _change(self, changes: dict[int, _Change]) -> Request:
         self._learn()
         streams = {nsid: change(self._record.stream(nsid)) for nsid, change in changes.items()}
-        self._record = replace(self._record, streams=self._record.streams | streams)
+        after = self._record.streams | streams
+        if (needed := sum(len(entry.note) for entry in after.values())) > self.note_bytes:
+            raise NoteTooLong(
+                f"the notes of all streams have {needed} bytes; expected at most {self.note_bytes}, "
+                "the room of a journal record"
+            )
+        record = replace(self._record, streams=after)
+        self._grow(self._format.blocks(record))
+        self._record = record
         return self._append()
 
     def _append(self) -> Request:
@@ -217,27 +251,38 @@ class Journal:
                                  action=ZoneAction.RESET), fail)  # fmt: skip
         self._note()
         record = replace(self._record, number=self._record.number + 1)
-        self._dispatcher.buffer.view(self._region)[:] = self._format.pack(record).reshape(-1)
+        blocks = self._format.pack(record)
+        self._grow(len(blocks))
+        self._dispatcher.buffer.view(self._region)[: blocks.nbytes] = blocks.reshape(-1)
         request = self._submit(
             Command(
                 Opcode.ZONE_APPEND,
                 self._stream.nsid,
                 self._start_of(zone),
-                self._format.blocks,
+                len(blocks),
                 self._region.address,
-                self._format.blocks * self._stream.block_bytes,
+                blocks.nbytes,
             ),
             fail,
         )
         self._record = replace(record, clean=False, pointers=())
-        self._zone, self._offset = zone, offset + self._format.blocks
+        self._zone, self._offset = zone, offset + len(blocks)
         self._last, self._wrong = request, False
         return request
+
+    def _grow(self, blocks: int) -> None:
+        """Make room for so many blocks in the tensor buffer."""
+        if blocks > self._region.blocks:
+            self._settle()
+            larger = self._dispatcher.region(blocks)
+            self._dispatcher.buffer.give_back(self._region)
+            self._region = larger
 
     def _place(self) -> tuple[int, int]:
         """The zone and the block of the next record."""
         self._learn()
-        if self._offset is None or self._offset + self._format.blocks > self._stream.zone_capacity:
+        blocks = self._format.blocks(self._record)
+        if self._offset is None or self._offset + blocks > self._stream.zone_capacity:
             return 1 - self._zone, 0
         return self._zone, self._offset
 

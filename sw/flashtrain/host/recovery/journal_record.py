@@ -1,23 +1,23 @@
 """A record of the journal: its fields, and its bytes."""
 
 import struct
-from binascii import crc32
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.spec import Geometry, ZoneState
-from flashtrain.spec.identity import GENERATION_LIMIT, PageIdentity
+from flashtrain.spec.identity import GENERATION_LIMIT
 from flashtrain.spec.nvme import RETIRED
 from flashtrain.spec.registers import MAX_STREAMS
 
 from .allocation_times import LIMIT, Moment
+from .record_blocks import Place, RecordBlocks
 
-_MAGIC = b"FTJ3"
-_HEAD = struct.Struct("<4sIII")  # magic, CRC-32 of all that follows, number, flags
+_FLAGS = struct.Struct("<I")
 _CLEAN, _REPLACED, _COPIED, _COPY_WHOLE = 1, 2, 4, 8
-_STREAM = struct.Struct("<III")
+_FIRST_PIN = 8  # the flag of the stream with NSID 1
+_STREAM = struct.Struct("<IIII")  # generation, commit, updates, bytes of the note
 _COPY = struct.Struct("<HH")
 _MOMENT = struct.Struct("<II")
 _NEVER = Moment((1 << 32) - 1, 0)
@@ -29,11 +29,15 @@ class StreamEntry:
 
     - commit: the number of the record that committed it; 0: not committed.
     - updates: the number of updates that led to the committed generation.
+    - pinned: the generation is kept until its release.
+    - note: what the user has recorded with the generation.
     """
 
     generation: int = 0
     commit: int = 0
     updates: int = 0
+    pinned: bool = False
+    note: bytes = b""
 
     @property
     def next(self) -> "StreamEntry":
@@ -86,60 +90,64 @@ class Record:
 
 
 class RecordFormat:
-    """The format of records for a device of this geometry: little endian, with a CRC-32, in whole blocks.
-
-    The last bytes of each block are unused, because INSPECT returns the page's identity there.
-    """
+    """The format of records for a device of this geometry: little endian, the notes at the end."""
 
     def __init__(self, geometry: Geometry) -> None:
         self._zones = geometry.zones
-        self._page_bytes = geometry.page_bytes
-        self._payload = geometry.page_bytes - PageIdentity.BYTES
+        self._blocks = RecordBlocks(geometry.page_bytes)
         self._map_bytes = -(-self._zones // 8)
         self._nbytes = (
-            _HEAD.size + MAX_STREAMS * _STREAM.size + 3 * 4 * self._zones + _COPY.size + LIMIT * _MOMENT.size
+            _FLAGS.size + MAX_STREAMS * _STREAM.size + 3 * 4 * self._zones + _COPY.size + LIMIT * _MOMENT.size
             + len(RETIRED) * self._map_bytes
         )  # fmt: skip
 
     @property
-    def blocks(self) -> int:
+    def least_blocks(self) -> int:
+        """Logical blocks of a record without notes."""
+        return self._blocks.count(self._nbytes)
+
+    def blocks(self, record: Record) -> int:
         """Logical blocks of a record."""
-        return -(-self._nbytes // self._payload)
+        return self._blocks.count(self._nbytes + sum(len(entry.note) for entry in record.streams.values()))
+
+    def note_bytes(self, blocks: int) -> int:
+        """Bytes of all notes in a record of so many blocks."""
+        return blocks * self._blocks.payload - self._nbytes
 
     def pack(self, record: Record) -> NDArray[np.uint8]:
         """The blocks of a record, uint8[blocks, block]."""
+        entries = [record.stream(nsid) for nsid in range(1, MAX_STREAMS + 1)]
         copy = record.copy or ZoneCopy(0, 0)
         flags = record.clean * _CLEAN | record.replaced * _REPLACED
         flags |= (record.copy is not None) * _COPIED | copy.whole * _COPY_WHOLE
-        body = struct.pack("<II", record.number, flags)
-        for nsid in range(1, MAX_STREAMS + 1):
-            entry = record.stream(nsid)
-            body += _STREAM.pack(entry.generation, entry.commit, entry.updates)
+        flags |= sum(entry.pinned << _FIRST_PIN + number for number, entry in enumerate(entries))
+        data = _FLAGS.pack(flags)
+        for entry in entries:
+            data += _STREAM.pack(entry.generation, entry.commit, entry.updates, len(entry.note))
         for numbers in (record.floors, record.wear, record.pointers):
-            body += struct.pack(f"<{self._zones}I", *(numbers or (0,) * self._zones))
-        body += _COPY.pack(copy.zone, copy.spare)
+            data += struct.pack(f"<{self._zones}I", *(numbers or (0,) * self._zones))
+        data += _COPY.pack(copy.zone, copy.spare)
         for moment in (*record.moments, *(_NEVER,) * (LIMIT - len(record.moments))):
-            body += _MOMENT.pack(*moment)
+            data += _MOMENT.pack(*moment)
         for state in RETIRED:
             zones = sum(1 << zone for zone, retired in record.retired.items() if retired is state)
-            body += zones.to_bytes(self._map_bytes, "little")
-        data = _MAGIC + struct.pack("<I", crc32(body)) + body
-        blocks = np.zeros((self.blocks, self._page_bytes), np.uint8)
-        padded = np.frombuffer(data.ljust(self.blocks * self._payload, b"\0"), np.uint8)
-        blocks[:, : self._payload] = padded.reshape(self.blocks, self._payload)
-        return blocks
+            data += zones.to_bytes(self._map_bytes, "little")
+        data += b"".join(entry.note for entry in entries)
+        return self._blocks.split(record.number, data)
+
+    def place(self, block: NDArray[np.uint8]) -> Place | None:
+        """The place of a block, uint8[block], in its record; None if its head is damaged."""
+        return self._blocks.place(block)
 
     def parse(self, blocks: NDArray[np.uint8]) -> Record | None:
         """The record that `pack` has put into the blocks; None if they are not a whole record."""
-        data = blocks[:, : self._payload].tobytes()[: self._nbytes]
-        magic, crc, number, flags = _HEAD.unpack_from(data)
-        if magic != _MAGIC or crc != crc32(data[8:]):
+        found = self._blocks.join(blocks)
+        if found is None:
             return None
-        at = _HEAD.size
-        streams = {
-            nsid: StreamEntry(*_STREAM.unpack_from(data, at + (nsid - 1) * _STREAM.size))
-            for nsid in range(1, MAX_STREAMS + 1)
-        }
+        number, data = found
+        (flags,) = _FLAGS.unpack_from(data)
+        at = _FLAGS.size
+        heads = [_STREAM.unpack_from(data, at + i * _STREAM.size) for i in range(MAX_STREAMS)]
         at += MAX_STREAMS * _STREAM.size
         each = struct.Struct(f"<{self._zones}I")
         floors, wear, pointers = (each.unpack_from(data, at + i * each.size) for i in range(3))
@@ -155,5 +163,11 @@ class RecordFormat:
             start = at + i * self._map_bytes
             zones = int.from_bytes(data[start : start + self._map_bytes], "little")
             retired |= {zone: state for zone in range(self._zones) if zones >> zone & 1}
+        at += len(RETIRED) * self._map_bytes
+        streams = {}
+        for i, (generation, commit, updates, length) in enumerate(heads):
+            pinned, note = bool(flags >> _FIRST_PIN + i & 1), data[at : at + length]
+            streams[i + 1] = StreamEntry(generation, commit, updates, pinned, note)
+            at += length
         clean, replaced = bool(flags & _CLEAN), bool(flags & _REPLACED)
         return Record(number, streams, floors, wear, pointers, clean, replaced, moments, copy, retired)

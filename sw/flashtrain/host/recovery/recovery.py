@@ -6,8 +6,9 @@ Result
   whose program was interrupted holds only some of its zeros. If the code cannot correct it, or if the
   identity is affected, the page counts as missing, and a read of it is a media error. Without a code, a page
   with a whole identity and spoilt data looks like a whole page: it may be the last one of any block.
-- Generations, commits and resets are kept if the node has a journal (`journal`). Updates without a record of
-  their commit are dropped. Without a journal the newest generation of a stream is kept, and no updates.
+- Generations, commits, resets, pins and notes are kept if the node has a journal (`journal`). Updates without
+  a record of their commit are dropped. Without a journal the newest generation of a stream is kept, and no
+  updates.
 - Ages are upper bounds, from the allocation times in the journal. Without a journal, or without a record in
   it, data date from time 0: their age is unknown.
 - Erase counts are exact for physical zones with content. Other zones get the highest of these counts, since
@@ -16,9 +17,10 @@ Result
 - Zones out of service are read-only or offline again, with their content, if the driver has recorded them.
   Without a journal they are in service again.
 
-Volatile streams, pins, and the fact that a zone was finished are lost. After a loss of power, a zone that was
-not full takes no more appends, since pages past its last one may be half programmed; the zoned command set
-lets a controller finish zones. After `Device.shutdown` such a zone takes appends.
+Volatile streams, and the fact that a zone was finished, are lost. Without a journal pins are lost, too. After
+a loss of power, a zone that was not full takes no more appends, since pages past its last one may be half
+programmed; the zoned command set lets a controller finish zones. After `Device.shutdown` such a zone takes
+appends.
 
 Procedure
 ---------
@@ -37,20 +39,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from flashtrain.host.errors import ForeignContent, JournalDamaged
+from flashtrain.host.errors import ForeignContent
 from flashtrain.host.queues.dispatcher import Dispatcher, Request
 from flashtrain.host.queues.entries import Command
 from flashtrain.host.queues.pending import Pending
 from flashtrain.host.streams.zone_info import ZoneInfo
 from flashtrain.spec import Access, NodeTable, Opcode, Port, Stream, ZoneState
 from flashtrain.spec.identity import MOST_WEAR, RestoreAction
+from flashtrain.spec.nvme import GenerationAction
 
 from .allocation_times import Moment, time_of
-from .inspection import Inspector, Span
+from .inspection import Inspector
 from .journal import Journal, is_recorded
-from .journal_record import Record, RecordFormat, StreamEntry
+from .journal_record import Record, StreamEntry
 from .marks import BadBlock, Block, MarkReader
 from .ownership import OwnershipReader, OwnershipRecord, newest
+from .record_reader import RecordReader
 from .write_pointers import PointerReader
 
 
@@ -163,6 +167,7 @@ class Recovery:
         sequence = 1 + max((*record.floors, *(owner.sequence for owner in owners)), default=-1)
         self._restore(entries, pointers, wear, record.moments, sequence)
         self._retire(record.retired)
+        self._pin(entries)
         if self._journal is not None:
             self._go_on(self._journal, replace(record, streams=entries), found, kept, wear, sequence)
         return RecoveryReport(
@@ -214,40 +219,20 @@ class Recovery:
         journal = self._node.journal
         if journal is None:
             return _Found(None, None, False, None, 0)
-        form = RecordFormat(self._geometry)
         own = newest(owner for owner in owners if owner.nsid == journal.nsid).values()
         by_age = sorted(own, key=lambda owner: owner.sequence, reverse=True)
         self._use_spares(by_age)
         pointers = self._pointers.pointers(by_age)
-        read = 0
+        reader = RecordReader(self._inspector, self._dispatcher.link.config)
         for owner in by_age:
-            for start in range((pointers[owner] - 1) // form.blocks * form.blocks, -1, -form.blocks):
-                span = Span(owner.physical, start, form.blocks)
-                if start + form.blocks > self._geometry.zone_capacity:
-                    continue
-                if not owner.owns(self._inspector.identities([span])[0]).all():
-                    continue  # its program was interrupted: it was never acknowledged
-                record = form.parse(self._inspector.pages(span))
-                if record is None and self._in_flight(span, pointers[owner]):
-                    continue
-                read += 1
-                if record is None:
-                    raise JournalDamaged(
-                        f"the record in block {start} of physical zone {owner.physical} is damaged; "
-                        "older ones may say wrong things, and Device.format() makes a new start"
-                    )
-                end = start + form.blocks
-                last = owner is by_age[0] and end == pointers[owner]
-                goes_on = last and record.clean and end == record.pointers[owner.zone]
-                return _Found(record, owner, last, end if goes_on else None, read)
-        return _Found(None, by_age[0] if by_age else None, False, None, read)
-
-    def _in_flight(self, record: Span, pointer: int) -> bool:
-        """Whether the program of a damaged record, whose pages have identities, may have been interrupted.
-
-        That is possible only without a code, and only for the last record: each waits for the one before.
-        """
-        return self._dispatcher.link.config.code is None and record.offset + record.blocks == pointer
+            found = reader.last(owner, pointers[owner])
+            if found is None:
+                continue
+            record, end = found
+            last = owner is by_age[0] and end == pointers[owner]
+            goes_on = last and record.clean and end == record.pointers[owner.zone]
+            return _Found(record, owner, last, end if goes_on else None, reader.records)
+        return _Found(None, by_age[0] if by_age else None, False, None, reader.records)
 
     def _entries(self, owners: list[OwnershipRecord], record: Record | None) -> dict[int, StreamEntry]:
         """Generations by NSID of the non-volatile streams."""
@@ -388,6 +373,14 @@ class Recovery:
                 info, state = self.zones(stream.nsid)[zone - own.start], zones[zone]
                 self._submit([Command(Opcode.ZONE_RETIRE, stream.nsid, info.start, action=state)], able[0])
                 self._restored[zone] = replace(info, state=state, write_pointer=None)
+
+    def _pin(self, entries: dict[int, StreamEntry]) -> None:
+        """Pin the streams again that were pinned; the recovery has ended."""
+        for stream in self._node.streams:
+            able = [port for port in Port if Access.APPEND in stream.access(port)]
+            if stream.nsid in entries and entries[stream.nsid].pinned and able:
+                command = Command(Opcode.GENERATION, stream.nsid, action=GenerationAction.PIN)
+                self._submit([command], able[0])
 
     def _release(self, zones: Iterable[tuple[int, int]]) -> None:
         """Release these physical zones and spares, each with its erase count; the controller erases them."""

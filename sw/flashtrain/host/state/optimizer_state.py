@@ -24,12 +24,13 @@ from flashtrain.numerics import Constants
 from flashtrain.spec import Geometry, Opcode, Persistency, Status
 from flashtrain.spec.errors import require
 from flashtrain.spec.optimizer import Input
+from flashtrain.spec.update import WORD_BYTES
 
 from .state_renewal import StateRenewal
 from .state_stream import StateStream
 from .state_update import Attempt, GroupCopies, GroupStatistics, StateUpdate
 from .tensor_group import ARRAYS, PlacedGroup, StoredTensor, TensorGroup, Tensors, place
-from .tiling import TileLayout, split_tensors
+from .tiling import Pages, TileLayout, split_tensors
 
 ATTEMPTS = 4
 """Attempts at an update that ends with a write fault; a repeated one mostly programs other blocks."""
@@ -51,9 +52,8 @@ class OptimizerState:
     """W, M and V of groups of tensors, in streams of equal size that hold their generations in turn.
 
     An update reads the current generation, and writes the next one to another stream. :meth:`commit` makes
-    the next one current, and frees the old one unless it is pinned; :meth:`skip` drops the next one. With two
-    streams, a pinned generation must be released before the second update after it; with three, training can
-    continue.
+    the next one current, and frees the old one unless it is pinned; :meth:`skip` drops the next one. Training
+    continues beside as many pinned generations as there are streams beyond two.
 
     Arguments and results have a list of tensors for each group. An update with a failed program is repeated
     from the current generation. That is *renewed* before, if the controller can read pages that the dies
@@ -104,6 +104,16 @@ class OptimizerState:
         return tuple(self._pinned.values())
 
     @property
+    def places(self) -> int:
+        """The number of generations that its streams hold: current, next and older ones."""
+        return len(self._streams)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of weights and state, without padding."""
+        return WORD_BYTES * sum(len(p.group.arrays) * p.layout.parameters for p in self._placed)
+
+    @property
     def statistics(self) -> tuple[GroupStatistics, ...]:
         """Statistics of the last update's gradients, before its SCALE: by group, then by die."""
         return self._statistics
@@ -123,11 +133,14 @@ class OptimizerState:
         stream = self._stream_of(self.current if generation is None else generation)
         return [self._read_group(stream, placed, ARRAYS.index(array)) for placed in self._placed]
 
-    def read_group(self, array: Input, group: int) -> list[NDArray[np.float32]]:
-        """As :meth:`read`, of one group of the current generation."""
+    def read_group(
+        self, array: Input, group: int, generation: Generation | None = None
+    ) -> list[NDArray[np.float32]]:
+        """As :meth:`read`, of one group."""
         placed = self._placed[group]
         self._require_array(placed, array)
-        return self._read_group(self._stream_of(self.current), placed, ARRAYS.index(array))
+        stream = self._stream_of(self.current if generation is None else generation)
+        return self._read_group(stream, placed, ARRAYS.index(array))
 
     def locate(self, array: Input, group: int, tensor: int) -> StoredTensor:
         """The place of W, M or V of one tensor of the current generation, for a read of this tensor only.
@@ -140,6 +153,31 @@ class OptimizerState:
         pages = self._pages_of(stream, place.first_row, place.layout, number)
         return StoredTensor(stream.name, pages, place, number)
 
+    def rows(self, group: int) -> int:
+        """Rows of tiles of a group."""
+        return self._placed[group].layout.rows
+
+    def locate_rows(self, group: int, rows: range, generation: Generation | None = None) -> StoredArray:
+        """The place of rows of tiles, with all their arrays, of the current or a pinned generation.
+
+        It holds uint8[rows, planes, channels, page]; :meth:`arrays` takes them apart.
+        """
+        stream = self._stream_of(self.current if generation is None else generation)
+        g, first = self._geometry, self._placed[group].first_row + rows.start
+        shape = (len(rows), g.planes, g.channels, g.page_bytes)
+        return stream.stored_at(stream.planes_of_rows(first, len(rows), range(g.planes)), shape, np.uint8)
+
+    def arrays(self, group: int, pages: Pages) -> dict[Input, list[NDArray[np.float32]]]:
+        """Weights and state of a group from the pages of all its rows."""
+        placed = self._placed[group]
+        return {
+            array: split_tensors(
+                placed.layout.state_array(number, pages[:, planes.start : planes.stop]), placed.group.shapes
+            )
+            for number, array in enumerate(placed.group.arrays)
+            for planes in (placed.layout.planes_of(number),)
+        }
+
     # Operations.
 
     def initialise(
@@ -148,10 +186,12 @@ class OptimizerState:
         m: Sequence[Tensors] | None = None,
         v: Sequence[Tensors] | None = None,
         updates: int = 0,
+        note: bytes = b"",
     ) -> None:
         """Store the first generation: weights, and state that is zeros by default; all float32.
 
-        updates: the number of updates that led to it. :class:`GenerationPinned` while a generation is pinned.
+        updates: the number of updates that led to it; note: as of :meth:`commit`. :class:`GenerationPinned`
+        while a generation is pinned.
         """
         if self._pinned:
             raise GenerationPinned(f"{self._names(self._pinned)} is pinned; expected all to be released")
@@ -163,7 +203,8 @@ class OptimizerState:
         self._current = self._next = None
         self._under_way = False
         for stream in self._streams.values():
-            stream.reset()
+            if any(zone.room < zone.capacity for zone in stream.report()):
+                stream.reset()
         first = next(iter(self._streams.values()))
         for placed, part in zip(self._placed, pages, strict=True):
             every = first.planes_of_rows(placed.first_row, placed.layout.rows, range(self._geometry.planes))
@@ -171,14 +212,14 @@ class OptimizerState:
                 raise UpdateError(f"stream {first.name!r} has zones out of service, or another user")
         if first.table.persistency is Persistency.VOLATILE:
             first.flush()  # the dies sense only programmed pages
-        first.declare_committed(updates)
+        first.declare_committed(updates, note)
         self._current = Generation(first.name, first.generation, updates)
 
     def attach(self) -> None:
         """Attach the state that the streams hold after `Device.recover`; the groups are those it had before.
 
-        The last committed generation is current. Older ones, which had been pinned, are pinned again.
-        :class:`StateMissing` when there is no committed state, as in a node without a journal.
+        The last committed generation is current, and pins are as they were. :class:`StateMissing` when there
+        is no committed state, as in a node without a journal.
         """
         found = {
             name: entry
@@ -191,12 +232,9 @@ class OptimizerState:
             name: Generation(name, self._streams[name].generation, entry.updates)
             for name, entry in found.items()
         }
-        current = max(found, key=lambda name: found[name].commit)
-        self._current = generations.pop(current)
+        self._current = generations[max(found, key=lambda name: found[name].commit)]
         self._next, self._under_way = None, False
-        for name in generations:
-            self._streams[name].pin()
-        self._pinned = generations
+        self._pinned = {name: generations[name] for name, entry in found.items() if entry.pinned}
         for stream in self._streams.values():
             if stream.committed is None and any(zone.room < zone.capacity for zone in stream.report()):
                 stream.reset()  # the part of a renewal that did not end
@@ -238,13 +276,36 @@ class OptimizerState:
         self._next, self._under_way = first.destination, True
         return StateUpdate(first.pendings, lambda: self._finish(first, begin))
 
-    def commit(self) -> Generation:
-        """Make the updated generation current; the previous one is freed unless it is pinned."""
+    def commit(self, note: bytes = b"", pin: bool = False, release: Generation | None = None) -> Generation:
+        """Make the updated generation current; the previous one is freed unless it is pinned.
+
+        All that it does becomes durable in one record: after a loss of power it has happened, or nothing has.
+
+        - note: the host's state that belongs to the generation, such as the position in the data; see
+          :meth:`note`. :class:`NoteTooLong` and :class:`JournalMissing` before anything is changed.
+        - pin: pin the new generation, as :meth:`pin`.
+        - release: a pinned generation to free, as :meth:`release`.
+        """
         destination = self._updated("commit")
-        destination.commit(self._streams[self.current.stream], self.current.updates + 1)
-        self._current = Generation(destination.name, destination.generation, self.current.updates + 1)
+        released = None if release is None else self._pinned_stream(release)
+        updates = self.current.updates + 1
+        destination.commit(self._streams[self.current.stream], updates, note, pin, released)
+        if release is not None:
+            del self._pinned[release.stream]
+        self._current = Generation(destination.name, destination.generation, updates)
+        if pin:
+            self._pinned[destination.name] = self._current
         self._next = None
         return self._current
+
+    @property
+    def takes_notes(self) -> bool:
+        """Whether a journal records the notes of commits."""
+        return all(stream.takes_notes for stream in self._streams.values())
+
+    def note(self, generation: Generation | None = None) -> bytes:
+        """The note of the current or a pinned generation; empty without one."""
+        return self._stream_of(self.current if generation is None else generation).note
 
     def skip(self) -> None:
         """Drop the updated generation; the current one stays current."""
@@ -260,38 +321,62 @@ class OptimizerState:
         """
         if self._next is not None:
             raise UpdatePending("renewal while an update is neither committed nor skipped")
-        renewal, old, destination = self._renewal, self.current, self._destination()
+        old, destination = self.current, self._destination()
         if not self._streams.keys() - self._pinned.keys() - {destination.name}:
             raise GenerationPinned(
                 f"{self._names(self._pinned)} is pinned; a generation beside the renewed one has no place"
             )
-        try:
-            renewal.write(destination, old.updates, keep=old.stream in self._pinned)
-        except (CommandError, BufferFull):
-            destination.reset()
-            raise
-        self._current = Generation(destination.name, destination.generation, old.updates)
+        self._copy(old)
         self._renewals += 1
-        return self._current
+        return self.current
 
-    def pin(self) -> Generation:
-        """Keep the current generation until :meth:`release`, as a checkpoint without a copy."""
+    def revert(self, generation: Generation) -> Generation:
+        """Make a copy of a pinned generation current, with its note; the current one is freed unless pinned.
+
+        It is read and written once. Errors are those of :meth:`renew`.
+        """
+        if self._next is not None:
+            raise UpdatePending("revert while an update is neither committed nor skipped")
+        self._pinned_stream(generation)
+        return self._copy(generation)
+
+    def pin(self, note: bytes | None = None) -> Generation:
+        """Keep the current generation until :meth:`release`, as a checkpoint without a copy.
+
+        note: recorded with it in place of its note, as of :meth:`commit`.
+        """
         generation = self.current
-        self._stream_of(generation).pin()
+        self._stream_of(generation).pin(note)
         self._pinned[generation.stream] = generation
         return generation
 
     def release(self, generation: Generation) -> None:
         """Undo :meth:`pin`; the generation is freed if it is not current."""
-        if self._pinned.get(generation.stream) != generation:
-            raise ForeignGeneration(f"{generation} is not pinned; pinned are {list(self.pinned)}")
-        stream = self._streams[generation.stream]
-        stream.release()
+        self._pinned_stream(generation).release(drop=generation != self.current)
         del self._pinned[generation.stream]
-        if generation.stream != self.current.stream:
-            stream.reset()
 
     # Implementation.
+
+    def _copy(self, source: Generation) -> Generation:
+        """Copy a generation to another stream, and make that current in place of the current one."""
+        destination, old = self._destination(), self._stream_of(self.current)
+        kept = self.current.stream in self._pinned
+        try:
+            StateRenewal(self._stream_of(source), self._placed).write(destination)
+            if kept:
+                destination.declare_committed(source.updates, self.note(source))
+            else:
+                destination.supersede(old, source.updates, self.note(source))
+        except (CommandError, BufferFull):
+            destination.reset()
+            raise
+        self._current = Generation(destination.name, destination.generation, source.updates)
+        return self._current
+
+    def _pinned_stream(self, generation: Generation) -> StateStream:
+        if self._pinned.get(generation.stream) != generation:
+            raise ForeignGeneration(f"{generation} is not pinned; pinned are {list(self.pinned)}")
+        return self._streams[generation.stream]
 
     def _holds_all(self, stream: StateStream) -> bool:
         """Whether the stream has as many rows of tiles as the groups need."""
@@ -319,9 +404,7 @@ class OptimizerState:
         return stream
 
     def _destination(self) -> StateStream:
-        names = list(self._streams)
-        start = names.index(self.current.stream)
-        others = [names[(start + step) % len(names)] for step in range(1, len(names))]
+        others = [name for name in self._streams if name != self.current.stream]
         for name in others:
             if name not in self._pinned:
                 return self._streams[name]

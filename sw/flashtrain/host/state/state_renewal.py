@@ -40,22 +40,12 @@ class StateRenewal:
             pass
         return self._source.pages_retried > before
 
-    def write(self, destination: StateStream, updates: int, keep: bool) -> None:
-        """Copy the generation to `destination`, which is empty, and make that current in one step.
-
-        - updates: the number of updates that led to it.
-        - keep: the source is pinned; otherwise it is reset.
-
-        After an exception, or a loss of power before that step, the source is current as before.
-        """
+    def write(self, destination: StateStream) -> None:
+        """Copy the generation to `destination`, which is empty; it is programmed when this returns."""
         for lba, data in self._content():
             destination.write(lba, data)
         if destination.table.persistency is Persistency.VOLATILE:
             destination.flush()
-        if keep:
-            destination.declare_committed(updates)
-        else:
-            destination.supersede(self._source, updates)
 
     def _content(self) -> Iterator[tuple[int, NDArray[np.uint8]]]:
         """The generation's blocks in pieces, each with the address of its first, until a page is lost."""

@@ -1,6 +1,6 @@
 """A stream of optimizer state: steps on the dies, and generations."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.host.controller import Controller
+from flashtrain.host.errors import JournalMissing
 from flashtrain.host.memory.arrays import as_bytes
 from flashtrain.host.queues.dispatcher import Request, serialised
 from flashtrain.host.queues.entries import Command
@@ -124,47 +125,89 @@ class StateStream(DeviceStream):
         self._dispatcher.wait(lambda: all(pending.answered for pending in pendings))
 
     @serialised
-    def commit(self, source: "StateStream", updates: int = 0) -> None:
+    def commit(
+        self,
+        source: "StateStream",
+        updates: int = 0,
+        note: bytes = b"",
+        pin: bool = False,
+        release: "StateStream | None" = None,
+    ) -> None:
         """Make the updated tiles the current generation, and reset `source` unless it is pinned.
 
-        updates: the number of updates that led to them, for the journal.
+        One record of the journal has all of it: after a loss of power all of it has happened, or nothing.
+
+        - updates: the number of updates that led to the tiles.
+        - note: recorded with the generation; see :meth:`annotate`.
+        - pin: pin the new generation.
+        - release: a pinned stream that is released and reset.
         """
-        command = Command(Opcode.GENERATION, self.nsid, action=GenerationAction.COMMIT, source=source.nsid)
-        self._succeed(source, self, command, updates)
+        commands = [self._generation(GenerationAction.COMMIT, source.nsid)]
+        dropped = [] if source._generations.pinned else [source]
+        if release is not None:
+            commands += [release._generation(GenerationAction.RELEASE), _reset(release)]
+            dropped.append(release)
+        if pin:
+            commands.append(self._generation(GenerationAction.PIN))
+        self._succeed(dropped, commands, updates, note, pin)
 
     @serialised
-    def supersede(self, source: "StateStream", updates: int) -> None:
+    def supersede(self, source: "StateStream", updates: int, note: bytes = b"") -> None:
         """As :meth:`commit`, for appended tiles without an update; `source` is not pinned."""
-        self._succeed(source, source, Command(Opcode.STREAM_RESET, source.nsid), updates)
+        self._succeed([source], [_reset(source)], updates, note)
 
-    def _succeed(self, source: "StateStream", stream: "StateStream", command: Command, updates: int) -> None:
-        """Become the current generation in place of `source`, by a command to `stream` after its record."""
-        source._space.forget()
-        generations, journal = source._generations, self._recording
-        drop = None if generations.pinned else generations.drop()
+    def _succeed(
+        self,
+        dropped: "Sequence[StateStream]",
+        commands: Sequence[Command],
+        updates: int,
+        note: bytes,
+        pin: bool = False,
+    ) -> None:
+        """Become the current generation by these commands, one after the other, after their record.
 
-        def keep() -> None:
-            if drop is not None:
-                generations.undo(drop)
-
-        if journal is None:
-            stream._command(command, on_failure=keep).result()
-            return
-        before = {one.nsid: journal.entry(one.nsid) for one in (self, source)}
+        dropped: the streams that the commands reset. If the device refuses the first one, nothing changes.
+        """
+        self._require_notes(note)
+        journal, record, before = self._recording, None, {}
+        if journal is not None:
+            before = {one.nsid: journal.entry(one.nsid) for one in (self, *dropped)}
+            lasting = [one.nsid for one in dropped if one._journal is not None]
+            record = journal.commit(self.nsid, updates, note, pin, lasting)
+        drops = {one: one._generations.drop() for one in dropped}
 
         def undo() -> None:
-            keep()
+            for one, drop in drops.items():
+                one._generations.undo(drop)
             for nsid, entry in before.items():
-                journal.undo(nsid, entry)
+                if journal is not None:
+                    journal.undo(nsid, entry)
 
-        record = journal.commit(self.nsid, None if source._journal is None else source.nsid, updates)
-        self._finish(stream._command(command, after=record, on_failure=undo))
+        for one in (self, *dropped):
+            one._space.forget()
+        self._finish(self._chain(commands, record, undo))
+        for one in dropped:
+            one._generations.pinned = False
+        self._generations.pinned = pin
+
+    def _chain(
+        self, commands: Sequence[Command], record: Request | None, on_failure: Callable[[], None]
+    ) -> Pending[None]:
+        """Submit commands of which each waits for the one before, and the first for a record."""
+        requests: list[Request] = []
+        for command in commands:
+            after = requests[-1] if requests else record
+            undo = None if requests else on_failure
+            requests.append(Request(self.port, command, on_failure=undo, after=after))
+            self._dispatcher.submit(requests[-1:])
+        return Pending(self._dispatcher, requests, self.name, lambda _: None)
 
     @serialised
-    def declare_committed(self, updates: int) -> None:
+    def declare_committed(self, updates: int, note: bytes = b"") -> None:
         """Record the appended tiles as committed, without an update: the result of `updates` updates."""
+        self._require_notes(note)
         if (journal := self._recording) is not None:
-            journal.wait_for(journal.commit(self.nsid, None, updates))
+            journal.wait_for(journal.commit(self.nsid, updates, note))
 
     @property
     def committed(self) -> StreamEntry | None:
@@ -173,20 +216,46 @@ class StateStream(DeviceStream):
         return entry if entry is not None and entry.commit else None
 
     @serialised
-    def pin(self) -> None:
-        """Pin the stream: commands that would change its content raise :class:`StreamPinned`."""
-        self._command(Command(Opcode.GENERATION, self.nsid, action=GenerationAction.PIN)).result()
+    def pin(self, note: bytes | None = None) -> None:
+        """Pin the stream: commands that would change its content raise :class:`StreamPinned`.
+
+        note: recorded with the pin, in place of the present one.
+        """
+        self._require_notes(note or b"")
+        journal, record, before = self._recording, None, StreamEntry()
+        if journal is not None:
+            before = journal.entry(self.nsid)
+            record = journal.pin(self.nsid, True, note)
+
+        def undo() -> None:
+            if journal is not None:
+                journal.undo(self.nsid, before)
+
+        self._finish(self._chain([self._generation(GenerationAction.PIN)], record, undo))
         self._generations.pinned = True
-        if self._journal is not None:
-            self._journal.pinned.add(self.nsid)
 
     @serialised
-    def release(self) -> None:
-        """Undo :meth:`pin`."""
-        self._command(Command(Opcode.GENERATION, self.nsid, action=GenerationAction.RELEASE)).result()
+    def release(self, drop: bool = False) -> None:
+        """Undo :meth:`pin`; drop: reset the stream as well, in the same record."""
+        journal, record, before = self._journal, None, StreamEntry()
+        if journal is not None:
+            before = journal.entry(self.nsid)
+            record = journal.reset(self.nsid) if drop else journal.pin(self.nsid, False)
+        commands = [self._generation(GenerationAction.RELEASE)]
+        number = None
+        if drop:
+            commands.append(_reset(self))
+            number = self._generations.drop()
+            self._space.forget()
+
+        def undo() -> None:
+            if number is not None:
+                self._generations.undo(number)
+            if journal is not None:
+                journal.undo(self.nsid, before)
+
+        self._finish(self._chain(commands, record, undo))
         self._generations.pinned = False
-        if self._journal is not None:
-            self._journal.pinned.discard(self.nsid)
 
     def planes_of_rows(self, first_row: int, rows: int, planes: range) -> Sequence[Extent]:
         """The extents of these planes of rows of tiles; `first_row` counts from the stream's start."""
@@ -198,6 +267,16 @@ class StateStream(DeviceStream):
             extents.append(Extent(lba, len(planes) * channels))
         return extents
 
+    def _generation(self, action: GenerationAction, source: int = 0) -> Command:
+        return Command(Opcode.GENERATION, self.nsid, action=action, source=source)
+
+    def _require_notes(self, note: bytes) -> None:
+        """:class:`JournalMissing` if there is a note, and nothing records it."""
+        if note and self._journal is None:
+            raise JournalMissing(
+                f"a note for stream {self.name!r}, whose node does not record it in a journal"
+            )
+
     @property
     def _dies(self) -> int:
         return self._config.geometry.channels * self._config.geometry.dies
@@ -206,6 +285,10 @@ class StateStream(DeviceStream):
         """The rows of each command: at most the command limit, and at most a quarter of the tensor buffer."""
         most = max(1, min(self._config.max_blocks, self._dispatcher.buffer.blocks // 4) // blocks)
         return [range(start, min(start + most, rows)) for start in range(0, rows, most)]
+
+
+def _reset(stream: StateStream) -> Command:
+    return Command(Opcode.STREAM_RESET, stream.nsid)
 
 
 def _first_address(requests: Sequence[Request]) -> int:

@@ -18,6 +18,11 @@ class BlockRuns:
         before_reaches = after > 0 and self._ends[after - 1] > start
         return before_reaches or (after < len(self._starts) and self._starts[after] < end)
 
+    def gaps(self, end: int) -> list[tuple[int, int]]:
+        """Runs of the blocks below `end` that are not in the set, each from its first to behind its last."""
+        edges = zip([0, *self._ends], [*self._starts, end], strict=True)
+        return [(start, min(stop, end)) for start, stop in edges if start < min(stop, end)]
+
     def add(self, start: int, end: int) -> None:
         """Add the blocks from `start` to `end - 1`, whether or not some are in the set."""
         first = bisect_right(self._ends, start - 1)  # the first run that is not entirely in front

@@ -1,5 +1,6 @@
 """The interface through which streams record what must outlast a loss of power."""
 
+from collections.abc import Iterable
 from typing import Protocol
 
 from flashtrain.host.queues.dispatcher import Request
@@ -18,7 +19,8 @@ class Recorder(Protocol):
     pinned: NSIDs of the streams that are pinned.
     """
 
-    pinned: set[int]
+    @property
+    def pinned(self) -> frozenset[int]: ...
 
     def entry(self, nsid: int) -> StreamEntry:
         """The last recorded entry of a stream."""
@@ -32,8 +34,21 @@ class Recorder(Protocol):
         """Record that one zone will be reset; no append to it is in flight."""
         ...
 
-    def commit(self, nsid: int, source: int | None, updates: int) -> Request:
-        """Record the commit of the generation, the result of `updates` updates, and the reset of `source`."""
+    def commit(
+        self, nsid: int, updates: int, note: bytes = b"", pin: bool = False, dropped: Iterable[int] = ()
+    ) -> Request:
+        """Record the commit of the generation, the result of `updates` updates, with a note.
+
+        pin: it will be pinned; dropped: NSIDs of streams that will be reset.
+        """
+        ...
+
+    def annotate(self, nsid: int, note: bytes) -> Request:
+        """Record the note of a stream."""
+        ...
+
+    def pin(self, nsid: int, pinned: bool, note: bytes | None = None) -> Request:
+        """Record that the stream is pinned, or that it is not; with a note in place of the one before."""
         ...
 
     def retire(self, nsid: int, zones: dict[int, ZoneState]) -> None:

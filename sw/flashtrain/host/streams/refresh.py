@@ -4,9 +4,13 @@ The driver copies a zone to a spare zone, which is an empty zone of its stream, 
 content back. The blocks keep their addresses. At any time the zone or the spare zone has the whole content,
 and the journal shows which (`ZoneCopy`). After a loss of power, `Device.recover` continues from there. The
 data pass through the tensor buffer, and so through error correction.
+
+A pinned stream is released for the time of the copies. Its pin stays in the journal, so that it is pinned
+again after a loss of power, too.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 
@@ -28,7 +32,7 @@ class Obstacle(Enum):
     NO_ROOM = "no zone of the stream is empty, or too many are open"
     NO_ACCESS = "no port may read the stream, or none may append to it"
     NO_JOURNAL = "the stream is non-volatile, and the node has no journal"
-    PINNED = "the stream is pinned"
+    PINNED = "the stream is pinned, and the journal does not know it"
     CODED = "the stream has a codec, and its zones no blocks that can be copied one by one"
     UNREADABLE = "the device failed to read or to write some of it, or the stream is uncommitted"
 
@@ -63,12 +67,22 @@ class _Refused(Exception):
 
 
 class StreamRefresh:
-    """Refreshes zones of one stream. `use` returns the stream for a port, without records of its resets."""
+    """Refreshes zones of one stream.
+
+    - use: returns the stream for a port, without records of its resets.
+    - set_pin: pins the stream or releases it, without a record.
+    """
 
     def __init__(
-        self, table: Stream, use: Callable[[Port], DeviceStream], first_zone: int, journal: Journal | None
+        self,
+        table: Stream,
+        use: Callable[[Port], DeviceStream],
+        set_pin: Callable[[bool], None],
+        first_zone: int,
+        journal: Journal | None,
     ) -> None:
         self._table = table
+        self._set_pin = set_pin
         self._first_zone = first_zone
         self._journal = journal if table.persistency else None
         self._unrecorded = bool(table.persistency) and journal is None
@@ -88,15 +102,29 @@ class StreamRefresh:
     def go_on(self, copy: ZoneCopy) -> None:
         """Complete a refresh that a loss of power or a failure has interrupted; no command is in flight."""
         zone, spare = copy.zone - self._first_zone, copy.spare - self._first_zone
-        if copy.whole:
-            self._empty(zone)
-            self._copy_back(spare, zone, self._written(spare), finish=True)
-        else:
-            self._drop(spare)
+        with self._released():
+            if copy.whole:
+                self._empty(zone)
+                self._copy_back(spare, zone, self._written(spare), finish=True)
+            else:
+                self._drop(spare)
+
+    @contextmanager
+    def _released(self) -> Iterator[None]:
+        """The stream without the pin that the journal records."""
+        pinned = self._journal is not None and self._table.nsid in self._journal.pinned
+        if pinned:
+            self._set_pin(False)
+        try:
+            yield
+        finally:
+            if pinned:
+                self._set_pin(True)
 
     def _refresh(self, number: int) -> OldZone:
         try:
-            blocks = self._renew(number)
+            with self._released():
+                blocks = self._renew(number)
         except _Refused as refused:
             return OldZone(self._table.name, number, obstacle=refused.obstacle)
         return OldZone(self._table.name, number, blocks)
@@ -106,8 +134,6 @@ class StreamRefresh:
             raise _Refused(Obstacle.CODED)
         if self._unrecorded:
             raise _Refused(Obstacle.NO_JOURNAL)
-        if self._journal is not None and self._table.nsid in self._journal.pinned:
-            raise _Refused(Obstacle.PINNED)
         report = self._appender.report()
         spare = next((n for n, zone in enumerate(report) if zone.state is ZoneState.EMPTY), None)
         if spare is None:

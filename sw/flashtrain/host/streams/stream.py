@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from flashtrain.host.errors import ArrayError, BufferFull, ForeignHandle, StaleHandle
+from flashtrain.host.errors import ArrayError, BufferFull, ForeignHandle, JournalMissing, StaleHandle
 from flashtrain.host.memory.arrays import as_bytes, blocks_of, check_target, contiguous, storable
 from flashtrain.host.memory.tensor_buffer import Region
 from flashtrain.host.queues.command_errors import CommandError, command_error
@@ -215,10 +215,58 @@ class DeviceStream:
         self._ring.release()
         self._reset_spent(self._ring.spent())
 
+    @serialised
+    def drop_all_but(self, kept: Iterable[StoredArray]) -> None:
+        """Drop all blocks up to the write pointers except those of these arrays; see :meth:`drop`.
+
+        After a recovery this frees blocks that were dropped before, or whose append was not completed.
+        Appends of this stream in flight are completed first.
+        """
+        kept = list(kept)
+        for stored in kept:
+            self._check_stored(stored)
+        own = [request for request in self._dispatcher.in_flight if request.command.nsid == self.nsid]
+        self._dispatcher.wait(lambda: all(request.done for request in own))
+        self._begin_ring()
+        self._ring.drop_all_but(extent for stored in kept for extent in stored.extents)
+        self._reset_spent(self._ring.spent())
+
     @property
     def zones_reset(self) -> int:
         """The number of zones that were reset because all in them was dropped."""
         return self._ring.resets
+
+    # The note.
+
+    @property
+    def note(self) -> bytes:
+        """The note that was recorded with the stream's present generation; empty without one."""
+        return b"" if self._journal is None else self._journal.entry(self.nsid).note
+
+    @property
+    def takes_notes(self) -> bool:
+        """Whether a journal records the stream's note."""
+        return self._journal is not None
+
+    def annotate(self, note: bytes) -> None:
+        """Record a note in the journal, in place of the one before; it survives a loss of power.
+
+        A reset of the stream drops the note. :class:`NoteTooLong`, :class:`JournalMissing`, or
+        :class:`AccessDenied` for a port that may not append; nothing has changed then.
+        """
+        self.annotate_async(note).result()
+
+    @serialised
+    def annotate_async(self, note: bytes) -> Pending[None]:
+        """As :meth:`annotate`, without waiting for the device; :attr:`note` has the note at once."""
+        if self._journal is None:
+            raise JournalMissing(
+                f"a note for stream {self.name!r}, whose node does not record it in a journal"
+            )
+        if Access.APPEND not in self.table.access(self.port):
+            raise command_error(Status.ACCESS_DENIED, self._zone_reset(0), self.port, self.name)
+        record = self._journal.annotate(self.nsid, note)
+        return Pending(self._dispatcher, [record], self.name, lambda _: None)
 
     # Zones.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from .block_runs import BlockRuns
 from .generations import StreamGenerations
 from .stored import Extent
 from .stream_space import StreamSpace
@@ -40,6 +41,19 @@ class StreamRing:
             zone, start = divmod(extent.lba, self.space.zone_size)
             self._generations.kill(zone, start, start + extent.blocks)
             self._with_dead.add(zone)
+
+    def drop_all_but(self, kept: Iterable[Extent]) -> None:
+        """Note that all written blocks but these are dead."""
+        lived: dict[int, BlockRuns] = {}
+        for extent in kept:
+            zone, start = divmod(extent.lba, self.space.zone_size)
+            lived.setdefault(zone, BlockRuns()).add(start, start + extent.blocks)
+        gaps = (
+            Extent(zone * self.space.zone_size + start, end - start)
+            for zone in range(self.space.zones)
+            for start, end in lived.get(zone, BlockRuns()).gaps(self.space.written(zone))
+        )
+        self.drop(gaps)
 
     def release(self) -> None:
         """Note that all that was appended is dead."""

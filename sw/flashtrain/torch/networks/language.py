@@ -46,7 +46,10 @@ def gpt2(size: Transformer, batch: int, tokens: int = GPT2_TOKENS) -> TrainingCa
 
 
 def gpt_neo(size: Transformer, batch: int, tokens: int = GPT_NEO_TOKENS) -> TrainingCase:
-    """GPT-Neo, which predicts each next token: every second layer attends to the last 256 tokens only."""
+    """GPT-Neo, which predicts each next token.
+
+    Every second layer attends to the last 256 tokens only; it computes all products, and masks the others.
+    """
     transformers = definitions("transformers")
     config = transformers.GPTNeoConfig(
         num_layers=size.layers,
