@@ -64,7 +64,7 @@ def test_nine_jobs_in_96_gb(runs):
 def test_assumptions_have_an_effect():
     least = FIGURE.headline(FIGURE.defaults())
     assert FIGURE.headline(FIGURE.values({"quantum_minutes": 5})) > 100 * AIM > least
-    assert FIGURE.headline(FIGURE.values({"ssd_read_gb": 3.5})) < least
+    assert FIGURE.headline(FIGURE.values({"ssd_read_mb": 3500})) < least
 
 
 def test_a_memory_that_is_too_small_is_no_result():

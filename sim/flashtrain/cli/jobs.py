@@ -7,11 +7,11 @@ from functools import partial
 from flashtrain.checkpoint.memory.buffer_size import memory_bytes_for
 from flashtrain.checkpoint.memory.checkpoint_waiting import CheckpointWaiting
 from flashtrain.checkpoint.memory.keep_resident import KeepResident
+from flashtrain.checkpoint.memory.managed_training import ManagedTraining
 from flashtrain.checkpoint.memory.memory_pool import MemoryPool
 from flashtrain.checkpoint.memory.one_after_the_other import OneAfterTheOther
 from flashtrain.checkpoint.memory.policy import MemoryPolicy
 from flashtrain.checkpoint.memory.runner import JobRunner, SwitchReport
-from flashtrain.checkpoint.memory.training_job import TrainingJob
 from flashtrain.host import open_device
 from flashtrain.spec import FmsConfig
 from flashtrain.training.data import Dataset, digits
@@ -107,10 +107,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def _jobs(
     recipe: Recipe, optimizers: dict[str, Optimizer], data: Dataset, options: argparse.Namespace
-) -> list[TrainingJob]:
+) -> list[ManagedTraining]:
     recipe = replace(recipe, iterations=options.iterations)
     return [
-        TrainingJob(
+        ManagedTraining(
             name, recipe.network, data, optimizer, recipe.batch, recipe.iterations, options.seed + number
         )
         for number, (name, optimizer) in enumerate(optimizers.items())
@@ -119,7 +119,7 @@ def _jobs(
 
 def _run(
     options: argparse.Namespace, console: Console, config: FmsConfig, policy: MemoryPolicy,
-    jobs: list[TrainingJob], room_bytes: int, alone: dict[str, TrainingLog],
+    jobs: list[ManagedTraining], room_bytes: int, alone: dict[str, TrainingLog],
 ) -> PolicyRun:  # fmt: skip
     factory = announced(LINKS[options.link], console.step)
     with open_device(config, factory, memory_bytes=memory_bytes_for(config, room_bytes)) as device:

@@ -7,7 +7,6 @@ from flashtrain.figures.checkpoint_memory_runs import (
     ASSUMPTIONS,
     DIES,
     FMS,
-    GB,
     KEEP,
     OURS,
     PAIRS,
@@ -18,6 +17,7 @@ from flashtrain.figures.checkpoint_memory_runs import (
     SWAP,
     Runs,
 )
+from flashtrain.figures.checkpoint_platform import GB
 from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.parts import Chart, Comparison, Content, Series, SpanChart, SpanRow, Table, Values
 
@@ -31,7 +31,7 @@ TIMELINE_HOURS = 6
 COLUMNS = ("slower", "peak, GB", "stall, s", "written, GB", "P/E cycles")
 NO_ROOM = "does not fit"
 KINDS = tuple(str(activity) for activity in reversed(Activity) if activity is not Activity.FREED)
-OF_PAIRS_OR_FMS = ("room", "link_gb", "fms_fault_us")
+OF_PAIRS_OR_FMS = ("room", "pcie_gb", "fms_fault_us")
 
 
 class CheckpointMemory(PublishedFigure):
@@ -151,7 +151,7 @@ def _cells(report: NodeReport | None, needed: NodeReport | None) -> tuple[str, .
     if report is None or needed is None:
         return (NO_ROOM, *("–" for _ in COLUMNS[1:]))
     return (
-        f"{report.seconds / needed.seconds - 1:.2%}", f"{report.peak_bytes / GB:.1f}",
+        f"{round(report.seconds / needed.seconds - 1, 4) + 0.0:.2%}", f"{report.peak_bytes / GB:.1f}",
         f"{report.stall_seconds:,.0f}", f"{report.written_bytes / GB:,.1f}", f"{report.cycles:.3f}",
     )  # fmt: skip
 

@@ -21,11 +21,11 @@ from flashtrain.checkpoint.memory.simulator import simulate
 from flashtrain.checkpoint.memory.swap import Swap
 from flashtrain.checkpoint.memory.workload import with_waits
 from flashtrain.checkpoint.training_model import MODELS
+from flashtrain.figures.checkpoint_platform import GB, MB, SYSTEMS, TRAINING, Machine
 from flashtrain.figures.parts import Assumption, Values
 from flashtrain.platform.models import append_bound, read_bound
 from flashtrain.spec import preset
 
-GB = 1e9
 PAGE_BYTES = 4096
 PRESET = "behemoth"
 LANGUAGE = ("bert-base", "bert-large", "gpt2", "gpt-neo-1.3b")
@@ -51,8 +51,7 @@ SEED = 1
 ASSUMPTIONS = (
     Assumption("dram_gb", 96, 72, 256, "GB", "DRAM of the tables and of the timeline; the poster's has 256"),
     Assumption("accelerators", 2, 1, 4, "", "the poster's table: two RTX 3090"),
-    Assumption("tflops", 35.6, 20, 71, "TFLOP/s", "data sheet of the RTX 3090, single precision"),
-    Assumption("utilisation", 0.35, 0.2, 0.6, "", "share of the peak that iterations reach; not published"),
+    *TRAINING,
     Assumption("job_hours", 4, 1, 12, "h", "of computing, of each job; not published"),
     Assumption("text_gb", 16, 4, 64, "GB", "text that a language model caches: corpora of BERT, as bytes"),
     Assumption("images_gb", 30, 10, 60, "GB", "images that a classifier caches: a fifth of ImageNet"),
@@ -63,11 +62,9 @@ ASSUMPTIONS = (
     Assumption("wait_minutes", 10, 2, 30, "min", "mean of their lengths, which are exponential"),
     Assumption("announced", 0.5, 0, 1, "", "share of the waits whose end is known; an assumption"),
     Assumption("room", 1.1, 1.05, 1.5, "jobs", "DRAM that two jobs share; the aim is 1.1"),
-    Assumption("ssd_write_gb", 0.52, 0.4, 2, "GB/s", "SATA drive of 480 GB; the poster names no rate"),
-    Assumption("ssd_read_gb", 0.55, 0.5, 3.5, "GB/s", "the same; one drive serves all transfers"),
+    *(each for each in SYSTEMS if each.name in ("ssd_write_mb", "ssd_read_mb", "pcie_gb")),
     Assumption("ssd_fault_us", 120, 80, 200, "µs", "read of 4 KiB from it, alone; an assumption"),
     Assumption("ssd_waf", 2, 1, 4, "", "write amplification of the SSD; an assumption"),
-    Assumption("link_gb", 25, 12, 50, "GB/s", "PCIe 4.0 x16 carries 31.5 before its headers"),
     Assumption(
         "fms_fault_us", 15, 10, 40, "µs", "RTL: median of 9.4 µs beside appends; the rest is a host's"
     ),
@@ -89,14 +86,14 @@ class Runs:
         faulted = v["faults"] * PAGE_BYTES * 1e6
         if name == SSD:
             return BackingStore(
-                SSD, v["ssd_write_gb"] * GB, v["ssd_read_gb"] * GB, faulted / v["ssd_fault_us"], 480 * GB,
+                SSD, v["ssd_write_mb"] * MB, v["ssd_read_mb"] * MB, faulted / v["ssd_fault_us"], 480 * GB,
                 write_amplification=v["ssd_waf"],
             )  # fmt: skip
         config = preset(PRESET)
         return BackingStore(
             name,
-            min(v["link_gb"] * GB, append_bound(config)),
-            min(v["link_gb"] * GB, read_bound(config)),
+            min(v["pcie_gb"] * GB, append_bound(config)),
+            min(v["pcie_gb"] * GB, read_bound(config)),
             faulted / v["fms_fault_us"],
             config.geometry.capacity_bytes,
             full_duplex=True,
@@ -169,8 +166,8 @@ class Runs:
         v, model = self.values, MODELS[name]
         text = name in LANGUAGE
         dataset = int((v["text_gb"] if text else v["images_gb"]) * GB)
-        seconds = model.flops / (v["tflops"] * 1e12 * v["utilisation"])
-        batch = 0 if text else int(model.batch * v["image_kb"] * 1e3)
+        seconds = Machine(v).job(name).iteration_seconds
+        batch = 0 if text else int(model.batch * v["batch_scale"] * v["image_kb"] * 1e3)
         job = Job(
             name,
             Footprint(dataset, model.weight_bytes, model.optimizer_bytes(), int(v["buffers_gb"] * GB)),

@@ -7,11 +7,11 @@ from flashtrain.checkpoint.memory.buffer_size import memory_bytes_for
 from flashtrain.checkpoint.memory.checkpoint_waiting import CheckpointWaiting
 from flashtrain.checkpoint.memory.errors import JobError, JobTooLarge, RegionInUse
 from flashtrain.checkpoint.memory.keep_resident import KeepResident
+from flashtrain.checkpoint.memory.managed_training import ManagedTraining
 from flashtrain.checkpoint.memory.memory_pool import MemoryPool
 from flashtrain.checkpoint.memory.one_after_the_other import OneAfterTheOther
 from flashtrain.checkpoint.memory.runner import JobRunner
 from flashtrain.checkpoint.memory.swap import Swap
-from flashtrain.checkpoint.memory.training_job import TrainingJob
 from flashtrain.host import FunctionalLink, open_device
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec import preset
@@ -34,7 +34,7 @@ def trainings(data, hidden, count=2):
     jobs, alone = [], []
     for number, optimizer in enumerate((Adam(), AdamW(0.005), Adam(0.03))[:count]):
         iterations = 20 - 3 * number
-        jobs.append(TrainingJob(f"job {number}", mlp(hidden), data, optimizer, 64, iterations, number))
+        jobs.append(ManagedTraining(f"job {number}", mlp(hidden), data, optimizer, 64, iterations, number))
         alone.append(train_reference(mlp(hidden), data, optimizer, 64, iterations, number))
     return jobs, alone
 
@@ -73,7 +73,7 @@ def test_three_trainings_of_different_sizes(data, seed):
     networks = (mlp(16), convnet(8), mlp(40))
     optimizers = (Momentum(), Adam(), Adam(0.002))
     jobs = [
-        TrainingJob(f"job {n}", networks[n], data, optimizers[n], 32, int(random.integers(5, 20)), n)
+        ManagedTraining(f"job {n}", networks[n], data, optimizers[n], 32, int(random.integers(5, 20)), n)
         for n in range(3)
     ]
     sizes = [job.layout.nbytes for job in jobs]
@@ -81,7 +81,7 @@ def test_three_trainings_of_different_sizes(data, seed):
         room = int(random.uniform(1.1 * max(sizes), sum(sizes)))
         with opened(FunctionalLink, "small", room) as device:
             pool = MemoryPool(device)
-            again = [TrainingJob(j.name, networks[n], data, optimizers[n], 32, j.iterations, n)
+            again = [ManagedTraining(j.name, networks[n], data, optimizers[n], 32, j.iterations, n)
                      for n, j in enumerate(jobs)]  # fmt: skip
             report = JobRunner(pool, again, CheckpointWaiting(), int(random.integers(1, 6))).run()
         assert report.peak_bytes <= room + 4096
@@ -148,6 +148,6 @@ def test_a_saved_job_survives_a_loss_of_power(data):
     ],
 )
 def test_mistakes(data, policy, quantum_iterations, names, message):
-    jobs = [TrainingJob(name, mlp(4), data, Adam(), 64, 5, 1) for name in names]
+    jobs = [ManagedTraining(name, mlp(4), data, Adam(), 64, 5, 1) for name in names]
     with open_device("tiny") as device, pytest.raises(JobError, match=message):
         JobRunner(MemoryPool(device), jobs, policy, quantum_iterations)

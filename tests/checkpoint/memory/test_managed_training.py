@@ -7,8 +7,8 @@ import pytest
 
 from flashtrain.checkpoint.memory.array_layout import ALIGNMENT, ArrayLayout
 from flashtrain.checkpoint.memory.errors import JobError
+from flashtrain.checkpoint.memory.managed_training import ManagedTraining
 from flashtrain.checkpoint.memory.resumable_batches import WORDS, ResumableBatches
-from flashtrain.checkpoint.memory.training_job import TrainingJob
 from flashtrain.training.data import digits
 from flashtrain.training.errors import DataError
 from flashtrain.training.networks import attention, convnet, mlp
@@ -45,7 +45,7 @@ def test_a_batch_that_is_too_large(data):
     ids=lambda value: value.name,
 )
 def test_a_training_is_the_reference_while_its_memory_moves(data, network, optimizer):
-    job = TrainingJob("job", network, data, optimizer, 64, 25, seed=3)
+    job = ManagedTraining("job", network, data, optimizer, 64, 25, seed=3)
     memory = np.zeros(job.layout.nbytes, np.uint8)
     job.initialise(job.layout.views(memory))
     for _ in range(job.iterations):
@@ -59,7 +59,7 @@ def test_a_training_is_the_reference_while_its_memory_moves(data, network, optim
 
 def test_an_overflow_is_skipped_as_in_the_reference(data):
     wild = OPTIMIZERS["sgd"].__class__(learning_rate=1e18)
-    job = TrainingJob("wild", mlp(8), data, wild, 64, 12, seed=1)
+    job = ManagedTraining("wild", mlp(8), data, wild, 64, 12, seed=1)
     arrays = job.layout.views(np.zeros(job.layout.nbytes, np.uint8))
     with np.errstate(all="ignore"):
         job.initialise(arrays)

@@ -21,7 +21,7 @@ ITERATION, STEP = range(COUNTERS)
 """Iterations that are done, and the number of the next step of the optimizer."""
 
 
-class TrainingJob(ManagedJob):
+class ManagedTraining(ManagedJob):
     """Trains `network` as `training.reference.train_reference` does, bit for bit.
 
     Its arrays are the weights and the optimizer's state of each layer, packed, the position in the data with
