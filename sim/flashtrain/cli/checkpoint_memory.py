@@ -1,4 +1,4 @@
-"""`flashtrain jobs`: two trainings in a tensor buffer that holds one of them."""
+"""`flashtrain checkpoint memory`: two trainings in a tensor buffer that holds one of them."""
 
 import argparse
 from dataclasses import asdict, dataclass, replace
@@ -20,7 +20,6 @@ from flashtrain.training.recipes import RECIPES, Recipe
 from flashtrain.training.reference import TrainingLog, train_reference
 
 from .command import (
-    Command,
     above_zero,
     add_configuration,
     add_iterations,
@@ -145,21 +144,3 @@ def _row(run: PolicyRun, config: FmsConfig) -> tuple[str, ...]:
 
 def _rate(count: int, cycles: int, config: FmsConfig) -> str:
     return f"{count / cycles * config.timing.clock_hz / 1e9:.3f} GB/s" if cycles else "-"
-
-
-COMMAND = Command(
-    name="jobs",
-    summary="train two networks in a tensor buffer that holds one of them",
-    examples="""\
-  flashtrain jobs                                   on small, through the RTL
-  flashtrain jobs --link functional --quantum 1       a switch at each iteration, without time
-  flashtrain jobs --network mlp --room 1.5          another network, and half a training more of memory
-  flashtrain jobs --room 0.9                        too little for one training: an error
-
-The arrays of a training lie in the tensor buffer. The training that waits is appended to the stream
-`trained`, its memory is freed, and it is read back for its next turn. Each result must equal that of the
-training alone in plain NumPy: exit code 1 if a bit differs. The first row has memory for both.
-""",
-    add_arguments=add_arguments,
-    run=run,
-)

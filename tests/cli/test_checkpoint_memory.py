@@ -1,10 +1,12 @@
-"""`flashtrain jobs`: the table, its document, and mistakes."""
+"""`flashtrain checkpoint memory`: the table, its document, and mistakes."""
 
 import json
 
 from flashtrain.cli.main import main
 
-SMALL_RUN = ["jobs", "--link", "functional", "--network", "mlp", "--iterations", "6", "--quantum", "2"]
+SMALL_RUN = [
+    "checkpoint", "memory", "--link", "functional", "--network", "mlp", "--iterations", "6", "--quantum", "2"
+]  # fmt: skip
 
 
 def test_two_trainings_in_the_memory_of_one(capsys):
@@ -19,7 +21,7 @@ def test_two_trainings_in_the_memory_of_one(capsys):
 
 
 def test_a_time_that_is_the_models(capsys):
-    assert main(["jobs", "--link", "model", "--network", "mlp", "--iterations", "2", "--quantum", "1"]) == 0
+    assert main([*SMALL_RUN, "--link", "model"]) == 0
     line = next(
         line for line in capsys.readouterr().out.splitlines() if line.startswith("checkpoint-waiting")
     )
@@ -30,4 +32,4 @@ def test_a_time_that_is_the_models(capsys):
 def test_a_memory_that_is_too_small(capsys):
     assert main([*SMALL_RUN, "--room", "0.9"]) == 2
     error = capsys.readouterr().err.splitlines()[-1]
-    assert "flashtrain jobs: job a needs 57920 bytes" in error
+    assert "flashtrain checkpoint: job a needs 57920 bytes" in error
