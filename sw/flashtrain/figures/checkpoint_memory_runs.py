@@ -60,7 +60,7 @@ ASSUMPTIONS = (
     Assumption("quantum_minutes", 30, 5, 120, "min", "computing of a job before others get its accelerator"),
     Assumption("wait_share", 0.15, 0, 0.4, "", "share of waits for data in a job's own time; an assumption"),
     Assumption("wait_minutes", 10, 2, 30, "min", "mean of their lengths, which are exponential"),
-    Assumption("announced", 0.5, 0, 1, "", "share of the waits whose end is known; an assumption"),
+    Assumption("planned", 0.5, 0, 1, "", "share of the waits whose end is known; an assumption"),
     Assumption("room", 1.1, 1.05, 1.5, "jobs", "DRAM that two jobs share; the aim is 1.1"),
     *(each for each in SYSTEMS if each.name in ("ssd_write_mb", "ssd_read_mb", "pcie_gb")),
     Assumption("ssd_fault_us", 120, 80, 200, "µs", "read of 4 KiB from it, alone; an assumption"),
@@ -176,4 +176,4 @@ class Runs:
             batch_bytes=min(batch, dataset),
         )
         random = np.random.default_rng((SEED, number))
-        return with_waits(job, v["wait_share"], 60 * v["wait_minutes"], v["announced"], random)
+        return with_waits(job, v["wait_share"], 60 * v["wait_minutes"], v["planned"], random)

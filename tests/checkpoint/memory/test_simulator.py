@@ -159,7 +159,7 @@ def test_a_restore_ends_before_its_job_is_due():
     assert on_demand.written_bytes <= ahead.written_bytes
 
 
-def test_the_memory_of_an_announced_wait_is_freed_and_restored_in_time():
+def test_the_memory_of_a_planned_wait_is_freed_and_restored_in_time():
     wait = Wait(500, 100.0)
     jobs = [replace(JOB, name="a", waits=(wait,)), replace(JOB, name="b", arrival_seconds=240.0)]
     node = Node(260 * MB, 1, DISK, 1000)
@@ -172,9 +172,9 @@ def test_the_memory_of_an_announced_wait_is_freed_and_restored_in_time():
     assert waits[0].start == pytest.approx(250.5)
 
 
-def test_a_wait_that_is_not_announced_is_restored_on_demand():
+def test_a_wait_that_is_not_planned_is_restored_on_demand():
     jobs = [
-        replace(JOB, name="a", waits=(Wait(500, 100.0, announced=False),)),
+        replace(JOB, name="a", waits=(Wait(500, 100.0, planned=False),)),
         replace(JOB, name="b", iterations=300, arrival_seconds=240.0),
     ]
     node = Node(260 * MB, 1, DISK, 1000)

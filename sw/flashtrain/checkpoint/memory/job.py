@@ -9,11 +9,11 @@ from flashtrain.checkpoint.memory.footprint import Footprint
 
 @dataclass(frozen=True)
 class Wait:
-    """A wait for data before an iteration, counted from 0. `announced`: its end is known when it begins."""
+    """A wait for data before an iteration, counted from 0. `planned`: its end is known when it begins."""
 
     iteration: int
     seconds: float
-    announced: bool = True
+    planned: bool = True
 
 
 @dataclass(frozen=True)

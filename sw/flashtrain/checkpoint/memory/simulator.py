@@ -180,7 +180,7 @@ class NodeSimulation:
             run.next_wait += 1
             run.turn = Turn.WAITING
             end = self.now + wait.seconds
-            run.ready_at = end if wait.announced else inf
+            run.ready_at = end if wait.planned else inf
             self._post(end, DATA, run)
         else:
             self._make_ready(run)
