@@ -1,7 +1,7 @@
 """`flashtrain checkpoint memory`: two trainings in a tensor buffer that holds one of them."""
 
 import argparse
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 
 from flashtrain.checkpoint.memory.buffer_size import memory_bytes_for
@@ -94,12 +94,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
     ):
         jobs = make()
         runs.append(_run(options, console, config, policy, jobs, int(room * held), alone))
-    console.say(f"two trainings of {recipe.network.name} on {config.name}, {held:,} bytes of memory each\n")
+    console.say(
+        f"two trainings of {recipe.network.name} on {config.name}, seed {options.seed},"
+        f" {held:,} bytes of memory each\n"
+    )
     console.say(table(COLUMNS, [_row(each, config) for each in runs]))
     console.document({
         "preset": config.name, "link": options.link, "network": options.network, "job_bytes": held,
         "iterations": options.iterations, "quantum_iterations": options.quantum,
-        "runs": [{**asdict(each), **asdict(each.report), "report": None} for each in runs],
+        "seed": options.seed, "runs": [_document(each) for each in runs],
     })  # fmt: skip
     return 0 if all(each.equal for each in runs) else DIFFERENT
 
@@ -107,10 +110,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
 def _jobs(
     recipe: Recipe, optimizers: dict[str, Optimizer], data: Dataset, options: argparse.Namespace
 ) -> list[ManagedTraining]:
-    recipe = replace(recipe, iterations=options.iterations)
     return [
         ManagedTraining(
-            name, recipe.network, data, optimizer, recipe.batch, recipe.iterations, options.seed + number
+            name, recipe.network, data, optimizer, recipe.batch, options.iterations, options.seed + number
         )
         for number, (name, optimizer) in enumerate(optimizers.items())
     ]
@@ -140,6 +142,11 @@ def _row(run: PolicyRun, config: FmsConfig) -> tuple[str, ...]:
         _rate(report.restored_bytes, report.restore_cycles, config), f"{run.cycles:,}",
         f"{report.zones_reset}", "the same" if run.equal else "DIFFERENT",
     )  # fmt: skip
+
+
+def _document(run: PolicyRun) -> dict[str, object]:
+    own = {"policy": run.policy, "buffer_bytes": run.buffer_bytes, "cycles": run.cycles, "equal": run.equal}
+    return {**own, **asdict(run.report)}
 
 
 def _rate(count: int, cycles: int, config: FmsConfig) -> str:

@@ -11,6 +11,7 @@ from flashtrain.figures.checkpoint_memory_runs import (
     OURS,
     PAIRS,
     POLICIES,
+    SEED,
     SERIAL,
     SSD,
     STORES,
@@ -59,9 +60,10 @@ class CheckpointMemory(PublishedFigure):
                     Comparison(
                         f"nine jobs, {store}: least DRAM of the sweep within {AIM:.0%} of all resident in"
                         f" {runs.all_held(store) / GB:.0f} GB",
-                        _least_dram(runs, store), "GB",
+                        dram, "GB",
                     )
                     for store in STORES
+                    if (dram := _least_dram(runs, store)) is not None
                 ),
             ),
             charts=(
@@ -89,21 +91,22 @@ class CheckpointMemory(PublishedFigure):
                 " hours. With waits for data its accelerators idle.",
                 "With the state on the dies the optimizer's steps program the flash in any case (docs/"
                 "on-die-update.md); the table counts what freeing memory adds.",
+                f"Waits for data are drawn with the seed {SEED}, for each job anew.",
                 "Moves between host and accelerator are part of iterations. A job on another accelerator than"
                 " before takes no time to move.",
             ),
         )  # fmt: skip
 
 
-def _least_dram(runs: Runs, store: str) -> float:
-    """Of the sweep; infinite if even the largest is too slow."""
+def _least_dram(runs: Runs, store: str) -> float | None:
+    """Of the sweep; None if even the largest is too slow."""
     resident = runs.of_nine(KEEP, store)
     assert resident is not None
     for dram in DRAM_GB:
         report = runs.of_nine(OURS, store, dram)
         if report is not None and report.seconds <= (1 + AIM) * resident.seconds:
             return dram
-    return inf
+    return None
 
 
 def _over_dram(runs: Runs, store: str) -> Chart:
@@ -112,7 +115,8 @@ def _over_dram(runs: Runs, store: str) -> Chart:
         sizes = (runs.all_held(store) / GB,) if policy is KEEP else DRAM_GB
         points = [(size, runs.of_nine(policy, store, size)) for size in sizes]
         fitting = [(float(size), report.seconds / HOUR) for size, report in points if report is not None]
-        series.append(Series(label, *zip(*fitting, strict=True)))
+        if fitting:
+            series.append(Series(label, *zip(*fitting, strict=True)))
     return Chart(f"Nine jobs, {store}: hours until all have finished", "h", tuple(series), "DRAM, GB")
 
 
@@ -122,7 +126,8 @@ def _over_quanta(runs: Runs) -> Chart:
     for label, policy, store in lines:
         points = [(minutes, 100 * runs.slowest(policy, store, minutes)) for minutes in QUANTUM_MINUTES]
         fitting = [point for point in points if 0 < point[1] < inf]
-        series.append(Series(f"{label}, {store}", *zip(*fitting, strict=True)))
+        if fitting:
+            series.append(Series(f"{label}, {store}", *zip(*fitting, strict=True)))
     return Chart(
         f"Two jobs in the DRAM of {runs.values['room']:g}: slowdown over the quantum, worst pair",
         "%", tuple(series), "minutes of a quantum", levels={f"aim, {AIM:.0%}": 100 * AIM}, log_y=True,
@@ -152,7 +157,7 @@ def _cells(report: NodeReport | None, needed: NodeReport | None) -> tuple[str, .
         return (NO_ROOM, *("–" for _ in COLUMNS[1:]))
     return (
         f"{round(report.seconds / needed.seconds - 1, 4) + 0.0:.2%}", f"{report.peak_bytes / GB:.1f}",
-        f"{report.stall_seconds:,.0f}", f"{report.written_bytes / GB:,.1f}", f"{report.cycles:.3f}",
+        f"{report.stall_seconds:,.0f}", f"{report.written_bytes / GB:,.1f}", f"{report.pe_cycles:.3f}",
     )  # fmt: skip
 
 

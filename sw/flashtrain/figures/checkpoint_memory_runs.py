@@ -22,6 +22,7 @@ from flashtrain.checkpoint.memory.swap import Swap
 from flashtrain.checkpoint.memory.workload import with_waits
 from flashtrain.checkpoint.training_model import MODELS
 from flashtrain.figures.checkpoint_platform import GB, MB, SYSTEMS, TRAINING, Machine
+from flashtrain.figures.errors import FigureError
 from flashtrain.figures.parts import Assumption, Values
 from flashtrain.platform.models import append_bound, read_bound
 from flashtrain.spec import preset
@@ -76,6 +77,8 @@ class Runs:
     """Simulations with these values of the assumptions; each is done once."""
 
     def __init__(self, values: Values) -> None:
+        if values["room"] < 1:
+            raise FigureError(f"room is {values['room']:g} jobs; expected at least 1")
         self.values = values
         self.nine = tuple(self._job(name, number) for number, name in enumerate(MODELS))
         self.pairs = {name: self._pair(name) for name in PAIRS}

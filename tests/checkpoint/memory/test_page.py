@@ -59,4 +59,4 @@ def test_nine_jobs(runs):
         cells = [name, *times, f"{report.peak_bytes / GB:.1f} GB", f"{report.stall_seconds:,.0f} s"]
         assert f"| {' | '.join(cells)} | " in PAGE
         if report.written_bytes:
-            assert f"{report.written_bytes / GB:.0f} GB | {report.cycles:.2f} |" in PAGE
+            assert f"{report.written_bytes / GB:.0f} GB | {report.pe_cycles:.2f} |" in PAGE

@@ -89,7 +89,7 @@ def check(node, jobs, policy, report):
     total = sum(job.compute_seconds for job in jobs) / node.accelerators
     assert report.seconds >= total * (1 - 1e-9)
     assert report.written_bytes == sum(each.bytes for each in report.checkpoints)
-    assert report.cycles == pytest.approx(
+    assert report.pe_cycles == pytest.approx(
         report.written_bytes * node.store.write_amplification / node.store.capacity_bytes
     )
     if not policy.demand_paged:

@@ -40,6 +40,6 @@ class BackingStore:
                 f"{self.name}: write_amplification is {self.write_amplification}; expected 1 or more"
             )
 
-    def cycles(self, written_bytes: float) -> float:
+    def pe_cycles(self, written_bytes: float) -> float:
         """P/E cycles of the whole device that so many written bytes use."""
         return written_bytes * self.write_amplification / self.capacity_bytes

@@ -25,7 +25,7 @@ class JobRun:
     stopped: the time at which it became ready, or stopped to compute.
     run: counts runs, so that events of earlier ones are recognised.
     cut: the run ends at the end of an iteration, in favour of another job.
-    giving_up: its memory is to be saved when its run ends.
+    releasing: its memory is to be saved when its run ends.
     """
 
     job: Job
@@ -50,7 +50,7 @@ class JobRun:
     quantum_end: float = inf
     quantum_over: bool = False
     cut: bool = False
-    giving_up: bool = False
+    releasing: bool = False
     last_computed: float = -inf
     completion: float = 0.0
     computing: float = 0.0

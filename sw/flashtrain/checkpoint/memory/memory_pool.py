@@ -57,18 +57,17 @@ class MemoryPool:
             region = self._device.buffer(job.layout.nbytes, np.uint8)
         except BufferFull:
             return False
+        if job.name in self._stored:
+            started = self._device.cycles
+            self._stream.read(self._stored[job.name], out=region)
+            self._stream.drop(self._stored.pop(job.name))
+            self.restore_cycles += self._device.cycles - started
+            self.restored_bytes += region.nbytes
+        else:
+            job.initialise(job.layout.views(region))
         self._regions[job.name] = region
         self.held_bytes += region.nbytes
         self.peak_bytes = max(self.peak_bytes, self.held_bytes)
-        stored = self._stored.pop(job.name, None)
-        if stored is None:
-            job.initialise(job.layout.views(region))
-            return True
-        started = self._device.cycles
-        self._stream.read(stored, out=region)
-        self._stream.drop(stored)
-        self.restore_cycles += self._device.cycles - started
-        self.restored_bytes += region.nbytes
         return True
 
     def save(self, job: ManagedJob) -> None:

@@ -67,7 +67,7 @@ class Recording:
             policy,
             max(job.completion_seconds for job in jobs.values()),
             self._peak,
-            node.store.cycles(sum(job.written_bytes for job in jobs.values())),
+            node.store.pe_cycles(sum(job.written_bytes for job in jobs.values())),
             jobs,
             tuple(sorted(self._spans, key=lambda span: (span.start, span.job))),
             tuple(self._levels),

@@ -78,14 +78,14 @@ class NodeReport:
     -------
     seconds: until the last job has finished.
     peak_bytes: most DRAM in use.
-    cycles: P/E cycles of all cells of the storage that the writes used.
+    pe_cycles: P/E cycles of all cells of the storage that the writes used.
     levels: of each job, at each change.
     """
 
     policy: str
     seconds: float
     peak_bytes: int
-    cycles: float
+    pe_cycles: float
     jobs: Mapping[str, JobReport]
     spans: tuple[Span, ...]
     levels: tuple[MemoryLevel, ...]

@@ -12,6 +12,7 @@ changes:
 """
 
 from collections.abc import Sequence
+from enum import Enum, auto
 from heapq import heappop, heappush
 from itertools import count
 from math import ceil, inf
@@ -27,7 +28,16 @@ from flashtrain.checkpoint.memory.schedule import Scheduler
 from flashtrain.checkpoint.memory.transfer_engine import TransferEngine
 from flashtrain.checkpoint.memory.transfers import Transfer, restore_of, save_of
 
-ARRIVAL, DATA, QUANTUM, RUN, CHUNK, WAKE = "arrival", "data", "quantum", "run", "chunk", "wake"
+
+class Event(Enum):
+    """Something that happens at a time; the end of a quantum, of a run and of a chunk has a number."""
+
+    ARRIVAL = auto()
+    DATA = auto()
+    QUANTUM = auto()
+    RUN = auto()
+    CHUNK = auto()
+    WAKE = auto()
 
 
 def simulate(node: Node, jobs: Sequence[Job], policy: MemoryPolicy) -> NodeReport:
@@ -56,11 +66,11 @@ class NodeSimulation:
         self._recording = Recording(self._runs)
         self._engine = TransferEngine(node, self._recording)
         self._idle = list(range(node.accelerators))
-        self._events: list[tuple[float, int, str, JobRun | None, int]] = []
+        self._events: list[tuple[float, int, Event, JobRun | None, int]] = []
         self._numbers = count()
         self._wake = inf
         for run in self._runs:
-            self._post(run.job.arrival_seconds, ARRIVAL, run)
+            self._post(run.job.arrival_seconds, Event.ARRIVAL, run)
 
     # The policy's view.
 
@@ -111,7 +121,7 @@ class NodeSimulation:
                 f"{self.policy.name}: {what} needs {needed} bytes of DRAM; the node has {self.dram_bytes}"
             )
 
-    def _post(self, time: float, kind: str, run: JobRun | None = None, number: int = 0) -> None:
+    def _post(self, time: float, kind: Event, run: JobRun | None = None, number: int = 0) -> None:
         heappush(self._events, (time, next(self._numbers), kind, run, number))
 
     def _advance(self, to: float) -> None:
@@ -131,18 +141,18 @@ class NodeSimulation:
         for run in (*granted, *others[: len(self._idle)]):
             run.stall += seconds
 
-    def _happen(self, kind: str, run: JobRun | None, number: int) -> None:
-        if kind == CHUNK:
+    def _happen(self, kind: Event, run: JobRun | None, number: int) -> None:
+        if kind is Event.CHUNK:
             self._engine.end_chunk(number)
-        elif kind == WAKE or run is None:
+        elif run is None:
             self._wake = inf
-        elif kind == ARRIVAL:
+        elif kind is Event.ARRIVAL:
             self._begin_wait_or_ready(run)
-        elif kind == DATA:
+        elif kind is Event.DATA:
             self._make_ready(run)
-        elif run.run == number and kind == QUANTUM:
+        elif run.run == number and kind is Event.QUANTUM:
             run.quantum_over = True
-        elif run.run == number and kind == RUN:
+        elif run.run == number:
             self._end_run(run)
 
     def _settle(self) -> None:
@@ -153,7 +163,7 @@ class NodeSimulation:
             self._make_room()
             self._preempt()
             for time, number in self._engine.pump(self.now):
-                self._post(time, CHUNK, number=number)
+                self._post(time, Event.CHUNK, number=number)
             for transfer in self._engine.finished():
                 self._end_transfer(transfer)
                 changed = True
@@ -162,7 +172,7 @@ class NodeSimulation:
         wake = self.policy.wake(self) if self._engine.restoring is None else inf
         if self.now < wake < self._wake:
             self._wake = wake
-            self._post(wake, WAKE)
+            self._post(wake, Event.WAKE)
 
     def _admitted(self) -> list[JobRun]:
         return [self._run_of(job) for job in self.policy.admitted(self)]
@@ -181,7 +191,7 @@ class NodeSimulation:
             run.turn = Turn.WAITING
             end = self.now + wait.seconds
             run.ready_at = end if wait.planned else inf
-            self._post(end, DATA, run)
+            self._post(end, Event.DATA, run)
         else:
             self._make_ready(run)
 
@@ -222,7 +232,7 @@ class NodeSimulation:
         if iterations < run.run_iterations:
             run.run += 1
             run.run_iterations = iterations
-            self._post(max(self.now, run.run_end), RUN, run, run.run)
+            self._post(max(self.now, run.run_end), Event.RUN, run, run.run)
 
     def _dispatch(self) -> bool:
         able = sorted(
@@ -258,8 +268,8 @@ class NodeSimulation:
             # Further samples are read before the next quantum.
             run.run_iterations = min(run.run_iterations, quantum_iterations)
         if quantum_iterations < run.run_iterations:
-            self._post(run.quantum_end, QUANTUM, run, run.run)
-        self._post(run.run_end, RUN, run, run.run)
+            self._post(run.quantum_end, Event.QUANTUM, run, run.run)
+        self._post(run.run_end, Event.RUN, run, run.run)
 
     def _end_run(self, run: JobRun) -> None:
         assert run.accelerator is not None
@@ -271,7 +281,7 @@ class NodeSimulation:
         self._idle.sort()
         run.accelerator = None
         run.last_computed = self.now
-        giving_up, run.giving_up = run.giving_up, False
+        releasing, run.releasing = run.releasing, False
         if run.iteration == run.job.iterations:
             run.turn, run.place, run.completion = Turn.FINISHED, Place.FREED, self.now
             self._engine.release(run)
@@ -283,7 +293,7 @@ class NodeSimulation:
             run.ready_since = ready_since
         if run.lacking_bytes:
             run.place = Place.FREED
-        if giving_up:
+        if releasing and self._lacking:
             self._save(run, self._lacking)
 
     # Memory.
@@ -309,7 +319,7 @@ class NodeSimulation:
     def _make_room(self) -> None:
         restore = self._engine.restoring
         while restore is not None:
-            leaving = sum(run.evictable_bytes for run in self._runs if run.giving_up)
+            leaving = sum(run.evictable_bytes for run in self._runs if run.releasing)
             lacking = self._lacking - leaving
             if lacking <= 0:
                 return
@@ -318,9 +328,9 @@ class NodeSimulation:
                 return
             run = self._run_of(chosen)
             if run.turn is Turn.COMPUTING:
-                if run.giving_up:
+                if run.releasing:
                     return
-                run.giving_up = True
+                run.releasing = True
                 self._cut(run)
             else:
                 self._save(run, lacking)
