@@ -55,3 +55,4 @@ def test_priority_and_age():
     aged = Entry(Turn.COMPUTING, rank=1, quantum_end=200.0)
     assert not scheduler.outranks(high, aged, 160.0)
     assert due([running, high], 1, now=160.0)[1] == pytest.approx(160)
+    assert due([aged, high], 1, now=160.0)[1] == pytest.approx(200)

@@ -182,20 +182,43 @@ def test_a_wait_that_is_not_planned_is_restored_on_demand():
     assert late.jobs["a"].completion_seconds >= 250.5 + 100 + 250
 
 
-def test_no_job_starves(seed):
-    """A job of low priority beside jobs that never wait: its turns come by age."""
-    random = np.random.default_rng(seed)
+def starving_case(dram, quantum_seconds):
+    """A job of low priority beside three that never wait."""
     jobs = [replace(JOB, name=f"high {n}", priority=2, iterations=4000) for n in range(3)]
     jobs.append(replace(JOB, name="low", iterations=200))
-    for _ in range(3):
-        node = Node(
-            int(random.uniform(260, 700)) * MB, 1, DISK, float(random.uniform(10, 60)), aging_seconds=100.0
-        )
-        for policy in FREEING:
-            low = simulate(node, jobs, policy).jobs["low"]
-            # Two levels of priority by age, then a turn of each job and the moves of its memory.
-            assert low.longest_ready_seconds <= 2 * 100 + 4 * (node.quantum_seconds + 4)
-            assert low.completion_seconds < 4000
+    return Node(int(dram * MB), 1, DISK, quantum_seconds, aging_seconds=100.0), jobs
+
+
+@pytest.mark.parametrize("policy", FREEING, ids=["ahead", "on demand"])
+def test_no_job_starves(policy, seed):
+    """Turns of a job of low priority come by age."""
+    random = np.random.default_rng(seed)
+    # In the first two, restores of other jobs are in the way, and idle accelerators for a moment.
+    cases = [
+        (397, 31.2),
+        (618, 14.6),
+        *((random.uniform(260, 700), random.uniform(10, 60)) for _ in range(2)),
+    ]
+    for dram, quantum_seconds in cases:
+        node, jobs = starving_case(dram, quantum_seconds)
+        low = simulate(node, jobs, policy).jobs["low"]
+        # Two levels of priority by age, then a turn of each job and the moves of its memory.
+        longest = 2 * 100 + 4 * (quantum_seconds + 4)
+        assert low.longest_ready_seconds <= longest
+        turns = 100 / quantum_seconds + 1
+        assert low.completion_seconds <= turns * (longest + quantum_seconds)
+
+
+def test_a_large_job_is_not_overtaken_for_ever():
+    """Two small jobs at a time fit beside each other, but none beside the large one."""
+    small = replace(JOB, footprint=Footprint(0, 40 * MB, 50 * MB, 10 * MB), batch_bytes=0, iterations=4000)
+    jobs = [replace(small, name=f"small {n}", arrival_seconds=7.0 * n) for n in range(4)]
+    jobs.append(replace(JOB, name="large", arrival_seconds=20.0, iterations=100))
+    node = Node(300 * MB, 2, DISK, 20)
+    for policy in FREEING:
+        large = simulate(node, jobs, policy).jobs["large"]
+        # As many quanta as five jobs take on two accelerators, two more, and those that run then.
+        assert large.longest_ready_seconds <= (5 / 2 + 2 + 1) * 20 + 5
 
 
 def test_a_higher_priority_preempts_at_the_end_of_an_iteration():
