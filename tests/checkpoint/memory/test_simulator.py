@@ -195,7 +195,7 @@ def test_no_job_starves(policy, seed):
     random = np.random.default_rng(seed)
     # In the first two, restores of other jobs are in the way, and idle accelerators for a moment.
     cases = [
-        (397, 31.2),
+        (462.91008615761615, 49.72956945562337),
         (618, 14.6),
         *((random.uniform(260, 700), random.uniform(10, 60)) for _ in range(2)),
     ]
