@@ -10,7 +10,7 @@ from flashtrain.host import Generation, OptimizerState
 from .errors import CheckpointExists, NoCheckpoint
 from .pin_note import PinNote
 from .retention import Retention
-from .state_arrays import arrays_of
+from .state_arrays import arrays_of, place_of
 from .store import Checkpoint
 
 
@@ -63,6 +63,12 @@ class PinnedCheckpoints:
     def load(self, name: str) -> dict[str, NDArray[np.float32]]:
         """All arrays of a checkpoint, by the names of :func:`arrays_of`."""
         return arrays_of(self._state, self._pin(name)[0])
+
+    def read(self, name: str, array: str) -> NDArray[np.float32]:
+        """One array of a checkpoint, by its name of :func:`arrays_of`."""
+        generation, _ = self._pin(name)
+        place = place_of(self._state, array)
+        return self._state.read_tensor(place.array, place.group, place.tensor, generation)
 
     def restore(self, name: str) -> bytes:
         """Make a checkpoint the current generation again; returns its state of the host.

@@ -1,7 +1,7 @@
 """Optimizer state on the dies as named arrays, for stores of checkpoints, and back."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,27 @@ def arrays_of(state: OptimizerState, generation: Generation | None = None) -> di
         for array in group.arrays
         for tensor, values in enumerate(state.read_group(array, number, generation))
     }
+
+
+class ArrayPlace(NamedTuple):
+    """The place of an array in optimizer state: group, tensor in it, and which array."""
+
+    group: int
+    tensor: int
+    array: Input
+
+
+def place_of(state: OptimizerState, name: str) -> ArrayPlace:
+    """The place of a name of :func:`arrays_of`; :class:`NoCheckpoint` for another name."""
+    places = {
+        array_name(number, tensor, array): ArrayPlace(number, tensor, array)
+        for number, group in enumerate(state.groups)
+        for tensor in range(len(group.shapes))
+        for array in group.arrays
+    }
+    if name not in places:
+        raise NoCheckpoint(f"no array {name!r} of the optimizer state; there are {', '.join(places)}")
+    return places[name]
 
 
 def initialise_from(

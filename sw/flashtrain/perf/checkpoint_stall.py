@@ -20,6 +20,7 @@ PIN_ASKED = 0.995
 """Of the rate without checkpoints."""
 ROUNDS = 2
 """Zones of activations that are filled in each way."""
+_MANIFEST_BLOCKS = 4
 
 
 @dataclass
@@ -138,7 +139,10 @@ def checkpoint_append(device: Device, quick: bool = False) -> Measurement:
     """Iterations per second of a training whose host appends as much state in each, as to a fast SSD."""
     without = iterations(device, PLAIN, quick)
     g, tile = device.config.geometry, tile_of(device.config)
-    words = tile.arrays * tile.parameters * g.pages * g.channels * g.dies
+    stream = device.stream("trained")
+    # The last checkpoint and the next one have room beside each other, with a few blocks for their manifests.
+    most = stream.zone_capacity * (stream.zones - 1) // 2 - _MANIFEST_BLOCKS
+    words = min(tile.arrays * tile.parameters * g.pages * g.channels * g.dies, most * g.page_bytes // 4)
     appended = AppendedState(device, {"state": np.random.default_rng(0).random(words, np.float32)})
     with_appends = iterations(device, appended, quick, appended.advance)
     appended.store.wait()

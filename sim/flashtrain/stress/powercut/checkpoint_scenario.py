@@ -29,8 +29,8 @@ Contents = Mapping[str, FloatArray]
 class CheckpointScenario:
     """Steps of training with checkpoints; a step is one iteration.
 
-    What is acknowledged is noted before and after each operation. A loss of power in the midst of one leaves
-    what was before it, or what is after it.
+    The run notes what is acknowledged before and after each operation. A loss of power in the midst of one
+    leaves what was before it, or what is after it.
     """
 
     def __init__(self, seed: int, iterations: int) -> None:

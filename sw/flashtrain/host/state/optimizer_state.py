@@ -142,14 +142,25 @@ class OptimizerState:
         stream = self._stream_of(self.current if generation is None else generation)
         return self._read_group(stream, placed, ARRAYS.index(array))
 
-    def locate(self, array: Input, group: int, tensor: int) -> StoredTensor:
-        """The place of W, M or V of one tensor of the current generation, for a read of this tensor only.
+    def read_tensor(
+        self, array: Input, group: int, tensor: int, generation: Generation | None = None
+    ) -> NDArray[np.float32]:
+        """As :meth:`read`, of one tensor."""
+        stored = self.locate(array, group, tensor, generation)
+        return stored.array(self._streams[stored.stream].read(stored.pages))
 
-        It is valid until the generation is freed. :class:`ArrayError` when the group has no such state.
+    def locate(
+        self, array: Input, group: int, tensor: int, generation: Generation | None = None
+    ) -> StoredTensor:
+        """The place of W, M or V of one tensor, for a read of this tensor only.
+
+        It is of the current or a pinned generation, and valid until that is freed. :class:`ArrayError` when
+        the group has no such state.
         """
         placed = self._placed[group]
         self._require_array(placed, array)
-        stream, place, number = self._stream_of(self.current), placed.tensor(tensor), ARRAYS.index(array)
+        stream = self._stream_of(self.current if generation is None else generation)
+        place, number = placed.tensor(tensor), ARRAYS.index(array)
         pages = self._pages_of(stream, place.first_row, place.layout, number)
         return StoredTensor(stream.name, pages, place, number)
 
