@@ -130,7 +130,8 @@ def _over_quanta(runs: Runs) -> Chart:
             series.append(Series(f"{label}, {store}", *zip(*fitting, strict=True)))
     return Chart(
         f"Two jobs in the DRAM of {runs.values['room']:g}: slowdown over the quantum, worst pair",
-        "%", tuple(series), "minutes of a quantum", levels={f"aim, {AIM:.0%}": 100 * AIM}, log_x=True, log_y=True,
+        "%", tuple(series), "minutes of a quantum", levels={f"aim, {AIM:.0%}": 100 * AIM},
+        log_x=True, log_y=True,
     )  # fmt: skip
 
 
