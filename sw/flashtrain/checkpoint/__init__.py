@@ -1,5 +1,6 @@
 """Checkpoints of training runs: how they are stored, when they are taken, and the memory that they free."""
 
+from .append_writer import AppendWriter
 from .appended import AppendedCheckpoints
 from .errors import CheckpointDamaged, CheckpointError, CheckpointExists, NoCheckpoint
 from .files import FileCheckpoints
@@ -8,8 +9,10 @@ from .pinned import PinnedCheckpoints
 from .retention import Retention
 from .state_arrays import arrays_of, initialise_from
 from .store import Checkpoint, CheckpointStore, Saving, load, prune, save
+from .stored_checkpoint import StoredCheckpoint
 
 __all__ = [
+    "AppendWriter",
     "AppendedCheckpoints",
     "ArrayEntry",
     "Checkpoint",
@@ -23,6 +26,7 @@ __all__ = [
     "PinnedCheckpoints",
     "Retention",
     "Saving",
+    "StoredCheckpoint",
     "arrays_of",
     "initialise_from",
     "load",
