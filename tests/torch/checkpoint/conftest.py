@@ -1,0 +1,34 @@
+"""Stores of checkpoints for the tests of `flashtrain.torch.checkpoint`."""
+
+import pytest
+
+from flashtrain.checkpoint import AppendedCheckpoints
+from flashtrain.host import FunctionalLink, open_device
+from flashtrain.model import ModelLink
+from flashtrain.spec import preset
+from flashtrain.spec.streams import UPDATE_NODE
+
+
+@pytest.fixture(params=[FunctionalLink, ModelLink])
+def device(request):
+    with request.param(preset("small"), 1 << 20) as link, open_device(link=link, node=UPDATE_NODE) as opened:
+        yield opened
+
+
+@pytest.fixture
+def store(device):
+    return AppendedCheckpoints(device)
+
+
+@pytest.fixture
+def read(store, monkeypatch):
+    """The bytes of all reads of the store's stream so far."""
+    stream, sizes = store._stream, []
+    original = stream.read
+
+    def reading(stored, out=None):
+        sizes.append(stored.blocks * stream.block_bytes)
+        return original(stored, out)
+
+    monkeypatch.setattr(stream, "read", reading)
+    return sizes
