@@ -4,8 +4,11 @@ from .append_writer import AppendWriter
 from .appended import AppendedCheckpoints
 from .errors import CheckpointDamaged, CheckpointError, CheckpointExists, NoCheckpoint
 from .files import FileCheckpoints
+from .flash_file import flash_file
+from .host_state import HostState
 from .manifest import ArrayEntry, Manifest
 from .pinned import PinnedCheckpoints
+from .random_states import NumpyRandom, PythonRandom
 from .retention import Retention
 from .state_arrays import arrays_of, initialise_from
 from .store import Checkpoint, CheckpointStore, Saving, load, prune, save
@@ -21,13 +24,17 @@ __all__ = [
     "CheckpointExists",
     "CheckpointStore",
     "FileCheckpoints",
+    "HostState",
     "Manifest",
     "NoCheckpoint",
+    "NumpyRandom",
     "PinnedCheckpoints",
+    "PythonRandom",
     "Retention",
     "Saving",
     "StoredCheckpoint",
     "arrays_of",
+    "flash_file",
     "initialise_from",
     "load",
     "prune",

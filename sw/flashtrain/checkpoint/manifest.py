@@ -57,7 +57,7 @@ class ArrayEntry:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a checkpoint holds.
+    """The contents of a checkpoint.
 
     - step: the number of updates that led to it.
     - host: the state of the host, bytes that its user has given (`host_state`).
