@@ -45,6 +45,7 @@ class SGD(DieOptimizer):
         streams: Iterable[str] = STATE_STREAMS,
         port: Port = Port.CORE,
         max_norm: float | None = None,
+        recovered: bool = False,
     ) -> None:
         defaults = {
             "lr": lr,
@@ -57,7 +58,9 @@ class SGD(DieOptimizer):
             "differentiable": differentiable,
             "fused": fused,
         }
-        super().__init__(params, defaults, device, gradient_format, copy_format, streams, port, max_norm)
+        super().__init__(
+            params, defaults, device, gradient_format, copy_format, streams, port, max_norm, recovered
+        )
 
     def optimizer_of(self, number: int, group: Mapping[str, Any]) -> optimizers.Optimizer:
         self.refuse(
