@@ -7,12 +7,24 @@ from flashtrain.host import FunctionalLink, open_device
 from flashtrain.model import ModelLink
 from flashtrain.spec import preset
 from flashtrain.spec.streams import UPDATE_NODE
+from tests.torch.checkpoint.training import STEPS, Training
 
 
 @pytest.fixture(params=[FunctionalLink, ModelLink])
 def device(request):
     with request.param(preset("small"), 1 << 20) as link, open_device(link=link, node=UPDATE_NODE) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def undisturbed():
+    """Losses and results of the :class:`Training` without a cut."""
+    with open_device("tiny", node=UPDATE_NODE) as device:
+        training = Training(device)
+        training.run()
+        assert training.resumed == 0 and sorted(training.losses) == list(range(STEPS))
+        assert len(set(training.losses.values())) == STEPS
+        return training.losses, training.result
 
 
 @pytest.fixture
