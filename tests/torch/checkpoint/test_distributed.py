@@ -88,10 +88,16 @@ def test_all_kinds_of_values(device, store, random):
     assert equal(loaded, state) and not equal(emptied(state), state)
 
 
-def test_stateful_objects(store):
-    """Models and optimizers, PyTorch's own and those on dies."""
+@pytest.mark.parametrize("on_dies", [(), (0,), (1,)], ids=["neither", "from dies", "to dies"])
+def test_stateful_objects(device, store, on_dies):
+    """Models and optimizers: PyTorch's own, and one on the dies."""
     models = [network() for _ in range(2)]
-    optimizers = [torch.optim.Adam(model.parameters(), 0.01) for model in models]
+    optimizers = [
+        Adam(model.parameters(), 0.01, device=device)
+        if number in on_dies
+        else torch.optim.Adam(model.parameters(), 0.01)
+        for number, model in enumerate(models)
+    ]
     for optimizer in optimizers:
         give_gradients(models)
         optimizer.step()
