@@ -64,14 +64,14 @@ def test_what_was_saved_is_loaded(store, arrays):
 
 
 def test_what_is_refused(store, arrays):
-    with pytest.raises(NoCheckpoint, match="no checkpoint 'a' in .*; it has none"):
+    with pytest.raises(NoCheckpoint, match=r"no checkpoint 'a' in .*; it has none"):
         store.manifest("a")
     save(store, "a", 1, arrays)
     with pytest.raises(CheckpointExists, match="a checkpoint 'a' "):
         save(store, "a", 2, arrays)
     with pytest.raises(NoCheckpoint, match="has no array 'v'; it has w/0, w/1, order"):
         store.read("a", "v")
-    with pytest.raises(NoCheckpoint, match="it has a$"):
+    with pytest.raises(NoCheckpoint, match=r"it has a$"):
         store.delete("b")
     with pytest.raises(CheckpointError, match="array 'x' is object; expected an array of a fixed size"):
         save(store, "b", 2, {"x": np.array([None])})

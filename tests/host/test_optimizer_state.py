@@ -231,7 +231,7 @@ def test_pinned_generations(device, state, tensors, update):
 
 def test_a_stream_that_was_reset(device, state, update):
     device.stream("state_a").reset()
-    with pytest.raises(ForeignGeneration, match="stream 'state_a' is at generation 2; expected 1"):
+    with pytest.raises(ForeignGeneration, match="stream 'state_a' is at generation 1; expected 0"):
         update()
     with pytest.raises(ForeignGeneration):
         state.read(Input.W)

@@ -94,7 +94,7 @@ def started(commands):
 
 
 def test_namespaces(started):
-    for source in (0, 7, 9, 255, B):
+    for source in (0, 9, 255, B):
         assert started.update_status(source=source) == Status.INVALID_NAMESPACE
         assert started.generation(COMMIT, source=source) == Status.INVALID_NAMESPACE
     assert started.update_status(source=A) == SUCCESS
@@ -176,7 +176,7 @@ def test_the_first_check_that_fails_counts(started):
     zones = c.device.stream("state_b").zones
     assert c.generation(PIN) == SUCCESS
     fields = {
-        "fuse": 1, "stream": "state_b", "source": 7, "port": Port.HOST, "slba": zones * c.zone, "rows": 1,
+        "fuse": 1, "stream": "state_b", "source": 9, "port": Port.HOST, "slba": zones * c.zone, "rows": 1,
         "pages": 0, "nlb": c.g.channels - 1, "sgl_type": 0x20, "length": 3, "address": (1 << 48) + 1,
     }  # fmt: skip
     steps = [

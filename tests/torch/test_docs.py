@@ -35,7 +35,7 @@ def test_exceptions():
 @pytest.mark.parametrize("kind", [SGD, AdamW])
 def test_arguments(kind):
     own = inspect.signature(kind).parameters
-    assert len(names("Arguments")) == 7
+    assert len(names("Arguments")) == 8
     for name in names("Arguments"):
         assert own[name].kind is inspect.Parameter.KEYWORD_ONLY
 

@@ -170,7 +170,9 @@ def test_a_device_without_the_streams_is_refused(data):
 
 def test_state_that_does_not_fit_is_refused(data):
     with open_device("tiny", link=FunctionalLink, node=UPDATE_NODE) as device:
-        with pytest.raises(StreamFull, match="streams state_a, state_b have room for 12 rows of tiles each"):
+        with pytest.raises(
+            StreamFull, match="streams state_a, state_b, state_c have room for 12 rows of tiles each"
+        ):
             train_through_flash(mlp(64), data, Adam(), 4, 1, seed=0, storage=DeviceStorage.on(device))
 
 

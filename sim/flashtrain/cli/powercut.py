@@ -1,4 +1,4 @@
-"""`flashtrain powercut`: power failures at random cycles of training runs, and what each recovery finds."""
+"""`flashtrain powercut`: power failures at random cycles of training runs, or of checkpoints."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from .links import LINKS, announced
 
 if TYPE_CHECKING:
     from flashtrain.stress.powercut import Lost, Tally
-    from flashtrain.stress.powercut.judgement import Survival
+    from flashtrain.stress.powercut.survival import Survival
 
 LOST = 1
 NOTHING_COMPARED = 1
@@ -29,6 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_configuration(parser, default="tiny")
     parser.add_argument("--cuts", type=at_least_one, default=100, metavar="N", help="how many (default: 100)")
     add_seed(parser)
+    parser.add_argument(
+        "--checkpoints", action="store_true",
+        help="cut runs that save, restore and delete checkpoints, instead of training runs",
+    )  # fmt: skip
     add_iterations(parser, default=12)
     parser.add_argument(
         "--gap", type=at_least_one, default=1000, metavar="CYCLES",
@@ -47,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     # Late: the hardware's language takes a moment to import.
-    from flashtrain.stress.powercut import Campaign, Lost
+    from flashtrain.stress.powercut import Campaign, CheckpointScenario, Lost, TrainingScenario
 
     config = configuration(options)
     said: set[str] = set()
@@ -58,7 +62,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
             console.step(text)
 
     link = announced(LINKS["rtl"], announce)
-    campaign = Campaign(config, link, options.seed, options.iterations, options.gap, options.jobs)
+    scenario = CheckpointScenario if options.checkpoints else TrainingScenario
+    campaign = Campaign(config, link, options.seed, options.iterations, options.gap, options.jobs, scenario)
 
     def progress(tally: "Tally") -> None:
         console.progress(f"{tally.cuts} of {options.cuts} cuts, run {tally.runs + 1}")
@@ -105,13 +110,14 @@ def _again(options: argparse.Namespace, lost: "Lost") -> str:
     run, cycle = (lost.cut.run, lost.cut.cycle) if lost.cut else options.again
     return (
         f"flashtrain powercut {configuration_option(options)} --seed {options.seed} "
-        f"--iterations {options.iterations} --again {run} {cycle}"
+        f"{'--checkpoints ' if options.checkpoints else ''}--iterations {options.iterations} "
+        f"--again {run} {cycle}"
     )
 
 
 def _text(tally: "Tally") -> str:
     return (
-        f"{tally.cuts} power failures in {tally.runs} training runs of {tally.cycles:,} cycles,"
+        f"{tally.cuts} power failures in {tally.runs} runs of {tally.cycles:,} cycles,"
         f" {tally.survival.again} more in recoveries ({tally.seconds:.0f} s)\n"
         f"nothing acknowledged was lost or wrong, every device continued\n"
         f"{_survival(tally.survival)}"
@@ -122,9 +128,10 @@ def _survival(survival: "Survival") -> str:
     from flashtrain.stress.powercut.campaign import SLIGHTLY
 
     return (
-        f"compared: {survival.tensors} tensors of {survival.bytes:,} bytes;"
-        f" state: {survival.before} times that before the interrupted step, {survival.after} times that after"
-        f" it, {survival.none} times none yet; {survival.recovery_cycles:,} cycles of recovery\n"
+        f"compared: {survival.tensors} tensors of {survival.bytes:,} bytes, {survival.checkpoints}"
+        f" checkpoints; state: {survival.before} times that before the interrupted step, {survival.after}"
+        f" times that after it, {survival.none} times none yet; {survival.recovery_cycles:,} cycles of"
+        f" recovery\n"
         f"interrupted: programs of {survival.torn} pages, of which {survival.slightly} lack {SLIGHTLY} zeros"
         f" at most, and erases of {survival.half_erased} blocks that keep some\n"
         f"below the write pointers: {survival.blocks} blocks, of which {survival.refused} are refused and"
@@ -139,6 +146,7 @@ COMMAND = Command(
   flashtrain powercut --cuts 20                             spread over one run of tiny, a minute
   flashtrain powercut --cuts 10000 --preset tiny_ecc        with error correction and spare blocks
   flashtrain powercut --cuts 200 --preset tiny_codec        with streams that have a codec
+  flashtrain powercut --checkpoints --cuts 1000             of checkpoints: pinned, appended, restored
   flashtrain powercut --cuts 2000 --gap 50 --iterations 1   one step, cut every 50 cycles
   flashtrain powercut --seed 7 --again 3 700000             one cut of that seed: run 3, cycle 700,000
 

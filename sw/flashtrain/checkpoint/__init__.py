@@ -2,11 +2,13 @@
 
 from .append_writer import AppendWriter
 from .appended import AppendedCheckpoints
+from .copy_out import CopyOut
 from .errors import CheckpointDamaged, CheckpointError, CheckpointExists, NoCheckpoint
 from .files import FileCheckpoints
 from .flash_file import flash_file
 from .host_state import HostState
 from .manifest import ArrayEntry, Manifest
+from .pin_every_commit import PinEveryCommit
 from .pinned import PinnedCheckpoints
 from .random_states import NumpyRandom, PythonRandom
 from .retention import Retention
@@ -23,11 +25,13 @@ __all__ = [
     "CheckpointError",
     "CheckpointExists",
     "CheckpointStore",
+    "CopyOut",
     "FileCheckpoints",
     "HostState",
     "Manifest",
     "NoCheckpoint",
     "NumpyRandom",
+    "PinEveryCommit",
     "PinnedCheckpoints",
     "PythonRandom",
     "Retention",

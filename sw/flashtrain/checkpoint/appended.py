@@ -22,12 +22,12 @@ from .stream_catalogue import CatalogueEntry, Piece, pack, unpack
 class AppendedCheckpoints:
     """A :class:`CheckpointStore` in a stream of `device`, which has no other user.
 
-    A save takes a copy of the arrays (the *snapshot*), and appends it in pieces, then its manifest. At last it
-    records the catalogue in the journal (:meth:`DeviceStream.annotate`). That record is the moment from which
-    the checkpoint exists. A loss of power before leaves the checkpoints that were there.
+    A save takes a copy of the arrays (the *snapshot*), and appends it in pieces, then its manifest. At last
+    it records the catalogue in the journal (:meth:`DeviceStream.annotate`). From that record on the
+    checkpoint exists. A loss of power before leaves the checkpoints that were there.
 
-    Arrays in a stream with a codec come back with the same bits. The data of deleted checkpoints are dropped; their
-    zones are reset when all in them is. Several threads may save and delete: a save waits for the one before.
+    The stream may have a codec. Deleted checkpoints are dropped; a zone is reset when all in it is. Several
+    threads may save and delete: a save waits for the one before.
 
     :class:`StreamFull` when a checkpoint does not fit: delete others, or :meth:`reclaim` after a power loss.
     """

@@ -1,6 +1,7 @@
 """Errors of checkpoints."""
 
 from flashtrain.spec import FlashtrainError
+from flashtrain.training.errors import TrainingError
 
 
 class CheckpointError(FlashtrainError):
@@ -16,4 +17,12 @@ class CheckpointExists(CheckpointError):
 
 
 class CheckpointDamaged(CheckpointError):
-    """What was read is not what was saved: its checksum or its format is wrong."""
+    """A checkpoint is read back with a wrong checksum or a wrong format."""
+
+
+class CheckpointPolicyError(CheckpointError, ValueError):
+    """An interval, a bound or a measurement of checkpoints is out of range."""
+
+
+class TrainingModelError(CheckpointError, TrainingError):
+    """A training model is unknown, or the file that holds one is not valid."""

@@ -10,7 +10,7 @@ from flashtrain.host import Generation, OptimizerState
 from .errors import CheckpointExists, NoCheckpoint
 from .pin_note import PinNote
 from .retention import Retention
-from .state_arrays import arrays_of
+from .state_arrays import arrays_of, place_of
 from .store import Checkpoint
 
 
@@ -18,8 +18,9 @@ class PinnedCheckpoints:
     """Checkpoints of `state`: pinned generations, each with a name and the state of the host in its note.
 
     :meth:`commit` ends a step of training and makes the new generation a checkpoint, in one record of the
-    journal. As many generations can be kept as the state has streams beyond the current one and the next one;
-    the oldest one is released for a new one. Pins survive a loss of power; they do not survive the device.
+    journal. As many generations can be kept as the state has streams beyond the current one and the next one
+    (:attr:`most`); the oldest one is released for a new one. With two streams, only the current generation
+    can be one. Pins survive a loss of power; they do not survive the device.
     """
 
     def __init__(self, state: OptimizerState) -> None:
@@ -27,8 +28,8 @@ class PinnedCheckpoints:
 
     @property
     def most(self) -> int:
-        """Checkpoints that can be kept beside the current generation."""
-        return self._state.places - 2
+        """Checkpoints that can be kept while training goes on."""
+        return max(1, self._state.places - 2)
 
     @property
     def checkpoints(self) -> tuple[Checkpoint, ...]:
@@ -38,12 +39,11 @@ class PinnedCheckpoints:
         )
 
     def commit(self, name: str, host: bytes = b"") -> Checkpoint:
-        """Make the updated generation current and a checkpoint; the oldest one is released if there is no
-        place for the next step otherwise."""
+        """Make the updated generation current and a checkpoint, in place of the oldest one if there are
+        :attr:`most`."""
         self._require_new(name)
         pins = self._pins
-        # The current generation becomes an old one, and needs its stream if it is pinned.
-        surplus = pins[0][0] if len(pins) > self.most else None
+        surplus = pins[0][0] if len(pins) >= self.most else None
         generation = self._state.commit(PinNote(name, host).pack(), pin=True, release=surplus)
         return Checkpoint(name, generation.updates, self._state.nbytes)
 
@@ -51,7 +51,7 @@ class PinnedCheckpoints:
         """Make the current generation a checkpoint."""
         self._require_new(name)
         pins = [one for one, _ in self._pins if one != self._state.current]
-        if len(pins) > self.most:
+        if len(pins) >= self.most:
             self._state.release(pins[0])
         generation = self._state.pin(PinNote(name, host).pack())
         return Checkpoint(name, generation.updates, self._state.nbytes)
@@ -63,6 +63,12 @@ class PinnedCheckpoints:
     def load(self, name: str) -> dict[str, NDArray[np.float32]]:
         """All arrays of a checkpoint, by the names of :func:`arrays_of`."""
         return arrays_of(self._state, self._pin(name)[0])
+
+    def read(self, name: str, array: str) -> NDArray[np.float32]:
+        """One array of a checkpoint, by its name of :func:`arrays_of`."""
+        generation, _ = self._pin(name)
+        place = place_of(self._state, array)
+        return self._state.read_tensor(place.array, place.group, place.tensor, generation)
 
     def restore(self, name: str) -> bytes:
         """Make a checkpoint the current generation again; returns its state of the host.

@@ -1,7 +1,7 @@
 """Optimizer state on the dies as named arrays, for stores of checkpoints, and back."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,32 @@ def arrays_of(state: OptimizerState, generation: Generation | None = None) -> di
     A name has the number of the group, that of the tensor in it, and the array.
     """
     return {
-        _name(number, tensor, array): values
+        array_name(number, tensor, array): values
         for number, group in enumerate(state.groups)
         for array in group.arrays
         for tensor, values in enumerate(state.read_group(array, number, generation))
     }
+
+
+class ArrayPlace(NamedTuple):
+    """The place of an array in optimizer state: group, tensor in it, and which array."""
+
+    group: int
+    tensor: int
+    array: Input
+
+
+def place_of(state: OptimizerState, name: str) -> ArrayPlace:
+    """The place of a name of :func:`arrays_of`; :class:`NoCheckpoint` for another name."""
+    places = {
+        array_name(number, tensor, array): ArrayPlace(number, tensor, array)
+        for number, group in enumerate(state.groups)
+        for tensor in range(len(group.shapes))
+        for array in group.arrays
+    }
+    if name not in places:
+        raise NoCheckpoint(f"no array {name!r} of the optimizer state; there are {', '.join(places)}")
+    return places[name]
 
 
 def initialise_from(
@@ -35,7 +56,7 @@ def initialise_from(
 
     def of(array: Input) -> list[list[NDArray[Any]]]:
         return [
-            [_named(arrays, _name(number, tensor, array)) for tensor in range(len(group.shapes))]
+            [_named(arrays, array_name(number, tensor, array)) for tensor in range(len(group.shapes))]
             if array in group.arrays
             else []
             for number, group in enumerate(state.groups)
@@ -44,7 +65,8 @@ def initialise_from(
     state.initialise(of(Input.W), of(Input.M), of(Input.V), updates, note)
 
 
-def _name(group: int, tensor: int, array: Input) -> str:
+def array_name(group: int, tensor: int, array: Input) -> str:
+    """The name of an array of a checkpoint of optimizer state."""
     return f"{group}/{tensor}/{array.name.lower()}"
 
 

@@ -4,6 +4,8 @@ from flashtrain.figures.behemoth_endurance import BehemothEndurance
 from flashtrain.figures.behemoth_memory_cost import BehemothMemoryCost
 from flashtrain.figures.behemoth_requirement import BehemothRequirement
 from flashtrain.figures.behemoth_throughput import BehemothThroughput
+from flashtrain.figures.checkpoint_interval import CheckpointInterval
+from flashtrain.figures.checkpoint_stall import CheckpointStall
 from flashtrain.figures.errors import FigureError
 from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.flashneuron_batch import FlashNeuronBatch
@@ -28,6 +30,8 @@ FIGURES: dict[str, PublishedFigure] = {
         OptimStoreLifetime(),
         FlashNeuronBatch(),
         FlashNeuronThroughput(),
+        CheckpointStall(),
+        CheckpointInterval(),
     )
 }
 

@@ -1,6 +1,7 @@
 """Charts and tornado plots with Matplotlib."""
 
 from collections.abc import Sequence
+from math import nan
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,9 @@ from flashtrain.figures.errors import FigureError
 from flashtrain.figures.figure import Sensitivity
 from flashtrain.figures.parts import Chart
 
-COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f")
+LARGE_LEGEND = 6
+"""Series from which on the legend is beside the chart."""
+COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#17becf")
 
 
 def draw_charts(charts: Sequence[Chart], path: Path) -> None:
@@ -57,12 +60,15 @@ def _draw(axes: Axes, chart: Chart) -> None:
         axes.set_xticks(places, chart.categories, fontsize=8)
     else:
         for number, series in enumerate(chart.series):
+            shown = [nan if chart.log_y and not y else y for y in series.y]
             axes.plot(
-                series.x, series.y, marker="o", markersize=3, label=series.label,
+                series.x, shown, marker="o", markersize=3, label=series.label,
                 color=COLOURS[number % len(COLOURS)],
             )  # fmt: skip
     for label, level in chart.levels.items():
         axes.axhline(level, color="black", linestyle="--", linewidth=0.8, label=label)
+    if chart.log_x:
+        axes.set_xscale("log")
     if chart.log_y:
         axes.set_yscale("log")
     else:
@@ -70,7 +76,10 @@ def _draw(axes: Axes, chart: Chart) -> None:
     axes.set_title(chart.title, loc="left", fontsize=10)
     axes.set_xlabel(chart.x_label)
     axes.set_ylabel(chart.y_label)
-    axes.legend(frameon=False, fontsize=8)
+    if len(chart.series) < LARGE_LEGEND:
+        axes.legend(frameon=False, fontsize=8)
+    else:
+        axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
 
 
 def _save(figure: Figure, path: Path) -> None:

@@ -6,6 +6,8 @@ from enum import StrEnum
 
 BEHEMOTH = "Behemoth (FAST'21), slides"
 FLASHNEURON = "FlashNeuron (FAST'21), abstract"
+CHECKPOINT_POSTER = "How to Exploit Flash Memory for DNN Training (poster)"
+PCCHECK = "PCcheck (ASPLOS'25), public artifact"
 OPTIMSTORE = "OptimStore (HPCA'23), abstract"
 OPTIMSTORE_LATER = "OptimStore (HPCA'23), as later public text repeats it"
 
@@ -33,6 +35,7 @@ class Relation(StrEnum):
 
     ABOUT = "about"
     AT_LEAST = "at least"
+    AT_MOST = "at most"
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class Comparison:
     @property
     def criterion(self) -> str:
         """The criterion of `reached`, in words: ours, not the publication's."""
-        return "at least" if self.relation is Relation.AT_LEAST else f"within {self.tolerance:.0%}"
+        return f"within {self.tolerance:.0%}" if self.relation is Relation.ABOUT else self.relation.value
 
     @property
     def reached(self) -> bool | None:
@@ -68,6 +71,8 @@ class Comparison:
             return None
         if self.relation is Relation.AT_LEAST:
             return self.difference >= 0
+        if self.relation is Relation.AT_MOST:
+            return self.difference <= 0
         return abs(self.difference) <= self.tolerance
 
 
@@ -82,7 +87,10 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """Lines over numbers, or, with `categories`, groups of bars. `levels` are horizontal lines."""
+    """Lines over numbers, or, with `categories`, groups of bars. `levels` are horizontal lines.
+
+    A line in a chart with `log_y` leaves out its zeros.
+    """
 
     title: str
     y_label: str
@@ -91,6 +99,7 @@ class Chart:
     categories: tuple[str, ...] = ()
     levels: Mapping[str, float] = field(default_factory=dict)
     log_y: bool = False
+    log_x: bool = False
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class _ElsewhereStep:
         self._device = device
         self._layout = TileLayout(tile, g.channels * g.dies * tile.parameters)
         self._chunks, self._under_way = chunks, under_way
-        self._source, self._target = (device.stream(name) for name in STATE_STREAMS)
+        self._source, self._target = (device.stream(name) for name in STATE_STREAMS[:2])
         self._before: list[StoredArray] = []
         self._after: list[StoredArray] = []
         gradients = case.gradients(self._layout.parameters)

@@ -31,6 +31,10 @@ class ReplayError(TrainingError):
     """A replayed tensor did not come back as it was appended."""
 
 
+class PositionError(TrainingError):
+    """A run cannot go on: its weights are not on the dies, or the state there is none of a run."""
+
+
 class ParameterError(TrainingError, ValueError):
     """Parameters, their groups or their gradients are not what an optimizer takes."""
 

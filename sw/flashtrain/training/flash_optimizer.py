@@ -1,17 +1,18 @@
 """`FlashOptimizer`: an optimizer as `torch.optim` has them, whose steps happen on the dies of a device."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from flashtrain.host import Device, Generation, TensorGroup, TensorMismatch
+from flashtrain.host import Device, Generation, OptimizerState, TensorGroup, TensorMismatch
 from flashtrain.host.device import STATE_STREAMS
 from flashtrain.numerics import copy_of, gradient_values, gradients_in
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
 from flashtrain.training.arrays import Array, FloatArray
 from flashtrain.training.checked_state import CheckedState
+from flashtrain.training.commits import PLAIN, Commits
 from flashtrain.training.die_step import GradientReport, take_step
 from flashtrain.training.optimizers import Optimizer
 from flashtrain.training.parameters import (
@@ -35,11 +36,16 @@ class FlashOptimizer:
     own; optimizer: kind and default hyperparameters of the step; gradient_format: in which gradients are sent
     (float32 ones are rounded to it); copy_format: 16-bit weights come back with every step instead of float32
     ones being read; streams, port: see :meth:`Device.optimizer_state`; recovered: go on with the weights and
-    state that the dies held when the power failed, of the same parameters and optimizer.
+    state that the dies held when the power failed, of the same parameters and optimizer; commits: how steps
+    end, such as by a checkpoint (`flashtrain.checkpoint.PinEveryCommit`).
 
     The float32 weights live on the dies. After a step `data` of each parameter holds them, or their 16-bit
     copies as float32 numbers. Hyperparameters are read from `param_groups` at each step. A step that raises
     an exception has changed nothing.
+
+    Members
+    -------
+    host_state: gives the state of the host, as bytes, that becomes durable with the next commit.
     """
 
     def __init__(
@@ -52,7 +58,10 @@ class FlashOptimizer:
         streams: Iterable[str] = STATE_STREAMS,
         port: Port = Port.CORE,
         recovered: bool = False,
+        commits: Commits = PLAIN,
     ) -> None:
+        self.host_state: Callable[[], bytes] = bytes
+        self._commits = commits
         self.param_groups: list[ParamGroup] = make_groups(params, optimizer)
         self._optimizer = optimizer
         self._gradient_format = gradient_format
@@ -79,6 +88,16 @@ class FlashOptimizer:
     def steps(self) -> int:
         """Steps that were committed."""
         return self._state.current.updates
+
+    @property
+    def state(self) -> OptimizerState:
+        """The state on the dies, for stores of checkpoints."""
+        return self._state
+
+    @property
+    def host(self) -> bytes:
+        """The state of the host that was committed with the current weights."""
+        return self._commits.host(self._state)
 
     def zero_grad(self) -> None:
         """Forget the gradients of all parameters."""
@@ -120,10 +139,10 @@ class FlashOptimizer:
         :class:`ParameterError` when a parameter cannot take them, before anything is changed.
         """
         self._require_writable()
-        generation = self._state.commit()
+        self._commits.commit(self._state, self.host_state())
         copies = [copy for group in self._copies if group is not None for copy in group]
         self._set_data([gradient_values(copy) for copy in copies] if copies else self.weights())
-        return generation
+        return self._state.current
 
     def skip(self) -> None:
         """Drop what was computed."""
@@ -173,7 +192,7 @@ class FlashOptimizer:
         for index, group in enumerate(checked.groups):
             with_hyperparameters(index, group, self._optimizer)
         by_name = checked.by_name
-        self._state.initialise(**by_name, updates=checked.step)
+        self._state.initialise(by_name["w"], by_name.get("m"), by_name.get("v"), checked.step)
         for own, group in zip(self.param_groups, checked.groups, strict=True):
             own.update({name: value for name, value in group.items() if name != PARAMS})
         self._set_data(self._as_after_steps([w for group in by_name["w"] for w in group]))

@@ -14,12 +14,15 @@ so the results must be equal to the last bit.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from flashtrain.host import StateMissing
 from flashtrain.training.data import Dataset
+from flashtrain.training.errors import PositionError
 from flashtrain.training.machines import NetworkMachine, check_fits
 from flashtrain.training.networks import Network
 from flashtrain.training.optimizers import Optimizer
 from flashtrain.training.player import Playback, play
 from flashtrain.training.reference import TrainingLog
+from flashtrain.training.run_position import RunPosition
 from flashtrain.training.sequence import StreamRole, TrainingSequence, training_sequence
 from flashtrain.training.synthetic import SyntheticMachine
 from flashtrain.training.tensors import DeviceStorage
@@ -37,10 +40,14 @@ class FlashRun:
 
 @dataclass(frozen=True)
 class FlashTraining:
-    """A training run through the flash: losses, trained weights as the host read them, and traffic."""
+    """A training run through the flash: losses, trained weights as the host read them, and traffic.
+
+    begin: the iterations that were complete before; losses and traffic are those after them.
+    """
 
     log: TrainingLog
     run: FlashRun
+    begin: int = 0
 
 
 def train_through_flash(
@@ -55,6 +62,7 @@ def train_through_flash(
     lookahead: int | None = None,
     progress: Callable[[int, float], None] = lambda iteration, loss: None,
     on_iteration: Callable[[int], None] = lambda iteration: None,
+    resume: bool = False,
 ) -> FlashTraining:
     """Train as `train_reference` does with the same arguments, with all tensors in `storage`.
 
@@ -63,13 +71,40 @@ def train_through_flash(
     with `skip_overflow=False`.) `progress` is called with the number of the iteration, from 1, and its loss
     as soon as it is known; `on_iteration` when everything of the iteration has finished. `lookahead` is the
     player's.
+
+    `resume`: go on with the same run, which a loss of power has cut, after the recovery of its device. The
+    result has the same bits. A run that was cut before its first weights were stored begins anew. All that is
+    in the stream of inputs is dropped.
+    `PositionError` if the weights are not on the dies, or were stored by something else.
     """
     if sequence is None:
         sequence = training_sequence(network, batch, optimizer)
     check_fits(sequence, network, batch, optimizer)
-    machine = NetworkMachine(network, data, optimizer, batch, seed, progress)
-    playback = play(sequence, iterations, machine, storage, lookahead, on_iteration)
-    return FlashTraining(machine.log(), FlashRun(storage.traffic(), storage.updates(), playback))
+    found = _attach(sequence, storage) if resume else None
+    position = RunPosition() if found is None else found
+    machine = NetworkMachine(network, data, optimizer, batch, seed, progress, position)
+    storage.host_state = lambda: machine.position().pack()
+    left = max(0, iterations - position.iterations)
+    playback = play(
+        sequence, iterations if found is None else left, machine, storage, lookahead,
+        lambda iteration: on_iteration(position.iterations + iteration), resumed=found is not None,
+    )  # fmt: skip
+    run = FlashRun(storage.traffic(), storage.updates(), playback)
+    return FlashTraining(machine.log(), run, position.iterations)
+
+
+def _attach(sequence: TrainingSequence, storage: DeviceStorage) -> RunPosition | None:
+    """The position of the run whose state the device has recovered; None if it has none."""
+    state = sequence.unrolled().state
+    if state is None:
+        raise PositionError("a run whose core updates keeps its weights in a volatile stream; expected die")
+    tensors = [sequence.by_name[name] for name in state.tensors]
+    try:
+        note = storage.attach(tensors, state.program, state.port)
+    except StateMissing:
+        return None
+    # The first generation has no note: no iteration was complete.
+    return RunPosition.unpack(note) if note else RunPosition()
 
 
 def replay(

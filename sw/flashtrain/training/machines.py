@@ -1,6 +1,7 @@
 """The machine that trains a network while a training command sequence is played."""
 
 from collections.abc import Callable
+from itertools import islice
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from flashtrain.training.layers import softmax_cross_entropy
 from flashtrain.training.networks import Network, Parameters
 from flashtrain.training.optimizers import Optimizer
 from flashtrain.training.reference import TrainingLog, WeightsDigest
+from flashtrain.training.run_position import RunPosition
 from flashtrain.training.sequence import (
     Compute,
     Initialise,
@@ -48,16 +50,18 @@ class NetworkMachine:
         batch: int,
         seed: int,
         progress: Callable[[int, float], None],
+        position: RunPosition = RunPosition(),
     ) -> None:
         self._network = network
         self._optimizer = optimizer
-        self._batches = data.batches(batch, seed)
+        self._before = position.iterations
+        self._batches = islice(data.batches(batch, seed), self._before, None)
         self._initial = network.initialise(seed)
         self._progress = progress
         self._passing: FloatArray = np.empty(0, np.float32)
         self._digest = WeightsDigest()
         self._digests: list[str] = []
-        self._committed = 0
+        self._committed = position.committed
         self._losses: list[float] = []
         self._trained: Parameters = {}
         self._operations = {
@@ -77,6 +81,10 @@ class NetworkMachine:
 
     def updated(self, step: Update, committed: bool) -> None:
         self._committed += committed
+
+    def position(self) -> RunPosition:
+        """The position after a commit of the update under way."""
+        return RunPosition(self._before + len(self._losses), self._committed + 1)
 
     def log(self) -> TrainingLog:
         """Losses and weights so far, and the trained weights that the host has collected, in the order of the
@@ -104,7 +112,7 @@ class NetworkMachine:
         loss, self._passing = softmax_cross_entropy(self._passing, tensors[LABELS])
         self._losses.append(loss)
         self._digests.append(self._digest.take())
-        self._progress(len(self._losses), loss)
+        self._progress(self._before + len(self._losses), loss)
         return {}
 
     def _backward(self, layer: str, tensors: Arrays) -> Arrays:

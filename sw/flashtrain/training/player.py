@@ -109,23 +109,26 @@ def play(
     storage: Storage,
     lookahead: int | None = None,
     on_iteration: Callable[[int], None] = lambda iteration: None,
+    resumed: bool = False,
 ) -> Playback:
     """Carry out `iterations` of `sequence`; return when everything has finished.
 
     `lookahead` is the number of steps that may be under way, counted from the oldest unfinished one. By
     default it is the length of an iteration; with 1, the steps follow each other. `on_iteration` is called
-    with the number of an iteration, from 1, when all its steps have finished. Raises `SequenceError` if
-    `iterations` or `lookahead` is below 1, and passes on the errors of the machine and the storage.
+    with the number of an iteration, from 1, when all its steps have finished. `resumed`: the prologue was
+    carried out by an earlier run. Raises `SequenceError` if `iterations` (unless resumed) or `lookahead` is
+    below 1, and passes on the errors of the machine and the storage.
     """
-    if iterations < 1:
-        raise SequenceError(f"iterations: expected at least 1, got {iterations}")
+    least = 0 if resumed else 1
+    if iterations < least:
+        raise SequenceError(f"iterations: expected at least {least}, got {iterations}")
     if lookahead is None:
         lookahead = max(1, sequence.iteration_steps)
     if lookahead < 1:
         raise SequenceError(f"lookahead: expected at least 1, got {lookahead}")
     sequence = sequence.unrolled()
     with one_thread():
-        return _Player(sequence, iterations, machine, storage, lookahead).run(on_iteration)
+        return _Player(sequence, iterations, machine, storage, lookahead, resumed).run(on_iteration)
 
 
 _Resource = TensorInfo | StreamRole | Port
@@ -142,13 +145,15 @@ class _Needs:
 
 class _Player:
     def __init__(
-        self, sequence: TrainingSequence, iterations: int, machine: Machine, storage: Storage, lookahead: int
-    ) -> None:
+        self, sequence: TrainingSequence, iterations: int, machine: Machine, storage: Storage, lookahead: int,
+        resumed: bool,
+    ) -> None:  # fmt: skip
+        self._before = 0 if resumed else len(sequence.prologue)
         self._sequence = sequence
         self._machine = machine
         self._storage = storage
         self._lookahead = lookahead
-        self._steps = sequence.steps(iterations)
+        self._steps = sequence.steps(iterations)[len(sequence.prologue) - self._before :]
         self._dying = last_uses(self._steps)
         self._needs = cache(self._needs_of)
         self._memory: Arrays = {}
@@ -160,7 +165,7 @@ class _Player:
         self._most_in_flight = 0
 
     def run(self, on_iteration: Callable[[int], None]) -> Playback:
-        before, length = len(self._sequence.prologue), len(self._sequence.iteration)
+        before, length = self._before, len(self._sequence.iteration)
         after = len(self._steps) - len(self._sequence.epilogue)
         while self._oldest < len(self._steps):
             self._finish_what_is_done()

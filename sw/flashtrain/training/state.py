@@ -1,6 +1,6 @@
 """Weights of a training command sequence that live on the dies, with their optimizer state."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from flashtrain.spec import Port
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.training.arrays import Array, FloatArray
 from flashtrain.training.awaited import Awaited
+from flashtrain.training.commits import PLAIN, Commits
 from flashtrain.training.errors import TensorError
 from flashtrain.training.sequence import StreamRole, TensorInfo
 from flashtrain.training.traffic import Traffic, UpdateTraffic
@@ -19,13 +20,13 @@ from flashtrain.training.traffic import Traffic, UpdateTraffic
 class StateStore:
     """The state stream of a training command sequence, on `device`: all its tensors are one group.
 
-    Made of the weights of `tensors`, with state that is zeros. Raises what the driver raises, and
-    `TensorError` for tensors that are not there.
+    Made of the weights of `tensors`, with state that is zeros; or attached to what the device has recovered,
+    if `arrays` is None. Raises what the driver raises, and `TensorError` for tensors that are not there.
     """
 
     def __init__(
-        self, device: Device, tensors: Sequence[TensorInfo], arrays: Sequence[Array], program: OptimizerCode,
-        port: Port,
+        self, device: Device, tensors: Sequence[TensorInfo], arrays: Sequence[Array] | None,
+        program: OptimizerCode, port: Port, commits: Commits = PLAIN,
     ) -> None:  # fmt: skip
         geometry = device.config.geometry
         group = TensorGroup(program, tuple(tensor.spec.shape for tensor in tensors))
@@ -34,19 +35,28 @@ class StateStore:
         self._numbers = {tensor.name: number for number, tensor in enumerate(tensors)}
         self._layout = group.layout(geometry)
         self._tiles = self._layout.rows * geometry.channels
-        self._state = device.optimizer_state([group], StreamRole.STATE.streams, port)
-        self._state.initialise([arrays])
+        self._commits = commits
+        recovered = arrays is None
+        self._state = device.optimizer_state([group], StreamRole.STATE.streams, port, recovered)
         self.updates = UpdateTraffic.on(device.config, self._layout.tile)
-        self.traffic = Traffic(
-            appends=len(tensors),
-            appended_bytes=sum(array.nbytes for array in arrays),
-            stored_bytes=self._tiles * geometry.page_set_bytes,
-        )
+        self.traffic = Traffic()
+        if arrays is not None:
+            self._state.initialise([arrays])
+            self.traffic = Traffic(
+                appends=len(tensors),
+                appended_bytes=sum(array.nbytes for array in arrays),
+                stored_bytes=self._tiles * geometry.page_set_bytes,
+            )
 
     @property
     def committed(self) -> int:
         """Steps that were committed."""
         return self._state.current.updates
+
+    @property
+    def host(self) -> bytes:
+        """The state of the host of the current generation."""
+        return self._commits.host(self._state)
 
     def read(self, name: str, port: Port) -> Awaited[Array, Array]:
         """Read the current weights called `name` into a new array."""
@@ -63,9 +73,15 @@ class StateStore:
         return self._read(name, array, port).result()
 
     def update(
-        self, tensors: Sequence[TensorInfo], gradients: Sequence[Array], constants: Array
+        self,
+        tensors: Sequence[TensorInfo],
+        gradients: Sequence[Array],
+        constants: Array,
+        host: Callable[[], bytes] = bytes,
     ) -> Awaited[list[GroupCopies], bool]:
         """Update all tensors by these gradients, without waiting; the result is whether that was committed.
+
+        host: gives the state of the host after a commit.
 
         The step is skipped when a gradient has a NaN or an infinity; the dies have counted them. (Sums of
         squares that are infinite are no reason: nobody asks for the norm.)
@@ -84,7 +100,7 @@ class StateStore:
             if overflow:
                 self._state.skip()
             else:
-                self._state.commit()
+                self._commits.commit(self._state, host())
             updates = self.updates
             updates.updates += 1
             updates.skips += overflow

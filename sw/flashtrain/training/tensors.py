@@ -6,7 +6,7 @@ when it is full and all in it was dropped (`DeviceStream.drop`). A step of train
 per name, and no tensor is ever copied to make room.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from flashtrain.host import Device, StoredArray
@@ -15,6 +15,7 @@ from flashtrain.spec import Port
 from flashtrain.spec.optimizer import OptimizerCode
 from flashtrain.training.arrays import Array
 from flashtrain.training.awaited import Awaited, Finished
+from flashtrain.training.commits import PLAIN, Commits
 from flashtrain.training.errors import TensorError
 from flashtrain.training.sequence import StreamRole, TensorInfo
 from flashtrain.training.state import StateStore
@@ -83,6 +84,10 @@ class TensorStore:
 
         return Awaited(self._device, self._ports[port].read_async(self.handle(name)), arrived)
 
+    def drop_recovered(self, port: Port) -> None:
+        """Drop what a recovery has found in the stream."""
+        self._ports[port].drop_all_but(self._versions.values())
+
     def reset(self, port: Port) -> Finished:
         """Drop all tensors."""
         self._traffic.stream_resets += 1
@@ -95,11 +100,18 @@ class DeviceStorage:
     """The storage of a training command sequence: one store per stream.
 
     Streams may lie on different devices (Behemoth's activation node and weight node), or all on one. The
-    state stream is there when a sequence has initialised it.
+    state stream is there when a sequence has initialised it, or when it was attached after a recovery.
+
+    Members
+    -------
+    commits: how steps of the state stream end.
+    host_state: gives the state of the host that belongs to the next commit.
     """
 
-    def __init__(self, devices: Mapping[StreamRole, Device]) -> None:
+    def __init__(self, devices: Mapping[StreamRole, Device], commits: Commits = PLAIN) -> None:
         self.state: StateStore | None = None
+        self.host_state: Callable[[], bytes] = bytes
+        self.commits = commits
         self._state_device = devices.get(StreamRole.STATE)
         self._stores = {
             role: TensorStore(device, role.value)
@@ -108,9 +120,9 @@ class DeviceStorage:
         }
 
     @classmethod
-    def on(cls, device: Device) -> "DeviceStorage":
+    def on(cls, device: Device, commits: Commits = PLAIN) -> "DeviceStorage":
         """All streams on one device."""
-        return cls(dict.fromkeys(StreamRole, device))
+        return cls(dict.fromkeys(StreamRole, device), commits)
 
     def append(self, tensor: TensorInfo, array: Array, port: Port) -> Awaited[StoredArray, None]:
         return self._store(tensor.stream).append(tensor.name, array, port)
@@ -126,16 +138,36 @@ class DeviceStorage:
         self, tensors: Sequence[TensorInfo], arrays: Sequence[Array], program: OptimizerCode, port: Port
     ) -> Finished:
         """Make the state stream; waits for the device."""
+        self._make_state(tensors, arrays, program, port)
+        return Finished()
+
+    def attach(self, tensors: Sequence[TensorInfo], program: OptimizerCode, port: Port) -> bytes:
+        """Attach the state stream to what the device has recovered; returns the state of the host.
+
+        Inputs of the run before are dropped, because batches are appended anew. :class:`StateMissing` when
+        there is no such state.
+        """
+        host = self._make_state(tensors, None, program, port).host
+        self._store(StreamRole.INPUTS).drop_recovered(Port.HOST)
+        return host
+
+    def _make_state(
+        self,
+        tensors: Sequence[TensorInfo],
+        arrays: Sequence[Array] | None,
+        program: OptimizerCode,
+        port: Port,
+    ) -> StateStore:
         if self._state_device is None:
             raise TensorError(f"no device has the stream {StreamRole.STATE}")
-        self.state = StateStore(self._state_device, tensors, arrays, program, port)
-        return Finished()
+        self.state = StateStore(self._state_device, tensors, arrays, program, port, self.commits)
+        return self.state
 
     def update(
         self, tensors: Sequence[TensorInfo], gradients: Sequence[Array], constants: Array, port: Port
     ) -> Awaited[list[GroupCopies], bool]:
         """Update the state stream by the port that has initialised it; see `StateStore.update`."""
-        return self._made_state().update(tensors, gradients, constants)
+        return self._made_state().update(tensors, gradients, constants, self.host_state)
 
     def peek(self, tensor: TensorInfo) -> Array:
         """The current version of the tensor; not counted as traffic."""

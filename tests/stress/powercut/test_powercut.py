@@ -5,13 +5,14 @@ import os
 import time
 from contextlib import nullcontext
 from random import Random
+from typing import Any
 from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from flashtrain.cli.main import main
-from flashtrain.host import CodedStream, DeviceHang, FunctionalLink, open_device
+from flashtrain.host import CodedStream, Device, DeviceHang, FunctionalLink, open_device
 from flashtrain.host.recovery.journal import Journal
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec import Port, preset
@@ -19,9 +20,9 @@ from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.stress.powercut import Campaign, Cut, Lost, NoSuchCycle, Tally
 from flashtrain.stress.powercut import campaign as campaigns
 from flashtrain.stress.powercut.failing_link import FailingLink, PowerFailed
+from flashtrain.stress.powercut.scenario import Scenario
 from flashtrain.stress.powercut.under_way import judge_below, judge_encoded
 from flashtrain.stress.workload import node_of
-from flashtrain.training.sequence import StreamRole
 
 TINY = preset("tiny")
 
@@ -102,7 +103,7 @@ def test_nothing_is_lost(seed: int, request: pytest.FixtureRequest):
 
 def test_what_is_lost_is_found(monkeypatch: pytest.MonkeyPatch):
     """Planted: commits are not recorded. The cut that finds it can be seen again."""
-    monkeypatch.setattr(Journal, "commit", lambda self, nsid, source, updates: self._append())
+    monkeypatch.setattr(Journal, "commit", lambda self, *args: self._append())
     with pytest.raises(Lost, match=r"run 0, cycle \d+: Lost: the state") as found:
         campaign(1).run(12)
     cut = found.value.cut
@@ -124,7 +125,7 @@ def test_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyP
     assert document["compared"] > 0
     assert main([*arguments, "--again", "0", "330000"]) == 0
     assert "nothing is lost" in capsys.readouterr().out
-    monkeypatch.setattr(Journal, "commit", lambda self, nsid, source, updates: self._append())
+    monkeypatch.setattr(Journal, "commit", lambda self, *args: self._append())
     assert main(["powercut", "--again", "0", "700000"]) == 1
     said = capsys.readouterr().out
     assert "LOST: " in said and said.rstrip().endswith("--again 0 700000")
@@ -151,22 +152,31 @@ def test_few_cuts_spread_over_the_run(cuts: int, monkeypatch: pytest.MonkeyPatch
     """One in each slice, or for what a slice aims at just after it: on a Link of which only time matters."""
     length, times = 120_000, []
 
-    class Training(campaigns._Run):
-        def _train(self, storage: Mock) -> None:
-            while self._link.cycles < length:
-                if self._link.cycles % 7000 < 1000:
-                    storage.on_append(StreamRole.INPUTS)
-                self._link.run(1000)
+    class Appends(Scenario):
+        on_append = staticmethod(lambda: None)
 
-        def _cut(self, device: object, storage: object) -> None:
+        def run(self, device: Device) -> None:
+            while link.cycles < length:
+                if link.cycles % 7000 < 1000:
+                    self.on_append()
+                link.run(1000)
+
+    class Run(campaigns._Run):
+        def _cut(self, device: Device) -> None:
             times.append(self._link.cycles)
             self._tally.cuts += 1
             self._plan()
 
-    monkeypatch.setattr(campaigns, "_Run", Training)
+        def __init__(self, *arguments: Any) -> None:
+            nonlocal link
+            super().__init__(*arguments)
+            link = self._link
+
+    link = Mock()
+    monkeypatch.setattr(campaigns, "_Run", Run)
     monkeypatch.setattr(campaigns, "open_device", lambda link, node: nullcontext())
-    monkeypatch.setattr(campaigns, "RememberingStorage", Mock())
-    tally = Campaign(TINY, lambda config, memory_bytes: Clock([]), 1).run(cuts)
+    clock = lambda config, memory_bytes: Clock([])  # noqa: E731
+    tally = Campaign(TINY, clock, 1, scenario=lambda seed, iterations: Appends()).run(cuts)
     assert (tally.cuts, tally.runs) == (cuts, 1) and len(times) == cuts
     programmed = 4 * TINY.timing.cycles("tprog")
     for number, cycle in enumerate(times):
@@ -194,7 +204,11 @@ def test_more_cuts_than_a_run_has_room_for(monkeypatch: pytest.MonkeyPatch):
 
 def test_an_interrupted_campaign_ends_its_judges(monkeypatch: pytest.MonkeyPatch):
     """It raises what interrupted it, and leaves no process behind."""
-    run = campaigns._Run(Campaign(TINY, lambda config, memory: Clock([]), 1), Tally(), lambda tally: None)
+    scenario = Mock(run=Mock(side_effect=KeyboardInterrupt))
+    clock = lambda config, memory_bytes: Clock([])  # noqa: E731
+    run = campaigns._Run(
+        Campaign(TINY, clock, 1, scenario=lambda seed, iterations: scenario), Tally(), lambda tally: None
+    )
     answer, said = os.pipe()
     process = os.fork()
     if not process:
@@ -203,8 +217,6 @@ def test_an_interrupted_campaign_ends_its_judges(monkeypatch: pytest.MonkeyPatch
     os.close(said)
     run._judges.append(campaigns._Judge(process, answer, Cut(0, 1)))
     monkeypatch.setattr(campaigns, "open_device", lambda link, node: nullcontext())
-    monkeypatch.setattr(campaigns, "RememberingStorage", Mock())
-    monkeypatch.setattr(run, "_train", Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         run.cut_often(1, 1000)
     assert not run._judges

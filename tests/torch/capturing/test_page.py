@@ -25,4 +25,4 @@ def test_blocks(tmp_path, monkeypatch, capsys):
 
 
 def test_all_networks_are_listed():
-    assert re.findall(r"^\| `([\w-]+)`", PAGE, re.MULTILINE) == list(NETWORKS)
+    assert re.findall(r"^\| `([\w.-]+)`", PAGE, re.MULTILINE) == list(NETWORKS)

@@ -1,6 +1,7 @@
 """Networks of the literature: parameters and FLOPs as published, or in closed form."""
 
 import importlib
+import math
 import sys
 from importlib.util import find_spec
 
@@ -52,11 +53,24 @@ def test_gpt2_flops_and_saved_bytes():
 
 
 @transformers
-def test_bert_parameters_and_flops():
-    recording = capture_target("bert-large", batch=1).recording
-    t, layers, h, vocabulary = 512, 24, 1024, 30522
-    # The published 335 M (340 M in the paper) and the head of the second task.
-    assert recording.parameter_count / 1e6 == pytest.approx(336.2, abs=0.05)
+def test_gpt_neo_parameters_and_flops():
+    recording = capture_target("gpt-neo-1.3b", batch=1).recording
+    t, layers, h, vocabulary = 2048, 24, 2048, 50257
+    # Of the published file; query, key and value have no biases, and the head is the embedding.
+    assert recording.parameter_count == layers * (12 * h**2 + 10 * h) + (vocabulary + t + 2) * h
+    forward = 2 * t * (12 * layers * h**2 + vocabulary * h) + 4 * layers * t**2 * h
+    assert sum(each.flops for each in recording.operations if not each.backward) == forward
+
+
+@transformers
+@pytest.mark.parametrize(
+    ("name", "layers", "h", "millions"), [("bert-base", 12, 768, 110.1), ("bert-large", 24, 1024, 336.2)]
+)
+def test_bert_parameters_and_flops(name, layers, h, millions):
+    recording = capture_target(name, batch=1).recording
+    t, vocabulary = 512, 30522
+    # The published 110 M and 335 M (340 M in the paper), and the head of the second task.
+    assert recording.parameter_count / 1e6 == pytest.approx(millions, abs=0.05)
     blocks = 2 * t * 12 * layers * h**2 + 4 * layers * t**2 * h
     heads = 2 * t * (h**2 + vocabulary * h) + 2 * (h**2 + 2 * h)
     assert sum(each.flops for each in recording.operations if not each.backward) == blocks + heads
@@ -66,7 +80,8 @@ def test_bert_parameters_and_flops():
 @pytest.mark.parametrize(
     ("name", "millions"),
     [
-        ("resnet50", 25.6), ("resnet152", 60.2), ("densenet121", 8.0), ("densenet161", 28.7),
+        ("resnet18", 11.7), ("resnet50", 25.6), ("resnet152", 60.2), ("alexnet", 61.1), ("vgg11", 132.9),
+        ("densenet121", 8.0), ("densenet161", 28.7),
         ("vit-b-16", 86.6), ("vit-l-16", 304.3),
     ],
 )  # fmt: skip
@@ -87,6 +102,20 @@ def test_flops_of_classifiers(name):
     forward = sum(each.flops for each in recording.operations if not each.backward)
     assert forward / 2e9 == pytest.approx(published, abs=0.006)
     assert 0.95 < recording.flops / (3 * forward) < 1
+
+
+@torchvision
+def test_googlenet_has_its_auxiliary_classifiers():
+    models = definitions("torchvision.models")
+    with torch.device("meta"):
+        case = build("googlenet", 1)
+    auxiliary = sum(p.numel() for name, p in case.model.named_parameters() if name.startswith("aux"))
+    published = models.GoogLeNet_Weights.IMAGENET1K_V1.meta["num_params"]
+    assert sum(parameter.numel() for parameter in case.model.parameters()) == published + auxiliary
+    logits = torch.zeros(1, 1000)
+    output = models.GoogLeNetOutputs(logits, logits, logits)
+    case = build("googlenet", 1)
+    assert case.loss(output).item() == pytest.approx(1.6 * math.log(1000))
 
 
 @torchvision

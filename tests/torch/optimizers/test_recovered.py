@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from flashtrain.checkpoint import CheckpointExists, NoCheckpoint, Retention
+from flashtrain.checkpoint import CheckpointExists, NoCheckpoint, PinEveryCommit
 from flashtrain.host import (
     GenerationPinned,
     JournalMissing,
@@ -323,17 +323,32 @@ def test_a_pin_at_every_step(device):
         train([model], [optimizer])
         optimizer.pin(f"step {number}")
         weights[f"step {number}"] = [bits(p) for p in model.parameters()]
-    names = [one.name for one in optimizer.checkpoints.checkpoints]
-    assert names == ["step 4", "step 5"]
-    for name in reversed(names):  # the last one is current already
-        optimizer.restore(name)
-        assert [bits(p) for p in model.parameters()] == weights[name]
-    with pytest.raises(GenerationPinned, match="the next generation has no place"):
-        optimizer.restore("step 5")
-    assert [bits(p) for p in model.parameters()] == weights["step 4"]
-    assert [one.name for one in optimizer.checkpoints.prune(Retention(last=1))] == ["step 4"]
+        assert [one.name for one in optimizer.checkpoints.checkpoints] == [f"step {number}"]
+    train([model], [optimizer])
     optimizer.restore("step 5")
     assert [bits(p) for p in model.parameters()] == weights["step 5"]
+
+
+def test_every_commit_a_checkpoint(device):
+    """In the record of the commit. A name that is there already leaves all as it was."""
+    options = {"lr": 0.01, "device": device, "commits": PinEveryCommit()}
+    model = network()
+    optimizer = Adam(model.parameters(), **options)
+    optimizer.host_state = lambda: b"host"
+    train([model], [optimizer], 3)
+    weights = [bits(p) for p in model.parameters()]
+    cycle(device)
+    optimizer = Adam((model := network()).parameters(), recovered=True, **options)
+    assert [one.name for one in optimizer.checkpoints.checkpoints] == ["step 3"]
+    assert [bits(p) for p in model.parameters()] == weights and optimizer.recovered_host_state == b"host"
+    optimizer.checkpoints.delete("step 3")
+    optimizer.pin("step 4")
+    with pytest.raises(CheckpointExists):
+        train([model], [optimizer])
+    assert [bits(p) for p in model.parameters()] == weights
+    optimizer.checkpoints.delete("step 4")
+    train([model], [optimizer])
+    assert [one.name for one in optimizer.checkpoints.checkpoints] == ["step 4"]
 
 
 def test_weights_are_not_stored_anew_beside_a_pin(device):

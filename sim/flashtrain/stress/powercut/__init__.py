@@ -6,6 +6,8 @@ costs its time once, and is cut a thousand times.
 """
 
 from .campaign import Campaign, NoSuchCycle, Tally
+from .checkpoint_scenario import CheckpointScenario
 from .lost import Cut, Lost
+from .training_scenario import TrainingScenario
 
-__all__ = ["Campaign", "Cut", "Lost", "NoSuchCycle", "Tally"]
+__all__ = ["Campaign", "CheckpointScenario", "Cut", "Lost", "NoSuchCycle", "Tally", "TrainingScenario"]

@@ -14,15 +14,13 @@ from flashtrain.host import Device, LinkFactory, open_device
 from flashtrain.sim.nand.errors import as_spares_last, factory_marks
 from flashtrain.spec import FlashtrainError, FmsConfig
 from flashtrain.spec.bad_blocks import FACTORY_SHARE
-from flashtrain.stress.workload import Expected, Workload, node_of
-from flashtrain.training.data import digits
-from flashtrain.training.flash_training import train_through_flash
-from flashtrain.training.sequence import StreamRole
+from flashtrain.stress.workload import node_of
 
 from .failing_link import FailingLink, PowerFailed
-from .judgement import Survival, judge
 from .lost import Cut, Lost
-from .remembering import RememberingStorage
+from .scenario import ScenarioMaker
+from .survival import Survival
+from .training_scenario import TrainingScenario
 
 MEMORY_PAGES = 512
 SLIGHTLY = 16
@@ -31,8 +29,6 @@ SLIGHTLY = 16
 
 BAD_SHARE = 4 * FACTORY_SHARE
 """Of the blocks of a device with spares, so that even a small one has bad ones."""
-LASTING = (StreamRole.INPUTS, StreamRole.TRAINED)
-"""Streams that are appended to and outlast a loss of power."""
 
 
 class NoSuchCycle(FlashtrainError):
@@ -69,7 +65,7 @@ class _Judge:
 
 @dataclass(frozen=True)
 class Campaign:
-    """Power failures in training runs on devices of `config`.
+    """Power failures in runs of a scenario on devices of `config`.
 
     A run has as many equal slices as cuts, with one cut in each. Few cuts therefore spread over the whole
     run. In half of the slices the cut falls into the program of the first append to a persistent stream.
@@ -77,6 +73,7 @@ class Campaign:
     - `iterations`: iterations of a run.
     - `gap`: the least mean distance of the cuts of a run, in cycles.
     - `jobs`: devices that are judged at the same time.
+    - `scenario`: makes the scenario of a run.
     """
 
     config: FmsConfig
@@ -85,6 +82,7 @@ class Campaign:
     iterations: int = 12
     gap: int = 1000
     jobs: int = 2
+    scenario: ScenarioMaker = TrainingScenario
 
     def run(self, cuts: int, progress: Callable[[Tally], None] = lambda tally: None) -> Tally:
         """Until there were `cuts`; :class:`Lost` names the one that failed.
@@ -113,15 +111,13 @@ class _Marked(Protocol):
 
 
 class _Run:
-    """One training run of a campaign, on a device whose blocks are not all good if it has spares."""
+    """One run of a campaign, on a device whose blocks are not all good if it has spares."""
 
     def __init__(self, campaign: Campaign, tally: Tally, progress: Callable[[Tally], None]) -> None:
         self._campaign, self._tally, self._progress = campaign, tally, progress
         self._number = tally.runs
         self._random = Random(f"{campaign.seed}/{self._number}")
-        self._workload = Workload(self._random.randrange(1 << 32), campaign.iterations)
-        self._data = digits()
-        self._expected = Expected(self._workload, self._data)
+        self._scenario = campaign.scenario(self._random.randrange(1 << 32), campaign.iterations)
         total = MEMORY_PAGES * campaign.config.geometry.page_bytes
         inner = campaign.link(campaign.config, total)
         g = campaign.config.geometry
@@ -136,7 +132,7 @@ class _Run:
     def rehearse(self) -> int:
         """The cycles of the run, which nothing cuts."""
         with self._link, open_device(link=self._link, node=node_of(self._campaign.config)) as device:
-            self._train(RememberingStorage(dict.fromkeys(StreamRole, device)))
+            self._scenario.run(device)
             return self._link.cycles
 
     def cut_often(self, cuts: int, length: int) -> None:
@@ -146,12 +142,11 @@ class _Run:
             _Slice(int(n * width), int((n + self._random.random()) * width)) for n in reversed(range(cuts))
         ]
         with self._link, open_device(link=self._link, node=node_of(self._campaign.config)) as device:
-            storage = RememberingStorage(dict.fromkeys(StreamRole, device))
-            self._link.on_time = lambda: self._cut(device, storage)
-            storage.on_append = self._aim
+            self._link.on_time = lambda: self._cut(device)
+            self._scenario.on_append = self._aim
             self._plan()
             try:
-                self._train(storage)
+                self._scenario.run(device)
                 self._link.time = None
                 self._await_judges(0)
             except BaseException:
@@ -161,30 +156,17 @@ class _Run:
 
     def cut_at(self, cycle: int) -> Survival:
         with self._link, open_device(link=self._link, node=node_of(self._campaign.config)) as device:
-            storage = RememberingStorage(dict.fromkeys(StreamRole, device))
             self._link.time = cycle
             try:
-                self._train(storage)
+                self._scenario.run(device)
             except PowerFailed:
-                return self._survive(device, storage, cycle)
+                return self._survive(device, cycle)
         raise NoSuchCycle(f"run {self._number} of this seed ends before cycle {cycle}")
 
-    def _train(self, storage: RememberingStorage) -> None:
-        workload = self._workload
-        train_through_flash(
-            workload.network,
-            self._data,
-            workload.optimizer,
-            workload.batch,
-            workload.iterations,
-            workload.seed,
-            storage,
-        )
-
-    def _aim(self, role: StreamRole) -> None:
+    def _aim(self) -> None:
         """A slice that aims has its cut while this append is programmed, if that is earlier than planned."""
         now, planned = self._link.cycles, self._link.time
-        if role not in LASTING or planned is None or self._aim_from is None or now < self._aim_from:
+        if planned is None or self._aim_from is None or now < self._aim_from:
             return
         programmed = now + 4 * self._campaign.config.timing.cycles("tprog")
         if programmed < planned:
@@ -199,25 +181,25 @@ class _Run:
             self._link.time = max(following.cut, self._link.cycles + 1)
             self._aim_from = following.start if self._random.random() < 0.5 else None
 
-    def _cut(self, device: Device, storage: RememberingStorage) -> None:
+    def _cut(self, device: Device) -> None:
         """The process forks: the power fails in the copy, which judges and ends."""
         self._await_judges(self._campaign.jobs - 1)
         answer, said = os.pipe()
         process = os.fork()
         if not process:
-            self._judge_and_end(device, storage, said)
+            self._judge_and_end(device, said)
         os.close(said)
         self._judges.append(_Judge(process, answer, Cut(self._number, self._link.cycles)))
         self._tally.cuts += 1
         self._plan()
 
-    def _judge_and_end(self, device: Device, storage: RememberingStorage, said: int) -> NoReturn:
+    def _judge_and_end(self, device: Device, said: int) -> NoReturn:
         """Nothing of the original may be touched: no clean-up, no buffered output."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the original ends its judges
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         try:
             self._link.time, self._link.on_time = None, self._link.fail
-            document: dict[str, Any] = {"survival": asdict(self._survive(device, storage, self._link.cycles))}
+            document: dict[str, Any] = {"survival": asdict(self._survive(device, self._link.cycles))}
         except FlashtrainError as wrong:
             document = {"lost": f"{type(wrong).__name__}: {wrong}"}
         except BaseException:
@@ -226,7 +208,7 @@ class _Run:
             json.dump(document, pipe)
         os._exit(0)
 
-    def _survive(self, device: Device, storage: RememberingStorage, cycle: int) -> Survival:
+    def _survive(self, device: Device, cycle: int) -> Survival:
         """The power has failed: recover, in which it may fail again, and judge."""
         random, survival = Random(f"{self._campaign.seed}/{self._number}/{cycle}"), Survival()
         g, timing = self._campaign.config.geometry, self._campaign.config.timing
@@ -245,7 +227,7 @@ class _Run:
                 break
         self._link.time = None
         survival.recovery_cycles = report.cycles
-        judge(device, storage, self._expected, survival)
+        self._scenario.judge(device, survival)
         return survival
 
     def _count(self, survival: Survival) -> None:

@@ -18,7 +18,7 @@ _OF_NEXT = frozenset({Opcode.UPDATE, Opcode.GENERATION, Opcode.STREAM_RESET})
 
 
 def state_nsids(node: NodeTable) -> tuple[int, ...]:
-    """The namespaces of a node that hold the state in turn; none or two."""
+    """The namespaces of a node that hold the state in turn; none without such streams."""
     return tuple(stream.nsid for stream in node.streams if stream.name in STATE_STREAMS)
 
 
@@ -54,10 +54,10 @@ class RandomUpdates:
 
     @property
     def possible(self) -> bool:
-        """Whether one stream has a row of tiles that the other one lacks."""
+        """Whether one stream has a row of tiles that another one lacks."""
         row = self._geometry.channels * self._geometry.planes
         fills = [self._pointers[nsid] for nsid in self._nsids]
-        return bool(fills) and any(abs(a - b) >= row for a, b in zip(*fills, strict=True))
+        return bool(fills) and any(max(zone) - min(zone) >= row for zone in zip(*fills, strict=True))
 
     def likely(self, opcode: Opcode) -> int:
         """The likely namespace of such a command; the emptier stream is the next generation."""

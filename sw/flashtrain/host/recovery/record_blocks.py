@@ -1,8 +1,8 @@
 """Records of the journal in blocks: each block says by itself which record it belongs to, and where in it.
 
 A record has as many blocks as it needs. So recovery, which finds the last written block first, finds from it
-the first block of its record. The head of a block has a CRC of its own: it is mostly whole in a block whose
-program was interrupted, and then says how many blocks that record has.
+the first block of its record. The head of a block has a CRC of its own. It is mostly whole in a block whose
+program was interrupted, and says how many blocks that record has.
 """
 
 import struct

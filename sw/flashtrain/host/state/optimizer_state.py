@@ -30,7 +30,7 @@ from .state_renewal import StateRenewal
 from .state_stream import StateStream
 from .state_update import Attempt, GroupCopies, GroupStatistics, StateUpdate
 from .tensor_group import ARRAYS, PlacedGroup, StoredTensor, TensorGroup, Tensors, place
-from .tiling import TileLayout, split_tensors
+from .tiling import Pages, TileLayout, split_tensors
 
 ATTEMPTS = 4
 """Attempts at an update that ends with a write fault; a repeated one mostly programs other blocks."""
@@ -142,16 +142,52 @@ class OptimizerState:
         stream = self._stream_of(self.current if generation is None else generation)
         return self._read_group(stream, placed, ARRAYS.index(array))
 
-    def locate(self, array: Input, group: int, tensor: int) -> StoredTensor:
-        """The place of W, M or V of one tensor of the current generation, for a read of this tensor only.
+    def read_tensor(
+        self, array: Input, group: int, tensor: int, generation: Generation | None = None
+    ) -> NDArray[np.float32]:
+        """As :meth:`read`, of one tensor."""
+        stored = self.locate(array, group, tensor, generation)
+        return stored.array(self._streams[stored.stream].read(stored.pages))
 
-        It is valid until the generation is freed. :class:`ArrayError` when the group has no such state.
+    def locate(
+        self, array: Input, group: int, tensor: int, generation: Generation | None = None
+    ) -> StoredTensor:
+        """The place of W, M or V of one tensor, for a read of this tensor only.
+
+        It is of the current or a pinned generation, and valid until that is freed. :class:`ArrayError` when
+        the group has no such state.
         """
         placed = self._placed[group]
         self._require_array(placed, array)
-        stream, place, number = self._stream_of(self.current), placed.tensor(tensor), ARRAYS.index(array)
+        stream = self._stream_of(self.current if generation is None else generation)
+        place, number = placed.tensor(tensor), ARRAYS.index(array)
         pages = self._pages_of(stream, place.first_row, place.layout, number)
         return StoredTensor(stream.name, pages, place, number)
+
+    def rows(self, group: int) -> int:
+        """Rows of tiles of a group."""
+        return self._placed[group].layout.rows
+
+    def locate_rows(self, group: int, rows: range, generation: Generation | None = None) -> StoredArray:
+        """The place of rows of tiles, with all their arrays, of the current or a pinned generation.
+
+        It holds uint8[rows, planes, channels, page]; :meth:`arrays` takes them apart.
+        """
+        stream = self._stream_of(self.current if generation is None else generation)
+        g, first = self._geometry, self._placed[group].first_row + rows.start
+        shape = (len(rows), g.planes, g.channels, g.page_bytes)
+        return stream.stored_at(stream.planes_of_rows(first, len(rows), range(g.planes)), shape, np.uint8)
+
+    def arrays(self, group: int, pages: Pages) -> dict[Input, list[NDArray[np.float32]]]:
+        """Weights and state of a group from the pages of all its rows."""
+        placed = self._placed[group]
+        return {
+            array: split_tensors(
+                placed.layout.state_array(number, pages[:, planes.start : planes.stop]), placed.group.shapes
+            )
+            for number, array in enumerate(placed.group.arrays)
+            for planes in (placed.layout.planes_of(number),)
+        }
 
     # Operations.
 
@@ -180,7 +216,8 @@ class OptimizerState:
         self._current = self._next = None
         self._under_way = False
         for stream in self._streams.values():
-            stream.reset()
+            if any(zone.room < zone.capacity for zone in stream.report()):
+                stream.reset()
         for placed, part in zip(self._placed, pages, strict=True):
             every = first.planes_of_rows(placed.first_row, placed.layout.rows, range(self._geometry.planes))
             if first.append(part).extents != join(every, first.zone_size):
@@ -272,6 +309,11 @@ class OptimizerState:
             self._pinned[destination.name] = self._current
         self._next = None
         return self._current
+
+    @property
+    def takes_notes(self) -> bool:
+        """Whether a journal records the notes of commits."""
+        return all(stream.takes_notes for stream in self._streams.values())
 
     def note(self, generation: Generation | None = None) -> bytes:
         """The note of the current or a pinned generation; empty without one."""

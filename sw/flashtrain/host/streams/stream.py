@@ -219,7 +219,7 @@ class DeviceStream:
     def drop_all_but(self, kept: Iterable[StoredArray]) -> None:
         """Drop all blocks up to the write pointers except those of these arrays; see :meth:`drop`.
 
-        So a user that knows its arrays frees, after a recovery, what it had dropped or not completed before.
+        After a recovery this frees blocks that were dropped before, or whose append was not completed.
         Appends of this stream in flight are completed first.
         """
         kept = list(kept)
@@ -242,6 +242,11 @@ class DeviceStream:
     def note(self) -> bytes:
         """The note that was recorded with the stream's present generation; empty without one."""
         return b"" if self._journal is None else self._journal.entry(self.nsid).note
+
+    @property
+    def takes_notes(self) -> bool:
+        """Whether a journal records the stream's note."""
+        return self._journal is not None
 
     def annotate(self, note: bytes) -> None:
         """Record a note in the journal, in place of the one before; it survives a loss of power.

@@ -4,24 +4,33 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from flashtrain.torch.errors import CaptureError
-from flashtrain.torch.networks.language import Transformer, bert, gpt2
+from flashtrain.torch.networks.language import Transformer, bert, gpt2, gpt_neo
 from flashtrain.torch.networks.training_case import TrainingCase
-from flashtrain.torch.networks.vision import classifier
+from flashtrain.torch.networks.vision import classifier, googlenet
 
 NETWORKS: Mapping[str, Callable[[int], TrainingCase]] = {
     "gpt2": partial(gpt2, Transformer(layers=12, hidden=768, heads=12)),
     "gpt2-medium": partial(gpt2, Transformer(layers=24, hidden=1024, heads=16)),
     "gpt2-large": partial(gpt2, Transformer(layers=36, hidden=1280, heads=20)),
     "gpt2-xl": partial(gpt2, Transformer(layers=48, hidden=1600, heads=25)),
+    "gpt-neo-1.3b": partial(gpt_neo, Transformer(layers=24, hidden=2048, heads=16)),
+    "bert-base": partial(bert, Transformer(layers=12, hidden=768, heads=12)),
     "bert-large": partial(bert, Transformer(layers=24, hidden=1024, heads=16)),
+    "resnet18": partial(classifier, "resnet18"),
     "resnet50": partial(classifier, "resnet50"),
     "resnet152": partial(classifier, "resnet152"),
     "densenet121": partial(classifier, "densenet121"),
     "densenet161": partial(classifier, "densenet161"),
+    "googlenet": googlenet,
+    "alexnet": partial(classifier, "alexnet"),
+    "vgg11": partial(classifier, "vgg11"),
     "vit-b-16": partial(classifier, "vit_b_16"),
     "vit-l-16": partial(classifier, "vit_l_16"),
 }
-"""What makes a network for a batch size, by its name. GPT-2's sizes are those of Radford et al. (2019)."""
+"""What makes a network for a batch size, by its name.
+
+The sizes of GPT-2 are those of Radford et al. (2019). The size of GPT-Neo is that of EleutherAI's file.
+"""
 
 
 def build(name: str, batch: int) -> TrainingCase:

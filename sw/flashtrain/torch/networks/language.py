@@ -1,4 +1,4 @@
-"""GPT-2 and BERT as `transformers` defines them."""
+"""GPT-2, GPT-Neo and BERT as `transformers` defines them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,11 +9,12 @@ from flashtrain.torch.networks.definitions import definitions
 from flashtrain.torch.networks.training_case import TrainingCase
 
 GPT2_TOKENS = 1024
+GPT_NEO_TOKENS = 2048
 BERT_TOKENS = 512
 """Tokens of an example: the most that each network has positions for."""
 
 PLAIN_ATTENTION = "eager"
-"""Attention as both were published with: matrix products and a softmax between them."""
+"""Attention as all were published with: matrix products and a softmax between them."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,28 @@ def gpt2(size: Transformer, batch: int, tokens: int = GPT2_TOKENS) -> TrainingCa
     inputs = {"input_ids": ids, "labels": ids, "attention_mask": torch.ones_like(ids)}
     model = transformers.GPT2LMHeadModel(config).train()
     model.loss_type = "ForCausalLM"  # the default, but it warns without
+    return TrainingCase(model, _loss_of, inputs)
+
+
+def gpt_neo(size: Transformer, batch: int, tokens: int = GPT_NEO_TOKENS) -> TrainingCase:
+    """GPT-Neo, which predicts each next token.
+
+    Every second layer attends to the last 256 tokens only; it computes all products, and masks the others.
+    """
+    transformers = definitions("transformers")
+    config = transformers.GPTNeoConfig(
+        num_layers=size.layers,
+        hidden_size=size.hidden,
+        num_heads=size.heads,
+        attention_types=[[["global", "local"], size.layers // 2]],
+        max_position_embeddings=max(tokens, GPT_NEO_TOKENS),
+        use_cache=False,
+        attn_implementation=PLAIN_ATTENTION,
+    )
+    ids = torch.randint(config.vocab_size, (batch, tokens))
+    inputs = {"input_ids": ids, "labels": ids, "attention_mask": torch.ones_like(ids)}
+    model = transformers.GPTNeoForCausalLM(config).train()
+    model.loss_type = "ForCausalLM"
     return TrainingCase(model, _loss_of, inputs)
 
 

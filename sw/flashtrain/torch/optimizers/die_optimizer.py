@@ -13,6 +13,7 @@ from flashtrain.host import Device, TensorGroup
 from flashtrain.host.device import STATE_STREAMS
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
+from flashtrain.training.commits import PLAIN, Commits
 from flashtrain.training.die_step import GradientReport, norm_limit
 from flashtrain.training.errors import ParameterError
 from flashtrain.training.optimizers import Optimizer
@@ -40,7 +41,8 @@ class DieOptimizer(torch.optim.Optimizer):
     that of each parameter; copy_format: 16-bit weights come back with every step instead of float32 ones
     being read, by default for 16-bit parameters; streams, port: see :meth:`Device.optimizer_state`;
     max_norm: gradients with a larger norm, over all groups, are clipped to it; recovered: go on with the
-    weights and state that the dies hold after `Device.recover`, of the same parameters and kind of optimizer.
+    weights and state that the dies hold after `Device.recover`, of the same parameters and kind of optimizer;
+    commits: how steps end, such as by a checkpoint (`flashtrain.checkpoint.PinEveryCommit`).
 
     The float32 weights live on the dies. After a step each parameter with a gradient holds them, rounded if
     it has 16 bits. Parameters without a gradient are skipped, as in PyTorch. Weights that somebody else has
@@ -52,8 +54,8 @@ class DieOptimizer(torch.optim.Optimizer):
     report: statistics of the last step's gradients, from the dies; None before, and after a step that had
         no gradients, or whose overflow the scaler had found.
     max_norm: as given; it may be changed between steps.
-    host_state: gives the host's state, such as :meth:`HostState.pack`; its bytes become durable with the
-        commit of each step. None: there is none.
+    host_state: gives the host's state as bytes, such as :meth:`HostState.pack`, which become durable with the
+        commit of each step.
     recovered_host_state: the bytes at the commit of the generation that was recovered or restored.
     """
 
@@ -79,6 +81,7 @@ class DieOptimizer(torch.optim.Optimizer):
         port: Port = Port.CORE,
         max_norm: float | None = None,
         recovered: bool = False,
+        commits: Commits = PLAIN,
     ) -> None:
         if not isinstance(device, Device):
             raise ParameterError(f"device is a {type(device).__name__}; expected what open_device gives")
@@ -93,9 +96,9 @@ class DieOptimizer(torch.optim.Optimizer):
         silence_warning()
         self.report: GradientReport | None = None
         self._formats = gradient_format, copy_format
-        self.host_state: Callable[[], bytes] | None = None
+        self.host_state: Callable[[], bytes] = bytes
         self._recovered: CommitNote | None = None
-        self._dies = DieState(device, streams, port, self._note_of)
+        self._dies = DieState(device, streams, port, self._note_of, commits)
         super().__init__(params, defaults)
         if recovered:
             self._attach()
@@ -206,8 +209,9 @@ class DieOptimizer(torch.optim.Optimizer):
             if self._dies.changed() or not self._dies.fits(self._placeable(), gradients, optimizers):
                 self._dies.rearrange(self._refined(gradients), optimizers)
             negated = [bool(group["maximize"]) for group in self.param_groups]
-            host = b"" if self.host_state is None else self.host_state()
-            self.report = self._dies.step(gradients, negated, optimizers, scale.unscale, self.max_norm, host)
+            self.report = self._dies.step(
+                gradients, negated, optimizers, scale.unscale, self.max_norm, self.host_state()
+            )
         skipped = self.report is not None and self.report.skipped
         scale.report(skipped)
         if skipped and not scale.scaled:

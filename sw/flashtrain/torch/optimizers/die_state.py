@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from flashtrain.checkpoint import CheckpointError
 from flashtrain.host import (
     Device,
     Generation,
@@ -22,6 +23,7 @@ from flashtrain.numerics import Constants, copy_of
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import Input
 from flashtrain.training.arrays import Array, FloatArray
+from flashtrain.training.commits import Commits
 from flashtrain.training.die_step import GradientReport, take_step
 from flashtrain.training.errors import ParameterError
 from flashtrain.training.optimizers import Optimizer
@@ -49,13 +51,16 @@ class DieState:
     stores: how often the weights were stored from the host.
     """
 
-    def __init__(self, device: Device, streams: Iterable[str], port: Port, note_of: NoteOf) -> None:
+    def __init__(
+        self, device: Device, streams: Iterable[str], port: Port, note_of: NoteOf, commits: Commits
+    ) -> None:
         self.cells: tuple[Cell, ...] = ()
         self.stores = 0
         self._device = device
         self._streams = tuple(streams)
         self._port = port
         self._note_of = note_of
+        self._commits = commits
         self._host: bytes | None = None  # the host's state that the last step has recorded
         self._state: OptimizerState | None = None
         self._sums: dict[Tensor, int] = {}
@@ -122,7 +127,7 @@ class DieState:
                 ]
 
             m, v = (of(array, lambda p: np.zeros(p.shape, np.float32)) for array in ARRAYS[1:])
-            note = self._commit_note(cells, groups, host)
+            note = self._commit_note(state, cells, host)
             state.initialise(of(Input.W, float32_of), m, v, updates, note)
         self._state, self.cells, self._sums, self._host = state, tuple(cells), {}, host
         self._note(parameter for cell in cells for parameter in cell.parameters)
@@ -189,8 +194,7 @@ class DieState:
         for number, (cell, arrays) in enumerate(self.contents):
             for index, member in enumerate(cell.parameters):
                 if member is parameter and array in arrays:
-                    place = self.stored.locate(array, number, index)
-                    return place.array(self._device.stream(place.stream, self._port).read(place.pages))
+                    return self.stored.read_tensor(array, number, index)
         raise KeyError(parameter)
 
     def write(self, weights: Mapping[Tensor, FloatArray]) -> None:
@@ -244,7 +248,7 @@ class DieState:
         after = [
             replace(cell, steps=cell.steps + step) for cell, step in zip(self.cells, stepping, strict=True)
         ]
-        note = self._commit_note(after, state.groups, host)
+        note = self._commit_note(state, after, host)
 
         def constants(number: int, clip: float) -> Constants:
             cell = self.cells[number]
@@ -261,8 +265,8 @@ class DieState:
 
         def commit() -> None:
             try:
-                state.commit(note)
-            except NoteTooLong:
+                self._commits.commit(state, note)
+            except (NoteTooLong, CheckpointError):
                 state.skip()
                 raise
             self.cells, self._host = tuple(after), host
@@ -278,14 +282,12 @@ class DieState:
 
     # Implementation.
 
-    def _commit_note(self, cells: Sequence[Cell], groups: Sequence[TensorGroup], host: bytes | None) -> bytes:
-        node = self._device.node
-        if node.journal is not None and all(node.named(name).persistency for name in self._streams):
-            return self._note_of(cells, groups, host is not None, host or b"")
+    def _commit_note(self, state: OptimizerState, cells: Sequence[Cell], host: bytes | None) -> bytes:
+        if state.takes_notes:
+            return self._note_of(cells, state.groups, host is not None, host or b"")
         if host:
-            raise JournalMissing(
-                f"node {node.name!r} does not record the host's state with a step in a journal"
-            )
+            node = self._device.node.name
+            raise JournalMissing(f"node {node!r} does not record the host's state with a step in a journal")
         return b""
 
     def _sent(self, cell: Cell, gradients: Mapping[Tensor, Tensor], negated: bool) -> list[Array]:

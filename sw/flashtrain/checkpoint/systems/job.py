@@ -1,0 +1,62 @@
+"""A training job as checkpoints see it: bytes of its state, seconds of its iteration."""
+
+from dataclasses import dataclass
+
+from flashtrain.checkpoint.errors import CheckpointPolicyError
+from flashtrain.checkpoint.training_model import TrainingModel
+from flashtrain.training.offload.network import UPDATE_BYTES
+
+
+@dataclass(frozen=True)
+class Accelerator:
+    """The processor that computes the iterations.
+
+    - `flops_per_second`: its peak; `efficiency`: the share of it that training reaches.
+    - `bytes_per_second`: of its memory, which bounds the optimizer's step.
+    """
+
+    flops_per_second: float
+    efficiency: float
+    bytes_per_second: float
+
+
+@dataclass(frozen=True)
+class TrainingJob:
+    """A job.
+
+    - `state_bytes`: a checkpoint as files hold it: weights, optimizer state and buffers.
+    - `weight_bytes`: the part of it that the accelerator needs: weights and buffers.
+    - `buffer_bytes`: the part that an optimizer does not hold.
+    - `iteration_seconds`: without checkpoints; `update_seconds`: the part of it that changes the state.
+    """
+
+    state_bytes: int
+    weight_bytes: int
+    buffer_bytes: int
+    iteration_seconds: float
+    update_seconds: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.update_seconds < self.iteration_seconds:
+            raise CheckpointPolicyError(
+                f"an update of {self.update_seconds:g} s in an iteration of {self.iteration_seconds:g} s;"
+                " expected a part of it"
+            )
+
+    @property
+    def frozen_seconds(self) -> float:
+        """The part of an iteration in which the state does not change: its forward and backward pass."""
+        return self.iteration_seconds - self.update_seconds
+
+
+def job_of(model: TrainingModel, accelerator: Accelerator, batch_scale: float = 1.0) -> TrainingJob:
+    """The job that trains `model` with Adam in FP32, at `batch_scale` times its batch."""
+    passes = model.flops * batch_scale / (accelerator.flops_per_second * accelerator.efficiency)
+    update = UPDATE_BYTES * model.parameters / accelerator.bytes_per_second
+    return TrainingJob(
+        state_bytes=model.state_bytes(),
+        weight_bytes=model.weight_bytes,
+        buffer_bytes=model.buffer_bytes,
+        iteration_seconds=passes + update,
+        update_seconds=update,
+    )
