@@ -111,12 +111,13 @@ class AppendedCheckpoints:
 
     def reclaim(self) -> None:
         """Free what belongs to no checkpoint: what was deleted, or saved in part, before a loss of power."""
-        self.wait()
-        kept: list[StoredArray] = []
-        for entry in self._entries:
-            pieces = self.open(entry.checkpoint.name).pieces
-            kept += [piece.handle(self._stream) for piece in (*pieces, entry.manifest)]
-        self._stream.drop_all_but(kept)
+        with self._beginning:
+            self.wait()
+            kept: list[StoredArray] = []
+            for entry in self._entries:
+                pieces = self.open(entry.checkpoint.name).pieces
+                kept += [piece.handle(self._stream) for piece in (*pieces, entry.manifest)]
+            self._stream.drop_all_but(kept)
 
     # Implementation.
 

@@ -3,6 +3,8 @@
 import os
 import pickle
 from collections import OrderedDict
+from dataclasses import replace
+from random import Random
 from threading import Event
 
 import numpy as np
@@ -14,10 +16,14 @@ from torch import nn
 from torch.distributed.checkpoint.api import CheckpointException
 
 from flashtrain.checkpoint import AppendedCheckpoints, CheckpointDamaged, Retention, prune, save
-from flashtrain.host import DeviceStream
+from flashtrain.host import DeviceStream, FunctionalLink, open_device
+from flashtrain.model import ModelLink
+from flashtrain.spec import preset
+from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.torch import Adam
 from flashtrain.torch.checkpoint import FlashReader, FlashWriter
 from flashtrain.torch.checkpoint.metadata_bytes import packed, unpacked
+from tests.stress.powercut.test_functional_power import FailingLink
 from tests.torch.compare import bits, give_gradients, network, same
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled:UserWarning")
@@ -121,6 +127,7 @@ def test_a_partial_load_reads_what_is_asked_for(store, read):
     assert sum(read) <= size + 2 * block + 5 * block < 20 * size
 
 
+@pytest.mark.parametrize("device", [FunctionalLink, ModelLink], indirect=True)
 @pytest.mark.parametrize("many", [1, 4])
 def test_saves_beside_the_main_thread(device, store, many):
     """The saved numbers are those of the call, though training goes on with the device meanwhile."""
@@ -160,6 +167,7 @@ class PowerFails(Exception):
     pass
 
 
+@pytest.mark.parametrize("device", [FunctionalLink, ModelLink], indirect=True)
 @pytest.mark.parametrize("appends", range(6))
 def test_a_loss_of_power_leaves_the_last_whole_one(device, store, monkeypatch, appends):
     """The power fails at an append of the save: of data, or at last of the manifest or the catalogue."""
@@ -195,6 +203,40 @@ def test_a_loss_of_power_leaves_the_last_whole_one(device, store, monkeypatch, a
     dcp.load(loaded, checkpoint_id="whole", storage_reader=FlashReader(store))
     assert equal(loaded, state)
     dcp.save(state, checkpoint_id="in part", storage_writer=FlashWriter(store))
+
+
+def test_power_failures_at_random_commands(seed):
+    """Every checkpoint that is there is whole, and the last one that was acknowledged is there."""
+    random, kept, acknowledged, cuts = Random(seed), {}, None, 0
+    config = preset("tiny")
+    config = replace(config, geometry=replace(config.geometry, blocks=80))
+    link = FailingLink(random, config)
+    with open_device(link=link, node=UPDATE_NODE) as device:
+        for step in range(25):
+            store = AppendedCheckpoints(device)
+            state = {f"layer {number}": torch.randn(500) for number in range(3)}
+            link.left = random.randrange(12)
+            kept[f"step {step}"] = state
+            try:
+                dcp.save(state, checkpoint_id=f"step {step}", storage_writer=FlashWriter(store))
+                link.left = -1
+                acknowledged = step
+                prune(store, Retention(last=2))
+            except CheckpointException:
+                cuts += 1
+                link.power_cycle()
+                link.left = -1
+                device.recover()
+                store = AppendedCheckpoints(device)
+                store.reclaim()
+            names = [one.name for one in store.checkpoints]
+            assert len(names) <= 3 and (acknowledged is None or f"step {acknowledged}" in names)
+            for name in names:
+                loaded = emptied(kept[name])
+                dcp.load(loaded, checkpoint_id=name, storage_reader=FlashReader(store))
+                assert equal(loaded, kept[name])
+    print(cuts, "cuts")
+    assert 3 < cuts < 22
 
 
 def test_nothing_is_visible_before_the_end(store, monkeypatch):

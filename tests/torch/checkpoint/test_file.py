@@ -1,6 +1,5 @@
 """Files in a store: what was written is read, in whole and in parts."""
 
-import gc
 import io
 
 import numpy as np
@@ -91,7 +90,6 @@ def test_a_file_that_is_not_finished_never_was(store):
     file = flash_file(store, "a", "wb")
     file.write(b"forgotten")
     del file
-    gc.collect()
     assert names(store) == []
     with flash_file(store, "a", "wb"):
         pass

@@ -15,16 +15,17 @@ from tests.stress.powercut.test_functional_power import FailingLink
 from tests.torch.checkpoint.training import STEPS, Training
 
 
-@pytest.mark.parametrize("preset_name", ["tiny", "tiny_ecc"])
-def test_power_failures_at_random_commands(preset_name, seed, undisturbed):
-    """Also while the first weights are stored, and in recoveries."""
+@pytest.mark.parametrize(("preset_name", "scaled"), [("tiny", False), ("tiny", True), ("tiny_ecc", False)])
+def test_power_failures_at_random_commands(preset_name, scaled, seed, undisturbed, undisturbed_scaled):
+    """Also while the first weights are stored, in recoveries, and behind steps that overflow."""
+    expected = undisturbed_scaled if scaled else undisturbed
     random, losses, resumed, cuts = Random(seed), {}, [], 0
     link = FailingLink(random, preset(preset_name))
     with open_device(link=link, node=UPDATE_NODE) as device:
         while True:
             try:
                 link.left = random.randrange(40)
-                training = Training(device)
+                training = Training(device, scaled)
                 resumed.append(training.resumed)
                 training.run()
                 break
@@ -44,8 +45,8 @@ def test_power_failures_at_random_commands(preset_name, seed, undisturbed):
         training.add_losses(losses)
         print(cuts, "cuts; resumed at", resumed)
         assert cuts > 3 and len(set(resumed)) > 2
-        assert losses == undisturbed[0]
-        assert training.result == undisturbed[1]
+        assert losses == expected[0]
+        assert training.result == expected[1]
 
 
 @pytest.mark.parametrize("number", [0, 1, 6, 7, 8, STEPS - 1])

@@ -230,6 +230,8 @@ def test_a_node_without_a_journal():
         optimizer.host_state = lambda: b"one"
         with pytest.raises(JournalMissing, match="node 'unrecorded' does not record the host's state"):
             train([model], [optimizer])
+        with pytest.raises(JournalMissing, match="a pin of an optimizer in a node without a journal"):
+            optimizer.pin("one")
         with pytest.raises(StateMissing, match="state_a, state_b, state_c hold no committed state"):
             recovered(device)
 

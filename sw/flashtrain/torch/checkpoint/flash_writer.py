@@ -79,6 +79,7 @@ class FlashWriter(StorageWriter):
 
     def finish(self, metadata: Metadata, results: list[list[WriteResult]]) -> None:
         writer: AppendWriter = self._own.writer
+        del self._own.writer
         try:
             metadata.storage_data = {one.index: one.storage_data for own in results for one in own}
             metadata.storage_meta = self.storage_meta()

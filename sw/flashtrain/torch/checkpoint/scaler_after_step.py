@@ -9,8 +9,9 @@ import torch
 class ScalerAfterStep:
     """The state that `scaler` has after its `update()` behind a step without an overflow.
 
-    A commit is within `scaler.step(optimizer)`. An overflow commits nothing, so `update()` is to come for a
-    step that had none. A recovered run does not repeat it, because a scaler updates only after a step.
+    The scaler has one optimizer. A commit is within `scaler.step(optimizer)`. An overflow commits nothing, so
+    `update()` is to come for a step that had none. A recovered run does not repeat it, because a scaler
+    updates only after a step.
     """
 
     def __init__(self, scaler: torch.amp.GradScaler) -> None:

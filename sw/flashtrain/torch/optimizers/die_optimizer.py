@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.optim.optimizer import ParamsT
 
 from flashtrain.checkpoint import Checkpoint, PinnedCheckpoints
-from flashtrain.host import Device, TensorGroup
+from flashtrain.host import Device, JournalMissing, TensorGroup
 from flashtrain.host.device import STATE_STREAMS
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
@@ -263,7 +263,9 @@ class DieOptimizer(torch.optim.Optimizer):
         return CommitNote.of(self.param_groups, cells, tensors, stepped, host).pack()
 
     def _note(self) -> CommitNote:
-        """The recorded note of the current generation."""
+        """The recorded note of the current generation; :class:`JournalMissing` in a node without one."""
+        if not self._dies.stored.takes_notes:
+            raise JournalMissing("a pin of an optimizer in a node without a journal, which would record it")
         return CommitNote.unpack(self._dies.stored.note())
 
     def _attach(self) -> None:
