@@ -16,6 +16,9 @@ from .stream_catalogue import Piece
 class StoredCheckpoint:
     """A checkpoint of a stream; valid until it is deleted. :meth:`AppendedCheckpoints.open` makes it.
 
+    Members
+    -------
+    manifest: its arrays.
     pieces: the data, in their order.
     """
 
