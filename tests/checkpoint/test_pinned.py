@@ -126,7 +126,7 @@ def test_another_geometry(state, random):
             one.commit()
         assert same(arrays_of(restored), arrays_of(state))
         arrays.pop("0/1/m")
-        with pytest.raises(NoCheckpoint, match="no array '0/1/m' of the optimizer state; there are 0/0/w"):
+        with pytest.raises(NoCheckpoint, match="no array '0/1/m' of the optimizer state; there"):
             initialise_from(restored, arrays, 1)
 
 

@@ -316,7 +316,8 @@ def test_the_rows_of_the_table():
         "append_erased", "read_sequential", "append_latency", "command_interval", "simulation_speed",
         "update_adam", "update_adam_bf16", "update_momentum", "update_sgd",
         "update_speedup_host", "update_speedup_controller", "update_energy_ratio", "recovery_time",
-        "training_iteration", "checkpoint_stall", "checkpoint_copy_out", "checkpoint_append",
+        "training_iteration",
+        "checkpoint_pin", "checkpoint_stall", "checkpoint_copy_out", "checkpoint_append",
     ]  # fmt: skip
     assert [row.benchmark for row in TABLE if row.configuration == "optimstore"] == [
         "append_erased", "read_sequential", "metadata_bytes", "buffer_bytes",

@@ -8,6 +8,7 @@ import pytest
 from flashtrain.checkpoint import AppendedCheckpoints, PinEveryCommit, load
 from flashtrain.host import Device, open_device
 from flashtrain.model import ModelLink
+from flashtrain.perf.checkpoint_pin import checkpoint_pin
 from flashtrain.perf.checkpoint_stall import (
     AppendedState,
     CopiedPins,
@@ -41,6 +42,12 @@ def test_a_pin_costs_a_few_commands(device: Device):
     pinned = iterations(device, PinEveryCommit(), quick=True)
     assert plain.count == pinned.count == 4
     assert -200 < pinned.each - plain.each < 1500, (plain, pinned)
+
+
+def test_a_pin_of_a_generation(device: Device):
+    """The row, and by hand: the first pin has nothing to release."""
+    measured = checkpoint_pin(device, quick=True)
+    assert measured.met and 0.1 < measured.value < 1
 
 
 def test_a_copy_has_what_was_pinned(device: Device):

@@ -7,6 +7,7 @@ from typing import ClassVar, Protocol
 from flashtrain.host import Device
 from flashtrain.perf.append import append_erased
 from flashtrain.perf.array_work import ArrayRecorder
+from flashtrain.perf.checkpoint_pin import checkpoint_pin
 from flashtrain.perf.checkpoint_stall import checkpoint_append, checkpoint_copy_out, checkpoint_stall
 from flashtrain.perf.codec.bandwidth import CODED_NODE, append_codec, read_codec
 from flashtrain.perf.codec.contents import Contents
@@ -194,6 +195,7 @@ BENCHMARKS = {
     "update_speedup_controller": Benchmark(_speedup_controller, node=UPDATE_NODE),
     "update_energy_ratio": Benchmark(_energy_ratio, node=UPDATE_NODE),
     "training_iteration": Benchmark(_recorded(training_iteration), node=UPDATE_NODE),
+    "checkpoint_pin": Benchmark(checkpoint_pin, node=UPDATE_NODE),
     "checkpoint_stall": Benchmark(checkpoint_stall, node=UPDATE_NODE),
     "checkpoint_copy_out": Benchmark(checkpoint_copy_out, node=UPDATE_NODE),
     "checkpoint_append": Benchmark(checkpoint_append, node=UPDATE_NODE),

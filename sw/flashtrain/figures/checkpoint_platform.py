@@ -50,9 +50,12 @@ SYSTEMS = (
     Assumption("pcie_gb", PCIE, 7.2, 57.6, "GB/s", "PCIe 4.0 x16 each way, which the poster's machine has"),
     Assumption("network_gb", 3.1, 1.9, 50, "GB/s", "25 Gbit/s; PCcheck's machine has 15, Gemini's 400"),
     Assumption("idle_share", 0.5, 0.1, 0.9, "", "of the network that training leaves; an assumption"),
-    Assumption("pin_clocks", 147, 147, 1500, "cycles", "of a pin: RTL of `small`, 100,000 parameters"),
+    Assumption(
+        "pin_clocks", 434, 140, 1500, "cycles",
+        "of a pin and the release of the one before: `flashtrain bench checkpoint_pin`, RTL of `small`",
+    ),
     Assumption("clock_mhz", 600, 300, 600, "MHz", "of the controller of `small` and `behemoth`"),
-    Assumption("record_us", 105, 100, 300, "µs", "of a journal record: tPROG and transfer; an assumption"),
+    Assumption("record_us", 105, 100, 300, "µs", "of a commit with its journal record, same benchmark"),
     Assumption(
         "record_exposed", 0, 0, 1, "",
         "of it that training waits for: 0 with `commit(pin=True)`, which has one record; 1 with `pin()`",

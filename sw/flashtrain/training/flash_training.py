@@ -73,8 +73,8 @@ def train_through_flash(
     player's.
 
     `resume`: go on with the same run, which a loss of power has cut, after the recovery of its device. The
-    result has the same bits. A run that was cut before its first weights were stored begins anew. All that is
-    in the stream of inputs is dropped.
+    result has the same bits. A run that was cut before its first weights were stored begins anew. Inputs and
+    trained weights that the device has recovered are dropped, unless their stream has a note.
     `PositionError` if the weights are not on the dies, or were stored by something else.
     """
     if sequence is None:

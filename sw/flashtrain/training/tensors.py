@@ -85,8 +85,10 @@ class TensorStore:
         return Awaited(self._device, self._ports[port].read_async(self.handle(name)), arrived)
 
     def drop_recovered(self, port: Port) -> None:
-        """Drop what a recovery has found in the stream."""
-        self._ports[port].drop_all_but(self._versions.values())
+        """Drop what a recovery has found in the stream, unless a note shows that it has another user."""
+        stream = self._ports[port]
+        if not stream.note:
+            stream.drop_all_but(self._versions.values())
 
     def reset(self, port: Port) -> Finished:
         """Drop all tensors."""
@@ -144,11 +146,12 @@ class DeviceStorage:
     def attach(self, tensors: Sequence[TensorInfo], program: OptimizerCode, port: Port) -> bytes:
         """Attach the state stream to what the device has recovered; returns the state of the host.
 
-        Inputs of the run before are dropped, because batches are appended anew. :class:`StateMissing` when
-        there is no such state.
+        Inputs and trained weights of the run before are dropped, because they are appended anew.
+        :class:`StateMissing` when there is no such state.
         """
         host = self._make_state(tensors, None, program, port).host
         self._store(StreamRole.INPUTS).drop_recovered(Port.HOST)
+        self._store(StreamRole.TRAINED).drop_recovered(Port.CORE)
         return host
 
     def _make_state(
