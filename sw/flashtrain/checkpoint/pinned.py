@@ -80,6 +80,11 @@ class PinnedCheckpoints:
             self._state.revert(generation)
         return note.host
 
+    def find(self, name: str) -> tuple[Generation, bytes]:
+        """The generation of a checkpoint, and the state of the host."""
+        generation, note = self._pin(name)
+        return generation, note.host
+
     def delete(self, name: str) -> None:
         """Release a checkpoint."""
         self._state.release(self._pin(name)[0])
