@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from flashtrain.checkpoint import CheckpointDamaged, CheckpointError, HostState, NumpyRandom, PythonRandom
-from flashtrain.checkpoint.plain_values import packed, unpacked
+from flashtrain.checkpoint.host_state.plain_values import packed, unpacked
 
 
 class Kept:

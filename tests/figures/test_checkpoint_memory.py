@@ -4,7 +4,7 @@ from math import inf
 
 import pytest
 
-from flashtrain.checkpoint.training_model import MODELS
+from flashtrain.checkpoint.models.training_model import MODELS
 from flashtrain.figures import checkpoint_memory
 from flashtrain.figures.checkpoint_memory import AIM, CheckpointMemory
 from flashtrain.figures.checkpoint_memory_runs import (

@@ -1,20 +1,20 @@
 """Checkpoints of training runs: how they are stored, when they are taken, and the memory that they free."""
 
-from .append_writer import AppendWriter
-from .appended import AppendedCheckpoints
-from .copy_out import CopyOut
 from .errors import CheckpointDamaged, CheckpointError, CheckpointExists, NoCheckpoint
-from .files import FileCheckpoints
-from .flash_file import flash_file
-from .host_state import HostState
-from .manifest import ArrayEntry, Manifest
-from .pin_every_commit import PinEveryCommit
-from .pinned import PinnedCheckpoints
-from .random_states import NumpyRandom, PythonRandom
-from .retention import Retention
-from .state_arrays import arrays_of, initialise_from
-from .store import Checkpoint, CheckpointStore, Saving, load, prune, save
-from .stored_checkpoint import StoredCheckpoint
+from .host_state.host_state import HostState
+from .host_state.random_states import NumpyRandom, PythonRandom
+from .pins.copy_out import CopyOut
+from .pins.pin_every_commit import PinEveryCommit
+from .pins.pinned import PinnedCheckpoints
+from .pins.state_arrays import arrays_of, initialise_from
+from .stores.append_writer import AppendWriter
+from .stores.appended import AppendedCheckpoints
+from .stores.files import FileCheckpoints
+from .stores.flash_file import flash_file
+from .stores.manifest import ArrayEntry, Manifest
+from .stores.retention import Retention
+from .stores.store import Checkpoint, CheckpointStore, Saving, load, prune, save
+from .stores.stored_checkpoint import StoredCheckpoint
 
 __all__ = [
     "AppendWriter",

@@ -20,7 +20,7 @@ from flashtrain.checkpoint.memory.report import NodeReport
 from flashtrain.checkpoint.memory.simulator import simulate
 from flashtrain.checkpoint.memory.swap import Swap
 from flashtrain.checkpoint.memory.workload import with_waits
-from flashtrain.checkpoint.training_model import MODELS
+from flashtrain.checkpoint.models.training_model import MODELS
 from flashtrain.figures.checkpoint_platform import GB, MB, SYSTEMS, TRAINING, Machine
 from flashtrain.figures.errors import FigureError
 from flashtrain.figures.parts import Assumption, Values

@@ -13,7 +13,7 @@ from flashtrain.checkpoint import (
     NoCheckpoint,
     save,
 )
-from flashtrain.checkpoint.flash_file import CHUNK_BYTES
+from flashtrain.checkpoint.stores.flash_file import CHUNK_BYTES
 from flashtrain.torch.checkpoint import flash_file
 from tests.torch.compare import network, same
 

@@ -8,8 +8,8 @@ from zlib import crc32
 from torch import Tensor
 
 from flashtrain.checkpoint import CheckpointDamaged
-from flashtrain.checkpoint.pin_note import PinNote
-from flashtrain.checkpoint.plain_values import packed, unpacked
+from flashtrain.checkpoint.host_state.plain_values import packed, unpacked
+from flashtrain.checkpoint.pins.pin_note import PinNote
 from flashtrain.host import StateMissing, TensorGroup
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
 from flashtrain.torch.tensor_names import described

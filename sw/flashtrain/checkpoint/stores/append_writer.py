@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtrain.checkpoint.errors import CheckpointError
 from flashtrain.host import Device, DeviceStream, Pending, StoredArray
 
 from .append_saving import MOST_IN_FLIGHT, AppendSaving, drop_stored, piece_bytes
-from .errors import CheckpointError
 from .manifest import ArrayEntry, Manifest, bytes_of
 from .store import Checkpoint
 from .stream_catalogue import CatalogueEntry

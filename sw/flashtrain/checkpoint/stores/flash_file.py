@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from flashtrain.checkpoint.errors import CheckpointError, NoCheckpoint
+
 from .append_writer import AppendWriter
 from .appended import AppendedCheckpoints
-from .errors import CheckpointError, NoCheckpoint
 
 CHUNK_BYTES = 1 << 16
 """Bytes of an array of a file; each has a checksum, so a read takes whole ones."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import CheckpointDamaged, CheckpointError
+from flashtrain.checkpoint.errors import CheckpointDamaged, CheckpointError
 
 _MAGIC = b"FTV1"
 _LENGTH = struct.Struct("<I")

@@ -7,12 +7,12 @@ from zlib import crc32
 
 from numpy.typing import NDArray
 
+from flashtrain.checkpoint.errors import CheckpointDamaged, CheckpointExists, NoCheckpoint
 from flashtrain.host import Device, Pending, StoredArray
 from flashtrain.spec import Port
 
 from .append_saving import AppendSaving
 from .append_writer import AppendWriter
-from .errors import CheckpointDamaged, CheckpointExists, NoCheckpoint
 from .manifest import Manifest
 from .store import Checkpoint
 from .stored_checkpoint import StoredCheckpoint

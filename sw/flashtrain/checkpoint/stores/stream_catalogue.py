@@ -8,9 +8,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtrain.checkpoint.errors import CheckpointDamaged
 from flashtrain.host import DeviceStream, Extent, StoredArray
 
-from .errors import CheckpointDamaged
 from .store import Checkpoint
 
 MAGIC = b"FTC1"

@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import CheckpointDamaged, CheckpointError, NoCheckpoint
+from flashtrain.checkpoint.errors import CheckpointDamaged, CheckpointError, NoCheckpoint
 
 VERSION = 1
 ALIGNMENT = 64

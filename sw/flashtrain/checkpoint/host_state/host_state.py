@@ -2,7 +2,8 @@
 
 from typing import Any, Protocol
 
-from .errors import CheckpointDamaged
+from flashtrain.checkpoint.errors import CheckpointDamaged
+
 from .plain_values import packed, unpacked
 
 

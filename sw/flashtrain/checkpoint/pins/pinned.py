@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtrain.checkpoint.errors import CheckpointExists, NoCheckpoint
+from flashtrain.checkpoint.stores.retention import Retention
+from flashtrain.checkpoint.stores.store import Checkpoint
 from flashtrain.host import Generation, OptimizerState
 
-from .errors import CheckpointExists, NoCheckpoint
 from .pin_note import PinNote
-from .retention import Retention
 from .state_arrays import arrays_of, place_of
-from .store import Checkpoint
 
 
 class PinnedCheckpoints:
