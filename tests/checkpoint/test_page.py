@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flashtrain.checkpoint.training_model import MODELS
+from flashtrain.checkpoint.models.training_model import MODELS
 from flashtrain.cli.main import main
 from flashtrain.figures.checkpoint_interval import MODEL, CheckpointInterval
 from flashtrain.figures.checkpoint_platform import Machine

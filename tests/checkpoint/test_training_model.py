@@ -5,8 +5,8 @@ import json
 import pytest
 
 from flashtrain.checkpoint.errors import TrainingModelError
-from flashtrain.checkpoint.model_file import MODELS_FILE, load_models, save_models
-from flashtrain.checkpoint.training_model import BATCHES, MODELS, model_named, training_model
+from flashtrain.checkpoint.models.model_file import MODELS_FILE, load_models, save_models
+from flashtrain.checkpoint.models.training_model import BATCHES, MODELS, model_named, training_model
 from flashtrain.cli.main import main
 from flashtrain.training.optimizers import SGD, Adam, Momentum
 

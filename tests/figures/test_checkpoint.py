@@ -3,8 +3,8 @@
 import pytest
 
 from flashtrain.checkpoint.interval.failures import PUBLISHED_FAILURES
+from flashtrain.checkpoint.models.training_model import MODELS
 from flashtrain.checkpoint.systems import AppendState, CheckFreq, PCcheck, PinState
-from flashtrain.checkpoint.training_model import MODELS
 from flashtrain.figures import checkpoint_pccheck as pccheck
 from flashtrain.figures.checkpoint_interval import CheckpointInterval
 from flashtrain.figures.checkpoint_platform import Machine

@@ -88,6 +88,17 @@ def test_a_commit_and_its_note_are_one(device, state, seed):
     assert recovered(device).note() == b"again"
 
 
+def test_a_first_generation_whose_note_is_too_long(device, state):
+    """It leaves the generation that was there. The notes of streams that it replaces do not count."""
+    room = device._journal.note_bytes
+    with pytest.raises(NoteTooLong):
+        state.initialise([[np.ones(900, np.float32)]], note=bytes(room + 1))
+    assert np.array_equal(weights(state), np.arange(900)) and state.note() == b""
+    for _ in range(2):
+        state.initialise([[np.ones(900, np.float32)]], note=bytes(room))
+    assert recovered(device).note() == bytes(room)
+
+
 def test_pins_and_their_notes(device, state):
     """One record for commit, pin and release; training goes on beside a pin."""
     first = weights(state)

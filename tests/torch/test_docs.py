@@ -27,7 +27,7 @@ def test_example(capsys):
 
 
 def test_exceptions():
-    assert len(names("Errors")) == 8
+    assert len(names("Errors")) == 12
     for name in names("Errors"):
         assert any(hasattr(module, name) for module in (host, numerics, errors)), name
 
@@ -35,7 +35,7 @@ def test_exceptions():
 @pytest.mark.parametrize("kind", [SGD, AdamW])
 def test_arguments(kind):
     own = inspect.signature(kind).parameters
-    assert len(names("Arguments")) == 6
+    assert len(names("Arguments")) == 8
     for name in names("Arguments"):
         assert own[name].kind is inspect.Parameter.KEYWORD_ONLY
 

@@ -183,7 +183,6 @@ COMMAND = Command(
   flashtrain bench --quick                           the same on small and tiny, in a few minutes
   flashtrain bench command_interval --preset tiny    one benchmark, on a configuration by name
   flashtrain bench append_erased --config mine.toml  on a configuration of your own
-  flashtrain bench --strict                          a goal that is missed fails, too
   flashtrain bench model_error                       the performance model against the RTL, point by point
   flashtrain bench model_error --points 'small/read_*'
 

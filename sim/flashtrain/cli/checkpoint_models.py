@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from flashtrain.checkpoint.model_file import MODELS_FILE, load_models, save_models
-from flashtrain.checkpoint.training_model import BATCHES, TrainingModel, training_model
+from flashtrain.checkpoint.models.model_file import MODELS_FILE, load_models, save_models
+from flashtrain.checkpoint.models.training_model import BATCHES, TrainingModel, training_model
 
 from .command import add_json
 from .console import Console, table

@@ -1,17 +1,23 @@
 """Checkpoints of training runs: how they are stored, when they are taken, and the memory that they free."""
 
-from .appended import AppendedCheckpoints
-from .copy_out import CopyOut
 from .errors import CheckpointDamaged, CheckpointError, CheckpointExists, NoCheckpoint
-from .files import FileCheckpoints
-from .manifest import ArrayEntry, Manifest
-from .pin_every_commit import PinEveryCommit
-from .pinned import PinnedCheckpoints
-from .retention import Retention
-from .state_arrays import arrays_of, initialise_from
-from .store import Checkpoint, CheckpointStore, Saving, load, prune, save
+from .host_state.host_state import HostState
+from .host_state.random_states import NumpyRandom, PythonRandom
+from .pins.copy_out import CopyOut
+from .pins.pin_every_commit import PinEveryCommit
+from .pins.pinned import PinnedCheckpoints
+from .pins.state_arrays import arrays_of, initialise_from
+from .stores.append_writer import AppendWriter
+from .stores.appended import AppendedCheckpoints
+from .stores.files import FileCheckpoints
+from .stores.flash_file import flash_file
+from .stores.manifest import ArrayEntry, Manifest
+from .stores.retention import Retention
+from .stores.store import Checkpoint, CheckpointStore, Saving, load, prune, save
+from .stores.stored_checkpoint import StoredCheckpoint
 
 __all__ = [
+    "AppendWriter",
     "AppendedCheckpoints",
     "ArrayEntry",
     "Checkpoint",
@@ -21,13 +27,18 @@ __all__ = [
     "CheckpointStore",
     "CopyOut",
     "FileCheckpoints",
+    "HostState",
     "Manifest",
     "NoCheckpoint",
+    "NumpyRandom",
     "PinEveryCommit",
     "PinnedCheckpoints",
+    "PythonRandom",
     "Retention",
     "Saving",
+    "StoredCheckpoint",
     "arrays_of",
+    "flash_file",
     "initialise_from",
     "load",
     "prune",

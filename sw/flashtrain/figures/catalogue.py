@@ -5,6 +5,7 @@ from flashtrain.figures.behemoth_memory_cost import BehemothMemoryCost
 from flashtrain.figures.behemoth_requirement import BehemothRequirement
 from flashtrain.figures.behemoth_throughput import BehemothThroughput
 from flashtrain.figures.checkpoint_interval import CheckpointInterval
+from flashtrain.figures.checkpoint_memory import CheckpointMemory
 from flashtrain.figures.checkpoint_stall import CheckpointStall
 from flashtrain.figures.errors import FigureError
 from flashtrain.figures.figure import PublishedFigure
@@ -32,6 +33,7 @@ FIGURES: dict[str, PublishedFigure] = {
         FlashNeuronThroughput(),
         CheckpointStall(),
         CheckpointInterval(),
+        CheckpointMemory(),
     )
 }
 

@@ -14,8 +14,8 @@ from flashtrain.checkpoint.interval import (
     poisson_failures,
 )
 from flashtrain.checkpoint.interval.failures import DAY, PUBLISHED_FAILURES
+from flashtrain.checkpoint.models.training_model import MODELS
 from flashtrain.checkpoint.systems import CheckpointSystem, PCcheck, PinAndCopy, PinState, TrainingJob
-from flashtrain.checkpoint.training_model import MODELS
 from flashtrain.figures.checkpoint_pccheck import comparisons as pccheck_comparisons
 from flashtrain.figures.checkpoint_pccheck import table as pccheck_table
 from flashtrain.figures.checkpoint_platform import SYSTEMS, TRAINING, Machine

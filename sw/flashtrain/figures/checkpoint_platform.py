@@ -5,6 +5,7 @@ All rates are assumptions. Public artifacts have some of the literature's; the o
 
 from functools import cached_property
 
+from flashtrain.checkpoint.models.training_model import MODELS
 from flashtrain.checkpoint.systems import (
     Accelerator,
     AppendState,
@@ -19,7 +20,6 @@ from flashtrain.checkpoint.systems import (
     TrainingJob,
     job_of,
 )
-from flashtrain.checkpoint.training_model import MODELS
 from flashtrain.figures.parts import Assumption, Values
 from flashtrain.perf.update_places import pcie_bytes_per_second
 from flashtrain.platform.models import append_bound, read_bound

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from flashtrain.checkpoint.models.training_model import MODELS
 from flashtrain.checkpoint.systems import AppendState, CheckpointSystem, PinAndCopy, PinState
-from flashtrain.checkpoint.training_model import MODELS
 from flashtrain.figures.checkpoint_platform import SYSTEMS, TRAINING, Machine
 from flashtrain.figures.figure import PublishedFigure
 from flashtrain.figures.parts import (

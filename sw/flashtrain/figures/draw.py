@@ -11,19 +11,22 @@ from matplotlib.figure import Figure
 
 from flashtrain.figures.errors import FigureError
 from flashtrain.figures.figure import Sensitivity
-from flashtrain.figures.parts import Chart
+from flashtrain.figures.parts import Chart, SpanChart
 
 LARGE_LEGEND = 6
 """Series from which on the legend is beside the chart."""
 COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#17becf")
 
 
-def draw_charts(charts: Sequence[Chart], path: Path) -> None:
+def draw_charts(charts: Sequence[Chart | SpanChart], path: Path) -> None:
     """Draw the charts below each other. Raises `FigureError` if the file cannot be written."""
     figure = Figure(figsize=(9, 3.6 * len(charts)), layout="constrained")
     FigureCanvasAgg(figure)
     for axes, chart in zip(figure.subplots(len(charts), 1, squeeze=False)[:, 0], charts, strict=True):
-        _draw(axes, chart)
+        if isinstance(chart, SpanChart):
+            _draw_spans(axes, chart)
+        else:
+            _draw(axes, chart)
     _save(figure, path)
 
 
@@ -80,6 +83,22 @@ def _draw(axes: Axes, chart: Chart) -> None:
         axes.legend(frameon=False, fontsize=8)
     else:
         axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def _draw_spans(axes: Axes, chart: SpanChart) -> None:
+    for kind, colour in zip(chart.kinds, COLOURS, strict=False):
+        label: str | None = kind
+        for place, row in enumerate(chart.rows):
+            spans = [(start, end - start) for own, start, end in row.spans if own == kind]
+            if spans:
+                axes.broken_barh(spans, (place - 0.4, 0.8), color=colour, linewidth=0, label=label)
+                label = None
+    axes.set_yticks(range(len(chart.rows)), [row.label for row in chart.rows], fontsize=8)
+    axes.set_ylim(len(chart.rows) - 0.5, -0.5)
+    axes.set_title(chart.title, loc="left", fontsize=10)
+    axes.set_xlabel(chart.x_label)
+    axes.legend(frameon=False, fontsize=7, ncols=len(chart.kinds), loc="upper center",
+                bbox_to_anchor=(0.5, -0.18))  # fmt: skip
 
 
 def _save(figure: Figure, path: Path) -> None:

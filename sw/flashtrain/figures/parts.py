@@ -103,6 +103,24 @@ class Chart:
 
 
 @dataclass(frozen=True)
+class SpanRow:
+    """A row of a `SpanChart`: spans with their kind, start and end."""
+
+    label: str
+    spans: tuple[tuple[str, float, float], ...]
+
+
+@dataclass(frozen=True)
+class SpanChart:
+    """Spans over time, one row below the other. `kinds` are in the order of the legend."""
+
+    title: str
+    x_label: str
+    kinds: tuple[str, ...]
+    rows: tuple[SpanRow, ...]
+
+
+@dataclass(frozen=True)
 class Table:
     """Rows of text or numbers below a heading."""
 
@@ -116,6 +134,6 @@ class Content:
     """All results of a figure; `notes` are sentences of the page."""
 
     comparisons: tuple[Comparison, ...]
-    charts: tuple[Chart, ...]
+    charts: tuple[Chart | SpanChart, ...]
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()

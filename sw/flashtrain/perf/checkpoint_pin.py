@@ -36,7 +36,7 @@ def checkpoint_pin(device: Device, quick: bool = False) -> Measurement:
     extra, each = np.mean(pinned[1:]) - np.mean(plain[1:]), np.mean(plain[1:])
     clock_mhz = device.config.timing.clock_mhz
     return Measurement(
-        value=extra / clock_mhz,
+        value=float(extra / clock_mhz),
         unit="us",
         cycles=device.cycles - begin,
         asked=f"at most {ASKED_US} us",

@@ -6,6 +6,7 @@ from math import ceil
 import pytest
 
 from flashtrain.checkpoint.errors import CheckpointPolicyError
+from flashtrain.checkpoint.models.training_model import MODELS
 from flashtrain.checkpoint.systems import (
     Accelerator,
     AppendState,
@@ -19,7 +20,6 @@ from flashtrain.checkpoint.systems import (
     TrainingJob,
     job_of,
 )
-from flashtrain.checkpoint.training_model import MODELS
 
 GB = 10**9
 JOB = TrainingJob(12 * GB, 4 * GB + 1000, 1000, iteration_seconds=2.0, update_seconds=0.5)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from flashtrain.checkpoint.model_file import MODELS_FILE, load_models
+from flashtrain.checkpoint.models.model_file import MODELS_FILE, load_models
 from flashtrain.cli.main import main
 from flashtrain.torch import CaptureError, capture
 from flashtrain.torch.capturing import model_sizes

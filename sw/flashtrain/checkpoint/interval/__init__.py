@@ -1,7 +1,7 @@
 """When to take a checkpoint: rules for the interval, and what a failure costs at one.
 
 `overhead_interval` is CheckFreq's rule, `young_seconds` and `daly_seconds` are optima from the failure rate.
-`AdaptiveInterval` follows measurements, and `LostWork` is the report of a day.
+`AdaptiveInterval` follows measurements, `PacedSaves` saves by it, and `LostWork` is the report of a day.
 """
 
 from flashtrain.checkpoint.interval.adaptive import AdaptiveInterval
@@ -9,6 +9,7 @@ from flashtrain.checkpoint.interval.failures import PREEMPTIONS, FailureTrace, e
 from flashtrain.checkpoint.interval.goodput import goodput, mean_goodput
 from flashtrain.checkpoint.interval.lost_work import LostWork, lost_work
 from flashtrain.checkpoint.interval.optimum import daly_seconds, optimum_interval, young_seconds
+from flashtrain.checkpoint.interval.paced_saves import PacedSaves
 from flashtrain.checkpoint.interval.rule import overhead_interval
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "AdaptiveInterval",
     "FailureTrace",
     "LostWork",
+    "PacedSaves",
     "daly_seconds",
     "even_failures",
     "goodput",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from flashtrain.checkpoint.errors import CheckpointPolicyError
-from flashtrain.checkpoint.training_model import TrainingModel
+from flashtrain.checkpoint.models.training_model import TrainingModel
 from flashtrain.training.offload.network import UPDATE_BYTES
 
 

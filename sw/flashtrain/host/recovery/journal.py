@@ -20,7 +20,7 @@ A record also lists the zones that are out of service. The driver writes one whe
 Raw commands (`Device.submit_raw`) are not recorded.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -95,6 +95,11 @@ class Journal:
     def pinned(self) -> frozenset[int]:
         """The NSIDs of the pinned streams."""
         return frozenset(nsid for nsid, entry in self._record.streams.items() if entry.pinned)
+
+    def require_room(self, note: bytes, dropped: Container[int]) -> None:
+        """:class:`NoteTooLong` if a record has no room for the note in place of those of `dropped`, NSIDs."""
+        kept = (entry for nsid, entry in self._record.streams.items() if nsid not in dropped)
+        self._require_room((*kept, StreamEntry(note=note)))
 
     # Changes.
 
@@ -229,15 +234,18 @@ class Journal:
         self._learn()
         streams = {nsid: change(self._record.stream(nsid)) for nsid, change in changes.items()}
         after = self._record.streams | streams
-        if (needed := sum(len(entry.note) for entry in after.values())) > self.note_bytes:
-            raise NoteTooLong(
-                f"the notes of all streams have {needed} bytes; expected at most {self.note_bytes}, "
-                "the room of a journal record"
-            )
+        self._require_room(after.values())
         record = replace(self._record, streams=after)
         self._grow(self._format.blocks(record))
         self._record = record
         return self._append()
+
+    def _require_room(self, entries: Iterable[StreamEntry]) -> None:
+        if (needed := sum(len(entry.note) for entry in entries)) > self.note_bytes:
+            raise NoteTooLong(
+                f"the notes of all streams have {needed} bytes; expected at most {self.note_bytes}, "
+                "the room of a journal record"
+            )
 
     def _append(self) -> Request:
         self._settle()

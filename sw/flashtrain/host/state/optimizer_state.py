@@ -211,12 +211,13 @@ class OptimizerState:
             if tensors is not None and len(tensors) != len(self._placed):
                 raise TensorMismatch(f"{name.name} of {len(tensors)} groups; expected {len(self._placed)}")
         pages = [placed.state_pages(given) for placed in self._placed]
+        first = next(iter(self._streams.values()))
+        first.require_note(note, self._streams.values())
         self._current = self._next = None
         self._under_way = False
         for stream in self._streams.values():
             if any(zone.room < zone.capacity for zone in stream.report()):
                 stream.reset()
-        first = next(iter(self._streams.values()))
         for placed, part in zip(self._placed, pages, strict=True):
             every = first.planes_of_rows(placed.first_row, placed.layout.rows, range(self._geometry.planes))
             if first.append(part).extents != join(every, first.zone_size):

@@ -209,6 +209,13 @@ class StateStream(DeviceStream):
         if (journal := self._recording) is not None:
             journal.wait_for(journal.commit(self.nsid, updates, note))
 
+    def require_note(self, note: bytes, dropped: "Iterable[StateStream]") -> None:
+        """:class:`NoteTooLong` or :class:`JournalMissing` unless the note can be recorded in place of those
+        of `dropped`."""
+        self._require_notes(note)
+        if self._journal is not None:
+            self._journal.require_room(note, {stream.nsid for stream in dropped})
+
     @property
     def committed(self) -> StreamEntry | None:
         """The journal's entry of the stream if its generation is committed; otherwise None."""

@@ -1,6 +1,6 @@
 """The interface through which streams record what must outlast a loss of power."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Protocol
 
 from flashtrain.host.queues.dispatcher import Request
@@ -24,6 +24,10 @@ class Recorder(Protocol):
 
     def entry(self, nsid: int) -> StreamEntry:
         """The last recorded entry of a stream."""
+        ...
+
+    def require_room(self, note: bytes, dropped: Container[int]) -> None:
+        """:class:`NoteTooLong` if a record has no room for the note in place of those of `dropped`, NSIDs."""
         ...
 
     def reset(self, nsid: int) -> Request:

@@ -1,4 +1,4 @@
-"""Sizes of networks for checkpoints and memory (`flashtrain.checkpoint.model_file`), on the meta device."""
+"""Sizes of networks for checkpoints and memory (`checkpoint.models.model_file`), on the meta device."""
 
 from collections.abc import Iterable
 from importlib.metadata import version
@@ -6,7 +6,7 @@ from importlib.metadata import version
 import torch
 from torch import nn
 
-from flashtrain.checkpoint.model_file import CapturedModels, ModelSizes
+from flashtrain.checkpoint.models.model_file import CapturedModels, ModelSizes
 from flashtrain.torch.capturing.capture import capture
 from flashtrain.torch.capturing.network import captured_network
 from flashtrain.torch.capturing.recording import Recording

@@ -11,6 +11,7 @@ from flashtrain.host.device import STATE_STREAMS
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
 from flashtrain.training import optimizers
+from flashtrain.training.commits import PLAIN, Commits
 
 from .die_optimizer import DieOptimizer
 
@@ -48,6 +49,8 @@ class Adam(DieOptimizer):
         streams: Iterable[str] = STATE_STREAMS,
         port: Port = Port.CORE,
         max_norm: float | None = None,
+        recovered: bool = False,
+        commits: Commits = PLAIN,
     ) -> None:
         defaults = {
             "lr": lr,
@@ -62,7 +65,18 @@ class Adam(DieOptimizer):
             "fused": fused,
             "decoupled_weight_decay": decoupled_weight_decay,
         }
-        super().__init__(params, defaults, device, gradient_format, copy_format, streams, port, max_norm)
+        super().__init__(
+            params,
+            defaults,
+            device,
+            gradient_format,
+            copy_format,
+            streams,
+            port,
+            max_norm,
+            recovered,
+            commits,
+        )
 
     def optimizer_of(self, number: int, group: Mapping[str, Any]) -> optimizers.Optimizer:
         self.refuse(number, {name: group[name] for name in _REFUSED})
@@ -96,12 +110,14 @@ class AdamW(Adam):
         streams: Iterable[str] = STATE_STREAMS,
         port: Port = Port.CORE,
         max_norm: float | None = None,
+        recovered: bool = False,
+        commits: Commits = PLAIN,
     ) -> None:
         super().__init__(
             params, lr, betas, eps, weight_decay, amsgrad, device=device, foreach=foreach, maximize=maximize,
             capturable=capturable, differentiable=differentiable, fused=fused, decoupled_weight_decay=True,
             gradient_format=gradient_format, copy_format=copy_format, streams=streams, port=port,
-            max_norm=max_norm,
+            max_norm=max_norm, recovered=recovered, commits=commits,
         )  # fmt: skip
 
     def optimizer_of(self, number: int, group: Mapping[str, Any]) -> optimizers.Optimizer:

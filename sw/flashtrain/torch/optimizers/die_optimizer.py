@@ -1,23 +1,26 @@
 """`DieOptimizer`: the base of optimizers of PyTorch whose weights and state are on the dies of a device."""
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Never
 
 import torch
 from torch import Tensor
 from torch.optim.optimizer import ParamsT
 
-from flashtrain.host import Device
+from flashtrain.checkpoint import Checkpoint, PinnedCheckpoints
+from flashtrain.host import Device, JournalMissing, TensorGroup
 from flashtrain.host.device import STATE_STREAMS
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
+from flashtrain.training.commits import PLAIN, Commits
 from flashtrain.training.die_step import GradientReport, norm_limit
 from flashtrain.training.errors import ParameterError
 from flashtrain.training.optimizers import Optimizer
 from flashtrain.training.parameters import require_separate
 
 from .cell import Cell, made, refined, used
+from .commit_note import CommitNote, members_of
 from .die_state import DieState
 from .formats import Formats
 from .loaded_state import LoadedState
@@ -37,7 +40,9 @@ class DieOptimizer(torch.optim.Optimizer):
     params, defaults: as of `torch.optim.Optimizer`; gradient_format: in which gradients are sent, by default
     that of each parameter; copy_format: 16-bit weights come back with every step instead of float32 ones
     being read, by default for 16-bit parameters; streams, port: see :meth:`Device.optimizer_state`;
-    max_norm: gradients with a larger norm, over all groups, are clipped to it.
+    max_norm: gradients with a larger norm, over all groups, are clipped to it; recovered: go on with the
+    weights and state that the dies hold after `Device.recover`, of the same parameters and kind of optimizer;
+    commits: how steps end, such as by a checkpoint (`flashtrain.checkpoint.PinEveryCommit`).
 
     The float32 weights live on the dies. After a step each parameter with a gradient holds them, rounded if
     it has 16 bits. Parameters without a gradient are skipped, as in PyTorch. Weights that somebody else has
@@ -49,6 +54,9 @@ class DieOptimizer(torch.optim.Optimizer):
     report: statistics of the last step's gradients, from the dies; None before, and after a step that had
         no gradients, or whose overflow the scaler had found.
     max_norm: as given; it may be changed between steps.
+    host_state: gives the host's state as bytes, such as :meth:`HostState.pack`, which become durable with the
+        commit of each step.
+    recovered_host_state: the bytes at the commit of the generation that was recovered or restored.
     """
 
     _step_supports_amp_scaling = True
@@ -72,6 +80,8 @@ class DieOptimizer(torch.optim.Optimizer):
         streams: Iterable[str] = STATE_STREAMS,
         port: Port = Port.CORE,
         max_norm: float | None = None,
+        recovered: bool = False,
+        commits: Commits = PLAIN,
     ) -> None:
         if not isinstance(device, Device):
             raise ParameterError(f"device is a {type(device).__name__}; expected what open_device gives")
@@ -86,10 +96,15 @@ class DieOptimizer(torch.optim.Optimizer):
         silence_warning()
         self.report: GradientReport | None = None
         self._formats = gradient_format, copy_format
-        self._dies = DieState(device, streams, port)
+        self.host_state: Callable[[], bytes] = bytes
+        self._recovered: CommitNote | None = None
+        self._dies = DieState(device, streams, port, self._note_of, commits)
         super().__init__(params, defaults)
-        trained = {p for p in self._members() if p.requires_grad}
-        self._dies.store(self._refined(trained), self._optimizers(), {}, 0)
+        if recovered:
+            self._attach()
+        else:
+            trained = {p for p in self._members() if p.requires_grad}
+            self._dies.store(self._refined(trained), self._optimizers(), {}, 0)
 
     # For the kinds of optimizers.
 
@@ -101,6 +116,45 @@ class DieOptimizer(torch.optim.Optimizer):
     def stores(self) -> int:
         """How often the host has stored weights on the dies: once, if nobody else changes them."""
         return self._dies.stores
+
+    # Checkpoints.
+
+    @property
+    def recovered_host_state(self) -> bytes:
+        return b"" if self._recovered is None else self._recovered.host
+
+    def resume(self, restore: Callable[[bytes], object] | None = None) -> bool:
+        """Give the host the state that it had at the commit of the recovered or restored generation.
+
+        The groups get their options of then, behind schedulers that were made on this optimizer; `restore`,
+        such as :meth:`HostState.restore`, gets the bytes of `host_state`. Returns False, and does nothing, if
+        the generation is that before the first step.
+        """
+        if self._recovered is None or self._recovered.options is None:
+            return False
+        self._recovered.set_options(self.param_groups)
+        if restore is not None:
+            restore(self._recovered.host)
+        self._opt_called = True  # a scheduler that steps now is not too early
+        return True
+
+    @property
+    def checkpoints(self) -> PinnedCheckpoints:
+        """The pinned generations, to be listed, loaded, deleted and pruned; see :meth:`pin`."""
+        return PinnedCheckpoints(self._dies.stored)
+
+    def pin(self, name: str) -> Checkpoint:
+        """Keep the present weights and state, with the host's state of their commit, as a checkpoint: one
+        command, and no copy. :class:`CheckpointExists` for a name that is there."""
+        return self.checkpoints.save(name, self._note().pack())
+
+    def restore(self, name: str) -> None:
+        """Go on from a pinned checkpoint: parameters and state are as they were; :meth:`resume` is next."""
+        generation, raw = self.checkpoints.find(name)
+        note = CommitNote.unpack(raw)
+        members = members_of(self.param_groups)
+        self._dies.revert(generation, [cell.cell(members) for cell in note.cells], _host_of(note))
+        self._recovered = note
 
     # As of torch.optim.Optimizer.
 
@@ -155,7 +209,9 @@ class DieOptimizer(torch.optim.Optimizer):
             if self._dies.changed() or not self._dies.fits(self._placeable(), gradients, optimizers):
                 self._dies.rearrange(self._refined(gradients), optimizers)
             negated = [bool(group["maximize"]) for group in self.param_groups]
-            self.report = self._dies.step(gradients, negated, optimizers, scale.unscale, self.max_norm)
+            self.report = self._dies.step(
+                gradients, negated, optimizers, scale.unscale, self.max_norm, self.host_state()
+            )
         skipped = self.report is not None and self.report.skipped
         scale.report(skipped)
         if skipped and not scale.scaled:
@@ -199,7 +255,38 @@ class DieOptimizer(torch.optim.Optimizer):
                 )
 
     def _members(self) -> list[Tensor]:
-        return [parameter for group in self.param_groups for parameter in group["params"]]
+        return members_of(self.param_groups)
+
+    def _note_of(
+        self, cells: Sequence[Cell], tensors: Sequence[TensorGroup], stepped: bool, host: bytes
+    ) -> bytes:
+        return CommitNote.of(self.param_groups, cells, tensors, stepped, host).pack()
+
+    def _note(self) -> CommitNote:
+        """The recorded note of the current generation; :class:`JournalMissing` in a node without one."""
+        if not self._dies.stored.takes_notes:
+            raise JournalMissing("a pin of an optimizer in a node without a journal, which would record it")
+        return CommitNote.unpack(self._dies.stored.note())
+
+    def _attach(self) -> None:
+        """Go on with the newest generation on the dies; :class:`ParameterError` if that is another's."""
+        note = CommitNote.unpack(self._dies.recorded())
+        note.require_model(self.param_groups)
+        optimizers, members, cells, tensors = self._optimizers(), self._members(), [], []
+        for noted in note.cells:
+            cell = noted.cell(members)
+            optimizer = optimizers[cell.group]
+            if used(optimizer.code) != used(noted.code):
+                kinds = noted.code.name, optimizer.name
+                raise ParameterError(
+                    f"group {cell.group} has state of {kinds[0]} on the dies; {kinds[1]} differs"
+                )
+            if any(self._formats_of(p) != cell.formats for p in cell.parameters):
+                raise ParameterError(f"group {cell.group} has {cell.formats} on the dies; expected the same")
+            cells.append(cell)
+            tensors.append(cell.tensors(noted.code))
+        self._dies.attach(cells, tensors, _host_of(note))
+        self._recovered = note
 
     def _optimizers(self) -> list[Optimizer]:
         return [self.optimizer_of(number, group) for number, group in enumerate(self.param_groups)]
@@ -252,6 +339,11 @@ class DieOptimizer(torch.optim.Optimizer):
         if missing := [name for name in self.hyperparameters if name not in full]:
             raise ParameterError(f"group {number} of the state dictionary has no {', '.join(missing)}")
         return full
+
+
+def _host_of(note: CommitNote) -> bytes | None:
+    """The host's state that a step has recorded, or None before any."""
+    return None if note.options is None else note.host
 
 
 def _cause(report: GradientReport | None) -> str:

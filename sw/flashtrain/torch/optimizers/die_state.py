@@ -7,12 +7,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from flashtrain.host import Device, OptimizerState, StateMissing
+from flashtrain.checkpoint import CheckpointError
+from flashtrain.host import (
+    Device,
+    Generation,
+    GenerationPinned,
+    JournalMissing,
+    NoteTooLong,
+    OptimizerState,
+    StateMissing,
+    TensorGroup,
+)
 from flashtrain.host.state.tensor_group import ARRAYS
 from flashtrain.numerics import Constants, copy_of
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import Input
 from flashtrain.training.arrays import Array, FloatArray
+from flashtrain.training.commits import Commits
 from flashtrain.training.die_step import GradientReport, take_step
 from flashtrain.training.errors import ParameterError
 from flashtrain.training.optimizers import Optimizer
@@ -21,6 +32,9 @@ from flashtrain.training.optimizers.hold import hold
 from .cell import Cell, groups_of, used
 from .formats import checksum, float32_of, gradient_of, set_weights
 
+NoteOf = Callable[[Sequence[Cell], Sequence[TensorGroup], bool, bytes], bytes]
+"""The note of cells, each with its tensors on the dies, after a step or before any, with the host's state."""
+
 Values = Mapping[Input, Mapping[Tensor, FloatArray]]
 """Weights and state by parameter, as far as they are not those of the parameter, and zeros."""
 
@@ -28,7 +42,8 @@ Values = Mapping[Input, Mapping[Tensor, FloatArray]]
 class DieState:
     """Weights and optimizer state of cells of parameters on the dies of `device`.
 
-    A step updates all cells in one generation. Cells without gradients are held: their numbers stay.
+    A step updates all cells in one generation. Cells without gradients are held: their numbers stay. The
+    commit of a generation records `note_of` it, if the node has a journal.
 
     Members
     -------
@@ -36,12 +51,17 @@ class DieState:
     stores: how often the weights were stored from the host.
     """
 
-    def __init__(self, device: Device, streams: Iterable[str], port: Port) -> None:
+    def __init__(
+        self, device: Device, streams: Iterable[str], port: Port, note_of: NoteOf, commits: Commits
+    ) -> None:
         self.cells: tuple[Cell, ...] = ()
         self.stores = 0
         self._device = device
         self._streams = tuple(streams)
         self._port = port
+        self._note_of = note_of
+        self._commits = commits
+        self._host: bytes | None = None  # the host's state that the last step has recorded
         self._state: OptimizerState | None = None
         self._sums: dict[Tensor, int] = {}
 
@@ -65,15 +85,32 @@ class DieState:
         """Parameters on the dies to which somebody else has written since the last step."""
         return [parameter for parameter, known in self._sums.items() if checksum(parameter) != known]
 
+    @property
+    def stored(self) -> OptimizerState:
+        """The state on the dies; :class:`StateMissing` if there is none."""
+        if self._state is None:
+            raise StateMissing("no parameter is on the dies")
+        return self._state
+
     # Content.
 
     def store(
-        self, cells: Sequence[Cell], optimizers: Sequence[Optimizer], given: Values, updates: int
+        self,
+        cells: Sequence[Cell],
+        optimizers: Sequence[Optimizer],
+        given: Values,
+        updates: int,
+        host: bytes | None = None,
     ) -> None:
         """Store a first generation: weights of the parameters and state of zeros, unless others are given.
 
-        optimizers: of each parameter group; updates: the number of steps that led to it.
+        optimizers: of each parameter group; updates: the number of steps that led to it; host: the host's
+        state that the last of them recorded. :class:`GenerationPinned` while a generation is pinned.
         """
+        if self._state is not None and self._state.pinned:
+            raise GenerationPinned(
+                "a checkpoint is pinned while the weights are to be stored anew; expected its release before"
+            )
         state = None
         if cells:
             codes = [optimizers[cell.group].code for cell in cells]
@@ -90,8 +127,9 @@ class DieState:
                 ]
 
             m, v = (of(array, lambda p: np.zeros(p.shape, np.float32)) for array in ARRAYS[1:])
-            state.initialise(of(Input.W, float32_of), m, v, updates)
-        self._state, self.cells, self._sums = state, tuple(cells), {}
+            note = self._commit_note(state, cells, host)
+            state.initialise(of(Input.W, float32_of), m, v, updates, note)
+        self._state, self.cells, self._sums, self._host = state, tuple(cells), {}, host
         self._note(parameter for cell in cells for parameter in cell.parameters)
         self.stores += 1
 
@@ -112,7 +150,35 @@ class DieState:
         changed = set(self.changed())
         kept = {array: self.read(array) for array in ARRAYS}
         kept[Input.W] = {p: w for p, w in kept[Input.W].items() if p not in changed}
-        self.store(cells, optimizers, kept, self.updates)
+        self.store(cells, optimizers, kept, self.updates, self._host)
+
+    def recorded(self) -> bytes:
+        """The note of the newest generation in the streams; :class:`StateMissing` if they hold none."""
+        streams = (self._device.state_stream(name, self._port) for name in self._streams)
+        entries = [entry for stream in streams if (entry := stream.committed) is not None]
+        if not entries:
+            raise StateMissing(f"streams {', '.join(self._streams)} hold no committed state")
+        return max(entries, key=lambda entry: entry.commit).note
+
+    def attach(self, cells: Sequence[Cell], groups: Sequence[TensorGroup], host: bytes | None) -> None:
+        """Attach the newest generation in the streams, of these cells; parameters get its weights."""
+        self._state = self._device.optimizer_state(groups, self._streams, self._port, recovered=True)
+        self._take(cells, host)
+
+    def revert(self, generation: Generation, cells: Sequence[Cell], host: bytes | None) -> None:
+        """Make a copy of a pinned generation, of these cells, current; parameters get its weights."""
+        if generation != self.stored.current:
+            self.stored.revert(generation)
+        self._take(cells, host)
+
+    def _take(self, cells: Sequence[Cell], host: bytes | None) -> None:
+        self.cells, self._sums, self._host = tuple(cells), {}, host
+        weights, steps = self.read(Input.W), self.steps
+        self.write({p: w for p, w in weights.items() if steps[p]})
+        for parameter, exact in weights.items():
+            if not steps[parameter]:  # never rounded to the format of the copies
+                set_weights(parameter, exact)
+                self._note([parameter])
 
     def read(self, array: Input) -> dict[Tensor, FloatArray]:
         """Weights or state of all parameters that have them on the dies."""
@@ -120,9 +186,7 @@ class DieState:
             parameter: values
             for number, (cell, arrays) in enumerate(self.contents)
             if array in arrays
-            for parameter, values in zip(
-                cell.parameters, self._stored().read_group(array, number), strict=True
-            )
+            for parameter, values in zip(cell.parameters, self.stored.read_group(array, number), strict=True)
         }
 
     def read_one(self, parameter: Tensor, array: Input) -> FloatArray:
@@ -130,8 +194,7 @@ class DieState:
         for number, (cell, arrays) in enumerate(self.contents):
             for index, member in enumerate(cell.parameters):
                 if member is parameter and array in arrays:
-                    place = self._stored().locate(array, number, index)
-                    return place.array(self._device.stream(place.stream, self._port).read(place.pages))
+                    return self.stored.read_tensor(array, number, index)
         raise KeyError(parameter)
 
     def write(self, weights: Mapping[Tensor, FloatArray]) -> None:
@@ -171,15 +234,21 @@ class DieState:
         optimizers: Sequence[Optimizer],
         unscale: float,
         max_norm: float | None,
+        host: bytes,
     ) -> GradientReport:
         """One step of the parameters with gradients; the parameters then hold their new weights.
 
-        negated, optimizers: by group. After an overflow nothing is changed, and the report says so.
+        negated, optimizers: by group; host: the host's state, recorded with the commit. After an overflow
+        nothing is changed, and the report says so.
         """
-        state = self._stored()
+        state = self.stored
         sent = [self._sent(cell, gradients, negated[cell.group]) for cell in self.cells]
         stepping = [cell.parameters[0] in gradients for cell in self.cells]
         copies: list[Sequence[Array] | None] = []
+        after = [
+            replace(cell, steps=cell.steps + step) for cell, step in zip(self.cells, stepping, strict=True)
+        ]
+        note = self._commit_note(state, after, host)
 
         def constants(number: int, clip: float) -> Constants:
             cell = self.cells[number]
@@ -195,11 +264,12 @@ class DieState:
             return GradientReport.of(parts, unscale, renewed=state.renewals > before)
 
         def commit() -> None:
-            state.commit()
-            self.cells = tuple(
-                replace(cell, steps=cell.steps + step)
-                for cell, step in zip(self.cells, stepping, strict=True)
-            )
+            try:
+                self._commits.commit(state, note)
+            except (NoteTooLong, CheckpointError):
+                state.skip()
+                raise
+            self.cells, self._host = tuple(after), host
             for number, cell in enumerate(self.cells):
                 if stepping[number]:
                     own = copies[number]
@@ -212,10 +282,13 @@ class DieState:
 
     # Implementation.
 
-    def _stored(self) -> OptimizerState:
-        if self._state is None:
-            raise StateMissing("no parameter is on the dies")
-        return self._state
+    def _commit_note(self, state: OptimizerState, cells: Sequence[Cell], host: bytes | None) -> bytes:
+        if state.takes_notes:
+            return self._note_of(cells, state.groups, host is not None, host or b"")
+        if host:
+            node = self._device.node.name
+            raise JournalMissing(f"node {node!r} does not record the host's state with a step in a journal")
+        return b""
 
     def _sent(self, cell: Cell, gradients: Mapping[Tensor, Tensor], negated: bool) -> list[Array]:
         form = cell.formats.gradient

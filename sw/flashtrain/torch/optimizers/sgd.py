@@ -11,6 +11,7 @@ from flashtrain.host.device import STATE_STREAMS
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input
 from flashtrain.training import optimizers
+from flashtrain.training.commits import PLAIN, Commits
 from flashtrain.training.errors import ParameterError
 
 from .die_optimizer import DieOptimizer
@@ -45,6 +46,8 @@ class SGD(DieOptimizer):
         streams: Iterable[str] = STATE_STREAMS,
         port: Port = Port.CORE,
         max_norm: float | None = None,
+        recovered: bool = False,
+        commits: Commits = PLAIN,
     ) -> None:
         defaults = {
             "lr": lr,
@@ -57,7 +60,18 @@ class SGD(DieOptimizer):
             "differentiable": differentiable,
             "fused": fused,
         }
-        super().__init__(params, defaults, device, gradient_format, copy_format, streams, port, max_norm)
+        super().__init__(
+            params,
+            defaults,
+            device,
+            gradient_format,
+            copy_format,
+            streams,
+            port,
+            max_norm,
+            recovered,
+            commits,
+        )
 
     def optimizer_of(self, number: int, group: Mapping[str, Any]) -> optimizers.Optimizer:
         self.refuse(

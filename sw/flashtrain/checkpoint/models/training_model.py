@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flashtrain.checkpoint.errors import TrainingModelError
-from flashtrain.checkpoint.model_file import MODELS_FILE, ModelSizes, load_models
+from flashtrain.checkpoint.models.model_file import MODELS_FILE, ModelSizes, load_models
 from flashtrain.training.offload.network import FLOAT_BYTES
 from flashtrain.training.optimizers import Adam, Optimizer
 

@@ -6,10 +6,11 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
+from flashtrain.checkpoint.errors import CheckpointDamaged
 from flashtrain.host import DeviceStream, Extent, StoredArray
 
-from .errors import CheckpointDamaged
 from .store import Checkpoint
 
 MAGIC = b"FTC1"
@@ -31,6 +32,26 @@ class Piece:
         """The handle of its bytes, uint8[nbytes]."""
         more = (self.data_blocks,) if self.data_blocks else ()
         return stream.stored_at(self.extents, (self.nbytes,), np.uint8, *more)
+
+    def read(self, stream: DeviceStream, first: int, last: int) -> NDArray[np.uint8]:
+        """Its bytes from `first` to `last`. Only blocks that have some of them are read; of a stream with a
+        codec, only appends that have some."""
+        size, begin, found = stream.block_bytes, 0, []
+        for extent, blocks in zip(self.extents, self.data_blocks or self._blocks, strict=True):
+            low, high = max(0, (first - begin) // size), min(blocks, -(-(last - begin) // size))
+            if low < high and self.data_blocks:
+                found.append((begin, extent, blocks))
+            elif low < high:
+                found.append((begin + low * size, Extent(extent.lba + low, high - low), high - low))
+            begin += blocks * size
+        start, nbytes = found[0][0], size * sum(blocks for *_, blocks in found)
+        data_blocks = tuple(blocks for *_, blocks in found) if self.data_blocks else ()
+        part = Piece(tuple(extent for _, extent, _ in found), min(nbytes, self.nbytes - start), data_blocks)
+        return stream.read(part.handle(stream))[first - start : last - start]
+
+    @property
+    def _blocks(self) -> tuple[int, ...]:
+        return tuple(extent.blocks for extent in self.extents)
 
     def pack(self) -> list[Any]:
         return [[list(extent) for extent in self.extents], self.nbytes, list(self.data_blocks)]

@@ -1,7 +1,7 @@
 """A save to a stream, a piece after the other, beside the commands of others."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,19 @@ MOST_IN_FLIGHT = 2
 """Pieces in flight at once: one is programmed while the next one is on its way."""
 
 
+def piece_bytes(device: Device, stream: DeviceStream) -> int:
+    """The bytes of a piece: at most an eighth of the tensor buffer."""
+    return max(1, device.buffer_bytes // stream.block_bytes // 8) * stream.block_bytes
+
+
 class AppendSaving:
     """The save of one checkpoint: its data in pieces, then its manifest, then the stream's catalogue.
 
-    A piece has at most an eighth of the tensor buffer, and is not begun while less than a quarter is free. So
-    the save never makes other commands wait for room.
+    A piece is not begun while less than a quarter of the tensor buffer is free. So the save never makes other
+    commands wait for room.
 
-    - note_with: the stream's note with this checkpoint added.
+    - data: the data, or the rest of them behind the pieces that are stored or in flight.
+    - record: adds this checkpoint to the stream's catalogue.
     - on_end: called when the save has ended, in success or failure.
     """
 
@@ -33,21 +39,24 @@ class AppendSaving:
         stream: DeviceStream,
         manifest: Manifest,
         data: NDArray[np.uint8],
-        note_with: Callable[[CatalogueEntry], bytes],
+        record: Callable[[CatalogueEntry], Pending[None]],
         on_end: Callable[[], None],
+        stored: Iterable[StoredArray] = (),
+        in_flight: Iterable[Pending[StoredArray]] = (),
     ) -> None:
         self._device = device
         self._stream = stream
         self._manifest = manifest
-        self._note_with = note_with
+        self._add_to_catalogue = record
         self._on_end = on_end
-        most = max(1, device.buffer_bytes // stream.block_bytes // 8) * stream.block_bytes
+        most = piece_bytes(device, stream)
         self._left = [data[start : start + most] for start in range(0, len(data), most)]
-        self._in_flight: list[Pending[StoredArray]] = []
-        self._stored: list[StoredArray] = []
+        self._in_flight = list(in_flight)
+        self._stored = list(stored)
         self._record: Pending[None] | None = None
         self._raw = b""  # of the manifest, once all data are stored
         self._checkpoint = Checkpoint(manifest.name, manifest.step, manifest.nbytes)
+        self._going = Lock()
         self._ended = False
         self._error: FlashtrainError | None = None
 
@@ -65,18 +74,17 @@ class AppendSaving:
         return self._checkpoint
 
     def _go(self, wait: bool) -> None:
-        if self._error is not None:
-            raise self._error
-        if self._ended:
-            return
-        try:
-            while not self._ended and self._step(wait):
-                pass
-        except FlashtrainError as error:
-            self._error = error
-            self._drop()
-            self._end()
-            raise
+        with self._going:
+            if self._error is not None:
+                raise self._error
+            try:
+                while not self._ended and self._step(wait):
+                    pass
+            except FlashtrainError as error:
+                self._error = error
+                drop_stored(self._stream, self._stored, self._in_flight)
+                self._end()
+                raise
 
     def _step(self, wait: bool) -> bool:
         """Do the next thing that can be done; whether there was one."""
@@ -95,7 +103,7 @@ class AppendSaving:
             return True
         if self._record is None:
             entry = CatalogueEntry.of(self._checkpoint, Piece.of(self._stored[-1]), self._raw)
-            self._record = self._stream.annotate_async(self._note_with(entry))
+            self._record = self._add_to_catalogue(entry)
             return True
         if wait or self._record.done:
             self._record.result()
@@ -109,21 +117,24 @@ class AppendSaving:
         after = self._device.buffer_free_bytes - len(self._left[0])
         return wait or after >= self._device.buffer_bytes // 4
 
-    def _drop(self) -> None:
-        """Drop what was stored of a save that has failed, as far as the device still works."""
-        own: list[Any] = [*self._stored]
-        for pending in self._in_flight:
-            try:
-                own.append(pending.result())
-            except FlashtrainError:
-                continue
-        for stored in own:
-            try:
-                self._stream.drop(stored)
-            except FlashtrainError:
-                return
-
     def _end(self) -> None:
         self._ended = True
         self._in_flight, self._left = [], []
         self._on_end()
+
+
+def drop_stored(
+    stream: DeviceStream, stored: Iterable[StoredArray], in_flight: Iterable[Pending[StoredArray]]
+) -> None:
+    """Drop the pieces of a save that has failed, as far as the device still works."""
+    own = list(stored)
+    for pending in in_flight:
+        try:
+            own.append(pending.result())
+        except FlashtrainError:
+            continue
+    for piece in own:
+        try:
+            stream.drop(piece)
+        except FlashtrainError:
+            return

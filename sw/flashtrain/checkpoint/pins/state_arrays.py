@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtrain.checkpoint.errors import NoCheckpoint
 from flashtrain.host import Generation, OptimizerState
 from flashtrain.spec.optimizer import Input
-
-from .errors import NoCheckpoint
 
 
 def arrays_of(state: OptimizerState, generation: Generation | None = None) -> dict[str, NDArray[np.float32]]:

@@ -12,7 +12,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import CheckpointDamaged, CheckpointExists, NoCheckpoint
+from flashtrain.checkpoint.errors import CheckpointDamaged, CheckpointExists, NoCheckpoint
+
 from .manifest import Manifest
 from .store import Checkpoint
 

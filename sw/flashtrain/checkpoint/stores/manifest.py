@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import CheckpointDamaged, CheckpointError, NoCheckpoint
+from flashtrain.checkpoint.errors import CheckpointDamaged, CheckpointError, NoCheckpoint
 
 VERSION = 1
 ALIGNMENT = 64
@@ -33,6 +33,21 @@ class ArrayEntry:
     nbytes: int
     crc: int
 
+    @classmethod
+    def of(cls, name: str, array: NDArray[Any], after: int) -> "ArrayEntry":
+        """The entry of an array in data of `after` bytes so far; :class:`CheckpointError` for what is no
+        array of numbers."""
+        if not isinstance(array, np.ndarray | np.generic) or array.dtype.hasobject:
+            got = getattr(array, "dtype", type(array).__name__)
+            raise CheckpointError(f"array {name!r} is {got}; expected an array of a fixed size of bytes")
+        offset = -(-after // ALIGNMENT) * ALIGNMENT
+        return cls(name, array.dtype.str, array.shape, offset, array.nbytes, crc32(bytes_of(array).data))
+
+    @property
+    def end(self) -> int:
+        """The bytes of the data up to its end."""
+        return self.offset + self.nbytes
+
     def array(self, data: NDArray[np.uint8]) -> NDArray[Any]:
         """The array from its bytes, uint8[nbytes]; :class:`CheckpointDamaged` by its checksum."""
         if crc32(data.data) != self.crc:
@@ -54,26 +69,22 @@ class Manifest:
     host: bytes
     arrays: tuple[ArrayEntry, ...]
 
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise CheckpointError("a checkpoint without a name; expected at least a character")
+
     @classmethod
     def of(cls, name: str, step: int, arrays: Mapping[str, NDArray[Any]], host: bytes) -> "Manifest":
         """The manifest of these arrays; :class:`CheckpointError` for what is no array of numbers."""
-        if not name:
-            raise CheckpointError("a checkpoint without a name; expected at least a character")
-        entries, offset = [], 0
+        entries: list[ArrayEntry] = []
         for key, array in arrays.items():
-            if not isinstance(array, np.ndarray | np.generic) or array.dtype.hasobject:
-                got = getattr(array, "dtype", type(array).__name__)
-                raise CheckpointError(f"array {key!r} is {got}; expected an array of a fixed size of bytes")
-            entries.append(
-                ArrayEntry(key, array.dtype.str, array.shape, offset, array.nbytes, crc32(_bytes(array).data))
-            )
-            offset += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
+            entries.append(ArrayEntry.of(key, array, entries[-1].end if entries else 0))
         return cls(name, step, host, tuple(entries))
 
     @property
     def nbytes(self) -> int:
         """Bytes of its data."""
-        return max((entry.offset + entry.nbytes for entry in self.arrays), default=0)
+        return max((entry.end for entry in self.arrays), default=0)
 
     def entry(self, array: str) -> ArrayEntry:
         for entry in self.arrays:
@@ -86,7 +97,7 @@ class Manifest:
         """A copy of the arrays' bytes, uint8[nbytes]."""
         data = np.zeros(self.nbytes, np.uint8)
         for entry in self.arrays:
-            data[entry.offset : entry.offset + entry.nbytes] = _bytes(arrays[entry.name])
+            data[entry.offset : entry.end] = bytes_of(arrays[entry.name])
         return data
 
     def pack(self, **more: Any) -> bytes:
@@ -114,7 +125,8 @@ class Manifest:
         return manifest, document
 
 
-def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
+def bytes_of(array: NDArray[Any]) -> NDArray[np.uint8]:
+    """The bytes of an array in its order of indices, without a copy if they lie so."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtrain.checkpoint.errors import CheckpointExists, NoCheckpoint
+from flashtrain.checkpoint.stores.retention import Retention
+from flashtrain.checkpoint.stores.store import Checkpoint
 from flashtrain.host import Generation, OptimizerState
 
-from .errors import CheckpointExists, NoCheckpoint
 from .pin_note import PinNote
-from .retention import Retention
 from .state_arrays import arrays_of, place_of
-from .store import Checkpoint
 
 
 class PinnedCheckpoints:
@@ -79,6 +79,11 @@ class PinnedCheckpoints:
         if generation != self._state.current:
             self._state.revert(generation)
         return note.host
+
+    def find(self, name: str) -> tuple[Generation, bytes]:
+        """The generation of a checkpoint, and the state of the host."""
+        generation, note = self._pin(name)
+        return generation, note.host
 
     def delete(self, name: str) -> None:
         """Release a checkpoint."""

@@ -1,0 +1,1 @@
+"""The state of a training's host: in bytes, and back."""

@@ -1,0 +1,1 @@
+"""The models whose checkpoints and memory are compared."""

@@ -1,0 +1,1 @@
+"""Checkpoints by pinning generations of the state on the dies."""

@@ -1,0 +1,1 @@
+"""Stores of checkpoints: appended to a stream, or in files."""

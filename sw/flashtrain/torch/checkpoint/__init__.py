@@ -1,0 +1,21 @@
+"""Checkpoints for training in PyTorch: `torch.distributed.checkpoint` and `torch.save` on a device."""
+
+from flashtrain.checkpoint import HostState, NumpyRandom, PythonRandom, flash_file
+
+from .buffers import Buffers
+from .flash_reader import FlashReader
+from .flash_writer import FlashWriter
+from .random_states import TorchRandom
+from .scaler_after_step import ScalerAfterStep
+
+__all__ = [
+    "Buffers",
+    "FlashReader",
+    "FlashWriter",
+    "HostState",
+    "NumpyRandom",
+    "PythonRandom",
+    "ScalerAfterStep",
+    "TorchRandom",
+    "flash_file",
+]

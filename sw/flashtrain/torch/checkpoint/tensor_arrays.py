@@ -1,0 +1,25 @@
+"""Tensors as arrays of NumPy, of which not all dtypes are, and back."""
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from flashtrain.checkpoint import CheckpointError
+from flashtrain.torch.tensor_names import short_name
+
+
+def array_of(tensor: Tensor) -> NDArray:
+    """The numbers of a tensor, which may share memory with it; its bytes if NumPy lacks the dtype (BF16)."""
+    if tensor.layout is not torch.strided:
+        raise CheckpointError(f"a tensor of the layout {short_name(tensor.layout)}; expected strided")
+    host = tensor.detach().to("cpu").resolve_conj().resolve_neg().contiguous()
+    try:
+        return host.numpy()
+    except TypeError:
+        return host.reshape(-1).view(torch.uint8).numpy()
+
+
+def tensor_of(array: NDArray, dtype: torch.dtype, shape: tuple[int, ...]) -> Tensor:
+    """The tensor of this dtype and shape from its array, with which it shares memory."""
+    tensor = torch.from_numpy(array)
+    return tensor if tensor.dtype is dtype else tensor.reshape(-1).view(dtype).reshape(shape)

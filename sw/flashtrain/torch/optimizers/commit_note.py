@@ -1,0 +1,157 @@
+"""The note of a commit: all that a new optimizer needs to go on with the generation on the dies."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from zlib import crc32
+
+from torch import Tensor
+
+from flashtrain.checkpoint import CheckpointDamaged
+from flashtrain.checkpoint.host_state.plain_values import packed, unpacked
+from flashtrain.checkpoint.pins.pin_note import PinNote
+from flashtrain.host import StateMissing, TensorGroup
+from flashtrain.spec.optimizer import CopyFormat, GradientFormat, OptimizerCode
+from flashtrain.torch.tensor_names import described
+from flashtrain.training.errors import ParameterError
+
+from .cell import Cell
+from .formats import Formats
+
+VERSION = 1
+
+_OPTIONS = (type(None), bool, int, float, str)
+
+
+class CellNote(NamedTuple):
+    """A cell; `parameters`: numbers of its parameters, counted through all groups."""
+
+    group: int
+    code: OptimizerCode
+    formats: Formats
+    steps: int
+    parameters: tuple[int, ...]
+
+    def cell(self, members: Sequence[Tensor]) -> Cell:
+        """The cell of these parameters, all of the optimizer."""
+        own = tuple(members[number] for number in self.parameters)
+        return Cell(self.group, own, self.formats, self.steps)
+
+
+@dataclass(frozen=True)
+class CommitNote:
+    """Facts about a generation that the dies do not hold.
+
+    Members
+    -------
+    cells: in the order of their place on the dies.
+    model: a checksum of the dtypes and shapes of all parameters, by group.
+    options: hyperparameters and other plain options by group; None before the first step.
+    host: the host's state, as its user gave it.
+    """
+
+    cells: tuple[CellNote, ...]
+    model: int
+    options: list[dict[str, Any]] | None
+    host: bytes
+
+    @classmethod
+    def of(
+        cls,
+        param_groups: Sequence[Mapping[str, Any]],
+        cells: Sequence[Cell],
+        tensors: Sequence[TensorGroup],
+        stepped: bool,
+        host: bytes,
+    ) -> "CommitNote":
+        """The note of these cells, of a step or before any. tensors: each cell on the dies."""
+        numbers = {p: number for number, p in enumerate(members_of(param_groups))}
+        noted = tuple(
+            CellNote(
+                cell.group, group.code, cell.formats, cell.steps, tuple(numbers[p] for p in cell.parameters)
+            )
+            for cell, group in zip(cells, tensors, strict=True)
+        )
+        options = [_plain_options(group) for group in param_groups] if stepped else None
+        return cls(noted, _checksum(param_groups), options, host)
+
+    def pack(self) -> bytes:
+        cells = [
+            [cell.group, int(cell.code), int(cell.formats.gradient), int(cell.formats.copy), cell.steps,
+             [list(run) for run in _runs(cell.parameters)]]
+            for cell in self.cells
+        ]  # fmt: skip
+        return packed([VERSION, cells, self.model, self.options, self.host])
+
+    @classmethod
+    def unpack(cls, raw: bytes) -> "CommitNote":
+        """The note, also of a generation that is a checkpoint; :class:`StateMissing` for that of another
+        user."""
+        pin = PinNote.unpack(raw)
+        try:
+            version, cells, model, options, host = unpacked(raw if pin is None else pin.host)
+            if version != VERSION:
+                raise StateMissing(
+                    f"the state on the dies has a note of version {version}; expected {VERSION}"
+                )
+            noted = tuple(_cell_note(*fields) for fields in cells)
+        except (CheckpointDamaged, ValueError, TypeError) as error:
+            raise StateMissing(
+                f"the state on the dies is not that of an optimizer of PyTorch: {error}"
+            ) from error
+        return cls(noted, model, options, host)
+
+    def require_model(self, param_groups: Sequence[Mapping[str, Any]]) -> None:
+        """:class:`ParameterError` unless these are parameters of the same dtypes and shapes."""
+        if self.model != _checksum(param_groups):
+            count = len(members_of(param_groups))
+            raise ParameterError(
+                f"the state on the dies is not of these {count} parameters in {len(param_groups)} groups; "
+                "expected the same dtypes and shapes in the same groups"
+            )
+
+    def set_options(self, param_groups: Sequence[dict[str, Any]]) -> None:
+        """Give the groups their options at the commit."""
+        for own, options in zip(param_groups, self.options or (), strict=False):
+            for name, value in options.items():
+                if isinstance(own.get(name), Tensor):
+                    own[name].fill_(value)
+                else:
+                    own[name] = value
+
+
+def members_of(param_groups: Sequence[Mapping[str, Any]]) -> list[Tensor]:
+    """The parameters of all groups."""
+    return [parameter for group in param_groups for parameter in group["params"]]
+
+
+def _checksum(param_groups: Sequence[Mapping[str, Any]]) -> int:
+    return crc32("|".join(" ".join(map(described, group["params"])) for group in param_groups).encode())
+
+
+def _plain_options(group: Mapping[str, Any]) -> dict[str, Any]:
+    """Options that may change as training runs; others are as the optimizer was made with."""
+    options = {}
+    for name, value in group.items():
+        number = value.item() if isinstance(value, Tensor) and value.numel() == 1 else value
+        items = number if isinstance(number, tuple) else (number,)
+        if name != "param_names" and all(type(item) in _OPTIONS for item in items):
+            options[name] = number
+    return options
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The numbers as runs of consecutive ones: the first of each, and how many they are."""
+    begin = 0
+    for end in range(1, len(numbers) + 1):
+        if end == len(numbers) or numbers[end] != numbers[end - 1] + 1:
+            yield numbers[begin], end - begin
+            begin = end
+
+
+def _cell_note(
+    group: int, code: int, gradient: int, copy: int, steps: int, runs: Sequence[tuple[int, int]]
+) -> CellNote:
+    formats = Formats(GradientFormat(gradient), CopyFormat(copy))
+    numbers = tuple(number for first, count in runs for number in range(first, first + count))
+    return CellNote(group, OptimizerCode(code), formats, steps, numbers)
