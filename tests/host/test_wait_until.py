@@ -41,6 +41,14 @@ def test_a_wait_ends_with_a_completion_or_at_its_cycle(device):
     assert device.cycles < completed + 6000
 
 
+def test_without_time():
+    with open_device("tiny") as device:
+        append = device.stream("trained").append_async(np.ones(512, np.uint8))
+        device.wait_any([append], 1000)
+        assert append.answered and append.completed == 0
+        device.wait_any([], 1000)  # no cycle comes
+
+
 def test_a_cycle_that_has_passed(device):
     before = device.cycles
     device.wait_any([], before)

@@ -382,7 +382,8 @@ class Device:
     def wait_any(self, pendings: Iterable[Pending[Any]], until: int | None = None) -> None:
         """Wait until at least one of these operations is done; return at once without operations.
 
-        until: on a Link with time, the call waits until this cycle at most, also without operations.
+        until: the call waits until this cycle at most, also without operations. A Link without time reaches
+        no cycle.
         :class:`ForeignPending` as for :meth:`wait`. The results, and failures, are left to
         :meth:`Pending.result`.
         """

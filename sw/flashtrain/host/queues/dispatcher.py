@@ -151,11 +151,11 @@ class Dispatcher:
         self._until(condition, self.poll)
 
     def wait_until_cycle(self, condition: Callable[[], bool], cycle: int) -> None:
-        """Collect completions until `condition` holds, or until this cycle of a Link with time.
+        """Collect completions until `condition` holds, or until this cycle, with the device idle or not.
 
-        The device may be idle meanwhile.
+        A Link without time reaches no cycle: there an idle device ends the wait.
         """
-        while not condition() and self.link.cycles < cycle:
+        while not condition() and (now := self.link.cycles) < cycle:
             if self._collect_or_clear(self.poll):
                 continue
             try:
@@ -164,6 +164,8 @@ class Dispatcher:
                 continue
             if not interrupted and not self.poll():
                 self.link.run(max(1, cycle - self.link.cycles))
+                if self.link.cycles == now:
+                    return
 
     def require_enabled(self) -> None:
         """Raise :class:`DeviceClosed` unless the controller accepts commands."""
