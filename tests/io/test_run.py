@@ -199,6 +199,25 @@ def test_a_planted_bit_is_found(seed):
     )
 
 
+def test_a_wrong_bit_of_a_block_in_two_zones():
+    """Block 4 of five logical blocks begins in zone 0, and its last logical block is the first of zone 1."""
+    append = job(rw="append", verify="crc32c", bs="2560", size="15k")
+
+    def plant(run, device):
+        right = run.workers[0]._content.of(4, 0)[4].tobytes()
+        for zone in device.link._flash.zones:
+            for offset, page in enumerate(zone.pages):
+                if page is not None and page.data == right:
+                    wrong = bytes([right[0] ^ 1, *right[1:511], right[511] ^ 0x80])
+                    zone.pages[offset] = page._replace(data=wrong)
+
+    assert TINY.geometry.zone_capacity == 24
+    (result,) = measure(append, link=FunctionalLink, between=plant)
+    (wrong,) = result.wrong
+    assert (wrong.offset, wrong.lba, wrong.bits) == (24 * 512, TINY.geometry.zone_size, 2)
+    assert (wrong.byte, wrong.bit) == (0, 0) and "2 wrong bits, the first: bit 0 of byte 0 is " in str(wrong)
+
+
 def test_wrong_bits_of_reads_are_found():
     """Senses of an RTL device that flips bits at a steady rate, while a job reads."""
     from flashtrain.sim.nand.errors import even

@@ -1,6 +1,6 @@
 """Commands of one direction, and what follows from their times."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -151,6 +151,5 @@ def _count(depths: Mapping[int, int], least: int, below: int | None) -> int:
     return sum(count for depth, count in depths.items() if depth >= least and (not below or depth < below))
 
 
-def _share(chosen: Iterable[bool] | NDArray[np.bool_]) -> float:
-    chosen = np.asarray(chosen)
+def _share(chosen: NDArray[np.bool_]) -> float:
     return float(100 * chosen.mean()) if len(chosen) else 0.0

@@ -24,12 +24,15 @@ MOST_WRONG = 1000
 
 @dataclass(frozen=True)
 class _Operation:
-    """A command in flight on a block of the job; `buffer` is the number of its data's place."""
+    """A command in flight on a block of the job; `buffer` is the number of its data's place.
+
+    stored: the block that is read; None for an append.
+    """
 
     direction: Direction
     block: int
     version: int
-    lba: int
+    stored: StoredArray | None
     buffer: int
     begun: int
     submitted: int
@@ -181,7 +184,7 @@ class Worker:
             self._verify_next(*read)
 
     def _verify_next(self, block: int, stored: StoredArray, read: Pending[NDArray[np.uint8]]) -> None:
-        self._check(self._result(read, block), block, self._versions[block], stored.lba)
+        self._check(self._result(read, block), block, self._versions[block], stored)
 
     # Implementation.
 
@@ -236,7 +239,7 @@ class Worker:
         buffer = self._free[-1]
         data, begun = self._buffers[buffer], self._device.cycles
         if direction is Direction.APPEND:
-            block, lba = self._next_append, 0
+            block, stored = self._next_append, None
             version = self._versions[block] + 1
             if self.job.verify:
                 data[:] = self._content.of(block, version).reshape(-1)
@@ -251,11 +254,11 @@ class Worker:
             block = next(block for block in self._reads if self._stored[block] is not None)
             stored = self._stored[block]
             assert stored is not None
-            version, lba = self._versions[block], stored.lba
+            version = self._versions[block]
             pending = self.stream.read_async(stored, data)
         self._free.pop()
         self._in_flight.append(
-            _Operation(direction, block, version, lba, buffer, begun, self._device.cycles, pending)
+            _Operation(direction, block, version, stored, buffer, begun, self._device.cycles, pending)
         )
 
     def _finish(self, operation: _Operation) -> None:
@@ -266,8 +269,8 @@ class Worker:
         if operation.direction is Direction.APPEND:
             self._stored[operation.block] = result
             self._appending.discard(operation.block)
-        elif self.job.verify:
-            self._check(result, operation.block, operation.version, operation.lba)
+        elif self.job.verify and operation.stored is not None:
+            self._check(result, operation.block, operation.version, operation.stored)
 
     def _result(self, pending: Pending[Any], block: int) -> Any:
         try:
@@ -275,7 +278,7 @@ class Worker:
         except CommandError as error:
             raise IoFailed(f"{self.name}: offset {block * self.job.bs}: {error}") from error
 
-    def _check(self, read: NDArray[np.uint8], block: int, version: int, lba: int) -> None:
+    def _check(self, read: NDArray[np.uint8], block: int, version: int, stored: StoredArray) -> None:
         job, page = self.job, self._page_bytes
         self.checked += job.bs // page
         for number, bits in self._content.wrong(read, block, version).items():
@@ -285,7 +288,16 @@ class Worker:
             if len(self.wrong) < MOST_WRONG:
                 self.wrong.append(
                     WrongBlock(
-                        self.name, job.stream, block * job.bs + number * page, lba + number,
+                        self.name, job.stream, block * job.bs + number * page, _lba_of(stored, number),
                         len(bits), byte, bit, value,
                     )
                 )  # fmt: skip
+
+
+def _lba_of(stored: StoredArray, number: int) -> int:
+    """The address of a logical block of an array, which may lie in two zones or more."""
+    for extent in stored.extents:
+        if number < extent.blocks:
+            return extent.lba + number
+        number -= extent.blocks
+    raise IndexError(number)
