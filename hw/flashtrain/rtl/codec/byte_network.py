@@ -13,16 +13,20 @@ from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec.codec import SLICE_BYTES
 
+from .counting import QUAD, count_of_quad
+
 PLACE_BITS = 5
-_QUAD = 4
-_QUADS = SLICE_BYTES // _QUAD
+_QUADS = SLICE_BYTES // QUAD
 _LEVELS = ((0, 1), (2, 3), (4,))
 """Levels of the butterfly in each cycle."""
 
 PLACES_CYCLES = 4
 """From the valid bytes of a slice to their places."""
 NETWORK_CYCLES = len(_LEVELS)
-"""From bytes and places to the moved bytes, in both directions."""
+"""Cycles of a network, in both directions."""
+
+COMPACTOR_CYCLES = 1 + NETWORK_CYCLES
+"""From places to the moved bytes, in the compactor."""
 
 PLACES = data.ArrayLayout(PLACE_BITS, SLICE_BYTES)
 
@@ -58,13 +62,14 @@ class BytePlaces(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        quads = [self.valid[at : at + _QUAD] for at in range(0, SLICE_BYTES, _QUAD)]
+        quads = [self.valid[at : at + QUAD] for at in range(0, SLICE_BYTES, QUAD)]
         ranks = Signal(data.ArrayLayout(2, SLICE_BYTES), reset_less=True)  # within a quad
         counts = [Signal(3, name=f"count_{quad}", reset_less=True) for quad in range(_QUADS)]
         for quad, bits in enumerate(quads):
-            m.d.sync += counts[quad].eq(sum(bits))
-            for bit in range(_QUAD):
-                m.d.sync += ranks[_QUAD * quad + bit].eq(sum(bits[:bit], start=Value.cast(0)))
+            m.d.sync += counts[quad].eq(count_of_quad(bits))
+            for bit in range(QUAD):
+                below = Cat(bits[:bit], Const(0, QUAD - bit))
+                m.d.sync += ranks[QUAD * quad + bit].eq(count_of_quad(below))
         # Bytes of the quads before: in each half first, then in all.
         half, ahead = Signal(PLACE_BITS, reset_less=True), []
         m.d.sync += half.eq(sum(counts[: _QUADS // 2], start=Const(0)))
@@ -79,7 +84,7 @@ class BytePlaces(wiring.Component):
         ranks_late = delayed(m, ranks.as_value(), 2, "ranks")
         for lane in range(SLICE_BYTES):
             rank = ranks_late.word_select(lane, 2)
-            m.d.sync += self.places[lane].eq(firsts[lane // _QUAD] - rank)
+            m.d.sync += self.places[lane].eq(firsts[lane // QUAD] - rank)
         m.d.comb += self.placed.eq(delayed(m, self.valid, PLACES_CYCLES, "valid"))
         return m
 
@@ -153,13 +158,15 @@ def _registers(m: Module, name: str, lanes: Sequence[Value]) -> list[Signal]:
 class SliceCompactor(wiring.Component):
     """Moves the valid bytes of a slice to their places.
 
-    Latency: `NETWORK_CYCLES`. Throughput: a slice per cycle.
+    The controls are a cycle ahead of the bytes.
+
+    Latency: `NETWORK_CYCLES` from `bytes`, `COMPACTOR_CYCLES` from `places`. Throughput: a slice per cycle.
     Cost: two multiplexers of four and one of two for each bit.
 
     Members
     -------
     valid, places : In   of the bytes, from `BytePlaces`
-    bytes : In(256)      the slice
+    bytes : In(256)      the slice, a cycle later
     moved : Out(256)     lane by lane the byte with this place; other lanes have no meaning
     moved_valid : Out(32)   the lanes with such a byte
     """
@@ -176,13 +183,13 @@ class SliceCompactor(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         crossings, moved_valid = _crossings(m, self.valid, self.places.as_value())
-        m.d.comb += self.moved_valid.eq(moved_valid)
+        m.d.comb += self.moved_valid.eq(delayed(m, moved_valid, 1, "moved_valid"))
         lanes: list[Value] = [self.bytes.word_select(lane, 8) for lane in range(SLICE_BYTES)]
         for cycle, (levels, rows) in enumerate(zip(_LEVELS, crossings, strict=True)):
-            steps = [
-                (level, [moves[lane ^ 1 << level] for lane in range(SLICE_BYTES)])
-                for level, moves in zip(levels, rows, strict=True)
-            ]
+            steps = []
+            for level, moves in zip(levels, rows, strict=True):
+                late = delayed(m, moves, 1, f"late_{level}")
+                steps.append((level, [late[lane ^ 1 << level] for lane in range(SLICE_BYTES)]))
             lanes = [*_registers(m, f"lanes_{cycle}", _levels(m, f"moved_{cycle}", lanes, steps))]
         m.d.comb += self.moved.eq(Cat(lanes))
         return m

@@ -1,5 +1,7 @@
 """Classes of elements, the bytes that they need, and their planes."""
 
+from collections.abc import Callable
+
 from amaranth import Array, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
@@ -7,17 +9,21 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.spec.codec import ESCAPE, SLICE_BYTES, Mode, plane_bytes
 from flashtrain.spec.streams import Codec
 
-from .layouts import CLASSES, LANES, STRIDE_BITS
+from .layouts import CLASSES, LANES
 
 CLASSES_CYCLES = 2
 """From a slice to its classes."""
 
 
-def plane_stride(mode: Value, wide: Value) -> Value:
-    """Bytes of planes of a slice, of FP32 (`wide`) or BF16."""
+def by_stride(mode: Value, wide: Value, function: Callable[[int], int]) -> Value:
+    """A constant that depends on the bytes of planes of a slice, of FP32 (`wide`) or BF16."""
     codecs = (Codec.WINDOW16, Codec.WINDOW32)
-    strides = [Const(plane_bytes(codec, each), STRIDE_BITS) for codec in codecs for each in Mode]
-    return Array(strides)[Cat(mode, wide)]
+    return Array([Const(function(plane_bytes(codec, each))) for codec in codecs for each in Mode])[Cat(mode, wide)]
+
+
+def plane_stride(mode: Value, wide: Value) -> Value:
+    """Bytes of planes of a slice."""
+    return by_stride(mode, wide, lambda stride: stride)
 
 
 def exponent(lane: Value) -> Value:

@@ -20,7 +20,7 @@ __all__ = ["DecodedHead", "DecodedSlice", "DecoderLane", "LanePage"]
 
 BUFFERS = 2
 _QUEUED_SLICES = 32
-"""As many as are on the way to the queue, and some."""
+"""As many as are on the way to the queue and out of it, and some."""
 
 
 class DecodedSlice(data.StructLayout):
@@ -95,64 +95,75 @@ class DecoderLane(wiring.Component):
             decoder.data.eq(receiver.data),
         ]
 
-        # Slices: none is begun unless the queue has room for it.
+        # Slices: none is begun unless the queue has room for it, and for the one of the cycle before.
         connect(m, receiver.job, planes.page)
         m.submodules.queue = queue = Queue(DecodedSliceOfPage(), _QUEUED_SLICES)
         reserved = Signal(range(queue.depth + 1))
-        issues, ends, leaves = Signal(), Signal(), Signal()
-        one = planes.slices.payload
+        leaves = Signal()
+        one = planes.slice
         m.d.comb += [
-            planes.slices.ready.eq(reserved != queue.depth),
-            issues.eq(planes.slices.valid & planes.slices.ready),
-            ends.eq(issues & one.last),
             leaves.eq(queue.output.valid & queue.output.ready),
-            decoder.valid.eq(issues),
+            decoder.valid.eq(planes.valid),
             decoder.planes.eq(one.planes),
             decoder.first.eq(one.first),
             decoder.buffer.eq(one.buffer),
             decoder.wide.eq(one.codec == Codec.WINDOW32),
             decoder.choice.eq(one.choice),
         ]
-        m.d.sync += reserved.eq(reserved + issues - leaves)
+        m.d.sync += [
+            reserved.eq(reserved + planes.begins - leaves),
+            planes.room.eq(reserved < queue.depth - 1),
+        ]
 
-        valid, last, rounded = issues, ends, one.codec == Codec.ROUND16
+        valid, last, rounded = planes.valid, planes.valid & one.last, one.codec == Codec.ROUND16
         for cycle in range(SLICE_CYCLES):
             before = valid, last, rounded
             valid, last, rounded = (Signal(name=f"{name}_{cycle}") for name in ("valid", "last", "rounded"))
             m.d.sync += [now.eq(then) for now, then in zip((valid, last, rounded), before, strict=True)]
         m.d.comb += [
-            releases.eq(valid & last),
+            releases.eq(last),
             queue.input.valid.eq(valid),
             queue.input.payload.data.eq(decoder.slice),
             queue.input.payload.last.eq(last),
             queue.input.payload.rounded.eq(rounded),
         ]
 
-        # Heads, and slices of pages whose head was taken.
-        announced = Signal(range(queue.depth + BUFFERS + 2))  # pages whose slices may leave
-        second = Signal()  # half of a slice of ROUND16
-        slice_out, page_ends = queue.output.payload, Signal()
+        # Pages whose head was taken: the slices of the first of them may leave.
+        forward(m, receiver, self, ("head",))
+        announced, announces, page_ends = Signal(range(queue.depth + BUFFERS + 2)), Signal(), Signal()
+        may_leave = Signal()
+        m.d.sync += [
+            announces.eq(self.head.valid & self.head.ready & ~self.head.payload.error),
+            announced.eq(announced + announces - page_ends),
+            may_leave.eq(announces | (announced > 1) | ((announced == 1) & ~page_ends)),
+        ]
+
+        # The slice that leaves, or its halves.
+        slice_out, holds = Signal(DecodedSliceOfPage()), Signal()
+        second, ends = Signal(), Signal()  # the second half; behind this part nothing of the slice is left
+        goes = Signal()
         halves = [slice_out.data[half * 128 :][:128] for half in range(2)]
         widened = [
             Cat(Cat(Const(0, 16), half.word_select(number, 16)) for number in range(SLICE_BYTES // 4))
             for half in halves
         ]
-        last_part = ~slice_out.rounded | second
         m.d.comb += [
-            self.slices.valid.eq(queue.output.valid & (announced != 0)),
+            self.slices.valid.eq(holds & may_leave),
             self.slices.payload.data.eq(
                 Mux(slice_out.rounded, Mux(second, widened[1], widened[0]), slice_out.data)
             ),
-            self.slices.payload.last.eq(slice_out.last & last_part),
-            queue.output.ready.eq(self.slices.ready & (announced != 0) & last_part),
-            page_ends.eq(leaves & slice_out.last),
+            self.slices.payload.last.eq(slice_out.last & ends),
+            goes.eq(self.slices.valid & self.slices.ready),
+            queue.output.ready.eq(~holds | (goes & ends)),
+            page_ends.eq(goes & self.slices.payload.last),
         ]
-        with m.If(self.slices.valid & self.slices.ready):
-            m.d.sync += second.eq(~last_part)
-        forward(m, receiver, self, ("head",))
-        m.d.sync += announced.eq(
-            announced + (self.head.valid & self.head.ready & ~self.head.payload.error) - page_ends
-        )
+        with m.If(queue.output.ready):
+            m.d.sync += [
+                holds.eq(queue.output.valid), slice_out.eq(queue.output.payload), second.eq(0),
+                ends.eq(~queue.output.payload.rounded),
+            ]  # fmt: skip
+        with m.Elif(goes):
+            m.d.sync += [second.eq(1), ends.eq(1)]
         return m
 
 

@@ -129,8 +129,8 @@ class PageReceiver(wiring.Component):
 
         with m.If(self.write & (self.line == 0)):
             m.d.sync += header.eq(self.data[: len(header)])
-        wide, stride = Signal(), Signal(STRIDE_BITS)
-        m.d.comb += [wide.eq(field(h.codec) == Codec.WINDOW32), stride.eq(plane_stride(field(h.mode), wide))]
+        stride = Signal(STRIDE_BITS)
+        m.d.sync += stride.eq(plane_stride(field(h.mode), field(h.codec) == Codec.WINDOW32))
         first, slices, total = field(h.first), field(h.slices), field(h.total)
         last = field(h.last)
         behind, planes, least = Signal(33), Signal(19), Signal(21)

@@ -10,6 +10,7 @@ from flashtrain.spec.geometry import bits_for
 
 from .byte_network import NETWORK_CYCLES, PLACE_BITS, PLACES_CYCLES, BytePlaces, SliceExpander, delayed
 from .classes import restored, valid_bytes
+from .counting import QUAD, count_of_quad
 from .layouts import GROUP_BYTES, LANES, ChoiceLayout, PageShape
 from .plane_reader import PLANES_BITS
 
@@ -83,9 +84,9 @@ class SliceDecoder(wiring.Component):
         # 2 to 5: lengths.
         mask = Signal(SLICE_BYTES, reset_less=True)
         m.d.sync += mask.eq(valid_bytes(classes, wide, choice.mode == Mode.WINDOW7))
-        quads = [Signal(3, name=f"quad_{quad}", reset_less=True) for quad in range(SLICE_BYTES // 4)]
+        quads = [Signal(3, name=f"quad_{quad}", reset_less=True) for quad in range(SLICE_BYTES // QUAD)]
         m.d.sync += [
-            quad.eq(sum(mask[4 * number :][:4], start=Const(0))) for number, quad in enumerate(quads)
+            quad.eq(count_of_quad(mask[QUAD * number :][:QUAD])) for number, quad in enumerate(quads)
         ]
         length = Signal(range(SLICE_BYTES + 1), reset_less=True)
         halves = [Signal(5, name=f"half_{half}", reset_less=True) for half in range(2)]
