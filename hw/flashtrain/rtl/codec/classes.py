@@ -90,8 +90,8 @@ class SliceClassifier(wiring.Component):
     -------
     slice : In(256)
     wide : In(1)              of FP32
-    mode : In(Mode)           with the slice
-    base : In(8)
+    mode : In(Mode)           two cycles before the slice; holds
+    base : In(8)              likewise
     classes : Out(CLASSES)
     """
 
@@ -107,28 +107,22 @@ class SliceClassifier(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         lanes = [self.slice.word_select(lane, 16) for lane in range(LANES)]
-        mode = Signal(Mode, reset_less=True)
-        m.d.sync += mode.eq(self.mode)
+        # The exponent of class 0, if it had one; modes with a class for +0.0; modes with a window.
+        top, with_zero, with_window = Signal(8), Signal(), Signal()
+        m.d.sync += [
+            top.eq(self.base + (self.mode == Mode.WINDOW)),
+            with_zero.eq((self.mode == Mode.MASK) | (self.mode == Mode.WINDOW)),
+            with_window.eq((self.mode == Mode.WINDOW) | (self.mode == Mode.WINDOW7)),
+        ]
         for number, lane in enumerate(lanes):
             distance = Signal(8, name=f"distance_{number}", reset_less=True)
             zero = Signal(name=f"zero_{number}", reset_less=True)
             below = lanes[number - 1].any() if number % 2 else Const(0)
             m.d.sync += [
-                distance.eq(self.base - exponent(lane)),
-                zero.eq(~lane.any() & ~(self.wide & below)),
+                distance.eq(top - exponent(lane)),
+                zero.eq(with_zero & ~lane.any() & ~(self.wide & below)),
             ]
-            inside = Signal(name=f"inside_{number}")  # in a window of seven
-            named = Signal(3, name=f"named_{number}")
-            m.d.comb += inside.eq(~distance[3:].any() & ~distance[:3].all())
-            with m.Switch(mode):
-                with m.Case(Mode.RAW):
-                    m.d.comb += named.eq(ESCAPE)
-                with m.Case(Mode.MASK):
-                    m.d.comb += named.eq(Mux(zero, 0, ESCAPE))
-                with m.Case(Mode.WINDOW):
-                    far = ~inside | (distance[:3] == 6)
-                    m.d.comb += named.eq(Mux(zero, 0, Mux(far, ESCAPE, distance[:3] + 1)))
-                with m.Case(Mode.WINDOW7):
-                    m.d.comb += named.eq(Mux(inside, distance[:3], ESCAPE))
-            m.d.sync += self.classes[number].eq(named)
+            named = distance[:3]
+            inside = with_window & ~distance[3:].any() & (named.any() | ~with_zero)
+            m.d.sync += self.classes[number].eq(Mux(zero, 0, Mux(inside, named, ESCAPE)))
         return m

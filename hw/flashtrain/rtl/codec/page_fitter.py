@@ -50,7 +50,9 @@ class PartLayout(data.StructLayout):
     - index: of the group in the ring.
     - classes, wide, mode: of the group.
     - taken: the slices.
+    - begin: the first of them; the one that is not taken, if none is.
     - planes: offset of the planes of slice 0, taken or not; those of the others follow.
+    - plane_bytes: of planes of so many slices.
     - free: bytes between planes and payload, before slice 0 and behind each slice, if these are taken.
     - end: the first slice behind those that are taken; 4 if all are.
     - buffer: page buffer.
@@ -64,7 +66,9 @@ class PartLayout(data.StructLayout):
             "wide": 1,
             "mode": Mode,
             "taken": GROUP_SLICES,
+            "begin": bits_for(GROUP_SLICES),
             "planes": shape.offset_bits,
+            "plane_bytes": data.ArrayLayout(STRIDE_BITS + 2, GROUP_SLICES + 1),
             "free": data.ArrayLayout(shape.offset_bits, GROUP_SLICES + 1),
             "end": bits_for(GROUP_SLICES + 1),
             "buffer": bits_for(buffers),
@@ -74,11 +78,12 @@ class PartLayout(data.StructLayout):
 
 
 class WaitingGroup:
-    """Registers of a group: its sizes; the slices that no page has, and their costs up to each."""
+    """Registers of a group: its sizes; the slices that no page has, the first of them, and their costs up to each."""
 
     def __init__(self, name: str):
         self.sizes = Signal(SizesLayout(), name=f"{name}_sizes", reset_less=True)
         self.waiting = Signal(GROUP_SLICES, name=f"{name}_waiting", reset_less=True)
+        self.begin = Signal(range(GROUP_SLICES), name=f"{name}_begin", reset_less=True)
         self.costs = Signal(
             data.ArrayLayout(COST_BITS, GROUP_SLICES), name=f"{name}_costs", reset_less=True
         )  # fmt: skip
@@ -125,8 +130,8 @@ class PageFitter(wiring.Component):
     done : In(6)               groups before this pointer are classified
     read_at : Out(5), read : In(SizesLayout)
     classes_at : Out(5), classes : In(CLASSES).array(4)   the same of the group whose part is next
-    buffer_free : In(1)        a page buffer is free; a page may begin
-    begins : Out(1)            a page has begun, and taken it
+    buffer_free : In(1)        a page buffer is free
+    begins : Out(1)            pulse: a page has taken it, which begins later
     part_valid : Out(1), part : Out(PartLayout)
     retired : Out(6)           groups before this pointer are not needed any more, but for parts under way
     """
@@ -187,29 +192,28 @@ class PageFitter(wiring.Component):
         free, free_behind, planes = Signal(offset), Signal(offset), Signal(offset)
         free_anew = [Signal(offset, name=f"free_anew_{k}", reset_less=True) for k in range(GROUP_SLICES)]
         fits = Signal(GROUP_SLICES)  # the slices up to each
-        began = Signal()
+        has_buffer, has_next = Signal(), Signal()  # and the next page; taken ahead
         buffer = Signal(range(self.buffers))
         page_at, page_group, page_skip = Signal.like(at), Signal.like(next_number), Signal.like(skip)
         first, first_before = Signal(SLICE_BITS), Signal(SLICE_BITS)  # slice of it, and of the page before
         settled = Signal(init=1)  # its choice is the right one
 
-        all_fit, goes, stays, moves, ends, takes = (
-            Signal(name=name) for name in ("all_fit", "goes", "stays", "moves", "ends", "takes")
+        all_fit, stays, moves, ends, takes = (
+            Signal(name=name) for name in ("all_fit", "stays", "moves", "ends", "takes")
         )
         m.d.comb += [
             all_fit.eq(fits[-1]),
             # A page does not close before its choice is settled.
-            goes.eq(holds & (began | self.buffer_free) & (settled | (all_fit & ~group.last))),
-            stays.eq(goes & ~all_fit),
-            moves.eq(goes & all_fit),
+            moves.eq(holds & has_buffer & all_fit & (settled | ~group.last)),
+            stays.eq(holds & has_buffer & ~all_fit & settled),
             ends.eq(moves & group.last),
             takes.eq(~holds | moves),
-            self.begins.eq(goes & ~began),
+            self.begins.eq(self.buffer_free & ~has_next),
             self.read_at.eq(at),
         ]
         # The slices that the page has no room for begin with `left`.
         left = Signal(range(GROUP_SLICES))
-        m.d.comb += left.eq(Mux(~fits[0], 0, Mux(~fits[1], 1, Mux(~fits[2], 2, 3))))
+        m.d.comb += left.eq(Cat(fits[2] | (fits[0] & ~fits[1]), fits[1]))
 
         with m.If(~follows | takes):
             m.d.sync += [
@@ -217,6 +221,7 @@ class PageFitter(wiring.Component):
                 following.sizes.eq(self.read),
                 following.costs.eq(following.costs_from(skip, self.read)),
                 following.waiting.eq(following.slices_from(skip)),
+                following.begin.eq(skip),
             ]
             with m.If(at != self.done):
                 m.d.sync += [at.eq(at + 1), skip.eq(0)]
@@ -226,7 +231,7 @@ class PageFitter(wiring.Component):
             m.d.sync += [
                 holds.eq(follows), free.eq(free_behind), group_at.eq(next_at), group_number.eq(next_number),
                 group.sizes.eq(following.sizes), group.costs.eq(following.costs),
-                group.waiting.eq(following.waiting),
+                group.waiting.eq(following.waiting), group.begin.eq(following.begin),
                 fits.eq(Cat(~difference[-1] for difference in differences)),
                 *(anew.eq(shape.capacity - following.sizes.costs[RANGES.index((begin, GROUP_SLICES - 1))])
                   for begin, anew in enumerate(free_anew)),
@@ -235,13 +240,14 @@ class PageFitter(wiring.Component):
                 m.d.sync += [
                     free_behind.eq(differences[-1]), next_at.eq(next_at + 1), next_number.eq(next_number + 1)
                 ]  # fmt: skip
-        with m.If(goes):
-            m.d.sync += began.eq(1)
+        with m.If(self.begins):
+            m.d.sync += has_next.eq(1)
+        with m.If(~has_buffer | stays | ends):
+            m.d.sync += [has_buffer.eq(has_next), has_next.eq(self.begins)]
         with m.If(moves):
             m.d.sync += planes.eq(planes + (stride << 2))
         with m.If(stays | ends):
             m.d.sync += [
-                began.eq(0),
                 buffer.eq(Mux(buffer == self.buffers - 1, 0, buffer + 1)),
                 planes.eq(begins_at[left]),
             ]
@@ -249,9 +255,12 @@ class PageFitter(wiring.Component):
             m.d.sync += [
                 group.costs.eq(group.costs_from(left, group.sizes)),
                 group.waiting.eq(group.slices_from(left)),
+                group.begin.eq(left),
                 free.eq(shape.capacity), free_behind.eq(Array(free_anew)[left]), fits.eq(-1),
                 settled.eq(0), page_at.eq(group_at), page_group.eq(group_number), page_skip.eq(left),
             ]  # fmt: skip
+        with m.If(ends):
+            m.d.sync += [page_at.eq(group_at + 1), page_group.eq(0), page_skip.eq(0)]
 
         # The part of the page that this group is: decided, and with its classes and sums.
         decided = Signal(PartLayout(shape, self.buffers), reset_less=True)
@@ -264,7 +273,11 @@ class PageFitter(wiring.Component):
             decided.wide.eq(self.wide),
             decided.mode.eq(self.choice.mode),
             decided.taken.eq(group.waiting & fits),
+            decided.begin.eq(group.begin),
             decided.planes.eq(planes),
+            *(decided.plane_bytes[count].eq(
+                by_stride(self.choice.mode, self.wide, lambda stride, count=count: count * stride)
+            ) for count in range(GROUP_SLICES + 1)),
             decided.free[0].eq(free),
             decided.end.eq(Mux(all_fit, GROUP_SLICES, left)),
             decided.buffer.eq(buffer),
@@ -279,14 +292,16 @@ class PageFitter(wiring.Component):
         valid = Signal()
         m.d.comb += self.classes_at.eq(decided.index)
         m.d.sync += [
-            valid.eq(goes),
+            valid.eq(moves | stays),
             self.part_valid.eq(valid),
             self.part.eq(decided),
             self.part.classes.eq(self.classes),
             *(self.part.free[1 + k].eq(decided.free[0] - decided_costs[k]) for k in range(GROUP_SLICES)),
         ]
         with m.If(stays):
-            m.d.sync += [first.eq(behind), first_before.eq(first)]
+            m.d.sync += [first.eq(Cat(left, group_number)), first_before.eq(first)]
+        with m.If(ends):
+            m.d.sync += first.eq(0)
 
         # The latest choice for a page that begins at `bound` or later.
         latest, due_from = Signal(ChoiceLayout()), Signal(SLICE_BITS)
@@ -297,13 +312,13 @@ class PageFitter(wiring.Component):
         m.d.comb += [
             bound.eq(Mux(settled, group_number << 2, first)),
             older.eq(append - entry.append),
-            pops.eq(ours & due),
             self.choices.ready.eq(pops | drops),
         ]
         seen = self.choices.valid & ~self.choices.ready  # the same entry is there in the next cycle
         m.d.sync += [
             due.eq(working & (due_from <= bound)),
             ours.eq(seen & (older == 0)),
+            pops.eq(ours & due & ~pops & working),
             drops.eq(seen & (older != 0) & ~older[-1]),
         ]
         with m.If(pops):
@@ -326,15 +341,14 @@ class PageFitter(wiring.Component):
                 m.d.comb += self.job.ready.eq(~working)
                 with m.If(stays):
                     m.next = "COUNT"
-                with m.Elif(self.job.valid & ~working):
+                with m.If(self.job.valid & ~working):
                     job = self.job.payload
                     shift = exact_log2(most)
                     m.d.sync += [
                         working.eq(1), settled.eq(0), append.eq(append + 1), codec.eq(job.codec),
                         total.eq((job.blocks << shift) >> (job.codec == Codec.ROUND16)),
-                        first.eq(0), due_from.eq(BLOCK + DELAY), latest.eq(initial),
+                        due_from.eq(BLOCK + DELAY), latest.eq(initial),
                         self.choice.eq(initial), credit.eq(shape.start_credit),
-                        page_at.eq(next_at), page_group.eq(0), page_skip.eq(0),
                     ]  # fmt: skip
                     m.next = "PREPARE"
 

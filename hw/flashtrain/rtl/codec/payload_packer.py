@@ -8,7 +8,7 @@ from flashtrain.spec.codec import SLICE_BYTES, Mode
 from flashtrain.spec.geometry import bits_for
 
 from .byte_network import COMPACTOR_CYCLES, PLACE_BITS, BytePlaces, SliceCompactor, delayed
-from .classes import by_stride, rearranged, valid_bytes
+from .classes import rearranged, valid_bytes
 from .group_ring import INDEX_BITS, READ_CYCLES
 from .layouts import GROUP_BYTES, GROUP_SLICES, LANES, PageShape
 from .page_fitter import END_CYCLES, PartLayout
@@ -64,16 +64,19 @@ class PayloadPacker(wiring.Component):
         above = [
             Signal(offset, name=f"above_{number}", reset_less=True) for number in range(GROUP_SLICES + 1)
         ]
-        for number in range(GROUP_SLICES + 1):
-            planes_below = by_stride(part.mode, part.wide, lambda stride, number=number: number * stride - 1)
-            m.d.sync += above[number].eq(part.free[number] + planes_below)
-        first, last = Signal(offset, reset_less=True), Signal(offset, reset_less=True)
-        taken_1, end_1 = delayed(m, part.taken, 1, "taken"), delayed(m, part.end, 1, "part_end")
-        m.d.sync += [first.eq(Array(above)[end_1]), last.eq(Array(above)[end_1])]
-        for number in reversed(range(GROUP_SLICES)):
-            with m.If(taken_1[number]):
-                m.d.sync += first.eq(above[number])
-        planes = delayed(m, part.planes, 2, "planes")
+        m.d.sync += [
+            one.eq(free + plane_bytes)
+            for one, free, plane_bytes in zip(above, part.free, part.plane_bytes, strict=True)
+        ]
+        first, last, planes_1 = (
+            Signal(offset, name=name, reset_less=True) for name in ("first", "last", "planes_1")
+        )
+        m.d.sync += [
+            first.eq(Array(above)[delayed(m, part.begin, 1, "part_begin")]),
+            last.eq(Array(above)[delayed(m, part.end, 1, "part_end")]),
+            planes_1.eq(part.planes - 1),
+        ]
+        planes = delayed(m, planes_1, 1, "planes")
 
         def offset_of(name: str, above_planes: Value) -> Value:
             result = Signal(offset, name=name, reset_less=True)

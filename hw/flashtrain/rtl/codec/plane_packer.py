@@ -8,7 +8,7 @@ from flashtrain.spec.codec import SLICE_BYTES, Mode
 from flashtrain.spec.geometry import bits_for
 
 from .byte_network import PLACE_BITS, delayed
-from .classes import by_stride, planes
+from .classes import planes
 from .layouts import GROUP_SLICES, PageShape
 from .page_fitter import END_CYCLES, PartLayout
 
@@ -59,10 +59,6 @@ class PlanePacker(wiring.Component):
         taken = Signal(_BYTES, reset_less=True)
         begin, end = Signal(offset, reset_less=True), Signal(offset, reset_less=True)
         base = Signal(PLACE_BITS, reset_less=True)
-        first = Signal(range(GROUP_SLICES))
-        for number in reversed(range(GROUP_SLICES)):
-            with m.If(part.taken[number]):
-                m.d.comb += first.eq(number)
         with m.Switch(Cat(part.mode, part.wide)):
             for mode in Mode:
                 for wide in (0, 1):
@@ -75,11 +71,8 @@ class PlanePacker(wiring.Component):
                             taken.eq(Cat(bit.replicate(octets_of_slice) for bit in part.taken)),
                         ]
         begin_above, end_above = Signal(PLACE_BITS, reset_less=True), Signal(PLACE_BITS, reset_less=True)
-        above = Array(
-            by_stride(part.mode, part.wide, lambda stride, number=number: number * stride)
-            for number in range(GROUP_SLICES + 1)
-        )
-        m.d.sync += [base.eq(part.planes), begin_above.eq(above[first]), end_above.eq(above[part.end])]
+        above = Array(part.plane_bytes)
+        m.d.sync += [base.eq(part.planes), begin_above.eq(above[part.begin]), end_above.eq(above[part.end])]
         planes_1 = delayed(m, part.planes, 1, "planes")
         m.d.sync += [begin.eq(planes_1 + begin_above), end.eq(planes_1 + end_above)]
 

@@ -117,7 +117,7 @@ class Sampler(wiring.Component):
     """Samples an append, and computes the choices of its blocks (`flashtrain.spec.codec.Tracker`).
 
     Latency: 15 cycles from the last group of a block to its choice. Throughput: a group per cycle, while
-    choices are taken. The last group of an append stalls until the choice before is taken.
+    choices are taken. The first group of an append stalls until the choices of the one before are made.
 
     Members
     -------
@@ -148,6 +148,7 @@ class Sampler(wiring.Component):
         place, next_place = Signal(range(groups)), Signal(range(groups))  # of a group in its block
         select = Signal(range(GROUP_SLICES))  # the slice of the group that is sampled
         ends, blocked, takes, resets = Signal(), Signal(), Signal(), Signal()
+        closing, closing_next = Signal(), Signal()  # the append has ended, but not all its choices are made
         append, now, wide = (
             Signal(APPEND_BITS),
             Signal(ChoiceLayout(), init=FIRST),
@@ -160,16 +161,18 @@ class Sampler(wiring.Component):
         m.d.sync += full.eq(queue.level > _QUEUED - 4)
         m.d.comb += [
             ends.eq(place == groups - 1),
-            self.ready.eq(~blocked & ~(self.last & pending)),
+            self.ready.eq(~blocked),
             takes.eq(self.valid & self.ready),
             next_place.eq(Mux(takes, Mux(ends | self.last, 0, place + 1), place)),
-            resets.eq(takes & self.last),
+            closing_next.eq((takes & self.last) | (closing & pending)),
+            resets.eq(closing & ~pending),
             counters.group.eq(self.group),
             counters.select.eq(select),
             counters.wide.eq(wide),
         ]
         m.d.sync += [
-            place.eq(next_place), select.eq(next_place - first), blocked.eq((next_place == groups - 1) & full)
+            place.eq(next_place), select.eq(next_place - first), closing.eq(closing_next),
+            blocked.eq(((next_place == groups - 1) & full) | closing_next),
         ]  # fmt: skip
         with m.If(takes):
             m.d.sync += wide.eq(self.wide)
