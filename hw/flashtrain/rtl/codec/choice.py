@@ -90,8 +90,8 @@ class BaseChoice(wiring.Component):
         at, wide = self.sums.at, self.wide
         place = {distance: index for index, distance in enumerate(DISTANCES)}
         window = Mode.WINDOW.exponents
-        # 1 and 2: gains and losses of a lower and a higher base, those of the other side and thresholds added;
-        # elements that are near, and that could be.
+        # 1 and 2: what a lower and a higher base gain and need to gain, and what both are better by; elements
+        # that are near, and that could be.
         gains_down, loses_down = at[place[window]], at[place[0]]
         gains_up, loses_up = at[place[-1]], at[place[window - 1]]
         threshold = _of(wide, lambda elements: elements // 64)

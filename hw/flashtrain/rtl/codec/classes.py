@@ -17,8 +17,8 @@ CLASSES_CYCLES = 2
 
 def by_stride(mode: Value, wide: Value, function: Callable[[int], int]) -> Value:
     """A constant that depends on the bytes of planes of a slice, of FP32 (`wide`) or BF16."""
-    codecs = (Codec.WINDOW16, Codec.WINDOW32)
-    return Array([Const(function(plane_bytes(codec, each))) for codec in codecs for each in Mode])[Cat(mode, wide)]
+    strides = [plane_bytes(codec, each) for codec in (Codec.WINDOW16, Codec.WINDOW32) for each in Mode]
+    return Array([Const(function(stride)) for stride in strides])[Cat(mode, wide)]
 
 
 def plane_stride(mode: Value, wide: Value) -> Value:

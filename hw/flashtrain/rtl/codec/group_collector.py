@@ -70,7 +70,8 @@ class GroupCollector(wiring.Component):
         ]
         with m.If(self.job.valid & self.job.ready):
             m.d.sync += [
-                active.eq(1), codec.eq(self.job.payload.codec), blocks.eq(self.job.payload.blocks), beat.eq(0),
+                active.eq(1), beat.eq(0), codec.eq(self.job.payload.codec),
+                blocks.eq(self.job.payload.blocks),
                 last_block.eq(self.job.payload.blocks == 1),
             ]  # fmt: skip
         # A block has more than one beat: there is time to count it.

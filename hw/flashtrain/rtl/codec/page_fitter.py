@@ -78,7 +78,7 @@ class PartLayout(data.StructLayout):
 
 
 class WaitingGroup:
-    """Registers of a group: its sizes; the slices that no page has, the first of them, and their costs up to each."""
+    """Registers of a group: its sizes; the slices that no page has yet, and their costs up to each."""
 
     def __init__(self, name: str):
         self.sizes = Signal(SizesLayout(), name=f"{name}_sizes", reset_less=True)
@@ -187,8 +187,7 @@ class PageFitter(wiring.Component):
         next_at, next_number = Signal(INDEX_BITS + 1), Signal(number_bits)
         group_at, group_number = Signal(INDEX_BITS + 1), Signal(number_bits)
 
-        # The page. Free bytes without the group and with it; where a page would be that begins with the
-        # slices from each on.
+        # The page. Free bytes before the group and behind it; those of a page that begins with a slice of it.
         free, free_behind, planes = Signal(offset), Signal(offset), Signal(offset)
         free_anew = [Signal(offset, name=f"free_anew_{k}", reset_less=True) for k in range(GROUP_SLICES)]
         fits = Signal(GROUP_SLICES)  # the slices up to each
@@ -226,7 +225,7 @@ class PageFitter(wiring.Component):
             with m.If(at != self.done):
                 m.d.sync += [at.eq(at + 1), skip.eq(0)]
         differences = [Signal(signed(offset + 1), name=f"difference_{k}") for k in range(GROUP_SLICES)]
-        m.d.comb += [one.eq(free_behind - cost) for one, cost in zip(differences, following.costs, strict=True)]
+        m.d.comb += [one.eq(free_behind - following.costs[k]) for k, one in enumerate(differences)]
         with m.If(takes):
             m.d.sync += [
                 holds.eq(follows), free.eq(free_behind), group_at.eq(next_at), group_number.eq(next_number),
@@ -275,9 +274,12 @@ class PageFitter(wiring.Component):
             decided.taken.eq(group.waiting & fits),
             decided.begin.eq(group.begin),
             decided.planes.eq(planes),
-            *(decided.plane_bytes[count].eq(
-                by_stride(self.choice.mode, self.wide, lambda stride, count=count: count * stride)
-            ) for count in range(GROUP_SLICES + 1)),
+            *(
+                decided.plane_bytes[count].eq(
+                    by_stride(self.choice.mode, self.wide, lambda stride, count=count: count * stride)
+                )
+                for count in range(GROUP_SLICES + 1)
+            ),
             decided.free[0].eq(free),
             decided.end.eq(Mux(all_fit, GROUP_SLICES, left)),
             decided.buffer.eq(buffer),

@@ -76,8 +76,10 @@ class PageSender(wiring.Component):
             m.d.sync += taken.eq(1)
         with m.If(self.read):
             m.d.sync += [
-                pause.eq(beats - 1), self.line.eq(self.line + 1), last_line.eq(self.line == self.shape.lines - 2)
-            ]  # fmt: skip
+                pause.eq(beats - 1),
+                self.line.eq(self.line + 1),
+                last_line.eq(self.line == self.shape.lines - 2),
+            ]
         with m.If(~active | self.release):
             m.d.sync += [active.eq(taken), self.line.eq(0), last_line.eq(0)]
             with m.If(taken):

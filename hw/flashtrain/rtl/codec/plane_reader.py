@@ -128,8 +128,8 @@ class PlaneReader(wiring.Component):
         m.d.sync += [line.eq(self.line_data), fetched.eq(line.word_select(select, _WORD_BITS))]
         m.d.comb += [words.valid.eq(arrives), words.payload.eq(fetched)]
 
-    def _steps(self, m: Module, pages) -> tuple[Signal, Signal]:
-        """The next step; and a signal that it is done."""
+    def _steps(self, m: Module, pages) -> tuple[data.View, Signal]:
+        """The next step; and a signal to be driven: it is done."""
         step, done = Signal(StepLayout(self.buffers)), Signal()
         page, slices, offset = Signal(DecodeJob(self.buffers)), Signal(16), Signal(range(_WORD_BYTES))
         first, last, behind, free = Signal(), Signal(), Signal(range(2 * _WORD_BYTES)), Signal()
@@ -139,7 +139,9 @@ class PlaneReader(wiring.Component):
             """Take a page, if there is one. It begins with a step to its first word, if it has words."""
             job = pages.payload
             m.d.comb += pages.ready.eq(1)
-            m.d.sync += [page.eq(job), slices.eq(job.slices), first.eq(1), last.eq(job.slices == 1), offset.eq(0)]
+            m.d.sync += [
+                page.eq(job), slices.eq(job.slices), offset.eq(0), first.eq(1), last.eq(job.slices == 1)
+            ]  # fmt: skip
             with m.If(~pages.valid):
                 m.next = "IDLE"
             with m.Elif(job.stride == 0):
@@ -172,7 +174,7 @@ class PlaneReader(wiring.Component):
             ]  # fmt: skip
         return step, done
 
-    def _cut(self, m: Module, step_done: tuple[Signal, Signal], words) -> None:
+    def _cut(self, m: Module, step_done: tuple[data.View, Signal], words) -> None:
         """Do the steps: a window of two words, moved by the offset in steps of 8, 4, 2 and 1."""
         step, done = step_done
         present = Signal(_WORD_BITS, reset_less=True)

@@ -82,9 +82,7 @@ class SliceCounters(wiring.Component):
             row = Cat(others[lane] & (distances[lane] == place) for lane in range(LANES))
             rows.append((row, self.counters.at[place]))
         for number, (row, result) in enumerate(rows):
-            quads = [
-                Signal(3, name=f"quad_{number}_{at}", reset_less=True) for at in range(0, LANES, QUAD)
-            ]
+            quads = [Signal(3, name=f"quad_{number}_{at}", reset_less=True) for at in range(0, LANES, QUAD)]
             m.d.sync += [quad.eq(count_of_quad(row[QUAD * at :][:QUAD])) for at, quad in enumerate(quads)]
             m.d.sync += result.eq((quads[0] + quads[1]) + (quads[2] + quads[3]))
         # The last element that is not +0.0, in two rounds of four.
