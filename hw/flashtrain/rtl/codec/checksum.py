@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 CRC_BITS = 32
 _POLYNOMIAL = 0xEDB88320  # of CRC-32, the coefficient of x^31 in bit 0
 _ONES = (1 << CRC_BITS) - 1
-_FAN_IN = 16  # terms of a sum in a cycle: two levels of four inputs
+_FAN_IN = 36  # terms of a sum in a cycle: two levels of six inputs
 
 RESIDUE = _ONES
 """What a page with its checksum in the last bytes leaves."""
@@ -46,7 +46,7 @@ def sum_stages(bits: int) -> int:
 class PageChecksum(wiring.Component):
     """The remainder of a page by the polynomial of CRC-32.
 
-    The beat itself is reduced first, in sums of 16 bits a cycle. So the loop multiplies 32 bits only.
+    The beat itself is reduced first, in sums of 36 bits a cycle. So the loop multiplies 32 bits only.
     The checksum of a page is the complement of the remainder of all its bytes, with zeros in the place of the
     checksum. A page that holds its checksum leaves `RESIDUE`.
 

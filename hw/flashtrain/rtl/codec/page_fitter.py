@@ -119,7 +119,7 @@ class PageFitter(wiring.Component):
     page always fit in the next one.
 
     Latency: 4 cycles from a classified group to its part. Throughput: a group per cycle; a page takes one
-    more. With another choice it takes `CLASSIFIER_CYCLES` and some 12 cycles more.
+    more. With another choice it takes `CLASSIFIER_CYCLES` and some 14 cycles more.
 
     Members
     -------

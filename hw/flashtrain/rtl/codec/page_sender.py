@@ -20,7 +20,7 @@ class PageSender(wiring.Component):
 
     Lines are requested only if the queue has room for their beats, so nothing stalls on the way to it.
 
-    Latency: some 11 cycles from `page` to its first beat. Throughput: a beat per cycle, page after page.
+    Latency: some 13 cycles from `page` to its first beat. Throughput: a beat per cycle, page after page.
 
     Members
     -------

@@ -57,8 +57,8 @@ class PlaneReader(wiring.Component):
     both; whether the next word is needed is known before the step. The words of the next page are fetched
     meanwhile.
 
-    Latency: 10 cycles from a page to its first slice, `CUT_CYCLES` from a step to its slice. Throughput: a
-    slice per cycle; 1 cycle is lost between pages.
+    Latency: some 10 cycles from a page to its first slice, `CUT_CYCLES` from a step to its slice.
+    Throughput: a slice per cycle; 1 cycle is lost between pages.
 
     Members
     -------
