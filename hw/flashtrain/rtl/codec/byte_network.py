@@ -11,22 +11,27 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from flashtrain.rtl.lib.delay_line import DelayLine
 from flashtrain.spec.codec import SLICE_BYTES
 
 from .counting import QUAD, count_of_quad
 
 PLACE_BITS = 5
 _QUADS = SLICE_BYTES // QUAD
-_LEVELS = ((0, 1), (2, 3), (4,))
+_COMPACTOR_LEVELS = ((0, 1), (2, 3), (4,))
 """Levels of the butterfly in each cycle."""
+_EXPANDER_LEVELS = ((0,), (1,), (2,), (3,), (4,))
+"""The same in a decoder: a multiplexer of four would need the few wires to a slice's second multiplexer."""
 
 PLACES_CYCLES = 4
 """From the valid bytes of a slice to their places."""
-NETWORK_CYCLES = len(_LEVELS)
-"""Cycles of a network, in both directions."""
-
-COMPACTOR_CYCLES = 1 + NETWORK_CYCLES
+COMPACTOR_CYCLES = 1 + len(_COMPACTOR_LEVELS)
 """From places to the moved bytes, in the compactor."""
+EXPANDER_CYCLES = len(_EXPANDER_LEVELS)
+"""From places to their run in the expander, and from that to the bytes."""
+
+_LONG_CYCLES = 5
+"""A delay of so many takes less room in memory than in registers."""
 
 PLACES = data.ArrayLayout(PLACE_BITS, SLICE_BYTES)
 
@@ -89,14 +94,18 @@ class BytePlaces(wiring.Component):
         return m
 
 
-def _crossings(m: Module, valid: Value, places: Value) -> tuple[list[list[Signal]], Value]:
-    """Controls of a butterfly: for each cycle of `_LEVELS` the signals of each level. Bit `lane` of such a
-    signal: the byte at this input of the level goes to the other lane. And the lanes that are valid behind
-    the last level.
+_Levels = Sequence[Sequence[int]]
+
+
+def _crossings(
+    m: Module, valid: Value, places: Value, cycles: _Levels
+) -> tuple[list[list[Signal]], Value]:
+    """Controls of a butterfly: for each cycle the signals of each level. Bit `lane` of such a signal: the byte
+    at this input of the level goes to the other lane. And the lanes that are valid behind the last level.
     """
     here, bits = valid, [places.word_select(lane, PLACE_BITS) for lane in range(SLICE_BYTES)]
     crossings = []
-    for cycle, levels in enumerate(_LEVELS):
+    for cycle, levels in enumerate(cycles):
         rows = []
         for level in levels:
             moves = Signal(SLICE_BYTES, name=f"moves_{level}")
@@ -160,7 +169,7 @@ class SliceCompactor(wiring.Component):
 
     The controls are a cycle ahead of the bytes.
 
-    Latency: `NETWORK_CYCLES` from `bytes`, `COMPACTOR_CYCLES` from `places`. Throughput: a slice per cycle.
+    Latency: `COMPACTOR_CYCLES` from `places`, one less from `bytes`. Throughput: a slice per cycle.
     Cost: two multiplexers of four and one of two for each bit.
 
     Members
@@ -182,10 +191,10 @@ class SliceCompactor(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        crossings, moved_valid = _crossings(m, self.valid, self.places.as_value())
+        crossings, moved_valid = _crossings(m, self.valid, self.places.as_value(), _COMPACTOR_LEVELS)
         m.d.comb += self.moved_valid.eq(delayed(m, moved_valid, 1, "moved_valid"))
         lanes: list[Value] = [self.bytes.word_select(lane, 8) for lane in range(SLICE_BYTES)]
-        for cycle, (levels, rows) in enumerate(zip(_LEVELS, crossings, strict=True)):
+        for cycle, (levels, rows) in enumerate(zip(_COMPACTOR_LEVELS, crossings, strict=True)):
             steps = []
             for level, moves in zip(levels, rows, strict=True):
                 late = delayed(m, moves, 1, f"late_{level}")
@@ -200,13 +209,13 @@ class SliceExpander(wiring.Component):
 
     The controls go through the butterfly first, then the bytes go through it backwards.
 
-    Latency: `NETWORK_CYCLES` from `run`, twice that from `places`. Throughput: a slice per cycle.
-    Cost: two multiplexers of four and one of two for each bit.
+    Latency: `EXPANDER_CYCLES` from `run`, twice that from `places`. Throughput: a slice per cycle.
+    Cost: five multiplexers of two for each bit.
 
     Members
     -------
-    valid, places : In   of the bytes, from `BytePlaces`
-    run : In(256)        the row of 32 bytes that `places` count in, `NETWORK_CYCLES` later
+    valid, places : In   of the bytes, from `ByteRanks`
+    run : In(256)        the row of 32 bytes that `places` count in, `EXPANDER_CYCLES` later
     bytes : Out(256)     the slice; bytes that are not valid have no meaning
     """
 
@@ -220,16 +229,19 @@ class SliceExpander(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        crossings, _ = _crossings(m, self.valid, self.places.as_value())
+        crossings, _ = _crossings(m, self.valid, self.places.as_value(), _EXPANDER_LEVELS)
         lanes: list[Value] = [self.run.word_select(lane, 8) for lane in range(SLICE_BYTES)]
-        for cycle in reversed(range(NETWORK_CYCLES)):
-            # The bytes are here `NETWORK_CYCLES` - `cycle` - 1 cycles after they are in front of the network.
-            late = 2 * (NETWORK_CYCLES - cycle) - 1
-            steps = [
-                (level, list(delayed(m, moves, late, f"late_{level}")))
-                for level, moves in zip(_LEVELS[cycle], crossings[cycle], strict=True)
-            ]
-            steps.reverse()
-            lanes = [*_registers(m, f"lanes_{cycle}", _levels(m, f"moved_{cycle}", lanes, steps))]
+        for cycle in reversed(range(EXPANDER_CYCLES)):
+            # The bytes are here `EXPANDER_CYCLES` - `cycle` - 1 cycles after they are in front of the network.
+            late = 2 * (EXPANDER_CYCLES - cycle) - 1
+            (level,), (moves,) = _EXPANDER_LEVELS[cycle], crossings[cycle]
+            if late < _LONG_CYCLES:
+                selects = delayed(m, moves, late, f"late_{level}")
+            else:
+                m.submodules[f"late_{level}"] = line = DelayLine(SLICE_BYTES, late)
+                m.d.comb += line.input.eq(moves)
+                selects = line.output
+            moved = _levels(m, f"moved_{cycle}", lanes, [(level, [*selects])])
+            lanes = [*_registers(m, f"lanes_{cycle}", moved)]
         m.d.comb += self.bytes.eq(Cat(lanes))
         return m

@@ -53,11 +53,14 @@ def restored(payload: list[Value], wide: Value) -> Value:
     return Mux(wide, Cat(rotated(word) for word in words), Cat(rotated(lane) for lane in payload))
 
 
-def valid_bytes(classes: Value, wide: Value, without_zero: Value) -> Value:
-    """The bytes of a rearranged slice that are payload. `without_zero`: no class is that of +0.0."""
+def has_payload(classes: Value, without_zero: Value) -> Value:
+    """The elements of a slice with payload, and those that are whole. `without_zero`: no class is that of +0.0."""
     lanes = [classes.word_select(lane, 3) for lane in range(LANES)]
-    has = [lane.any() | without_zero for lane in lanes]
-    whole = [lane.all() for lane in lanes]
+    return Cat([lane.any() | without_zero for lane in lanes], [lane.all() for lane in lanes])
+
+
+def needed_bytes(has: Value, whole: Value, wide: Value) -> Value:
+    """The bytes of a rearranged slice that are payload, from what `has_payload` finds."""
     bits = []
     for low in range(0, LANES, 2):
         high = low + 1
@@ -68,6 +71,12 @@ def valid_bytes(classes: Value, wide: Value, without_zero: Value) -> Value:
             whole[high],
         ]
     return Cat(bits)
+
+
+def valid_bytes(classes: Value, wide: Value, without_zero: Value) -> Value:
+    """The bytes of a rearranged slice that are payload. `without_zero`: no class is that of +0.0."""
+    found = has_payload(classes, without_zero)
+    return needed_bytes(found[:LANES], found[LANES:], wide)
 
 
 def planes(classes: Value, wide: Value) -> list[Value]:
