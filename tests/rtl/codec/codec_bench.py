@@ -39,7 +39,7 @@ CONFIG = preset(bench_parameters()["config"])
 BLOCKS = bench_parameters()["blocks"]
 PAGE, PORT = CONFIG.geometry.page_bytes, CONFIG.data_bytes
 BEATS = PAGE // PORT
-PAGE_LATENCY, BEAT_LATENCY, HEAD_LATENCY, SLICE_LATENCY = 45, 16, 16, 40
+PAGE_LATENCY, BEAT_LATENCY, HEAD_LATENCY, SLICE_LATENCY = 45, 16, 16, 42
 JOB, LANE_PAGE, HEAD, SLICE = EncoderJob(CONFIG), LanePage(CONFIG), DecodedHead(CONFIG), DecodedSlice()
 
 

@@ -21,7 +21,7 @@ _QUADS = SLICE_BYTES // QUAD
 _COMPACTOR_LEVELS = ((0, 1), (2, 3), (4,))
 """Levels of the butterfly in each cycle."""
 _EXPANDER_LEVELS = ((0,), (1,), (2,), (3,), (4,))
-"""The same in a decoder: a multiplexer of four would need the few wires to a slice's second multiplexer."""
+"""The same in a decoder. Multiplexers of four would crowd the wires to the select of an FPGA's wide ones."""
 
 PLACES_CYCLES = 4
 """From the valid bytes of a slice to their places."""
@@ -97,11 +97,9 @@ class BytePlaces(wiring.Component):
 _Levels = Sequence[Sequence[int]]
 
 
-def _crossings(
-    m: Module, valid: Value, places: Value, cycles: _Levels
-) -> tuple[list[list[Signal]], Value]:
-    """Controls of a butterfly: for each cycle the signals of each level. Bit `lane` of such a signal: the byte
-    at this input of the level goes to the other lane. And the lanes that are valid behind the last level.
+def _crossings(m: Module, valid: Value, places: Value, cycles: _Levels) -> tuple[list[list[Signal]], Value]:
+    """Controls of a butterfly: for each cycle the signals of each level. Bit `lane` of such a signal: the
+    byte at this input of the level goes to the other lane. And the lanes that are valid behind all levels.
     """
     here, bits = valid, [places.word_select(lane, PLACE_BITS) for lane in range(SLICE_BYTES)]
     crossings = []
@@ -232,7 +230,7 @@ class SliceExpander(wiring.Component):
         crossings, _ = _crossings(m, self.valid, self.places.as_value(), _EXPANDER_LEVELS)
         lanes: list[Value] = [self.run.word_select(lane, 8) for lane in range(SLICE_BYTES)]
         for cycle in reversed(range(EXPANDER_CYCLES)):
-            # The bytes are here `EXPANDER_CYCLES` - `cycle` - 1 cycles after they are in front of the network.
+            # The bytes are here `EXPANDER_CYCLES` - `cycle` - 1 cycles after they are in front of it.
             late = 2 * (EXPANDER_CYCLES - cycle) - 1
             (level,), (moves,) = _EXPANDER_LEVELS[cycle], crossings[cycle]
             if late < _LONG_CYCLES:

@@ -54,7 +54,10 @@ def restored(payload: list[Value], wide: Value) -> Value:
 
 
 def has_payload(classes: Value, without_zero: Value) -> Value:
-    """The elements of a slice with payload, and those that are whole. `without_zero`: no class is that of +0.0."""
+    """The elements of a slice with payload, and those that are whole.
+
+    `without_zero`: no class is that of +0.0.
+    """
     lanes = [classes.word_select(lane, 3) for lane in range(LANES)]
     return Cat([lane.any() | without_zero for lane in lanes], [lane.all() for lane in lanes])
 

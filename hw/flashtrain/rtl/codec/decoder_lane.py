@@ -33,7 +33,7 @@ class DecoderLane(wiring.Component):
     its reader expects, is refused there and gives no slices. A page that is not refused gives as many slices
     as its head says. Its payload is read within its buffer, whatever its planes are.
 
-    Latency: some 14 cycles from a page's last beat to its head, some 34 to its first slice.
+    Latency: some 10 cycles from a page's last beat to its head, some 40 more to its first slice.
     Throughput: 32 bytes of user data per cycle: a slice, or half of one of ROUND16. Up to 8 cycles are lost
     between pages. Cost: docs/area.md.
 
@@ -137,12 +137,12 @@ class DecoderLane(wiring.Component):
     def _output(self, m: Module, stored) -> None:
         """Slices of pages whose head was taken leave, those of ROUND16 in two halves."""
         one, slice_out = stored.payload, Signal(8 * SLICE_BYTES, reset_less=True)
-        halved = Signal()  # the first half of the stored slice has been output
+        halved, at_first = Signal(), Signal(init=1)  # data: its second half; control: its first, or all of it
         may_leave, ends, advances, page_ends = Signal(), Signal(), Signal(), Signal()
         m.d.comb += [
             self.slices.payload.data.eq(slice_out),
             advances.eq(~self.slices.valid | self.slices.ready),
-            ends.eq(one.flags.whole | halved),
+            ends.eq(one.flags.whole | ~at_first),
             stored.ready.eq(advances & may_leave & ends),
             page_ends.eq(stored.valid & stored.ready & one.flags.last),
         ]
@@ -154,7 +154,7 @@ class DecoderLane(wiring.Component):
                 slice_out.eq(Mux(one.rounded, Mux(halved, halves[1], halves[0]), one.data)),
             ]
             with m.If(stored.valid & may_leave):
-                m.d.sync += halved.eq(~ends)
+                m.d.sync += [halved.eq(~ends), at_first.eq(ends)]
 
         # Pages whose head was taken. Two cycles pass between pages, unless the head is taken in them.
         announced, announces, announced_now = Signal(range(QUEUED_SLICES + 8)), Signal(), Signal()

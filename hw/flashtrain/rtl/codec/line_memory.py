@@ -24,8 +24,8 @@ def half_bits(shape: PageShape) -> int:
 class LineMemory(wiring.Component):
     """Two pages, in lines of 128 bytes. One half line is read per cycle.
 
-    The payload of each buffer has every other cycle, and planes take those that payload leaves. So payload is
-    as fast as 32 bytes per cycle, whatever else is read.
+    The payload of each buffer has every other cycle, and planes take those that payload leaves. So payload
+    of 32 bytes per cycle is certain, whatever else is read.
 
     Latency: `HALF_CYCLES`. Throughput: a half line per cycle. Cost: block memories of the width of a line.
 
@@ -71,7 +71,9 @@ class LineMemory(wiring.Component):
         half = Signal(half_bits(self.shape), reset_less=True)
         buffer = Signal.like(self.planes_buffer, reset_less=True)
         m.d.sync += [
-            half.eq(Mux(payload, Mux(turn, self.payload_halves[1], self.payload_halves[0]), self.planes_half)),
+            half.eq(
+                Mux(payload, Mux(turn, self.payload_halves[1], self.payload_halves[0]), self.planes_half)
+            ),
             buffer.eq(Mux(payload, turn, self.planes_buffer)),
         ]
 
@@ -87,6 +89,9 @@ class LineMemory(wiring.Component):
         ]
         line, result = Signal(8 * GROUP_BYTES, reset_less=True), Signal(8 * HALF_BYTES, reset_less=True)
         upper = delayed(m, half[0], HALF_CYCLES - 2, "upper")
-        m.d.sync += [line.eq(read.data), result.eq(Mux(upper, line[8 * HALF_BYTES :], line[: 8 * HALF_BYTES]))]
+        m.d.sync += [
+            line.eq(read.data),
+            result.eq(Mux(upper, line[8 * HALF_BYTES :], line[: 8 * HALF_BYTES])),
+        ]
         m.d.comb += self.half.eq(result)
         return m

@@ -22,11 +22,10 @@ _AHEAD = (1 << _KEPT_BITS) - 1
 class PayloadReader(wiring.Component):
     """Keeps the next half lines of payload of both buffers, and cuts the runs of slices from them.
 
-    Payload goes down from the end of a page. A slice takes the row of its first byte and the row below: one of
-    them is the lower row of its half line, one the upper. The half lines of a page are fetched from `begin` on,
-    and again as slices go on. Each buffer is sure of one every other cycle (`LineMemory`), and slices need no
-    more. So a run is always there `HALF_CYCLES` + 6 cycles after `begin`, or a cycle later for each slice
-    before it.
+    Payload goes down from the end of a page. A slice takes the row of its first byte and the row below. One
+    of them is the lower row of its half line, one the upper. The first half lines are fetched from `begins`
+    on, others as slices advance. Each buffer has a half line every other cycle (`LineMemory`); slices need
+    no more. So the n-th slice of a page, from 0, may come n + 8 cycles after `begins`, or later.
 
     Latency: `RUN_CYCLES`. Throughput: a run per cycle. Cost: 16 words of 512 bits, a multiplexer of two.
 
@@ -60,7 +59,7 @@ class PayloadReader(wiring.Component):
         last = 2 * self.shape.lines - 1
         row_of_half, half_of_slice = self.start[PLACE_BITS], self.start[PLACE_BITS + 1 :]
 
-        # What is fetched, per buffer: `_AHEAD` half lines from that of the present slice down.
+        # What is fetched, per buffer: `_AHEAD` half lines from that of the present slice on.
         for number in range(BUFFERS):
             active, present = Signal(name=f"active_{number}"), Signal(_KEPT_BITS, name=f"present_{number}")
             following = Signal(half_bits(self.shape), name=f"following_{number}")  # to be fetched

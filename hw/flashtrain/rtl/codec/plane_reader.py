@@ -141,7 +141,8 @@ class PlaneReader(wiring.Component):
         step, done = Signal(StepLayout()), Signal()
         page, slices = Signal(DecodeJob(BUFFERS)), Signal(16)
         first, last = Signal(), Signal()
-        offset, behind = Signal(range(_WORD_BYTES)), Signal(range(2 * _WORD_BYTES))  # of a slice, and behind it
+        # Of a slice, and behind it.
+        offset, behind = Signal(range(_WORD_BYTES)), Signal(range(2 * _WORD_BYTES))
         # A step that moves waits for its word, and no other waits.
         m.d.comb += [done.eq(~step.moves | words.valid), words.ready.eq(step.moves)]
         with m.If(done):
