@@ -33,7 +33,7 @@ class DecoderLane(wiring.Component):
     its reader expects, is refused there and gives no slices. A page that is not refused gives as many slices
     as its head says. Its payload is read within its buffer, whatever its planes are.
 
-    Latency: some 10 cycles from a page's last beat to its head, some 40 more to its first slice.
+    Latency: some 14 cycles from a page's last beat to its head, some 40 from that to its first slice.
     Throughput: 32 bytes of user data per cycle: a slice, or half of one of ROUND16. Up to 8 cycles are lost
     between pages. Cost: docs/area.md.
 
