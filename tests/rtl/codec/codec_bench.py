@@ -21,6 +21,7 @@ from flashtrain.spec.codec import (
     PageHeader,
     Refusal,
     page_check,
+    plane_bytes,
 )
 from flashtrain.spec.nvme import BitField
 from flashtrain.spec.streams import Codec
@@ -267,6 +268,34 @@ async def survives_a_lie_about_payload(dut):
         sink.cycles.clear()
     lane.append(data, codec)
     await lane.check()
+
+
+@cocotb.test()
+@cocotb.parametrize(busy_out=[1, 0.7])
+async def keeps_up_with_the_longest_slices(dut, busy_out):
+    """A page of whole elements in WINDOW takes most bytes per slice: payload and planes come in time."""
+    rng = np.random.default_rng(cocotb.RANDOM_SEED)
+    Encoder(dut)
+    lane = Lane(dut, 1, busy_out)
+    await start(dut)
+    codec, count = Codec.WINDOW16, 4
+    stride = plane_bytes(codec, Mode.WINDOW)
+    slices = (PAGE - PageHeader.BYTES - CHECK_BYTES) // (SLICE_BYTES + stride)
+    (header, *_) = pages_of(user_data(rng, codec, "normal", PAGE * 2), codec, PAGE)
+    for number in range(count):
+        is_last = number == count - 1
+        page = rng.integers(0, 256, PAGE, np.uint8)
+        page[: PageHeader.BYTES] = header[: PageHeader.BYTES]
+        page[PageHeader.BYTES :][: slices * stride] = 0xFF
+        fields = {"first": number * slices, "slices": slices, "last": int(is_last), "mode": Mode.WINDOW}
+        page = forged(page, **fields, total=count * slices if is_last else 0)
+        lane.send(page, codec, count * slices, number == 0, is_last)
+    await lane.check()
+    if busy_out == 1:
+        # Within a page no cycle is lost.
+        for number in range(count):
+            cycles = lane.slices.cycles[number * slices :][:slices]
+            assert cycles[-1] - cycles[0] == slices - 1, f"page {number}"
 
 
 @cocotb.test(skip=not bench_parameters()["rates"])
