@@ -8,12 +8,13 @@ from flashtrain.cli.main import main
 from flashtrain.sim.synthesis import synthesis
 from flashtrain.sim.synthesis.synthesis import Area, Placement
 
-LUTS = {"codec_verdict": 10, "codec_lane": 20, "codec_encoder": 8_000}
+LUTS = {"codec_verdict": 10, "codec_lane": 20, "codec_encoder": 8_000, "channel_4": 5_000}
+CLOCKS = {"codec_verdict": 151.0, "codec_lane": 140.0, "channel_4": 139.0}
 
 
 @pytest.fixture(autouse=True)
 def measured(monkeypatch):
-    """Tools that find the numbers of `LUTS`, and 4 LUT6 of memory each."""
+    """Tools that find the numbers of `LUTS` and `CLOCKS`, and 4 LUT6 of memory each."""
 
     def synthesise(component, name, target):
         return Area(
@@ -21,7 +22,7 @@ def measured(monkeypatch):
         )
 
     def place(component, name, clock_mhz, seeds):
-        return Placement(5_000, clock_mhz + 1, 1, {1: clock_mhz + 1})
+        return Placement(5_000, CLOCKS[name], 1, {1: CLOCKS[name]})
 
     monkeypatch.setattr(synthesis, "synthesise", synthesise)
     monkeypatch.setattr(synthesis, "place", place)
@@ -36,7 +37,8 @@ def test_every_unit_is_measured(capsys):
     assert {key: part["lut6"] for key, part in found["parts"].items()} == {
         key: count + 4 for key, count in LUTS.items()
     }
-    assert found["parts"]["codec_lane"]["clock_mhz"] == 151.0
+    clocks = {key: part["clock_mhz"] for key, part in found["parts"].items()}
+    assert clocks == {**CLOCKS, "codec_encoder": None}
 
 
 @pytest.mark.parametrize(("unit", "luts"), [("codec_lane", 8_000), ("codec_encoder", 32_000)])
@@ -44,3 +46,9 @@ def test_too_large(unit, luts, capsys, monkeypatch):
     monkeypatch.setitem(LUTS, unit, luts - 4)
     assert main(["area", "codec", "--no-clock"]) == 1
     assert "decoder lane" in capsys.readouterr().out
+
+
+def test_a_lane_slower_than_an_engine(capsys, monkeypatch):
+    monkeypatch.setitem(CLOCKS, "codec_lane", 138.9)
+    assert main(["area", "codec"]) == 1
+    assert "138.9 MHz" in capsys.readouterr().out

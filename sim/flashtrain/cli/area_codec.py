@@ -1,4 +1,4 @@
-"""`flashtrain area codec`: encoder and decoder lane of coded pages in an FPGA."""
+"""`flashtrain area codec`: encoder and decoder lane of coded pages in an FPGA, beside a channel engine."""
 
 import argparse
 from functools import partial
@@ -6,7 +6,8 @@ from functools import partial
 from flashtrain.spec import preset
 from flashtrain.spec.codec import SLICE_BYTES
 
-from .area_parts import Part, measure
+from .area_controller import config as engine_config
+from .area_parts import Measured, Part, measure
 from .console import Console, table
 
 PRESET = "behemoth"
@@ -14,9 +15,13 @@ PRESET = "behemoth"
 ALLOWED_LUT6 = 8_000
 """A lane may take, and the encoder for each of its slices per cycle."""
 
+ENGINE = "channel_4"
+"""A lane is to reach its clock, with the same seed."""
+
 
 def parts() -> list[Part]:
     # Late: the hardware's language takes a moment to import.
+    from flashtrain.rtl.channel.engine import ChannelEngine
     from flashtrain.rtl.codec.decoder_lane import DecoderLane
     from flashtrain.rtl.codec.encoder import Encoder
     from flashtrain.rtl.codec.page_verdict import PageVerdict
@@ -26,7 +31,9 @@ def parts() -> list[Part]:
     return [
         Part("codec_verdict", "check of pages, shared by the lanes", partial(PageVerdict, config, lanes)),
         Part("codec_lane", "decoder lane", partial(DecoderLane, config)),
-        Part("codec_encoder", "encoder", partial(Encoder, config)),
+        # To route the encoder takes more than 25 minutes.
+        Part("codec_encoder", "encoder", partial(Encoder, config), seeds=0),
+        Part(ENGINE, "channel engine, 4 dies", partial(ChannelEngine, engine_config(4, 4))),
     ]
 
 
@@ -55,7 +62,16 @@ def run(options: argparse.Namespace, console: Console) -> int:
             "tools": tools,
         }
     )
+    lane = measured["codec_lane"]
     return int(
-        measured["codec_lane"].all_lut6 >= ALLOWED_LUT6
+        lane.all_lut6 >= ALLOWED_LUT6
         or measured["codec_encoder"].all_lut6 >= GROUP_SLICES * ALLOWED_LUT6
+        or _slower(lane, measured[ENGINE])
     )
+
+
+def _slower(lane: Measured, engine: Measured) -> bool:
+    """Both were placed, and the lane misses the clock of the engine."""
+    if lane.placement is None or engine.placement is None:
+        return False
+    return lane.placement.clock_mhz < engine.placement.clock_mhz

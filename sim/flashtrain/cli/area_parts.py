@@ -22,7 +22,7 @@ class Part:
     key: str
     title: str
     build: "Callable[[], wiring.Component]"  # anew each time, so that none is left without a use
-    seeds: int = 1  # of the placer, to try until the clock is reached
+    seeds: int = 1  # of the placer, to try until the clock is reached; with none it is not placed
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def measure(parts: Iterable[Part], clock: bool, console: Console) -> dict[str, M
         console.step(f"mapping the {part.title}")
         ecp5, lut6 = (synthesise(part.build(), part.key, target) for target in (Target.ECP5, Target.LUT6))
         placement = None
-        if clock:
+        if clock and part.seeds:
             console.step(f"placing and routing the {part.title}")
             placement = place(part.build(), part.key, clock_mhz=WANTED_MHZ, seeds=part.seeds)
         measured[part.key] = Measured(part.title, ecp5, lut6, placement)

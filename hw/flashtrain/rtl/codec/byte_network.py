@@ -11,18 +11,27 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from flashtrain.rtl.lib.delay_line import DelayLine
 from flashtrain.spec.codec import SLICE_BYTES
 
+from .counting import QUAD, count_of_quad
+
 PLACE_BITS = 5
-_QUAD = 4
-_QUADS = SLICE_BYTES // _QUAD
-_LEVELS = ((0, 1), (2, 3), (4,))
+_QUADS = SLICE_BYTES // QUAD
+_COMPACTOR_LEVELS = ((0, 1), (2, 3), (4,))
 """Levels of the butterfly in each cycle."""
+_EXPANDER_LEVELS = ((0,), (1,), (2,), (3,), (4,))
+"""The same in a decoder. Multiplexers of four would crowd the wires to the select of an FPGA's wide ones."""
 
 PLACES_CYCLES = 4
 """From the valid bytes of a slice to their places."""
-NETWORK_CYCLES = len(_LEVELS)
-"""From bytes and places to the moved bytes, in both directions."""
+COMPACTOR_CYCLES = 1 + len(_COMPACTOR_LEVELS)
+"""From places to the moved bytes, in the compactor."""
+EXPANDER_CYCLES = len(_EXPANDER_LEVELS)
+"""From places to their run in the expander, and from that to the bytes."""
+
+_LONG_CYCLES = 5
+"""A delay of so many takes less room in memory than in registers."""
 
 PLACES = data.ArrayLayout(PLACE_BITS, SLICE_BYTES)
 
@@ -58,13 +67,14 @@ class BytePlaces(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        quads = [self.valid[at : at + _QUAD] for at in range(0, SLICE_BYTES, _QUAD)]
+        quads = [self.valid[at : at + QUAD] for at in range(0, SLICE_BYTES, QUAD)]
         ranks = Signal(data.ArrayLayout(2, SLICE_BYTES), reset_less=True)  # within a quad
         counts = [Signal(3, name=f"count_{quad}", reset_less=True) for quad in range(_QUADS)]
         for quad, bits in enumerate(quads):
-            m.d.sync += counts[quad].eq(sum(bits))
-            for bit in range(_QUAD):
-                m.d.sync += ranks[_QUAD * quad + bit].eq(sum(bits[:bit], start=Value.cast(0)))
+            m.d.sync += counts[quad].eq(count_of_quad(bits))
+            for bit in range(QUAD):
+                below = Cat(bits[:bit], Const(0, QUAD - bit))
+                m.d.sync += ranks[QUAD * quad + bit].eq(count_of_quad(below))
         # Bytes of the quads before: in each half first, then in all.
         half, ahead = Signal(PLACE_BITS, reset_less=True), []
         m.d.sync += half.eq(sum(counts[: _QUADS // 2], start=Const(0)))
@@ -79,19 +89,21 @@ class BytePlaces(wiring.Component):
         ranks_late = delayed(m, ranks.as_value(), 2, "ranks")
         for lane in range(SLICE_BYTES):
             rank = ranks_late.word_select(lane, 2)
-            m.d.sync += self.places[lane].eq(firsts[lane // _QUAD] - rank)
+            m.d.sync += self.places[lane].eq(firsts[lane // QUAD] - rank)
         m.d.comb += self.placed.eq(delayed(m, self.valid, PLACES_CYCLES, "valid"))
         return m
 
 
-def _crossings(m: Module, valid: Value, places: Value) -> tuple[list[list[Signal]], Value]:
-    """Controls of a butterfly: for each cycle of `_LEVELS` the signals of each level. Bit `lane` of such a
-    signal: the byte at this input of the level goes to the other lane. And the lanes that are valid behind
-    the last level.
+_Levels = Sequence[Sequence[int]]
+
+
+def _crossings(m: Module, valid: Value, places: Value, cycles: _Levels) -> tuple[list[list[Signal]], Value]:
+    """Controls of a butterfly: for each cycle the signals of each level. Bit `lane` of such a signal: the
+    byte at this input of the level goes to the other lane. And the lanes that are valid behind all levels.
     """
     here, bits = valid, [places.word_select(lane, PLACE_BITS) for lane in range(SLICE_BYTES)]
     crossings = []
-    for cycle, levels in enumerate(_LEVELS):
+    for cycle, levels in enumerate(cycles):
         rows = []
         for level in levels:
             moves = Signal(SLICE_BYTES, name=f"moves_{level}")
@@ -153,13 +165,15 @@ def _registers(m: Module, name: str, lanes: Sequence[Value]) -> list[Signal]:
 class SliceCompactor(wiring.Component):
     """Moves the valid bytes of a slice to their places.
 
-    Latency: `NETWORK_CYCLES`. Throughput: a slice per cycle.
+    The controls are a cycle ahead of the bytes.
+
+    Latency: `COMPACTOR_CYCLES` from `places`, one less from `bytes`. Throughput: a slice per cycle.
     Cost: two multiplexers of four and one of two for each bit.
 
     Members
     -------
     valid, places : In   of the bytes, from `BytePlaces`
-    bytes : In(256)      the slice
+    bytes : In(256)      the slice, a cycle later
     moved : Out(256)     lane by lane the byte with this place; other lanes have no meaning
     moved_valid : Out(32)   the lanes with such a byte
     """
@@ -175,14 +189,14 @@ class SliceCompactor(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        crossings, moved_valid = _crossings(m, self.valid, self.places.as_value())
-        m.d.comb += self.moved_valid.eq(moved_valid)
+        crossings, moved_valid = _crossings(m, self.valid, self.places.as_value(), _COMPACTOR_LEVELS)
+        m.d.comb += self.moved_valid.eq(delayed(m, moved_valid, 1, "moved_valid"))
         lanes: list[Value] = [self.bytes.word_select(lane, 8) for lane in range(SLICE_BYTES)]
-        for cycle, (levels, rows) in enumerate(zip(_LEVELS, crossings, strict=True)):
-            steps = [
-                (level, [moves[lane ^ 1 << level] for lane in range(SLICE_BYTES)])
-                for level, moves in zip(levels, rows, strict=True)
-            ]
+        for cycle, (levels, rows) in enumerate(zip(_COMPACTOR_LEVELS, crossings, strict=True)):
+            steps = []
+            for level, moves in zip(levels, rows, strict=True):
+                late = delayed(m, moves, 1, f"late_{level}")
+                steps.append((level, [late[lane ^ 1 << level] for lane in range(SLICE_BYTES)]))
             lanes = [*_registers(m, f"lanes_{cycle}", _levels(m, f"moved_{cycle}", lanes, steps))]
         m.d.comb += self.moved.eq(Cat(lanes))
         return m
@@ -193,13 +207,13 @@ class SliceExpander(wiring.Component):
 
     The controls go through the butterfly first, then the bytes go through it backwards.
 
-    Latency: `NETWORK_CYCLES` from `run`, twice that from `places`. Throughput: a slice per cycle.
-    Cost: two multiplexers of four and one of two for each bit.
+    Latency: `EXPANDER_CYCLES` from `run`, twice that from `places`. Throughput: a slice per cycle.
+    Cost: five multiplexers of two for each bit.
 
     Members
     -------
-    valid, places : In   of the bytes, from `BytePlaces`
-    run : In(256)        the row of 32 bytes that `places` count in, `NETWORK_CYCLES` later
+    valid, places : In   of the bytes, from `ByteRanks`
+    run : In(256)        the row of 32 bytes that `places` count in, `EXPANDER_CYCLES` later
     bytes : Out(256)     the slice; bytes that are not valid have no meaning
     """
 
@@ -213,16 +227,19 @@ class SliceExpander(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        crossings, _ = _crossings(m, self.valid, self.places.as_value())
+        crossings, _ = _crossings(m, self.valid, self.places.as_value(), _EXPANDER_LEVELS)
         lanes: list[Value] = [self.run.word_select(lane, 8) for lane in range(SLICE_BYTES)]
-        for cycle in reversed(range(NETWORK_CYCLES)):
-            # The bytes are here `NETWORK_CYCLES` - `cycle` - 1 cycles after they are in front of the network.
-            late = 2 * (NETWORK_CYCLES - cycle) - 1
-            steps = [
-                (level, list(delayed(m, moves, late, f"late_{level}")))
-                for level, moves in zip(_LEVELS[cycle], crossings[cycle], strict=True)
-            ]
-            steps.reverse()
-            lanes = [*_registers(m, f"lanes_{cycle}", _levels(m, f"moved_{cycle}", lanes, steps))]
+        for cycle in reversed(range(EXPANDER_CYCLES)):
+            # The bytes are here `EXPANDER_CYCLES` - `cycle` - 1 cycles after they are in front of it.
+            late = 2 * (EXPANDER_CYCLES - cycle) - 1
+            (level,), (moves,) = _EXPANDER_LEVELS[cycle], crossings[cycle]
+            if late < _LONG_CYCLES:
+                selects = delayed(m, moves, late, f"late_{level}")
+            else:
+                m.submodules[f"late_{level}"] = line = DelayLine(SLICE_BYTES, late)
+                m.d.comb += line.input.eq(moves)
+                selects = line.output
+            moved = _levels(m, f"moved_{cycle}", lanes, [(level, [*selects])])
+            lanes = [*_registers(m, f"lanes_{cycle}", moved)]
         m.d.comb += self.bytes.eq(Cat(lanes))
         return m

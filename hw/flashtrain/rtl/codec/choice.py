@@ -1,8 +1,9 @@
 """Chooses mode and base of pages from sums of counters (`flashtrain.spec.codec.Tracker`)."""
 
 from collections.abc import Sequence
+from itertools import combinations
 
-from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -89,30 +90,38 @@ class BaseChoice(wiring.Component):
         at, wide = self.sums.at, self.wide
         place = {distance: index for index, distance in enumerate(DISTANCES)}
         window = Mode.WINDOW.exponents
-        # 1 and 2: gains and losses of a lower and a higher base; elements that are near, and that could be.
-        gains_down, loses_down, gains_up, loses_up, full = (
-            delayed(m, value, 2, name)
-            for name, value in (
-                ("gains_down", at[place[window]]),
-                ("loses_down", at[place[0]]),
-                ("gains_up", at[place[-1]]),
-                ("loses_up", at[place[window - 1]]),
-                ("full", (_of(wide, lambda elements: elements) - self.sums.zeros)[:SUM_BITS]),
-            )
-        )
-        near = _sum(m, "near", [at[index] for index in range(len(DISTANCES))])
-        # 3: comparisons.
+        # 1 and 2: what a lower and a higher base gain and need to gain, and what both are better by; elements
+        # that are near, and that could be.
+        gains_down, loses_down = at[place[window]], at[place[0]]
+        gains_up, loses_up = at[place[-1]], at[place[window - 1]]
         threshold = _of(wide, lambda elements: elements // 64)
+        needs_down, needs_up, for_up, for_down = (
+            Signal(SUM_BITS + 1, name=name, reset_less=True)
+            for name in ("needs_down", "needs_up", "for_up", "for_down")
+        )
+        full = Signal(SUM_BITS, reset_less=True)
+        full_less = Signal(signed(SUM_BITS + 1), reset_less=True)
+        m.d.sync += [
+            needs_down.eq(loses_down + threshold),
+            needs_up.eq(loses_up + threshold),
+            for_up.eq(gains_up + loses_down),
+            for_down.eq(gains_down + loses_up),
+            full.eq(_of(wide, lambda elements: elements) - self.sums.zeros),
+            full_less.eq(full - _of(wide, lambda elements: elements // 32)),
+        ]
+        near = _sum(m, "near", [at[index] for index in range(len(DISTANCES))])
+        gains_down, gains_up = delayed(m, gains_down, 2, "gains_down"), delayed(m, gains_up, 2, "gains_up")
+        # 3: comparisons.
         down, up, up_better, lost, many = (
             Signal(name=name) for name in ("down", "up", "up_better", "lost", "many")
         )
         higher, lower, jump = Signal(8), Signal(8), Signal(8)
         m.d.sync += [
-            down.eq(gains_down > loses_down + threshold),
-            up.eq(gains_up > loses_up + threshold),
-            up_better.eq(gains_up + loses_down > gains_down + loses_up),
-            lost.eq(full > near << 1),
-            many.eq(full > near + _of(wide, lambda elements: elements // 32)),
+            down.eq(gains_down > delayed(m, needs_down, 1, "needs_down")),
+            up.eq(gains_up > delayed(m, needs_up, 1, "needs_up")),
+            up_better.eq(delayed(m, for_up, 1, "for_up") > delayed(m, for_down, 1, "for_down")),
+            lost.eq(delayed(m, full, 1, "full") > near << 1),
+            many.eq(full_less > near),
             higher.eq(self.base + 1),
             lower.eq(self.base - 1),
             jump.eq(self.recent + MIDDLE),
@@ -159,43 +168,58 @@ class ModeChoice(wiring.Component):
         m = Module()
         at, wide = self.sums.at, self.wide
         first = -DISTANCES.start
-        # 1 and 2
-        inside = _sum(m, "inside", [at[first + index] for index in range(Mode.WINDOW.exponents)])
-        seventh = delayed(m, at[first + Mode.WINDOW.exponents], 2, "seventh")
-        zeros = delayed(m, self.sums.zeros, 2, "zeros")
-        # 3
-        of_zeros = Mux(wide, zeros << 2, zeros << 1)
+        # 1 and 2: the bits of planes are taken off already.
         planes = {
             mode: _of(wide, lambda elements, mode=mode: mode.plane_bits * elements // EXPONENT_BITS)
             for mode in Mode
         }
         limit = 1 << SUM_BITS + 2
-        saves = {mode: Signal(range(-limit, limit), name=f"saves_{mode.name}") for mode in Mode}
+
+        def savings(name: str) -> Signal:
+            return Signal(range(-limit, limit), name=name, reset_less=True)
+
+        inside = _sum(m, "inside", [at[first + index] for index in range(Mode.WINDOW.exponents)])
+        zeros = delayed(m, self.sums.zeros, 1, "zeros")
+        seventh = delayed(m, at[first + Mode.WINDOW.exponents], 1, "seventh")
+        of_zeros = Mux(wide, zeros << 2, zeros << 1)
+        less = {mode: savings(f"less_{mode.name}") for mode in (Mode.MASK, Mode.WINDOW, Mode.WINDOW7)}
         m.d.sync += [
-            saves[Mode.MASK].eq(of_zeros - planes[Mode.MASK]),
-            saves[Mode.WINDOW].eq(of_zeros + inside - planes[Mode.WINDOW]),
-            saves[Mode.WINDOW7].eq(inside + seventh - planes[Mode.WINDOW7]),
+            less[Mode.MASK].eq(of_zeros - planes[Mode.MASK]),
+            less[Mode.WINDOW].eq(of_zeros - planes[Mode.WINDOW]),
+            less[Mode.WINDOW7].eq(seventh - planes[Mode.WINDOW7]),
         ]
-        # 4
-        best = Signal(len(Mode))
-        for number, mode in enumerate(_PREFERRED):
-            wins = [saves[mode] >= saves[other] for other in _PREFERRED[number + 1 :]]
-            wins += [saves[mode] > saves[other] for other in _PREFERRED[:number]]
-            m.d.sync += best[number].eq(Cat(wins).all())
-        kept = {mode: Signal.like(saves[mode], name=f"kept_{mode.name}") for mode in Mode}
-        now_saves = Signal.like(saves[Mode.RAW])
+        # 3
+        saves = {mode: savings(f"saves_{mode.name}") for mode in Mode}
+        m.d.sync += [
+            saves[Mode.MASK].eq(less[Mode.MASK]),
+            saves[Mode.WINDOW].eq(less[Mode.WINDOW] + inside),
+            saves[Mode.WINDOW7].eq(less[Mode.WINDOW7] + inside),
+        ]
+        # 4: each mode against those that come behind it.
+        kept = {mode: savings(f"kept_{mode.name}") for mode in Mode}
+        now_saves = savings("now_saves")
+        wins = {
+            (mode, other): Signal(name=f"{mode.name}_before_{other.name}", reset_less=True)
+            for mode, other in combinations(_PREFERRED, 2)
+        }
+        m.d.sync += [
+            *(kept[mode].eq(saves[mode]) for mode in Mode),
+            *(one.eq(saves[mode] >= saves[other]) for (mode, other), one in wins.items()),
+        ]
         for mode in Mode:
-            m.d.sync += kept[mode].eq(saves[mode])
             with m.If(self.mode == mode):
-                m.d.sync += now_saves.eq(
-                    saves[mode] + _of(wide, lambda elements: elements // 32 // EXPONENT_BITS)
-                )
+                m.d.sync += now_saves.eq(saves[mode])
         # 5
-        best_mode, best_saves, now_saves_4 = Signal(Mode), Signal.like(now_saves), Signal.like(now_saves)
-        m.d.sync += now_saves_4.eq(now_saves)
-        for number, mode in enumerate(_PREFERRED):
-            with m.If(best[number]):
+        best_mode, best_saves, needed = Signal(Mode), savings("best_saves"), savings("needed")
+        m.d.sync += needed.eq(now_saves + _of(wide, lambda elements: elements // 32 // EXPONENT_BITS))
+        for mode in Mode:
+            is_best = Cat(
+                won if first_mode == mode else ~won
+                for (first_mode, second_mode), won in wins.items()
+                if mode in (first_mode, second_mode)
+            ).all()
+            with m.If(is_best):
                 m.d.sync += [best_mode.eq(mode), best_saves.eq(kept[mode])]
         # 6
-        m.d.sync += self.next_mode.eq(Mux(best_saves > now_saves_4, best_mode, self.mode))
+        m.d.sync += self.next_mode.eq(Mux(best_saves > needed, best_mode, self.mode))
         return m

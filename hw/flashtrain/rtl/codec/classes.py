@@ -1,5 +1,7 @@
 """Classes of elements, the bytes that they need, and their planes."""
 
+from collections.abc import Callable
+
 from amaranth import Array, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
@@ -7,17 +9,21 @@ from amaranth.lib.wiring import In, Out
 from flashtrain.spec.codec import ESCAPE, SLICE_BYTES, Mode, plane_bytes
 from flashtrain.spec.streams import Codec
 
-from .layouts import CLASSES, LANES, STRIDE_BITS
+from .layouts import CLASSES, LANES
 
 CLASSES_CYCLES = 2
 """From a slice to its classes."""
 
 
+def by_stride(mode: Value, wide: Value, function: Callable[[int], int]) -> Value:
+    """A constant that depends on the bytes of planes of a slice, of FP32 (`wide`) or BF16."""
+    strides = [plane_bytes(codec, each) for codec in (Codec.WINDOW16, Codec.WINDOW32) for each in Mode]
+    return Array([Const(function(stride)) for stride in strides])[Cat(mode, wide)]
+
+
 def plane_stride(mode: Value, wide: Value) -> Value:
-    """Bytes of planes of a slice, of FP32 (`wide`) or BF16."""
-    codecs = (Codec.WINDOW16, Codec.WINDOW32)
-    strides = [Const(plane_bytes(codec, each), STRIDE_BITS) for codec in codecs for each in Mode]
-    return Array(strides)[Cat(mode, wide)]
+    """Bytes of planes of a slice."""
+    return by_stride(mode, wide, lambda stride: stride)
 
 
 def exponent(lane: Value) -> Value:
@@ -47,11 +53,17 @@ def restored(payload: list[Value], wide: Value) -> Value:
     return Mux(wide, Cat(rotated(word) for word in words), Cat(rotated(lane) for lane in payload))
 
 
-def valid_bytes(classes: Value, wide: Value, without_zero: Value) -> Value:
-    """The bytes of a rearranged slice that are payload. `without_zero`: no class is that of +0.0."""
+def has_payload(classes: Value, without_zero: Value) -> Value:
+    """The elements of a slice with payload, and those that are whole.
+
+    `without_zero`: no class is that of +0.0.
+    """
     lanes = [classes.word_select(lane, 3) for lane in range(LANES)]
-    has = [lane.any() | without_zero for lane in lanes]
-    whole = [lane.all() for lane in lanes]
+    return Cat([lane.any() | without_zero for lane in lanes], [lane.all() for lane in lanes])
+
+
+def needed_bytes(has: Value, whole: Value, wide: Value) -> Value:
+    """The bytes of a rearranged slice that are payload, from what `has_payload` finds."""
     bits = []
     for low in range(0, LANES, 2):
         high = low + 1
@@ -62,6 +74,12 @@ def valid_bytes(classes: Value, wide: Value, without_zero: Value) -> Value:
             whole[high],
         ]
     return Cat(bits)
+
+
+def valid_bytes(classes: Value, wide: Value, without_zero: Value) -> Value:
+    """The bytes of a rearranged slice that are payload. `without_zero`: no class is that of +0.0."""
+    found = has_payload(classes, without_zero)
+    return needed_bytes(found[:LANES], found[LANES:], wide)
 
 
 def planes(classes: Value, wide: Value) -> list[Value]:
@@ -84,8 +102,8 @@ class SliceClassifier(wiring.Component):
     -------
     slice : In(256)
     wide : In(1)              of FP32
-    mode : In(Mode)           with the slice
-    base : In(8)
+    mode : In(Mode)           two cycles before the slice; holds
+    base : In(8)              likewise
     classes : Out(CLASSES)
     """
 
@@ -101,28 +119,22 @@ class SliceClassifier(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         lanes = [self.slice.word_select(lane, 16) for lane in range(LANES)]
-        mode = Signal(Mode, reset_less=True)
-        m.d.sync += mode.eq(self.mode)
+        # The exponent of class 0, if it had one; modes with a class for +0.0; modes with a window.
+        top, with_zero, with_window = Signal(8), Signal(), Signal()
+        m.d.sync += [
+            top.eq(self.base + (self.mode == Mode.WINDOW)),
+            with_zero.eq((self.mode == Mode.MASK) | (self.mode == Mode.WINDOW)),
+            with_window.eq((self.mode == Mode.WINDOW) | (self.mode == Mode.WINDOW7)),
+        ]
         for number, lane in enumerate(lanes):
             distance = Signal(8, name=f"distance_{number}", reset_less=True)
             zero = Signal(name=f"zero_{number}", reset_less=True)
             below = lanes[number - 1].any() if number % 2 else Const(0)
             m.d.sync += [
-                distance.eq(self.base - exponent(lane)),
-                zero.eq(~lane.any() & ~(self.wide & below)),
+                distance.eq(top - exponent(lane)),
+                zero.eq(with_zero & ~lane.any() & ~(self.wide & below)),
             ]
-            inside = Signal(name=f"inside_{number}")  # in a window of seven
-            named = Signal(3, name=f"named_{number}")
-            m.d.comb += inside.eq(~distance[3:].any() & ~distance[:3].all())
-            with m.Switch(mode):
-                with m.Case(Mode.RAW):
-                    m.d.comb += named.eq(ESCAPE)
-                with m.Case(Mode.MASK):
-                    m.d.comb += named.eq(Mux(zero, 0, ESCAPE))
-                with m.Case(Mode.WINDOW):
-                    far = ~inside | (distance[:3] == 6)
-                    m.d.comb += named.eq(Mux(zero, 0, Mux(far, ESCAPE, distance[:3] + 1)))
-                with m.Case(Mode.WINDOW7):
-                    m.d.comb += named.eq(Mux(inside, distance[:3], ESCAPE))
-            m.d.sync += self.classes[number].eq(named)
+            named = distance[:3]
+            inside = with_window & ~distance[3:].any() & (named.any() | ~with_zero)
+            m.d.sync += self.classes[number].eq(Mux(zero, 0, Mux(inside, named, ESCAPE)))
         return m

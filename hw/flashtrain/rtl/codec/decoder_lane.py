@@ -1,26 +1,22 @@
 """A decoder lane: coded pages to slices of user data."""
 
-from amaranth import Cat, Const, Module, Mux, Signal
-from amaranth.lib import data, memory, stream, wiring
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from flashtrain.rtl.lib.forward import forward
-from flashtrain.rtl.lib.memories import IN_BLOCKS
-from flashtrain.rtl.lib.streams import Queue
 from flashtrain.spec import FmsConfig
 from flashtrain.spec.codec import SLICE_BYTES
 from flashtrain.spec.streams import Codec
 
-from .layouts import GROUP_BYTES, PageShape
+from .line_memory import BUFFERS, LineMemory
 from .page_receiver import DecodedHead, LanePage, PageReceiver
-from .plane_reader import PlaneReader
+from .payload_reader import PayloadReader
+from .plane_reader import BEGIN_CYCLES, PlaneReader
 from .slice_decoder import SLICE_CYCLES, SliceDecoder
+from .slice_queue import QUEUED_SLICES, SliceQueue
 
 __all__ = ["DecodedHead", "DecodedSlice", "DecoderLane", "LanePage"]
-
-BUFFERS = 2
-_QUEUED_SLICES = 32
-"""As many as are on the way to the queue, and some."""
 
 
 class DecodedSlice(data.StructLayout):
@@ -37,7 +33,7 @@ class DecoderLane(wiring.Component):
     its reader expects, is refused there and gives no slices. A page that is not refused gives as many slices
     as its head says. Its payload is read within its buffer, whatever its planes are.
 
-    Latency: some 14 cycles from a page's last beat to its head, some 26 to its first slice.
+    Latency: some 14 cycles from a page's last beat to its head, some 40 from that to its first slice.
     Throughput: 32 bytes of user data per cycle: a slice, or half of one of ROUND16. Up to 8 cycles are lost
     between pages. Cost: docs/area.md.
 
@@ -64,11 +60,13 @@ class DecoderLane(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         page_bytes = self.config.geometry.page_bytes
-        shape = PageShape(page_bytes)
         m.submodules.receiver = receiver = PageReceiver(self.config, BUFFERS)
-        m.submodules.planes = planes = PlaneReader(page_bytes, BUFFERS)
-        m.submodules.decoder = decoder = SliceDecoder(page_bytes, BUFFERS)
-        forward(m, receiver, self, ("page", "beats", "judged", "damaged"))
+        m.submodules.lines = lines = LineMemory(page_bytes)
+        m.submodules.planes = planes = PlaneReader(page_bytes)
+        m.submodules.payload = payload = PayloadReader(page_bytes)
+        m.submodules.decoder = decoder = SliceDecoder(page_bytes)
+        m.submodules.queue = queue = SliceQueue()
+        forward(m, receiver, self, ("page", "beats", "judged", "damaged", "head"))
 
         # Buffers, in turn.
         used, buffer, releases = Signal(range(BUFFERS + 1)), Signal(range(BUFFERS)), Signal()
@@ -78,86 +76,98 @@ class DecoderLane(wiring.Component):
             m.d.sync += buffer.eq(~buffer)
         m.d.comb += [receiver.free.eq(used != BUFFERS), receiver.buffer.eq(buffer)]
 
-        # Lines, to the memory of planes and to that of payload.
-        m.submodules.lines = lines = memory.Memory(
-            shape=8 * GROUP_BYTES, depth=shape.lines * BUFFERS, init=[], attrs=IN_BLOCKS
-        )
-        write, read = lines.write_port(), lines.read_port()
+        # Lines into the memory; half lines out of it.
+        connect(m, receiver.job, planes.page)
+        m.d.sync += [
+            payload.begins.eq(receiver.job.valid & receiver.job.ready),
+            payload.begins_buffer.eq(receiver.job.payload.buffer),
+        ]
         m.d.comb += [
-            write.en.eq(receiver.write),
-            write.addr.eq(Cat(receiver.line, receiver.job.payload.buffer)),
-            write.data.eq(receiver.data),
-            read.addr.eq(Cat(planes.line, planes.buffer)),
-            planes.line_data.eq(read.data),
-            decoder.write.eq(receiver.write),
-            decoder.write_buffer.eq(receiver.job.payload.buffer),
-            decoder.line.eq(receiver.line),
-            decoder.data.eq(receiver.data),
+            lines.write.eq(receiver.write),
+            lines.write_buffer.eq(receiver.job.payload.buffer),
+            lines.line.eq(receiver.line),
+            lines.data.eq(receiver.data),
+            lines.payload_requests.eq(payload.requests),
+            *(lines.payload_halves[number].eq(payload.halves[number]) for number in range(BUFFERS)),
+            payload.taken.eq(lines.payload_taken),
+            payload.half.eq(lines.half),
+            lines.planes_request.eq(planes.request),
+            lines.planes_half.eq(planes.half),
+            lines.planes_buffer.eq(planes.buffer),
+            planes.taken.eq(lines.planes_taken),
+            planes.half_line.eq(lines.half),
         ]
 
-        # Slices: none is begun unless the queue has room for it.
-        connect(m, receiver.job, planes.page)
-        m.submodules.queue = queue = Queue(DecodedSliceOfPage(), _QUEUED_SLICES)
-        reserved = Signal(range(queue.depth + 1))
-        issues, ends, leaves = Signal(), Signal(), Signal()
-        one = planes.slices.payload
+        # Slices: none begins unless the queue has room for it.
+        reserved, begins = Signal(range(QUEUED_SLICES + 1)), Signal()
+        m.d.sync += [
+            begins.eq(planes.begins),
+            reserved.eq(reserved + begins - queue.frees),
+            planes.room.eq(reserved < QUEUED_SLICES - BEGIN_CYCLES),
+        ]
+        one = planes.slice
         m.d.comb += [
-            planes.slices.ready.eq(reserved != queue.depth),
-            issues.eq(planes.slices.valid & planes.slices.ready),
-            ends.eq(issues & one.last),
-            leaves.eq(queue.output.valid & queue.output.ready),
-            decoder.valid.eq(issues),
+            decoder.valid.eq(planes.valid),
             decoder.planes.eq(one.planes),
             decoder.first.eq(one.first),
             decoder.buffer.eq(one.buffer),
             decoder.wide.eq(one.codec == Codec.WINDOW32),
             decoder.choice.eq(one.choice),
+            payload.valid.eq(decoder.run_valid),
+            payload.start.eq(decoder.run_start),
+            payload.buffer.eq(decoder.run_buffer),
+            decoder.run.eq(payload.run),
         ]
-        m.d.sync += reserved.eq(reserved + issues - leaves)
-
-        valid, last, rounded = issues, ends, one.codec == Codec.ROUND16
+        valid, last, rounded = planes.valid, planes.valid & one.last, one.codec == Codec.ROUND16
         for cycle in range(SLICE_CYCLES):
             before = valid, last, rounded
             valid, last, rounded = (Signal(name=f"{name}_{cycle}") for name in ("valid", "last", "rounded"))
             m.d.sync += [now.eq(then) for now, then in zip((valid, last, rounded), before, strict=True)]
         m.d.comb += [
-            releases.eq(valid & last),
-            queue.input.valid.eq(valid),
-            queue.input.payload.data.eq(decoder.slice),
-            queue.input.payload.last.eq(last),
-            queue.input.payload.rounded.eq(rounded),
+            releases.eq(last),
+            queue.valid.eq(valid),
+            queue.slice.data.eq(decoder.slice),
+            queue.slice.flags.last.eq(last),
+            queue.slice.flags.whole.eq(~rounded),
+            queue.slice.rounded.eq(rounded),
         ]
-
-        # Heads, and slices of pages whose head was taken.
-        announced = Signal(range(queue.depth + BUFFERS + 2))  # pages whose slices may leave
-        second = Signal()  # half of a slice of ROUND16
-        slice_out, page_ends = queue.output.payload, Signal()
-        halves = [slice_out.data[half * 128 :][:128] for half in range(2)]
-        widened = [
-            Cat(Cat(Const(0, 16), half.word_select(number, 16)) for number in range(SLICE_BYTES // 4))
-            for half in halves
-        ]
-        last_part = ~slice_out.rounded | second
-        m.d.comb += [
-            self.slices.valid.eq(queue.output.valid & (announced != 0)),
-            self.slices.payload.data.eq(
-                Mux(slice_out.rounded, Mux(second, widened[1], widened[0]), slice_out.data)
-            ),
-            self.slices.payload.last.eq(slice_out.last & last_part),
-            queue.output.ready.eq(self.slices.ready & (announced != 0) & last_part),
-            page_ends.eq(leaves & slice_out.last),
-        ]
-        with m.If(self.slices.valid & self.slices.ready):
-            m.d.sync += second.eq(~last_part)
-        forward(m, receiver, self, ("head",))
-        m.d.sync += announced.eq(
-            announced + (self.head.valid & self.head.ready & ~self.head.payload.error) - page_ends
-        )
+        self._output(m, queue.output)
         return m
 
+    def _output(self, m: Module, stored) -> None:
+        """Slices of pages whose head was taken leave, those of ROUND16 in two halves."""
+        one, slice_out = stored.payload, Signal(8 * SLICE_BYTES, reset_less=True)
+        halved, at_first = Signal(), Signal(init=1)  # data: its second half; control: its first, or all of it
+        may_leave, ends, advances, page_ends = Signal(), Signal(), Signal(), Signal()
+        m.d.comb += [
+            self.slices.payload.data.eq(slice_out),
+            advances.eq(~self.slices.valid | self.slices.ready),
+            ends.eq(one.flags.whole | ~at_first),
+            stored.ready.eq(advances & may_leave & ends),
+            page_ends.eq(stored.valid & stored.ready & one.flags.last),
+        ]
+        halves = [_widened(one.data[at : at + 4 * SLICE_BYTES]) for at in (0, 4 * SLICE_BYTES)]
+        with m.If(advances):
+            m.d.sync += [
+                self.slices.valid.eq(stored.valid & may_leave),
+                self.slices.payload.last.eq(one.flags.last & ends),
+                slice_out.eq(Mux(one.rounded, Mux(halved, halves[1], halves[0]), one.data)),
+            ]
+            with m.If(stored.valid & may_leave):
+                m.d.sync += [halved.eq(~ends), at_first.eq(ends)]
 
-class DecodedSliceOfPage(data.StructLayout):
-    """A stored slice; one of ROUND16 becomes two of user data."""
+        # Pages whose head was taken. Two cycles pass between pages, unless the head is taken in them.
+        announced, announces, announced_now = Signal(range(QUEUED_SLICES + 8)), Signal(), Signal()
+        ended = Signal()
+        m.d.comb += announces.eq(self.head.valid & self.head.ready & ~self.head.payload.error)
+        m.d.sync += [
+            announced_now.eq(announces),
+            ended.eq(page_ends),
+            announced.eq(announced + announced_now - ended),
+            may_leave.eq(~page_ends & (announces | announced_now | (announced.any() & ~ended))),
+        ]
 
-    def __init__(self):
-        super().__init__({"data": 8 * SLICE_BYTES, "last": 1, "rounded": 1})
+
+def _widened(half: Value) -> Value:
+    """Halfwords of ROUND16 as words of user data."""
+    return Cat(Cat(Const(0, 16), half.word_select(number, 16)) for number in range(SLICE_BYTES // 4))

@@ -115,6 +115,8 @@ class Encoder(wiring.Component):
             classifier.restart_at.eq(fitter.restart_at),
             classifier.read_at.eq(fitter.read_at),
             fitter.read.eq(classifier.read),
+            classifier.classes_at.eq(fitter.classes_at),
+            fitter.classes.eq(classifier.classes),
             fitter.done.eq(classifier.done),
             fitter.buffer_free.eq(buffers.free),
             buffers.begins.eq(fitter.begins),

@@ -8,6 +8,7 @@ from flashtrain.spec.codec import SLICE_BYTES, Mode
 
 from .byte_network import delayed
 from .classes import CLASSES_CYCLES, SliceClassifier, plane_stride, valid_bytes
+from .counting import QUAD, count_of_quad
 from .group_ring import INDEX_BITS, RING_GROUPS
 from .layouts import CLASSES, GROUP_BYTES, GROUP_SLICES, STRIDE_BITS, ChoiceLayout
 
@@ -20,15 +21,11 @@ RANGES = [(begin, end) for begin in range(GROUP_SLICES) for end in range(begin, 
 """First and last slice of a part of a group."""
 
 
-class ClassifiedLayout(data.StructLayout):
-    """Classes of a group, and for each of `RANGES` the bytes of planes and payload of these slices."""
+class SizesLayout(data.StructLayout):
+    """For each of `RANGES` of a group the bytes of planes and payload of these slices."""
 
     def __init__(self):
-        super().__init__({
-            "classes": data.ArrayLayout(CLASSES, GROUP_SLICES),
-            "costs": data.ArrayLayout(COST_BITS, len(RANGES)),
-            "last": 1,
-        })  # fmt: skip
+        super().__init__({"costs": data.ArrayLayout(COST_BITS, len(RANGES)), "last": 1})
 
 
 class GroupClassifier(wiring.Component):
@@ -47,8 +44,8 @@ class GroupClassifier(wiring.Component):
     restart : In(1)            groups under way are dropped; the next ones begin at `restart_at`
     restart_at : In(6)
     done : Out(6)              groups before this pointer are in the store
-    read_at : In(5)
-    read : Out(ClassifiedLayout)   in the same cycle
+    read_at : In(5), read : Out(SizesLayout)      in the same cycle
+    classes_at : In(5), classes : Out(CLASSES).array(4)   likewise
     """
 
     def __init__(self):
@@ -63,13 +60,19 @@ class GroupClassifier(wiring.Component):
             "restart_at": In(INDEX_BITS + 1),
             "done": Out(INDEX_BITS + 1),
             "read_at": In(INDEX_BITS),
-            "read": Out(ClassifiedLayout()),
+            "read": Out(SizesLayout()),
+            "classes_at": In(INDEX_BITS),
+            "classes": Out(data.ArrayLayout(CLASSES, GROUP_SLICES)),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.store = store = memory.Memory(shape=ClassifiedLayout(), depth=RING_GROUPS, init=[])
-        write, read = store.write_port(), store.read_port(domain="comb")
+        m.submodules.sizes = sizes = memory.Memory(shape=SizesLayout(), depth=RING_GROUPS, init=[])
+        m.submodules.store = store = memory.Memory(
+            shape=data.ArrayLayout(CLASSES, GROUP_SLICES), depth=RING_GROUPS, init=[]
+        )
+        write, read = sizes.write_port(), sizes.read_port(domain="comb")
+        write_classes, read_classes = store.write_port(), store.read_port(domain="comb")
         group = Signal(8 * GROUP_BYTES, reset_less=True)
         m.d.sync += group.eq(self.group)
 
@@ -92,9 +95,9 @@ class GroupClassifier(wiring.Component):
             classes.append(Cat(one.classes))
             valid = valid_bytes(one.classes.as_value(), self.wide, without_zero)
             quads = [
-                Signal(3, name=f"quad_{number}_{at}", reset_less=True) for at in range(0, SLICE_BYTES, 4)
+                Signal(3, name=f"quad_{number}_{at}", reset_less=True) for at in range(0, SLICE_BYTES, QUAD)
             ]
-            m.d.sync += [quad.eq(sum(valid[4 * at :][:4], start=Const(0))) for at, quad in enumerate(quads)]
+            m.d.sync += [quad.eq(count_of_quad(valid[QUAD * at :][:QUAD])) for at, quad in enumerate(quads)]
             cost = Signal(COST_BITS, name=f"cost_{number}", reset_less=True)
             halves = [Signal(5, name=f"half_{number}_{half}", reset_less=True) for half in range(2)]
             m.d.sync += [
@@ -120,7 +123,9 @@ class GroupClassifier(wiring.Component):
             m.d.sync += sums[number].eq(sum(parts, start=Const(0)))
 
         m.d.comb += [
-            write.data.classes.eq(delayed(m, Cat(classes), _SUM_CYCLES, "classes")),
+            write_classes.data.eq(delayed(m, Cat(classes), _SUM_CYCLES, "classes")),
+            read_classes.addr.eq(self.classes_at),
+            self.classes.eq(read_classes.data),
             write.data.costs.eq(sums),
             read.addr.eq(self.read_at),
             self.read.eq(read.data),
@@ -131,7 +136,10 @@ class GroupClassifier(wiring.Component):
             valid = Signal(name=f"valid_{cycle}")
             at, last = Signal.like(at, name=f"at_{cycle}"), Signal(name=f"last_{cycle}")
             m.d.sync += [valid.eq(before[0] & ~self.restart), at.eq(before[1]), last.eq(before[2])]
-        m.d.comb += [write.addr.eq(at), write.en.eq(valid), write.data.last.eq(last)]
+        m.d.comb += [
+            write.addr.eq(at), write.en.eq(valid), write.data.last.eq(last),
+            write_classes.addr.eq(at), write_classes.en.eq(valid),
+        ]  # fmt: skip
         with m.If(self.restart):
             m.d.sync += self.done.eq(self.restart_at)
         with m.Elif(valid):

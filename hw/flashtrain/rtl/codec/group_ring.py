@@ -9,6 +9,8 @@ from .layouts import GROUP_BYTES
 INDEX_BITS = 5
 """Of a group in the ring. Pointers have a bit more."""
 RING_GROUPS = 1 << INDEX_BITS
+READ_CYCLES = 5
+"""From a part until its group is read."""
 
 
 class GroupRing(wiring.Component):

@@ -1,6 +1,6 @@
 """Buffers of pages between their encoding and their output."""
 
-from amaranth import Cat, Module, Mux, Signal
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -9,15 +9,14 @@ from flashtrain.rtl.lib.memories import IN_BLOCKS
 from flashtrain.spec.codec import CHECK_BYTES, PageHeader
 from flashtrain.spec.geometry import bits_for
 
-from .byte_network import delayed
+from .byte_network import PLACE_BITS, delayed
 from .layouts import GROUP_BYTES, PageShape
 from .page_counters import PageCounters
-from .page_fitter import PageEndLayout
+from .page_fitter import END_CYCLES, PageEndLayout
 from .plane_packer import ROW_BYTES, ROWS
 
-LINE_CYCLES = 3
+LINE_CYCLES = 4
 """From a request for a line until it is there."""
-_LINE_BITS = 7
 
 
 class BufferedLayout(data.StructLayout):
@@ -27,6 +26,22 @@ class BufferedLayout(data.StructLayout):
         super().__init__({
             "page": PageEndLayout(), "planes": shape.offset_bits, "payload": shape.offset_bits,
         })  # fmt: skip
+
+
+def _bytes_beside(m: Module, name: str, line: Value, offset: Value, *, behind: bool) -> Value:
+    """The bytes of a line that are before an offset in the page, or behind it: two cycles later."""
+    at, lane_at = offset[PLACE_BITS:][: len(line) + bits_for(ROWS)], offset[:PLACE_BITS]
+    whole, cut = Signal(ROWS, name=f"{name}_whole", reset_less=True), Signal(ROWS, name=f"{name}_cut")
+    lanes = Signal(ROW_BYTES, name=f"{name}_lanes", reset_less=True)
+    for row in range(ROWS):
+        number = Cat(Const(row, bits_for(ROWS)), line)
+        m.d.sync += [whole[row].eq(number > at if behind else number < at), cut[row].eq(number == at)]
+    m.d.sync += lanes.eq(Cat(lane_at < lane if behind else lane_at > lane for lane in range(ROW_BYTES)))
+    result = Signal(GROUP_BYTES, name=f"is_{name}", reset_less=True)
+    m.d.sync += result.eq(Cat(
+        whole[row] | (cut[row] & lanes[lane]) for row in range(ROWS) for lane in range(ROW_BYTES)
+    ))  # fmt: skip
+    return result
 
 
 class PageBuffers(wiring.Component):
@@ -42,7 +57,7 @@ class PageBuffers(wiring.Component):
     begins : In(1), free : Out(1)   a page takes a buffer; there is one
     closes : In(1)             the last part of a page
     page : In(PageEndLayout), buffer : In    with it
-    planes_end, payload_end : In   2 cycles later
+    planes_end, payload_end : In   `END_CYCLES` later
     rows, lines : In           the writes of the packers
     whole : Out(1), last : Out(1)   a whole page waits; the oldest is the last of its append
     take : In(1)               pulse: it is to be output
@@ -98,18 +113,20 @@ class PageBuffers(wiring.Component):
         write, read = content.write_port(), content.read_port(domain="comb")
         buffered = Signal(BufferedLayout(shape), reset_less=True)
         m.d.comb += [
-            write.en.eq(delayed(m, self.closes, 2, "closes")),
-            write.addr.eq(delayed(m, self.buffer, 2, "buffer")),
-            write.data.page.eq(delayed(m, self.page.as_value(), 2, "page")),
+            write.en.eq(delayed(m, self.closes, END_CYCLES, "closes")),
+            write.addr.eq(delayed(m, self.buffer, END_CYCLES, "buffer")),
+            write.data.page.eq(delayed(m, self.page.as_value(), END_CYCLES, "page")),
             write.data.planes.eq(self.planes_end),
             write.data.payload.eq(self.payload_end),
             read.addr.eq(pages.output),
         ]
         m.d.sync += buffered.eq(read.data)
 
-        # 1: a line of both memories, and where in it planes end and payload begins.
+        # 1: the address, and where planes end and payload begins. 2: a line of both memories.
         depth = shape.lines * self.buffers
-        address = Cat(self.line, pages.output)
+        address, line = Signal(shape.line_bits + bits_for(self.buffers)), Signal.like(self.line)
+        m.d.sync += address.eq(Cat(self.line, pages.output))
+        m.d.comb += line.eq(address)
         fetched = []
         for number in range(ROWS):
             m.submodules[f"planes_{number}"] = rows = memory.Memory(
@@ -133,33 +150,16 @@ class PageBuffers(wiring.Component):
             to_lines.data.eq(self.line_in),
             of_lines.addr.eq(address),
         ]
-        line = Signal.like(self.line, reset_less=True)
-        m.d.sync += line.eq(self.line)
 
-        # 2: out of the memories; masks of bytes.
+        # 3: out of the memories; masks of bytes.
         planes, payload = Signal(8 * GROUP_BYTES, reset_less=True), Signal(8 * GROUP_BYTES, reset_less=True)
-        is_plane, is_payload = Signal(GROUP_BYTES, reset_less=True), Signal(GROUP_BYTES, reset_less=True)
-        planes_line, payload_line = (
-            one[_LINE_BITS:][: shape.line_bits] for one in (buffered.planes, buffered.payload)
-        )
-        planes_place, payload_place = buffered.planes[:_LINE_BITS], buffered.payload[:_LINE_BITS]
-        first, last = Signal(), Signal()
-        m.d.sync += [
-            planes.eq(Cat(fetched)),
-            payload.eq(of_lines.data),
-            is_plane.eq(Cat(
-                (line < planes_line) | ((line == planes_line) & (planes_place > place))
-                for place in range(GROUP_BYTES)
-            )),
-            is_payload.eq(Cat(
-                (line > payload_line) | ((line == payload_line) & (payload_place < place))
-                for place in range(GROUP_BYTES)
-            )),
-            first.eq(line == 0),
-            last.eq(line == shape.lines - 1),
-        ]  # fmt: skip
+        m.d.sync += [planes.eq(Cat(fetched)), payload.eq(of_lines.data)]
+        is_plane = _bytes_beside(m, "planes", line, buffered.planes, behind=False)
+        is_payload = _bytes_beside(m, "payload", line, buffered.payload, behind=True)
+        first = delayed(m, line == 0, 2, "first")
+        last = delayed(m, line == shape.lines - 1, 2, "last")
 
-        # 3: the line.
+        # 4: the line. The page is the same all along its first line.
         page, h = buffered.page, PageHeader
         header = Signal(8 * h.BYTES, reset_less=True)
         fields = {

@@ -5,19 +5,33 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from flashtrain.spec.codec import BLOCK, DELAY, HEADER_BYTES, SLICE_BYTES, Mode, least_slices
+from flashtrain.spec.codec import (
+    BLOCK,
+    CODED,
+    DELAY,
+    HEADER_BYTES,
+    SLICE_BYTES,
+    Mode,
+    least_slices,
+    plane_bytes,
+)
+from flashtrain.spec.errors import require
 from flashtrain.spec.geometry import bits_for
 from flashtrain.spec.streams import Codec
 
 from .byte_network import delayed
-from .classes import plane_stride
-from .group_classifier import COST_BITS, RANGES, ClassifiedLayout
-from .group_ring import INDEX_BITS
+from .classes import by_stride, plane_stride
+from .group_classifier import COST_BITS, RANGES, SizesLayout
+from .group_ring import INDEX_BITS, READ_CYCLES
 from .layouts import CLASSES, FIRST, GROUP_SLICES, SLICE_BITS, STRIDE_BITS, ChoiceLayout, JobLayout, PageShape
 from .sampler import APPEND_BITS, ChoiceEntry
 
-PART_CYCLES = 6
-"""From the decision about a group until it is read from the ring and not needed there any more."""
+DECISION_CYCLES = 2
+"""From the decision about a group to its part."""
+END_CYCLES = 3
+"""From a part until both packers have the offset behind it."""
+_MOST_COST = GROUP_SLICES * max(SLICE_BYTES + plane_bytes(codec, mode) for codec in CODED for mode in Mode)
+"""Bytes of planes and payload of a group."""
 
 
 class PageEndLayout(data.StructLayout):
@@ -36,7 +50,9 @@ class PartLayout(data.StructLayout):
     - index: of the group in the ring.
     - classes, wide, mode: of the group.
     - taken: the slices.
+    - begin: the first of them; the one that is not taken, if none is.
     - planes: offset of the planes of slice 0, taken or not; those of the others follow.
+    - plane_bytes: of planes of so many slices.
     - free: bytes between planes and payload, before slice 0 and behind each slice, if these are taken.
     - end: the first slice behind those that are taken; 4 if all are.
     - buffer: page buffer.
@@ -50,7 +66,9 @@ class PartLayout(data.StructLayout):
             "wide": 1,
             "mode": Mode,
             "taken": GROUP_SLICES,
+            "begin": bits_for(GROUP_SLICES),
             "planes": shape.offset_bits,
+            "plane_bytes": data.ArrayLayout(STRIDE_BITS + 2, GROUP_SLICES + 1),
             "free": data.ArrayLayout(shape.offset_bits, GROUP_SLICES + 1),
             "end": bits_for(GROUP_SLICES + 1),
             "buffer": bits_for(buffers),
@@ -59,14 +77,49 @@ class PartLayout(data.StructLayout):
         })  # fmt: skip
 
 
+class WaitingGroup:
+    """Registers of a group: its sizes; the slices that no page has yet, and their costs up to each."""
+
+    def __init__(self, name: str):
+        self.sizes = Signal(SizesLayout(), name=f"{name}_sizes", reset_less=True)
+        self.waiting = Signal(GROUP_SLICES, name=f"{name}_waiting", reset_less=True)
+        self.begin = Signal(range(GROUP_SLICES), name=f"{name}_begin", reset_less=True)
+        self.costs = Signal(
+            data.ArrayLayout(COST_BITS, GROUP_SLICES), name=f"{name}_costs", reset_less=True
+        )  # fmt: skip
+
+    @property
+    def last(self) -> Value:
+        return self.sizes.last
+
+    @staticmethod
+    def costs_from(begin: Value, sizes) -> Value:
+        """The costs of all slices from this one on, 0 before it."""
+        rows = [
+            Cat(
+                sizes.costs[RANGES.index((first, end))] if end >= first else Const(0, COST_BITS)
+                for end in range(GROUP_SLICES)
+            )
+            for first in range(GROUP_SLICES)
+        ]
+        return Array(rows)[begin]
+
+    @staticmethod
+    def slices_from(begin: Value) -> Value:
+        return Array([(1 << GROUP_SLICES) - (1 << first) for first in range(GROUP_SLICES)])[begin]
+
+
 class PageFitter(wiring.Component):
     """Takes the slices of an append in order, and closes a page where the next slice does not fit.
 
     A page begins with the present mode and base. Their right choice is computed while its first groups are
     under way. If it is another one, the page begins anew.
 
-    Latency: 2 cycles from a classified group to its part. Throughput: a group per cycle; a page takes one
-    more. With another choice it takes `CLASSIFIER_CYCLES` and some 12 cycles more.
+    A group is compared with the free bytes while the one before it is at work. The slices behind the end of a
+    page always fit in the next one.
+
+    Latency: 4 cycles from a classified group to its part. Throughput: a group per cycle; a page takes one
+    more. With another choice it takes `CLASSIFIER_CYCLES` and some 14 cycles more.
 
     Members
     -------
@@ -75,9 +128,10 @@ class PageFitter(wiring.Component):
     restart : Out(1), restart_at : Out(6)   groups from this one on are needed with `choice`
     choice : Out(ChoiceLayout), wide : Out(1)   of the groups to be classified
     done : In(6)               groups before this pointer are classified
-    read_at : Out(5), read : In(ClassifiedLayout)
-    buffer_free : In(1)        a page buffer is free; a page may begin
-    begins : Out(1)            a page has begun, and taken it
+    read_at : Out(5), read : In(SizesLayout)
+    classes_at : Out(5), classes : In(CLASSES).array(4)   the same of the group whose part is next
+    buffer_free : In(1)        a page buffer is free
+    begins : Out(1)            pulse: a page has taken it, which begins later
     part_valid : Out(1), part : Out(PartLayout)
     retired : Out(6)           groups before this pointer are not needed any more, but for parts under way
     """
@@ -85,6 +139,7 @@ class PageFitter(wiring.Component):
     def __init__(self, page_bytes: int, buffers: int):
         self.shape = PageShape(page_bytes)
         self.buffers = buffers
+        require(self.shape.capacity >= _MOST_COST, "page_bytes", page_bytes, "enough for any group")
         super().__init__({
             "job": In(stream.Signature(JobLayout())),
             "choices": In(stream.Signature(ChoiceEntry())),
@@ -94,7 +149,9 @@ class PageFitter(wiring.Component):
             "wide": Out(1),
             "done": In(INDEX_BITS + 1),
             "read_at": Out(INDEX_BITS),
-            "read": In(ClassifiedLayout()),
+            "read": In(SizesLayout()),
+            "classes_at": Out(INDEX_BITS),
+            "classes": In(data.ArrayLayout(CLASSES, GROUP_SLICES)),
             "buffer_free": In(1),
             "begins": Out(1),
             "part_valid": Out(1),
@@ -114,136 +171,158 @@ class PageFitter(wiring.Component):
         working, append = Signal(), Signal(APPEND_BITS, init=-1)
         m.d.comb += self.wide.eq(codec == Codec.WINDOW32)
         stride = Signal(STRIDE_BITS)
-        m.d.comb += stride.eq(plane_stride(self.choice.mode, self.wide))
+        m.d.sync += stride.eq(plane_stride(self.choice.mode, self.wide))
 
         # Where the planes of a group begin, if a page begins with one of its slices.
         begins_at = Array(Signal(offset, name=f"begins_at_{number}") for number in range(GROUP_SLICES))
-        m.d.sync += [begin.eq(HEADER_BYTES - number * stride) for number, begin in enumerate(begins_at)]
+        m.d.sync += [
+            begin.eq(by_stride(self.choice.mode, self.wide, lambda one, at=number: HEADER_BYTES - at * one))
+            for number, begin in enumerate(begins_at)
+        ]
 
-        # The group at work, and the next one.
-        at, number = Signal(INDEX_BITS + 1), Signal(number_bits)  # of the next one
-        group, group_at = Signal(ClassifiedLayout(), reset_less=True), Signal(INDEX_BITS + 1)
-        group_number = Signal(number_bits)
-        holds = Signal()  # a group is at work
-        waiting = Signal(GROUP_SLICES)  # its slices that no page has
-        costs = Signal(data.ArrayLayout(COST_BITS, GROUP_SLICES))  # of these, up to each
-        skip = Signal(range(GROUP_SLICES))  # slices of the next group that the page before has
+        # The group that is read, the next one, and the one at work.
+        at, skip = Signal(INDEX_BITS + 1), Signal(range(GROUP_SLICES))  # the page before has `skip` slices
+        following, group = (WaitingGroup(name) for name in ("following", "group"))
+        follows, holds = Signal(), Signal()  # they are groups
+        next_at, next_number = Signal(INDEX_BITS + 1), Signal(number_bits)
+        group_at, group_number = Signal(INDEX_BITS + 1), Signal(number_bits)
 
-        # The page.
-        free, planes = Signal(offset), Signal(offset)
-        began = Signal()
+        # The page. Free bytes before the group and behind it; those of a page that begins with a slice of it.
+        free, free_behind, planes = Signal(offset), Signal(offset), Signal(offset)
+        free_anew = [Signal(offset, name=f"free_anew_{k}", reset_less=True) for k in range(GROUP_SLICES)]
+        fits = Signal(GROUP_SLICES)  # the slices up to each
+        has_buffer, has_next = Signal(), Signal()  # and the next page; taken ahead
         buffer = Signal(range(self.buffers))
-        page_at, page_group, page_skip = Signal.like(at), Signal.like(number), Signal.like(skip)
+        page_at, page_group, page_skip = Signal.like(at), Signal.like(next_number), Signal.like(skip)
         first, first_before = Signal(SLICE_BITS), Signal(SLICE_BITS)  # slice of it, and of the page before
         settled = Signal(init=1)  # its choice is the right one
 
-        differences = [Signal(signed(offset + 1), name=f"difference_{k}") for k in range(GROUP_SLICES)]
-        m.d.comb += [difference.eq(free - costs[k]) for k, difference in enumerate(differences)]
-        fits = Signal(GROUP_SLICES)
-        m.d.comb += fits.eq(Cat(~difference[-1] for difference in differences))
-        all_fit, goes, stays, moves, ends, loads = (
-            Signal(name=name) for name in ("all_fit", "goes", "stays", "moves", "ends", "loads")
+        all_fit, stays, moves, ends, takes = (
+            Signal(name=name) for name in ("all_fit", "stays", "moves", "ends", "takes")
         )
         m.d.comb += [
             all_fit.eq(fits[-1]),
             # A page does not close before its choice is settled.
-            goes.eq(holds & (began | self.buffer_free) & (settled | (all_fit & ~group.last))),
-            stays.eq(goes & ~all_fit),
-            moves.eq(goes & all_fit),
+            moves.eq(holds & has_buffer & all_fit & (settled | ~group.last)),
+            stays.eq(holds & has_buffer & ~all_fit & settled),
             ends.eq(moves & group.last),
-            self.begins.eq(goes & ~began),
-            loads.eq(working & ~ends & (~holds | moves) & (at != self.done)),
+            takes.eq(~holds | moves),
+            self.begins.eq(self.buffer_free & ~has_next),
             self.read_at.eq(at),
         ]
-
-        # The slices that the page has no room for begin with `left`; of a new group `skip` are gone.
+        # The slices that the page has no room for begin with `left`.
         left = Signal(range(GROUP_SLICES))
-        m.d.comb += left.eq(Mux(~fits[0], 0, Mux(~fits[1], 1, Mux(~fits[2], 2, 3))))
+        m.d.comb += left.eq(Cat(fits[2] | (fits[0] & ~fits[1]), fits[1]))
 
-        def costs_from(begin: Value, source: Value) -> Value:
-            """The costs of all slices from this one on, 0 before it."""
-            rows = [
-                Cat(
-                    source[RANGES.index((first, end))] if end >= first else Const(0, COST_BITS)
-                    for end in range(GROUP_SLICES)
-                )
-                for first in range(GROUP_SLICES)
-            ]
-            return Array(rows)[begin]
-
-        def slices_from(begin: Value) -> Value:
-            return Array([(1 << GROUP_SLICES) - (1 << first) for first in range(GROUP_SLICES)])[begin]
-
-        with m.If(loads | stays):
+        with m.If(~follows | takes):
             m.d.sync += [
-                costs.eq(
-                    Mux(holds & ~all_fit, costs_from(left, group.costs), costs_from(skip, self.read.costs))
-                ),
-                waiting.eq(Mux(holds & ~all_fit, slices_from(left), slices_from(skip))),
+                follows.eq(at != self.done),
+                following.sizes.eq(self.read),
+                following.costs.eq(following.costs_from(skip, self.read)),
+                following.waiting.eq(following.slices_from(skip)),
+                following.begin.eq(skip),
             ]
-        with m.If(loads):
+            with m.If(at != self.done):
+                m.d.sync += [at.eq(at + 1), skip.eq(0)]
+        differences = [Signal(signed(offset + 1), name=f"difference_{k}") for k in range(GROUP_SLICES)]
+        m.d.comb += [one.eq(free_behind - following.costs[k]) for k, one in enumerate(differences)]
+        with m.If(takes):
             m.d.sync += [
-                group.eq(self.read), group_at.eq(at), group_number.eq(number), skip.eq(0),
-                at.eq(at + 1), number.eq(number + 1), holds.eq(1),
+                holds.eq(follows), free.eq(free_behind), group_at.eq(next_at), group_number.eq(next_number),
+                group.sizes.eq(following.sizes), group.costs.eq(following.costs),
+                group.waiting.eq(following.waiting), group.begin.eq(following.begin),
+                fits.eq(Cat(~difference[-1] for difference in differences)),
+                *(anew.eq(shape.capacity - following.sizes.costs[RANGES.index((begin, GROUP_SLICES - 1))])
+                  for begin, anew in enumerate(free_anew)),
             ]  # fmt: skip
-        with m.Elif(moves):
-            m.d.sync += holds.eq(0)
-        with m.If(goes):
-            m.d.sync += began.eq(1)
+            with m.If(follows):
+                m.d.sync += [
+                    free_behind.eq(differences[-1]), next_at.eq(next_at + 1), next_number.eq(next_number + 1)
+                ]  # fmt: skip
+        with m.If(self.begins):
+            m.d.sync += has_next.eq(1)
+        with m.If(~has_buffer | stays | ends):
+            m.d.sync += [has_buffer.eq(has_next), has_next.eq(self.begins)]
         with m.If(moves):
-            m.d.sync += [free.eq(differences[-1]), planes.eq(planes + (stride << 2))]
+            m.d.sync += planes.eq(planes + (stride << 2))
         with m.If(stays | ends):
             m.d.sync += [
-                began.eq(0),
                 buffer.eq(Mux(buffer == self.buffers - 1, 0, buffer + 1)),
-                free.eq(shape.capacity),
-                planes.eq(Mux(all_fit, begins_at[0], begins_at[left])),
+                planes.eq(begins_at[left]),
             ]
         with m.If(stays):
             m.d.sync += [
-                settled.eq(0), page_at.eq(group_at), page_group.eq(group_number), page_skip.eq(left)
+                group.costs.eq(group.costs_from(left, group.sizes)),
+                group.waiting.eq(group.slices_from(left)),
+                group.begin.eq(left),
+                free.eq(shape.capacity), free_behind.eq(Array(free_anew)[left]), fits.eq(-1),
+                settled.eq(0), page_at.eq(group_at), page_group.eq(group_number), page_skip.eq(left),
             ]  # fmt: skip
+        with m.If(ends):
+            m.d.sync += [page_at.eq(group_at + 1), page_group.eq(0), page_skip.eq(0)]
 
-        # The part of the page that this group is.
-        part = self.part
-        m.d.sync += [
-            self.part_valid.eq(goes),
-            part.index.eq(group_at),
-            part.classes.eq(group.classes),
-            part.wide.eq(self.wide),
-            part.mode.eq(self.choice.mode),
-            part.taken.eq(waiting & fits),
-            part.planes.eq(planes),
-            part.free[0].eq(free),
-            *(part.free[1 + k].eq(difference) for k, difference in enumerate(differences)),
-            part.end.eq(Mux(all_fit, GROUP_SLICES, left)),
-            part.buffer.eq(buffer),
-            part.closes.eq(stays | ends),
-            part.page_end.codec.eq(codec),
-            part.page_end.choice.eq(self.choice),
-            part.page_end.first.eq(first),
-            part.page_end.last.eq(ends),
-            part.page_end.total.eq(Mux(ends, total, 0)),
-        ]
+        # The part of the page that this group is: decided, and with its classes and sums.
+        decided = Signal(PartLayout(shape, self.buffers), reset_less=True)
+        decided_costs = Signal.like(group.costs)
         behind = Signal(SLICE_BITS)  # the first slice behind the page
         m.d.comb += behind.eq(Mux(all_fit, (group_number + 1) << 2, Cat(left, group_number)))
-        m.d.sync += part.page_end.behind.eq(behind)
+        m.d.sync += [
+            decided_costs.eq(group.costs),
+            decided.index.eq(group_at),
+            decided.wide.eq(self.wide),
+            decided.mode.eq(self.choice.mode),
+            decided.taken.eq(group.waiting & fits),
+            decided.begin.eq(group.begin),
+            decided.planes.eq(planes),
+            *(
+                decided.plane_bytes[count].eq(
+                    by_stride(self.choice.mode, self.wide, lambda stride, count=count: count * stride)
+                )
+                for count in range(GROUP_SLICES + 1)
+            ),
+            decided.free[0].eq(free),
+            decided.end.eq(Mux(all_fit, GROUP_SLICES, left)),
+            decided.buffer.eq(buffer),
+            decided.closes.eq(stays | ends),
+            decided.page_end.codec.eq(codec),
+            decided.page_end.choice.eq(self.choice),
+            decided.page_end.first.eq(first),
+            decided.page_end.last.eq(ends),
+            decided.page_end.total.eq(Mux(ends, total, 0)),
+            decided.page_end.behind.eq(behind),
+        ]
+        valid = Signal()
+        m.d.comb += self.classes_at.eq(decided.index)
+        m.d.sync += [
+            valid.eq(moves | stays),
+            self.part_valid.eq(valid),
+            self.part.eq(decided),
+            self.part.classes.eq(self.classes),
+            *(self.part.free[1 + k].eq(decided.free[0] - decided_costs[k]) for k in range(GROUP_SLICES)),
+        ]
         with m.If(stays):
-            m.d.sync += [first.eq(behind), first_before.eq(first)]
+            m.d.sync += [first.eq(Cat(left, group_number)), first_before.eq(first)]
+        with m.If(ends):
+            m.d.sync += first.eq(0)
 
         # The latest choice for a page that begins at `bound` or later.
         latest, due_from = Signal(ChoiceLayout()), Signal(SLICE_BITS)
         bound = Signal(SLICE_BITS)
-        due, popped, pops, older = Signal(), Signal(), Signal(), Signal(APPEND_BITS)
+        due, pops, older = Signal(), Signal(), Signal(APPEND_BITS)
+        ours, drops = Signal(), Signal()  # the entry is of this append; it is of one before
         entry = self.choices.payload
         m.d.comb += [
             bound.eq(Mux(settled, group_number << 2, first)),
-            pops.eq(self.choices.valid & (entry.append == append) & due & ~popped),
-            # Choices of an append before are dropped.
             older.eq(append - entry.append),
-            self.choices.ready.eq(pops | ((older != 0) & ~older[-1])),
+            self.choices.ready.eq(pops | drops),
         ]
-        m.d.sync += [due.eq(working & (due_from <= bound)), popped.eq(pops)]
+        seen = self.choices.valid & ~self.choices.ready  # the same entry is there in the next cycle
+        m.d.sync += [
+            due.eq(working & (due_from <= bound)),
+            ours.eq(seen & (older == 0)),
+            pops.eq(ours & due & ~pops & working),
+            drops.eq(seen & (older != 0) & ~older[-1]),
+        ]
         with m.If(pops):
             m.d.sync += [latest.eq(entry.choice), due_from.eq(due_from + BLOCK)]
 
@@ -264,15 +343,14 @@ class PageFitter(wiring.Component):
                 m.d.comb += self.job.ready.eq(~working)
                 with m.If(stays):
                     m.next = "COUNT"
-                with m.Elif(self.job.valid & ~working):
+                with m.If(self.job.valid & ~working):
                     job = self.job.payload
                     shift = exact_log2(most)
                     m.d.sync += [
                         working.eq(1), settled.eq(0), append.eq(append + 1), codec.eq(job.codec),
                         total.eq((job.blocks << shift) >> (job.codec == Codec.ROUND16)),
-                        first.eq(0), due_from.eq(BLOCK + DELAY), latest.eq(initial),
+                        due_from.eq(BLOCK + DELAY), latest.eq(initial),
                         self.choice.eq(initial), credit.eq(shape.start_credit),
-                        page_at.eq(at), page_group.eq(0), page_skip.eq(0),
                     ]  # fmt: skip
                     m.next = "PREPARE"
 
@@ -291,7 +369,7 @@ class PageFitter(wiring.Component):
 
             with m.State("WAIT"):
                 m.d.sync += wanted.base.eq(latest.base)
-                with m.If(~due & ~popped):
+                with m.If(~due):
                     m.next = "CHOOSE"
 
             with m.State("CHOOSE"):
@@ -319,14 +397,14 @@ class PageFitter(wiring.Component):
             with m.State("RESTART"):
                 m.d.comb += self.restart.eq(1)
                 m.d.sync += [
-                    settled.eq(1), holds.eq(0), at.eq(page_at), number.eq(page_group), skip.eq(page_skip),
-                    group_number.eq(page_group), free.eq(shape.capacity),
-                    planes.eq(begins_at[page_skip]),
+                    settled.eq(1), holds.eq(0), follows.eq(0), at.eq(page_at), skip.eq(page_skip),
+                    next_at.eq(page_at), next_number.eq(page_group), group_number.eq(page_group),
+                    free_behind.eq(shape.capacity), planes.eq(begins_at[page_skip]),
                 ]  # fmt: skip
                 m.next = "SETTLED"
         with m.If(ends):
             m.d.sync += working.eq(0)
 
-        needed = Mux(settled, Mux(holds, group_at, at), page_at)
-        m.d.comb += self.retired.eq(delayed(m, needed, PART_CYCLES, "retired"))
+        needed = Mux(settled, Mux(holds, group_at, next_at), page_at)
+        m.d.comb += self.retired.eq(delayed(m, needed, DECISION_CYCLES + READ_CYCLES + 1, "retired"))
         return m

@@ -1,6 +1,7 @@
 """Pages from the port to lines of the lane's memories, and to a head if they are as expected."""
 
-from amaranth import Cat, Const, Module, Mux, Signal
+from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import ValueLike
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -70,7 +71,7 @@ class PageReceiver(wiring.Component):
     Members
     -------
     page : In(stream(LanePage)), beats : In(stream)   a page, and then its beats
-    judged : In(1), damaged : In(1)   its verdict, two cycles after its last beat or later (`PageVerdict`)
+    judged : In(1), damaged : In(1)   its verdict, three cycles after its last beat or later (`PageVerdict`)
     free : In(1), buffer : In      there is a free buffer, and which
     takes : Out(1)                 pulse: a page has taken it
     write : Out(1), line : Out, data : Out(1024)   write a line of the page; holds no longer than a cycle
@@ -114,49 +115,72 @@ class PageReceiver(wiring.Component):
         ]
         ends = Signal()
         m.d.comb += ends.eq(takes & (beat == line_beats - 1))
-        m.d.sync += self.write.eq(ends)
+        data, writes_header = Signal(8 * GROUP_BYTES, reset_less=True), Signal()
+        m.d.comb += self.data.eq(data)
+        m.d.sync += [self.write.eq(ends), writes_header.eq(ends & (line == 0))]
+        if line_beats == 1:
+            m.d.sync += data.eq(self.beats.payload)
         with m.If(takes):
-            m.d.sync += [beat.eq(beat + 1), self.data.eq(Cat(self.data[port_bits:], self.beats.payload))]
+            m.d.sync += beat.eq(beat + 1)
+            if line_beats > 1:
+                m.d.sync += data.eq(Cat(data[port_bits:], self.beats.payload))
         with m.If(ends):
             m.d.sync += [beat.eq(0), self.line.eq(line), line.eq(line + 1)]
 
-        # The header, once its line is there; 0 of what must be.
+        # The header, once its line is there. The verdict comes later than the last of what follows from it.
         h = PageHeader
-        header = Signal(8 * h.BYTES)
+        header = Signal(8 * h.BYTES, reset_less=True)
 
         def field(one):
             return header[one.low : one.low + one.width]
 
-        with m.If(self.write & (self.line == 0)):
-            m.d.sync += header.eq(self.data[: len(header)])
-        wide, stride = Signal(), Signal(STRIDE_BITS)
-        m.d.comb += [wide.eq(field(h.codec) == Codec.WINDOW32), stride.eq(plane_stride(field(h.mode), wide))]
+        def registered(name: str, value: ValueLike) -> Signal:
+            result = Signal(Value.cast(value).shape(), name=name, reset_less=True)
+            m.d.sync += result.eq(value)
+            return result
+
+        def chunks(name: str, value: Value) -> Signal:
+            """Which chunks of a value are not 0."""
+            return registered(name, Cat(value[at : at + 4].any() for at in range(0, len(value), 4)))
+
+        with m.If(writes_header):
+            m.d.sync += header.eq(data[: len(header)])
         first, slices, total = field(h.first), field(h.slices), field(h.total)
         last = field(h.last)
-        behind, planes, least = Signal(33), Signal(19), Signal(21)
+        stride = registered("stride", plane_stride(field(h.mode), field(h.codec) == Codec.WINDOW32))
+        behind = registered("behind", first + slices)
+        end = registered("end", Mux(last, expected.expanded, 0))
+        fixed = Cat(field(h.magic) ^ h.MAGIC, field(h.version) ^ h.VERSION, field(h.reserved),
+                    field(h.reserved_high))  # fmt: skip
+        fixed, no_slices, not_first, not_end, not_total = (
+            chunks(name, value)
+            for name, value in (
+                ("fixed", fixed), ("no_slices", slices), ("not_first", first),
+                ("not_end", behind ^ expected.expanded), ("not_total", total ^ end),
+            )
+        )  # fmt: skip
+        is_first, is_end = registered("is_first", ~not_first.any()), registered("is_end", ~not_end.any())
+        multiples = [Mux(bit, slices << place, 0) for place, bit in enumerate(stride)]
+        low, high = registered("low", multiples[0] + multiples[1]), registered("high", multiples[2])
+        planes = registered("planes", (low + high)[:19])
+        # Of planes, or of the payload of RAW. Only the decoder finds that of other modes.
+        least = registered("least", Mux(field(h.mode) == Mode.RAW, slices << bits_for(SLICE_BYTES), planes))
+        words = registered("words", ((planes + 15) >> 4)[:WORDS_BITS])
         wrong = {
             Refusal.MAGIC: Signal(), Refusal.CHECK: Signal(), Refusal.CODEC: Signal(),
             Refusal.SLICES: Signal(6), Refusal.OVERLAP: Signal(),
         }  # fmt: skip
-        multiples = [Mux(bit, slices << place, 0) for place, bit in enumerate(stride)]
         m.d.sync += [
-            behind.eq(first + slices),
-            planes.eq(sum(multiples, start=Const(0))),
-            wrong[Refusal.MAGIC].eq(
-                (field(h.magic) != h.MAGIC) | (field(h.version) != h.VERSION) | field(h.reserved).any()
-                | field(h.reserved_high).any()
-            ),
+            wrong[Refusal.MAGIC].eq(fixed.any()),
             wrong[Refusal.CODEC].eq(field(h.codec) != expected.codec),
             wrong[Refusal.SLICES].eq(Cat(
-                slices == 0,
+                ~no_slices.any(),
                 behind > expected.expanded,
-                total != Mux(last, expected.expanded, 0),
-                last != (behind == expected.expanded),
-                (first == 0) != expected.is_first,
+                not_total.any(),
+                last != is_end,
+                is_first != expected.is_first,
                 last != expected.is_last,
             )),
-            # Of planes, or of the payload of RAW. Only the decoder finds that of other modes.
-            least.eq(Mux(field(h.mode) == Mode.RAW, slices << bits_for(SLICE_BYTES), planes)),
             wrong[Refusal.OVERLAP].eq(least > shape.capacity),
         ]  # fmt: skip
         error, refusal, buffer = Signal(), Signal(_REFUSAL_BITS), Signal.like(self.buffer)
@@ -169,7 +193,7 @@ class PageReceiver(wiring.Component):
             self.head.payload.error.eq(error),
             self.head.payload.refusal.eq(refusal),
             self.job.payload.buffer.eq(buffer),
-            self.job.payload.words.eq((planes + 15) >> 4),
+            self.job.payload.words.eq(words),
             self.job.payload.codec.eq(expected.codec),
             self.job.payload.choice.mode.eq(field(h.mode)),
             self.job.payload.choice.base.eq(field(h.base)),

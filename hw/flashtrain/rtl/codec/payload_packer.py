@@ -1,22 +1,21 @@
 """Payload of slices to lines of a page buffer."""
 
 from amaranth import Array, Cat, Module, Mux, Signal, Value
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.spec.codec import SLICE_BYTES, Mode
 from flashtrain.spec.geometry import bits_for
 
-from .byte_network import NETWORK_CYCLES, PLACE_BITS, PLACES_CYCLES, BytePlaces, SliceCompactor, delayed
-from .classes import plane_stride, rearranged, valid_bytes
-from .group_ring import INDEX_BITS
-from .layouts import GROUP_BYTES, GROUP_SLICES, LANES, STRIDE_BITS, PageShape
-from .page_fitter import PartLayout
+from .byte_network import COMPACTOR_CYCLES, PLACE_BITS, BytePlaces, SliceCompactor, delayed
+from .classes import rearranged, valid_bytes
+from .group_ring import INDEX_BITS, READ_CYCLES
+from .layouts import GROUP_BYTES, GROUP_SLICES, LANES, PageShape
+from .page_fitter import END_CYCLES, PartLayout
 
 _LINE_BITS = 7
 _ROWS = GROUP_SLICES
-_READ_CYCLE = PLACES_CYCLES
-_MOVED_CYCLE = 1 + PLACES_CYCLES + NETWORK_CYCLES
+_MOVED_CYCLE = READ_CYCLES + COMPACTOR_CYCLES
 _MERGED_CYCLE = _MOVED_CYCLE + 2
 PAYLOAD_CYCLES = _MERGED_CYCLE + 3
 """From a part until its page is in the memory, if it closes it."""
@@ -35,9 +34,10 @@ class PayloadPacker(wiring.Component):
     -------
     valid : In(1)
     part : In(PartLayout)
-    read_at : Out(5), group : In(1024)   the group of the part, from the ring, in the same cycle
+    read_at : Out(5), group : In(1024)   the group of the part, from the ring, in the same cycle:
+      `READ_CYCLES` after the part
     write : Out(1), address : Out, data : Out(1024)   the memory of lines
-    end : Out     offset of the last free byte before the payload, 2 cycles after `part`
+    end : Out     offset of the last free byte before the payload, `END_CYCLES` after `part`
     """
 
     def __init__(self, page_bytes: int, buffers: int):
@@ -59,20 +59,24 @@ class PayloadPacker(wiring.Component):
         shape, part = self.shape, self.part
         offset = shape.offset_bits
 
-        stride = Signal(STRIDE_BITS)
-        m.d.comb += stride.eq(plane_stride(part.mode, part.wide))
-
-        # Offsets of the payload of each slice, of the first, and behind the last: planes and free bytes are
-        # below.
-        above = [Signal(offset, name=f"above_{number}") for number in range(GROUP_SLICES + 1)]
-        for number in range(GROUP_SLICES + 1):
-            m.d.comb += above[number].eq(part.free[number] + number * stride - 1)
-        first, last = Signal(offset, reset_less=True), Signal(offset, reset_less=True)
-        m.d.sync += [first.eq(Array(above)[part.end]), last.eq(Array(above)[part.end])]
-        for number in reversed(range(GROUP_SLICES)):
-            with m.If(part.taken[number]):
-                m.d.sync += first.eq(above[number])
-        planes = delayed(m, part.planes, 1, "planes")
+        # Offsets of the payload of each slice, and behind the last: planes and free bytes are below. Then of
+        # the first byte of all, and behind the last.
+        above = [
+            Signal(offset, name=f"above_{number}", reset_less=True) for number in range(GROUP_SLICES + 1)
+        ]
+        m.d.sync += [
+            one.eq(free + plane_bytes)
+            for one, free, plane_bytes in zip(above, part.free, part.plane_bytes, strict=True)
+        ]
+        first, last, planes_1 = (
+            Signal(offset, name=name, reset_less=True) for name in ("first", "last", "planes_1")
+        )
+        m.d.sync += [
+            first.eq(Array(above)[delayed(m, part.begin, 1, "part_begin")]),
+            last.eq(Array(above)[delayed(m, part.end, 1, "part_end")]),
+            planes_1.eq(part.planes - 1),
+        ]
+        planes = delayed(m, planes_1, 1, "planes")
 
         def offset_of(name: str, above_planes: Value) -> Value:
             result = Signal(offset, name=name, reset_less=True)
@@ -83,14 +87,27 @@ class PayloadPacker(wiring.Component):
         starts = [offset_of(f"start_{number}", delayed(m, above[number], 1, f"above_{number}"))
                   for number in range(GROUP_SLICES)]  # fmt: skip
         m.d.comb += self.end.eq(end)
-        begin = delayed(m, begin, _MERGED_CYCLE - 3, "begin")
-        from_here = Signal(GROUP_BYTES, reset_less=True)  # places of a line not above the first byte
-        m.d.sync += from_here.eq(Cat(begin[:_LINE_BITS] >= place for place in range(GROUP_BYTES)))
-        begin, end = delayed(m, begin, 1, "begin_last"), delayed(m, end, _MERGED_CYCLE - 2, "end")
+
+        # Places of a line not above the first byte: by place in the row and by row.
+        begin = delayed(m, begin, _MERGED_CYCLE - 2 - END_CYCLES, "begin")
+        place, row = begin[:PLACE_BITS], begin[PLACE_BITS:_LINE_BITS]
+        lanes_below = Signal(SLICE_BYTES, reset_less=True)
+        rows_below, rows_above = Signal(_ROWS, reset_less=True), Signal(_ROWS, reset_less=True)
+        m.d.sync += [
+            lanes_below.eq(Cat(place >= lane for lane in range(SLICE_BYTES))),
+            rows_below.eq(Cat(row > number for number in range(_ROWS))),
+            rows_above.eq(Cat(row < number for number in range(_ROWS))),
+        ]
+        from_here = Signal(GROUP_BYTES, reset_less=True)
+        m.d.sync += from_here.eq(Cat(
+            rows_below[number] | (lanes_below[lane] & ~rows_above[number])
+            for number in range(_ROWS) for lane in range(SLICE_BYTES)
+        ))  # fmt: skip
+        begin, end = delayed(m, begin, 2, "begin_last"), delayed(m, end, _MERGED_CYCLE - END_CYCLES, "end")
 
         # The valid bytes of each slice to their places.
-        wide = delayed(m, part.wide, _READ_CYCLE, "wide")
-        m.d.comb += self.read_at.eq(delayed(m, part.index, _READ_CYCLE, "index"))
+        wide = delayed(m, part.wide, READ_CYCLES, "wide")
+        m.d.comb += self.read_at.eq(delayed(m, part.index, READ_CYCLES, "index"))
         moved, moved_valid, rows = [], [], []
         for number in range(GROUP_SLICES):
             m.submodules[f"places_{number}"] = places = BytePlaces()
@@ -98,20 +115,26 @@ class PayloadPacker(wiring.Component):
             needed = valid_bytes(part.classes[number].as_value(), part.wide, part.mode == Mode.WINDOW7)
             mask = Signal(SLICE_BYTES, name=f"mask_{number}")
             m.d.sync += mask.eq(needed & (self.valid & part.taken[number]).replicate(SLICE_BYTES))
-            start = delayed(m, starts[number], 1, f"start_{number}")
             content = self.group.word_select(number, 8 * SLICE_BYTES)
             octets = Signal(8 * SLICE_BYTES, name=f"octets_{number}", reset_less=True)
             m.d.sync += octets.eq(rearranged([content.word_select(lane, 16) for lane in range(LANES)], wide))
             m.d.comb += [
                 places.valid.eq(mask),
-                places.start.eq(start),
+                places.start.eq(starts[number]),
                 compactor.valid.eq(places.placed),
                 compactor.places.eq(places.places),
                 compactor.bytes.eq(octets),
             ]
             moved.append(compactor.moved)
             moved_valid.append(compactor.moved_valid)
-            rows.append(delayed(m, start, _MOVED_CYCLE - 3, f"place_{number}"))
+            # The row of each place of a row that the slice reaches.
+            start = delayed(m, starts[number], _MOVED_CYCLE - END_CYCLES - 1, f"place_{number}")
+            rows_of_slice = Signal(data.ArrayLayout(2, SLICE_BYTES), name=f"rows_{number}", reset_less=True)
+            m.d.sync += [
+                rows_of_slice[lane].eq(start[PLACE_BITS:_LINE_BITS] - (start[:PLACE_BITS] < lane))
+                for lane in range(SLICE_BYTES)
+            ]
+            rows.append(rows_of_slice)
 
         # To the rows of a line: at each place of a line there is a byte of one slice at most.
         merged = Signal(8 * GROUP_BYTES, reset_less=True)
@@ -120,15 +143,10 @@ class PayloadPacker(wiring.Component):
         inside = Signal(GROUP_BYTES)
         m.d.sync += arrives.eq(inside)
         for lane in range(SLICE_BYTES):
-            lane_rows = []
-            for number, start in enumerate(rows):
-                row = Signal(2, name=f"row_{number}_{lane}")
-                m.d.comb += row.eq(start[PLACE_BITS:_LINE_BITS] - (start[:PLACE_BITS] < lane))
-                lane_rows.append(row)
             for row in range(_ROWS):
                 place = row * SLICE_BYTES + lane
                 ours = Cat(
-                    moved_valid[number][lane] & (lane_rows[number] == row) for number in range(GROUP_SLICES)
+                    moved_valid[number][lane] & (rows[number][lane] == row) for number in range(GROUP_SLICES)
                 )
                 source = Signal(2, name=f"source_{place}", reset_less=True)
                 m.d.sync += [

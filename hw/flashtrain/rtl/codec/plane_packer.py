@@ -1,6 +1,6 @@
 """Planes of slices to rows of a page buffer."""
 
-from amaranth import Cat, Const, Module, Mux, Signal
+from amaranth import Array, Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -8,9 +8,9 @@ from flashtrain.spec.codec import SLICE_BYTES, Mode
 from flashtrain.spec.geometry import bits_for
 
 from .byte_network import PLACE_BITS, delayed
-from .classes import plane_stride, planes
+from .classes import planes
 from .layouts import GROUP_SLICES, PageShape
-from .page_fitter import PartLayout
+from .page_fitter import END_CYCLES, PartLayout
 
 ROW_BYTES = SLICE_BYTES
 ROWS = 4
@@ -33,7 +33,7 @@ class PlanePacker(wiring.Component):
     write : Out(4)                       write a row of each of these memories
     address : Out(lines * buffers).array(4)
     data : Out(256).array(4)
-    end : Out     offset behind the planes, 2 cycles after `part`
+    end : Out     offset behind the planes, `END_CYCLES` after `part`
     """
 
     def __init__(self, page_bytes: int, buffers: int):
@@ -59,10 +59,6 @@ class PlanePacker(wiring.Component):
         taken = Signal(_BYTES, reset_less=True)
         begin, end = Signal(offset, reset_less=True), Signal(offset, reset_less=True)
         base = Signal(PLACE_BITS, reset_less=True)
-        first = Signal(range(GROUP_SLICES))
-        for number in reversed(range(GROUP_SLICES)):
-            with m.If(part.taken[number]):
-                m.d.comb += first.eq(number)
         with m.Switch(Cat(part.mode, part.wide)):
             for mode in Mode:
                 for wide in (0, 1):
@@ -74,16 +70,11 @@ class PlanePacker(wiring.Component):
                             octets.eq(Cat(chosen)),
                             taken.eq(Cat(bit.replicate(octets_of_slice) for bit in part.taken)),
                         ]
-        stride = plane_stride(part.mode, part.wide)
         begin_above, end_above = Signal(PLACE_BITS, reset_less=True), Signal(PLACE_BITS, reset_less=True)
-        m.d.sync += [
-            base.eq(part.planes),
-            begin_above.eq(first * stride),
-            end_above.eq(part.end * stride),
-        ]
+        above = Array(part.plane_bytes)
+        m.d.sync += [base.eq(part.planes), begin_above.eq(above[part.begin]), end_above.eq(above[part.end])]
         planes_1 = delayed(m, part.planes, 1, "planes")
         m.d.sync += [begin.eq(planes_1 + begin_above), end.eq(planes_1 + end_above)]
-        m.d.comb += self.end.eq(end)
 
         # 2 and 3: rotated to their places in a row. Byte 8 of each lane: it is taken.
         lanes = [
@@ -100,7 +91,8 @@ class PlanePacker(wiring.Component):
             held = [Signal(9, name=f"lane_{cycle}_{lane}", reset_less=True) for lane in range(ROW_BYTES)]
             m.d.sync += [now.eq(lane) for now, lane in zip(held, lanes, strict=True)]
             lanes, amount = held, delayed(m, amount, 1, f"amount_{cycle}")
-        begin_3, end_3 = delayed(m, begin, 1, "begin"), delayed(m, end, 1, "end")
+        begin_3, end_3 = delayed(m, begin, 1, "begin"), delayed(m, end, END_CYCLES - 2, "end")
+        m.d.comb += self.end.eq(end_3)
         below = Signal(ROW_BYTES, reset_less=True)  # lanes below the first byte
         m.d.sync += below.eq(Cat(begin[:PLACE_BITS] > lane for lane in range(ROW_BYTES)))
         closes = delayed(m, part.closes, 3, "closes")

@@ -16,6 +16,7 @@ from flashtrain.spec.codec import (
 
 from .choice import BASE_CYCLES, MODE_CYCLES, SUM_BITS, BaseChoice, CountersLayout, ModeChoice
 from .classes import exponent
+from .counting import QUAD, count_of_quad
 from .layouts import FIRST, GROUP_BYTES, GROUP_SLICES, LANES, ChoiceLayout
 
 APPEND_BITS = 4
@@ -25,10 +26,6 @@ _QUEUED = 8
 _COUNT_BITS = 5
 _COUNT_CYCLES = 4
 _SLICE_BITS = 8 * SLICE_BYTES
-
-
-def _count(bits: Value) -> Value:
-    return sum(bits, start=Const(0))
 
 
 class SliceCounters(wiring.Component):
@@ -79,14 +76,15 @@ class SliceCounters(wiring.Component):
                 zeros[number].eq(zero & element),
                 others[number].eq(~zero & element),
             ]
-        # 3 and 4
+        # 3 and 4: counts of four lanes, then of all.
         rows: list[tuple[Value, Value]] = [(zeros, self.counters.zeros)]
         for place in range(len(DISTANCES)):
             row = Cat(others[lane] & (distances[lane] == place) for lane in range(LANES))
             rows.append((row, self.counters.at[place]))
         for number, (row, result) in enumerate(rows):
-            held = Signal(LANES, name=f"row_{number}", reset_less=True)
-            m.d.sync += [held.eq(row), result.eq(_count(held))]
+            quads = [Signal(3, name=f"quad_{number}_{at}", reset_less=True) for at in range(0, LANES, QUAD)]
+            m.d.sync += [quad.eq(count_of_quad(row[QUAD * at :][:QUAD])) for at, quad in enumerate(quads)]
+            m.d.sync += result.eq((quads[0] + quads[1]) + (quads[2] + quads[3]))
         # The last element that is not +0.0, in two rounds of four.
         items: list[tuple[Value, Value]] = [*zip(others, exponents, strict=True)]
         while len(items) > 1:
@@ -117,7 +115,7 @@ class Sampler(wiring.Component):
     """Samples an append, and computes the choices of its blocks (`flashtrain.spec.codec.Tracker`).
 
     Latency: 15 cycles from the last group of a block to its choice. Throughput: a group per cycle, while
-    choices are taken. The last group of an append stalls until the choice before is taken.
+    choices are taken. The first group of an append stalls until the choices of the one before are made.
 
     Members
     -------
@@ -145,28 +143,37 @@ class Sampler(wiring.Component):
         m.submodules.base = base = BaseChoice()
         m.submodules.mode = mode = ModeChoice()
         groups, first = BLOCK // GROUP_SLICES, SAMPLED[0] // GROUP_SLICES
-        place = Signal(range(groups))  # of a group in its block
-        ends, takes, resets = Signal(), Signal(), Signal()
+        place, next_place = Signal(range(groups)), Signal(range(groups))  # of a group in its block
+        select = Signal(range(GROUP_SLICES))  # the slice of the group that is sampled
+        ends, blocked, takes, resets = Signal(), Signal(), Signal(), Signal()
+        closing, closing_next = Signal(), Signal()  # the append has ended, but not all its choices are made
         append, now, wide = (
             Signal(APPEND_BITS),
             Signal(ChoiceLayout(), init=FIRST),
             Signal(),
         )
-        under_way, pending = Signal(2), Signal()  # choices that are computed
+        under_way, under_way_next = Signal(2), Signal(2)  # choices that are computed
+        pending = Signal()  # there is one
         m.submodules.queue = queue = Queue(ChoiceEntry(), _QUEUED)
         full = Signal()  # with the choices of two blocks that may be under way
         m.d.sync += full.eq(queue.level > _QUEUED - 4)
         m.d.comb += [
             ends.eq(place == groups - 1),
-            self.ready.eq(~(ends & full) & ~(self.last & pending)),
+            self.ready.eq(~blocked),
             takes.eq(self.valid & self.ready),
-            resets.eq(takes & self.last),
+            next_place.eq(Mux(takes, Mux(ends | self.last, 0, place + 1), place)),
+            closing_next.eq((takes & self.last) | (closing & pending)),
+            resets.eq(closing & ~pending),
             counters.group.eq(self.group),
-            counters.select.eq(place - first),
+            counters.select.eq(select),
             counters.wide.eq(wide),
         ]
+        m.d.sync += [
+            place.eq(next_place), select.eq(next_place - first), closing.eq(closing_next),
+            blocked.eq(((next_place == groups - 1) & full) | closing_next),
+        ]  # fmt: skip
         with m.If(takes):
-            m.d.sync += [wide.eq(self.wide), place.eq(Mux(ends | self.last, 0, place + 1))]
+            m.d.sync += wide.eq(self.wide)
 
         # A sample's counters follow it after some cycles.
         counted, completes = takes & (place >= first), takes & ends & ~self.last
@@ -202,9 +209,10 @@ class Sampler(wiring.Component):
             m.d.sync += [sums.eq(moved), fresh.eq(base.jumps), now.base.eq(base.next_base)]
         with m.If(decays):
             for total, _, _ in parts:
-                m.d.sync += total.eq(
-                    Mux(fresh, 0, total - ((total + (1 << MEMORY) - 1) >> MEMORY))
-                )  # fmt: skip
+                # Less a sixteenth, rounded up: with one adder.
+                sixteenth = Cat(total[MEMORY:], Const(0, MEMORY))
+                kept = total + ~sixteenth + ~total[:MEMORY].any()
+                m.d.sync += total.eq(Mux(fresh, 0, kept))
         m.d.comb += [
             base.sums.eq(sums), base.wide.eq(wide), base.base.eq(now.base), base.recent.eq(recent),
             mode.sums.eq(moved), mode.wide.eq(wide), mode.mode.eq(now.mode),
@@ -216,10 +224,10 @@ class Sampler(wiring.Component):
             choice.base.eq(now.base),
             choice.mode.eq(mode.next_mode),
             queue.input.payload.append.eq(append),
-            pending.eq(under_way != 0),
+            under_way_next.eq(under_way + (takes & ends & ~self.last) - stages[-1]),
         ]
         connect(m, queue.output, flipped(self.choices))
-        m.d.sync += under_way.eq(under_way + (takes & ends & ~self.last) - stages[-1])
+        m.d.sync += [under_way.eq(under_way_next), pending.eq(under_way_next != 0)]
         with m.If(stages[-1]):
             m.d.sync += now.mode.eq(mode.next_mode)
         with m.If(resets):

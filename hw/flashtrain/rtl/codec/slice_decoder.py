@@ -1,22 +1,28 @@
 """Planes of slices and payload of their page to slices."""
 
-from amaranth import Cat, Const, Module, Mux, Signal
-from amaranth.lib import memory, wiring
+from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from flashtrain.rtl.lib.memories import IN_BLOCKS
-from flashtrain.spec.codec import CHECK_BYTES, ESCAPE, SLICE_BYTES, Mode
+from flashtrain.rtl.lib.delay_line import DelayLine
+from flashtrain.spec.codec import CHECK_BYTES, SLICE_BYTES, Mode
 from flashtrain.spec.geometry import bits_for
 
-from .byte_network import NETWORK_CYCLES, PLACE_BITS, PLACES_CYCLES, BytePlaces, SliceExpander, delayed
-from .classes import restored, valid_bytes
-from .layouts import GROUP_BYTES, LANES, ChoiceLayout, PageShape
+from .byte_network import EXPANDER_CYCLES, PLACE_BITS, SliceExpander, delayed
+from .byte_ranks import RANKS_CYCLES, ByteRanks
+from .classes import has_payload, needed_bytes, restored
+from .layouts import LANES, ChoiceLayout, PageShape
+from .line_memory import BUFFERS
+from .payload_reader import RUN_CYCLES
 from .plane_reader import PLANES_BITS
 
-_ROWS = 4
-_MASK_CYCLE = 4
-_PLACES_CYCLE = _MASK_CYCLE + PLACES_CYCLES
-_BYTES_CYCLE = _PLACES_CYCLE + 2 * NETWORK_CYCLES
+_CLASSES_CYCLE = 2
+_MASK_CYCLE = _CLASSES_CYCLE + 2
+_RANKS_CYCLE = _MASK_CYCLE + RANKS_CYCLES
+_START_CYCLE = _RANKS_CYCLE + 1
+_PLACES_CYCLE = _START_CYCLE + 2
+_RUN_CYCLE = _PLACES_CYCLE + EXPANDER_CYCLES
+_BYTES_CYCLE = _RUN_CYCLE + EXPANDER_CYCLES
 SLICE_CYCLES = _BYTES_CYCLE + 2
 """From the planes of a slice to the slice."""
 
@@ -24,146 +30,140 @@ SLICE_CYCLES = _BYTES_CYCLE + 2
 class SliceDecoder(wiring.Component):
     """Decodes a slice: classes, their lengths, and a run of payload whose bytes go to their elements.
 
-    The memory of payload has a bank for each row of a line. It outputs the row of the slice's first byte and
-    those before it.
-
     Latency: `SLICE_CYCLES`. Throughput: a slice per cycle. Cost: docs/area.md.
 
     Members
     -------
-    write : In(1), write_buffer : In, line : In, data : In(1024)   a line of a page
     valid : In(1)        the planes of a slice
     planes : In(48)
     first : In(1)        it is the first of a page
     buffer : In          of the page, as all that follows
     wide : In(1)         of FP32
     choice : In(ChoiceLayout)
-    slice : Out(256)     `SLICE_CYCLES` later
+    run_valid : Out(1), run_start : Out, run_buffer : Out   the first byte of its payload
+    run : In(256)        `RUN_CYCLES` later: the row of it and of those below, see `PayloadReader`
+    slice : Out(256)     `SLICE_CYCLES` after `valid`
     """
 
-    def __init__(self, page_bytes: int, buffers: int):
+    def __init__(self, page_bytes: int):
         self.shape = PageShape(page_bytes)
-        self.buffers = buffers
         super().__init__({
-            "write": In(1),
-            "write_buffer": In(bits_for(buffers)),
-            "line": In(self.shape.line_bits),
-            "data": In(8 * GROUP_BYTES),
             "valid": In(1),
             "planes": In(PLANES_BITS),
             "first": In(1),
-            "buffer": In(bits_for(buffers)),
+            "buffer": In(bits_for(BUFFERS)),
             "wide": In(1),
             "choice": In(ChoiceLayout()),
+            "run_valid": Out(1),
+            "run_start": Out(self.shape.offset_bits),
+            "run_buffer": Out(bits_for(BUFFERS)),
+            "run": In(8 * SLICE_BYTES),
             "slice": Out(8 * SLICE_BYTES),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        shape = self.shape
 
-        # 1: classes.
-        classes, wide, choice = Signal(3 * LANES), Signal(), Signal(ChoiceLayout())
-        first, valid, buffer = Signal(), Signal(), Signal.like(self.buffer)
-        m.d.sync += [wide.eq(self.wide), choice.eq(self.choice), first.eq(self.first)]
-        m.d.sync += [valid.eq(self.valid), buffer.eq(self.buffer)]
+        # 1: bits of the elements; what the mode says. 2: classes.
+        wide, raw, mask_mode, without_zero, base = Signal(), Signal(), Signal(), Signal(), Signal(8)
+        m.d.sync += [
+            wide.eq(self.wide),
+            raw.eq(self.choice.mode == Mode.RAW),
+            mask_mode.eq(self.choice.mode == Mode.MASK),
+            without_zero.eq(self.choice.mode == Mode.WINDOW7),
+            # The exponent of class 0, if it had one.
+            base.eq(self.choice.base + (self.choice.mode == Mode.WINDOW)),
+        ]
+        classes = Signal(3 * LANES, reset_less=True)
         for lane in range(LANES):
-            bits = [self.planes[plane * LANES + lane] for plane in range(3)]
-            if lane % 2:
-                wide_bits = [self.planes[plane * LANES // 2 + lane // 2] for plane in range(3)]
-                bits = [Mux(self.wide, ours, bit) for ours, bit in zip(wide_bits, bits, strict=True)]
-            with m.Switch(self.choice.mode):
-                with m.Case(Mode.RAW):
-                    m.d.sync += classes.word_select(lane, 3).eq(ESCAPE)
-                with m.Case(Mode.MASK):
-                    m.d.sync += classes.word_select(lane, 3).eq(bits[0].replicate(3))
-                with m.Default():
-                    m.d.sync += classes.word_select(lane, 3).eq(Cat(bits))
+            bits = Signal(3, name=f"bits_{lane}", reset_less=True)
+            for plane in range(3):
+                bit = self.planes[plane * LANES + lane]
+                if lane % 2:
+                    bit = Mux(self.wide, self.planes[plane * LANES // 2 + lane // 2], bit)
+                m.d.sync += bits[plane].eq(bit)
+                m.d.sync += classes[3 * lane + plane].eq(raw | Mux(mask_mode, bits[0], bits[plane]))
+        wide_2, without_zero_2 = delayed(m, wide, 1, "wide"), delayed(m, without_zero, 1, "without_zero")
+        base_2 = delayed(m, base, 1, "base")
 
-        # 2 to 5: lengths.
+        # 3: elements with payload, and whole ones. 4: bytes with payload.
+        has, whole = Signal(LANES, reset_less=True), Signal(LANES, reset_less=True)
         mask = Signal(SLICE_BYTES, reset_less=True)
-        m.d.sync += mask.eq(valid_bytes(classes, wide, choice.mode == Mode.WINDOW7))
-        quads = [Signal(3, name=f"quad_{quad}", reset_less=True) for quad in range(SLICE_BYTES // 4)]
+        wide_3 = delayed(m, wide_2, 1, "wide_2")
         m.d.sync += [
-            quad.eq(sum(mask[4 * number :][:4], start=Const(0))) for number, quad in enumerate(quads)
-        ]
-        length = Signal(range(SLICE_BYTES + 1), reset_less=True)
-        halves = [Signal(5, name=f"half_{half}", reset_less=True) for half in range(2)]
-        m.d.sync += [
-            *(half.eq(sum(quads[4 * at :][:4], start=Const(0))) for at, half in enumerate(halves)),
-            length.eq(halves[0] + halves[1]),
+            Cat(has, whole).eq(has_payload(classes, without_zero_2)),
+            mask.eq(needed_bytes(has, whole, wide_3)),
         ]
 
-        # 6: where the payload of the slice begins.
-        start, following = Signal(shape.offset_bits, reset_less=True), Signal(shape.offset_bits)
-        begins = Mux(delayed(m, first, 4, "first"), shape.page_bytes - CHECK_BYTES - 1, following)
+        # 5 to 8: the rank of each byte, and their number. 9: where the payload of the slice begins.
+        m.submodules.ranks = ranks = ByteRanks()
+        m.d.comb += ranks.valid.eq(mask)
+        start, following = Signal(self.shape.offset_bits, reset_less=True), Signal(self.shape.offset_bits)
+        last_byte = self.shape.page_bytes - CHECK_BYTES - 1
+        first_8, valid_8, buffer_8 = self._late(m, _RANKS_CYCLE)
+        begins = Mux(first_8, last_byte, following)
         m.d.sync += start.eq(begins)
-        with m.If(delayed(m, valid, 4, "valid")):
-            m.d.sync += following.eq(begins - length)
+        with m.If(valid_8):
+            m.d.sync += following.eq(begins - ranks.length)
 
-        # The places of the bytes.
-        m.submodules.places = places = BytePlaces()
+        # 10, 11: the places of the bytes. The run comes when their controls are through the network.
+        firsts = [Signal(PLACE_BITS, name=f"first_{at}", reset_less=True) for at in range(len(ranks.ahead))]
+        for first, ahead in zip(firsts, ranks.ahead, strict=True):
+            m.d.sync += first.eq(start[:PLACE_BITS] - delayed(m, ahead, 1, f"{first.name}_ahead"))
         m.submodules.expander = expander = SliceExpander()
-        m.d.comb += [
-            places.valid.eq(delayed(m, mask, _MASK_CYCLE - 2, "mask")),
-            places.start.eq(start),
-            expander.valid.eq(places.placed),
-            expander.places.eq(places.places),
-        ]
-
-        # 7 to 9: the row of the first byte, and the rows below it in the other banks.
-        row = start[PLACE_BITS:][: shape.line_bits + 2]
-        line_at, bank_at = row[2:], row[:2]
-        buffer_6 = delayed(m, buffer, 5, "buffer")
-        fetched = []
-        for bank in range(_ROWS):
-            m.submodules[f"payload_{bank}"] = rows = memory.Memory(
-                shape=8 * SLICE_BYTES, depth=shape.lines * self.buffers, init=[], attrs=IN_BLOCKS
-            )
-            write, read = rows.write_port(), rows.read_port()
-            address = Signal(shape.line_bits + len(self.buffer), name=f"address_{bank}", reset_less=True)
-            m.d.sync += address.eq(Cat((line_at - (bank_at < bank))[: shape.line_bits], buffer_6))
-            m.d.comb += [
-                write.en.eq(self.write),
-                write.addr.eq(Cat(self.line, self.write_buffer)),
-                write.data.eq(self.data.word_select(bank, 8 * SLICE_BYTES)),
-                read.addr.eq(address),
-            ]
-            held = Signal(8 * SLICE_BYTES, name=f"fetched_{bank}", reset_less=True)
-            m.d.sync += held.eq(read.data)
-            fetched.append(held)
-
-        # 10 and 11: each lane from its row.
-        start_8 = delayed(m, start, 2, "start")
-        run = Signal(8 * SLICE_BYTES, reset_less=True)
+        ranks_10 = delayed(m, ranks.ranks.as_value(), 2, "ranks")
         for lane in range(SLICE_BYTES):
-            bank = Signal(2, name=f"bank_{lane}", reset_less=True)
-            m.d.sync += bank.eq(start_8[PLACE_BITS:][:2] - (start_8[:PLACE_BITS] < lane))
-            octets = [one.word_select(lane, 8) for one in fetched]
-            m.d.sync += run.word_select(lane, 8).eq(
-                Mux(bank[1], Mux(bank[0], octets[3], octets[2]), Mux(bank[0], octets[1], octets[0]))
-            )
-        m.d.comb += expander.run.eq(delayed(m, run, 1, "run"))
+            place = Signal(PLACE_BITS, name=f"place_{lane}", reset_less=True)
+            m.d.sync += place.eq(firsts[lane * len(firsts) // SLICE_BYTES] - ranks_10.word_select(lane, 2))
+            m.d.comb += expander.places[lane].eq(place)
+        wait = _RUN_CYCLE - RUN_CYCLES - _START_CYCLE
+        m.d.comb += [
+            expander.valid.eq(delayed(m, mask, _PLACES_CYCLE - _MASK_CYCLE, "mask")),
+            self.run_start.eq(delayed(m, start, wait, "start")),
+            Cat(self.run_valid, self.run_buffer).eq(
+                delayed(m, Cat(valid_8, buffer_8), _RUN_CYCLE - RUN_CYCLES - _RANKS_CYCLE, "run")
+            ),
+            expander.run.eq(self.run),
+        ]
+        self._elements(m, expander.bytes, mask, Cat(classes, base_2, wide_2, without_zero_2))
+        return m
 
-        # 15: exponents of classes, zeros where nothing was stored. 16: elements.
-        cycles = _BYTES_CYCLE - 1
-        classes_14, wide_14 = delayed(m, classes, cycles, "classes"), delayed(m, wide, cycles, "wide")
-        without_zero = delayed(m, choice.mode == Mode.WINDOW7, cycles, "without_zero")
-        # The exponent of class 0, if it had one.
-        base = delayed(m, (choice.base + (choice.mode == Mode.WINDOW))[:8], cycles, "base")
-        needed = valid_bytes(classes_14, wide_14, without_zero)
+    def _late(self, m: Module, cycles: int) -> tuple[Value, Value, Value]:
+        """`first`, `valid` and `buffer` of so many cycles ago."""
+        valid = self.valid
+        for cycle in range(cycles):
+            before, valid = valid, Signal(name=f"valid_{cycle}")
+            m.d.sync += valid.eq(before)
+        return delayed(m, self.first, cycles, "first"), valid, delayed(m, self.buffer, cycles, "buffer")
+
+    def _elements(self, m: Module, payload: Value, mask: Value, known: Value) -> None:
+        """From the payload in its lanes to the slice.
+
+        The classes with base, width and mode of cycle 2 come beside the payload, and the mask of cycle 4.
+        """
+        m.submodules.known = line = DelayLine(len(known), _BYTES_CYCLE - 1 - _CLASSES_CYCLE)
+        m.submodules.mask = masks = DelayLine(SLICE_BYTES, _BYTES_CYCLE - _MASK_CYCLE)
+        m.d.comb += [line.input.eq(known), masks.input.eq(mask)]
+        named_at = 3 * LANES
+        base, wide, without_zero = line.output[named_at:][:8], line.output[-2], line.output[-1]
+
+        # Beside the bytes: exponents of classes, and where they are. Then elements, then the slice.
         elements = Signal(8 * SLICE_BYTES, reset_less=True)
         for octet in range(SLICE_BYTES):
             lane, upper = divmod(octet, 2)
-            stored = expander.bytes.word_select(octet, 8) & needed[octet].replicate(8)
+            stored = payload.word_select(octet, 8) & masks.output[octet].replicate(8)
             if upper:
-                named = classes_14.word_select(lane, 3)
-                has = named.any() | without_zero
-                inside = has & ~named.all() & ~(wide_14 & (lane % 2 == 0))
-                stored = Mux(inside, (base - named)[:8], stored)
+                named = line.output.word_select(lane, 3)
+                exponent = Signal(8, name=f"exponent_{lane}", reset_less=True)
+                inside = Signal(name=f"inside_{lane}", reset_less=True)
+                of_element = ~wide if lane % 2 == 0 else 1
+                m.d.sync += [
+                    exponent.eq(base - named),
+                    inside.eq((named.any() | without_zero) & ~named.all() & of_element),
+                ]
+                stored = Mux(inside, exponent, stored)
             m.d.sync += elements.word_select(octet, 8).eq(stored)
-        wide_15 = delayed(m, wide_14, 1, "wide_last")
+        wide_last = delayed(m, wide, 2, "wide_last")
         m.d.sync += self.slice.eq(
-            restored([elements.word_select(lane, 16) for lane in range(LANES)], wide_15)
+            restored([elements.word_select(lane, 16) for lane in range(LANES)], wide_last)
         )
-        return m

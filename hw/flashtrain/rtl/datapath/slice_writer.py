@@ -78,7 +78,7 @@ class SliceWriter(wiring.Component):
         )
         wiring.connect(m, beats.output, wiring.flipped(self.axi.w))
         burst = data.StructLayout({**{n: f.shape for n, f in self.axi.aw.payload.shape()}, "ends_page": 1})
-        m.submodules.bursts = bursts = Queue(burst, 3)
+        m.submodules.bursts = bursts = Queue(burst, 4)
         m.submodules.pages = pages = Queue(ReturnedPage(config), PAGES_OUTSTANDING)
         m.submodules.returns = returns = StreamMerge(ReturnedPage(config), 2)
         wiring.connect(m, returns.output, wiring.flipped(self.returned))
@@ -114,7 +114,7 @@ class SliceWriter(wiring.Component):
                     m.next = "WRITE"
 
             with m.State("WRITE"):
-                with m.If(self._write(m, position, beats.input, bursts.input)):
+                with m.If(self._write(m, position, beats, bursts)):
                     m.next = "IDLE"
 
             with m.State("DROP"):
@@ -128,8 +128,9 @@ class SliceWriter(wiring.Component):
                     m.next = "IDLE"
         return m
 
-    def _write(self, m: Module, position, beats, bursts):
+    def _write(self, m: Module, position, beat_queue: Queue, burst_queue: Queue):
         """Move slices to beats and bursts; whether the page's last beat moves."""
+        beats, bursts = beat_queue.input, burst_queue.input
         config, parts, piece = self.config, slice_parts(self.config), self.slices.payload
         beat_bits = 8 * config.data_bytes
         of_slice = max(1, SLICE_BYTES // config.data_bytes)  # beats
@@ -139,6 +140,10 @@ class SliceWriter(wiring.Component):
         length, address = Signal(8), Signal(config.address_bits)
         begun = Signal()  # the burst has beats
         ends_beat, ends_slice, ends_burst, moves = Signal(), Signal(), Signal(), Signal()
+        room = Signal(init=1)  # for a beat and a burst, and for those of the cycle before
+        m.d.sync += room.eq(
+            (beat_queue.level < beat_queue.depth - 1) & (burst_queue.level < burst_queue.depth - 1)
+        )
 
         data_now, mask_now = Signal(beat_bits), Signal(parts)
         if parts > 1:
@@ -158,8 +163,8 @@ class SliceWriter(wiring.Component):
             ends_slice.eq(sub == of_slice - 1),
             ends_beat.eq((part == parts - 1) | piece.last),
             ends_burst.eq(ends_slice & (position[: bits_for(BURST_BYTES // SLICE_BYTES)].all() | piece.last)),
-            moves.eq(self.slices.valid & (~ends_beat | beats.ready & (~ends_burst | bursts.ready))),
-            self.slices.ready.eq(ends_slice & (~ends_beat | beats.ready & (~ends_burst | bursts.ready))),
+            moves.eq(self.slices.valid & room),
+            self.slices.ready.eq(ends_slice & room),
             beats.valid.eq(moves & ends_beat),
             beats.payload.data.eq(data_now),
             beats.payload.masked.eq(mask_now),
