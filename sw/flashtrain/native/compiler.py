@@ -26,7 +26,12 @@ def cxx_compiler() -> str:
 
 @cache
 def compiler_version(compiler: str) -> str:
-    return subprocess.run([compiler, "--version"], text=True, capture_output=True).stdout
+    """What it says of itself, and the machine that it compiles for."""
+    said = [
+        subprocess.run([compiler, option], text=True, capture_output=True).stdout
+        for option in ("--version", "-dumpmachine")
+    ]
+    return "".join(said)
 
 
 def run(
@@ -35,7 +40,8 @@ def run(
     """Run a compiler. Raises `ToolError` with the end of the log if it fails."""
     with log.open("w") as out:
         words = [str(word) for word in command]
-        done = subprocess.run(words, env=environment, stdout=out, stderr=subprocess.STDOUT)
+        # With the locks of this process, for `EntryLocks.alone`.
+        done = subprocess.run(words, env=environment, stdout=out, stderr=subprocess.STDOUT, close_fds=False)
     if done.returncode:
         raise ToolError(f"{name} does not compile ({log}):\n{log.read_text()[-4000:]}")
 
