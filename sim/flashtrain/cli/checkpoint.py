@@ -32,4 +32,5 @@ COMMAND = Command(
 """,
     add_arguments=add_arguments,
     run=run,
+    builds=False,
 )

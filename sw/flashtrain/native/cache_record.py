@@ -16,9 +16,12 @@ _BLOCK = 512
 class Record:
     """Facts of an entry.
 
-    what: it is, in words. seconds: its build has taken. work: bytes of the sources, to which the time of a
-    build is proportional. built: when, in seconds since 1970. bytes: on the disk. files: size and CRC-32 of
-    each; the latter is 0 but for libraries, which processes load.
+    - what: its content, in words
+    - seconds: the time that its build has taken
+    - work: bytes of the sources, to which that time is proportional; 0: unknown
+    - built: the end of the build, in seconds since 1970
+    - bytes: its space on the disk
+    - files: size and CRC-32 of each; the latter is 0 but for libraries, which processes load
     """
 
     what: str

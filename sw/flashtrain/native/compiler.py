@@ -26,7 +26,7 @@ def cxx_compiler() -> str:
 
 @cache
 def compiler_version(compiler: str) -> str:
-    """What it says of itself, and the machine that it compiles for."""
+    """Its name with its version, and the machine that it compiles for."""
     said = [
         subprocess.run([compiler, option], text=True, capture_output=True).stdout
         for option in ("--version", "-dumpmachine")

@@ -1,8 +1,8 @@
 """The cache of the user: what was compiled once serves all folders and all virtual environments.
 
 An entry is a folder `KIND/NAME-KEY` with a record, `entry.json`. The key is made of all that the content
-depends on, and of no path. The record is renamed to its place as the last step of a build: a folder without
-one is what a build has left that was cut short.
+depends on, and of no path. The last step of a build renames the record to its place. A folder without one is
+left of a build that was cut short.
 """
 
 import errno
@@ -10,7 +10,8 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
@@ -236,28 +237,18 @@ class UserCache:
             if unfinished:
                 self._remove(path, time.time())
 
-    def _explained(self) -> "_Explained":
-        return _Explained(self.folder)
-
-
-class _Explained:
-    """Says of an `OSError` in the cache which folder it is about, and what to do."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if not isinstance(error, OSError) or isinstance(error, FlashtrainError):
-            return
-        if error.filename is None or not str(error.filename).startswith(str(self._folder)):
-            return
-        raise CacheError(
-            f"the cache {self._folder} cannot be used: {error.filename}: {error.strerror};"
-            " --cache-dir names another folder"
-        ) from error
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Say of an `OSError` in the cache which folder it is about, and what to do."""
+        try:
+            yield
+        except OSError as error:
+            if error.filename is None or not str(error.filename).startswith(str(self.folder)):
+                raise
+            raise CacheError(
+                f"the cache {self.folder} cannot be used: {error.filename}: {error.strerror};"
+                " --cache-dir names another folder"
+            ) from error
 
 
 def default_folder() -> Path:
@@ -276,16 +267,29 @@ _selected: UserCache | None = None
 
 def user_cache() -> UserCache:
     """The cache that this process uses."""
-    if _selected is None:
-        return select_cache(None)
-    return _selected
+    return _selected or select_cache(default_folder())
 
 
-def select_cache(folder: Path | None) -> UserCache:
-    """Use the cache in that folder from now on; None: that of the user."""
+def select_cache(folder: Path) -> UserCache:
+    """Use the cache in that folder from now on."""
     global _selected
-    _selected = UserCache(folder or default_folder())
+    cache = UserCache(folder)
+    if _selected is None or _selected.folder != cache.folder:  # else it holds entries
+        _selected = cache
     return _selected
+
+
+@contextmanager
+def using_cache(folder: Path | None) -> Iterator[None]:
+    """Use the cache in that folder in this block; None: the same as before."""
+    global _selected
+    before = _selected
+    if folder is not None:
+        select_cache(folder)
+    try:
+        yield
+    finally:
+        _selected = before
 
 
 def about(seconds: float) -> str:

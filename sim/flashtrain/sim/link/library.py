@@ -124,7 +124,7 @@ def _build(config: FmsConfig, plans: Mapping[str, Plan], optimization: str) -> t
         ("Die", DieUnit, raw),
     ):
         plan = plans[name.lower()]
-        whole, folder = _cut_sources(unit, plan, name.lower(), of_unit)
+        whole, folder = _cut_sources(unit, plan, name.lower(), of_unit, config.name)
         folders.append(folder)
         cuts.append((name, whole, plan.fit(whole, name.lower())))
         for part in whole.parts:
@@ -160,7 +160,7 @@ def _build(config: FmsConfig, plans: Mapping[str, Plan], optimization: str) -> t
 
 
 def _seconds(exports: list[Path], models: list[Model], library: Path) -> float:
-    """What these entries have taken, with as many models at a time as there are processors."""
+    """The time that these builds take with as many models at a time as there are processors."""
     cache = user_cache()
     compiled = sum(cache.record(model.folder.parent).seconds for model in models)
     others = sum(cache.record(folder).seconds for folder in (*exports, library.parent))
@@ -173,9 +173,9 @@ def for_verilator(text: str) -> str:
 
 
 def _cut_sources(
-    unit: Callable[[FmsConfig], wiring.Component], plan: Plan, name: str, config: FmsConfig
+    unit: Callable[[FmsConfig], wiring.Component], plan: Plan, name: str, config: FmsConfig, user: str
 ) -> tuple[Cut, Path]:
-    """The cut of a component, and the folder with a file for each part."""
+    """The cut of a component, and the folder with a file for each part. `user` needs it first."""
 
     def write(folder: Path) -> None:
         whole, modules = cut(unit(config), plan.parts, name, plan.kept, plan.enables)
@@ -185,7 +185,8 @@ def _cut_sources(
         whole.save(folder / "cut.json")
 
     # What else a plan says does not change the cut.
-    folder = exported(write, name, repr((config, plan.parts, plan.enables, sorted(plan.kept))))
+    content = repr((config, plan.parts, plan.enables, sorted(plan.kept)))
+    folder = exported(write, name, content, what=f"the parts of {name}, for {user}")
     return Cut.load(folder / "cut.json"), folder
 
 

@@ -86,13 +86,17 @@ def exported_sources(
 
 
 def exported(
-    write: Callable[[Path], None], name: str, configuration: str, cache: UserCache | None = None
+    write: Callable[[Path], None],
+    name: str,
+    configuration: str,
+    cache: UserCache | None = None,
+    what: str = "",
 ) -> Path:
     """The folder that `write` has filled with what it elaborates; called once per content.
 
-    Elaboration of a large design takes longer than anything else in a warm start. `configuration` must
-    name all that `write` depends on, beside the code of `flashtrain.spec`, `flashtrain.rtl` and
-    `flashtrain.sim`. cache: another one than the user's.
+    Elaboration of a large design takes longer than anything else in a warm start. The code of the contract,
+    of the RTL and of the simulation is part of the key. `configuration` must name all else that `write`
+    depends on. cache: another one than the user's. what: is exported, in words.
     """
 
     def export(folder: Path) -> None:
@@ -100,7 +104,7 @@ def exported(
             write(folder)
 
     key = content_key(json.dumps(tool_versions()), configuration, code_key(".py"))
-    return (cache or user_cache()).build("rtl", name, key, f"SystemVerilog of {name}", export)
+    return (cache or user_cache()).build("rtl", name, key, f"SystemVerilog of {what or name}", export)
 
 
 @cache
