@@ -114,8 +114,9 @@ def test_the_limit_removes_what_was_not_used_for_longest(tmp_path):
 
 def test_what_others_build_or_have_left(tmp_path):
     cache = UserCache(tmp_path)
+    make(cache, "a", Builds())
     left = tmp_path / "kind" / "left-key"
-    left.mkdir(parents=True)
+    left.mkdir()
     assert cache.trim() == [] and left.exists(), "its log is kept for a day"
     os.utime(left, (0, 0))
     with cache._locks.alone("kind/left-key build"):
@@ -149,6 +150,19 @@ def test_a_folder_that_cannot_be_used(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(CacheError, match=r"file/cache cannot be used: .*--cache-dir names another folder$"):
         make(UserCache(tmp_path / "file" / "cache"), "a", Builds())
+
+
+def test_other_files_are_not_touched(tmp_path):
+    """Somebody's folder is neither filled nor cleaned."""
+    (tmp_path / "letters" / "old").mkdir(parents=True)
+    cache = UserCache(tmp_path)
+    assert cache.clean() == ([], []) and cache.trim() == [] and cache.entries() == []
+    with pytest.raises(
+        CacheError, match=r"has other files than those of a cache: --cache-dir names a new folder"
+    ):
+        make(cache, "a", Builds())
+    assert [path.name for path in tmp_path.iterdir()] == ["letters"]
+    assert (tmp_path / "letters" / "old").exists()
 
 
 def test_the_folder_of_the_user(monkeypatch, tmp_path):

@@ -40,8 +40,8 @@ class EntryLocks:
 
         waiting: is called before the block waits for these others, instead.
 
-        Compilers that are started meanwhile have the lock, too: if this process is killed, then nobody else
-        writes to the entry before they have ended.
+        Compilers that are started meanwhile have the lock, too. If the block is interrupted or its process is
+        killed, then nobody else writes to the entry before they have ended.
         """
         descriptor = self._open()
         try:
@@ -50,11 +50,9 @@ class EntryLocks:
             if not locked and waiting is not None:
                 waiting()
                 locked = _lock(descriptor, fcntl.F_WRLCK, name, wait=True)
-            try:
-                yield locked
-            finally:
-                if locked:
-                    _lock(descriptor, fcntl.F_UNLCK, name, wait=False)
+            yield locked
+            if locked:
+                _lock(descriptor, fcntl.F_UNLCK, name, wait=False)
         finally:
             os.close(descriptor)
 

@@ -26,6 +26,11 @@ DEFAULT_LIMIT = 4 * GIB
 _RECORD = "entry.json"
 _LIMIT = "limit"
 _LOCKS = "locks"
+_TAG = "CACHEDIR.TAG"
+_TAG_TEXT = """\
+Signature: 8a477f597d28d172789f06886806bc55
+# A cache of flashtrain; programs for backups know the line above (https://bford.info/cachedir/).
+"""
 _SECONDS_OF_A_LOG = 86_400
 """A failed build keeps its log for a day."""
 
@@ -81,7 +86,8 @@ class UserCache:
             _say(f"another process builds {what}: waiting")
 
         with self._explained():
-            (self.folder / kind).mkdir(parents=True, exist_ok=True)
+            self._make_folder()
+            (self.folder / kind).mkdir(exist_ok=True)
             while not self.hold(path):
                 with self._locks.alone(_build_lock(path), waiting):
                     damage = self._damage(path)
@@ -135,10 +141,8 @@ class UserCache:
     @limit.setter
     def limit(self, count: int) -> None:
         with self._explained():
-            self.folder.mkdir(parents=True, exist_ok=True)
-            draft = self.folder / f"{_LIMIT}.{os.getpid()}"
-            draft.write_text(f"{count}\n")
-            draft.replace(self.folder / _LIMIT)
+            self._make_folder()
+            _replace(self.folder / _LIMIT, f"{count}\n")
 
     def settle(self) -> None:
         """Keep the limit, if this process has built anything since the last time."""
@@ -148,7 +152,7 @@ class UserCache:
 
     def trim(self) -> list[Entry]:
         """Remove entries until the others are within the limit; returns the removed ones."""
-        if not self.folder.exists():
+        if not self._is_cache():
             return []
         with self._explained():
             self._remove_unfinished(_SECONDS_OF_A_LOG)
@@ -165,7 +169,7 @@ class UserCache:
 
     def clean(self, unused_for: float = 0) -> tuple[list[Entry], list[Entry]]:
         """Remove all entries that nobody has used for so many seconds; (removed, kept because in use)."""
-        if not self.folder.exists():
+        if not self._is_cache():
             return [], []
         removed: list[Entry] = []
         kept: list[Entry] = []
@@ -187,7 +191,31 @@ class UserCache:
         """The record of an entry that this process has asked for."""
         return Record.load(folder / _RECORD)
 
+    def _is_cache(self) -> bool:
+        """Whether the folder was made for a cache: nothing is removed from others."""
+        try:
+            return (self.folder / _TAG).read_text() == _TAG_TEXT
+        except (OSError, ValueError):
+            return False
+
+    def _make_folder(self) -> None:
+        """Make the folder, or make an empty one a cache.
+
+        Raises `CacheError` for a folder with other files.
+        """
+        if self._is_cache():
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        # Other processes may be about to do the same.
+        if any(not path.name.startswith(_TAG) for path in self.folder.iterdir()) and not self._is_cache():
+            raise CacheError(
+                f"{self.folder} has other files than those of a cache: --cache-dir names a new folder"
+            )
+        _replace(self.folder / _TAG, _TAG_TEXT)
+
     def _paths(self) -> list[str]:
+        if not self._is_cache():
+            return []
         return [f"{path.parent.name}/{path.name}" for path in self.folder.glob("*/*") if path.is_dir()]
 
     def _damage(self, path: str) -> str | None:
@@ -302,6 +330,13 @@ def about(seconds: float) -> str:
 def _build_lock(path: str) -> str:
     """The lock of those that fill an entry; that of its users is called as the entry."""
     return f"{path} build"
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file, of which no other process sees half."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    draft.write_text(text)
+    draft.replace(path)
 
 
 def _delete(folder: Path) -> None:
