@@ -8,9 +8,18 @@ from pathlib import Path
 import pytest
 
 from flashtrain.cli.main import main
+from flashtrain.model.kernel import load_kernel
 from flashtrain.native.user_cache import UserCache, user_cache
 
 DAY = 86_400
+
+
+@pytest.fixture(autouse=True)
+def kernel_of_no_other_test():
+    """A process loads the model's kernel once, from whatever cache."""
+    load_kernel.cache_clear()
+    yield
+    load_kernel.cache_clear()
 
 
 def fill(folder: Path, ages: dict[str, float]) -> None:
@@ -69,6 +78,7 @@ def test_a_folder_that_is_not_there_is_empty(tmp_path, capsys):
         (("--link", "model"), "/file/cache cannot be used"),
         (("--limit", "1"), "/file/cache cannot be used"),
         (("--older", "1"), "--older is for --clean"),
+        (("--link", "model", "--preset", "tiny"), "expected no --preset or --config"),
         (("--preset", "huge"), "invalid choice: 'huge'"),
         (("--config", "no.toml"), "no.toml"),
     ],
@@ -89,11 +99,5 @@ def test_mistakes_are_one_line(tmp_path, capsys, arguments, message):
 def test_other_commands_use_the_folder(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     train = ["train", "--link", "model", "--iterations", "1", "--output", str(tmp_path / "out")]
-    from flashtrain.model.kernel import load_kernel
-
-    load_kernel.cache_clear()
-    try:
-        assert main([*train, "--cache-dir", str(tmp_path / "file" / "cache")]) == 2
-    finally:
-        load_kernel.cache_clear()
+    assert main([*train, "--cache-dir", str(tmp_path / "file" / "cache")]) == 2
     assert "file/cache cannot be used" in capsys.readouterr().err

@@ -48,6 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, console: Console) -> int:
     if options.older is not None and not options.clean:
         raise ConfigError("--older is for --clean")
+    if options.link == "model" and (options.preset or options.config):
+        raise ConfigError("--link model is the same for all configurations: expected no --preset or --config")
     cache = user_cache()
     if options.list:
         _list(cache, console)

@@ -311,9 +311,11 @@ def select_cache(folder: Path) -> UserCache:
 def using_cache(folder: Path | None) -> Iterator[None]:
     """Use the cache in that folder in this block; None: the same as before."""
     global _selected
+    if folder is None:
+        yield
+        return
     before = _selected
-    if folder is not None:
-        select_cache(folder)
+    select_cache(folder)
     try:
         yield
     finally:

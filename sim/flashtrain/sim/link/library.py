@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,7 +48,6 @@ from flashtrain.sim.verilator.verilated import (
 from flashtrain.spec import FmsConfig
 
 _CPP = (Path(__file__).parent / "device", Path(partition.__file__).parent / "runtime")
-
 
 SIMULATORS = "simulator"
 """Entries of the cache that name the library of a configuration: with one, nothing is elaborated."""
@@ -93,10 +93,11 @@ def _first_use(config: FmsConfig, cache: UserCache) -> str:
     found: dict[str, float] = {}
     for entry in cache.entries():
         if entry.kind == SIMULATORS:
-            index = json.loads((cache.folder / entry.path / _INDEX).read_text())
-            found.setdefault(index["name"], index["seconds"])
+            with suppress(OSError, ValueError):  # a damaged one is for its user to find
+                index = json.loads((cache.folder / entry.path / _INDEX).read_text())
+                found.setdefault(index["name"], index["seconds"])
     if config.name in found:
-        expected = f"{about(found[config.name])} as the last time, less what the cache has"
+        expected = f"{about(found[config.name])} as the last time, less for what the cache has"
     elif found:
         expected = f"{about(min(found.values()))} to {about(max(found.values()))} as others have"
     else:

@@ -47,7 +47,7 @@ from flashtrain.sim.verilator.cxx import (
 SECONDS_BETWEEN_LINES = 10.0
 """On stderr, of how far a build is."""
 
-SECONDS_OF_A_MODEL = (0.5, 4)
+SECONDS_OF_A_MODEL = (1, 5)
 """The range for a processor, as long as no model in the cache has been measured."""
 
 MODELS = "model"
@@ -177,7 +177,7 @@ def _expected(builds: Sequence["_ModelBuild"], cache: UserCache) -> str:
     if seconds is not None:
         return about(seconds / at_a_time)
     least, most = (count * len(builds) / at_a_time for count in SECONDS_OF_A_MODEL)
-    return f"{about(least)} to {about(most)}".replace(" to about", " to")
+    return f"{least:.0f} to {most:.0f} s"
 
 
 class _ModelBuild:
