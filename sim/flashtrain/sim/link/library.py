@@ -99,7 +99,8 @@ def _first_use(config: FmsConfig, cache: UserCache) -> str:
     if config.name in found:
         expected = f"{about(found[config.name])} as the last time, less for what the cache has"
     elif found:
-        expected = f"{about(min(found.values()))} to {about(max(found.values()))} as others have"
+        least, most = about(min(found.values())), about(max(found.values()))
+        expected = f"{least if least == most else f'{least} to {most}'}, as others have taken"
     else:
         expected = _MINUTES
     return f"the simulator of {config.name} is compiled once, into {cache.folder}: {expected}"
