@@ -7,6 +7,7 @@ from multiprocessing import active_children
 
 import pytest
 
+from flashtrain.native.user_cache import user_cache, using_cache
 from flashtrain.stress.workers import worker_pool
 
 
@@ -20,9 +21,14 @@ def _mark(path: str) -> None:
         os.unlink(path)
 
 
-def test_results():
-    with worker_pool(2) as pool:
-        assert list(pool.map(abs, [-1, -2])) == [1, 2]
+def _cache_folder(number: int) -> str:
+    return f"{number} {user_cache().folder}"
+
+
+def test_results(tmp_path):
+    """Of workers that use the cache of their command."""
+    with using_cache(tmp_path), worker_pool(2) as pool:
+        assert list(pool.map(_cache_folder, [1, 2])) == [f"1 {tmp_path}", f"2 {tmp_path}"]
 
 
 def test_an_interrupt_ends_the_workers_and_they_clean_up(tmp_path):

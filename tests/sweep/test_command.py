@@ -12,6 +12,7 @@ from flashtrain.cli.benchmarks import BENCHMARKS
 from flashtrain.cli.links import LINKS
 from flashtrain.cli.main import main
 from flashtrain.cli.sweep_workloads import WORKLOADS
+from flashtrain.native.user_cache import user_cache
 from flashtrain.spec import FlashtrainError, preset
 from flashtrain.sweep.columns import config_from
 from flashtrain.sweep.point import Workload
@@ -125,6 +126,22 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments, message, file, capsys,
         code = leaving.code
     lines = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("# ")]
     assert code == 2 and len(lines) == 1 and message in lines[0], lines
+
+
+def test_points_use_the_cache_of_the_command(tmp_path, monkeypatch):
+    found = []
+
+    def measure(point):
+        found.append(user_cache().folder)
+        return {}
+
+    monkeypatch.setitem(WORKLOADS, "device_bounds", Workload("looks", measure))
+    (tmp_path / "a.toml").write_text(BOUNDS)
+    before = user_cache()
+    where = ["--output", str(tmp_path / "a.csv"), "--cache-dir", str(tmp_path / "cache")]
+    assert main(["sweep", str(tmp_path / "a.toml"), "--jobs", "1", *where]) == 0
+    assert found == [tmp_path / "cache"] * 3
+    assert user_cache() is before
 
 
 def test_the_example_has_the_bounds_of_every_device(tmp_path, capsys):

@@ -50,4 +50,5 @@ COMMAND = Command(
 """,
     add_arguments=add_arguments,
     run=run,
+    builds=False,
 )

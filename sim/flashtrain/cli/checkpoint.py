@@ -40,4 +40,5 @@ the training alone in plain NumPy: exit code 1 if a bit differs. The first row h
 """,
     add_arguments=add_arguments,
     run=run,
+    builds=False,
 )

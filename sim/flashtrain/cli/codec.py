@@ -143,4 +143,5 @@ COMMAND = Command(
 """,
     add_arguments=add_arguments,
     run=run,
+    builds=False,
 )

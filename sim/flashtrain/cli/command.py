@@ -16,13 +16,17 @@ from .links import LINKS
 
 @dataclass(frozen=True)
 class Command:
-    """A sub-command: `run` gives the exit code; `examples` are shown at the end of its help."""
+    """A sub-command: `run` gives the exit code; `examples` are shown at the end of its help.
+
+    builds: it may compile simulators or models in C++, and so has the option `--cache-dir`.
+    """
 
     name: str
     summary: str
     examples: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace, Console], int]
+    builds: bool = True
 
 
 def add_configuration(
@@ -89,6 +93,18 @@ def add_iterations(parser: argparse.ArgumentParser, default: int) -> None:
 
 def add_json(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
+
+
+def add_cache_dir(parser: argparse.ArgumentParser) -> None:
+    """`--cache-dir`, for the parser and those of its actions."""
+    parser.add_argument(
+        "--cache-dir", type=Path, default=argparse.SUPPRESS, metavar="DIR",
+        help="folder for compiled simulators (default: flashtrain in $XDG_CACHE_HOME, or in ~/.cache)",
+    )  # fmt: skip
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for own in action.choices.values():
+                add_cache_dir(own)
 
 
 def add_output(parser: argparse.ArgumentParser, default: str, what: str) -> None:

@@ -10,11 +10,13 @@ from importlib.metadata import version
 from types import FrameType
 from typing import NoReturn
 
+from flashtrain.native.user_cache import using_cache
 from flashtrain.spec import FlashtrainError
 
 from . import (
     area,
     bench,
+    build,
     calibrate,
     checkpoint,
     codec,
@@ -33,7 +35,7 @@ from . import (
     train,
     verilog,
 )
-from .command import Command
+from .command import Command, add_cache_dir
 from .console import Console, Output
 from .exit_codes import INTERRUPTED, TERMINATED, USER_ERROR
 
@@ -56,6 +58,7 @@ COMMANDS = (
     fuzz.COMMAND,
     faults.COMMAND,
     powercut.COMMAND,
+    build.COMMAND,
     info.COMMAND,
 )
 
@@ -88,7 +91,7 @@ def run_command(arguments: Sequence[str] | None) -> int:
     name = f"flashtrain {command.name}"
     console = Console(as_json=getattr(options, "json", False))
     try:
-        with _ended_by_sigterm():
+        with _ended_by_sigterm(), using_cache(getattr(options, "cache_dir", None)):
             code = command.run(options, console)
     except FlashtrainError as error:
         console.error(f"{name}: {error}")
@@ -138,6 +141,8 @@ def parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.add_arguments(own)
+        if command.builds:
+            add_cache_dir(own)
         own.set_defaults(command=command)
     return parser
 

@@ -230,4 +230,5 @@ COMMAND = Command(
 """,
     add_arguments=add_arguments,
     run=run,
+    builds=False,
 )

@@ -6,6 +6,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
+from flashtrain.native.user_cache import select_cache, user_cache
 from flashtrain.perf.measurement import BenchmarkError, Cost, Measurement, Result
 from flashtrain.platform.fms import FmsModel
 from flashtrain.platform.nodes import sharing_platform
@@ -35,7 +36,7 @@ def model_iteration(configuration: str, settings: Settings, console: Console) ->
     """The iteration in a process of its own, so that its memory is apart from that of other rows."""
     workload = QUICK_WORKLOAD if settings.quick else WORKLOAD
     console.step(f"an iteration of {workload} on the model")
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+    with ProcessPoolExecutor(1, get_context("spawn"), select_cache, (user_cache().folder,)) as pool:
         ran = pool.submit(run, configuration, workload).result()
     measured = Measurement(
         value=ran.cpu_seconds,

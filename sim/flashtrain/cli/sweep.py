@@ -4,6 +4,7 @@ import argparse
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from flashtrain.stress.workers import worker_pool
@@ -12,7 +13,7 @@ from flashtrain.sweep.errors import SweepError
 from flashtrain.sweep.file import load_sweep
 from flashtrain.sweep.journal import Journal
 from flashtrain.sweep.point import Outcome, Point
-from flashtrain.sweep.pools import LocalPool, Pool, SerialPool
+from flashtrain.sweep.pools import LocalPool, Pool, Run, SerialPool
 from flashtrain.sweep.run import Tally, run_sweep
 from flashtrain.sweep.source import source_digest
 from flashtrain.sweep.table import check_suffix, row_of, write_table
@@ -20,7 +21,7 @@ from flashtrain.sweep.table import check_suffix, row_of, write_table
 from .command import Command, add_json, at_least_one
 from .console import Console, table
 from .links import LINKS
-from .sweep_workloads import WORKLOADS, run_point
+from .sweep_workloads import WORKLOADS, run_point, run_point_with
 
 DEFAULT_FOLDER = Path("build/sweeps")
 FAILED = 1
@@ -66,11 +67,16 @@ def run(options: argparse.Namespace, console: Console) -> int:
             f"{options.file}: {len(points):,} points, {len(points) - left:,} complete, {left:,} to do"
         )
         with _pool(options, left) as pool:
-            tally = run_sweep(points, journal, pool, run_point, lambda now: console.progress(str(now)))
+            tally = run_sweep(points, journal, pool, _runner(options), lambda now: console.progress(str(now)))
         outcomes = {**journal.outcomes, **{outcome.key: outcome for outcome in tally.failed}}
     write_table([row_of(point, outcomes[point.key]) for point in points], output)
     _warn_of_other_code(console, [outcomes[point.key] for point in points])
     return _report(tally, points, output, console)
+
+
+def _runner(options: argparse.Namespace) -> Run:
+    """The function that carries out a point; `--cache-dir` holds on other machines, too."""
+    return partial(run_point_with, options.cache_dir.absolute()) if "cache_dir" in options else run_point
 
 
 def _check_load(options: argparse.Namespace, points: Sequence[Point]) -> None:

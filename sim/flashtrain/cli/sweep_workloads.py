@@ -2,7 +2,9 @@
 
 import io
 from collections.abc import Mapping
+from pathlib import Path
 
+from flashtrain.native.user_cache import select_cache
 from flashtrain.sweep.limits import Value
 from flashtrain.sweep.point import Outcome, Point, Workload, carry_out
 
@@ -29,6 +31,12 @@ MEASURED = ("value", "unit", "bound", "share", "met", "cycles", "seconds", "byte
 def run_point(point: Point) -> Outcome:
     """The outcome of a point; other processes find this function by its name."""
     return carry_out(WORKLOADS[point.workload], point)
+
+
+def run_point_with(cache: Path, point: Point) -> Outcome:
+    """The same with another cache of compiled simulators than the user's."""
+    select_cache(cache)
+    return run_point(point)
 
 
 def _device_bounds(point: Point) -> Mapping[str, Value]:

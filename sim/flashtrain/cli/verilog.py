@@ -66,4 +66,5 @@ COMMAND = Command(
 """,
     add_arguments=add_arguments,
     run=run,
+    builds=False,
 )

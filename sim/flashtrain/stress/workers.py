@@ -9,6 +9,9 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context, parent_process
 from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+from flashtrain.native.user_cache import select_cache, user_cache
 
 SECONDS_TO_CLEAN_UP = 2.0
 
@@ -21,7 +24,7 @@ def worker_pool(count: int) -> Iterator[ProcessPoolExecutor]:
     """
     before = set(active_children())
     # Not forked: threads of libraries may run.
-    with ProcessPoolExecutor(count, get_context("spawn"), initializer=_prepare) as pool:
+    with ProcessPoolExecutor(count, get_context("spawn"), _prepare, (user_cache().folder,)) as pool:
         try:
             yield pool
         except BaseException:
@@ -39,11 +42,12 @@ def _end(workers: set[BaseProcess]) -> None:
             worker.join(SECONDS_TO_CLEAN_UP)
 
 
-def _prepare() -> None:
-    """SIGTERM unwinds the work, so that temporary folders are removed.
+def _prepare(cache: Path) -> None:
+    """The cache is that of the command, and SIGTERM unwinds the work, so that temporary folders are removed.
 
     A worker also ends with a command that was killed: nobody is left to end it.
     """
+    select_cache(cache)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))

@@ -52,7 +52,8 @@ _FUNCTIONS = {
 
 
 @cache
-def _library() -> ctypes.CDLL:
+def load_kernel() -> ctypes.CDLL:
+    """The library of this model, compiled unless the user's cache has it."""
     return native_library("flashtrain_model", _SOURCES, _FUNCTIONS)
 
 
@@ -64,7 +65,7 @@ class Kernel:
     """
 
     def __init__(self, config: FmsConfig, whole_rows: bool = False) -> None:
-        self._library = library = _library()
+        self._library = library = load_kernel()
         names = library.flashtrain_model_parameters().decode().split()
         lanes = config.geometry.channels if whole_rows else 1
         known = parameters(config, MEMORY_LATENCY, lanes)

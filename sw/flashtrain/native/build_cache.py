@@ -1,4 +1,7 @@
-"""Folders named after the content that was built in them: the same inputs are built once, by one process."""
+"""Keys of content, and folders of the tree named by them: the same inputs are built once, by one process.
+
+`user_cache.py` has the builds that all folders of a user share.
+"""
 
 import fcntl
 import hashlib
@@ -9,7 +12,7 @@ from pathlib import Path
 from flashtrain.spec.errors import FlashtrainError
 
 BUILD = Path("build")
-"""Where everything generated goes, below the current directory; may be deleted at any time."""
+"""Results of this folder, below the current directory; may be deleted at any time."""
 
 _DONE = ".done"
 
@@ -50,24 +53,20 @@ def write_sources(files: Mapping[str, str], folder: Path) -> list[Path]:
     return [folder / name for name in files]
 
 
-def is_built(folder: Path) -> bool:
-    """Whether `build_once` has succeeded for this folder."""
-    return (folder / _DONE).exists()
-
-
 def build_once(folder: Path, build: Callable[[], None]) -> None:
     """Call `build`, which fills the empty `folder`, unless an earlier call for this folder has succeeded.
 
     Other processes that want the same folder wait.
     """
-    if is_built(folder):
+    done = folder / _DONE
+    if done.exists():
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open(folder.with_name(f"{folder.name}.lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if is_built(folder):
+        if done.exists():
             return
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         build()
-        (folder / _DONE).touch()
+        done.touch()

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -26,18 +26,33 @@ def cxx_compiler() -> str:
 
 @cache
 def compiler_version(compiler: str) -> str:
-    return subprocess.run([compiler, "--version"], text=True, capture_output=True).stdout
+    """Its name with its version, and the machine that it compiles for."""
+    said = [
+        subprocess.run([compiler, option], text=True, capture_output=True).stdout
+        for option in ("--version", "-dumpmachine")
+    ]
+    return "".join(said)
 
 
 def run(
     command: Sequence[object], log: Path, name: str, environment: Mapping[str, str] | None = None
 ) -> None:
     """Run a compiler. Raises `ToolError` with the end of the log if it fails."""
-    with log.open("w") as out:
-        words = [str(word) for word in command]
-        done = subprocess.run(words, env=environment, stdout=out, stderr=subprocess.STDOUT)
+    done = subprocess.run(
+        [str(word) for word in command],
+        env=environment,
+        stdout=subprocess.PIPE,  # not the log: on a full disk it would not say so
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        close_fds=False,  # with the locks of this process, for `EntryLocks.alone`
+    )
     if done.returncode:
-        raise ToolError(f"{name} does not compile ({log}):\n{log.read_text()[-4000:]}")
+        # The log is a convenience, and a full disk is the caller's to report.
+        with suppress(OSError):
+            log.write_text(done.stdout)
+        raise ToolError(f"{name} does not compile ({log}):\n{done.stdout[-4000:]}")
+    log.write_text(done.stdout)
 
 
 @contextmanager

@@ -5,34 +5,47 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .build_cache import BUILD, build_once, content_key, files_key, read_sources, write_sources
+from .build_cache import content_key, files_key, read_sources, write_sources
 from .compiler import compiler_version, cxx_compiler, progress, run
+from .user_cache import UserCache, about, user_cache
 
 OPTIONS = ("-O3", "-fPIC", "-shared", "-std=gnu++17", "-Wall", "-Wextra", "-Werror")
+
+KIND = "native"
+"""Of entries of the cache."""
 
 Signature = tuple[Any, list[Any]]
 """Types of ctypes: of a function's result, and of its arguments."""
 
 
 def native_library(
-    name: str, sources: Sequence[Path], functions: Mapping[str, Signature], build_dir: Path = BUILD / "native"
+    name: str,
+    sources: Sequence[Path],
+    functions: Mapping[str, Signature],
+    cache: UserCache | None = None,
 ) -> ctypes.CDLL:
     """Compile `sources` (`.cpp` files and the headers that they include), and load the result.
+
+    cache: another one than the user's.
 
     `functions`: the signatures of its `extern "C"` functions. Raises `ToolError` with the end of the log if
     something does not compile.
     """
     compiler, files = cxx_compiler(), read_sources(sources)
     key = content_key(files_key(files), compiler_version(compiler), *OPTIONS)
-    folder = (build_dir / f"{name}-{key}").resolve()
-    library = folder / f"lib{name}.so"
+    cache = cache or user_cache()
+    work = sum(map(len, files.values()))
+    file = f"lib{name}.so"
 
-    def build() -> None:
+    def build(folder: Path) -> None:
         units = [path for path in write_sources(files, folder / "src") if path.suffix == ".cpp"]
-        with progress(f"compiling {name} with {Path(compiler).name} (done once)"):
-            run([compiler, *OPTIONS, *units, "-o", library], folder / "build.log", name)
+        seconds = cache.seconds_of(KIND, work)
+        expected = "5 to 60 s" if seconds is None else about(seconds)
+        with progress(f"compiling {name} with {Path(compiler).name} (done once, {expected})"):
+            run([compiler, *OPTIONS, *units, "-o", folder / file], folder / "build.log", name)
 
-    build_once(folder, build)
+    library = cache.build(KIND, name, key, f"library {name}", build, work) / file
+    cache.settle()
     loaded = ctypes.CDLL(str(library))
     for function, (result, arguments) in functions.items():
         entry = getattr(loaded, function)

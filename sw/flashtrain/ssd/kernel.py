@@ -109,7 +109,7 @@ class Kernel:
     """The drives of a configuration; close it at the end."""
 
     def __init__(self, config: SsdConfig) -> None:
-        self._library = library = _library()
+        self._library = library = load_kernel()
         known = parameters(config)
         names = library.flashtrain_ssd_parameters().decode().split()
         values = np.array([known[name] for name in names], np.int64)
@@ -149,5 +149,6 @@ class Kernel:
 
 
 @cache
-def _library() -> ctypes.CDLL:
+def load_kernel() -> ctypes.CDLL:
+    """The library of this model, compiled unless the user's cache has it."""
     return native_library("flashtrain_ssd", _SOURCES, _FUNCTIONS)

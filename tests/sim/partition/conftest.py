@@ -8,6 +8,7 @@ from tempfile import mkdtemp
 import numpy as np
 import pytest
 
+from flashtrain.native.user_cache import UserCache
 from flashtrain.sim.verilator.verilated import build_shared_library, verilate
 
 _HARNESS = Path(__file__).with_name("mixture_harness.cpp")
@@ -23,8 +24,9 @@ def behaviour(tmp_path) -> Callable[[str, np.ndarray], np.ndarray]:
     def run(text: str, terms: np.ndarray) -> np.ndarray:
         path = Path(mkdtemp(dir=tmp_path)) / "mixture.sv"
         path.write_text(text)
-        model = verilate([path], "mixture", "Vmixture", tmp_path)
-        library = ctypes.CDLL(str(build_shared_library([model], [_HARNESS], "mixture", tmp_path)))
+        cache = UserCache(tmp_path / "cache")
+        model = verilate([path], "mixture", "Vmixture", cache)
+        library = ctypes.CDLL(str(build_shared_library([model], [_HARNESS], "mixture", cache)))
         totals = np.zeros(len(terms), np.uint64)
         library.run(terms.ctypes.data_as(ctypes.c_void_p), totals.ctypes.data_as(ctypes.c_void_p), len(terms))
         return totals

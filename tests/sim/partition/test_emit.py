@@ -10,6 +10,7 @@ from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from flashtrain.native.user_cache import UserCache
 from flashtrain.rtl.export.systemverilog import export_design
 from flashtrain.sim import partition
 from flashtrain.sim.link.library import header_of_models
@@ -179,6 +180,7 @@ class Chain(wiring.Component):
 def library(request, tmp_path_factory) -> ctypes.CDLL:
     """Parts compared now and then, parts compared after each edge, and parts within parts."""
     folder = tmp_path_factory.mktemp("parts")
+    cache = UserCache(folder / "cache")
     prompt, nested = request.param
     plan = Plan(
         (Gate, Pair, Store, Timer, Countdown, *nested), prompt=prompt, busy={Countdown: "running"},
@@ -188,10 +190,10 @@ def library(request, tmp_path_factory) -> ctypes.CDLL:
     (folder / "whole.sv").write_text(export_design(Chain(), "whole").files["whole.sv"])
     for module in modules:
         (folder / f"{module.name}.sv").write_text(with_next_states_at_the_clock(module.text))
-    whole = verilate([folder / "whole.sv"], "whole", "Vwhole", folder)
+    whole = verilate([folder / "whole.sv"], "whole", "Vwhole", cache)
     prefixes = {part.module: prefix_of(part) for part in parts.parts}
     sources = [ModelSource([folder / f"{name}.sv"], name, prefix) for name, prefix in prefixes.items()]
-    models = dict(zip(prefixes, verilate_all(sources, "the parts of a chain", folder), strict=True))
+    models = dict(zip(prefixes, verilate_all(sources, "the parts of a chain", cache), strict=True))
     facts = {name: model_facts(model) for name, model in models.items()}
     generated = PartsClass("Parts", parts, facts, plan.fit(parts, "chain"))
     text = "\n".join(generated.lines())
@@ -208,7 +210,7 @@ def library(request, tmp_path_factory) -> ctypes.CDLL:
     shared = Path(partition.__file__).parent / "runtime"
     cpp = [HARNESS, *(folder / name for name in headers)]
     cpp += [shared / name for name in ("model.h", "sleep.h", "parts.h")]
-    return ctypes.CDLL(str(build_shared_library([*models.values(), whole], cpp, "chain", folder)))
+    return ctypes.CDLL(str(build_shared_library([*models.values(), whole], cpp, "chain", cache)))
 
 
 def stimuli(rng: np.random.Generator) -> np.ndarray:

@@ -9,6 +9,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from flashtrain.native.build_cache import SourceError
+from flashtrain.native.user_cache import UserCache
 from flashtrain.sim.verilator.verilated import build_shared_library, exported_sources, verilate
 from flashtrain.spec.errors import ToolError
 
@@ -38,7 +39,7 @@ class Accumulator(wiring.Component):
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory):
     folder = tmp_path_factory.mktemp("rtl")
-    return exported_sources(Accumulator, "accumulator", "", folder)
+    return exported_sources(Accumulator, "accumulator", "", UserCache(folder))
 
 
 def test_library_computes(sources):
@@ -52,7 +53,7 @@ def test_library_computes(sources):
 
 def test_libraries_in_one_process_share_nothing(sources, tmp_path):
     """The static member of a template is unique in a process unless the library hides it."""
-    model = verilate(sources, "accumulator", "Vtop")
+    model, cache = verilate(sources, "accumulator", "Vtop"), UserCache(tmp_path / "cache")
     found = []
     for number in (1, 2):
         harness = tmp_path / f"{number}.cpp"
@@ -61,7 +62,7 @@ def test_libraries_in_one_process_share_nothing(sources, tmp_path):
             + str(number)
             + '; }; }\nextern "C" int fact() { return flashtrain::Facts<0>::value; }\n'
         )
-        library = ctypes.CDLL(str(build_shared_library([model], [harness], "facts", tmp_path / "lib")))
+        library = ctypes.CDLL(str(build_shared_library([model], [harness], "facts", cache)))
         found.append(library.fact())
     assert found == [1, 2]
 
@@ -81,20 +82,21 @@ def test_second_export_does_not_elaborate(tmp_path):
         made.append(Accumulator())
         return made[-1]
 
-    first = exported_sources(make_top, "accumulator", "", tmp_path)
-    assert exported_sources(make_top, "accumulator", "", tmp_path) == first
+    cache = UserCache(tmp_path)
+    first = exported_sources(make_top, "accumulator", "", cache)
+    assert exported_sources(make_top, "accumulator", "", cache) == first
     assert len(made) == 1
-    assert exported_sources(make_top, "accumulator", "another configuration", tmp_path) != first
+    assert exported_sources(make_top, "accumulator", "another configuration", cache) != first
     assert len(made) == 2
 
 
 def test_broken_harness(sources, tmp_path):
-    broken = tmp_path / "broken.cpp"
+    cache, broken = UserCache(tmp_path / "cache"), tmp_path / "broken.cpp"
     broken.write_text("nonsense here;\n")
     with pytest.raises(ToolError, match="accumulator does not compile"):
-        build_shared_library([verilate(sources, "accumulator", "Vtop")], [broken], "accumulator", tmp_path)
+        build_shared_library([verilate(sources, "accumulator", "Vtop")], [broken], "accumulator", cache)
 
 
 def test_two_files_of_one_name(sources, tmp_path):
     with pytest.raises(SourceError, match=r"accumulator\.sv"):
-        verilate([*sources, *sources], "accumulator", "Vtop", tmp_path)
+        verilate([*sources, *sources], "accumulator", "Vtop", UserCache(tmp_path))

@@ -281,7 +281,7 @@ class _Verilator(cocotb_runner.Verilator):
         # With waves the makefile compiles what they need by itself.
         if not self.waves:
             options = runtime_options(False, _OPTIMIZATION)
-            verilate += ["-CFLAGS", precompiled_header(options, Path(self.build_dir))]
+            verilate += ["-CFLAGS", f"-include {precompiled_header(options)}"]
             parts = [runtime_object(name, optimization=level) for name, level in _RUNTIME.items()]
             objects = " ".join(map(str, parts))
             make += ["VM_GLOBAL_FAST=", f"USER_LDLIBS={objects}"]

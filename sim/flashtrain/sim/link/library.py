@@ -6,8 +6,12 @@ takes little longer to compile than one of 4. All three are cut into parts; an i
 functions generated here.
 """
 
+import json
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +19,11 @@ from amaranth import Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
-from flashtrain.native.build_cache import BUILD, build_once, content_key
+from flashtrain.native.build_cache import content_key
+from flashtrain.native.compiler import compiler_version, cxx_compiler
+from flashtrain.native.user_cache import UserCache, about, user_cache
 from flashtrain.rtl.channel.interface import ChannelInterface
+from flashtrain.rtl.export.tools import tool_versions
 from flashtrain.rtl.front_end import FrontEnd
 from flashtrain.sim import partition
 from flashtrain.sim.link.channel_unit import ChannelUnit
@@ -34,12 +41,26 @@ from flashtrain.sim.verilator.verilated import (
     Model,
     ModelSource,
     build_shared_library,
+    code_key,
     exported,
     verilate_all,
 )
 from flashtrain.spec import FmsConfig
 
 _CPP = (Path(__file__).parent / "device", Path(partition.__file__).parent / "runtime")
+
+SIMULATORS = "simulator"
+"""Entries of the cache that name the library of a configuration: with one, nothing is elaborated."""
+
+_INDEX = "simulator.json"
+_MINUTES = "1 to 10 minutes"
+"""Before any simulator has been measured on this machine."""
+
+
+def simulator_key(config: FmsConfig, optimization: str = "-O3") -> str:
+    """The key of the simulator of `config`, for these sources and tools."""
+    tools = json.dumps(tool_versions()), compiler_version(cxx_compiler())
+    return content_key(repr(config), optimization, *tools, code_key(".py", ".sv", ".cpp", ".h"))
 
 
 def build_library(
@@ -49,7 +70,45 @@ def build_library(
 
     plans: other ones than `plans_of` has. optimization: of the code between the models.
     """
-    plans = {**plans_of(config), **(plans or {})}
+    if plans is not None:
+        return _build(config, plans, optimization)[0]
+    cache = user_cache()
+
+    def build(folder: Path) -> None:
+        print(f"flashtrain: {_first_use(config, cache)}", file=sys.stderr, flush=True)
+        library, seconds = _build(config, {}, optimization)
+        index = {"library": str(library.relative_to(cache.folder)), "seconds": seconds, "name": config.name}
+        (folder / _INDEX).write_text(json.dumps(index))
+
+    key = simulator_key(config, optimization)
+    folder = cache.build(SIMULATORS, config.name, key, f"simulator of {config.name}", build)
+    library = cache.folder / json.loads((folder / _INDEX).read_text())["library"]
+    if cache.hold(str(library.parent.relative_to(cache.folder))):
+        return library
+    return _build(config, {}, optimization)[0]  # it was removed, or is damaged
+
+
+def _first_use(config: FmsConfig, cache: UserCache) -> str:
+    """A line on what is compiled, and on how long that takes from nothing."""
+    found: dict[str, float] = {}
+    for entry in cache.entries():
+        if entry.kind == SIMULATORS:
+            with suppress(OSError, ValueError):  # a damaged one is for its user to find
+                index = json.loads((cache.folder / entry.path / _INDEX).read_text())
+                found.setdefault(index["name"], index["seconds"])
+    if config.name in found:
+        expected = f"{about(found[config.name])} as the last time, less for what the cache has"
+    elif found:
+        least, most = about(min(found.values())), about(max(found.values()))
+        expected = f"{least if least == most else f'{least} to {most}'}, as others have taken"
+    else:
+        expected = _MINUTES
+    return f"the simulator of {config.name} is compiled once, into {cache.folder}: {expected}"
+
+
+def _build(config: FmsConfig, plans: Mapping[str, Plan], optimization: str) -> tuple[Path, float]:
+    """The library, and the seconds that it takes if nothing of it is in the cache."""
+    plans = {**plans_of(config), **plans}
     nand_models = {
         re.findall(r"^module (\w+)", path.read_text(), re.M)[0]: path
         for path in VERILATOR_SOURCES
@@ -58,6 +117,7 @@ def build_library(
     cuts: list[tuple[str, Cut, FittedPlan]] = []
     sources: dict[str, ModelSource] = {}
     one_clock: dict[str, bool] = {}
+    folders: list[Path] = []
     # Codecs are in the front end alone: configurations with and without them share channels and dies.
     raw = replace(config, name="raw", codec=False)
     for name, unit, of_unit in (
@@ -66,7 +126,8 @@ def build_library(
         ("Die", DieUnit, raw),
     ):
         plan = plans[name.lower()]
-        whole, folder = _cut_sources(unit, plan, name.lower(), of_unit)
+        whole, folder = _cut_sources(unit, plan, name.lower(), of_unit, config.name)
+        folders.append(folder)
         cuts.append((name, whole, plan.fit(whole, name.lower())))
         for part in whole.parts:
             if part.module not in sources:
@@ -82,16 +143,30 @@ def build_library(
     classes: list[str] = []
     silent: set[tuple[str, str]] = set()
     for name, whole, plan in cuts:
-        generated = PartsClass(name, whole, facts, plan)
-        classes += generated.lines()
-        silent |= generated.silent_ports
+        parts = PartsClass(name, whole, facts, plan)
+        classes += parts.lines()
+        silent |= parts.silent_ports
 
     cpp = [path for path in VERILATOR_SOURCES if path.suffix in (".cpp", ".h")]
     cpp += [path for folder in _CPP for path in sorted(folder.iterdir())]
-    cpp.append(generated_file("models.h", header_of_models(models, facts, silent)))
     pins = [*pins_of_front_end(config), *pins_of_channel(config, ("dqs_i", "dq_i", "rb_n"))]
-    cpp.append(generated_file("components.h", [*_HEADER, *classes, *_exchange(config), *pins]))
-    return build_shared_library(list(models.values()), cpp, "flashtrain_device", optimization=optimization)
+    generated = {
+        "models.h": header_of_models(models, facts, silent),
+        "components.h": [*_HEADER, *classes, *_exchange(config), *pins],
+    }
+    library = build_shared_library(
+        list(models.values()), cpp, "flashtrain_device", optimization=optimization,
+        generated={name: "\n".join(lines) + "\n" for name, lines in generated.items()},
+    )  # fmt: skip
+    return library, _seconds(folders, list(models.values()), library)
+
+
+def _seconds(exports: list[Path], models: list[Model], library: Path) -> float:
+    """The time that these builds take with as many models at a time as there are processors."""
+    cache = user_cache()
+    compiled = sum(cache.record(model.folder.parent).seconds for model in models)
+    others = sum(cache.record(folder).seconds for folder in (*exports, library.parent))
+    return compiled / (os.cpu_count() or 1) + others
 
 
 def for_verilator(text: str) -> str:
@@ -100,9 +175,9 @@ def for_verilator(text: str) -> str:
 
 
 def _cut_sources(
-    unit: Callable[[FmsConfig], wiring.Component], plan: Plan, name: str, config: FmsConfig
+    unit: Callable[[FmsConfig], wiring.Component], plan: Plan, name: str, config: FmsConfig, user: str
 ) -> tuple[Cut, Path]:
-    """The cut of a component, and the folder with a file for each part."""
+    """The cut of a component, and the folder with a file for each part. `user` needs it first."""
 
     def write(folder: Path) -> None:
         whole, modules = cut(unit(config), plan.parts, name, plan.kept, plan.enables)
@@ -112,7 +187,8 @@ def _cut_sources(
         whole.save(folder / "cut.json")
 
     # What else a plan says does not change the cut.
-    folder = exported(write, name, repr((config, plan.parts, plan.enables, sorted(plan.kept))))
+    content = repr((config, plan.parts, plan.enables, sorted(plan.kept)))
+    folder = exported(write, name, content, what=f"the parts of {name}, for {user}")
     return Cut.load(folder / "cut.json"), folder
 
 
@@ -170,18 +246,6 @@ def _rising_edge(root: str, functions: tuple[str, ...]) -> Iterator[str]:
     yield from (f"void {function}({root}*);" for function in functions)
     calls = " ".join(f"{function}(&root);" for function in functions)
     yield f"namespace flashtrain {{ inline void rising_edge({root}& root) {{ {calls} }} }}"
-
-
-def generated_file(name: str, lines: Iterable[str]) -> Path:
-    """A file of this name with these lines; written once per content."""
-    text = "\n".join(lines) + "\n"
-    path = BUILD / "generated" / content_key(text) / name
-
-    def write() -> None:
-        path.write_text(text)
-
-    build_once(path.parent, write)
-    return path
 
 
 def _exchange(config: FmsConfig) -> Iterator[str]:

@@ -9,8 +9,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 
-from flashtrain.native.build_cache import build_once
+from flashtrain.native.build_cache import content_key
+from flashtrain.native.user_cache import user_cache
 from flashtrain.sim.verilator.verilated import Model
 from flashtrain.spec.errors import ToolError
 
@@ -52,13 +54,13 @@ def model_facts(model: Model, *, one_clock: bool = True) -> ModelFacts:
 
     Raises `ToolError` if with `one_clock` anything but the clock triggers it: `model.h` would miss that.
     """
-    folder = model.folder.with_name("facts_of_model")
-    path = folder / "facts.json"
 
-    def write() -> None:
-        path.write_text(json.dumps(_read(model)))
+    def write(folder: Path) -> None:
+        (folder / "facts.json").write_text(json.dumps(_read(model)))
 
-    build_once(folder, write)
+    name, _, key = model.folder.parent.name.rpartition("-")  # named after all that it depends on
+    key = content_key(key, Path(__file__).read_bytes())
+    path = user_cache().build("facts", name, key, f"facts of model {name}", write) / "facts.json"
     content = json.loads(path.read_text())
     if one_clock and content["triggers"] not in ([], ["1"]):
         raise ToolError(

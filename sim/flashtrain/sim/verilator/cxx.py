@@ -1,12 +1,13 @@
 """The C++ compiler, and Verilator's own library, which is compiled once for all that is verilated."""
 
 import json
-import os
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from flashtrain.native.build_cache import BUILD, build_once, content_key
+from flashtrain.native.build_cache import content_key
 from flashtrain.native.compiler import compiler_version, cxx_compiler, progress, run
+from flashtrain.native.user_cache import user_cache
 from flashtrain.rtl.export.tools import tool_versions, verilator_environment, verilator_root
 
 CXX_OPTIONS = ("-fPIC", "-std=gnu++17")
@@ -19,6 +20,9 @@ _HEADER = """\
 #define VL_ATTR_COLD __attribute__((cold, optimize("O0")))
 #endif
 """
+
+HEADER_KEY = content_key(_HEADER)
+"""For the keys of all that includes this header first."""
 
 
 def runtime_options(traced: bool, optimization: str = "-O3") -> tuple[str, ...]:
@@ -38,48 +42,45 @@ def runtime_options(traced: bool, optimization: str = "-O3") -> tuple[str, ...]:
 def runtime_object(name: str, traced: bool = False, optimization: str = "-O3") -> Path:
     """The object file of `name`.cpp of Verilator's own library; compiled once."""
     options = runtime_options(traced, optimization)
-    folder = _runtime_folder(name, options)
-    compiled = folder / f"{name}.o"
 
-    def build() -> None:
+    def build(folder: Path) -> None:
         source = verilator_root() / "include" / f"{name}.cpp"
-        with progress(f"compiling Verilator's {name}.cpp (done once)"):
-            run_verilator(
-                [cxx_compiler(), *options, "-c", source, "-o", compiled], folder / "build.log", name
-            )
+        words = [cxx_compiler(), *options, "-c", source, "-o", folder / f"{name}.o"]
+        with progress(f"compiling Verilator's {name}.cpp (done once, 1 to 30 s)"):
+            run_verilator(words, folder / "build.log", name)
 
-    build_once(folder, build)
-    return compiled
+    return _build(name, options, f"Verilator's {name}.cpp", build) / f"{name}.o"
 
 
-def precompiled_header(options: Sequence[str], folder_of_use: Path) -> str:
-    """An option that includes Verilator's header first, in a compiler that is run in this folder.
+def precompiled_header(options: Sequence[str]) -> Path:
+    """Verilator's header, which a compiler is to include first.
 
     To read that header takes longer than to compile most models. So it is compiled once with these options;
     a compiler with the same ones takes that, and with others reads the text.
     """
-    folder = _runtime_folder("verilated_header", (*options, _HEADER))
-    header = folder / "verilated_header.h"
-    compiled = header.with_name(f"{header.name}.gch")
+    name = "verilated_header"
 
-    def build() -> None:
+    def build(folder: Path) -> None:
+        # Clang compares the headers with those that it has read: they are to stay, whoever uses the result.
+        for path in (verilator_root() / "include").glob("*.h"):
+            shutil.copy(path, folder)
+        header = folder / f"{name}.h"
         header.write_text(_HEADER)
+        compiled = header.with_name(f"{header.name}.gch")
         # For ccache: what is compiled is new with each time that it is.
         compiled.with_name(f"{compiled.name}.sum").write_text(folder.name)
         words = [cxx_compiler(), *options, "-x", "c++-header", header, "-o", compiled]
         run_verilator(words, folder / "build.log", header.name)
 
-    build_once(folder, build)
-    # The same for every clone, for ccache.
-    return f"-include {os.path.relpath(header, folder_of_use.resolve())}"
+    return _build(name, (*options, _HEADER), "Verilator's header, precompiled", build) / f"{name}.h"
 
 
-def _runtime_folder(name: str, options: Sequence[str]) -> Path:
-    """Where a part of Verilator's library goes that is compiled with these options."""
+def _build(name: str, options: Sequence[str], what: str, build: Callable[[Path], None]) -> Path:
+    """The entry of the cache with a part of Verilator's library that is compiled with these options."""
     # Where Verilator is installed makes no difference.
     flags = [option for option in options if not option.startswith("-I")]
     key = content_key(name, compiler_version(cxx_compiler()), json.dumps(tool_versions()), *flags)
-    return (BUILD / "lib" / f"{name}-{key}").resolve()
+    return user_cache().build("runtime", name, key, what, build)
 
 
 def run_verilator(command: Sequence[object], log: Path, name: str) -> None:

@@ -7,35 +7,28 @@ This is the fast way to simulate: no VPI, no public signals, Python called only 
     library = ctypes.CDLL(str(build_shared_library([model], [Path("harness.cpp")], "flashtrain")))
 
 The harness includes the header of each model's class (here `Vtop.h`) and exports `extern "C"` functions. A
-library may hold several models, each of which the harness instantiates as often as it likes. All steps cache
-by content, so that a second start takes a fraction of a second.
+library may hold several models, each of which the harness instantiates as often as it likes. Each step is an
+entry of the user's cache, so that a second start takes a fraction of a second.
 """
 
 import json
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from types import ModuleType
 
 from amaranth.lib import wiring
 
 import flashtrain.rtl as rtl
 import flashtrain.sim as sim
 import flashtrain.spec as spec
-from flashtrain.native.build_cache import (
-    BUILD,
-    build_once,
-    content_key,
-    files_key,
-    is_built,
-    read_sources,
-    write_sources,
-)
+from flashtrain.native.build_cache import content_key, files_key, read_sources, write_sources
 from flashtrain.native.compiler import compiler_version, cxx_compiler, progress
+from flashtrain.native.user_cache import UserCache, about, user_cache
 from flashtrain.rtl.export.systemverilog import UNAVOIDABLE_WARNINGS, export_design
 from flashtrain.rtl.export.tools import (
     VERILATOR_MAKE_OPTIONS,
@@ -44,6 +37,7 @@ from flashtrain.rtl.export.tools import (
 )
 from flashtrain.sim.verilator.cxx import (
     CXX_OPTIONS,
+    HEADER_KEY,
     precompiled_header,
     run_verilator,
     runtime_object,
@@ -52,6 +46,12 @@ from flashtrain.sim.verilator.cxx import (
 
 SECONDS_BETWEEN_LINES = 10.0
 """On stderr, of how far a build is."""
+
+SECONDS_OF_A_MODEL = (1, 5)
+"""The range for a processor, as long as no model in the cache has been measured."""
+
+MODELS = "model"
+"""Of entries of the cache."""
 
 _VERILATOR_OPTIONS = (
     *("--cc", "--build", "-Wno-fatal"),
@@ -75,35 +75,48 @@ class Model:
 
 
 def exported_sources(
-    make_top: Callable[[], wiring.Component], name: str, configuration: str, build_dir: Path = BUILD / "rtl"
+    make_top: Callable[[], wiring.Component], name: str, configuration: str, cache: UserCache | None = None
 ) -> list[Path]:
     """Export the component that `make_top` builds, unless that was done before; returns the files."""
 
     def write(folder: Path) -> None:
         export_design(make_top(), name).write(folder)
 
-    return sorted(exported(write, name, configuration, build_dir).glob("*.sv"))
+    return sorted(exported(write, name, configuration, cache).glob("*.sv"))
 
 
 def exported(
-    write: Callable[[Path], None], name: str, configuration: str, build_dir: Path = BUILD / "rtl"
+    write: Callable[[Path], None],
+    name: str,
+    configuration: str,
+    cache: UserCache | None = None,
+    what: str = "",
 ) -> Path:
     """The folder that `write` has filled with what it elaborates; called once per content.
 
-    Elaboration of a large design takes longer than anything else in a warm start. `configuration` must
-    name all that `write` depends on, beside the code of `flashtrain.spec`, `flashtrain.rtl` and
-    `flashtrain.sim`.
+    Elaboration of a large design takes longer than anything else in a warm start. The code of the contract,
+    of the RTL and of the simulation is part of the key. `configuration` must name all else that `write`
+    depends on. cache: another one than the user's. what: is exported, in words.
     """
-    code = [path.read_bytes() for package in (spec, rtl, sim) for path in _python_files(package)]
-    key = content_key(json.dumps(tool_versions()), configuration, *code)
-    folder = (build_dir / f"{name}-{key}").resolve()
 
-    def export() -> None:
+    def export(folder: Path) -> None:
         with progress(f"elaborating {name}"):
             write(folder)
 
-    build_once(folder, export)
-    return folder
+    key = content_key(json.dumps(tool_versions()), configuration, code_key(".py"))
+    return (cache or user_cache()).build("rtl", name, key, f"SystemVerilog of {what or name}", export)
+
+
+@cache
+def code_key(*suffixes: str) -> str:
+    """A name for the content of the files of `flashtrain.spec`, `flashtrain.rtl` and `flashtrain.sim` that
+    have these suffixes."""
+    parts: list[str | bytes] = []
+    for package in (spec, rtl, sim):
+        for root in map(Path, package.__path__):
+            for path in sorted(path for path in root.rglob("*") if path.suffix in suffixes):
+                parts += [f"{package.__name__}/{path.relative_to(root)}", path.read_bytes()]
+    return content_key(*parts)
 
 
 @dataclass(frozen=True)
@@ -121,71 +134,92 @@ class ModelSource:
 
 
 def verilate(
-    sources: Sequence[Path], top: str, prefix: str, build_dir: Path = BUILD / "model", trace: bool = False
+    sources: Sequence[Path], top: str, prefix: str, cache: UserCache | None = None, trace: bool = False
 ) -> Model:
     """Compile `sources` with top module `top` into class `prefix`.
 
     With `trace` the model can write VCD files (`VerilatedVcdC`), at a cost in speed even when it does not.
+    cache: another one than the user's.
 
     Raises `ToolError` with the end of the log when something does not compile.
     """
-    return verilate_all([ModelSource(sources, top, prefix, trace)], top, build_dir)[0]
+    return verilate_all([ModelSource(sources, top, prefix, trace)], top, cache)[0]
 
 
-def verilate_all(sources: Sequence[ModelSource], name: str, build_dir: Path = BUILD / "model") -> list[Model]:
+def verilate_all(sources: Sequence[ModelSource], name: str, cache: UserCache | None = None) -> list[Model]:
     """Compile each of the sources, as many at a time as there are processors; `name` is said on stderr."""
+    cache = cache or user_cache()
     compiler = cxx_compiler()
-    builds = [_ModelBuild(source, compiler, build_dir) for source in sources]
+    builds = [_ModelBuild(source, compiler, cache) for source in sources]
     missing = [build for build in builds if not build.is_done()]
     if missing:
         count = "" if len(missing) == 1 else f", {len(missing)} models,"
-        with progress(f"compiling {name}{count} with Verilator and {Path(compiler).name} (done once)"):
+        expected = _expected(missing, cache)
+        with progress(
+            f"compiling {name}{count} with Verilator and {Path(compiler).name} (done once, {expected})"
+        ):
             said = time.monotonic()
+            for source in {(build.source.trace, build.source.optimization) for build in missing}:
+                precompiled_header(runtime_options(*source))
             with ThreadPoolExecutor(os.cpu_count()) as pool:
                 for number, _ in enumerate(pool.map(_ModelBuild.run, missing), 1):
                     if time.monotonic() - said >= SECONDS_BETWEEN_LINES:
                         said = time.monotonic()
                         text = f"flashtrain: {number} of {len(missing)} models compiled"
                         print(text, file=sys.stderr, flush=True)
-    return [build.model for build in builds]
+    return [build.run() for build in builds]
+
+
+def _expected(builds: Sequence["_ModelBuild"], cache: UserCache) -> str:
+    """How long these builds take: as those of models in the cache, or as a range."""
+    at_a_time = min(os.cpu_count() or 1, len(builds))
+    seconds = cache.seconds_of(MODELS, sum(build.work for build in builds))
+    if seconds is not None:
+        return about(seconds / at_a_time)
+    least, most = (count * len(builds) / at_a_time for count in SECONDS_OF_A_MODEL)
+    return f"{least:.0f} to {most:.0f} s"
 
 
 class _ModelBuild:
-    """How one model is compiled, into a folder with a name that says all that it depends on."""
+    """How one model is compiled, into an entry with a key of all that it depends on."""
 
-    def __init__(self, source: ModelSource, compiler: str, build_dir: Path) -> None:
-        self._source = source
+    def __init__(self, source: ModelSource, compiler: str, cache: UserCache) -> None:
+        self.source = source
+        self._cache = cache
         self._files = read_sources(source.files)
+        self.work = sum(map(len, self._files.values()))
         self._options = [*_VERILATOR_OPTIONS, "--prefix", source.prefix]
         if source.trace:
             self._options.append("--trace-vcd")
         levels = [f"OPT_FAST={source.optimization}", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2"]
         self._make_options = [*VERILATOR_MAKE_OPTIONS, *levels, f"CXX={compiler}", f"LINK={compiler}"]
-        # Which Python runs Verilator's scripts makes no difference.
-        flags = [option for option in self._make_options if not option.startswith("PYTHON3=")]
+        # Which Python runs Verilator's scripts makes no difference, nor where the compiler is.
+        paths = ("PYTHON3=", "CXX=", "LINK=")
+        flags = [option for option in self._make_options if not option.startswith(paths)]
         tools = (json.dumps(tool_versions()), compiler_version(compiler))
-        key = content_key(files_key(self._files), *tools, *self._options, *flags)
-        self._folder = (build_dir / f"{source.top}-{key}").resolve()
-        self.model = Model(source.prefix, self._folder / "obj", source.trace)
+        self._key = content_key(files_key(self._files), *tools, *self._options, *flags, HEADER_KEY)
 
     def is_done(self) -> bool:
-        return is_built(self._folder)
+        return self._cache.hold(f"{MODELS}/{self.source.top}-{self._key}")
 
-    def run(self) -> None:
-        build_once(self._folder, self._build)
+    def run(self) -> Model:
+        """The model; compiled unless that was done before."""
+        source = self.source
+        what = f"model of {source.top}"
+        folder = self._cache.build(MODELS, source.top, self._key, what, self._build, self.work)
+        return Model(source.prefix, folder / "obj", source.trace)
 
-    def _build(self) -> None:
-        top = self._source.top
-        options = runtime_options(self._source.trace, self._source.optimization)
-        header = precompiled_header(options, self.model.folder)
-        command = [verilator_binary(), *self._options, "--Mdir", self.model.folder, "--top-module", top]
-        command += ["-CFLAGS", header]
+    def _build(self, folder: Path) -> None:
+        source, objects = self.source, folder / "obj"
+        header = precompiled_header(runtime_options(source.trace, source.optimization))
+        command = [verilator_binary(), *self._options, "--Mdir", objects, "--top-module", source.top]
+        # The same words wherever the cache is, for ccache.
+        command += ["-CFLAGS", f"-include {os.path.relpath(header, objects)}"]
         # The model alone: Verilator's own library is compiled once for all.
-        targets = [f"lib{self.model.prefix}.a"]
+        targets = [f"lib{source.prefix}.a"]
         command += [word for option in (*self._make_options, *targets) for word in ("-MAKEFLAGS", option)]
-        run_verilator(
-            [*command, *write_sources(self._files, self._folder / "src")], self._folder / "build.log", top
-        )
+        sources = write_sources(self._files, folder / "src")
+        run_verilator([*command, *sources], folder / "build.log", source.top)
 
 
 _OURS = (
@@ -204,39 +238,40 @@ def build_shared_library(
     models: Sequence[Model],
     cpp: Sequence[Path],
     name: str,
-    build_dir: Path = BUILD / "lib",
+    cache: UserCache | None = None,
     optimization: str = "-O3",
+    generated: Mapping[str, str] | None = None,
 ) -> Path:
     """Compile `cpp`, which are `.cpp` files and the headers that they include, and link them with `models`.
 
+    generated: more of these files, as texts by name. cache: another one than the user's.
+
     Raises `ToolError` with the end of the log when something does not compile.
     """
+    cache = cache or user_cache()
     compiler = cxx_compiler()
-    files = read_sources(cpp)
+    files = {**read_sources(cpp), **(generated or {})}
     traced = any(model.trace for model in models)
     names = ("verilated", "verilated_threads", *(["verilated_vcd_c"] if traced else []))
     runtime = [runtime_object(name, traced) for name in names]
-    folders = [str(model.folder) for model in models]
     options = runtime_options(traced, optimization)
-    key = content_key(files_key(files), optimization, _SYMBOLS, *map(str, runtime), *folders)
-    folder = (build_dir / f"{name}-{key}").resolve()
-    library = folder / f"lib{name}.so"
+    # An entry is named after its content.
+    inputs = [path.parent.name for path in (*runtime, *(model.folder for model in models))]
+    key = content_key(files_key(files), optimization, _SYMBOLS, HEADER_KEY, *inputs)
+    file = f"lib{name}.so"
 
-    def build() -> None:
+    def build(folder: Path) -> None:
         compiled = [path for path in write_sources(files, folder / "src") if path.suffix == ".cpp"]
         archives = [model.folder / f"lib{model.prefix}.a" for model in models]
         symbols = folder / "symbols"
         symbols.write_text(_SYMBOLS)
-        linked = ["-shared", "-Wl,-Bsymbolic", f"-Wl,--version-script={symbols}", "-o", library]
+        linked = ["-shared", "-Wl,-Bsymbolic", f"-Wl,--version-script={symbols}", "-o", folder / file]
         linked += [*compiled, *archives, *runtime, "-latomic"]
-        includes = [f"-I{path}" for path in folders]
+        includes = [f"-I{model.folder}" for model in models]
         with progress(f"linking {name}"):
-            first = precompiled_header(options, Path()).split()
+            first = ["-include", precompiled_header(options)]
             run_verilator([compiler, *options, *first, *includes, *linked], folder / "build.log", name)
 
-    build_once(folder, build)
+    library = cache.build("lib", name, key, f"library {name}", build) / file
+    cache.settle()
     return library
-
-
-def _python_files(package: ModuleType) -> list[Path]:
-    return sorted(path for folder in package.__path__ for path in Path(folder).rglob("*.py"))

@@ -150,7 +150,7 @@ class EventModel:
         self._settings["barrier"] = barrier
         operations = np.empty(len(self._seconds), SPAN)
         writes, reads = np.empty(len(table), SPAN), np.empty(len(table), SPAN)
-        _library().flashtrain_offload_run(
+        load_kernel().flashtrain_offload_run(
             self._settings.ctypes.data, self._seconds.ctypes.data, table.ctypes.data,
             self._write_loads.ctypes.data, self._read_loads.ctypes.data, result.ctypes.data,
             operations.ctypes.data, writes.ctypes.data, reads.ctypes.data,
@@ -175,6 +175,7 @@ def _loads(
 
 
 @cache
-def _library() -> ctypes.CDLL:
+def load_kernel() -> ctypes.CDLL:
+    """The library of this model, compiled unless the user's cache has it."""
     pointers = [ctypes.c_void_p] * 9
     return native_library("flashtrain_offload", _SOURCES, {"flashtrain_offload_run": (None, pointers)})

@@ -14,7 +14,6 @@ from flashtrain.rtl.controller import Controller
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.lib.shared import SharedModule, leaf_ports
 from flashtrain.sim import partition
-from flashtrain.sim.link.library import generated_file
 from flashtrain.sim.link.pins import nand_pins, pins_of_front_end
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.nand import VERILATOR_SOURCES, NandChannel
@@ -87,8 +86,10 @@ def build_whole(config: FmsConfig) -> Path:
     models = verilate_all([source], f"{config.name} as one model")
     cpp = [path for path in VERILATOR_SOURCES if path.suffix in (".cpp", ".h")]
     cpp += [_SYSTEM, _RUNTIME / "model.h", _DEVICE / "axi_memory.h", _DEVICE / "device.cpp"]
-    cpp.append(generated_file("components.h", _components(config)))
-    return build_shared_library(models, cpp, "flashtrain_whole", optimization=OPTIMIZATION)
+    generated = {"components.h": "\n".join(_components(config)) + "\n"}
+    return build_shared_library(
+        models, cpp, "flashtrain_whole", optimization=OPTIMIZATION, generated=generated
+    )
 
 
 def _components(config: FmsConfig) -> Iterator[str]:

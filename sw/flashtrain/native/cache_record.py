@@ -1,0 +1,75 @@
+"""The record of an entry of the user's cache: its origin, and its files as they were built."""
+
+import json
+import time
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+_FORMAT = 1
+_BLOCK = 512
+"""Bytes of `st_blocks`."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """Facts of an entry.
+
+    - what: its content, in words
+    - seconds: the time that its build has taken
+    - work: bytes of the sources, to which that time is proportional; 0: unknown
+    - built: the end of the build, in seconds since 1970
+    - bytes: its space on the disk
+    - files: size and CRC-32 of each; the latter is 0 but for libraries, which processes load
+    """
+
+    what: str
+    seconds: float
+    work: int
+    built: float
+    bytes: int
+    files: Mapping[str, tuple[int, int]]
+
+    def save(self, path: Path) -> None:
+        draft = path.with_suffix(".new")
+        draft.write_text(json.dumps({"format": _FORMAT, **asdict(self)}))
+        draft.replace(path)
+
+    @classmethod
+    def of(cls, folder: Path, what: str, seconds: float, work: int) -> "Record":
+        """The record of the files that are in the folder now."""
+        paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+        files = {str(path.relative_to(folder)): _size_and_check(path) for path in paths}
+        blocks = sum(path.stat().st_blocks for path in paths)
+        return cls(what, seconds, work, time.time(), _BLOCK * blocks, files)
+
+    @classmethod
+    def load(cls, path: Path) -> "Record":
+        """Raises `ValueError` or `OSError` if there is none, or a damaged one."""
+        try:
+            content = json.loads(path.read_bytes())
+            if content.pop("format") != _FORMAT:
+                raise ValueError("another format")
+            files = {name: (int(size), int(check)) for name, (size, check) in content.pop("files").items()}
+            return cls(**content, files=files)
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ValueError(f"no record: {error}") from error
+
+    def damage(self, folder: Path) -> str | None:
+        """The first file that is not as it was built."""
+        for name, expected in self.files.items():
+            try:
+                found = _size_and_check(folder / name)
+            except FileNotFoundError:
+                return f"{name} is missing"
+            if found[0] != expected[0]:
+                return f"{name} has {found[0]} bytes instead of {expected[0]}"
+            if found != expected:
+                return f"{name} has another checksum"
+        return None
+
+
+def _size_and_check(path: Path) -> tuple[int, int]:
+    size = path.stat().st_size
+    return size, zlib.crc32(path.read_bytes()) if path.suffix == ".so" else 0
