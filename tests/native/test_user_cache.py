@@ -174,6 +174,15 @@ def test_the_folder_of_the_user(monkeypatch, tmp_path):
         assert default_folder() == tmp_path / "home" / ".cache" / "flashtrain"
 
 
+def test_a_user_without_a_folder(monkeypatch, tmp_path):
+    """`access` says of root that all may be written, so it is asked for another user here."""
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert default_folder() == tmp_path / "build" / "cache"
+
+
 def test_another_cache_in_a_block(tmp_path):
     before = user_cache()
     with using_cache(tmp_path):

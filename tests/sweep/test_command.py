@@ -105,7 +105,7 @@ MISTAKES = [
     (("mine.toml", "--scheduler", "nowhere"), "--scheduler nowhere: "),
     (("alone.toml", "--jobs", "2"), "alone.toml: simulation_speed measures real time; expected --jobs 1"),
     (("bad.toml",), "bad.toml: unknown key product.geometry.dice; expected one of channels, dies"),
-    (("small.toml",), "geometry.blocks is 8; expected at least two zones for each of 7 streams"),
+    (("small.toml",), "geometry.blocks is 8; expected at least two zones for each of 8 streams"),
     (("link.toml",), "link.toml: links has 'model'; expected rtl for wear_spread"),
 ]
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 
+from flashtrain.native.build_cache import BUILD
 from flashtrain.native.cache_record import Record
 from flashtrain.native.entry_locks import EntryLocks
 from flashtrain.spec.errors import FlashtrainError, ToolError
@@ -280,14 +281,20 @@ class UserCache:
 
 
 def default_folder() -> Path:
-    """`flashtrain` in the folder that XDG names for caches."""
+    """`flashtrain` in the folder that XDG names for caches.
+
+    A user without a home that can be written, such as a service, has it in the current folder.
+    """
     named = os.environ.get("XDG_CACHE_HOME", "")
     if Path(named).is_absolute():  # the specification has others ignored
         return Path(named) / "flashtrain"
     try:
-        return Path.home() / ".cache" / "flashtrain"
-    except RuntimeError as error:
-        raise CacheError("the user has no home folder for a cache: --cache-dir names a folder") from error
+        home = Path.home()
+    except RuntimeError:
+        return (BUILD / "cache").resolve()
+    place = home / ".cache" / "flashtrain"
+    existing = next(folder for folder in (place, *place.parents) if folder.exists())
+    return place if os.access(existing, os.W_OK) else (BUILD / "cache").resolve()
 
 
 _selected: UserCache | None = None
