@@ -283,7 +283,7 @@ class UserCache:
 def default_folder() -> Path:
     """`flashtrain` in the folder that XDG names for caches.
 
-    A user without a home that can be written, such as a service, has it in the current folder.
+    A user who cannot write there, such as a service, has it in the current folder.
     """
     named = os.environ.get("XDG_CACHE_HOME", "")
     if Path(named).is_absolute():  # the specification has others ignored
