@@ -76,10 +76,18 @@ def needed_bytes(has: Value, whole: Value, wide: Value) -> Value:
     return Cat(bits)
 
 
-def valid_bytes(classes: Value, wide: Value, without_zero: Value) -> Value:
-    """The bytes of a rearranged slice that are payload. `without_zero`: no class is that of +0.0."""
-    found = has_payload(classes, without_zero)
-    return needed_bytes(found[:LANES], found[LANES:], wide)
+def valid_bytes(m: Module, name: str, classes: Value, wide: Value, without_zero: Value) -> Signal:
+    """The bytes of a rearranged slice that are payload, as a signal `name`.
+
+    `without_zero`: no class is that of +0.0.
+    """
+    has, whole = Signal(LANES, name=f"{name}_has"), Signal(LANES, name=f"{name}_whole")
+    valid = Signal(SLICE_BYTES, name=name)
+    m.d.comb += [
+        Cat(has, whole).eq(has_payload(classes, without_zero)),
+        valid.eq(needed_bytes(has, whole, wide)),
+    ]
+    return valid
 
 
 def planes(classes: Value, wide: Value) -> list[Value]:

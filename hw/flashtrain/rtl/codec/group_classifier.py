@@ -93,7 +93,7 @@ class GroupClassifier(wiring.Component):
                 one.base.eq(self.choice.base),
             ]
             classes.append(Cat(one.classes))
-            valid = valid_bytes(one.classes.as_value(), self.wide, without_zero)
+            valid = valid_bytes(m, f"needed_{number}", one.classes.as_value(), self.wide, without_zero)
             quads = [
                 Signal(3, name=f"quad_{number}_{at}", reset_less=True) for at in range(0, SLICE_BYTES, QUAD)
             ]

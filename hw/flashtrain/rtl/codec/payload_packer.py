@@ -112,7 +112,8 @@ class PayloadPacker(wiring.Component):
         for number in range(GROUP_SLICES):
             m.submodules[f"places_{number}"] = places = BytePlaces()
             m.submodules[f"compactor_{number}"] = compactor = SliceCompactor()
-            needed = valid_bytes(part.classes[number].as_value(), part.wide, part.mode == Mode.WINDOW7)
+            classes, without_zero = part.classes[number].as_value(), part.mode == Mode.WINDOW7
+            needed = valid_bytes(m, f"needed_{number}", classes, part.wide, without_zero)
             mask = Signal(SLICE_BYTES, name=f"mask_{number}")
             m.d.sync += mask.eq(needed & (self.valid & part.taken[number]).replicate(SLICE_BYTES))
             content = self.group.word_select(number, 8 * SLICE_BYTES)

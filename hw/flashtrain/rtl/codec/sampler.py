@@ -79,7 +79,8 @@ class SliceCounters(wiring.Component):
         # 3 and 4: counts of four lanes, then of all.
         rows: list[tuple[Value, Value]] = [(zeros, self.counters.zeros)]
         for place in range(len(DISTANCES)):
-            row = Cat(others[lane] & (distances[lane] == place) for lane in range(LANES))
+            row = Signal(LANES, name=f"row_{place}")
+            m.d.comb += row.eq(Cat(others[lane] & (distances[lane] == place) for lane in range(LANES)))
             rows.append((row, self.counters.at[place]))
         for number, (row, result) in enumerate(rows):
             quads = [Signal(3, name=f"quad_{number}_{at}", reset_less=True) for at in range(0, LANES, QUAD)]
