@@ -98,10 +98,10 @@ def test_a_wrong_update_of_the_last_step_is_noticed(tmp_path, capsys, monkeypatc
     """No loss depends on it: only the weights that the host reads."""
     honest = StateStore.update
 
-    def dishonest(self, tensors, gradients, constants):
+    def dishonest(self, tensors, gradients, constants, host):
         if self.updates.updates == 5:
             gradients[1].view("uint32")[100] ^= 1 << 30
-        return honest(self, tensors, gradients, constants)
+        return honest(self, tensors, gradients, constants, host)
 
     monkeypatch.setattr(StateStore, "update", dishonest)
     assert main([*SHORT, "--output", str(tmp_path)]) == 1

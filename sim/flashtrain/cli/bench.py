@@ -182,13 +182,10 @@ COMMAND = Command(
   flashtrain bench                                   the table; writes build/bench/results.json
   flashtrain bench --quick                           the same on small and tiny, in a few minutes
   flashtrain bench command_interval --preset tiny    one benchmark, on a configuration by name
-  flashtrain bench append_erased --config mine.toml  on a configuration of your own
-  flashtrain bench model_error                       the performance model against the RTL, point by point
-  flashtrain bench model_error --points 'small/read_*'
+  flashtrain bench model_error --points 'small/*'    the performance model against the RTL, point by point
 
 A figure beside the results shows for each row where the time of buses and arrays went.
-Exit code 1 if a benchmark fails, if a value is above its bound (such a value is a mistake, not a success), or
-if a point of model_error is out of its tolerance.
+Exit code 1 if a benchmark fails, a value is above its bound, or a point of model_error out of its tolerance.
 """,
     add_arguments=add_arguments,
     run=run,
