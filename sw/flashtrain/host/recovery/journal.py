@@ -8,9 +8,9 @@ its caller has received no other answer.
 Each record is a snapshot, so the newest valid record is sufficient. With the entry of a stream it has the
 *note* of the stream's user: bytes that become durable with a commit, in one append. It has the pins as well.
 
-The journal has two zones and fills one
-of them. When that zone is full, the driver resets the other one, whose records are all older, and appends the
-next record there. Until that record is acknowledged, the newest one is still in the full zone.
+The journal has two zones and fills one of them. When that zone is full, the driver resets the other one,
+whose records are all older, and appends the next record there. Until that record is acknowledged, the newest
+one is still in the full zone.
 
 If the other zone is retired, the journal accepts no more records, and the streams no such changes; no data
 are lost.

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.host.controller import Controller
-from flashtrain.host.errors import JournalMissing
 from flashtrain.host.memory.arrays import as_bytes
 from flashtrain.host.queues.dispatcher import Request, serialised
 from flashtrain.host.queues.entries import Command
 from flashtrain.host.queues.pending import Pending
 from flashtrain.host.recovery.journal_record import StreamEntry
+from flashtrain.host.streams.recorder import Recorder
 from flashtrain.host.streams.stored import Extent
 from flashtrain.host.streams.stream import DeviceStream
 from flashtrain.numerics import Constants, Statistics
@@ -164,16 +164,33 @@ class StateStream(DeviceStream):
         note: bytes,
         pin: bool = False,
     ) -> None:
-        """Become the current generation by these commands, one after the other, after their record.
+        """Become the current generation by these commands. dropped: the streams that they reset."""
+        self._require_journal_of(note)
+        lasting = [one.nsid for one in dropped if one._journal is not None]
+        self._space.forget()
+        self._change(
+            self._recording, lambda journal: journal.commit(self.nsid, updates, note, pin, lasting),
+            commands, dropped,
+        )  # fmt: skip
+        for one in dropped:
+            one._generations.pinned = False
+        self._generations.pinned = pin
 
-        dropped: the streams that the commands reset. If the device refuses the first one, nothing changes.
+    def _change(
+        self,
+        journal: Recorder | None,
+        record: Callable[[Recorder], Request],
+        commands: Sequence[Command],
+        dropped: "Sequence[StateStream]" = (),
+    ) -> None:
+        """Carry out commands, of which each waits for the one before, and the first for the record.
+
+        journal: None if the change is not recorded. dropped: the streams that the commands reset. If the
+        device refuses the first command, journal and handles are as before.
         """
-        self._require_notes(note)
-        journal, record, before = self._recording, None, {}
-        if journal is not None:
-            before = {one.nsid: journal.entry(one.nsid) for one in (self, *dropped)}
-            lasting = [one.nsid for one in dropped if one._journal is not None]
-            record = journal.commit(self.nsid, updates, note, pin, lasting)
+        streams = (self, *dropped)
+        before = {} if journal is None else {one.nsid: journal.entry(one.nsid) for one in streams}
+        after = None if journal is None else record(journal)
         drops = {one: one._generations.drop() for one in dropped}
 
         def undo() -> None:
@@ -183,36 +200,26 @@ class StateStream(DeviceStream):
                 if journal is not None:
                     journal.undo(nsid, entry)
 
-        for one in (self, *dropped):
-            one._space.forget()
-        self._finish(self._chain(commands, record, undo))
         for one in dropped:
-            one._generations.pinned = False
-        self._generations.pinned = pin
-
-    def _chain(
-        self, commands: Sequence[Command], record: Request | None, on_failure: Callable[[], None]
-    ) -> Pending[None]:
-        """Submit commands of which each waits for the one before, and the first for a record."""
+            one._space.forget()
         requests: list[Request] = []
         for command in commands:
-            after = requests[-1] if requests else record
-            undo = None if requests else on_failure
-            requests.append(Request(self.port, command, on_failure=undo, after=after))
+            requests.append(Request(self.port, command, on_failure=None if requests else undo, after=after))
             self._dispatcher.submit(requests[-1:])
-        return Pending(self._dispatcher, requests, self.name, lambda _: None)
+            after = requests[-1]
+        self._finish(Pending(self._dispatcher, requests, self.name, lambda _: None))
 
     @serialised
     def declare_committed(self, updates: int, note: bytes = b"") -> None:
         """Record the appended tiles as committed, without an update: the result of `updates` updates."""
-        self._require_notes(note)
+        self._require_journal_of(note)
         if (journal := self._recording) is not None:
             journal.wait_for(journal.commit(self.nsid, updates, note))
 
     def require_note(self, note: bytes, dropped: "Iterable[StateStream]") -> None:
         """:class:`NoteTooLong` or :class:`JournalMissing` unless the note can be recorded in place of those
         of `dropped`."""
-        self._require_notes(note)
+        self._require_journal_of(note)
         if self._journal is not None:
             self._journal.require_room(note, {stream.nsid for stream in dropped})
 
@@ -228,40 +235,22 @@ class StateStream(DeviceStream):
 
         note: recorded with the pin, in place of the present one.
         """
-        self._require_notes(note or b"")
-        journal, record, before = self._recording, None, StreamEntry()
-        if journal is not None:
-            before = journal.entry(self.nsid)
-            record = journal.pin(self.nsid, True, note)
-
-        def undo() -> None:
-            if journal is not None:
-                journal.undo(self.nsid, before)
-
-        self._finish(self._chain([self._generation(GenerationAction.PIN)], record, undo))
+        self._require_journal_of(note or b"")
+        self._change(
+            self._recording, lambda journal: journal.pin(self.nsid, True, note),
+            [self._generation(GenerationAction.PIN)],
+        )  # fmt: skip
         self._generations.pinned = True
 
     @serialised
     def release(self, drop: bool = False) -> None:
         """Undo :meth:`pin`; drop: reset the stream as well, in the same record."""
-        journal, record, before = self._journal, None, StreamEntry()
-        if journal is not None:
-            before = journal.entry(self.nsid)
-            record = journal.reset(self.nsid) if drop else journal.pin(self.nsid, False)
-        commands = [self._generation(GenerationAction.RELEASE)]
-        number = None
-        if drop:
-            commands.append(_reset(self))
-            number = self._generations.drop()
-            self._space.forget()
+        commands = [self._generation(GenerationAction.RELEASE), *([_reset(self)] if drop else [])]
 
-        def undo() -> None:
-            if number is not None:
-                self._generations.undo(number)
-            if journal is not None:
-                journal.undo(self.nsid, before)
+        def record(journal: Recorder) -> Request:
+            return journal.reset(self.nsid) if drop else journal.pin(self.nsid, False)
 
-        self._finish(self._chain(commands, record, undo))
+        self._change(self._journal, record, commands, [self] if drop else [])
         self._generations.pinned = False
 
     def planes_of_rows(self, first_row: int, rows: int, planes: range) -> Sequence[Extent]:
@@ -277,12 +266,10 @@ class StateStream(DeviceStream):
     def _generation(self, action: GenerationAction, source: int = 0) -> Command:
         return Command(Opcode.GENERATION, self.nsid, action=action, source=source)
 
-    def _require_notes(self, note: bytes) -> None:
+    def _require_journal_of(self, note: bytes) -> None:
         """:class:`JournalMissing` if there is a note, and nothing records it."""
-        if note and self._journal is None:
-            raise JournalMissing(
-                f"a note for stream {self.name!r}, whose node does not record it in a journal"
-            )
+        if note:
+            self._required_journal()
 
     @property
     def _dies(self) -> int:

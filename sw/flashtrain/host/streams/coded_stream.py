@@ -151,14 +151,8 @@ class CodedStream(DeviceStream):
 
     def _settle(self) -> None:
         """Wait until the length of each append is known, and with it the room."""
-        own = self._in_flight
-        self._dispatcher.wait(lambda: all(request.done for request in own))
+        self._wait_for_own()
         self._know_space()
-
-    @property
-    def _in_flight(self) -> list[Request]:
-        """The commands of this stream that are in flight."""
-        return [request for request in self._dispatcher.in_flight if request.command.nsid == self.nsid]
 
     def _append_piece(self, piece: Piece, array: NDArray, start: int, exact: bool) -> Request:
         region, at, keep = self._source(array, start, piece.blocks)

@@ -225,8 +225,7 @@ class DeviceStream:
         kept = list(kept)
         for stored in kept:
             self._check_stored(stored)
-        own = [request for request in self._dispatcher.in_flight if request.command.nsid == self.nsid]
-        self._dispatcher.wait(lambda: all(request.done for request in own))
+        self._wait_for_own()
         self._begin_ring()
         self._ring.drop_all_but(extent for stored in kept for extent in stored.extents)
         self._reset_spent(self._ring.spent())
@@ -259,13 +258,9 @@ class DeviceStream:
     @serialised
     def annotate_async(self, note: bytes) -> Pending[None]:
         """As :meth:`annotate`, without waiting for the device; :attr:`note` has the note at once."""
-        if self._journal is None:
-            raise JournalMissing(
-                f"a note for stream {self.name!r}, whose node does not record it in a journal"
-            )
-        if Access.APPEND not in self.table.access(self.port):
-            raise command_error(Status.ACCESS_DENIED, self._zone_reset(0), self.port, self.name)
-        record = self._journal.annotate(self.nsid, note)
+        journal = self._required_journal()
+        self._require_append()
+        record = journal.annotate(self.nsid, note)
         return Pending(self._dispatcher, [record], self.name, lambda _: None)
 
     # Zones.
@@ -354,6 +349,27 @@ class DeviceStream:
 
     # Implementation.
 
+    def _require_append(self) -> None:
+        if Access.APPEND not in self.table.access(self.port):
+            raise command_error(Status.ACCESS_DENIED, self._zone_reset(0), self.port, self.name)
+
+    def _required_journal(self) -> Recorder:
+        if self._journal is None:
+            raise JournalMissing(
+                f"a note for stream {self.name!r}, whose node does not record it in a journal"
+            )
+        return self._journal
+
+    @property
+    def _in_flight(self) -> list[Request]:
+        """The commands of this stream that are in flight."""
+        return [request for request in self._dispatcher.in_flight if request.command.nsid == self.nsid]
+
+    def _wait_for_own(self) -> None:
+        """Wait until the commands of this stream that are in flight are done."""
+        own = self._in_flight
+        self._dispatcher.wait(lambda: all(request.done for request in own))
+
     def _check_stored(self, stored: StoredArray) -> None:
         if not isinstance(stored, StoredArray):
             raise ArrayError(f"read of a {type(stored).__name__}; expected the StoredArray that append gave")
@@ -401,8 +417,7 @@ class DeviceStream:
     def _begin_ring(self) -> None:
         """Make sure that dead zones can be reset, and that the room and the age of the zones are known."""
         self._dispatcher.require_enabled()
-        if Access.APPEND not in self.table.access(self.port):
-            raise command_error(Status.ACCESS_DENIED, self._zone_reset(0), self.port, self.name)
+        self._require_append()
         if not self._ring.in_use and self.table.expired is Expired.REFUSE:
             self._space.forget()
         self._know_space()
@@ -523,8 +538,7 @@ class DeviceStream:
 
         None if commands in flight depend on the order.
         """
-        own = (request.command for request in self._dispatcher.in_flight if request.command.nsid == self.nsid)
-        in_order = all(command.opcode in _IN_ANY_ORDER for command in own)
+        in_order = all(request.command.opcode in _IN_ANY_ORDER for request in self._in_flight)
         if refused.status != Status.ZONE_IS_READ_ONLY or not in_order:
             return None
         self._space.retire(append.slba // self.zone_size)
