@@ -3,8 +3,8 @@
 import argparse
 
 from . import checkpoint_memory, checkpoint_models
+from .actions import add_actions, run_action
 from .command import Command
-from .console import Console
 
 ACTIONS = {
     "models": ("print the sizes of the poster's nine models, or capture them anew", checkpoint_models),
@@ -13,15 +13,7 @@ ACTIONS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    for name, (summary, module) in ACTIONS.items():
-        action = actions.add_parser(name, help=summary)
-        module.add_arguments(action)
-        action.set_defaults(action=module.run)
-
-
-def run(options: argparse.Namespace, console: Console) -> int:
-    return options.action(options, console)
+    add_actions(parser, ACTIONS)
 
 
 COMMAND = Command(
@@ -39,6 +31,6 @@ stream `trained`, its memory is freed, and it is read back for its next turn. Ea
 the training alone in plain NumPy: exit code 1 if a bit differs. The first row has memory for both.
 """,
     add_arguments=add_arguments,
-    run=run,
+    run=run_action,
     builds=False,
 )

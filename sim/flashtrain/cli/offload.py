@@ -3,8 +3,8 @@
 import argparse
 
 from . import offload_compare, offload_network, offload_plan, offload_profile, offload_run
+from .actions import add_actions, run_action
 from .command import Command
-from .console import Console
 
 ACTIONS = {
     "profile": ("record operations and saved tensors of a model of PyTorch", offload_profile),
@@ -16,15 +16,7 @@ ACTIONS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    for name, (summary, module) in ACTIONS.items():
-        action = actions.add_parser(name, help=summary)
-        module.add_arguments(action)
-        action.set_defaults(action=module.run)
-
-
-def run(options: argparse.Namespace, console: Console) -> int:
-    return options.action(options, console)
+    add_actions(parser, ACTIONS)
 
 
 COMMAND = Command(
@@ -41,5 +33,5 @@ COMMAND = Command(
   flashtrain offload run toy.json toy-chain --link rtl
 """,
     add_arguments=add_arguments,
-    run=run,
+    run=run_action,
 )
