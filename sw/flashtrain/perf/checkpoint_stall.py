@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from flashtrain.checkpoint import AppendedCheckpoints, CopyOut, PinEveryCommit
+from flashtrain.checkpoint import AppendedCheckpoints, CopyOut, PinEveryCommit, Retention, prune
 from flashtrain.host import Device, OptimizerState
-from flashtrain.spec.registers import Counter
 from flashtrain.training.commits import PLAIN, Commits
 from flashtrain.training.flash_training import replay
 
@@ -70,8 +69,7 @@ class AppendedState:
     def commit(self, state: OptimizerState, host: bytes) -> None:
         PLAIN.commit(state, host)
         self.store.wait()
-        for one in self.store.checkpoints[:-1]:
-            self.store.delete(one.name)
+        prune(self.store, Retention(last=1))
         self.steps += 1
         self.store.save_async(str(self.steps), self.steps, self.arrays)
 
@@ -84,11 +82,10 @@ class AppendedState:
 
 @dataclass(frozen=True)
 class Iterations:
-    """Iterations in the steady state: their number, cycles, and erases."""
+    """Iterations in the steady state: their number, and cycles."""
 
     count: int
     cycles: int
-    erases: int
 
     @property
     def each(self) -> float:
@@ -100,17 +97,17 @@ def iterations(
 ) -> Iterations:
     """Play the sequence of `training_iteration` with these commits."""
     count = FRACTION * (1 if quick else ROUNDS)
-    marks: list[tuple[int, int]] = []
+    marks: list[int] = []
 
     def note(iteration: int) -> None:
         if iteration in (SETTLE, SETTLE + count):
-            marks.append((device.cycles, device.counters()[Counter.ERASES.name]))
+            marks.append(device.cycles)
 
     storage = BusyStorage(device, commits, advance)
     sequence = iteration_sequence(device.config, tile_of(device.config))
     replay(sequence, SETTLE + count, storage, on_iteration=note)
-    (begin, erases_before), (end, erases_after) = marks
-    return Iterations(count, end - begin, erases_after - erases_before)
+    begin, end = marks
+    return Iterations(count, end - begin)
 
 
 def checkpoint_stall(device: Device, quick: bool = False) -> Measurement:

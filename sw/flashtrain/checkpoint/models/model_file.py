@@ -23,6 +23,7 @@ from flashtrain.checkpoint.errors import TrainingModelError
 from flashtrain.training.json_file import read_json, write_json
 from flashtrain.training.json_node import Node
 from flashtrain.training.offload.network import Linear
+from flashtrain.training.offload.network_file import linear
 
 FORMAT = "flashtrain-models"
 VERSION = 1
@@ -93,12 +94,5 @@ def _sizes(node: Node) -> ModelSizes:
     )
     return ModelSizes(
         name.name(), parameters.positive(), tensors.positive(), buffers.count(), flops.positive(),
-        _linear(saved), _linear(workspace),
+        linear(saved), linear(workspace),
     )  # fmt: skip
-
-
-def _linear(node: Node) -> Linear:
-    numbers = node.items(Node.integer)
-    if len(numbers) != 2:
-        raise node.fail("two integers, a and b of a + b times the batch")
-    return Linear(*numbers)

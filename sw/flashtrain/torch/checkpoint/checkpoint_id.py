@@ -44,3 +44,25 @@ def is_valid(checkpoint_id: object) -> bool:
     """Whether a checkpoint can have this id."""
     name = os.fspath(checkpoint_id) if isinstance(checkpoint_id, os.PathLike) else checkpoint_id
     return isinstance(name, str) and name != ""
+
+
+class WithCheckpointId:
+    """The part of the interface that DCP asks of a writer and of a reader alike.
+
+    checkpoint_id: for saves and loads without one.
+    """
+
+    def __init__(self, checkpoint_id: str | os.PathLike | None) -> None:
+        super().__init__()
+        self._id = CheckpointId(checkpoint_id)
+
+    @property
+    def checkpoint_id(self) -> str | os.PathLike | None:
+        return self._id.value
+
+    @classmethod
+    def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike) -> bool:
+        return is_valid(checkpoint_id)
+
+    def reset(self, checkpoint_id: str | os.PathLike | None = None) -> None:
+        self._id.set(checkpoint_id)

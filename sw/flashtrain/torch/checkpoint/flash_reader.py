@@ -11,13 +11,13 @@ from torch.futures import Future
 
 from flashtrain.checkpoint import AppendedCheckpoints, StoredCheckpoint
 
-from .checkpoint_id import CheckpointId, is_valid
+from .checkpoint_id import WithCheckpointId
 from .flash_writer import METADATA
 from .metadata_bytes import unpacked
 from .tensor_arrays import tensor_of
 
 
-class FlashReader(StorageReader):
+class FlashReader(WithCheckpointId, StorageReader):
     """A storage reader of `dcp.load` for checkpoints of :class:`FlashWriter`.
 
     Of tensors only those that are asked for are read from the flash, each once.
@@ -26,22 +26,10 @@ class FlashReader(StorageReader):
     """
 
     def __init__(self, store: AppendedCheckpoints, checkpoint_id: str | os.PathLike | None = None) -> None:
-        super().__init__()
+        super().__init__(checkpoint_id)
         self._store = store
-        self._id = CheckpointId(checkpoint_id)
         self._metadata: Metadata | None = None
         self._opened: StoredCheckpoint | None = None
-
-    @property
-    def checkpoint_id(self) -> str | os.PathLike | None:
-        return self._id.value
-
-    @classmethod
-    def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike) -> bool:
-        return is_valid(checkpoint_id)
-
-    def reset(self, checkpoint_id: str | os.PathLike | None = None) -> None:
-        self._id.set(checkpoint_id)
 
     # Without arguments, DCP does not ask for metadata of a single rank after an error.
     def read_metadata(self) -> Metadata:  # pyright: ignore[reportIncompatibleMethodOverride]

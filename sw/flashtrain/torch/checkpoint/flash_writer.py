@@ -13,7 +13,7 @@ from torch.futures import Future
 
 from flashtrain.checkpoint import AppendedCheckpoints, AppendWriter, CheckpointError
 
-from .checkpoint_id import CheckpointId, is_valid
+from .checkpoint_id import WithCheckpointId
 from .metadata_bytes import packed
 from .tensor_arrays import array_of
 
@@ -21,7 +21,7 @@ METADATA = ".metadata"
 """The name of the array with DCP's metadata."""
 
 
-class FlashWriter(StorageWriter):
+class FlashWriter(WithCheckpointId, StorageWriter):
     """A storage writer of `dcp.save` and `dcp.async_save` on a store of checkpoints.
 
     The `checkpoint_id` is the name of the checkpoint, and the number that ends it its step. An id that is
@@ -35,21 +35,9 @@ class FlashWriter(StorageWriter):
     """
 
     def __init__(self, store: AppendedCheckpoints, checkpoint_id: str | os.PathLike | None = None) -> None:
-        super().__init__()
+        super().__init__(checkpoint_id)
         self._store = store
-        self._id = CheckpointId(checkpoint_id)
         self._own = local()  # `writer`: of the save of a thread
-
-    @property
-    def checkpoint_id(self) -> str | os.PathLike | None:
-        return self._id.value
-
-    @classmethod
-    def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike) -> bool:
-        return is_valid(checkpoint_id)
-
-    def reset(self, checkpoint_id: str | os.PathLike | None = None) -> None:
-        self._id.set(checkpoint_id)
 
     def storage_meta(self) -> StorageMeta:
         return StorageMeta(checkpoint_id=self._id.name)

@@ -112,7 +112,7 @@ def _network(document: Node) -> Network:
         model.name(),
         source.text(),
         parameters.positive(),
-        _linear(resident),
+        linear(resident),
         operations.items(_operation),
         tensors.items(_tensor),
         ratios.members(Node.positive_number),
@@ -125,7 +125,7 @@ def _operation(node: Node) -> NetworkOperation:
 
 
 def _kernel(node: Node) -> Kernel:
-    pair = node.items(_linear)
+    pair = node.items(linear)
     if len(pair) != 2:
         raise node.fail("the FLOPs and the bytes of a kernel")
     return Kernel(*pair)
@@ -136,12 +136,13 @@ def _tensor(node: Node) -> NetworkTensor:
         "name", "bytes", "made", "released", "uses", "element_bytes", "relu"
     )
     return NetworkTensor(
-        name.name(), _linear(size), made.count(), released.count(), uses.items(Node.count),
+        name.name(), linear(size), made.count(), released.count(), uses.items(Node.count),
         element.positive(), relu.switch(),
     )  # fmt: skip
 
 
-def _linear(node: Node) -> Linear:
+def linear(node: Node) -> Linear:
+    """The numbers a and b of a + b times the batch."""
     numbers = node.items(Node.integer)
     if len(numbers) != 2:
         raise node.fail("two integers, a and b of a + b times the batch")
