@@ -110,6 +110,19 @@ def test_training_goes_on_from_a_checkpoint(device, state, streams, random):
         checkpoints.load("begin")
 
 
+def test_a_pin_gets_a_name_later(device, state, streams):
+    """The note of a generation that is pinned already is recorded."""
+    state.pin()
+    PinnedCheckpoints(state).save("late", b"host")
+    for _ in range(2):
+        checkpoints = PinnedCheckpoints(state)
+        assert [one.name for one in checkpoints.checkpoints] == ["late"]
+        assert checkpoints.host("late") == b"host"
+        device.link.power_cycle()
+        device.recover()
+        state = device.optimizer_state(GROUPS, streams, recovered=True)
+
+
 def test_another_geometry(state, random):
     checkpoints = PinnedCheckpoints(state)
     update(state, random)

@@ -237,7 +237,7 @@ class StateStream(DeviceStream):
         """
         self._require_journal_of(note or b"")
         self._change(
-            self._recording, lambda journal: journal.pin(self.nsid, True, note),
+            self._recorder, lambda journal: journal.pin(self.nsid, True, note),
             [self._generation(GenerationAction.PIN)],
         )  # fmt: skip
         self._generations.pinned = True

@@ -611,12 +611,15 @@ class DeviceStream:
             self._retirements.retire(self.nsid, zones)
 
     @property
+    def _recorder(self) -> Recorder | None:
+        """The journal, if changes of the stream are recorded; None for a port whose changes are refused."""
+        return self._journal if Access.APPEND in self.table.access(self.port) else None
+
+    @property
     def _recording(self) -> Recorder | None:
-        """The journal, if a change of generation is recorded; None for a change that will be refused."""
-        may_change = Access.APPEND in self.table.access(self.port)
-        if self._journal is None or not may_change or self.nsid in self._journal.pinned:
-            return None
-        return self._journal
+        """As `_recorder`, of a change of generation: it is refused as well while the stream is pinned."""
+        journal = self._recorder
+        return None if journal is None or self.nsid in journal.pinned else journal
 
     def _finish(self, pending: Pending[None]) -> None:
         """Wait for a change; if the device refused it, correct the journal."""
