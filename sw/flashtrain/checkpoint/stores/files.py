@@ -14,12 +14,35 @@ from numpy.typing import NDArray
 
 from flashtrain.checkpoint.errors import CheckpointDamaged, CheckpointExists, NoCheckpoint
 
-from .manifest import Manifest
+from .manifest import ArrayEntry, Manifest
 from .store import Checkpoint
 
 MAGIC = b"FTC1"
 SUFFIX = ".checkpoint"
 _HEAD = struct.Struct("<4sIQ")  # magic, CRC-32 of the manifest, bytes of the manifest
+
+
+class CheckpointFile:
+    """A checkpoint in a file, opened for reading; :class:`CheckpointDamaged` for another file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with path.open("rb") as file:
+            head = file.read(_HEAD.size).ljust(_HEAD.size, b"\0")
+            magic, crc, length = _HEAD.unpack(head)
+            if magic != MAGIC:
+                raise CheckpointDamaged(f"{path} begins with {magic!r}; expected {MAGIC!r}, a checkpoint")
+            raw = file.read(min(length, path.stat().st_size))
+        if crc32(raw) != crc:
+            raise CheckpointDamaged(f"{path}: the checksum of its manifest is wrong")
+        self.manifest = Manifest.unpack(raw)[0]
+        self._begin = _HEAD.size + length  # of the data
+
+    def read(self, entry: ArrayEntry) -> NDArray[Any]:
+        """One array; :class:`CheckpointDamaged` by its checksum."""
+        with self._path.open("rb") as file:
+            file.seek(self._begin + entry.offset)
+            return entry.array(np.frombuffer(file.read(entry.nbytes), np.uint8))
 
 
 class FileSaving:
@@ -55,7 +78,7 @@ class FileCheckpoints:
     @property
     def checkpoints(self) -> tuple[Checkpoint, ...]:
         found = sorted((path.stat().st_mtime_ns, path) for path in self._folder.glob(f"*{SUFFIX}"))
-        manifests = (self._read(path)[0] for _, path in found)
+        manifests = (CheckpointFile(path).manifest for _, path in found)
         return tuple(Checkpoint(one.name, one.step, one.nbytes) for one in manifests)
 
     def save_async(
@@ -71,16 +94,15 @@ class FileCheckpoints:
         self._last = FileSaving(self._writer.submit(self._write, path, manifest, data))
         return self._last
 
+    def open(self, name: str) -> CheckpointFile:
+        return CheckpointFile(self._existing(name))
+
     def manifest(self, name: str) -> Manifest:
-        return self._read(self._existing(name))[0]
+        return self.open(name).manifest
 
     def read(self, name: str, array: str) -> NDArray[Any]:
-        path = self._existing(name)
-        manifest, begin = self._read(path)
-        entry = manifest.entry(array)
-        with path.open("rb") as file:
-            file.seek(begin + entry.offset)
-            return entry.array(np.frombuffer(file.read(entry.nbytes), np.uint8))
+        opened = self.open(name)
+        return opened.read(opened.manifest.entry(array))
 
     def delete(self, name: str) -> None:
         self._existing(name).unlink()
@@ -116,15 +138,3 @@ class FileCheckpoints:
             os.fsync(folder)
         finally:
             os.close(folder)
-
-    def _read(self, path: Path) -> tuple[Manifest, int]:
-        """The manifest of a file, and where its data begin."""
-        with path.open("rb") as file:
-            head = file.read(_HEAD.size).ljust(_HEAD.size, b"\0")
-            magic, crc, length = _HEAD.unpack(head)
-            if magic != MAGIC:
-                raise CheckpointDamaged(f"{path} begins with {magic!r}; expected {MAGIC!r}, a checkpoint")
-            raw = file.read(min(length, path.stat().st_size))
-        if crc32(raw) != crc:
-            raise CheckpointDamaged(f"{path}: the checksum of its manifest is wrong")
-        return Manifest.unpack(raw)[0], _HEAD.size + length

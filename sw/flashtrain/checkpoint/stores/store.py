@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from .manifest import Manifest
+from .manifest import ArrayEntry, Manifest
 from .retention import Retention
 
 
@@ -36,6 +36,16 @@ class Saving(Protocol):
         ...
 
 
+class OpenedCheckpoint(Protocol):
+    """A checkpoint that is opened for reading; valid until it is deleted."""
+
+    manifest: Manifest
+
+    def read(self, entry: ArrayEntry) -> NDArray[Any]:
+        """One array of its manifest."""
+        ...
+
+
 class CheckpointStore(Protocol):
     """Named checkpoints of arrays and of the host's state, each there whole or not at all.
 
@@ -52,6 +62,10 @@ class CheckpointStore(Protocol):
         self, name: str, step: int, arrays: Mapping[str, NDArray[Any]], host: bytes = b""
     ) -> Saving:
         """Begin to save a copy of the arrays as they are; one save at a time: it waits for the one before."""
+        ...
+
+    def open(self, name: str) -> OpenedCheckpoint:
+        """A checkpoint for reads of several arrays: its manifest is read once."""
         ...
 
     def manifest(self, name: str) -> Manifest:
@@ -76,7 +90,8 @@ def save(
 
 def load(store: CheckpointStore, name: str) -> dict[str, NDArray[Any]]:
     """All arrays of a checkpoint by name."""
-    return {entry.name: store.read(name, entry.name) for entry in store.manifest(name).arrays}
+    opened = store.open(name)
+    return {entry.name: opened.read(entry) for entry in opened.manifest.arrays}
 
 
 def prune(store: CheckpointStore, retention: Retention) -> tuple[Checkpoint, ...]:
