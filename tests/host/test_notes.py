@@ -8,31 +8,17 @@ import pytest
 from flashtrain.host import (
     AccessDenied,
     ForeignGeneration,
-    FunctionalLink,
     JournalMissing,
     NoteTooLong,
     TensorGroup,
-    open_device,
 )
-from flashtrain.spec import Port, preset
+from flashtrain.spec import Port
 from flashtrain.spec.optimizer import Input, OptimizerCode
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.training.optimizers import SGD
 
 GROUP = TensorGroup(OptimizerCode.SGD, ((900,),))
 JOURNAL = UPDATE_NODE.named("journal").nsid
-
-
-@pytest.fixture
-def link():
-    with FunctionalLink(preset("tiny"), 1 << 18) as opened:
-        yield opened
-
-
-@pytest.fixture
-def device(link):
-    with open_device(link=link, node=UPDATE_NODE) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -57,18 +57,6 @@ JOURNAL = UPDATE_NODE.named("journal").nsid
 
 
 @pytest.fixture
-def link():
-    with FunctionalLink(TINY, 1 << 18) as opened:
-        yield opened
-
-
-@pytest.fixture
-def device(link):
-    with open_device(link=link, node=UPDATE_NODE) as opened:
-        yield opened
-
-
-@pytest.fixture
 def random(seed):
     return np.random.default_rng(seed)
 

@@ -79,12 +79,6 @@ def link(monkeypatch):
 
 
 @pytest.fixture
-def device(link):
-    with open_device(link=link, node=UPDATE_NODE) as opened:
-        yield opened
-
-
-@pytest.fixture
 def given(seed):
     random = np.random.default_rng(seed)
 
