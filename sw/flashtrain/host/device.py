@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -24,8 +25,9 @@ from flashtrain.spec.registers import ChannelCounter, Control
 from flashtrain.spec.streams import NODES, SINGLE_NODE, Codec
 
 from .controller import Controller, DeviceInfo
-from .errors import ArrayError, DeviceEnabled, DeviceMismatch, ForeignPending
+from .errors import ArrayError, DeviceEnabled, DeviceMismatch, ForeignPending, ImageError
 from .functional import FunctionalLink
+from .image import image_configuration, open_image
 from .link import Link, LinkFactory, link_of
 from .memory.tensor_buffer import TensorBuffer
 from .queues.command_errors import CommandError
@@ -505,8 +507,9 @@ def open_device(
     queue_entries: int = DEFAULT_QUEUE_ENTRIES,
     factory: bool | None = None,
     recover: bool = False,
+    image: str | Path | None = None,
 ) -> Device:
-    """Open a device and enable it, with all streams empty. Use it in a `with` statement.
+    """Open a device and enable it: with all streams empty, or recovered. Use it in a `with` statement.
 
     - `preset`: a preset's name or a configuration; `small` by default for a Link made here.
     - `link`: an open Link, or a factory of one, such as a Link's class or its name in `LINKS`. An open Link
@@ -516,9 +519,12 @@ def open_device(
     - `memory_bytes`: the size of the tensor buffer of a Link made here; `queue_entries`: of each queue.
     - `factory`: see :meth:`Device.enable`; by default true for a Link made here, whose flash is new.
     - `recover`: call :meth:`Device.recover` for the flash behind an open Link.
+    - `image`: a file that keeps the flash of a Link made here (docs/image.md). If there is none, it is
+      created with all streams empty. Otherwise the device is recovered from it, unless `factory` is False:
+      then it is formatted. The default configuration is that of the file; with `recover` it has to exist.
 
     :class:`ConfigError` for values out of range; :class:`DeviceMismatch` when the device has another
-    configuration.
+    configuration; :class:`ImageError` for a file that is not an image of it.
     """
     config = named_preset(preset) if isinstance(preset, str) else preset
     require(config is None or isinstance(config, FmsConfig), "preset", preset, "a name, an FmsConfig or None")
@@ -526,15 +532,21 @@ def open_device(
     if isinstance(link, Link):
         if config is not None and config != link.config:
             raise DeviceMismatch(f"the Link is to a device {link.config.name!r}; expected {config.name!r}")
+        require(image is None, "image", image, "None for an open Link")
         _check_codecs(node, link.config)
         opened, owned = link, False
     else:
-        require(not recover, "recover", recover, "False for a Link made here, whose flash is new")
+        if image is not None:
+            config = config or image_configuration(image)
+        else:
+            require(not recover, "recover", recover, "False for a Link made here, whose flash is new")
         config = config or named_preset("small")
         _check_codecs(node, config)
         _check_memory(config, memory_bytes)
         opened, owned = link(config, memory_bytes), True
     try:
+        if image is not None:
+            recover = _use_image(opened, image, factory, recover)
         device = Device(opened, node, queue_entries, owned)
         if recover:
             device.recover()
@@ -545,6 +557,20 @@ def open_device(
             opened.close()
         raise
     return device
+
+
+def _use_image(link: Link, path: str | Path, factory: bool | None, recover: bool) -> bool:
+    """Let the Link keep its flash in an image; whether the device is to be recovered from it."""
+    if recover and not Path(path).exists():
+        raise ImageError(f"{path}: no such file; expected an image to recover from")
+    image = open_image(path, link.config)
+    try:
+        require(image.new or not factory, "factory", factory, f"False or None: {path} is not new")
+        link.use_image(image)
+    except BaseException:
+        image.close()
+        raise
+    return recover or (not image.new and factory is None)
 
 
 def _node_of(node: object) -> NodeTable:

@@ -1,0 +1,245 @@
+"""An open image: its records and cells."""
+
+import ctypes
+import math
+import os
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
+
+from flashtrain.spec import Geometry
+from flashtrain.spec.image import (
+    BLOCK,
+    BLOCKS_AT,
+    CLOCK,
+    CLOCK_AT,
+    DIE,
+    DIES_AT,
+    PAGE,
+    BlockFlag,
+    BlockRecord,
+    DieFlag,
+    ImageLayout,
+    PageRecord,
+    PageState,
+    opened,
+    sealed,
+)
+
+from ..errors import ImageDamaged, ImageError
+
+_PUNCH_HOLE = 3  # FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE
+
+
+class BlockPlace(NamedTuple):
+    """A block of the device."""
+
+    channel: int
+    die: int
+    plane: int
+    block: int
+
+
+class StoredPage(NamedTuple):
+    """A programmed page of a block. damaged: its record has a wrong checksum."""
+
+    number: int
+    record: PageRecord
+    damaged: bool
+
+
+class FlashImage:
+    """The arrays of a device in a file that this process has locked.
+
+    Each change is one write to the page cache of the operating system, so an end of the process loses none.
+    A page counts as programmed from the write of its record on, which follows that of its cells.
+
+    - new: the file was created for this device, and everything in it is erased.
+    - clock: a time in seconds that nothing in the file is younger than.
+    """
+
+    def __init__(self, path: Path, descriptor: int, geometry: Geometry, new: bool) -> None:
+        self.path = path
+        self.descriptor = descriptor
+        self.geometry = geometry
+        self.layout = ImageLayout(geometry)
+        self.new = new
+        self._open = True
+        self.clock = self._read_clock()
+
+    def close(self) -> None:
+        """Write everything to the disk and release the lock; once is enough."""
+        if self._open:
+            self._open = False
+            try:
+                os.fsync(self.descriptor)
+            except OSError as error:
+                raise self.failed(error.strerror) from error
+            finally:
+                os.close(self.descriptor)
+
+    # The clock.
+
+    def keep_time(self, seconds: float) -> None:
+        """Set the clock to at least this time, in whole seconds."""
+        if seconds > self.clock:
+            self.clock = float(math.ceil(seconds))
+            self._write(CLOCK_AT, sealed(CLOCK, CLOCK_AT, self.clock))
+
+    def _read_clock(self) -> float:
+        fields = opened(CLOCK, CLOCK_AT, self._read(CLOCK_AT, CLOCK.size))
+        if fields is None:
+            raise ImageDamaged(f"{self.path}: its clock has another checksum than it says")
+        return float(fields[0])
+
+    # Dies.
+
+    def hung_dies(self) -> list[tuple[int, int]]:
+        """Channel and die of those that hang."""
+        g = self.geometry
+        return [(c, d) for c in range(g.channels) for d in range(g.dies) if self._die(c, d) & DieFlag.HUNG]
+
+    def set_hung(self, channel: int, die: int, hung: bool) -> None:
+        at = self._die_at(channel, die)
+        self._write(at, sealed(DIE, at, DieFlag.HUNG if hung else 0))
+
+    def _die(self, channel: int, die: int) -> int:
+        at = self._die_at(channel, die)
+        fields = opened(DIE, at, self._read(at, DIE.size))
+        if fields is None:
+            raise ImageDamaged(f"{self.path}: the record of channel {channel} die {die} is damaged")
+        return int(fields[0])
+
+    def _die_at(self, channel: int, die: int) -> int:
+        return DIES_AT + (channel * self.geometry.dies + die) * DIE.size
+
+    # Blocks, by their numbers of `ImageLayout.block`.
+
+    def place(self, number: int) -> BlockPlace:
+        g = self.geometry
+        number, block = divmod(number, g.blocks)
+        number, plane = divmod(number, g.planes)
+        return BlockPlace(*divmod(number, g.dies), plane, block)
+
+    def block(self, number: int) -> BlockRecord:
+        at = BLOCKS_AT + number * BLOCK.size
+        return self._block_of(number, self._read(at, BLOCK.size))
+
+    def set_block(self, number: int, record: BlockRecord) -> None:
+        at = BLOCKS_AT + number * BLOCK.size
+        self._write(at, sealed(BLOCK, at, *record))
+
+    def set_flag(self, number: int, flag: BlockFlag, on: bool = True) -> None:
+        record = self.block(number)
+        self.set_block(number, record._replace(flags=record.flags | flag if on else record.flags & ~flag))
+
+    def erase(self, number: int) -> None:
+        """Count an erase; the block's pages are then those of an earlier one, and their cells are freed."""
+        before = self.block(number)
+        self.set_block(number, BlockRecord(before.erases + 1, 0, before.flags & ~BlockFlag.CUT))
+        _free(self.descriptor, self.layout.cells(number, 0), self.layout.cells_of_block)
+
+    def flagged_blocks(self) -> Iterator[tuple[int, BlockRecord]]:
+        """Blocks with any `BlockFlag`."""
+        return ((number, record) for number, record in self.used_blocks() if record.flags)
+
+    def used_blocks(self) -> Iterator[tuple[int, BlockRecord]]:
+        """Blocks that were erased or flagged at least once."""
+        table = self._read(BLOCKS_AT, self.layout.block_count * BLOCK.size)
+        for number in range(self.layout.block_count):
+            raw = table[number * BLOCK.size :][: BLOCK.size]
+            if any(raw):
+                yield number, self._block_of(number, raw)
+
+    def check_blocks(self) -> None:
+        """:class:`ImageDamaged` for a record of a block with a wrong checksum."""
+        for _ in self.used_blocks():
+            pass
+
+    def _block_of(self, number: int, raw: bytes) -> BlockRecord:
+        fields = opened(BLOCK, BLOCKS_AT + number * BLOCK.size, raw)
+        if fields is None:
+            where = " ".join(f"{key} {at}" for key, at in self.place(number)._asdict().items())
+            raise ImageDamaged(f"{self.path}: the record of {where} is damaged")
+        return BlockRecord._make(fields)
+
+    # Pages.
+
+    def pages(self, number: int) -> list[StoredPage]:
+        """The pages of a block that were programmed since its last erase."""
+        erases, first = self.block(number).erases, self.layout.page_record(number, 0)
+        table = self._read(first, self.geometry.pages * PAGE.size)
+        found = []
+        for page in range(self.geometry.pages):
+            raw = table[page * PAGE.size :][: PAGE.size]
+            if any(raw) and (stored := _page_of(page, first + page * PAGE.size, raw, erases)):
+                found.append(stored)
+        return found
+
+    def cells(self, number: int, page: int) -> bytes:
+        return self._read(self.layout.cells(number, page), self.geometry.raw_page_bytes)
+
+    def program(
+        self, number: int, page: int, cells: bytes, time: float, state: PageState = PageState.WHOLE
+    ) -> None:
+        """Write the cells of a page, then its record."""
+        at = self.layout.page_record(number, page)
+        self._write(self.layout.cells(number, page), cells)
+        record = PageRecord(self.block(number).erases, state, time, crc32(cells))
+        self._write(at, sealed(PAGE, at, *record))
+
+    def damaged_pages(self) -> Iterator[tuple[BlockPlace, int]]:
+        """Block and number of each page whose checksum is wrong: bits of the file have changed."""
+        for number in range(self.layout.block_count):
+            for page in self.pages(number):
+                if page.damaged or crc32(self.cells(number, page.number)) != page.record.crc:
+                    yield self.place(number), page.number
+
+    # Bytes.
+
+    def _read(self, at: int, size: int) -> bytes:
+        try:
+            raw = os.pread(self.descriptor, size, at)
+        except OSError as error:
+            raise self.failed(error.strerror) from error
+        if len(raw) < size:
+            raise ImageDamaged(f"{self.path}: {size} bytes at {at} are missing: it is truncated")
+        return raw
+
+    def _write(self, at: int, raw: bytes) -> None:
+        try:
+            written = os.pwrite(self.descriptor, raw, at)
+            while written < len(raw):
+                written += os.pwrite(self.descriptor, raw[written:], at + written)
+        except OSError as error:
+            raise self.failed(error.strerror) from error
+
+    def failed(self, why: str | None) -> ImageError:
+        """The error of an access that the operating system refused."""
+        return ImageError(f"{self.path}: {why}; what it holds stays valid")
+
+
+def _page_of(number: int, at: int, raw: bytes, erases: int) -> StoredPage | None:
+    """A page of a block with so many erases; None if the record is of an earlier one.
+
+    A record that only the right number of erases makes whole is of this one.
+    """
+    fields = PAGE.unpack(raw)[:-1]
+    record = PageRecord._make(fields)
+    if raw == sealed(PAGE, at, erases, *fields[1:]):
+        return StoredPage(number, record._replace(erases=erases), damaged=False)
+    return StoredPage(number, record, damaged=True) if record.erases == erases else None
+
+
+def _free(descriptor: int, at: int, size: int) -> None:
+    """Return this part of the file to the file system, where that can be done."""
+    if sys.platform == "linux":
+        _fallocate()(descriptor, _PUNCH_HOLE, ctypes.c_int64(at), ctypes.c_int64(size))
+
+
+@cache
+def _fallocate() -> Callable[..., int]:
+    return ctypes.CDLL(None).fallocate
