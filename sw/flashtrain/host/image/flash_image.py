@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from struct import Struct
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from flashtrain.spec import Geometry
@@ -19,12 +20,15 @@ from flashtrain.spec.image import (
     DIE,
     DIES_AT,
     PAGE,
+    STREAM,
+    ZONE,
     BlockFlag,
     BlockRecord,
     DieFlag,
     ImageLayout,
     PageRecord,
     PageState,
+    StreamRecord,
     opened,
     sealed,
 )
@@ -57,15 +61,17 @@ class FlashImage:
     Each change is one write to the page cache of the operating system, so an end of the process loses none.
     A page counts as programmed from the write of its record on, which follows that of its cells.
 
+    - serial: tells this image from others.
     - new: the file was created for this device, and everything in it is erased.
     - clock: a time in seconds that nothing in the file is younger than.
     """
 
-    def __init__(self, path: Path, descriptor: int, geometry: Geometry, new: bool) -> None:
+    def __init__(self, path: Path, descriptor: int, geometry: Geometry, serial: bytes, new: bool) -> None:
         self.path = path
         self.descriptor = descriptor
         self.geometry = geometry
         self.layout = ImageLayout(geometry)
+        self.serial = serial
         self.new = new
         self._open = True
         self.clock = self._read_clock()
@@ -87,13 +93,11 @@ class FlashImage:
         """Set the clock to at least this time, in whole seconds."""
         if seconds > self.clock:
             self.clock = float(math.ceil(seconds))
-            self._write(CLOCK_AT, sealed(CLOCK, CLOCK_AT, self.clock))
+            self._seal(CLOCK, CLOCK_AT, self.clock)
 
     def _read_clock(self) -> float:
-        fields = opened(CLOCK, CLOCK_AT, self._read(CLOCK_AT, CLOCK.size))
-        if fields is None:
-            raise ImageDamaged(f"{self.path}: its clock has another checksum than it says")
-        return float(fields[0])
+        (clock,) = self._record(CLOCK, CLOCK_AT, "the clock")
+        return clock
 
     # Dies.
 
@@ -103,18 +107,29 @@ class FlashImage:
         return [(c, d) for c in range(g.channels) for d in range(g.dies) if self._die(c, d) & DieFlag.HUNG]
 
     def set_hung(self, channel: int, die: int, hung: bool) -> None:
-        at = self._die_at(channel, die)
-        self._write(at, sealed(DIE, at, DieFlag.HUNG if hung else 0))
+        self._seal(DIE, self._die_at(channel, die), DieFlag.HUNG if hung else 0)
 
     def _die(self, channel: int, die: int) -> int:
-        at = self._die_at(channel, die)
-        fields = opened(DIE, at, self._read(at, DIE.size))
-        if fields is None:
-            raise ImageDamaged(f"{self.path}: the record of channel {channel} die {die} is damaged")
-        return int(fields[0])
+        (flags,) = self._record(DIE, self._die_at(channel, die), f"channel {channel} die {die}")
+        return flags
 
     def _die_at(self, channel: int, die: int) -> int:
         return DIES_AT + (channel * self.geometry.dies + die) * DIE.size
+
+    # Streams, for their handles.
+
+    def stream(self, nsid: int) -> StreamRecord:
+        return StreamRecord._make(self._record(STREAM, self.layout.stream(nsid), f"stream {nsid}"))
+
+    def set_stream(self, nsid: int, record: StreamRecord) -> None:
+        self._seal(STREAM, self.layout.stream(nsid), *record)
+
+    def zone_drop(self, nsid: int, zone: int) -> int:
+        (drop,) = self._record(ZONE, self.layout.zone(nsid, zone), f"zone {zone} of stream {nsid}")
+        return drop
+
+    def set_zone_drop(self, nsid: int, zone: int, drop: int) -> None:
+        self._seal(ZONE, self.layout.zone(nsid, zone), drop)
 
     # Blocks, by their numbers of `ImageLayout.block`.
 
@@ -129,8 +144,7 @@ class FlashImage:
         return self._block_of(number, self._read(at, BLOCK.size))
 
     def set_block(self, number: int, record: BlockRecord) -> None:
-        at = BLOCKS_AT + number * BLOCK.size
-        self._write(at, sealed(BLOCK, at, *record))
+        self._seal(BLOCK, BLOCKS_AT + number * BLOCK.size, *record)
 
     def set_flag(self, number: int, flag: BlockFlag, on: bool = True) -> None:
         record = self.block(number)
@@ -163,7 +177,7 @@ class FlashImage:
         fields = opened(BLOCK, BLOCKS_AT + number * BLOCK.size, raw)
         if fields is None:
             where = " ".join(f"{key} {at}" for key, at in self.place(number)._asdict().items())
-            raise ImageDamaged(f"{self.path}: the record of {where} is damaged")
+            raise ImageDamaged(f"{self.path}: the record of {where} has another checksum than it says")
         return BlockRecord._make(fields)
 
     # Pages.
@@ -199,6 +213,15 @@ class FlashImage:
                     yield self.place(number), page.number
 
     # Bytes.
+
+    def _record(self, layout: Struct, at: int, what: str) -> tuple[Any, ...]:
+        fields = opened(layout, at, self._read(at, layout.size))
+        if fields is None:
+            raise ImageDamaged(f"{self.path}: the record of {what} has another checksum than it says")
+        return fields
+
+    def _seal(self, layout: Struct, at: int, *fields: float) -> None:
+        self._write(at, sealed(layout, at, *fields))
 
     def _read(self, at: int, size: int) -> bytes:
         try:
