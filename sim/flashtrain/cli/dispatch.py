@@ -25,6 +25,7 @@ from . import (
     fuzz,
     info,
     io,
+    kill,
     offload,
     platform,
     powercut,
@@ -58,6 +59,7 @@ COMMANDS = (
     fuzz.COMMAND,
     faults.COMMAND,
     powercut.COMMAND,
+    kill.COMMAND,
     build.COMMAND,
     info.COMMAND,
 )
