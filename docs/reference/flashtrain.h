@@ -421,8 +421,8 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_ZONE_DESCRIPTOR_WRITE_POINTER 192, 64 /* all ones where it has no meaning: FULL, READ_ONLY, OFFLINE */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_TIME 256, 32 /* vendor's, reserved in the standard: TIME of its oldest data; all ones without */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_SEQUENTIAL_WRITE_REQUIRED 2
-#define FLASHTRAIN_ZONE_DESCRIPTOR_NO_POINTER 18446744073709551615
-#define FLASHTRAIN_ZONE_DESCRIPTOR_NO_TIME 4294967295
+#define FLASHTRAIN_ZONE_DESCRIPTOR_NO_POINTER 18446744073709551615u
+#define FLASHTRAIN_ZONE_DESCRIPTOR_NO_TIME 4294967295u
 
 /* Fields of a stream's ATTRIBUTES register. */
 #define FLASHTRAIN_STREAM_ATTRIBUTES_VALID 0, 1
@@ -464,6 +464,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_PAGE_IDENTITY_VERSION 110, 2
 #define FLASHTRAIN_PAGE_IDENTITY_CRC 112, 16 /* CRC-16/IBM-3740 (CCITT-FALSE) of the bytes before it */
 #define FLASHTRAIN_PAGE_IDENTITY_VERSION_VALUE 1
+#define FLASHTRAIN_PAGE_IDENTITY_CHECKED_BYTES 14
 
 /* Head of a block of a journal record. */
 #define FLASHTRAIN_RECORD_HEAD_BYTES 18
@@ -474,6 +475,7 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_RECORD_HEAD_CRC 96, 16 /* CRC-16/IBM-3740 of the bytes before it */
 #define FLASHTRAIN_RECORD_HEAD_SUM 112, 32 /* CRC-32 of the part behind the head, with its padding of zeros */
 #define FLASHTRAIN_RECORD_HEAD_MAGIC_VALUE 877286470
+#define FLASHTRAIN_RECORD_HEAD_CHECKED_BYTES 12
 
 /* A stream in a journal record. */
 #define FLASHTRAIN_RECORD_STREAM_BYTES 16

@@ -209,4 +209,5 @@ def _struct(prefix: str, kind: type) -> Iterator[tuple[str, str, str]]:
             yield f"{prefix}_{name.upper()}(index)", element, comments(kind)[name]
         elif isinstance(value, int):
             suffix = "_VALUE" if hasattr(kind, name.lower()) else ""  # of the field of this name
-            yield f"{prefix}_{name}{suffix}", str(value), comments(kind)[name]
+            number = f"{value}u" if value >= 1 << 31 else str(value)
+            yield f"{prefix}_{name}{suffix}", number, comments(kind)[name]

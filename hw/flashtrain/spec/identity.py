@@ -43,6 +43,7 @@ class PageIdentity:
     crc = BitField(112, 16)  # CRC-16/IBM-3740 (CCITT-FALSE) of the bytes before it
 
     VERSION = 1
+    CHECKED_BYTES = crc.low // 8
 
 
 GENERATION_LIMIT = 1 << PageIdentity.generation.width

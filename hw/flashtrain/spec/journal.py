@@ -35,6 +35,7 @@ class RecordHead:
     sum = BitField(112, 32)  # CRC-32 of the part behind the head, with its padding of zeros
 
     MAGIC = int.from_bytes(b"FTJ4", "little")
+    CHECKED_BYTES = crc.low // 8
 
 
 class RecordFlag(IntFlag):

@@ -15,7 +15,6 @@ from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.journal import RecordHead, packing
 
 _HEAD = packing(RecordHead)
-_CHECKED = RecordHead.crc.low // 8  # bytes of the head that its CRC-16 covers
 _SEED = 0xFFFF  # of CRC-16: a head of zeros is none
 
 Block = NDArray[np.uint8]
@@ -52,7 +51,7 @@ class RecordBlocks:
         for index in range(blocks):
             part = padded[index * self.payload : (index + 1) * self.payload]
             head = RecordHead.MAGIC, record, index, blocks
-            crc = crc_hqx(_HEAD.pack(*head, 0, 0)[:_CHECKED], _SEED)
+            crc = crc_hqx(_HEAD.pack(*head, 0, 0)[: RecordHead.CHECKED_BYTES], _SEED)
             block = _HEAD.pack(*head, crc, crc32(part)) + part
             made[index, : len(block)] = np.frombuffer(block, np.uint8)
         return made
@@ -61,7 +60,7 @@ class RecordBlocks:
         """The place of a block, uint8[block], whose content may be damaged; None if the head is."""
         head = block[: _HEAD.size].tobytes()
         magic, *numbers, crc, _ = _HEAD.unpack(head)
-        whole = magic == RecordHead.MAGIC and crc == crc_hqx(head[:_CHECKED], _SEED)
+        whole = magic == RecordHead.MAGIC and crc == crc_hqx(head[: RecordHead.CHECKED_BYTES], _SEED)
         return Place(*numbers) if whole else None
 
     def join(self, blocks: Block) -> tuple[int, bytes] | None:
