@@ -76,12 +76,15 @@ class CDriver:
     - options: members of `struct ft_config`.
     """
 
-    def __init__(self, link: Link, node: NodeTable = UPDATE_NODE, pause_cycles: int = 500, **options: int) -> None:
+    def __init__(
+        self, link: Link, node: NodeTable = UPDATE_NODE, pause_cycles: int = 500, **options: int
+    ) -> None:
         self.link = link
         self.node = node
         self.library = driver_library()
         self._raised: BaseException | None = None
-        self._device = c.create_string_buffer(self.library.shim_size(0))
+        size = self.library.shim_size(0)
+        self._device = c.create_string_buffer(bytes([0xDB] * size), size)
         self._streams = streams_of(node)
         self.platform = Platform(
             Platform.Read(lambda _, offset: self._guard(lambda: int(link.read_register(offset)))),
@@ -103,7 +106,7 @@ class CDriver:
         needed = Requirements()
         self.call("ft_requirements", self.info, self.config, needed)
         self.needed = needed
-        self._work = c.create_string_buffer(needed.work_bytes)
+        self._work = c.create_string_buffer(bytes([0xDB] * needed.work_bytes), needed.work_bytes)
         self.call("ft_init", self._device, self.platform, self.config, self._work, needed.work_bytes)
         self.data: int = self.library.ft_data_address(self._device)
 

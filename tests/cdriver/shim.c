@@ -9,10 +9,11 @@ const struct ft_stream* shim_update_streams(unsigned* count) {
 }
 
 size_t shim_size(unsigned which) {
-    const size_t sizes[] = {sizeof(struct ft_device),   sizeof(struct ft_platform),   sizeof(struct ft_stream),
-                            sizeof(struct ft_config),   sizeof(struct ft_info),       sizeof(struct ft_requirements),
-                            sizeof(struct ft_request),  sizeof(struct ft_zone),       sizeof(struct ft_step),
-                            sizeof(struct ft_tile),     sizeof(struct ft_statistics), sizeof(struct ft_entry),
-                            sizeof(struct ft_commit),   sizeof(struct ft_recovery)};
+    const size_t sizes[] = {
+        sizeof(struct ft_device),  sizeof(struct ft_platform),   sizeof(struct ft_stream),
+        sizeof(struct ft_config),  sizeof(struct ft_info),       sizeof(struct ft_requirements),
+        sizeof(struct ft_request), sizeof(struct ft_zone),       sizeof(struct ft_step),
+        sizeof(struct ft_tile),    sizeof(struct ft_statistics), sizeof(struct ft_entry),
+        sizeof(struct ft_commit),  sizeof(struct ft_recovery)};
     return which < sizeof sizes / sizeof sizes[0] ? sizes[which] : 0;
 }

@@ -48,13 +48,17 @@ def recover_twice(link, node=UPDATE_NODE):
     twin = deepcopy(link)
     driver, device = CDriver(link, node), open_device(link=twin, node=node, recover=True)
     report, expected = driver.recover(), device.recovered
-    assert (report.clean, report.records, report.erased) == (expected.clean, expected.records, expected.erased)
+    assert (report.clean, report.records, report.erased) == (
+        expected.clean,
+        expected.records,
+        expected.erased,
+    )
     assert report.retired == expected.retired
     for stream in node.streams:
         if stream is not node.journal and stream.persistency:
             assert report.blocks[stream.nsid - 1] == expected.stream(stream.name).blocks, stream.name
     assert flash_of(link) == flash_of(twin)
-    assert [driver.get("ft_zone_wear", zone) for zone in range(TINY.geometry.zones)] == device.zone_wear()
+    assert [driver.get("ft_zone_wear", zone) for zone in range(driver.info.zones)] == device.zone_wear()
     for appends, _, nsid, name in PLACES:
         assert shape(driver.report(appends, nsid)) == shape(device.stream(name, appends).report()), name
     return driver, device
@@ -193,7 +197,11 @@ def test_histories_of_the_python_driver(seed):
 def torn(link, owner):
     """The newest page of the journal as an interrupted program leaves it."""
     newest = max(
-        (zone for zone in link._flash.zones if zone.pages and zone.pages[0] and zone.pages[0].owner.nsid == 8),
+        (
+            zone
+            for zone in link._flash.zones
+            if zone.pages and zone.pages[0] and zone.pages[0].owner.nsid == 8
+        ),
         key=lambda zone: zone.pages[0].owner.sequence,
     )
     page = newest.pages[-1]
@@ -234,3 +242,24 @@ def test_a_node_without_journal():
     with pytest.raises(DriverError) as raised:
         driver.entry(1)
     assert raised.value.error is Error.NO_JOURNAL
+
+
+def test_a_device_of_several_dies(seed):
+    """A zone of many superpages, whose write pointer is searched for."""
+    random = np.random.default_rng(seed)
+    link = FunctionalLink(preset("small"), 16 << 20)
+    driver = CDriver(link)
+    driver.do("ft_format", True)
+    block = driver.info.page_bytes
+    expected = []
+    for blocks in (700, 1, 33, 500):
+        data = random.integers(0, 256, blocks * block, np.uint8)
+        expected.append((driver.append(Port.HOST, 1, 0, data), blocks, data))
+    for clean in (True, False):
+        if clean:
+            driver.do("ft_shutdown")
+        link.power_cycle()
+        driver, _ = recover_twice(link)
+        for lba, blocks, data in expected:
+            assert np.array_equal(driver.read(Port.CORE, 1, lba, blocks), data)
+    assert driver.report(Port.HOST, 1)[0].state == ZoneState.FULL

@@ -92,7 +92,9 @@ def test_streams_of_the_header_are_those_of_python():
     assert count.value == len(UPDATE_NODE.streams)
     for ours, theirs in zip(streams[: count.value], streams_of(UPDATE_NODE), strict=True):
         assert bytes(ours) == bytes(theirs)
-    assert all(f"FLASHTRAIN_NODE_{name.upper()}(STREAM)" in driver_sources()["flashtrain.h"] for name in NODES)
+    assert all(
+        f"FLASHTRAIN_NODE_{name.upper()}(STREAM)" in driver_sources()["flashtrain.h"] for name in NODES
+    )
 
 
 def test_files_are_written_by_the_module(tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from flashtrain.host import FunctionalLink, TensorGroup, open_device
+from flashtrain.numerics import Constants
 from flashtrain.spec import Port, Status, preset
 from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input, OptimizerCode
 from flashtrain.spec.streams import UPDATE_NODE
@@ -38,6 +39,10 @@ class State:
         self.current, self.next, self.updates = A, B, 0
         self.tile = Tile()
 
+    @staticmethod
+    def adam(step: int) -> Constants:
+        return Adam(0.01).constants(step)
+
     def initialise(self):
         zeros = np.zeros(PARAMETERS, np.float32)
         for row in LAYOUT.state_pages([weights(), zeros, zeros]):
@@ -48,7 +53,7 @@ class State:
         """An update with its commit; returns the copies and the statistics."""
         driver, layout = self.driver, LAYOUT
         self.updates += 1
-        constants = Adam(0.01).constants(self.updates).words
+        constants = self.adam(self.updates).words
         step = Step(GROUP.code, GROUP.gradient_format, GROUP.copy_format,
                     (ctypes.c_uint32 * 8)(*map(int, constants)))  # fmt: skip
         driver.do("ft_tile_of", step, self.tile)
@@ -98,7 +103,7 @@ def test_steps_have_the_bits_of_the_python_driver(driver, link, reference):
     state.initialise()
     for number in range(1, 5):
         copies, statistics = state.step()
-        (expected,) = reference.update([[gradients(number)]], [Adam(0.01).constants(number)])
+        (expected,) = reference.update([[gradients(number)]], [State.adam(number)])
         reference.commit()
         assert np.array_equal(bits(copies), bits(expected[0]))
         for ours, theirs in zip(statistics, reference.statistics[0], strict=True):

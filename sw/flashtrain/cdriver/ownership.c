@@ -5,6 +5,7 @@
 enum ft_error ft_find_owners(struct ft_device* device) {
     for (uint32_t physical = 0; physical < device->info.zones; ++physical) {
         struct ft_owner* owner = &device->owners[physical];
+        *owner = (struct ft_owner){0};
         enum ft_error error = ft_identify(device, physical, 0, 1, NULL, owner, NULL, NULL);
         if (error == FT_OK && !owner->valid)
             error = ft_identify(device, physical, 0, device->info.superpage, NULL, owner, NULL, NULL);
