@@ -82,8 +82,8 @@ def test_zones(driver):
 def test_a_pinned_stream_is_left_alone(driver, link):
     driver.append(CORE, 3, 0, np.ones(BLOCK, np.uint8))
     driver.do("ft_pin", CORE, 3, True)
-    for name, arguments in (("ft_stream_reset", ()), ("ft_zone_reset", (0,))):
-        refused(lambda: driver.do(name, CORE, 3, *arguments), status=Status.NAMESPACE_WRITE_PROTECTED)
+    refused(lambda: driver.do("ft_stream_reset", CORE, 3), status=Status.NAMESPACE_WRITE_PROTECTED)
+    refused(lambda: driver.do("ft_zone_reset", CORE, 3, 0), status=Status.NAMESPACE_WRITE_PROTECTED)
     link.power_cycle()
     driver = CDriver(link)
     driver.recover()

@@ -147,3 +147,30 @@ def test_a_hanging_die_ends_in_a_timeout(link):
             driver.do("ft_drain")
             break
     assert driver.report(HOST, 1)[0].state == ZoneState.READ_ONLY
+
+
+def test_acknowledged_appends_survive_cuts_at_random_cycles(link, seed):
+    random = np.random.default_rng(seed)
+    driver, kept = CDriver(link), {}
+    driver.do("ft_format", True)
+    for _ in range(10):
+        data = random.integers(0, 256, 24 * driver.info.page_bytes, np.uint8)
+        driver.put(data)
+        requests = [Request() for _ in range(12)]
+        reset = random.integers(3) == 0 or not driver.report(HOST, 1)[0].room
+        if reset:
+            driver.do("ft_stream_reset", HOST, 1)
+            kept.clear()
+        for number, request in enumerate(requests):
+            at = driver.data + 2 * number * driver.info.page_bytes
+            driver.do("ft_submit_append", request, HOST, 1, 0, at, 2)
+        link.run(int(random.integers(1, 15_000)))
+        driver.do("ft_poll")
+        for number, request in enumerate(requests):
+            if request.done and not request.error:
+                kept[request.result] = data.reshape(12, -1)[number]
+        link.power_cycle()
+        driver = CDriver(link)
+        driver.recover()
+        for lba, expected in kept.items():
+            assert np.array_equal(driver.read(CORE, 1, lba, 2), expected)

@@ -2,11 +2,11 @@
 
 A record is a snapshot. It has, one after the other and little endian:
 
-- `RecordFlag`, 32 bits; from bit `FIRST_PIN` on a bit per stream, from NSID 1: it is pinned
-- a `RecordStream` for each NSID, from 1 to `registers.MAX_STREAMS`
+- `RecordFlag`, 32 bits; from bit 8 on a bit per stream, from NSID 1: it is pinned
+- a `RecordStream` for each NSID, from 1 to 8
 - floors, wear, written blocks: 32 bits each, for all zones of the device
 - a `RecordCopy`
-- `MOMENTS` times a `RecordMoment`, unused ones of all ones and zeros
+- 16 times a `RecordMoment`; unused ones have a sequence of ones and a time of zeros
 - a bit per zone that is READ_ONLY, then a bit per zone that is OFFLINE, each map in whole bytes
 - the notes, in the order of NSIDs
 
