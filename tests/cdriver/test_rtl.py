@@ -6,7 +6,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from flashtrain.host import open_device
+from flashtrain.host import RegisterError, open_device
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec import Port, Status, ZoneState, preset
 from flashtrain.spec.optimizer import Input
@@ -149,6 +149,23 @@ def test_a_hanging_die_ends_in_a_timeout(link):
     assert driver.report(HOST, 1)[0].state == ZoneState.READ_ONLY
 
 
+def recover_at_last(link, cut_after):
+    """A recovery during which the power fails once more, at one of its pauses, unless it ends before."""
+    driver = CDriver(link, command_polls=100, state_polls=100)
+    pauses, run = iter(range(cut_after)), link.run
+
+    def pause(cycles):
+        if next(pauses, None) is None:
+            link.power_cycle()
+        run(cycles)
+
+    link.run = pause
+    with suppress(DriverError, RegisterError):
+        driver.recover()
+    link.run = run
+    link.power_cycle()
+
+
 def test_acknowledged_appends_survive_cuts_at_random_cycles(link, seed):
     random = np.random.default_rng(seed)
     driver, kept = CDriver(link), {}
@@ -170,6 +187,7 @@ def test_acknowledged_appends_survive_cuts_at_random_cycles(link, seed):
             if request.done and not request.error:
                 kept[request.result] = data.reshape(12, -1)[number]
         link.power_cycle()
+        recover_at_last(link, cut_after=int(random.integers(1, 40)))
         driver = CDriver(link)
         driver.recover()
         for lba, expected in kept.items():
