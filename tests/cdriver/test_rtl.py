@@ -187,7 +187,7 @@ def test_acknowledged_appends_survive_cuts_at_random_cycles(link, seed):
             if request.done and not request.error:
                 kept[request.result] = data.reshape(12, -1)[number]
         link.power_cycle()
-        recover_at_last(link, cut_after=int(random.integers(1, 40)))
+        recover_at_last(link, cut_after=int(random.integers(1, 500)))
         driver = CDriver(link)
         driver.recover()
         for lba, expected in kept.items():
