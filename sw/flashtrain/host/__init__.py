@@ -8,6 +8,18 @@ An append and its read::
         same = stream.read(stored)
 """
 
+from .catalog import ArrayInfo, ArrayView, Catalog
+from .catalog.errors import (
+    CatalogDamaged,
+    CatalogError,
+    CatalogFull,
+    CatalogMissing,
+    CatalogUnsuitable,
+    NameExists,
+    NameInvalid,
+    NameMissing,
+    StaleView,
+)
 from .controller import DeviceInfo
 from .device import Device, DevicePort, open_device
 from .errors import (
@@ -77,6 +89,8 @@ from .streams.zone_info import ZoneInfo
 
 __all__ = [
     "LINKS",
+    "ArrayInfo", "ArrayView", "Catalog", "CatalogDamaged", "CatalogError", "CatalogFull", "CatalogMissing",
+    "CatalogUnsuitable", "NameExists", "NameInvalid", "NameMissing", "StaleView",
     "AccessDenied", "ArrayError", "BadBlock", "BufferFull", "CodedPageError", "CodedStream",
     "CodedStreamError", "CommandError", "CompletionEntry", "DataExpired",
     "Device", "DeviceClosed", "DeviceEnabled", "DeviceHang", "DeviceInfo", "DeviceMismatch", "DevicePort",
