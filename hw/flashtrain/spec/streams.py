@@ -2,8 +2,9 @@
 
 The tables of the *activation node* and of the *weight node* are Behemoth's (FAST'21, slide "Multi-stream
 support for data separation"). `SINGLE_NODE` puts both on one device. `STORE_NODE` has a stream for arrays by
-name besides, `UPDATE_NODE` three streams for state that is updated on the dies. Each ends with the driver's journal, which
-`flashtrain.host.recovery.recovery` needs to tell the generations of streams after a loss of power.
+name besides, `UPDATE_NODE` three streams for state that is updated on the dies. Each ends with the driver's
+journal, which `flashtrain.host.recovery.recovery` needs to tell the generations of streams after a loss of
+power.
 """
 
 from dataclasses import dataclass, replace

@@ -52,7 +52,7 @@ class ArrayView:
             if read is not None:  # else it was renamed meanwhile
                 return selection.take(read.result(), self.dtype)
 
-    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("an array on the flash; expected copy=None or True")
         return np.asarray(self[...], dtype)

@@ -55,8 +55,11 @@ class Catalog(MutableMapping[str, NDArray[Any]]):
     def __repr__(self) -> str:
         return f"<catalogue of {len(self)} arrays in stream {self._stream.name!r}>"
 
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return id(self)
 
     # Look.
 
@@ -64,7 +67,7 @@ class Catalog(MutableMapping[str, NDArray[Any]]):
         return len(self._log.names())
 
     def __contains__(self, name: object) -> bool:
-        return self._log.find(name) is not None
+        return isinstance(name, str) and self._log.find(name) is not None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())
@@ -89,7 +92,7 @@ class Catalog(MutableMapping[str, NDArray[Any]]):
             if read is not None:  # else it was replaced meanwhile
                 break
         data = read.result()
-        if crc32(data) != entry.crc:
+        if crc32(data.data) != entry.crc:
             raise CatalogDamaged(f"array {name!r}: its checksum is wrong")
         return np.ndarray(entry.shape, entry.dtype, data.data)
 
@@ -106,10 +109,8 @@ class Catalog(MutableMapping[str, NDArray[Any]]):
         """Store an array of a new name; :class:`NameExists`."""
         self._put({name: array}, replace=False)
 
-    def update(
-        self, arrays: Mapping[str, Any] | Iterable[tuple[str, Any]] = (), /, **more: NDArray[Any]
-    ) -> None:
-        """Store or replace several arrays in one append: all or none."""
+    def update(self, arrays: Any = (), /, **more: NDArray[Any]) -> None:
+        """Store or replace the arrays of a mapping, or of pairs, in one append: all or none."""
         self._put(dict(arrays, **more), replace=True)
 
     def __delitem__(self, name: str) -> None:

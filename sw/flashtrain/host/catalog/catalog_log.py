@@ -56,7 +56,7 @@ class CatalogLog:
 
     # Reads.
 
-    def find(self, name: object) -> Entry | None:
+    def find(self, name: str) -> Entry | None:
         """The entry of an array, or None without one."""
         self._load()
         with self._reading:
@@ -104,7 +104,11 @@ class CatalogLog:
         raise CatalogFull(f"no zone of stream {self.stream.name!r} takes the data: its programs fail")
 
     def commit(
-        self, changes: Mapping[str, Entry | None], layout: PageLayout, parts: Sequence[Part], whole: bool = False
+        self,
+        changes: Mapping[str, Entry | None],
+        layout: PageLayout,
+        parts: Sequence[Part],
+        whole: bool = False,
     ) -> None:
         """Make changes durable, all or none: one append of `parts` and the index, and one record.
 

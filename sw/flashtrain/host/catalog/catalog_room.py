@@ -119,5 +119,3 @@ class CatalogRoom:
             parts.append(Part(place, data[start : start + run.nbytes]))
             start += run.nbytes
         return parts
-
-

@@ -68,4 +68,4 @@ def bytes_of(array: NDArray[Any]) -> NDArray[np.uint8]:
 
 def entry_of(number: int, array: NDArray[Any]) -> Entry:
     """The entry of an array that has no place yet."""
-    return Entry(number, array.dtype, array.shape, crc32(bytes_of(array)))
+    return Entry(number, array.dtype, array.shape, crc32(bytes_of(array).data))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from flashtrain.host.errors import ArrayError
 
-Key = int | slice | None | EllipsisType | tuple[int | slice | None | EllipsisType, ...]
+Key = int | slice | EllipsisType | None | tuple[int | slice | EllipsisType | None, ...]
 
 
 @dataclass(frozen=True)
