@@ -89,7 +89,7 @@ class CatalogLog:
 
     def index_blocks(self, changes: Mapping[str, Entry | None]) -> int:
         """The most blocks of a segment with all rows, after these changes."""
-        rows = len(pack_rows(changes)) + 64 * len(changes)  # places that are not yet known
+        rows = len(pack_rows(changes)) + 16 * len(changes)  # places that are not yet known
         return -(-(sum(segment.nbytes for segment in self._segments) + rows) // self._size) + 1
 
     def append(self, data: NDArray[np.uint8]) -> StoredArray:
