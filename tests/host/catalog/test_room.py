@@ -63,7 +63,7 @@ def test_an_opening_reads_the_index(small):
     pages = cost(small, log.names, "PAGES_READ")
     assert sorted(log.names()) == list(catalog) and len(log.names()) >= 1000
     print(pages, "pages of index")
-    assert pages <= 16
+    assert pages <= 8
     assert cost(small, log.names, "PAGES_READ") == 0
     catalog.clear()
     assert cost(small, lambda: CatalogLog(small.stream(CATALOG, Port.HOST)).names(), "PAGES_READ") == 0
