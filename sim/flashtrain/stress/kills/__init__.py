@@ -5,8 +5,17 @@ killed at a random time (`kill -9`). It reports each acknowledgement to the pare
 """
 
 from .campaign import KillCampaign, KillTally
+from .catalog_ledger import CatalogLedger
 from .ledger import Ledger, LedgerMaker
 from .state_ledger import StateLedger
 from .stream_ledger import StreamLedger
 
-__all__ = ["KillCampaign", "KillTally", "Ledger", "LedgerMaker", "StateLedger", "StreamLedger"]
+__all__ = [
+    "CatalogLedger",
+    "KillCampaign",
+    "KillTally",
+    "Ledger",
+    "LedgerMaker",
+    "StateLedger",
+    "StreamLedger",
+]
