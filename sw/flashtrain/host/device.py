@@ -148,6 +148,7 @@ class Device:
                 self._controller.settle()
             if floor:
                 self._journal.write()
+        self._keep_node()
 
     @serialised
     def recover(self) -> RecoveryReport:
@@ -170,7 +171,13 @@ class Device:
         self._drop_lost(recovery)
         with suppress(CommandError):  # the next refresh reports data that cannot be read now
             self._end_refresh()
+        self._keep_node()
         return self.recovered
+
+    def _keep_node(self) -> None:
+        """Note the table of streams in the image, for those who look at it without this program's call."""
+        if self.link.image is not None:
+            self.link.image.keep_node(self.node)
 
     def _drop_lost(self, recovery: Recovery) -> None:
         """Drop the content of zones found empty, except of one whose content is in a spare zone."""

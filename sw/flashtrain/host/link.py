@@ -82,6 +82,11 @@ class Link(ABC):
         """
         raise HostError(f"{type(self).__name__} cannot switch the power of its device")
 
+    @property
+    def image(self) -> FlashImage | None:
+        """The file that keeps the flash, if there is one."""
+        return None
+
     def use_image(self, image: FlashImage) -> None:
         """Keep the flash in this file, before anything else is done; :meth:`close` closes the file.
 

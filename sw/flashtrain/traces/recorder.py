@@ -125,6 +125,10 @@ class RecordingLink(Link):
     def power_cycle(self) -> None:
         self._link.power_cycle()
 
+    @property
+    def image(self) -> FlashImage | None:
+        return self._link.image
+
     def use_image(self, image: FlashImage) -> None:
         self._link.use_image(image)
 

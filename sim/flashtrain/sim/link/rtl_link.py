@@ -164,6 +164,10 @@ class RtlLink(Link):
             self._check_violations()
         self._keep_time()
 
+    @property
+    def image(self) -> FlashImage | None:
+        return self._image
+
     def use_image(self, image: FlashImage) -> None:
         self._library.array_use_image(ctypes.byref(image_format(image, self._config)))
         self._image = image

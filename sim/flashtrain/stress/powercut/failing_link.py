@@ -96,6 +96,10 @@ class FailingLink(Link):
         assert isinstance(self._inner, _Counting), "only simulated arrays say what they were at"
         return self._inner.take_cuts()
 
+    @property
+    def image(self) -> FlashImage | None:
+        return self._inner.image
+
     def use_image(self, image: FlashImage) -> None:
         self._inner.use_image(image)
 

@@ -119,6 +119,10 @@ class FunctionalLink(Link):
         require(page in marked_pages(g.pages), "page", page, f"one of {marked_pages(g.pages)}")
         self._flash.mark(block, g.lba(Place(0, 0, die, plane, channel)), page, whole)
 
+    @property
+    def image(self) -> FlashImage | None:
+        return self._image
+
     def use_image(self, image: FlashImage) -> None:
         self._image = image
         self._seconds = image.clock

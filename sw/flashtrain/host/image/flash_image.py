@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
-from flashtrain.spec import Geometry
+from flashtrain.spec import Geometry, NodeTable
 from flashtrain.spec.image import (
     BLOCK,
     BLOCKS_AT,
@@ -18,6 +18,8 @@ from flashtrain.spec.image import (
     CLOCK_AT,
     DIE,
     DIES_AT,
+    NODE,
+    NODE_AT,
     PAGE,
     BlockFlag,
     BlockRecord,
@@ -28,6 +30,7 @@ from flashtrain.spec.image import (
     opened,
     sealed,
 )
+from flashtrain.spec.node_text import node_of, node_text
 
 from ..errors import ImageDamaged, ImageError
 
@@ -116,6 +119,25 @@ class FlashImage:
     def _die_at(self, channel: int, die: int) -> int:
         return DIES_AT + (channel * self.geometry.dies + die) * DIE.size
 
+    # The table of streams.
+
+    @property
+    def node(self) -> NodeTable | None:
+        """The table of the last device that was enabled with this image; None before the first one."""
+        fields = opened(NODE, NODE_AT, self._read(NODE_AT, NODE.size))
+        if fields is None:
+            raise ImageDamaged(f"{self.path}: its table of streams has another checksum than it says")
+        text = bytes(fields[0]).rstrip(b"\0").decode()
+        return node_of(text) if text else None
+
+    def keep_node(self, node: NodeTable) -> None:
+        """Note the table of the device that uses this image; :class:`ImageError` if it is too long."""
+        text, room = node_text(node).encode(), NODE.size - 4
+        if len(text) > room:
+            raise ImageError(f"{self.path}: a table of streams of {len(text)} bytes; expected at most {room}")
+        if node != self.node:
+            self._write(NODE_AT, sealed(NODE, NODE_AT, text))
+
     # Blocks, by their numbers of `ImageLayout.block`.
 
     def place(self, number: int) -> BlockPlace:
@@ -140,7 +162,7 @@ class FlashImage:
         """Count an erase; the block's pages are then those of an earlier one, and their cells are freed."""
         before = self.block(number)
         self.set_block(number, BlockRecord(before.erases + 1, 0, before.flags & ~BlockFlag.CUT))
-        _free(self.descriptor, self.layout.cells(number, 0), self.layout.cells_of_block)
+        self._free(self.layout.cells(number, 0), self.layout.cells_of_block)
 
     def flagged_blocks(self) -> Iterator[tuple[int, BlockRecord]]:
         """Blocks with any `BlockFlag`."""
@@ -217,6 +239,11 @@ class FlashImage:
         except OSError as error:
             raise self.failed(error.strerror) from error
 
+    def _free(self, at: int, size: int) -> None:
+        """Return this part of the file to the file system, where that can be done."""
+        if sys.platform == "linux":
+            _fallocate()(self.descriptor, _PUNCH_HOLE, ctypes.c_int64(at), ctypes.c_int64(size))
+
     def failed(self, why: str | None) -> ImageError:
         """The error of an access that the operating system refused."""
         return ImageError(f"{self.path}: {why}; what it holds stays valid")
@@ -232,12 +259,6 @@ def _page_of(number: int, at: int, raw: bytes, erases: int) -> StoredPage | None
     if raw == sealed(PAGE, at, erases, *fields[1:]):
         return StoredPage(number, record._replace(erases=erases), damaged=False)
     return StoredPage(number, record, damaged=True) if record.erases == erases else None
-
-
-def _free(descriptor: int, at: int, size: int) -> None:
-    """Return this part of the file to the file system, where that can be done."""
-    if sys.platform == "linux":
-        _fallocate()(descriptor, _PUNCH_HOLE, ctypes.c_int64(at), ctypes.c_int64(size))
 
 
 @cache
