@@ -195,11 +195,26 @@ class FlashImage:
         erases, first = self.block(number).erases, self.layout.page_record(number, 0)
         table = self._read(first, self.geometry.pages * PAGE.size)
         found = []
-        for page in range(self.geometry.pages):
+        for page in range(self.geometry.pages if table.strip(b"\0") else 0):
             raw = table[page * PAGE.size :][: PAGE.size]
             if any(raw) and (stored := _page_of(page, first + page * PAGE.size, raw, erases)):
                 found.append(stored)
         return found
+
+    def blocks_with_pages(self) -> Iterator[int]:
+        """Numbers of the blocks whose page records may have been written; the file has none of others."""
+        at, end = self.layout.pages_at, self.layout.cells_at
+        size = self.geometry.pages * PAGE.size
+        following = 0
+        while at < end:
+            try:
+                begin = os.lseek(self.descriptor, at, os.SEEK_DATA)
+            except OSError:  # there is a hole up to the end of the file
+                return
+            at = min(end, os.lseek(self.descriptor, begin, os.SEEK_HOLE))
+            first = max(following, (begin - self.layout.pages_at) // size)
+            following = min(self.layout.block_count, -(-(at - self.layout.pages_at) // size))
+            yield from range(first, following)
 
     def cells(self, number: int, page: int) -> bytes:
         return self._read(self.layout.cells(number, page), self.geometry.raw_page_bytes)
