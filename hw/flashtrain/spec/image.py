@@ -7,11 +7,12 @@ it as a whole. A record of zeros, such as a sparse file has, is that of an untou
 import struct
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from .config import FmsConfig
 from .geometry import Geometry
+from .registers import MAX_STREAMS
 
 MAGIC = b"FLASHIMG"
 VERSION = 1
@@ -26,12 +27,16 @@ DIES_AT = 5 * UNIT
 NODE_AT = 6 * UNIT
 BLOCKS_AT = 7 * UNIT
 
-HEADER = struct.Struct("<8s14I")
+HEADER = struct.Struct("<8s11I8s2II")
 """`ImageHeader`, and a CRC-32 of its bytes."""
 CLOCK = struct.Struct("<dI")
 """The time in seconds, and a CRC-32 of its bytes."""
 NODE = struct.Struct(f"<{UNIT - 4}sI")
 """The table of streams of the last device: a text of `spec.node_text`, zeros, and the CRC."""
+STREAM = struct.Struct("<3Q4xI")
+"""`StreamRecord`, and the CRC."""
+ZONE = struct.Struct("<Q4xI")
+"""The number of the last drop of one zone of a stream, and the CRC."""
 DIE = struct.Struct("<II")
 """`DieFlag`, and the CRC."""
 BLOCK = struct.Struct("<4I")
@@ -43,7 +48,8 @@ PAGE = struct.Struct("<IIdI8xI")
 class ImageHeader(NamedTuple):
     """The fields of the header: what the file is, and the configuration that decides on its layout.
 
-    `text_bytes` and `text_crc` belong to the complete configuration, a TOML file at `TEXT_AT`.
+    `serial` is a random number, which tells images apart. `text_bytes` and `text_crc` belong to the complete
+    configuration, a TOML file at `TEXT_AT`.
     """
 
     magic: bytes
@@ -58,16 +64,28 @@ class ImageHeader(NamedTuple):
     spare_blocks: int
     code_strength: int
     randomizer: int
+    serial: bytes
     text_bytes: int
     text_crc: int
 
     @classmethod
-    def of(cls, config: FmsConfig, text: bytes) -> "ImageHeader":
+    def of(cls, config: FmsConfig, serial: bytes, text: bytes) -> "ImageHeader":
         g = config.geometry
         return cls(
             MAGIC, VERSION, g.channels, g.dies, g.planes, g.blocks, g.pages, g.page_bytes, g.spare_bytes,
-            g.spare_blocks, config.code_strength, int(config.randomizer), len(text), crc32(text),
+            g.spare_blocks, config.code_strength, int(config.randomizer), serial, len(text), crc32(text),
         )  # fmt: skip
+
+
+class StreamRecord(NamedTuple):
+    """The handles of a stream: the generation of new ones, and the numbers of the last drop and release.
+
+    Handles of a generation below one of these are stale.
+    """
+
+    generation: int = 0
+    drop: int = 0
+    released: int = 0
 
 
 class DieFlag(IntFlag):
@@ -131,8 +149,17 @@ class ImageLayout:
         return self.geometry.superpage * self.geometry.blocks
 
     @property
-    def pages_at(self) -> int:
+    def streams_at(self) -> int:
         return BLOCKS_AT + _rounded(self.block_count * BLOCK.size)
+
+    @property
+    def zones_at(self) -> int:
+        """Of the drops of single zones, by stream."""
+        return self.streams_at + _rounded(MAX_STREAMS * STREAM.size)
+
+    @property
+    def pages_at(self) -> int:
+        return self.zones_at + _rounded(MAX_STREAMS * self.geometry.zones * ZONE.size)
 
     @property
     def cells_at(self) -> int:
@@ -152,6 +179,12 @@ class ImageLayout:
         g = self.geometry
         return ((channel * g.dies + die) * g.planes + plane) * g.blocks + block
 
+    def stream(self, nsid: int) -> int:
+        return self.streams_at + (nsid - 1) * STREAM.size
+
+    def zone(self, nsid: int, zone: int) -> int:
+        return self.zones_at + ((nsid - 1) * self.geometry.zones + zone) * ZONE.size
+
     def page_record(self, block: int, page: int) -> int:
         return self.pages_at + (block * self.geometry.pages + page) * PAGE.size
 
@@ -165,7 +198,7 @@ def sealed(layout: struct.Struct, at: int, *fields: int | float | bytes) -> byte
     return body + crc32(body, crc32(at.to_bytes(8, "little"))).to_bytes(4, "little")
 
 
-def opened(layout: struct.Struct, at: int, raw: bytes) -> tuple[int | float | bytes, ...] | None:
+def opened(layout: struct.Struct, at: int, raw: bytes) -> tuple[Any, ...] | None:
     """The fields of a record at `at`; those of zeros if all is zero, None if the CRC is wrong."""
     fields = layout.unpack(raw)[:-1]
     return fields if not any(raw) or raw == sealed(layout, at, *fields) else None

@@ -44,7 +44,8 @@ from .state.state_stream import StateStream
 from .state.tensor_group import TensorGroup
 from .streams.coded_space import CodedSpace
 from .streams.coded_stream import CodedStream
-from .streams.generations import DeviceGenerations, generations_of
+from .streams.generations import DeviceGenerations
+from .streams.link_generations import generations_of
 from .streams.refresh import RefreshReport, StreamRefresh
 from .streams.stream import DeviceStream
 from .streams.stream_ring import StreamRing

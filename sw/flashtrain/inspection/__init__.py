@@ -9,4 +9,13 @@ from .inspection import Inspection, inspect
 from .link_scrub import link_scrub
 from .scrub import Scrub, scrub
 
-__all__ = ["Inspected", "Inspection", "InspectionError", "Scrub", "inspect", "inspected", "link_scrub", "scrub"]
+__all__ = [
+    "Inspected",
+    "Inspection",
+    "InspectionError",
+    "Scrub",
+    "inspect",
+    "inspected",
+    "link_scrub",
+    "scrub",
+]

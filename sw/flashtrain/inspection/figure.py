@@ -165,7 +165,7 @@ def _plane_name(image: Inspected, line: int) -> str:
     return name
 
 
-def _integers():  # noqa: ANN202
+def _integers():
     from matplotlib.ticker import MaxNLocator
 
     return MaxNLocator(nbins=5, integer=True)

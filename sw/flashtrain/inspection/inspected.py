@@ -25,7 +25,7 @@ class Inspected:
     - blocks: as the file has them.
     - device, report: recovered from a view of the file, in memory. `report` describes what the next opening
       of the image keeps.
-    - clock: the time of the image in seconds.
+    - clock: the time of the image in seconds; serial: tells it from other images.
     - allocated_bytes: of the file system; the rest of `file_bytes` are holes.
     """
 
@@ -36,6 +36,7 @@ class Inspected:
     device: Device
     report: RecoveryReport
     clock: float
+    serial: str
     hung: tuple[tuple[int, int], ...]
     file_bytes: int
     allocated_bytes: int
@@ -61,8 +62,8 @@ def inspected(path: str | Path, node: NodeTable | None = None) -> Iterator[Inspe
                 report = device.recovered
                 assert report is not None, "recovery has ended"
                 yield Inspected(
-                    Path(path), config, table, blocks, device, report, view.clock, hung, stat.st_size,
-                    stat.st_blocks * _SECTOR,
+                    Path(path), config, table, blocks, device, report, view.clock, view.serial.hex(),
+                    hung, stat.st_size, stat.st_blocks * _SECTOR,
                 )  # fmt: skip
     finally:
         view.close()

@@ -19,6 +19,7 @@ class ImageFacts:
 
     path: str
     version: int
+    serial: str
     configuration: str
     geometry: dict[str, int]
     code_strength: int
@@ -55,6 +56,7 @@ def _facts(image: Inspected) -> ImageFacts:
     return ImageFacts(
         path=str(image.path),
         version=image.version,
+        serial=image.serial,
         configuration=config.name,
         geometry=asdict(config.geometry),
         code_strength=config.code_strength,

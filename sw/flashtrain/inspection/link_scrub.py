@@ -31,7 +31,9 @@ def link_scrub(
         ) as device:
             report, rows, everything = device.recovered, [], ScrubCount()
             assert report is not None, "recovery has ended"
-            firsts = {nsid: zones.start for nsid, zones in image.node.zones(device.config.geometry.zones).items()}
+            firsts = {
+                nsid: zones.start for nsid, zones in image.node.zones(device.config.geometry.zones).items()
+            }
             ends = {owner.zone: blocks for owner, blocks in report.kept.items()}
             for table in image.node.streams:
                 able = [port for port in Port if Access.READ in table.access(port)]
@@ -53,7 +55,9 @@ def link_scrub(
                     )
                     everything.add(count)
                     rows.append(ScrubbedZone(table.name, zone, count))
-                    progress(f"scrub: {everything.read:,} pages read, {everything.uncorrectable} uncorrectable")
+                    progress(
+                        f"scrub: {everything.read:,} pages read, {everything.uncorrectable} uncorrectable"
+                    )
     return Scrub(name, everything, rows)
 
 

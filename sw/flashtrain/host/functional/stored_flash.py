@@ -96,7 +96,7 @@ class StoredFlash(Flash):
         wrong = stored.damaged or crc32(cells) != stored.record.crc
         doubtful = wrong or stored.record.state != PageState.WHOLE
         content = self._cells.decode(cells, place.page, place.plane, correct=doubtful)
-        if not is_identity(content.identity) or wrong and not self.coded:
+        if not is_identity(content.identity) or (wrong and not self.coded):
             return Page(content.data, None, updated=False)
         value, p = int.from_bytes(content.identity, "little"), PageIdentity
         owner = Owner(

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from struct import Struct
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from flashtrain.spec import Geometry, NodeTable
@@ -21,18 +22,21 @@ from flashtrain.spec.image import (
     NODE,
     NODE_AT,
     PAGE,
+    STREAM,
+    ZONE,
     BlockFlag,
     BlockRecord,
     DieFlag,
     ImageLayout,
     PageRecord,
     PageState,
+    StreamRecord,
     opened,
     sealed,
 )
 from flashtrain.spec.node_text import node_of, node_text
 
-from ..errors import ImageDamaged, ImageError
+from ..errors import ImageDamaged, ImageError, ImageMismatch
 
 _PUNCH_HOLE = 3  # FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE
 
@@ -60,15 +64,17 @@ class FlashImage:
     Each change is one write to the page cache of the operating system, so an end of the process loses none.
     A page counts as programmed from the write of its record on, which follows that of its cells.
 
+    - serial: tells this image from others.
     - new: the file was created for this device, and everything in it is erased.
     - clock: a time in seconds that nothing in the file is younger than.
     """
 
-    def __init__(self, path: Path, descriptor: int, geometry: Geometry, new: bool) -> None:
+    def __init__(self, path: Path, descriptor: int, geometry: Geometry, serial: bytes, new: bool) -> None:
         self.path = path
         self.descriptor = descriptor
         self.geometry = geometry
         self.layout = ImageLayout(geometry)
+        self.serial = serial
         self.new = new
         self._open = True
         self.clock = self._read_clock()
@@ -90,13 +96,11 @@ class FlashImage:
         """Set the clock to at least this time, in whole seconds."""
         if seconds > self.clock:
             self.clock = float(math.ceil(seconds))
-            self._write(CLOCK_AT, sealed(CLOCK, CLOCK_AT, self.clock))
+            self._seal(CLOCK, CLOCK_AT, self.clock)
 
     def _read_clock(self) -> float:
-        fields = opened(CLOCK, CLOCK_AT, self._read(CLOCK_AT, CLOCK.size))
-        if fields is None:
-            raise ImageDamaged(f"{self.path}: its clock has another checksum than it says")
-        return float(fields[0])
+        (clock,) = self._record(CLOCK, CLOCK_AT, "the clock")
+        return clock
 
     # Dies.
 
@@ -106,15 +110,11 @@ class FlashImage:
         return [(c, d) for c in range(g.channels) for d in range(g.dies) if self._die(c, d) & DieFlag.HUNG]
 
     def set_hung(self, channel: int, die: int, hung: bool) -> None:
-        at = self._die_at(channel, die)
-        self._write(at, sealed(DIE, at, DieFlag.HUNG if hung else 0))
+        self._seal(DIE, self._die_at(channel, die), DieFlag.HUNG if hung else 0)
 
     def _die(self, channel: int, die: int) -> int:
-        at = self._die_at(channel, die)
-        fields = opened(DIE, at, self._read(at, DIE.size))
-        if fields is None:
-            raise ImageDamaged(f"{self.path}: the record of channel {channel} die {die} is damaged")
-        return int(fields[0])
+        (flags,) = self._record(DIE, self._die_at(channel, die), f"channel {channel} die {die}")
+        return flags
 
     def _die_at(self, channel: int, die: int) -> int:
         return DIES_AT + (channel * self.geometry.dies + die) * DIE.size
@@ -124,11 +124,14 @@ class FlashImage:
     @property
     def node(self) -> NodeTable | None:
         """The table of the last device that was enabled with this image; None before the first one."""
-        fields = opened(NODE, NODE_AT, self._read(NODE_AT, NODE.size))
-        if fields is None:
-            raise ImageDamaged(f"{self.path}: its table of streams has another checksum than it says")
-        text = bytes(fields[0]).rstrip(b"\0").decode()
-        return node_of(text) if text else None
+        (raw,) = self._record(NODE, NODE_AT, "the table of streams")
+        text = raw.rstrip(b"\0")
+        try:
+            return node_of(text.decode()) if text else None
+        except (ValueError, KeyError, TypeError) as error:
+            raise ImageMismatch(
+                f"{self.path}: table of streams {text[:60]!r}...; expected one that this program knows"
+            ) from error
 
     def keep_node(self, node: NodeTable) -> None:
         """Note the table of the device that uses this image; :class:`ImageError` if it is too long."""
@@ -136,7 +139,22 @@ class FlashImage:
         if len(text) > room:
             raise ImageError(f"{self.path}: a table of streams of {len(text)} bytes; expected at most {room}")
         if node != self.node:
-            self._write(NODE_AT, sealed(NODE, NODE_AT, text))
+            self._seal(NODE, NODE_AT, text)
+
+    # Streams, for their handles.
+
+    def stream(self, nsid: int) -> StreamRecord:
+        return StreamRecord._make(self._record(STREAM, self.layout.stream(nsid), f"stream {nsid}"))
+
+    def set_stream(self, nsid: int, record: StreamRecord) -> None:
+        self._seal(STREAM, self.layout.stream(nsid), *record)
+
+    def zone_drop(self, nsid: int, zone: int) -> int:
+        (drop,) = self._record(ZONE, self.layout.zone(nsid, zone), f"zone {zone} of stream {nsid}")
+        return drop
+
+    def set_zone_drop(self, nsid: int, zone: int, drop: int) -> None:
+        self._seal(ZONE, self.layout.zone(nsid, zone), drop)
 
     # Blocks, by their numbers of `ImageLayout.block`.
 
@@ -151,8 +169,7 @@ class FlashImage:
         return self._block_of(number, self._read(at, BLOCK.size))
 
     def set_block(self, number: int, record: BlockRecord) -> None:
-        at = BLOCKS_AT + number * BLOCK.size
-        self._write(at, sealed(BLOCK, at, *record))
+        self._seal(BLOCK, BLOCKS_AT + number * BLOCK.size, *record)
 
     def set_flag(self, number: int, flag: BlockFlag, on: bool = True) -> None:
         record = self.block(number)
@@ -185,7 +202,7 @@ class FlashImage:
         fields = opened(BLOCK, BLOCKS_AT + number * BLOCK.size, raw)
         if fields is None:
             where = " ".join(f"{key} {at}" for key, at in self.place(number)._asdict().items())
-            raise ImageDamaged(f"{self.path}: the record of {where} is damaged")
+            raise ImageDamaged(f"{self.path}: the record of {where} has another checksum than it says")
         return BlockRecord._make(fields)
 
     # Pages.
@@ -236,6 +253,15 @@ class FlashImage:
                     yield self.place(number), page.number
 
     # Bytes.
+
+    def _record(self, layout: Struct, at: int, what: str) -> tuple[Any, ...]:
+        fields = opened(layout, at, self._read(at, layout.size))
+        if fields is None:
+            raise ImageDamaged(f"{self.path}: the record of {what} has another checksum than it says")
+        return fields
+
+    def _seal(self, layout: Struct, at: int, *fields: float | bytes) -> None:
+        self._write(at, sealed(layout, at, *fields))
 
     def _read(self, at: int, size: int) -> bytes:
         try:

@@ -6,6 +6,7 @@ import stat
 import tomllib
 from contextlib import suppress
 from pathlib import Path
+from secrets import token_bytes
 from zlib import crc32
 
 from flashtrain.spec import ConfigError, FmsConfig
@@ -48,7 +49,7 @@ def open_image(path: str | Path, config: FmsConfig) -> FlashImage:
         header = _header(path, descriptor)
         _compare(path, header, config)
         _check_size(path, descriptor, ImageLayout(config.geometry))
-        image = FlashImage(path, descriptor, config.geometry, new)
+        image = FlashImage(path, descriptor, config.geometry, header.serial, new)
         image.check_blocks()
         return image
     except BaseException:
@@ -87,7 +88,7 @@ def view_image(path: str | Path) -> tuple[FmsConfig, ImageView]:
         _lock(path, descriptor, fcntl.LOCK_SH)
         config = _configuration(path, descriptor)
         _check_size(path, descriptor, ImageLayout(config.geometry))
-        return config, ImageView(path, descriptor, config.geometry)
+        return config, ImageView(path, descriptor, config.geometry, _header(path, descriptor).serial)
     except BaseException:
         os.close(descriptor)
         raise
@@ -130,7 +131,11 @@ def _create(path: Path, config: FmsConfig) -> bool:
             os.ftruncate(descriptor, layout.size)
             os.pwrite(descriptor, text, TEXT_AT)
             os.pwrite(descriptor, sealed(CLOCK, CLOCK_AT, 0.0), CLOCK_AT)
-            os.pwrite(descriptor, sealed(HEADER, HEADER_AT, *ImageHeader.of(config, text)), HEADER_AT)
+            os.pwrite(
+                descriptor,
+                sealed(HEADER, HEADER_AT, *ImageHeader.of(config, token_bytes(8), text)),
+                HEADER_AT,
+            )
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -177,7 +182,7 @@ def _configuration(path: Path, descriptor: int) -> FmsConfig:
 
 
 def _compare(path: Path, header: ImageHeader, config: FmsConfig) -> None:
-    wanted = ImageHeader.of(config, b"")
+    wanted = ImageHeader.of(config, b"", b"")
     for name in _COMPARED:
         found, expected = getattr(header, name), getattr(wanted, name)
         if found != expected:

@@ -16,9 +16,9 @@ class ImageView(FlashImage):
     as it is. A Link that hands the file itself to others, as the RTL Link does, cannot use a view.
     """
 
-    def __init__(self, path: Path, descriptor: int, geometry: Geometry) -> None:
+    def __init__(self, path: Path, descriptor: int, geometry: Geometry, serial: bytes) -> None:
         self._written: dict[int, bytearray] = {}  # by the number of the unit
-        super().__init__(path, descriptor, geometry, new=False)
+        super().__init__(path, descriptor, geometry, serial, new=False)
 
     def close(self) -> None:
         """Release the lock, and forget what was written; once is enough."""
