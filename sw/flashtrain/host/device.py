@@ -22,8 +22,10 @@ from flashtrain.spec import (
 from flashtrain.spec import preset as named_preset
 from flashtrain.spec.errors import require, require_range
 from flashtrain.spec.registers import ChannelCounter, Control
-from flashtrain.spec.streams import NODES, SINGLE_NODE, Codec
+from flashtrain.spec.streams import CATALOG, NODES, SINGLE_NODE, STORE_NODE, Codec
 
+from .catalog import Catalog
+from .catalog.errors import CatalogMissing
 from .controller import Controller, DeviceInfo
 from .errors import ArrayError, DeviceEnabled, DeviceMismatch, ForeignPending, ImageError
 from .functional import FunctionalLink
@@ -91,6 +93,7 @@ class Device:
         self._rings = {
             nsid: StreamRing(space, self._generations.stream(nsid)) for nsid, space in self._spaces.items()
         }
+        self._catalog: Catalog | None = None
         self._spares = 0  # in use since the last recovery
         self.bad_blocks: tuple[BadBlock, ...] = ()
         """Blocks with a factory mark, found when the device was enabled; empty without spare blocks, and
@@ -354,6 +357,19 @@ class Device:
         if recovered:
             state.attach()
         return state
+
+    @property
+    @serialised
+    def catalog(self) -> Catalog:
+        """The arrays by name in the stream `catalog`; :class:`CatalogMissing` in a node without one."""
+        if self._catalog is None:
+            if all(stream.name != CATALOG for stream in self.node.streams):
+                raise CatalogMissing(
+                    f"node {self.node.name!r} has no stream {CATALOG!r}; open the device with"
+                    f" node={STORE_NODE.name!r}, or make a Catalog in another non-volatile stream"
+                )
+            self._catalog = Catalog(self.stream(CATALOG, Port.HOST))
+        return self._catalog
 
     def port(self, port: Port) -> "DevicePort":
         """The device with the rights of one port."""
