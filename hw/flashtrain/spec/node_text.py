@@ -16,7 +16,8 @@ def node_text(node: NodeTable) -> str:
 
 
 def node_of(text: str) -> NodeTable:
-    """The table of a text; ValueError, KeyError or TypeError if it is none, ConfigError if it is impossible."""
+    """The table of a text; ValueError, KeyError or TypeError if it is none, ConfigError if its values are
+    impossible."""
     document = json.loads(text)
     return NodeTable(document["name"], tuple(_stream(fields) for fields in document["streams"]))
 

@@ -10,6 +10,7 @@ from matplotlib.collections import PatchCollection
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from flashtrain.spec import ZoneState
 from flashtrain.spec.image import BlockFlag
@@ -51,7 +52,7 @@ def draw_zones(image: Inspected, found: Inspection, path: Path) -> None:
         f" {facts.geometry['blocks']} blocks on each of {planes} planes",
         fontsize=11, x=0.01, ha="left",
     )  # fmt: skip
-    _draw_logical(logical, rows, len(found.zones) <= _NUMBERED, per_row)
+    _draw_logical(logical, rows, len(found.zones) <= _NUMBERED)
     _draw_strip(strip, found.physical_zones, [stream.name for stream in found.streams])
     _draw_blocks(figure, blocks, image)
     try:
@@ -71,7 +72,7 @@ def _rows(found: Inspection, per_row: int) -> list[tuple[str, Sequence[Zone]]]:
     return rows
 
 
-def _draw_logical(axes: Axes, rows: list[tuple[str, Sequence[Zone]]], numbered: bool, per_row: int) -> None:
+def _draw_logical(axes: Axes, rows: list[tuple[str, Sequence[Zone]]], numbered: bool) -> None:
     """A cell for each zone, filled from the left as far as it is written."""
     cells, colours = [], []
     for y, (_, own) in enumerate(rows):
@@ -89,7 +90,6 @@ def _draw_logical(axes: Axes, rows: list[tuple[str, Sequence[Zone]]], numbered: 
                 axes.text(x + 0.5, y + 0.52, str(zone.zone), ha="center", va="center", fontsize=6.5,
                           color="white" if dark else "#455a64")  # fmt: skip
     axes.add_collection(PatchCollection(cells, facecolors=colours, edgecolors="none"))
-    axes.set_xlim(0, max(per_row if len(rows) > 1 else 0, *(len(own) for _, own in rows)))
     axes.set_xlim(0, max(len(own) for _, own in rows))
     axes.set_ylim(len(rows), 0)
     named = [(y + 0.5, name) for y, (name, _) in enumerate(rows) if name]
@@ -126,7 +126,7 @@ def _draw_blocks(figure: Figure, axes: Axes, image: Inspected) -> None:
     erases = table.erases.reshape(-1, g.blocks)
     low, high = int(erases.min()), int(erases.max())
     shown = axes.imshow(
-        erases, aspect="auto", interpolation="nearest", cmap="YlGnBu", vmin=low, vmax=max(high, low + 1)
+        erases, aspect="auto", interpolation="nearest", cmap="YlGnBu", vmin=low, vmax=max(high, low + 4)
     )
     flags = table.flags.reshape(-1, g.blocks)
     for wanted, marker, label in (
@@ -148,10 +148,10 @@ def _draw_blocks(figure: Figure, axes: Axes, image: Inspected) -> None:
     axes.set_xlabel("number of the block on each plane, which is that of the physical zone", fontsize=8)
     axes.tick_params(axis="x", labelsize=7)
     axes.set_title(f"erases of each block: {low} to {high}", loc="left", fontsize=9)
-    bar = figure.colorbar(shown, ax=axes, pad=0.01, aspect=18, fraction=0.03)
+    bar = figure.colorbar(
+        shown, ax=axes, pad=0.01, aspect=18, fraction=0.03, ticks=MaxNLocator(nbins=5, integer=True)
+    )
     bar.ax.tick_params(labelsize=7)
-    bar.locator = _integers()
-    bar.update_ticks()
     for spine in axes.spines.values():
         spine.set_color("#b0bec5")
 
@@ -163,12 +163,6 @@ def _plane_name(image: Inspected, line: int) -> str:
     if line % (g.dies * g.planes):
         name = f"die {die}" if line % g.planes == 0 else f"plane {plane}"
     return name
-
-
-def _integers():
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(nbins=5, integer=True)
 
 
 def _legend(axes: Axes, entries: Sequence[tuple[str, str, int]]) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from flashtrain.spec.node_text import node_document
 
+from .catalogue import Catalogue, catalogue
 from .health import Health, health
 from .inspected import Inspected
 from .journal import Journal, journal
@@ -33,7 +34,7 @@ class ImageFacts:
 
 @dataclass(frozen=True)
 class Inspection:
-    """The report of an image, without its catalogue, whose entries may be many."""
+    """The report of an image."""
 
     image: ImageFacts
     zones: list[Zone]
@@ -41,13 +42,20 @@ class Inspection:
     streams: list[StreamUse]
     health: Health
     journal: Journal
+    catalog: Catalogue
 
 
 def inspect(image: Inspected) -> Inspection:
     of_streams = zones(image)
     physical, uses = physical_zones(image), streams(image, of_streams)
     return Inspection(
-        _facts(image), of_streams, physical, uses, health(image, physical, uses), journal(image)
+        _facts(image),
+        of_streams,
+        physical,
+        uses,
+        health(image, physical, uses),
+        journal(image),
+        catalogue(image),
     )
 
 

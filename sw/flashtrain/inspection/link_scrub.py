@@ -1,7 +1,6 @@
 """A scrub by a controller: every written block is read through a Link, on a copy of the image."""
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +12,9 @@ from flashtrain.spec import Access, Port
 
 from .inspected import Inspected
 from .scrub import Scrub, ScrubbedZone, ScrubCount
+
+_PIECE = 1 << 20
+"""Bytes of a copy at once."""
 
 
 def link_scrub(
@@ -31,14 +33,12 @@ def link_scrub(
         ) as device:
             report, rows, everything = device.recovered, [], ScrubCount()
             assert report is not None, "recovery has ended"
-            firsts = {
-                nsid: zones.start for nsid, zones in image.node.zones(device.config.geometry.zones).items()
-            }
+            zones_of = image.node.zones(image.config.geometry.zones)
             ends = {owner.zone: blocks for owner, blocks in report.kept.items()}
             for table in image.node.streams:
                 able = [port for port in Port if Access.READ in table.access(port)]
                 for zone, _ in enumerate(report.zones[table.nsid]):
-                    blocks = ends.get(firsts[table.nsid] + zone, 0)
+                    blocks = ends.get(zones_of[table.nsid].start + zone, 0)
                     if not able or not blocks:
                         continue
                     stream = device.state_stream(table.name, able[0])
@@ -55,9 +55,7 @@ def link_scrub(
                     )
                     everything.add(count)
                     rows.append(ScrubbedZone(table.name, zone, count))
-                    progress(
-                        f"scrub: {everything.read:,} pages read, {everything.uncorrectable} uncorrectable"
-                    )
+                    progress(everything.progress)
     return Scrub(name, everything, rows)
 
 
@@ -76,4 +74,4 @@ def copy_sparse(source: Path, target: Path) -> None:
             write.seek(begin)
             left = at - begin
             while left:
-                left -= write.write(read.read(min(left, shutil.COPY_BUFSIZE)))
+                left -= write.write(read.read(min(left, _PIECE)))

@@ -1,10 +1,12 @@
-"""Notes of streams in words: those of a training run, of checkpoints, and of others."""
+"""Notes of streams in words: those of a training run, of checkpoints, of catalogues, and of others."""
 
 from typing import Any
 
 from flashtrain.checkpoint.pins.pin_note import PinNote
 from flashtrain.checkpoint.stores.stream_catalogue import MAGIC as CHECKPOINTS
 from flashtrain.checkpoint.stores.stream_catalogue import unpack
+from flashtrain.host.catalog.segment import MAGIC as ARRAYS
+from flashtrain.host.catalog.segment import unpack_root
 from flashtrain.training.errors import PositionError
 from flashtrain.training.run_position import RunPosition
 
@@ -24,6 +26,9 @@ def note_document(note: bytes) -> dict[str, Any] | None:
             "kind": "checkpoints",
             "checkpoints": [{"name": one.name, "step": one.step, "bytes": one.nbytes} for one in checkpoints],
         }
+    if note.startswith(ARRAYS):
+        following, segments = unpack_root(note)
+        return {"kind": "catalogue", "next": following, "segments": len(segments)}
     try:
         position = RunPosition.unpack(note)
     except PositionError:

@@ -35,6 +35,10 @@ class ScrubCount:
     retries: int = 0
     uncorrectable: int = 0
 
+    @property
+    def progress(self) -> str:
+        return f"scrub: {self.read:,} pages read, {self.uncorrectable} uncorrectable"
+
     def add(self, other: "ScrubCount") -> None:
         for field in fields(self):
             mine, more = getattr(self, field.name), getattr(other, field.name)
@@ -83,7 +87,7 @@ def scrub(image: Inspected, progress: Callable[[str], None]) -> Scrub:
                 count.add(_read(view, number, page, codec, image.config.bus_page_bytes))
             found.setdefault(owners.get(number, (None, None)), ScrubCount()).add(count)
             everything.add(count)
-            progress(f"scrub: {everything.read:,} pages read, {everything.uncorrectable} uncorrectable")
+            progress(everything.progress)
     finally:
         view.close()
     order = {name: place for place, name in enumerate(names.values())}

@@ -21,5 +21,5 @@ class Wear:
         return cls(int(erases.min()), float(erases.mean()), int(erases.max()))
 
     def used(self, retention: Retention) -> float:
-        """The part of the endurance that the most worn block has used, in per cent, for data of this class."""
+        """The part of the endurance that the most worn block has used, in %, for data of this class."""
         return 100 * self.max / retention.endurance
