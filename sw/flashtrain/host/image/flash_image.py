@@ -189,7 +189,7 @@ class FlashImage:
         """Blocks that were erased or flagged at least once."""
         table = self._read(BLOCKS_AT, self.layout.block_count * BLOCK.size)
         for number in range(self.layout.block_count):
-            raw = table[number * BLOCK.size :][: BLOCK.size]
+            raw = table[number * BLOCK.size : (number + 1) * BLOCK.size]
             if any(raw):
                 yield number, self._block_of(number, raw)
 
@@ -213,7 +213,7 @@ class FlashImage:
         table = self._read(first, self.geometry.pages * PAGE.size)
         found = []
         for page in range(self.geometry.pages if table.strip(b"\0") else 0):
-            raw = table[page * PAGE.size :][: PAGE.size]
+            raw = table[page * PAGE.size : (page + 1) * PAGE.size]
             if any(raw) and (stored := _page_of(page, first + page * PAGE.size, raw, erases)):
                 found.append(stored)
         return found
