@@ -26,6 +26,7 @@ from . import (
     info,
     inspect_device,
     io,
+    kill,
     offload,
     platform,
     powercut,
@@ -60,6 +61,7 @@ COMMANDS = (
     fuzz.COMMAND,
     faults.COMMAND,
     powercut.COMMAND,
+    kill.COMMAND,
     build.COMMAND,
     info.COMMAND,
 )

@@ -27,6 +27,7 @@ from flashtrain.spec.streams import SINGLE_NODE
 
 from .command import Command, add_configuration, add_json, add_link, configuration
 from .console import Console, table
+from .image import add_image, require_new_image
 from .links import LINKS, LinkKind, announced
 
 WRONG = 1
@@ -46,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Path, metavar="DIR", help="folder for figures (default: none)")
     add_configuration(parser)
     add_link(parser)
+    add_image(parser)
     add_json(parser)
 
 
@@ -55,13 +57,16 @@ def run(options: argparse.Namespace, console: Console) -> int:
     sweep = None if options.sweep is None else sweep_of(options.sweep)
     if sweep is not None and not kind.timed:
         raise JobError("--sweep", "", f"measures time; link {kind.name} has none")
+    if sweep is not None and options.image is not None:
+        raise JobError("--sweep", "", "is several devices; expected no --image, which keeps one")
+    require_new_image(options.image)
     points = [jobs] if sweep is None else [sweep.jobs(jobs, value) for value in sweep.values]
     for point in points:
         check_jobs(point, config, NODE)
     if options.output is not None:
         options.output.mkdir(parents=True, exist_ok=True)
     if sweep is None:
-        return _run(jobs, config, kind, options.output, console)
+        return _run(jobs, config, kind, options, console)
     return _sweep(sweep, points, config, kind, options.output, console)
 
 
@@ -74,11 +79,13 @@ def _jobs(options: argparse.Namespace) -> list[Job]:
     return load_jobs(options.file, given)
 
 
-def _measured(jobs: Sequence[Job], config: FmsConfig, kind: LinkKind, console: Console) -> list[JobResult]:
+def _measured(
+    jobs: Sequence[Job], config: FmsConfig, kind: LinkKind, console: Console, image: Path | None = None
+) -> list[JobResult]:
     """The results of the jobs on a new device."""
     factory = announced(kind, console.step)
     memory, entries = memory_bytes(jobs, config), queue_entries(jobs, config)
-    with open_device(config, factory, NODE, memory, entries) as device:
+    with open_device(config, factory, NODE, memory, entries, image=image) as device:
         io = IoRun(device, jobs, kind.timed)
         io.lay_out(console.progress)
         io.measure(console.progress)
@@ -87,12 +94,13 @@ def _measured(jobs: Sequence[Job], config: FmsConfig, kind: LinkKind, console: C
 
 
 def _run(
-    jobs: Sequence[Job], config: FmsConfig, kind: LinkKind, output: Path | None, console: Console
+    jobs: Sequence[Job], config: FmsConfig, kind: LinkKind, options: argparse.Namespace, console: Console
 ) -> int:
+    output: Path | None = options.output
     for job in jobs:
         console.say(job_line(job))
     started = time.monotonic()
-    results = _measured(jobs, config, kind, console)
+    results = _measured(jobs, config, kind, console, options.image)
     wall = time.monotonic() - started
     if not kind.timed:
         console.say(

@@ -37,6 +37,7 @@ from .behemoth import add_behemoth
 from .command import Command, add_configuration, add_json, add_link, add_update, at_least_one, configuration
 from .console import Console
 from .device import device_for
+from .image import add_image, require_new_image
 from .sequence_capture import add_sequence_capture
 from .usage_text import usage_document, usage_text
 
@@ -77,6 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_configuration(play)
     add_link(play)
+    add_image(play)
     play.set_defaults(action=_replay)
     add_json(play)
 
@@ -117,6 +119,7 @@ def _show(options: argparse.Namespace, console: Console) -> int:
 def _replay(options: argparse.Namespace, console: Console) -> int:
     sequence = load_sequence(options.file)
     require_fit(sequence, options.iterations, configuration(options), sequence.update.node)
+    require_new_image(options.image)
     recorder = TraceRecorder()
     around = recorder.around if options.block_trace else lambda factory: factory
     with device_for(options, sequence.update.node, console, around) as device:

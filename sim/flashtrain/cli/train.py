@@ -28,6 +28,7 @@ from .command import (
 )
 from .console import Console
 from .device import device_for
+from .image import add_image, require_new_image
 from .iteration_trace import IterationTrace
 from .links import LINKS
 from .places import compare_places
@@ -56,6 +57,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="measure the optimizer step on the dies, in the controller and on the host afterwards, too; this"
         " compiles one more model (rtl link, --update die)",
     )  # fmt: skip
+    add_image(parser)
+    parser.add_argument(
+        "--resume", action="store_true",
+        help="go on with the run in --image after its process has ended, to the same bits",
+    )  # fmt: skip
     add_output(parser, DEFAULT_FOLDER, "folder for figures, trace and summary")
     add_json(parser)
 
@@ -66,6 +72,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise ConfigError(
             "--compare-places measures a step on the dies: it needs --link rtl and --update die"
         )
+    _check_image(options, place)
     folder: Path = options.output
     _prepare(folder)
     data = digits()
@@ -78,10 +85,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
     node = place.node.with_codecs(activations=codec)
     with device_for(options, node, console) as device:
         trace = IterationTrace.of(device.link, iteration=(recipe.iterations + 1) // 2)
-        result = run_training(recipe, data, options.seed, place, device, trace, console)
+        result = run_training(recipe, data, options.seed, place, device, trace, console, options.resume)
     report = training_report(recipe.network, data.test, result.training, reference)
     title = f"{recipe.network.name}, {result.usage.config.name}, {options.link} link"
-    files = _draw_losses(result.training.log.losses, reference.losses, folder / "loss.png", title)
+    begin = result.training.begin
+    files = _draw_losses(result.training.log.losses, reference.losses, folder / "loss.png", title, begin)
     files += trace.write(folder, result.usage.config, title)
     places = None
     if options.compare_places:
@@ -112,6 +120,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return 0 if report.bit_exact or codec is Codec.ROUND16 else 1
 
 
+def _check_image(options: argparse.Namespace, place: UpdatePlace) -> None:
+    if not options.resume:
+        require_new_image(options.image)
+    elif options.image is None or place is not UpdatePlace.DIE:
+        raise ConfigError("--resume goes on with weights on the dies: it needs --image and --update die")
+
+
 def _prepare(folder: Path) -> None:
     """A folder that takes no files stops the command now, and not after the training."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -121,7 +136,9 @@ def _prepare(folder: Path) -> None:
         raise OSError(error.errno, error.strerror, str(folder)) from error
 
 
-def _draw_losses(losses: Sequence[float], reference: Sequence[float], path: Path, title: str) -> list[Path]:
+def _draw_losses(
+    losses: Sequence[float], reference: Sequence[float], path: Path, title: str, begin: int
+) -> list[Path]:
     """The figure, if there is a curve to draw; one of an earlier run is removed."""
     if len(losses) < 2:
         path.unlink(missing_ok=True)
@@ -129,7 +146,7 @@ def _draw_losses(losses: Sequence[float], reference: Sequence[float], path: Path
     # Late: matplotlib takes a moment to import.
     from flashtrain.training.figures import draw_losses
 
-    draw_losses(losses, reference, path, title)
+    draw_losses(losses, reference, path, title, begin)
     return [path]
 
 
@@ -165,6 +182,7 @@ COMMAND = Command(
   flashtrain train --network wide --iterations 5               enough weights to keep all dies busy
   flashtrain train --update core                               the core reads and supersedes optimizer state
   flashtrain train --iterations 10 --output /tmp/run --json    a short run, for machines
+  flashtrain train --link functional --image mlp.img --resume  begins, or goes on after a kill
 
 Figures: loss.png (both runs, from two iterations on), timeline.png (channels and dies over one iteration).
 trace.json opens in https://ui.perfetto.dev.

@@ -42,9 +42,12 @@ class TrainingRun:
 
 def run_training(
     recipe: Recipe, data: Dataset, seed: int, place: UpdatePlace, device: Device, trace: IterationTrace,
-    console: Console,
+    console: Console, resume: bool = False,
 ) -> TrainingRun:  # fmt: skip
-    """Train as `recipe` says with all tensors on `device`; `trace` records its iteration."""
+    """Train as `recipe` says with all tensors on `device`; `trace` records its iteration.
+
+    resume: go on with the run whose tensors the device has recovered.
+    """
     storage = DeviceStorage.on(device)
     sequence = training_sequence(recipe.network, recipe.batch, recipe.optimizer, place)
     progress = _ProgressTable(recipe, data, device, storage, sequence, console)
@@ -59,7 +62,7 @@ def run_training(
 
     training = train_through_flash(
         recipe.network, data, recipe.optimizer, recipe.batch, recipe.iterations, seed, storage,
-        sequence, progress=progress.note_loss, on_iteration=on_iteration,
+        sequence, progress=progress.note_loss, on_iteration=on_iteration, resume=resume,
     )  # fmt: skip
     return TrainingRun(
         training=training,

@@ -1,6 +1,6 @@
 """The result of training through the flash, beside plain NumPy: as text, and as a document for machines."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from flashtrain.training.traffic import Traffic, UpdateTraffic
 class TrainingReport:
     """Results of a run.
 
+    - `begin`: iterations that an earlier run had completed; their losses are not known.
     - `difference`: the first difference between the run through the flash and plain NumPy; "" if every bit is
       the same.
     - `accuracy`: the share of test examples that the weights classify rightly, as read back by the host.
@@ -25,7 +26,8 @@ class TrainingReport:
 
     network: str
     iterations: int
-    final_loss: float
+    begin: int
+    final_loss: float | None
     accuracy: float
     difference: str
     traffic: dict[StreamRole, Traffic]
@@ -41,6 +43,7 @@ class TrainingReport:
         return {
             "network": self.network,
             "iterations": self.iterations,
+            "begin": self.begin,
             "final_loss": self.final_loss,
             "accuracy": self.accuracy,
             "bit_exact": self.bit_exact,
@@ -53,10 +56,12 @@ class TrainingReport:
     def text(self) -> str:
         """The report in a few lines."""
         verdict = "the same to the last bit" if self.bit_exact else f"DIFFERENT: {self.difference}"
+        before = f", {self.begin} of them before" if self.begin else ""
+        loss = "" if self.final_loss is None else f", loss {self.final_loss:.4f}"
+        known = f", weights and losses from iteration {self.begin + 1} on" if self.begin else ""
         lines = [
-            f"{self.network}: {self.iterations} iterations, loss {self.final_loss:.4f},"
-            f" accuracy {self.accuracy:.1%}",
-            f"compared with plain NumPy: {verdict}",
+            f"{self.network}: {self.iterations} iterations{before}{loss}, accuracy {self.accuracy:.1%}",
+            f"compared with plain NumPy: {verdict}{known}",
             f"memory for tensors: {self.playback.peak_bytes:,} bytes at most;"
             f" {self.playback.most_in_flight} transfers in flight at most",
             f"{'stream':12} {'appends':>8} {'bytes':>13} {'stored':>13}"
@@ -77,26 +82,33 @@ def training_report(
     network: Network, test: Examples, result: FlashTraining, reference: TrainingLog
 ) -> TrainingReport:
     """Compare a run through the flash with `reference`, and measure its accuracy on `test`."""
+    log, begin = result.log, result.begin
     return TrainingReport(
         network=network.name,
-        iterations=len(result.log.losses),
-        final_loss=result.log.losses[-1],
-        accuracy=network.accuracy(result.log.parameters, test.images, test.labels),
-        difference=first_difference(result.log, reference),
+        iterations=begin + len(log.losses),
+        begin=begin,
+        final_loss=log.losses[-1] if log.losses else None,
+        accuracy=network.accuracy(log.parameters, test.images, test.labels),
+        difference=first_difference(log, reference, begin),
         traffic=result.run.traffic,
         updates=result.run.updates,
         playback=result.run.playback,
     )
 
 
-def first_difference(log: TrainingLog, reference: TrainingLog) -> str:
-    """Where two runs first differ in a bit, in words; "" if nowhere."""
-    if len(log.losses) != len(reference.losses):
-        return f"{len(log.losses)} iterations, not {len(reference.losses)}"
-    for iteration, (loss, expected) in enumerate(zip(log.losses, reference.losses, strict=True), start=1):
+def first_difference(log: TrainingLog, reference: TrainingLog, begin: int = 0) -> str:
+    """Where two runs first differ in a bit, in words; "" if nowhere.
+
+    begin: iterations whose losses and digests `log` does not have.
+    """
+    if begin + len(log.losses) != len(reference.losses):
+        return f"{begin + len(log.losses)} iterations, not {len(reference.losses)}"
+    reference = replace(reference, losses=reference.losses[begin:], digests=reference.digests[begin:])
+    first = begin + 1
+    for iteration, (loss, expected) in enumerate(zip(log.losses, reference.losses, strict=True), first):
         if np.float64(loss).tobytes() != np.float64(expected).tobytes():
             return f"loss of iteration {iteration} is {loss!r}, not {expected!r}"
-    for iteration, (digest, expected) in enumerate(zip(log.digests, reference.digests, strict=True), start=1):
+    for iteration, (digest, expected) in enumerate(zip(log.digests, reference.digests, strict=True), first):
         if digest != expected:
             return f"weights at the beginning of iteration {iteration}"
     if log.equals(reference):
