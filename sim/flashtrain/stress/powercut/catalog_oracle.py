@@ -77,12 +77,13 @@ class CatalogOracle:
     def _compare_part(self, catalog: Catalog) -> None:
         name = self._random.choice(sorted(self.states[-1]))
         expected = self.states[-1][name]
-        key = tuple(
-            slice(*sorted(self._random.choices(range(count + 1), k=2)), self._random.choice([1, 1, 2, 5]))
-            for count in expected.shape
-        )
+        key = tuple(self._part(count) for count in expected.shape)
         if catalog.view(name)[key].tobytes() != expected[key].tobytes():
             raise Lost(f"part {key} of array {name!r} is wrong")
+
+    def _part(self, count: int) -> slice:
+        begin, end = sorted(self._random.choices(range(count + 1), k=2))
+        return slice(begin, end, self._random.choice([1, 1, 2, 5]))
 
     def _change(self, change: Callable[[], None], changes: Mapping[str, NDArray[Any] | None]) -> None:
         before = self.states[-1]

@@ -119,7 +119,10 @@ class Catalog(MutableMapping[str, NDArray[Any]]):
     def delete(self, names: Iterable[str]) -> None:
         """Delete several arrays, all or none; :class:`NameMissing`."""
         with self._log.changing:
-            self._change({name: None for name in names if self._entry(name)})
+            gone: dict[str, Entry | None] = {name: None for name in names if self._entry(name)}
+            if gone:
+                self._make_room(gone)
+                self._log.commit(gone, PageLayout(self._stream.block_bytes), ())
 
     def clear(self) -> None:
         """Delete all arrays."""
@@ -131,7 +134,9 @@ class Catalog(MutableMapping[str, NDArray[Any]]):
         with self._log.changing:
             entry = self._entry(old)
             self._require_new(check_name(new))
-            self._change({old: None, new: entry})
+            self._make_room({old: None, new: entry})
+            moved = self._entry(old)  # to make room may have moved it
+            self._log.commit({old: None, new: moved}, PageLayout(self._stream.block_bytes), ())
 
     # Implementation.
 
@@ -147,6 +152,8 @@ class Catalog(MutableMapping[str, NDArray[Any]]):
 
     def _put(self, arrays: Mapping[str, Any], replace: bool) -> None:
         contents = {check_name(name): content_of(name, array) for name, array in arrays.items()}
+        if not contents:
+            return
         with self._log.changing:
             if not replace:
                 for name in contents:
@@ -156,33 +163,27 @@ class Catalog(MutableMapping[str, NDArray[Any]]):
                 name: entry_of(self._log.following + count, array)
                 for count, (name, array) in enumerate(contents.items())
             }
-            self._change(entries, {name: bytes_of(array) for name, array in contents.items() if array.size})
+            self._store(entries, {name: bytes_of(array) for name, array in contents.items() if array.size})
 
-    def _change(
-        self, changes: Mapping[str, Entry | None], contents: Mapping[str, NDArray[np.uint8]] | None = None
-    ) -> None:
-        """Commit changes; `contents` has the bytes of entries without a place."""
-        if not changes:
-            return
-        size, adds, contents = self._stream.block_bytes, contents is not None, contents or {}
+    def _store(self, entries: dict[str, Entry], contents: Mapping[str, NDArray[np.uint8]]) -> None:
+        """Commit new entries; `contents` has the bytes of those that are not empty."""
+        size = self._stream.block_bytes
         most = min(LONG_BYTES, self._stream.zone_capacity * size // 2)
         long = {name: data for name, data in contents.items() if len(data) > most}
         short = {name: data for name, data in contents.items() if len(data) <= most}
         layout = PageLayout(size)
         places = offsets([len(data) for data in short.values()], layout)
-        index = self._log.index_blocks(changes)
-        blocks = layout.blocks + sum(-(-len(data) // size) for data in long.values())
-        self._room.make(blocks + index, index, may_use_reserve=not adds)
-        placed = dict(changes)
+        self._make_room(entries, layout.blocks + sum(-(-len(data) // size) for data in long.values()))
         for (name, data), place in zip(short.items(), places, strict=True):
-            placed[name] = _at(changes[name], [Run.relative(place, len(data))], 0)
+            entries[name] = entries[name].at([Run.relative(place, len(data))], 0)
         for name, data in long.items():
             stored = self._log.append(data)
             runs = runs_in(stored.extents, 0, len(data), size)
-            placed[name] = _at(changes[name], runs, stored.generation)
+            entries[name] = entries[name].at(runs, stored.generation)
         parts = [Part(place, data) for place, data in zip(places, short.values(), strict=True)]
-        self._log.commit(placed, layout, parts)
+        self._log.commit(entries, layout, parts)
 
-
-def _at(entry: Entry | None, runs: Iterable[Run], generation: int) -> Entry | None:
-    return None if entry is None else entry.at(tuple(runs), generation)
+    def _make_room(self, changes: Mapping[str, Entry | None], blocks: int | None = None) -> None:
+        """Make room for changes, with blocks of data if they add arrays; it may move all arrays."""
+        index = self._log.index_blocks(changes)
+        self._room.make((blocks or 0) + index, index, may_use_reserve=blocks is None)

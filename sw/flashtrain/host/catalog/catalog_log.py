@@ -89,7 +89,7 @@ class CatalogLog:
 
     def index_blocks(self, changes: Mapping[str, Entry | None]) -> int:
         """The most blocks of a segment with all rows, after these changes."""
-        rows = len(pack_rows(changes)) + 64 * len(changes)  # places that are not yet known
+        rows = len(pack_rows(changes)) + 16 * len(changes)  # places that are not yet known
         return -(-(sum(segment.nbytes for segment in self._segments) + rows) // self._size) + 1
 
     def append(self, data: NDArray[np.uint8]) -> StoredArray:
@@ -137,8 +137,7 @@ class CatalogLog:
     def _merged(self, changes: Mapping[str, Entry | None], whole: bool) -> tuple[list[Segment], Rows]:
         """The segments that stay, and the rows of the new one."""
         if whole:
-            rows = {**self.entries, **changes}
-            return [], {name: entry for name, entry in rows.items() if entry is not None}
+            return self._snapshot(changes)
         segments, taken = list(self._segments), [dict(changes)]
         nbytes = len(pack_rows(changes))
         while segments and self._pages(segments[-1].nbytes) <= self._pages(nbytes):
@@ -147,9 +146,11 @@ class CatalogLog:
         rows: Rows = {}
         for older in reversed(taken):
             rows.update(older)
-        if not segments:
-            rows = {name: entry for name, entry in rows.items() if entry is not None}
-        return segments, rows
+        return (segments, rows) if segments and len(rows) < len(self.entries) else self._snapshot(changes)
+
+    def _snapshot(self, changes: Mapping[str, Entry | None]) -> tuple[list[Segment], Rows]:
+        rows = {**self.entries, **changes}
+        return [], {name: entry for name, entry in rows.items() if entry is not None}
 
     def _placed(self, entry: Entry | None, stored: StoredArray) -> Entry | None:
         if entry is None or all(run.address >= 0 for run in entry.runs):

@@ -5,13 +5,14 @@ The root is the note of the stream, so it changes in one record of the journal. 
 - root: `FTN1`, and JSON `[next number, [segment, ...]]`, the oldest segment first.
 - segment: `[[lba, blocks, ...], offset, nbytes, crc]`: the extents of the append that it came with, the place
   of its bytes in it, and their CRC-32.
-- bytes of a segment: JSON `{name: row, ...}`. A row is null for a name that is gone, or
-  `[number, dtype, shape, crc, [address, nbytes, ...]]`; a negative address is relative (`Run`).
+- bytes of a segment: JSON `{name: row, ...}`, compressed (RFC 1950). A row is null for a name that is gone,
+  or `[number, dtype, shape, crc, [address, nbytes, ...]]`; a negative address is relative (`Run`).
 
 A row replaces rows of the same name in older segments.
 """
 
 import json
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -69,14 +70,15 @@ def unpack_root(note: bytes) -> tuple[int, list[Segment]]:
 
 
 def pack_rows(rows: Mapping[str, Entry | None]) -> bytes:
-    return _json({name: None if entry is None else entry.pack() for name, entry in rows.items()})
+    rows_json = _json({name: None if entry is None else entry.pack() for name, entry in rows.items()})
+    return zlib.compress(rows_json)
 
 
 def unpack_rows(raw: bytes) -> Rows:
     try:
-        document = json.loads(raw)
+        document = json.loads(zlib.decompress(raw))
         return {name: None if row is None else Entry.unpack(row) for name, row in document.items()}
-    except (ValueError, TypeError, AttributeError) as error:
+    except (zlib.error, ValueError, TypeError, AttributeError) as error:
         raise CatalogDamaged(f"a segment of the index is malformed: {error}") from error
 
 
