@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from flashtrain.cli.inspect_device import SECTIONS
@@ -41,7 +42,9 @@ def unchanged(example):
     assert state() == before
 
 
-RECORDED = re.findall(r"<!-- recorded: flashtrain (device .*?) -->\n```\n(.*?)```", PAGE.read_text(), re.DOTALL)
+RECORDED = re.findall(
+    r"<!-- recorded: flashtrain (device .*?) -->\n```\n(.*?)```", PAGE.read_text(), re.DOTALL
+)
 
 
 @pytest.mark.parametrize(("command", "text"), RECORDED, ids=lambda part: part.split("\n")[0])
@@ -87,9 +90,9 @@ def test_a_picture(unchanged, tmp_path, capsys):
 def test_a_scrub_with_a_lost_page_ends_with_1(tmp_path, capsys):
     path = tmp_path / "flash.img"
     with open_device("tiny", image=path) as device:
-        device.stream("trained").append(bytes_of := __import__("numpy").ones(100))
+        device.stream("trained").append(np.ones(100))
+        assert device.link.image is not None
         at = device.link.image.layout.cells(0, 0)
-    assert bytes_of is not None
     with path.open("r+b") as file:
         file.seek(at)
         file.write(b"\x55")

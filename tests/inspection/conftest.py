@@ -45,7 +45,9 @@ def worn_image(tmp_path_factory):
         link.break_block(*BROKEN)
         with open_device(link=link, factory=False) as device:
             g = config.geometry
-            data = np.random.default_rng(1).integers(0, 256, 7 * g.zone_capacity * g.page_bytes // 4, np.uint8)
+            data = np.random.default_rng(1).integers(
+                0, 256, 7 * g.zone_capacity * g.page_bytes // 4, np.uint8
+            )
             for _ in range(12):
                 activations = device.stream("activations")
                 activations.append(data)

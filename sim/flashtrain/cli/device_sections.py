@@ -238,7 +238,7 @@ def duration(seconds: float | None) -> str:
     for unit, size, least in (
         ("years", 365 * 86_400, 2),
         ("days", 86_400, 2),
-        ("h", 3600, 2),
+        ("h", 3600, 1),
         ("min", 60, 1),
     ):
         if seconds >= least * size:
@@ -257,7 +257,7 @@ def _note(note: dict[str, Any]) -> str:
     if kind == "run":
         return f"run, {note['iterations']} iterations, {note['committed']} committed"
     if kind == "checkpoint":
-        return f"checkpoint {note['name']}" + (f" of a {_note(note['host'])}" if note["host"] else "")
+        return f"checkpoint {note['name']}" + (f", {_note(note['host'])}" if note["host"] else "")
     if kind == "checkpoints":
         return f"{len(note['checkpoints'])} checkpoints"
     if kind == "catalogue":

@@ -45,8 +45,8 @@ class Health:
     - percentage_used: of the endurance, for the stream with the highest part, as NVMe counts it.
     - class_used: the same of the most worn block, if its data were of this retention class.
     - free_zones, stale_zones: physical zones without content; those of a stale zone are erased at an opening.
-    - spares, spares_in_use, least_spares_left: spare blocks, those with a zone's content or in the place of
-      a bad block, and how many others the plane with the fewest has.
+    - spares, spares_in_use: spare blocks, and those with a zone's content or in the place of a bad block.
+    - least_spares_left: the other spare blocks of the plane with the fewest.
     - torn_pages: pages whose program or erase was cut short.
     - most_reads: of one block since its last erase.
     - expired_streams: those with data past their retention class.

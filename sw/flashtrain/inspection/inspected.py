@@ -25,7 +25,7 @@ class Inspected:
     - blocks: as the file has them.
     - device, report: recovered from a view of the file, in memory. `report` describes what the next opening
       of the image keeps.
-    - clock: the time of the image in seconds; serial: tells it from other images.
+    - clock: the time of the image in seconds; serial: its random number.
     - allocated_bytes: of the file system; the rest of `file_bytes` are holes.
     """
 

@@ -49,7 +49,7 @@ class JournalRecord:
 
 @dataclass(frozen=True)
 class RecoveredContent:
-    """What a recovery keeps of a non-volatile stream."""
+    """The content of a non-volatile stream that a recovery keeps."""
 
     stream: str
     generation: int
