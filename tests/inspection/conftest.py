@@ -27,6 +27,7 @@ def trained_image(tmp_path_factory):
     """After a training on the dies, a checkpoint by each commit, and an orderly end."""
     path = tmp_path_factory.mktemp("trained") / "trained.img"
     with open_device(WIDE, node=UPDATE_NODE, image=path) as device:
+        assert isinstance(device.link, FunctionalLink)
         device.link.pass_time(100)
         storage = DeviceStorage.on(device, PinEveryCommit())
         train_through_flash(mlp(8), digits(), Adam(), 16, 6, 1, storage)

@@ -98,6 +98,7 @@ def test_a_scrub_finds_planted_bits(worn_image, copy_of):
         assert clean.all.read > 20 and clean.all.changed == clean.all.uncorrectable == 0
         assert sum(row.pages.read for row in clean.zones) == clean.all.read
         target = next(zone for zone in inspect(image).zones if zone.stream == "inputs")
+    assert target.physical is not None
     _, view = view_image(path)
     one, many = (view.layout.cells(target.physical, page) for page in (0, 1))
     view.close()
@@ -150,13 +151,15 @@ def test_the_catalogue_lists_arrays(tmp_path):
     arrays = {one.name: one for one in found.catalog.arrays}
     assert (arrays["run/w"].dtype, arrays["run/w"].shape, arrays["run/w"].bytes) == ("float32", [3, 5], 60)
     assert arrays["run/empty"].extents == [] and len(arrays["run/w"].extents) == 1
-    assert next(one.note for one in found.streams if one.name == "catalog")["kind"] == "catalogue"
+    note = next(one.note for one in found.streams if one.name == "catalog")
+    assert note is not None and note["kind"] == "catalogue"
 
 
 def test_data_past_their_class_are_reported(tmp_path):
     path = tmp_path / "old.img"
     with open_device("tiny", image=path) as device:
         device.stream("inputs", Port.HOST).append(np.ones(100))
+        assert isinstance(device.link, FunctionalLink)
         device.link.pass_time(Retention.YEARS.limit + 1)
     with inspected(path) as image:
         assert inspect(image).health.expired_streams == ["inputs"]
