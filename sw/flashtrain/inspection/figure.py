@@ -34,6 +34,7 @@ STREAM_COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#76b7b2", "#edc94
 _STALE, _FREE, _SPARE = "#9e9e9e", "#eceff1", "#cfd8dc"
 _BAD = "#d50000"
 _WIDTH = 11.0  # inches
+_MANY = 100  # bad blocks with smaller marks
 _NUMBERED = 64  # device's zones up to which each has its number
 
 
@@ -124,7 +125,7 @@ def _draw_blocks(figure: Figure, axes: Axes, image: Inspected) -> None:
     """The erases of each block: a column for each physical zone, a line for each plane."""
     table, g = image.blocks, image.config.geometry
     erases = table.erases.reshape(-1, g.blocks)
-    low, high = int(erases.min()), int(erases.max())
+    low, high = int(erases[:, : g.zones].min()), int(erases.max())  # unused spares would take the contrast
     shown = axes.imshow(
         erases, aspect="auto", interpolation="nearest", cmap="YlGnBu", vmin=low, vmax=max(high, low + 4)
     )
@@ -135,7 +136,15 @@ def _draw_blocks(figure: Figure, axes: Axes, image: Inspected) -> None:
     ):
         y, x = np.nonzero(flags & wanted)
         if len(x):
-            axes.plot(x, y, marker, color=_BAD, markersize=5, linestyle="", label=f"{label}: {len(x)}")
+            axes.plot(
+                x,
+                y,
+                marker,
+                color=_BAD,
+                markersize=5 if len(x) < _MANY else 3,
+                linestyle="",
+                label=f"{label}: {len(x)}",
+            )
     if g.spare_blocks:
         axes.axvline(g.zones - 0.5, color="#37474f", linewidth=0.8, linestyle="--", label="spares behind")
     if axes.get_legend_handles_labels()[0]:
@@ -147,7 +156,7 @@ def _draw_blocks(figure: Figure, axes: Axes, image: Inspected) -> None:
     axes.set_yticks(ticks, [_plane_name(image, line) for line in ticks], fontsize=7)
     axes.set_xlabel("number of the block on each plane, which is that of the physical zone", fontsize=8)
     axes.tick_params(axis="x", labelsize=7)
-    axes.set_title(f"erases of each block: {low} to {high}", loc="left", fontsize=9)
+    axes.set_title(f"erases of each block: {erases.min():,} to {high:,}", loc="left", fontsize=9)
     bar = figure.colorbar(
         shown, ax=axes, pad=0.01, aspect=18, fraction=0.03, ticks=MaxNLocator(nbins=5, integer=True)
     )
