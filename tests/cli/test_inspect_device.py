@@ -115,6 +115,7 @@ def _newer(path):
     open_image(path, preset("tiny")).close()
     with path.open("r+b") as file:
         fields = opened(HEADER, HEADER_AT, file.read(HEADER.size))
+        assert fields is not None
         header = ImageHeader._make(fields)
         file.seek(0)
         file.write(sealed(HEADER, HEADER_AT, *header._replace(version=99)))

@@ -11,6 +11,8 @@ from struct import Struct
 from typing import Any, NamedTuple
 from zlib import crc32
 
+import numpy as np
+
 from flashtrain.spec import Geometry, NodeTable
 from flashtrain.spec.image import (
     BLOCK,
@@ -188,10 +190,9 @@ class FlashImage:
     def used_blocks(self) -> Iterator[tuple[int, BlockRecord]]:
         """Blocks that were erased or flagged at least once."""
         table = self._read(BLOCKS_AT, self.layout.block_count * BLOCK.size)
-        for number in range(self.layout.block_count):
-            raw = table[number * BLOCK.size : (number + 1) * BLOCK.size]
-            if any(raw):
-                yield number, self._block_of(number, raw)
+        rows = np.frombuffer(table, np.uint8).reshape(-1, BLOCK.size)
+        for number in np.flatnonzero(rows.any(axis=1)).tolist():
+            yield number, self._block_of(number, rows[number].tobytes())
 
     def check_blocks(self) -> None:
         """:class:`ImageDamaged` for a record of a block with a wrong checksum."""
@@ -297,7 +298,7 @@ def _page_of(number: int, at: int, raw: bytes, erases: int) -> StoredPage | None
     """
     fields = PAGE.unpack(raw)[:-1]
     record = PageRecord._make(fields)
-    if raw == sealed(PAGE, at, erases, *fields[1:]):
+    if raw[-4:] == sealed(PAGE, at, erases, *fields[1:])[-4:]:
         return StoredPage(number, record._replace(erases=erases), damaged=False)
     return StoredPage(number, record, damaged=True) if record.erases == erases else None
 
