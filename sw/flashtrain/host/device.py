@@ -539,7 +539,7 @@ def open_device(
     - `link`: an open Link, or a factory of one, such as a Link's class or its name in `LINKS`. An open Link
       keeps its configuration and memory, and the caller closes it; the device closes a Link made here.
     - `node`: the streams, or their name in `flashtrain.spec.streams.NODES`; "update" has the streams of an
-      optimizer whose steps run on the dies.
+      optimizer whose steps run on the dies, "store" that of :attr:`Device.catalog`.
     - `memory_bytes`: the size of the tensor buffer of a Link made here; `queue_entries`: of each queue.
     - `factory`: see :meth:`Device.enable`; by default true for a Link made here, whose flash is new.
     - `recover`: call :meth:`Device.recover` for the flash behind an open Link.

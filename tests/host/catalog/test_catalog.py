@@ -148,10 +148,12 @@ def test_names(catalog, name, reason):
 
 
 def test_arrays_that_cannot_be_stored(catalog):
+    overlapping = np.dtype({"names": ["a", "b"], "formats": ["u4", "u2"], "offsets": [0, 2]})
     for array, reason in (
         ([1, 2], "array 'x' is a list; expected a NumPy array"),
         (np.array([None]), "dtype object has no fixed size"),
         (np.empty(2, np.dtype([])), "has no fixed size"),
+        (np.empty(2, overlapping), "no description of NumPy's own; store a view of the array as unsigned"),
     ):
         with pytest.raises(ArrayError, match=reason):
             catalog.update({"good": np.arange(3), "x": array})

@@ -23,13 +23,14 @@ class CatalogOracle:
 
     - most_bytes: of an array.
     - states: the contents of which one must be found, the latest last; two while a change is under way.
+    - steps: operations so far.
     - refused: changes that found no room.
     - on_append: called before each change.
     """
 
     def __init__(self, random: Random, most_bytes: int, on_append: Callable[[], None] = lambda: None) -> None:
         self.states: list[Contents] = [{}]
-        self.refused = 0
+        self.steps = self.refused = 0
         self.on_append = on_append
         self._random = random
         self._most_bytes = most_bytes
@@ -40,6 +41,7 @@ class CatalogOracle:
         kinds = [self._assign, self._assign, self._assign_several]
         kinds += [self._delete, self._rename, self._compare_part] if known else []
         random.choice(kinds)(catalog)
+        self.steps += 1
 
     def check(self, catalog: Catalog, survival: Survival) -> None:
         """:class:`Lost` unless the catalogue has one of the states, which it must have from now on."""

@@ -1,4 +1,4 @@
-"""What a catalogue says of an array without reading it."""
+"""The properties of an array of a catalogue, known without a read."""
 
 from dataclasses import dataclass
 

@@ -4,6 +4,8 @@ A zone is reset when all in it is gone. Before, what is left in it moves to othe
 own. A zone's capacity and some blocks are kept free for such moves (the *reserve*), so they always find room.
 """
 
+from collections.abc import Iterable
+
 from flashtrain.host.queues.command_errors import MediaError
 
 from .catalog_log import CatalogLog, Part
@@ -27,57 +29,64 @@ class CatalogRoom:
 
         :class:`CatalogFull` if there is none. An append that may use the reserve leaves less than it.
         """
-        kept = self._stream.zone_capacity + index
-        unmovable: set[int] = set()
+        reserve = self._stream.zone_capacity + index
+        dropped, unmovable = False, set[int]()
         while True:
-            rooms = self._stream.rooms()
-            zones = {zone: room for zone, room in enumerate(rooms) if room is not None}
-            # Room that the moves of all other zones need: each writes the index again.
-            most = len(zones) * (self._stream.zone_capacity - index - 1) - kept - 2 * index
-            live = sum(self._log.live.blocks(zone) for zone in zones)
-            fits, free = live + blocks <= most, sum(zones.values()) >= blocks + kept
-            fits |= may_use_reserve
-            if fits and free:
+            rooms = {zone: room for zone, room in enumerate(self._stream.rooms()) if room is not None}
+            room, live = sum(rooms.values()), sum(self._log.live.blocks(zone) for zone in rooms)
+            # To move the arrays of any zone gains room, as each has a dead block more than the index has.
+            most = len(rooms) * (self._stream.zone_capacity - index - 1) - reserve - 2 * index
+            too_many = live + blocks > most and not may_use_reserve
+            if not too_many and room >= blocks + reserve:
                 return
-            if free or not self._drop_rest(sum(zones.values())):
-                packed = -(-sum(self._log.live.nbytes(zone) for zone in zones) // self._size)
-                hopeless = packed + blocks > most and not fits
-                if hopeless or not self._move_one(zones, index, fits, unmovable):
-                    break
-        if not may_use_reserve or sum(zones.values()) < blocks:
+            if not too_many and not dropped:
+                dropped = True
+                self._drop_rest()
+                continue
+            if too_many and self._packed(rooms) + blocks > most:
+                break
+            if not self._move_one(rooms, index, too_many, unmovable):
+                break
+        if not may_use_reserve or room < blocks:
             raise CatalogFull(
                 f"the catalogue of stream {self._stream.name!r} has room for {max(0, most - live)} blocks;"
                 f" {blocks} are needed"
             )
 
-    def _drop_rest(self, room: int) -> bool:
-        """Drop all that the catalogue does not need; whether there is more room now."""
+    def _packed(self, zones: Iterable[int]) -> int:
+        """The fewest blocks that can have all that is live."""
+        return -(-sum(self._log.live.nbytes(zone) for zone in zones) // self._size)
+
+    def _drop_rest(self) -> None:
+        """Drop all that the catalogue does not need; zones without live blocks are reset."""
         extents = extents_of(self._log.live_runs(), self._size, self._stream.zone_size)
         blocks = sum(extent.blocks for extent in extents)
         self._stream.drop_all_but([self._stream.stored_at(extents, (blocks,), "u1")] if extents else [])
-        return sum(filter(None, self._stream.rooms())) > room
 
-    def _move_one(self, zones: dict[int, int], index: int, fits: bool, unmovable: set[int]) -> bool:
-        """Empty the zone with the most to gain; whether there was one."""
+    def _move_one(self, rooms: dict[int, int], index: int, pack: bool, unmovable: set[int]) -> bool:
+        """Empty the zone with the most to gain; whether there was one.
+
+        pack: to have fewer live blocks, else to have more room. rooms: of the zones in service.
+        """
         live, capacity = self._log.live, self._stream.zone_capacity
 
-        def gain(zone: int) -> int:
-            """Blocks that are free afterwards and were not; if the live ones do not fit, of the latter."""
-            packed = -(-live.nbytes(zone) // self._size)
-            return (capacity - zones[zone] if fits else live.blocks(zone)) - packed
+        def used(zone: int) -> int:
+            return live.blocks(zone) if pack else capacity - rooms[zone]
 
-        for zone in sorted(zones.keys() - unmovable, key=gain, reverse=True):
-            if gain(zone) <= 0:
+        def most_gain(zone: int) -> int:
+            return used(zone) - self._packed([zone])
+
+        for zone in sorted(rooms.keys() - unmovable, key=most_gain, reverse=True):
+            if most_gain(zone) <= 0:
                 return False
             runs = self._runs_in(zone)
             layout = PageLayout(self._size)
             places = offsets([run.nbytes for *_, run in runs], layout)
-            real = (capacity - zones[zone] if fits else live.blocks(zone)) - layout.blocks
-            room = sum(zones.values()) - zones[zone]
-            if real <= (index if fits else 0) or layout.blocks + index > room:
+            gain = used(zone) - layout.blocks - (0 if pack else index)
+            if gain <= 0 or layout.blocks + index > sum(rooms.values()) - rooms[zone]:
                 continue
             try:
-                self._move(zone, zones[zone], runs, places, layout)
+                self._move(zone, rooms[zone], runs, places, layout)
             except MediaError:
                 unmovable.add(zone)
                 continue
@@ -108,7 +117,7 @@ class CatalogRoom:
         if 0 < room < self._stream.zone_capacity:
             self._stream.finish_zone(zone)  # else the append may go to this zone
         self._log.commit(moved, layout, parts, whole=True)
-        self._drop_rest(0)
+        self._drop_rest()
 
     def _read(self, runs: list[Run], places: list[int]) -> list[Part]:
         nbytes = sum(run.nbytes for run in runs)

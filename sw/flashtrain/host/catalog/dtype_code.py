@@ -1,6 +1,7 @@
 """Dtypes as values of JSON, structured ones included."""
 
 import warnings
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,14 @@ from flashtrain.host.errors import ArrayError
 
 def encode(dtype: np.dtype) -> Any:
     """The dtype as a value of JSON; :class:`ArrayError` for one that NumPy cannot describe."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the comparison below finds what they warn of
+    with warnings.catch_warnings(), suppress(ValueError):  # of fields that overlap
+        warnings.simplefilter("ignore")  # the comparison finds what they warn of
         described = dtype_to_descr(dtype)
-        whole = decode(described) == dtype
-    if not whole:
-        raise ArrayError(
-            f"dtype {dtype} has no description of NumPy's own; store a view of the array as unsigned integers"
-        )
-    return described
+        if decode(described) == dtype:
+            return described
+    raise ArrayError(
+        f"dtype {dtype} has no description of NumPy's own; store a view of the array as unsigned integers"
+    )
 
 
 def decode(described: Any) -> np.dtype:
