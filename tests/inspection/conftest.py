@@ -8,7 +8,8 @@ import pytest
 
 from flashtrain.checkpoint.pins.pin_every_commit import PinEveryCommit
 from flashtrain.host import FunctionalLink, open_device
-from flashtrain.host.image import open_image
+from flashtrain.host.image import open_image, view_image
+from flashtrain.inspection import inspect, inspected
 from flashtrain.spec import Port, preset
 from flashtrain.spec.streams import UPDATE_NODE
 from flashtrain.training.data import digits
@@ -54,6 +55,26 @@ def worn_image(tmp_path_factory):
                 activations.append(data)
                 activations.reset()
             device.stream("inputs", Port.HOST).append(data[: len(data) // 2])
+    return path
+
+
+@pytest.fixture
+def spoilt_image(worn_image, copy_of):
+    """With a wrong bit, which the code corrects, and a page with too many, in zone 0 of the inputs."""
+    path = copy_of(worn_image)
+    with inspected(path) as image:
+        zone = next(zone for zone in inspect(image).zones if zone.stream == "inputs")
+    assert zone.zone == 0 and zone.physical is not None
+    _, view = view_image(path)
+    block = view.layout.block(1, 0, 1, zone.physical)
+    one, many = (view.layout.cells(block, page) for page in (0, 1))
+    view.close()
+    with path.open("r+b") as file:
+        for at, flips in ((one, b"\1"), (many, bytes([0x5A]) * 64)):
+            file.seek(at)
+            raw = file.read(len(flips))
+            file.seek(at)
+            file.write(bytes(byte ^ flip for byte, flip in zip(raw, flips, strict=True)))
     return path
 
 

@@ -90,29 +90,16 @@ def test_bad_blocks_and_spares(worn):
     assert of_planes[MARKED[:3]] == of_planes[BROKEN[:3]] == 1 and sum(of_planes.values()) == 2
 
 
-def test_a_scrub_finds_planted_bits(worn_image, copy_of):
-    """A bit that the code corrects, and a page with too many."""
-    path = copy_of(worn_image)
-    with inspected(path) as image:
+def test_a_scrub_finds_planted_bits(worn_image, spoilt_image):
+    with inspected(worn_image) as image:
         clean = scrub(image, lambda text: None)
-        assert clean.all.read > 20 and clean.all.changed == clean.all.uncorrectable == 0
-        assert sum(row.pages.read for row in clean.zones) == clean.all.read
-        target = next(zone for zone in inspect(image).zones if zone.stream == "inputs")
-    assert target.physical is not None
-    _, view = view_image(path)
-    one, many = (view.layout.cells(target.physical, page) for page in (0, 1))
-    view.close()
-    with path.open("r+b") as file:
-        for at, size in ((one, 1), (many, 64)):
-            file.seek(at)
-            raw = file.read(size)
-            file.seek(at)
-            file.write(bytes(byte ^ (1 if size == 1 else 0x5A) for byte in raw))
-    with inspected(path) as image:
+    assert clean.all.read > 20 and clean.all.changed == clean.all.uncorrectable == 0
+    assert sum(row.pages.read for row in clean.zones) == clean.all.read
+    with inspected(spoilt_image) as image:
         found = scrub(image, lambda text: None)
     assert (found.all.changed, found.all.corrected_bits, found.all.uncorrectable) == (2, 1, 1)
     row = next(row for row in found.zones if row.pages.changed)
-    assert (row.stream, row.zone, row.pages.most_corrected) == ("inputs", target.zone, 1)
+    assert (row.stream, row.zone, row.pages.most_corrected) == ("inputs", 0, 1)
 
 
 def test_without_a_code_each_wrong_bit_is_uncorrectable(trained, trained_image, copy_of):
