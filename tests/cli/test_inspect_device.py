@@ -19,23 +19,26 @@ PAGE = Path(__file__).parents[2] / "docs" / "device.md"
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory):
-    """The image of the page's example, in a folder of its own."""
+    """The image of the page's example, in a folder of its own; all tests leave its bytes as they are."""
     folder = tmp_path_factory.mktemp("example")
     code = re.search(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert code is not None
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         exec(compile(code[1], str(PAGE), "exec"), {})
-    return folder / "flash.img"
+    image = folder / "flash.img"
+    before = image.read_bytes()
+    yield image
+    assert image.read_bytes() == before
 
 
 @pytest.fixture
 def unchanged(example):
-    """The image, whose bytes and times a test leaves as they are."""
+    """The image, whose times and size a test leaves as they are."""
 
     def state():
         stat = example.stat()
-        return example.read_bytes(), stat.st_mtime_ns, stat.st_blocks
+        return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_blocks
 
     before = state()
     yield example
