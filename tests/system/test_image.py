@@ -137,12 +137,12 @@ def test_a_page_that_was_cut_short_is_torn(path):
 @pytest.mark.parametrize(("wrong", "lost"), [(4, False), (60, True)])
 def test_bits_that_have_changed_in_the_file(path, wrong, lost):
     """The code corrects them, or the page is a media error."""
-    array = np.full((G.superpage + 1) * G.page_bytes, 7, np.uint8)
+    array = np.full(2 * G.superpage * G.page_bytes, 7, np.uint8)
     with opened(RtlLink, path) as device:
         before = device.link.raw_pages()
         stored = device.stream("trained").append(array)
         new = device.link.raw_pages().keys() - before.keys()
-        place = next(place for place in new if place.page == 1)
+        place = next(place for place in new if place.page == 0)
     layout = ImageLayout(G)
     with path.open("r+b") as file:
         at = layout.cells(layout.block(*place[:4]), place.page)

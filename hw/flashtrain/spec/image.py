@@ -48,7 +48,7 @@ PAGE = struct.Struct("<IIdI8xI")
 class ImageHeader(NamedTuple):
     """The fields of the header: what the file is, and the configuration that decides on its layout.
 
-    `serial` is a random number, which tells images apart. `text_bytes` and `text_crc` belong to the complete
+    `serial` is a random number. `text_bytes` and `text_crc` belong to the complete
     configuration, a TOML file at `TEXT_AT`.
     """
 

@@ -25,6 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="each process has this Link or that of --link, by chance (default: none)",
     )  # fmt: skip
     parser.add_argument("--kills", type=at_least_one, default=20, metavar="N", help="how many (default: 20)")
+    parser.add_argument(
+        "--catalog", action="store_true", help="change a catalogue and a stream, instead of streams and state"
+    )
     add_seed(parser)
     add_image(parser)
     add_json(parser)
@@ -33,7 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, console: Console) -> int:
     # Late: the optimizer's reference takes a moment to import.
     from flashtrain.host import open_device
-    from flashtrain.stress.kills import KillCampaign
+    from flashtrain.spec.streams import STORE_NODE
+    from flashtrain.stress.kills import CatalogLedger, KillCampaign, StreamLedger
     from flashtrain.stress.powercut.lost import Lost
 
     config = configuration(options)
@@ -44,6 +48,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
     with ExitStack() as stack:
         folder = options.image or Path(stack.enter_context(TemporaryDirectory())) / "flash.img"
         campaign = KillCampaign(config, links, folder, options.seed)
+        if options.catalog:
+            ledgers = (CatalogLedger, StreamLedger)
+            campaign = KillCampaign(config, links, folder, options.seed, STORE_NODE, ledgers)
         try:
             tally = campaign.run(
                 options.kills, lambda tally: console.progress(f"{tally.kills} of {options.kills} kills")
@@ -74,6 +81,7 @@ COMMAND = Command(
   flashtrain kill                                           20 kills on the functional model
   flashtrain kill --kills 300 --link rtl                    of a simulation of the RTL
   flashtrain kill --link functional --other-link rtl        processes with one Link or the other
+  flashtrain kill --kills 300 --catalog                     of processes that change arrays by name
   flashtrain kill --image kept.img --preset tiny_ecc        the image stays for an inspection
 
 Each process opens the image, compares all that was acknowledged, and appends, resets and commits steps until

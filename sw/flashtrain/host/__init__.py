@@ -104,8 +104,8 @@ __all__ = [
     "MediaError", "NameExists", "NameInvalid", "NameMissing", "NoteTooLong", "NothingToCommit", "Obstacle",
     "OldZone", "OptimizerState", "PageHealth", "Pending", "RecoveredStream", "RecoveryError",
     "RecoveryReport", "RefreshReport", "RegisterError", "StaleHandle", "StaleView", "StateLost",
-    "StateMissing", "StateStream", "StateUpdate", "StoredArray", "StoredTensor", "StreamFull", "StreamPinned",
-    "StreamUncommitted", "TensorGroup", "TensorMismatch", "TooManyZones", "UnwrittenBlock", "UpdateError",
-    "UpdatePending", "ZoneBoundaryError", "ZoneFull", "ZoneInfo", "ZoneOffline", "ZoneReadOnly",
-    "open_device", "raw_entry",
+    "StateMissing", "StateStream", "StateUpdate", "StoredArray", "StoredTensor", "StreamFull",
+    "StreamPinned", "StreamUncommitted", "TensorGroup", "TensorMismatch", "TooManyZones", "UnwrittenBlock",
+    "UpdateError", "UpdatePending", "ZoneBoundaryError", "ZoneFull", "ZoneInfo", "ZoneOffline",
+    "ZoneReadOnly", "open_device", "raw_entry",
 ]  # fmt: skip

@@ -10,7 +10,8 @@ from flashtrain.host import FunctionalLink
 from flashtrain.host.image import FlashImage
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.spec import preset
-from flashtrain.stress.kills import KillCampaign, StateLedger, StreamLedger
+from flashtrain.spec.streams import STORE_NODE
+from flashtrain.stress.kills import CatalogLedger, KillCampaign, StateLedger, StreamLedger
 from flashtrain.stress.powercut.lost import Lost
 
 TINY = preset("tiny")
@@ -28,6 +29,11 @@ def test_nothing_is_lost(tmp_path, links, kills):
     tally = campaign(tmp_path, links).run(kills)
     assert tally.kills == kills and tally.shutdowns >= 1
     assert tally.acknowledged and tally.compared
+
+
+def test_a_catalogue_is_whole(tmp_path):
+    tally = campaign(tmp_path, node=STORE_NODE, ledgers=(CatalogLedger,)).run(5)
+    assert tally.under_way and tally.compared
 
 
 def test_what_never_reaches_the_file_is_found(tmp_path, monkeypatch):

@@ -152,7 +152,7 @@ class KillCampaign:
 
 
 class _Reports:
-    """What a process says, as long as it can."""
+    """The reports of a process, until its end."""
 
     def __init__(self, pipe: int) -> None:
         self._pipe, self._bytes = pipe, b""

@@ -1,4 +1,4 @@
-"""A ledger: what a part of the device was told to keep, and the judge of it in the next process."""
+"""A ledger: what a part of the device has acknowledged, and the judge of it in the next process."""
 
 from collections.abc import Callable
 from random import Random
@@ -11,7 +11,7 @@ Note = Callable[[Any], None]
 
 
 class Ledger(Protocol):
-    """One part of the work on a device, with a record of what was acknowledged.
+    """One part of the work on a device, with a record of what was acknowledged: streams, state, a catalogue.
 
     Parent and child each have a copy. The child changes both by events: plain values that can be pickled.
     """

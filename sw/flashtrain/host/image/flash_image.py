@@ -66,7 +66,7 @@ class FlashImage:
     Each change is one write to the page cache of the operating system, so an end of the process loses none.
     A page counts as programmed from the write of its record on, which follows that of its cells.
 
-    - serial: tells this image from others.
+    - serial: a random number, different for each image.
     - new: the file was created for this device, and everything in it is erased.
     - clock: a time in seconds that nothing in the file is younger than.
     """

@@ -152,7 +152,7 @@ def _create(path: Path, config: FmsConfig) -> bool:
 
 
 def _header(path: Path, descriptor: int) -> ImageHeader:
-    """The header, whose version this program knows."""
+    """The header, of a version that this program can read."""
     raw = os.pread(descriptor, HEADER.size, HEADER_AT)
     if not raw.startswith(MAGIC):
         begin = raw[: len(MAGIC)]

@@ -15,7 +15,7 @@ _OF_LINKS: WeakKeyDictionary[Link, DeviceGenerations] = WeakKeyDictionary()
 def generations_of(link: Link) -> DeviceGenerations:
     """Generations on the device behind a Link; they outlive the :class:`Device` objects on that Link.
 
-    Those of an image outlive the process.
+    An image keeps them for later processes.
     """
     if link not in _OF_LINKS:
         _OF_LINKS[link] = _made(link)
