@@ -85,7 +85,8 @@ def build_whole(config: FmsConfig) -> Path:
     source = ModelSource([*sources, *arrays], "whole", "Vwhole", optimization=OPTIMIZATION)
     models = verilate_all([source], f"{config.name} as one model")
     cpp = [path for path in VERILATOR_SOURCES if path.suffix in (".cpp", ".h")]
-    cpp += [_SYSTEM, _RUNTIME / "model.h", _DEVICE / "axi_memory.h", _DEVICE / "device.cpp"]
+    cpp += [_SYSTEM, _RUNTIME / "model.h", _DEVICE / "axi_memory.h", _DEVICE / "recording.h"]
+    cpp += [_DEVICE / "device.cpp"]
     generated = {"components.h": "\n".join(_components(config)) + "\n"}
     return build_shared_library(
         models, cpp, "flashtrain_whole", optimization=OPTIMIZATION, generated=generated
