@@ -17,8 +17,14 @@ from flashtrain.host.errors import DeviceHang, RegisterError
 from flashtrain.host.link import AFTER_POWER_CYCLE, LINKS, Link
 from flashtrain.sim.link.device_library import DeviceLibrary
 from flashtrain.sim.link.library import build_library
-from flashtrain.sim.link.recording import ARRAY_PAGE, MOST_RECORDS, NEVER, TRACE_RECORD, RtlRecording
-from flashtrain.sim.link.seams import SEAM_RECORD
+from flashtrain.sim.link.recording import (
+    ARRAY_PAGE,
+    MOST_RECORDS,
+    NEVER,
+    SEAM_RECORD,
+    TRACE_RECORD,
+    RtlRecording,
+)
 from flashtrain.sim.nand.errors import CUT_RECORD, FLIP_RECORD, ErrorModel, PagePlace, model_record
 from flashtrain.sim.nand.errors.factory import mark_content
 from flashtrain.sim.nand.errors.model import LEVELS

@@ -7,12 +7,10 @@ Nothing is added to the hardware for it. The simulated system is cut at these se
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import IntEnum
 
-import numpy as np
 from amaranth.lib import data
 
-from flashtrain.rtl.channel.block_table import BlockEntry
+from flashtrain.rtl.channel.block_table import BlockEntry, BlockPlace
 from flashtrain.rtl.layouts import (
     Answer,
     Entry,
@@ -23,33 +21,9 @@ from flashtrain.rtl.layouts import (
     ReturnedPage,
     WritePage,
 )
+from flashtrain.sim.link.recording import SeamKind
 from flashtrain.spec import FmsConfig, Submission
 from flashtrain.spec.registers import PORTS
-
-
-class SeamKind(IntEnum):
-    """What has crossed a seam; in brackets the fields of its record."""
-
-    FETCHED = 0  # an entry of a submission queue, to the decoder [port, cid]
-    OPENED = 1  # the command is checked and has a tag; its job is sent [port, cid, tag]
-    ARRIVED = 2  # a page of it is in the write buffer of its channel [tag]
-    DELIVERED = 3  # a page of it is in the tensor buffer [tag]
-    ANSWERED = 4  # its answer goes to its completion queue [port, cid, status, result]
-    POSTED = 5  # a completion entry is in the tensor buffer [port]
-    PAGE_WRITTEN = 10  # a page goes to a channel [tag, place, source, flags: `PageKind`]
-    PAGE_PROGRAMMED = 11  # its program has ended, if the command waits for that [tag, flags: failed]
-    PAGE_READ = 12  # a page is requested of a channel [tag, place, buffer_block, flags: statistics]
-    PAGE_OFFERED = 13  # a channel offers it [tag, buffer_block, flags: 1 if it is from an array]
-    BLOCK_REPLACED = 14  # a block takes the place of another [place, source: the new block]
-
-
-SEAM_RECORD = np.dtype([
-    ("clock", np.uint64), ("result", np.uint64), ("buffer_block", np.uint32), ("kind", np.uint16),
-    ("channel", np.uint16), ("tag", np.uint16), ("cid", np.uint16), ("port", np.uint16),
-    ("status", np.uint16), ("die", np.uint16), ("plane", np.uint16), ("zone", np.uint16),
-    ("page", np.uint16), ("source", np.uint16), ("flags", np.uint16), ("unused", np.uint32),
-])  # fmt: skip
-"""One record of `device/recording.h`. `zone` is physical; `page`, `die` and `plane` are those of a page."""
 
 _POSTED = "completion", "written"
 _PLACE = ("zone", "page", "die", "plane")
@@ -101,9 +75,13 @@ def channel_seams(config: FmsConfig) -> list[Seam]:
         ),
         Seam(SeamKind.PAGE_PROGRAMMED, "", "programmed", PageEvent(config), {**tag, "flags": "failed"}),
         Seam(
-            SeamKind.PAGE_READ, "", "reads", ReadPage(config), {**tag, **place, **block, "flags": "statistics"}
+            SeamKind.PAGE_READ, "", "reads", ReadPage(config),
+            {**tag, **place, **block, "flags": "statistics"},
         ),
-        Seam(SeamKind.PAGE_OFFERED, "", "read_head", ReadHead(config), {**tag, **block, "flags": "from_array"}),
+        Seam(
+            SeamKind.PAGE_OFFERED, "", "read_head", ReadHead(config),
+            {**tag, **block, "flags": "from_array"},
+        ),
     ]  # fmt: skip
 
 
@@ -131,7 +109,7 @@ def seam_functions(config: FmsConfig) -> Iterator[str]:
     yield "inline void seams_of_front_end(const FrontEnd& from, std::vector<flashtrain::Seam>& seams) {"
     for seam in front_end_seams(config):
         valid, ready, payload = (f"from.{observed_name(*port)}()" for port in seam.ports)
-        yield from _record(seam, valid, ready, payload)
+        yield from _record(config, seam, valid, ready, payload)
     for port in range(PORTS):
         yield f"    if (from.{observed_name(*_POSTED)}() >> {port} & 1) {{"
         yield f"        auto& seam = flashtrain::cross(seams, {SeamKind.POSTED:d}, 0);"
@@ -145,10 +123,10 @@ def seam_functions(config: FmsConfig) -> Iterator[str]:
     for number in numbers:
         yield f"inline void seams_of_channel_{number}({arguments}) {{"
         for seam in channel_seams(config):
-            yield from _record(seam, *_channel_ports(seam, number), number)
+            yield from _record(config, seam, *_channel_ports(seam, number), number)
         if (seam := _replacement(config)) is not None:
             valid, ready, payload = (f"engine.{observed_name(*port)}(i)" for port in seam.ports)
-            yield from _record(seam, valid, ready, payload, number)
+            yield from _record(config, seam, valid, ready, payload, number)
         yield "}"
     names = ", ".join(f"seams_of_channel_{number}" for number in numbers)
     yield f"constexpr decltype(&seams_of_channel_0) seams_of_channel[] = {{{names}}};"
@@ -168,15 +146,17 @@ def _channel_ports(seam: Seam, number: int) -> tuple[str, str, str]:
     return of_engine[0], of_front_end[1], of_engine[2]
 
 
-def _record(seam: Seam, valid: str, ready: str, payload: str, channel: int = 0) -> Iterator[str]:
+def _record(
+    config: FmsConfig, seam: Seam, valid: str, ready: str, payload: str, channel: int = 0
+) -> Iterator[str]:
     fields = {name: (seam.payload[of].offset, seam.payload[of].width) for name, of in seam.fields.items()}
     if seam.kind is SeamKind.FETCHED:
         cid = Submission.cid
         fields["cid"] = seam.payload["bytes"].offset + cid.low, cid.width
     if seam.kind is SeamKind.BLOCK_REPLACED:
-        place = seam.payload["place"]
+        within, place = BlockPlace(config), seam.payload["place"]
         fields |= {
-            name: (place.offset + place.shape[name].offset, place.shape[name].width)
+            name: (place.offset + within[name].offset, within[name].width)
             for name in ("zone", "die", "plane")
         }
     yield f"    if ({valid} && {ready}) {{"

@@ -23,7 +23,7 @@ enum Kind : uint16_t {
     BURST = 100,  // start of a burst on an AXI channel, `detail` its AxiChannel
     BURST_END = 101,
     INTERRUPT_RAISED = 102,
-    REGISTER_WRITTEN = 103,  // `detail` its address, `die` the low bits of its value
+    REGISTER_WRITTEN = 103,  // `detail` its address
 };
 
 enum AxiChannel : uint16_t { QUEUE_READ = 0, QUEUE_WRITE = 1, DATA_READ = 2, DATA_WRITE = 3 };
@@ -109,7 +109,7 @@ class Device {
         front_end_.registers__wstrb(CData{15});
         front_end_.registers__wvalid(CData{1});
         front_end_.registers__bready(CData{1});
-        record(cycles_, cycles_, REGISTER_WRITTEN, 0, static_cast<int>(value), address);
+        record(cycles_, cycles_, REGISTER_WRITTEN, 0, 0, address);
         CData awvalid = 1, wvalid = 1;
         for (int i = 0; i < kRegisterCycles; ++i) {
             system_.settle_front_end();
