@@ -22,12 +22,14 @@ from flashtrain.io.document import job_document
 from flashtrain.io.job import COMMAND_LINE
 from flashtrain.io.sweep import Sweep, SweepRow, rows_of, sweep_of
 from flashtrain.io.text import job_line, job_text, status_text, verify_lines
-from flashtrain.spec import FmsConfig
+from flashtrain.spec import ConfigError, FmsConfig
 from flashtrain.spec.streams import SINGLE_NODE
 
 from .command import Command, add_configuration, add_json, add_link, configuration
 from .console import Console, table
 from .links import LINKS, LinkKind, announced
+from .run_trace import RunTrace
+from .trace_options import TraceRequest, add_trace, trace_request
 
 WRONG = 1
 NODE = SINGLE_NODE
@@ -44,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )  # fmt: skip
     parser.add_argument("--sweep", metavar="OPTION=VALUES", help="FIRST..LAST, doubled, or VALUE,VALUE,...")
     parser.add_argument("--output", type=Path, metavar="DIR", help="folder for figures (default: none)")
+    add_trace(parser)
     add_configuration(parser)
     add_link(parser)
     add_json(parser)
@@ -61,7 +64,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.output is not None:
         options.output.mkdir(parents=True, exist_ok=True)
     if sweep is None:
-        return _run(jobs, config, kind, options.output, console)
+        return _run(jobs, config, kind, options.output, RunTrace(trace_request(options, kind)), console)
+    if options.trace or options.waves:
+        raise ConfigError("--trace and --waves are of one run: leave out --sweep")
     return _sweep(sweep, points, config, kind, options.output, console)
 
 
@@ -74,25 +79,30 @@ def _jobs(options: argparse.Namespace) -> list[Job]:
     return load_jobs(options.file, given)
 
 
-def _measured(jobs: Sequence[Job], config: FmsConfig, kind: LinkKind, console: Console) -> list[JobResult]:
+def _measured(
+    jobs: Sequence[Job], config: FmsConfig, kind: LinkKind, trace: RunTrace, console: Console
+) -> list[JobResult]:
     """The results of the jobs on a new device."""
-    factory = announced(kind, console.step)
+    factory = trace.around(announced(kind, console.step))
     memory, entries = memory_bytes(jobs, config), queue_entries(jobs, config)
     with open_device(config, factory, NODE, memory, entries) as device:
         io = IoRun(device, jobs, kind.timed)
         io.lay_out(console.progress)
+        trace.start(device)
         io.measure(console.progress)
+        trace.stop()
         io.verify()
         return io.results()
 
 
 def _run(
-    jobs: Sequence[Job], config: FmsConfig, kind: LinkKind, output: Path | None, console: Console
-) -> int:
+    jobs: Sequence[Job], config: FmsConfig, kind: LinkKind, output: Path | None, trace: RunTrace,
+    console: Console,
+) -> int:  # fmt: skip
     for job in jobs:
         console.say(job_line(job))
     started = time.monotonic()
-    results = _measured(jobs, config, kind, console)
+    results = _measured(jobs, config, kind, trace, console)
     wall = time.monotonic() - started
     if not kind.timed:
         console.say(
@@ -106,6 +116,7 @@ def _run(
     files = _figures(results, output) if kind.timed and output is not None else []
     for file in files:
         console.say(str(file))
+    files += trace.write()
     console.document(
         {
             "configuration": config.name,
@@ -115,6 +126,7 @@ def _run(
             "files": [str(file) for file in files],
         }
     )
+    trace.report(console)
     return _verdict(results)
 
 
@@ -126,7 +138,7 @@ def _sweep(
     documents, every = [], []
     for value, jobs in zip(sweep.values, points, strict=True):
         console.step(f"{sweep.option}={value}")
-        results = _measured(jobs, config, kind, console)
+        results = _measured(jobs, config, kind, RunTrace(TraceRequest()), console)
         rows += rows_of(value, results)
         every += results
         documents.append({sweep.option: value, "jobs": [job_document(result) for result in results]})

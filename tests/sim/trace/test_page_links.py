@@ -173,6 +173,7 @@ def _check_stages(run: Run) -> None:
         order = [list(StageName).index(stage.name) for stage in stages]
         assert order == sorted(order)
         assert span.fetched is not None and span.answered is not None and span.posted is not None
+        assert span.logged.completed is not None
         assert span.fetched < span.answered < span.posted <= span.logged.completed
 
 
