@@ -46,9 +46,10 @@ class RunTrace:
 
         def make(config: FmsConfig, memory_bytes: int) -> Link:
             # Late: it compiles another simulator.
+            from flashtrain.sim.verilator.cxx import WaveFormat
             from flashtrain.sim.waves.wave_link import WaveLink
 
-            return WaveLink(config, memory_bytes, path.suffix)
+            return WaveLink(config, memory_bytes, WaveFormat(path.suffix[1:]))
 
         return make
 

@@ -8,9 +8,10 @@ import pytest
 from flashtrain.sim.link.library import build_library
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.partition.plan import die_plan
+from flashtrain.sim.waves.whole import OPTIMIZATION
 from flashtrain.spec import FmsConfig, preset
 from tests.sim.partition.lockstep.scenario import Difference, compare
-from tests.sim.partition.lockstep.whole import OPTIMIZATION, WholeLink
+from tests.sim.partition.lockstep.whole import WholeLink
 
 MEMORY_BYTES = 1 << 18
 

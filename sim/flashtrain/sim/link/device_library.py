@@ -69,9 +69,13 @@ class DeviceLibrary:
             copy.flush()
             self._library: ctypes.CDLL | None = ctypes.CDLL(copy.name)
         for name, (result, arguments) in _SIGNATURES.items():
-            function = getattr(self._library, f"flashtrain_{name}")
-            function.restype, function.argtypes = result, arguments
-            setattr(self, name, self._serialised(function))
+            self.declare(name, result, arguments)
+
+    def declare(self, name: str, result: Any, arguments: list[Any]) -> None:
+        """The library has one more function."""
+        function = getattr(self._library, f"flashtrain_{name}")
+        function.restype, function.argtypes = result, arguments
+        setattr(self, name, self._serialised(function))
 
     def unload(self) -> None:
         """Close the device and unmap the library; once is enough."""
