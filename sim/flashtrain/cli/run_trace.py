@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 class Waving(Protocol):
     """A Link that writes waves: `flashtrain.sim.waves.wave_link.WaveLink`."""
 
+    @property
+    def most_cycles(self) -> int: ...
+
     def wave(self, path: Path, begin: int, end: int | None) -> None: ...
 
     def end_waves(self) -> int: ...
@@ -97,7 +100,9 @@ class RunTrace:
     def _end(self, device: Device) -> None:
         if self._request.waves is not None:
             link: Waving = device.link  # type: ignore[assignment]
-            self._lines.append(f"{self._request.waves}: {link.end_waves():,} cycles of waves")
+            cycles = link.end_waves()
+            text = f"{self._request.waves}: {cycles:,} cycles of waves"
+            self._lines.append(text if cycles < link.most_cycles else f"{text}, the most that a file holds")
         if self._capture is not None:
             captured = self._captured = self._capture.finish()
             begin, end = captured.window

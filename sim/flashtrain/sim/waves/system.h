@@ -60,9 +60,9 @@ class System {
     static inline System* the_only = nullptr;  // of the library
 
   private:
-    // Signals are traced from the first evaluation on, or never.
+    // Verilator wants to know of waves before the first evaluation.
     struct Context : VerilatedContext {
-        Context() { traceEverOn(kWaves); }
+        Context() { traceEverOn(true); }
     };
     Context context_;
     Vwhole model_{&context_};

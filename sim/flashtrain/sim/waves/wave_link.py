@@ -10,8 +10,8 @@ from flashtrain.sim.waves.lz4_header import require_lz4
 from flashtrain.sim.waves.whole import build_whole
 from flashtrain.spec import FlashtrainError, FmsConfig
 
-MOST_CYCLES = 1_000_000
-"""Of a window, unless it is told otherwise."""
+MOST_CYCLES = 100_000
+"""Of a window. One of `tiny` takes 2 KB as VCD."""
 
 
 class WaveError(FlashtrainError):
@@ -21,8 +21,8 @@ class WaveError(FlashtrainError):
 class WaveLink(RtlLink):
     """An `RtlLink` to the system as one model, with the same values in the same cycles.
 
-    Its signals are those of the exported SystemVerilog, all of them, under `TOP.whole`. It is some ten times
-    slower than the system in parts, more so within the window. A recording of it has no seams.
+    Its signals are those of the exported SystemVerilog, all of them. It is slower than the system in parts,
+    and slower still within the window (docs/tracing.md). A recording of it has no seams.
 
     format: of the waves.
     """
@@ -40,10 +40,15 @@ class WaveLink(RtlLink):
             require_lz4()
         return build_whole(config, self._format)
 
+    @property
+    def most_cycles(self) -> int:
+        """Cycles that a file of waves has at most."""
+        return MOST_CYCLES
+
     def wave(self, path: Path, begin: int = 0, end: int | None = None) -> None:
         """Write the waves of cycles `begin` to before `end` into `path`, once on each Link.
 
-        None: of `MOST_CYCLES`, or until :meth:`end_waves`.
+        At most `MOST_CYCLES`, and at most until :meth:`end_waves`.
         """
         if self._path is not None:
             raise WaveError(f"{path}: this Link has written {self._path}; expected one file of waves")
@@ -53,9 +58,9 @@ class WaveLink(RtlLink):
             raise WaveError(f"{path}: the waves cannot be written: {error.strerror}") from error
         self._path = path
         begin = max(begin, self.cycles)
-        last = begin + MOST_CYCLES
+        last = begin + MOST_CYCLES if end is None else min(end, begin + MOST_CYCLES)
         mhz = self._config.timing.clock_mhz
-        self._library.waves(str(path).encode(), begin, last if end is None else end, mhz)
+        self._library.waves(str(path).encode(), begin, last, mhz)
 
     def end_waves(self) -> int:
         """End the file; the number of its cycles. `NoTrace` if the window has not begun."""

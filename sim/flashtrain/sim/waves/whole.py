@@ -10,6 +10,7 @@ from amaranth.lib.wiring import In, Out
 
 import flashtrain.sim.link
 from flashtrain.rtl.controller import Controller
+from flashtrain.rtl.export.systemverilog import export_design
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.lib.shared import SharedModule, leaf_ports
 from flashtrain.sim import partition
@@ -20,7 +21,7 @@ from flashtrain.sim.verilator.cxx import WaveFormat
 from flashtrain.sim.verilator.verilated import (
     ModelSource,
     build_shared_library,
-    exported_sources,
+    exported,
     verilate_all,
 )
 from flashtrain.spec import FmsConfig
@@ -69,31 +70,39 @@ class Whole(wiring.Component):
         return m
 
 
-def build_whole(config: FmsConfig, waves: WaveFormat | None = None) -> Path:
-    """The library's path; with `waves` it can write these."""
-    sources = exported_sources(lambda: Whole(config), "whole", repr(config))
+def build_whole(config: FmsConfig, waves: WaveFormat) -> Path:
+    """The path of the library, which can write these waves."""
+    sources = sorted(exported(lambda folder: _write(config, folder), "whole", repr(config)).glob("*.sv"))
     arrays = [path for path in VERILATOR_SOURCES if path.suffix == ".sv"]
     source = ModelSource([*sources, *arrays], "whole", "Vwhole", waves, OPTIMIZATION)
-    written = f", with waves as {waves.value.upper()}" if waves else ""
-    models = verilate_all([source], f"{config.name} as one model{written}")
+    models = verilate_all([source], f"{config.name} as one model, with waves as {waves.name}")
     cpp = [path for path in VERILATOR_SOURCES if path.suffix in (".cpp", ".h")]
     cpp += [_RUNTIME / "model.h", *(_DEVICE / name for name in ("axi_memory.h", "recording.h", "device.cpp"))]
-    cpp += [_HERE / name for name in ("system.h", "waves.h", "no_waves.h", "waves.cpp")]
+    cpp += [_HERE / name for name in ("system.h", "waves.h", "waves.cpp")]
     generated = {"components.h": "\n".join(_components(config, waves)) + "\n"}
     return build_shared_library(
         models, cpp, "flashtrain_whole", optimization=OPTIMIZATION, generated=generated
     )
 
 
-def _components(config: FmsConfig, waves: WaveFormat | None) -> Iterator[str]:
+def _write(config: FmsConfig, folder: Path) -> None:
+    """The text of the system, in which signals that nobody has named begin with an underscore.
+
+    Verilator leaves these out of waves: they are a good third of all, and readers refuse their names.
+    """
+    export_design(Whole(config), "whole").write(folder)
+    for path in folder.glob("*.sv"):
+        path.write_text(path.read_text().replace("\\$", "\\_$"))
+
+
+def _components(config: FmsConfig, waves: WaveFormat) -> Iterator[str]:
     """The interface of the front end in parts, and the functions of `pins.py`."""
     yield "#pragma once"
     yield '#include "Vwhole.h"'
     yield '#include "model.h"'
     if waves is WaveFormat.FST:
         yield "#define WAVES_FST"
-    yield f'#include "{"waves.h" if waves else "no_waves.h"}"'
-    yield f"constexpr bool kWaves = {'true' if waves else 'false'};"
+    yield '#include "waves.h"'
     yield "using flashtrain::carry;"
     yield "class FrontEnd {"
     yield "  public:"
