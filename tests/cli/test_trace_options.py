@@ -152,3 +152,29 @@ def test_a_mistake_in_a_window(capsys):
         main([*JOB, *MODEL, "--trace", "a.json", "--trace-window", "2us:1us"])
     assert stop.value.code == 2
     assert "expected a begin before the end, got '2us:1us'" in capsys.readouterr().err
+
+
+def test_io_on_the_rtl(tmp_path, capsys):
+    """Flows from every append to its programs; waves of the same run have the cycles of the trace."""
+    trace, waves = tmp_path / "io.json", tmp_path / "io.vcd"
+    assert main([*JOB, *TINY, "--trace", str(trace)]) == 0
+    content, slices = document(trace)
+    flows = [event for event in content["traceEvents"] if event["ph"] in "stf"]
+    programs = [event for event in slices if event["name"] == "program"]
+    assert programs and all("weights block" in event["args"]["serves"] for event in programs)
+    ends = {(e["pid"], e["tid"], e["ts"]) for e in flows if e["ph"] == "f"}
+    assert ends == {(e["pid"], e["tid"], e["ts"]) for e in programs}
+    begins = [(e["pid"], e["tid"], e["ts"]) for e in flows if e["ph"] == "s"]
+    commands = [e for e in slices if e["name"].startswith("zone_append weights")]
+    for pid, tid, ts in begins:
+        own = [
+            e for e in commands if (e["pid"], e["tid"]) == (pid, tid) and e["ts"] <= ts <= e["ts"] + e["dur"]
+        ]
+        assert len(own) == 1
+    begin, end = content["otherData"]["window_cycles"]
+    capsys.readouterr()
+    assert main([*JOB, *TINY, "--waves", str(waves), "--waves-window", "1000:1200"]) == 0
+    assert f"{waves}: 200 cycles of waves" in capsys.readouterr().out
+    first = next(line for line in waves.read_text().splitlines() if line.startswith("#"))
+    mhz = content["otherData"]["clock_mhz"]
+    assert int(first[1:]) == (begin + 1000) * 1_000_000 // mhz and begin + 1000 < end

@@ -202,6 +202,7 @@ COMMAND = Command(
     examples="""\
   flashtrain io examples/io/mixed.fio --link model              the jobs of a file
   flashtrain io --rw=append --bs=128k --size=32m --iodepth=16   appends, through the RTL
+  flashtrain io --rw=append --bs=128k --size=8m --link model --trace io.json     a trace for Perfetto
   flashtrain io --rw=randread --size=8m --runtime=2ms --time_based --sweep iodepth=1..64 --output build/io
 
 Exit code 1 if verify=crc32c finds a wrong bit.

@@ -110,7 +110,7 @@ class RunTrace:
 
     @property
     def captured(self) -> "Capture | None":
-        """What was captured, once the run has ended."""
+        """The capture, once the run has ended."""
         return self._captured
 
     def write(self) -> list[Path]:

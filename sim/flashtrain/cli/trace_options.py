@@ -72,7 +72,7 @@ def add_trace(parser: argparse.ArgumentParser, of_iterations: bool = False) -> N
 
 
 def trace_request(options: argparse.Namespace, kind: LinkKind, iterations: int | None = None) -> TraceRequest:
-    """What the options ask for, of a run on this kind of Link with so many iterations.
+    """The request of these options, for a run on this kind of Link with so many iterations.
 
     :class:`ConfigError` when they do not go together, or for a file that cannot be written.
     """

@@ -21,7 +21,7 @@ ARRAY_PAGE = np.dtype([
 
 
 class SeamKind(IntEnum):
-    """What has crossed a seam; in brackets the fields of its record."""
+    """The kind of a transfer over a seam; in brackets the fields of its record."""
 
     FETCHED = 0  # an entry of a submission queue, to the decoder [port, cid]
     OPENED = 1  # the command is checked and has a tag; its job is sent [port, cid, tag]

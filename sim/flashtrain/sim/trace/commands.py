@@ -95,7 +95,7 @@ def command_spans(capture: Capture) -> list[CommandSpan]:
 
 
 class _Join:
-    """Walks through the seams in the order of time: ports and identifiers name commands, then tags do."""
+    """Takes the seams in the order of time: ports and identifiers name commands, then tags do."""
 
     def __init__(self, capture: Capture, spans: list[CommandSpan]) -> None:
         self._seams = capture.seams
@@ -182,7 +182,7 @@ def _add(span: CommandSpan | None, name: str, clock: int) -> None:
 
 
 def _request(seam: np.void) -> tuple[int, int, int]:
-    """What a page's request and its offer have in common."""
+    """The common key of a page's request and its offer."""
     return int(seam["channel"]), int(seam["tag"]), int(seam["buffer_block"])
 
 

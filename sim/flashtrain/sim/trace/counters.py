@@ -8,7 +8,7 @@ import numpy as np
 from flashtrain.sim.link.recording import SeamKind
 from flashtrain.sim.trace.capture import Capture
 from flashtrain.sim.trace.commands import CommandSpan
-from flashtrain.sim.trace.page_links import CONSTANTS, PagePlace
+from flashtrain.sim.trace.page_links import PagePlace
 from flashtrain.sim.trace.timeline import Sample
 from flashtrain.sim.trace.trace import Kind, Track
 
@@ -62,7 +62,7 @@ def _page_sets(spans: list[CommandSpan], end: int) -> Iterator[Step]:
         for page in span.pages:
             if page.writes and page.operations:
                 last = max(operation.end for operation in page.operations)
-                key = page.place._replace(plane=CONSTANTS)
+                key = page.place._replace(plane=0)
                 known = sets.setdefault(key, [page.clock, last])
                 known[0], known[1] = min(known[0], page.clock), max(known[1], last)
     return _steps((begin, min(stop, end)) for begin, stop in sets.values())

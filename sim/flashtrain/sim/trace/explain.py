@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ _ACTIVITIES = {Kind.SENSE: Activity.SENSE, Kind.PROGRAM: Activity.PROGRAM, Kind.
 
 
 def explain(capture: Capture) -> Timeline:
-    """The timeline of all that the capture knows."""
+    """The timeline of all that the capture has."""
     spans = command_spans(capture)
     names = {id(span): _title(span, capture.streams) for span in spans}
     served = _served(spans, names)
@@ -74,24 +74,22 @@ def _command_slices(
         yield Slice(track, str(stage.name), stage.start, stage.end, {})
 
 
-class _Served(NamedTuple):
-    """The commands that an operation of an array has served, by their titles, and how many pages."""
-
-    titles: dict[str, int]
+_Served = dict[tuple[int, int, int], dict[str, int]]
+"""Operations of arrays, and the commands that each of them serves: their titles and numbers of pages."""
 
 
-def _served(spans: list[CommandSpan], names: dict[int, str]) -> dict[tuple[int, int, int], _Served]:
-    found: dict[tuple[int, int, int], _Served] = defaultdict(lambda: _Served({}))
+def _served(spans: list[CommandSpan], names: dict[int, str]) -> _Served:
+    found: _Served = defaultdict(dict)
     for span in spans:
         title = f"{names[id(span)]}, cid {span.logged.cid}"
         for page in span.pages:
             for operation in page.operations:
-                titles = found[operation.operation].titles
+                titles = found[operation.operation]
                 titles[title] = titles.get(title, 0) + 1
     return found
 
 
-def _array_slices(capture: Capture, served: dict[tuple[int, int, int], _Served]) -> Iterator[Slice]:
+def _array_slices(capture: Capture, served: _Served) -> Iterator[Slice]:
     """Operations of the dies, with their pages and the commands that they serve."""
     operations: dict[tuple[Kind, int, int, int], list[ArrayPage]] = defaultdict(list)
     for page in array_pages(capture.pages):
@@ -101,9 +99,8 @@ def _array_slices(capture: Capture, served: dict[tuple[int, int, int], _Served])
         arguments["blocks"] = _numbers(page.block for page in pages)
         if kind is not Kind.ERASE:
             arguments["page"] = pages[0].page
-        serves = served.get((channel, die, start))
-        if serves is not None and kind is not Kind.ERASE:
-            arguments["serves"] = "; ".join(f"{title}: {n} pages" for title, n in serves.titles.items())
+        if kind is not Kind.ERASE and (serves := served.get((channel, die, start))):
+            arguments["serves"] = "; ".join(f"{title}: {number} pages" for title, number in serves.items())
         end = max(page.end for page in pages)
         yield Slice(die_track(channel, die), str(_ACTIVITIES[kind]), start, end, arguments)
 

@@ -16,12 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtrain.rtl.layouts import PageKind
 from flashtrain.sim.link.recording import SeamKind
 from flashtrain.sim.trace.trace import Kind
 from flashtrain.spec import Geometry
-
-GRADIENTS, CONSTANTS = 1, 2
-"""The `PageKind` of pages that are not programmed."""
 
 
 class PagePlace(NamedTuple):
@@ -48,7 +46,7 @@ class ArrayPage(NamedTuple):
 
     @property
     def operation(self) -> tuple[int, int, int]:
-        """What the pages of one operation have in common: channel, die and start."""
+        """The common key of the pages of an operation: channel, die and start."""
         return self.channel, self.die, self.start
 
 
@@ -93,10 +91,10 @@ class PageLinks:
     def write(self, seam: np.void) -> PageUse:
         """The page of a PAGE_WRITTEN."""
         use = PageUse(_place(seam), int(seam["clock"]), writes=True)
-        kind = int(seam["flags"])
-        if kind == CONSTANTS:
+        kind = PageKind(int(seam["flags"]))
+        if kind is PageKind.CONSTANTS:
             return use
-        if kind == GRADIENTS:
+        if kind is PageKind.GRADIENTS:
             source = use.place._replace(zone=int(seam["source"]), plane=0)
             use.operations += self._first(source, Kind.SENSE, use.clock)
             use.operations += self._programs(use.place._replace(plane=0), use.clock)

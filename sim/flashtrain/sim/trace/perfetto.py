@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from flashtrain.sim.trace.timeline import Flow, Sample, Slice, Timeline
+from flashtrain.sim.trace.timeline import Timeline
 from flashtrain.sim.trace.trace import Track
 from flashtrain.spec import FlashtrainError
 
@@ -111,6 +111,3 @@ def _order(track: Track) -> tuple[int, list[str | int]]:
     # Texts and numbers alternate, so that like is compared with like.
     words = re.split(r"(\d+)", f"{track.group} {track.name}")
     return position, [int(word) if index % 2 else word for index, word in enumerate(words)]
-
-
-__all__ = ["MOST_EVENTS", "Flow", "Sample", "Slice", "TraceFileError", "trace_events", "write_perfetto"]
