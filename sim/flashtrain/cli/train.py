@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -29,9 +30,10 @@ from .command import (
 from .console import Console
 from .device import device_for
 from .image import add_image, require_new_image
-from .iteration_trace import IterationTrace
 from .links import LINKS
 from .places import compare_places
+from .run_trace import RunTrace
+from .trace_options import TraceRequest, add_trace, trace_request
 from .training_run import TrainingRun, run_training
 from .usage_text import usage_document, usage_text
 
@@ -63,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="go on with the run in --image after its process has ended, to the same bits",
     )  # fmt: skip
     add_output(parser, DEFAULT_FOLDER, "folder for figures, trace and summary")
+    add_trace(parser, of_iterations=True)
     add_json(parser)
 
 
@@ -75,6 +78,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     _check_image(options, place)
     folder: Path = options.output
     _prepare(folder)
+    request = _trace_request(options, recipe.iterations)
     data = digits()
     console.step(f"training {recipe.network.name} in plain NumPy")
     reference = train_reference(
@@ -83,14 +87,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
     )  # fmt: skip
     codec = Codec[options.codec.upper()] if options.codec else Codec.RAW
     node = place.node.with_codecs(activations=codec)
-    with device_for(options, node, console) as device:
-        trace = IterationTrace.of(device.link, iteration=(recipe.iterations + 1) // 2)
+    trace = RunTrace(request)
+    with device_for(options, node, console, trace.around) as device:
         result = run_training(recipe, data, options.seed, place, device, trace, console, options.resume)
     report = training_report(recipe.network, data.test, result.training, reference)
     title = f"{recipe.network.name}, {result.usage.config.name}, {options.link} link"
     begin = result.training.begin
     files = _draw_losses(result.training.log.losses, reference.losses, folder / "loss.png", title, begin)
-    files += trace.write(folder, result.usage.config, title)
+    files += _draw_timeline(trace, folder / "timeline.png", title)
+    files += trace.write()
     places = None
     if options.compare_places:
         places = compare_places(result.usage.config, recipe.optimizer, console)
@@ -116,6 +121,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if places:
         console.say(f"\n{places.text()}")
     console.say("\nfiles\n" + "\n".join(f"  {file}" for file in files))
+    trace.report(console)
     console.document(document)
     return 0 if report.bit_exact or codec is Codec.ROUND16 else 1
 
@@ -125,6 +131,17 @@ def _check_image(options: argparse.Namespace, place: UpdatePlace) -> None:
         require_new_image(options.image)
     elif options.image is None or place is not UpdatePlace.DIE:
         raise ConfigError("--resume goes on with weights on the dies: it needs --image and --update die")
+
+
+def _trace_request(options: argparse.Namespace, iterations: int) -> TraceRequest:
+    """The trace that is asked for; else, on a Link with time, that of the iteration in the middle."""
+    kind = LINKS[options.link]
+    asked = trace_request(options, kind, iterations)
+    if asked.trace is not None or asked.waves is not None or not kind.timed:
+        return asked
+    middle = (iterations + 1) // 2
+    path = options.output / "trace.json"
+    return replace(asked, trace=path, iterations=asked.iterations or (middle, middle), is_default=True)
 
 
 def _prepare(folder: Path) -> None:
@@ -147,6 +164,20 @@ def _draw_losses(
     from flashtrain.training.figures import draw_losses
 
     draw_losses(losses, reference, path, title, begin)
+    return [path]
+
+
+def _draw_timeline(trace: RunTrace, path: Path, title: str) -> list[Path]:
+    """Channels and dies in the window of the trace, if there is one."""
+    if trace.captured is None:
+        return []
+    # Late, as above.
+    from flashtrain.sim.trace.figure import draw_timeline
+    from flashtrain.sim.trace.trace import intervals
+
+    names = [mark.name for mark in trace.captured.marks]
+    part = "" if not names else f", {names[0]}" if len(names) == 1 else f", {names[0]} to {names[-1]}"
+    draw_timeline(intervals(trace.captured.events), trace.captured.config, path, title + part)
     return [path]
 
 

@@ -15,7 +15,7 @@ from flashtrain.training.sequence.build import weights_name
 from flashtrain.training.tensors import DeviceStorage
 
 from .console import Console
-from .iteration_trace import IterationTrace
+from .run_trace import RunTrace
 
 LINES = 16
 """Lines of a run's table, about."""
@@ -41,10 +41,10 @@ class TrainingRun:
 
 
 def run_training(
-    recipe: Recipe, data: Dataset, seed: int, place: UpdatePlace, device: Device, trace: IterationTrace,
+    recipe: Recipe, data: Dataset, seed: int, place: UpdatePlace, device: Device, trace: RunTrace,
     console: Console, resume: bool = False,
 ) -> TrainingRun:  # fmt: skip
-    """Train as `recipe` says with all tensors on `device`; `trace` records its iteration.
+    """Train as `recipe` says with all tensors on `device`, and trace it.
 
     resume: go on with the run whose tensors the device has recovered.
     """
@@ -53,6 +53,7 @@ def run_training(
     progress = _ProgressTable(recipe, data, device, storage, sequence, console)
     before, first_cycle, started = Snapshot.of(device), device.cycles, time.monotonic()
     progress.begin()
+    trace.start(device)
     trace.before_iteration(1)
 
     def on_iteration(iteration: int) -> None:
@@ -64,6 +65,7 @@ def run_training(
         recipe.network, data, recipe.optimizer, recipe.batch, recipe.iterations, seed, storage,
         sequence, progress=progress.note_loss, on_iteration=on_iteration, resume=resume,
     )  # fmt: skip
+    trace.stop()
     return TrainingRun(
         training=training,
         usage=Snapshot.of(device).since(before),

@@ -33,6 +33,7 @@ from .image import image_configuration, open_image
 from .link import Link, LinkFactory, link_of
 from .memory.tensor_buffer import TensorBuffer
 from .queues.command_errors import CommandError
+from .queues.command_log import CommandLog
 from .queues.dispatcher import Dispatcher, serialised
 from .queues.entries import CompletionEntry
 from .queues.pending import Pending
@@ -454,6 +455,11 @@ class Device:
         return answers
 
     # Information.
+
+    @serialised
+    def log_commands(self, log: CommandLog | None) -> None:
+        """Note from now on in `log` how commands are queued and completed; None: in no log."""
+        self._dispatcher.log = log
 
     @property
     def cycles(self) -> int:
