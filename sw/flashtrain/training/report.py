@@ -7,6 +7,7 @@ import numpy as np
 
 from flashtrain.training.data import Examples
 from flashtrain.training.flash_training import FlashTraining
+from flashtrain.training.losses import Evaluation
 from flashtrain.training.networks import Network
 from flashtrain.training.player import Playback
 from flashtrain.training.reference import TrainingLog
@@ -20,13 +21,14 @@ class TrainingReport:
 
     - `difference`: the first difference between the run through the flash and plain NumPy; "" if every bit is
       the same.
-    - `accuracy`: the share of test examples that the weights classify rightly, as read back by the host.
+    - `test`: the weights, as read back by the host, on the test examples; `figure` is the name of its text.
     """
 
     network: str
     iterations: int
     final_loss: float
-    accuracy: float
+    test: Evaluation
+    figure: str
     difference: str
     traffic: dict[StreamRole, Traffic]
     updates: UpdateTraffic | None
@@ -42,7 +44,8 @@ class TrainingReport:
             "network": self.network,
             "iterations": self.iterations,
             "final_loss": self.final_loss,
-            "accuracy": self.accuracy,
+            "accuracy": self.test.accuracy,
+            "test_loss": self.test.loss,
             "bit_exact": self.bit_exact,
             "difference": self.difference,
             "streams": {role.value: asdict(traffic) for role, traffic in self.traffic.items()},
@@ -55,7 +58,7 @@ class TrainingReport:
         verdict = "the same to the last bit" if self.bit_exact else f"DIFFERENT: {self.difference}"
         lines = [
             f"{self.network}: {self.iterations} iterations, loss {self.final_loss:.4f},"
-            f" accuracy {self.accuracy:.1%}",
+            f" {self.figure} {self.test.text}",
             f"compared with plain NumPy: {verdict}",
             f"memory for tensors: {self.playback.peak_bytes:,} bytes at most;"
             f" {self.playback.most_in_flight} transfers in flight at most",
@@ -76,12 +79,13 @@ class TrainingReport:
 def training_report(
     network: Network, test: Examples, result: FlashTraining, reference: TrainingLog
 ) -> TrainingReport:
-    """Compare a run through the flash with `reference`, and measure its accuracy on `test`."""
+    """Compare a run through the flash with `reference`, and measure its figures on `test`."""
     return TrainingReport(
         network=network.name,
         iterations=len(result.log.losses),
         final_loss=result.log.losses[-1],
-        accuracy=network.accuracy(result.log.parameters, test.images, test.labels),
+        test=network.evaluate(result.log.parameters, test.inputs, test.targets, result.log.running),
+        figure=network.loss.figure,
         difference=first_difference(result.log, reference),
         traffic=result.run.traffic,
         updates=result.run.updates,
@@ -101,11 +105,16 @@ def first_difference(log: TrainingLog, reference: TrainingLog) -> str:
             return f"weights at the beginning of iteration {iteration}"
     if log.equals(reference):
         return ""
-    for layer, arrays in reference.parameters.items():
-        for name, expected in arrays.items():
-            array = log.parameters.get(layer, {}).get(name)
-            if array is None or array.tobytes() != expected.tobytes():
-                return f"trained weights {layer}.{name}"
+    kinds = (
+        ("trained weights", log.parameters, reference.parameters),
+        ("running arrays", log.running, reference.running),
+    )
+    for kind, got, wanted in kinds:
+        for layer, arrays in wanted.items():
+            for name, expected in arrays.items():
+                array = got.get(layer, {}).get(name)
+                if array is None or array.tobytes() != expected.tobytes():
+                    return f"{kind} {layer}.{name}"
     return "trained weights of unknown layers"
 
 
