@@ -1,5 +1,7 @@
 """Forward and backward pass of one layer of a network in training, in the format of its activations."""
 
+import numpy as np
+
 from flashtrain.training.arrays import Array, Arrays, ArraySpec, FloatArray
 from flashtrain.training.layers import Draw
 from flashtrain.training.networks import Network, Parameters
@@ -32,7 +34,9 @@ def backward_layer(
     one, form = network.layer(layer), network.activations
     exact, specs = one.exact(), _saved_specs(network, layer, len(dy))
     saved = {k: array if k in exact else form.load(array, specs[k]) for k, array in stored.items()}
-    dx, gradients = one.at(draw.of(layer)).backward(parameters, saved, dy)
+    # An overflow is no mistake here: the step is skipped, and the run counts it.
+    with np.errstate(over="ignore", invalid="ignore"):
+        dx, gradients = one.at(draw.of(layer)).backward(parameters, saved, dy)
     return form.rounded(dx), gradients
 
 
