@@ -1,14 +1,15 @@
 """Errors in code of the user, as one line that names its place."""
 
-import sys
 import sysconfig
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import flashtrain
 from flashtrain.training.errors import NetworkError
+
+
+_FLASHTRAIN = Path(__file__).parents[2]
 
 
 @contextmanager
@@ -42,5 +43,6 @@ def relative(path: Path) -> Path:
 def _is_installed(file: str) -> bool:
     """Whether it belongs to Python, to a package that was installed, or to this one."""
     folders = [sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")]
-    folders += [*flashtrain.__path__, str(Path(sys.executable).parent)]
-    return file.startswith("<") or any(Path(file).is_relative_to(folder) for folder in folders)
+    return file.startswith("<") or any(
+        Path(file).is_relative_to(folder) for folder in [*folders, _FLASHTRAIN]
+    )
