@@ -1,7 +1,7 @@
 """A tiny GPT that predicts the next character, and the data for it.
 
-    python examples/networks/characters.py TEXT characters.npz
-    flashtrain train examples/networks/characters.py:gpt --data characters.npz --learning-rate 0.003
+`python examples/networks/characters.py TEXT characters.npz` makes the data of a text. Then
+`flashtrain train examples/networks/characters.py:gpt --data characters.npz` trains it.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """A network of one's own for the 8x8 digits, with batch normalisation and dropout.
 
-    flashtrain train examples/networks/own_network.py:NETWORK
+`flashtrain train examples/networks/own_network.py:NETWORK` trains it.
 """
 
 from flashtrain.training.layers import GELU, BatchNorm, Conv2d, Dropout, Linear, Reshape

@@ -11,9 +11,9 @@ from flashtrain.training.arrays import BFLOAT16, FLOAT16, FLOAT32, Array, ArrayS
 class ActivationFormat(StrEnum):
     """The format of activations, which layers compute with in float32.
 
-    In a format of 16 bits, numbers are rounded to nearest even: those that pass from a layer to the next, in
-    the forward and in the backward pass, and the float32 arrays that a layer saves. Half the bytes go to the
-    flash. Weights, their gradients, the network's output and its loss stay float32.
+    A format of 16 bits rounds to nearest even. It rounds the numbers that pass from a layer to the next, in
+    both passes, and the float32 arrays that a layer saves. Half the bytes go to the flash. Weights, their
+    gradients, the network's output and its loss stay float32.
     """
 
     FP32 = "fp32"

@@ -21,7 +21,7 @@ WHITE = 16.0
 class Examples:
     """Inputs and targets of examples, along the first axis.
 
-    Those of the digits are images, float32 ``[n, 8, 8]`` in 0..1, and labels, uint8 ``[n]``.
+    The digits have images, float32 ``[n, 8, 8]`` in 0..1, and labels, uint8 ``[n]``.
     """
 
     inputs: Array

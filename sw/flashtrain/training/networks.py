@@ -46,8 +46,9 @@ DIGITS_CLASSES = 10
 
 @dataclass(frozen=True)
 class Network:
-    """`layers` in order, from examples of `input_shape` to `outputs` numbers along the last axis: one logit
-    per class, unless its `loss` is another than the cross entropy.
+    """`layers` in order, from examples of `input_shape` to `outputs` numbers along the last axis.
+
+    With the cross entropy as `loss` these are one logit per class.
 
     Raises `ShapeError` if a layer cannot take the output of the one before, or if two layers share a name. It
     is also raised if the last axis does not have `outputs` numbers, or if a layer behind the first takes

@@ -55,8 +55,8 @@ class LayerNorm(Layer):
 
 @dataclass(frozen=True)
 class BatchNorm(Layer):
-    """Each feature of the last axis to mean 0 and variance 1 over all other axes of the batch, then scaled
-    and shifted (Ioffe and Szegedy, 2015): `torch.nn.BatchNorm1d` and `BatchNorm2d` with the features last.
+    """Features of the last axis to mean 0 and variance 1 over the other axes, then scaled and shifted
+    (Ioffe and Szegedy, 2015). It is `torch.nn.BatchNorm1d` and `BatchNorm2d` with the features last.
 
     Parameters: scale, shift ``[width]``. Saved: the normalised batch, and its statistics ``[2, width]``: mean
     and variance, exact in all formats of activations.

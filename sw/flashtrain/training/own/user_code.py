@@ -8,7 +8,6 @@ from pathlib import Path
 
 from flashtrain.training.errors import NetworkError
 
-
 _FLASHTRAIN = Path(__file__).parents[2]
 
 
