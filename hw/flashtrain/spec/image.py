@@ -24,12 +24,15 @@ TEXT_AT = 1 * UNIT
 TEXT_ROOM = 3 * UNIT
 CLOCK_AT = 4 * UNIT
 DIES_AT = 5 * UNIT
-BLOCKS_AT = 6 * UNIT
+NODE_AT = 6 * UNIT
+BLOCKS_AT = 7 * UNIT
 
 HEADER = struct.Struct("<8s11I8s2II")
 """`ImageHeader`, and a CRC-32 of its bytes."""
 CLOCK = struct.Struct("<dI")
 """The time in seconds, and a CRC-32 of its bytes."""
+NODE = struct.Struct(f"<{UNIT - 4}sI")
+"""The table of streams of the last device: a text of `spec.node_text`, zeros, and the CRC."""
 STREAM = struct.Struct("<3Q4xI")
 """`StreamRecord`, and the CRC."""
 ZONE = struct.Struct("<Q4xI")

@@ -33,6 +33,7 @@ from .image import image_configuration, open_image
 from .link import Link, LinkFactory, link_of
 from .memory.tensor_buffer import TensorBuffer
 from .queues.command_errors import CommandError
+from .queues.command_log import CommandLog
 from .queues.dispatcher import Dispatcher, serialised
 from .queues.entries import CompletionEntry
 from .queues.pending import Pending
@@ -152,6 +153,7 @@ class Device:
                 self._controller.settle()
             if floor:
                 self._journal.write()
+        self._keep_node()
 
     @serialised
     def recover(self) -> RecoveryReport:
@@ -174,7 +176,13 @@ class Device:
         self._drop_lost(recovery)
         with suppress(CommandError):  # the next refresh reports data that cannot be read now
             self._end_refresh()
+        self._keep_node()
         return self.recovered
+
+    def _keep_node(self) -> None:
+        """Note the table of streams in the image, for those who look at it without this program's call."""
+        if self.link.image is not None:
+            self.link.image.keep_node(self.node)
 
     def _drop_lost(self, recovery: Recovery) -> None:
         """Drop the content of zones found empty, except of one whose content is in a spare zone."""
@@ -447,6 +455,11 @@ class Device:
         return answers
 
     # Information.
+
+    @serialised
+    def log_commands(self, log: CommandLog | None) -> None:
+        """Note from now on in `log` how commands are queued and completed; None: in no log."""
+        self._dispatcher.log = log
 
     @property
     def cycles(self) -> int:

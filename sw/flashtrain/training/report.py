@@ -7,6 +7,7 @@ import numpy as np
 
 from flashtrain.training.data import Examples
 from flashtrain.training.flash_training import FlashTraining
+from flashtrain.training.losses import Evaluation
 from flashtrain.training.networks import Network
 from flashtrain.training.player import Playback
 from flashtrain.training.reference import TrainingLog
@@ -21,14 +22,15 @@ class TrainingReport:
     - `begin`: iterations that an earlier run had completed; their losses are not known.
     - `difference`: the first difference between the run through the flash and plain NumPy; "" if every bit is
       the same.
-    - `accuracy`: the share of test examples that the weights classify rightly, as read back by the host.
+    - `test`: the weights, as read back by the host, on the test examples; `figure` is the name of its text.
     """
 
     network: str
     iterations: int
     begin: int
     final_loss: float | None
-    accuracy: float
+    test: Evaluation
+    figure: str
     difference: str
     traffic: dict[StreamRole, Traffic]
     updates: UpdateTraffic | None
@@ -45,7 +47,8 @@ class TrainingReport:
             "iterations": self.iterations,
             "begin": self.begin,
             "final_loss": self.final_loss,
-            "accuracy": self.accuracy,
+            "accuracy": self.test.accuracy,
+            "test_loss": self.test.loss,
             "bit_exact": self.bit_exact,
             "difference": self.difference,
             "streams": {role.value: asdict(traffic) for role, traffic in self.traffic.items()},
@@ -60,7 +63,7 @@ class TrainingReport:
         loss = "" if self.final_loss is None else f", loss {self.final_loss:.4f}"
         known = f", weights and losses from iteration {self.begin + 1} on" if self.begin else ""
         lines = [
-            f"{self.network}: {self.iterations} iterations{before}{loss}, accuracy {self.accuracy:.1%}",
+            f"{self.network}: {self.iterations} iterations{before}{loss}, {self.figure} {self.test.text}",
             f"compared with plain NumPy: {verdict}{known}",
             f"memory for tensors: {self.playback.peak_bytes:,} bytes at most;"
             f" {self.playback.most_in_flight} transfers in flight at most",
@@ -81,14 +84,15 @@ class TrainingReport:
 def training_report(
     network: Network, test: Examples, result: FlashTraining, reference: TrainingLog
 ) -> TrainingReport:
-    """Compare a run through the flash with `reference`, and measure its accuracy on `test`."""
+    """Compare a run through the flash with `reference`, and measure its figures on `test`."""
     log, begin = result.log, result.begin
     return TrainingReport(
         network=network.name,
         iterations=begin + len(log.losses),
         begin=begin,
         final_loss=log.losses[-1] if log.losses else None,
-        accuracy=network.accuracy(log.parameters, test.images, test.labels),
+        test=network.evaluate(log.parameters, test.inputs, test.targets, log.running),
+        figure=network.loss.figure,
         difference=first_difference(log, reference, begin),
         traffic=result.run.traffic,
         updates=result.run.updates,
@@ -113,11 +117,16 @@ def first_difference(log: TrainingLog, reference: TrainingLog, begin: int = 0) -
             return f"weights at the beginning of iteration {iteration}"
     if log.equals(reference):
         return ""
-    for layer, arrays in reference.parameters.items():
-        for name, expected in arrays.items():
-            array = log.parameters.get(layer, {}).get(name)
-            if array is None or array.tobytes() != expected.tobytes():
-                return f"trained weights {layer}.{name}"
+    kinds = (
+        ("trained weights", log.parameters, reference.parameters),
+        ("running arrays", log.running, reference.running),
+    )
+    for kind, got, wanted in kinds:
+        for layer, arrays in wanted.items():
+            for name, expected in arrays.items():
+                array = got.get(layer, {}).get(name)
+                if array is None or array.tobytes() != expected.tobytes():
+                    return f"{kind} {layer}.{name}"
     return "trained weights of unknown layers"
 
 

@@ -18,6 +18,14 @@ from flashtrain.host.image import FlashImage
 from flashtrain.host.link import AFTER_POWER_CYCLE, LINKS, Link
 from flashtrain.sim.link.device_library import DeviceLibrary
 from flashtrain.sim.link.library import build_library
+from flashtrain.sim.link.recording import (
+    ARRAY_PAGE,
+    MOST_RECORDS,
+    NEVER,
+    SEAM_RECORD,
+    TRACE_RECORD,
+    RtlRecording,
+)
 from flashtrain.sim.nand.errors import CUT_RECORD, FLIP_RECORD, ErrorModel, PagePlace, model_record
 from flashtrain.sim.nand.errors.model import LEVELS
 from flashtrain.sim.nand.image_format import image_format
@@ -66,12 +74,6 @@ class _Access(IntEnum):
     ERROR = 1
     TIMEOUT = 2
 
-
-TRACE_RECORD = np.dtype([
-    ("start", np.uint64), ("end", np.uint64),
-    ("kind", np.uint16), ("channel", np.uint16), ("die", np.uint16), ("detail", np.uint16),
-])  # fmt: skip
-"""One record of the event trace, as the C++ side writes it; times in cycles."""
 
 PIN_CHANGE = np.dtype([("clock", np.uint64), ("pin", np.uint64), ("value", np.uint64)])
 """A pin (a number in `pins.pin_names`) has another value from this cycle on; of wide ones a digest."""
@@ -314,6 +316,25 @@ class RtlLink(Link):
         records = np.empty(self._library.trace_records(), TRACE_RECORD)
         self._library.take_trace(records.ctypes.data)
         return records
+
+    def start_recording(self, begin: int = 0, end: int | None = None, most: int = MOST_RECORDS) -> None:
+        """Record from cycle `begin` (or now, if that has passed) to before `end`, `most` records of events.
+
+        A recording takes no simulated time, and no record from :meth:`take_trace`.
+        """
+        self._library.record(begin, NEVER if end is None else end, most)
+
+    def stop_recording(self) -> RtlRecording:
+        """Stop; all that was recorded."""
+        self._library.stop_recording()
+        facts = np.zeros(5, np.uint64)
+        self._library.recorded(facts.ctypes.data)
+        records, seams, began, ended, full = facts.tolist()
+        events, crossed = np.empty(records, TRACE_RECORD), np.empty(seams, SEAM_RECORD)
+        self._library.take_recording(events.ctypes.data, crossed.ctypes.data)
+        pages = np.empty(self._library.array_logged(), ARRAY_PAGE)
+        self._library.array_take_log(pages.ctypes.data)
+        return RtlRecording(events, crossed, pages, None if began == NEVER else (began, ended), bool(full))
 
     def log_pins(self, on: bool) -> None:
         """Log from now on how pins change (see :meth:`take_pin_changes`)."""

@@ -33,6 +33,7 @@ VERILATOR_SOURCES = (
         _FOLDER / name
         for name in (
             "array_store.cpp",
+            "array_log.cpp",
             "array_store.h",
             "array_image.h",
             "array_errors.h",

@@ -155,6 +155,9 @@ module flashtrain_array #(
   import "DPI-C" function void flashtrain_violation(input string message);
   import "DPI-C" function void flashtrain_trace(
     input int kind, input int channel, input int die, input longint start, input longint stop, input int detail);
+  import "DPI-C" function void flashtrain_array_done(
+    input int kind, input int channel, input int die, input int plane, input int block, input int page,
+    input longint start, input longint stop);
 
   chandle store = null;
 `else
@@ -203,7 +206,7 @@ module flashtrain_array #(
         end
         if (cycle == suspended_ends) begin
           sensing <= 0;
-          note(SENSE, suspended_began, suspended_planes);
+          note_suspended_read;
         end
       end
       if (taken) write(taken_plane, taken_word);
@@ -396,7 +399,22 @@ module flashtrain_array #(
 
   task note(input [1:0] what, input [63:0] from, input [PLANES-1:0] of);
 `ifdef VERILATOR
-    flashtrain_trace(what, channel, die, from, cycle, of);
+    begin
+      flashtrain_trace(what, channel, die, from, cycle, of);
+      for (i = 0; i < PLANES; i = i + 1)
+        if (of[i]) flashtrain_array_done(what, channel, die, i, active_block(i), active_page, from, cycle);
+    end
+`endif
+  endtask
+
+  task note_suspended_read;
+`ifdef VERILATOR
+    begin
+      flashtrain_trace(SENSE, channel, die, suspended_began, cycle, suspended_planes);
+      for (i = 0; i < PLANES; i = i + 1)
+        if (suspended_planes[i])
+          flashtrain_array_done(SENSE, channel, die, i, suspended_block(i), suspended_page, suspended_began, cycle);
+    end
 `endif
   endtask
 

@@ -13,7 +13,7 @@ from zlib import crc32
 
 import numpy as np
 
-from flashtrain.spec import Geometry
+from flashtrain.spec import Geometry, NodeTable
 from flashtrain.spec.image import (
     BLOCK,
     BLOCKS_AT,
@@ -21,6 +21,8 @@ from flashtrain.spec.image import (
     CLOCK_AT,
     DIE,
     DIES_AT,
+    NODE,
+    NODE_AT,
     PAGE,
     STREAM,
     ZONE,
@@ -34,8 +36,9 @@ from flashtrain.spec.image import (
     opened,
     sealed,
 )
+from flashtrain.spec.node_text import node_of, node_text
 
-from ..errors import ImageDamaged, ImageError
+from ..errors import ImageDamaged, ImageError, ImageMismatch
 
 _PUNCH_HOLE = 3  # FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE
 
@@ -118,6 +121,28 @@ class FlashImage:
     def _die_at(self, channel: int, die: int) -> int:
         return DIES_AT + (channel * self.geometry.dies + die) * DIE.size
 
+    # The table of streams.
+
+    @property
+    def node(self) -> NodeTable | None:
+        """The table of the last device that was enabled with this image; None before the first one."""
+        (raw,) = self._record(NODE, NODE_AT, "the table of streams")
+        text = raw.rstrip(b"\0")
+        try:
+            return node_of(text.decode()) if text else None
+        except (ValueError, KeyError, TypeError) as error:
+            raise ImageMismatch(
+                f"{self.path}: table of streams {text[:60]!r}...; expected one that this program knows"
+            ) from error
+
+    def keep_node(self, node: NodeTable) -> None:
+        """Note the table of the device that uses this image; :class:`ImageError` if it is too long."""
+        text, room = node_text(node).encode(), NODE.size - 4
+        if len(text) > room:
+            raise ImageError(f"{self.path}: a table of streams of {len(text)} bytes; expected at most {room}")
+        if node != self.node:
+            self._seal(NODE, NODE_AT, text)
+
     # Streams, for their handles.
 
     def stream(self, nsid: int) -> StreamRecord:
@@ -156,7 +181,7 @@ class FlashImage:
         """Count an erase; the block's pages are then those of an earlier one, and their cells are freed."""
         before = self.block(number)
         self.set_block(number, BlockRecord(before.erases + 1, 0, before.flags & ~BlockFlag.CUT))
-        _free(self.descriptor, self.layout.cells(number, 0), self.layout.cells_of_block)
+        self._free(self.layout.cells(number, 0), self.layout.cells_of_block)
 
     def flagged_blocks(self) -> Iterator[tuple[int, BlockRecord]]:
         """Blocks with any `BlockFlag`."""
@@ -188,11 +213,26 @@ class FlashImage:
         erases, first = self.block(number).erases, self.layout.page_record(number, 0)
         table = self._read(first, self.geometry.pages * PAGE.size)
         found = []
-        for page in range(self.geometry.pages):
+        for page in range(self.geometry.pages if table.strip(b"\0") else 0):
             raw = table[page * PAGE.size : (page + 1) * PAGE.size]
             if any(raw) and (stored := _page_of(page, first + page * PAGE.size, raw, erases)):
                 found.append(stored)
         return found
+
+    def blocks_with_pages(self) -> Iterator[int]:
+        """Numbers of the blocks whose page records may have been written; the file has none of others."""
+        at, end = self.layout.pages_at, self.layout.cells_at
+        size = self.geometry.pages * PAGE.size
+        following = 0
+        while at < end:
+            try:
+                begin = os.lseek(self.descriptor, at, os.SEEK_DATA)
+            except OSError:  # there is a hole up to the end of the file
+                return
+            at = min(end, os.lseek(self.descriptor, begin, os.SEEK_HOLE))
+            first = max(following, (begin - self.layout.pages_at) // size)
+            following = min(self.layout.block_count, -(-(at - self.layout.pages_at) // size))
+            yield from range(first, following)
 
     def cells(self, number: int, page: int) -> bytes:
         return self._read(self.layout.cells(number, page), self.geometry.raw_page_bytes)
@@ -221,7 +261,7 @@ class FlashImage:
             raise ImageDamaged(f"{self.path}: the record of {what} has another checksum than it says")
         return fields
 
-    def _seal(self, layout: Struct, at: int, *fields: float) -> None:
+    def _seal(self, layout: Struct, at: int, *fields: float | bytes) -> None:
         self._write(at, sealed(layout, at, *fields))
 
     def _read(self, at: int, size: int) -> bytes:
@@ -241,6 +281,11 @@ class FlashImage:
         except OSError as error:
             raise self.failed(error.strerror) from error
 
+    def _free(self, at: int, size: int) -> None:
+        """Return this part of the file to the file system, where that can be done."""
+        if sys.platform == "linux":
+            _fallocate()(self.descriptor, _PUNCH_HOLE, ctypes.c_int64(at), ctypes.c_int64(size))
+
     def failed(self, why: str | None) -> ImageError:
         """The error of an access that the operating system refused."""
         return ImageError(f"{self.path}: {why}; what it holds stays valid")
@@ -256,12 +301,6 @@ def _page_of(number: int, at: int, raw: bytes, erases: int) -> StoredPage | None
     if raw[-4:] == sealed(PAGE, at, erases, *fields[1:])[-4:]:
         return StoredPage(number, record._replace(erases=erases), damaged=False)
     return StoredPage(number, record, damaged=True) if record.erases == erases else None
-
-
-def _free(descriptor: int, at: int, size: int) -> None:
-    """Return this part of the file to the file system, where that can be done."""
-    if sys.platform == "linux":
-        _fallocate()(descriptor, _PUNCH_HOLE, ctypes.c_int64(at), ctypes.c_int64(size))
 
 
 @cache

@@ -28,6 +28,7 @@ from flashtrain.spec.image import (
 
 from ..errors import ImageDamaged, ImageError, ImageLocked, ImageMismatch
 from .flash_image import FlashImage
+from .image_view import ImageView
 
 _COMPARED = ImageHeader._fields[2:12]
 
@@ -39,12 +40,12 @@ def open_image(path: str | Path, config: FmsConfig) -> FlashImage:
     """
     path = Path(path)
     try:
-        descriptor, new = _open(path), False
+        descriptor, new = _open(path, os.O_RDWR), False
     except FileNotFoundError:
         new = _create(path, config)
-        descriptor = _open(path)
+        descriptor = _open(path, os.O_RDWR)
     try:
-        _lock(path, descriptor)
+        _lock(path, descriptor, fcntl.LOCK_EX)
         header = _header(path, descriptor)
         _compare(path, header, config)
         _check_size(path, descriptor, ImageLayout(config.geometry))
@@ -63,28 +64,43 @@ def image_configuration(path: str | Path) -> FmsConfig | None:
     """
     path = Path(path)
     try:
-        descriptor = _open(path)
+        descriptor = _open(path, os.O_RDONLY)
     except FileNotFoundError:
         return None
     try:
-        header = _header(path, descriptor)
-        text = os.pread(descriptor, header.text_bytes, TEXT_AT)
-        if len(text) < header.text_bytes or crc32(text) != header.text_crc:
-            raise ImageDamaged(f"{path}: its configuration has another checksum than its header says")
-        return config_of(tomllib.loads(text.decode()), path.stem)
-    except ConfigError as error:
-        raise ImageMismatch(f"{path}: {error}") from error
+        return _configuration(path, descriptor)
     finally:
         os.close(descriptor)
 
 
-def _open(path: Path) -> int:
+def view_image(path: str | Path) -> tuple[FmsConfig, ImageView]:
+    """The image at `path` with its configuration; changes stay in memory, and the file is never written.
+
+    Several processes may view an image. :class:`ImageLocked` while a device uses it; :class:`ImageError` as
+    of :func:`open_image`, also if there is no such file.
+    """
+    path = Path(path)
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = _open(path, os.O_RDONLY)
+    except FileNotFoundError as error:
+        raise ImageError(f"{path}: no such file; expected an image of a flash") from error
+    try:
+        _lock(path, descriptor, fcntl.LOCK_SH)
+        config = _configuration(path, descriptor)
+        _check_size(path, descriptor, ImageLayout(config.geometry))
+        return config, ImageView(path, descriptor, config.geometry, _header(path, descriptor).serial)
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _open(path: Path, how: int) -> int:
+    try:
+        descriptor = os.open(path, how | os.O_CLOEXEC)
     except FileNotFoundError:
         raise
     except OSError as error:
-        expected = "expected a file that may be read and written"
+        expected = f"expected a file that may be read{' and written' if how == os.O_RDWR else ''}"
         raise ImageError(f"{path}: {error.strerror}; {expected}") from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -92,9 +108,9 @@ def _open(path: Path) -> int:
     return descriptor
 
 
-def _lock(path: Path, descriptor: int) -> None:
+def _lock(path: Path, descriptor: int, how: int) -> None:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
     except OSError as error:
         raise ImageLocked(f"{path}: another device has it open; expected an image that none uses") from error
 
@@ -152,6 +168,17 @@ def _header(path: Path, descriptor: int) -> ImageHeader:
     if fields is None:
         raise ImageDamaged(f"{path}: its header has another checksum than it says")
     return ImageHeader._make(fields)
+
+
+def _configuration(path: Path, descriptor: int) -> FmsConfig:
+    header = _header(path, descriptor)
+    text = os.pread(descriptor, header.text_bytes, TEXT_AT)
+    if len(text) < header.text_bytes or crc32(text) != header.text_crc:
+        raise ImageDamaged(f"{path}: its configuration has another checksum than its header says")
+    try:
+        return config_of(tomllib.loads(text.decode()), path.stem)
+    except ConfigError as error:
+        raise ImageMismatch(f"{path}: {error}") from error
 
 
 def _compare(path: Path, header: ImageHeader, config: FmsConfig) -> None:
