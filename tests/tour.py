@@ -1,7 +1,7 @@
 """The tour of one append: the files that it passes, in the order in which docs/design.md lists them.
 
 - Host and Link: the Python files whose code runs from the call of `append_async` to its result, measured.
-- Link: the C++ of the RTL Link beside the generated models, without `ASIDE`, which serves openings and traces.
+- Link: the C++ of the RTL Link beside the generated models, without `ASIDE`: openings and traces.
 - Hardware: the sources of the components of the controller and of a die. The page lists each of them in the
   tour or among the components that an append does not pass.
 
