@@ -27,6 +27,7 @@ from flashtrain.spec.streams import SINGLE_NODE
 
 from .command import Command, add_configuration, add_json, add_link, configuration
 from .console import Console, table
+from .image import add_image, require_new_image
 from .links import LINKS, LinkKind, announced
 from .run_trace import RunTrace
 from .trace_options import TraceRequest, add_trace, trace_request
@@ -49,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_trace(parser)
     add_configuration(parser)
     add_link(parser)
+    add_image(parser)
     add_json(parser)
 
 
@@ -58,13 +60,17 @@ def run(options: argparse.Namespace, console: Console) -> int:
     sweep = None if options.sweep is None else sweep_of(options.sweep)
     if sweep is not None and not kind.timed:
         raise JobError("--sweep", "", f"measures time; link {kind.name} has none")
+    if sweep is not None and options.image is not None:
+        raise JobError("--sweep", "", "is several devices; expected no --image, which keeps one")
+    require_new_image(options.image)
     points = [jobs] if sweep is None else [sweep.jobs(jobs, value) for value in sweep.values]
     for point in points:
         check_jobs(point, config, NODE)
     if options.output is not None:
         options.output.mkdir(parents=True, exist_ok=True)
     if sweep is None:
-        return _run(jobs, config, kind, options.output, RunTrace(trace_request(options, kind)), console)
+        trace = RunTrace(trace_request(options, kind))
+        return _run(jobs, config, kind, options, trace, console)
     if options.trace or options.waves:
         raise ConfigError("--trace and --waves are of one run: leave out --sweep")
     return _sweep(sweep, points, config, kind, options.output, console)
@@ -80,12 +86,13 @@ def _jobs(options: argparse.Namespace) -> list[Job]:
 
 
 def _measured(
-    jobs: Sequence[Job], config: FmsConfig, kind: LinkKind, trace: RunTrace, console: Console
-) -> list[JobResult]:
+    jobs: Sequence[Job], config: FmsConfig, kind: LinkKind, trace: RunTrace, console: Console,
+    image: Path | None = None,
+) -> list[JobResult]:  # fmt: skip
     """The results of the jobs on a new device."""
     factory = trace.around(announced(kind, console.step))
     memory, entries = memory_bytes(jobs, config), queue_entries(jobs, config)
-    with open_device(config, factory, NODE, memory, entries) as device:
+    with open_device(config, factory, NODE, memory, entries, image=image) as device:
         io = IoRun(device, jobs, kind.timed)
         io.lay_out(console.progress)
         trace.start(device)
@@ -96,13 +103,14 @@ def _measured(
 
 
 def _run(
-    jobs: Sequence[Job], config: FmsConfig, kind: LinkKind, output: Path | None, trace: RunTrace,
+    jobs: Sequence[Job], config: FmsConfig, kind: LinkKind, options: argparse.Namespace, trace: RunTrace,
     console: Console,
 ) -> int:  # fmt: skip
+    output: Path | None = options.output
     for job in jobs:
         console.say(job_line(job))
     started = time.monotonic()
-    results = _measured(jobs, config, kind, trace, console)
+    results = _measured(jobs, config, kind, trace, console, options.image)
     wall = time.monotonic() - started
     if not kind.timed:
         console.say(

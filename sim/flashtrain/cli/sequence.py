@@ -38,6 +38,7 @@ from .behemoth import add_behemoth
 from .command import Command, add_configuration, add_json, add_link, add_update, at_least_one, configuration
 from .console import Console
 from .device import device_for
+from .image import add_image, require_new_image
 from .links import LINKS
 from .run_trace import RunTrace
 from .sequence_capture import add_sequence_capture
@@ -81,6 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_configuration(play)
     add_link(play)
+    add_image(play)
     add_trace(play, of_iterations=True)
     play.set_defaults(action=_replay)
     add_json(play)
@@ -122,6 +124,7 @@ def _show(options: argparse.Namespace, console: Console) -> int:
 def _replay(options: argparse.Namespace, console: Console) -> int:
     sequence = load_sequence(options.file)
     require_fit(sequence, options.iterations, configuration(options), sequence.update.node)
+    require_new_image(options.image)
     recorder = TraceRecorder()
     trace = RunTrace(trace_request(options, LINKS[options.link], options.iterations))
     if options.block_trace and (options.trace or options.waves):

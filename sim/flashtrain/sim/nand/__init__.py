@@ -31,7 +31,14 @@ VERILATOR_SOURCES = (
     *ICARUS_SOURCES,
     *(
         _FOLDER / name
-        for name in ("array_store.cpp", "array_log.cpp", "array_store.h", "array_errors.h", "array_cut.h")
+        for name in (
+            "array_store.cpp",
+            "array_log.cpp",
+            "array_store.h",
+            "array_image.h",
+            "array_errors.h",
+            "array_cut.h",
+        )
     ),
 )
 QUIET_HOST = _FOLDER / "quiet_host.cpp"

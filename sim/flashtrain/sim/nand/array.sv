@@ -141,6 +141,7 @@ module flashtrain_array #(
     input chandle store, input int plane, input int block, input int page);
   import "DPI-C" function void flashtrain_array_open_page(
     input chandle store, input int plane, input int block, input int page, input int level);
+  import "DPI-C" function int flashtrain_array_programmed(input chandle store, input int plane, input int block);
   import "DPI-C" function void flashtrain_array_erase(input chandle store, input int plane, input int block);
   import "DPI-C" function void flashtrain_array_cut(
     input chandle store, input int erase, input int plane, input int block, input int page, input int passed,
@@ -343,6 +344,9 @@ module flashtrain_array #(
   task begin_plane(input integer p, input integer block);
     integer next;
     begin
+`ifdef VERILATOR
+      if (touched[p*BLOCKS+block] == 0) programmed[p*BLOCKS+block] = flashtrain_array_programmed(store, p, block);
+`endif
       next = programmed[p*BLOCKS+block];
       case (op)
         SENSE: begin
