@@ -23,6 +23,7 @@ from amaranth.hdl import ClockDomain, Fragment, Value
 from amaranth.hdl._ir import PortDirection
 from amaranth.lib import wiring
 
+from flashtrain.rtl.export.origins import Origin, origins
 from flashtrain.rtl.export.tools import (
     run_yosys,
     tool_versions,
@@ -55,11 +56,12 @@ class Port:
 
 @dataclass(frozen=True)
 class ExportedModule:
-    """A module with its private submodules, as text."""
+    """A module with its private submodules, as text; `origins` has the component of each, by its name there."""
 
     name: str
     ports: tuple[Port, ...]
     text: str
+    origins: Mapping[str, Origin]
 
 
 @dataclass(frozen=True)
@@ -203,7 +205,8 @@ def export_fragment(
     clock = clock or ClockDomain("sync")
     fragment.add_domains(clock)
     ports = {"clk": (clock.clk, PortDirection.Input), "rst": (clock.rst, PortDirection.Input), **ports}
-    rtlil_text, _names = rtlil.convert_fragment(fragment, ports, name, emit_src=False)
+    design = fragment.prepare(ports=ports, hierarchy=(name,))
+    rtlil_text, _names = rtlil.convert_fragment(design, ports, name, emit_src=False)
     header = f"// Module {name} of flashtrain {version('flashtrain')}. Generated: do not edit.\n"
     return ExportedModule(
         name=name,
@@ -212,6 +215,7 @@ def export_fragment(
             for port, (value, direction) in ports.items()
         ),
         text=header + _fold_memory_contents(_to_systemverilog(rtlil_text)),
+        origins=origins(design),
     )
 
 
