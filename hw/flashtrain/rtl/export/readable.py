@@ -24,7 +24,8 @@ _PLAIN = re.compile(r"(?<![\\\w$.])[A-Za-z_]\w*")
 _NO_WIDTH = re.compile(r"^  (?:wire|reg) \[-1:0\] .*;\n", re.MULTILINE)
 _NOISE = re.compile(r"^ *\(\* (?:init = .*|full_case = 32'd1) \*\)\n(?= *(?:wire|reg|if)\b)", re.MULTILINE)
 _ENUMERATION = re.compile(
-    r"^  \(\* enum_base_type = \"(?P<name>\w+)\" \*\)\n(?P<values>(?:  \(\* enum_value_\w+ = \".*\" \*\)\n)*)",
+    r"^  \(\* enum_base_type = \"(?P<name>\w+)\" \*\)\n"
+    r"(?P<values>(?:  \(\* enum_value_\w+ = \".*\" \*\)\n)*)",
     re.MULTILINE,
 )
 _VALUE = re.compile(r"enum_value_(?P<bits>[01]+) = \"(?P<name>.*)\"")

@@ -56,7 +56,7 @@ class Port:
 
 @dataclass(frozen=True)
 class ExportedModule:
-    """A module with its private submodules, as text; `origins` has the component of each, by its name there."""
+    """A module with its private submodules, as text. `origins` has the component of each, by its name."""
 
     name: str
     ports: tuple[Port, ...]

@@ -1,0 +1,83 @@
+"""The text of `flashtrain_axi`: the controller behind pins with conventional names (`export.pins`)."""
+
+from collections.abc import Iterable, Sequence
+
+from .pins import Bundle, Pin, Protocol
+
+TOP = "flashtrain_axi"
+
+_HEADER = """\
+// The controller behind conventional pins. Generated: do not edit.
+//
+// Tools group the pins by prefix: m_axi_data and m_axi_queue (AXI4), s_axil_regs (AXI4-Lite).
+// All bursts are INCR and of full width, none crosses 4 KiB, and the only ID is 0.
+"""
+_ONE_CLOCK = """\
+// One clock, that of the NAND interface: %d MHz. `aresetn` is active low. It may fall at any time;
+// the controller leaves its reset, which is synchronous, two cycles after it has risen.
+"""
+
+
+def declared(pin: Pin, columns: int = 7) -> str:
+    """The pin as an entry of a module's list of ports."""
+    width = "" if pin.width == 1 else f"[{pin.width - 1}:0]"
+    return f"{pin.direction:6} wire {width:{columns}} {pin.name}"
+
+
+def port_list(groups: Iterable[tuple[str, Sequence[Pin]]]) -> str:
+    """A module's list of ports, with a comment over each group."""
+    entries = [(comment, [declared(pin) for pin in pins]) for comment, pins in groups]
+    last = entries[-1][1][-1]
+    lines = []
+    for comment, pins in entries:
+        lines.append(f"    // {comment}")
+        lines += [f"    {pin}{'' if pin is last else ','}" for pin in pins]
+    return "\n".join(lines)
+
+
+def connections(pairs: Iterable[tuple[str, str]]) -> str:
+    """Named connections of an instance."""
+    return ",\n".join(f"      .{port}({signal})" for port, signal in pairs)
+
+
+def axi_wrapper(bundles: Sequence[Bundle], clock_mhz: int) -> str:
+    """The wrapper in the one clock of the NAND interface."""
+    axi = [bundle.name for bundle in bundles if bundle.protocol in _AXI]
+    busses = ":".join(axi)
+    clock = f'(* X_INTERFACE_PARAMETER = "ASSOCIATED_BUSIF {busses}, ASSOCIATED_RESET aresetn" *)'
+    groups = [(f"{bundle.purpose}: {bundle.protocol.value}", bundle.pins) for bundle in bundles]
+    pins = [pin for bundle in bundles for pin in bundle.pins]
+    constants = "".join(f"  assign {pin.name} = {pin.constant};\n" for pin in pins if pin.constant)
+    joined = connections((pin.port, pin.name) for pin in pins if pin.port)
+    return f"""\
+{_HEADER}{_ONE_CLOCK % clock_mhz}
+module {TOP} (
+    {clock}
+    input  wire         aclk,
+    (* X_INTERFACE_PARAMETER = "POLARITY ACTIVE_LOW" *)
+    input  wire         aresetn,
+{port_list(groups)}
+);
+{reset_release("rst", "aclk")}
+{constants}
+  flashtrain controller (
+      .clk(aclk),
+      .rst(rst),
+{joined}
+  );
+endmodule
+"""
+
+
+def reset_release(name: str, clock: str) -> str:
+    """A reset of a clock domain: it begins with `aresetn` and ends in step with the clock."""
+    return f"""\
+  (* ASYNC_REG = "TRUE" *) reg [1:0] {name}_release = 2'b00;
+  always @(posedge {clock} or negedge aresetn)
+    if (!aresetn) {name}_release <= 2'b00;
+    else {name}_release <= {{{name}_release[0], 1'b1}};
+  wire {name} = !{name}_release[1];
+"""
+
+
+_AXI = (Protocol.AXI4_MANAGER, Protocol.AXI4_LITE_SUBORDINATE)

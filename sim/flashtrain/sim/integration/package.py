@@ -1,0 +1,114 @@
+"""Everything that `flashtrain verilog` writes for a configuration.
+
+package = integration_package(preset("tiny"))
+package.write(Path("build/verilog/tiny"))
+package.check(Path("build/verilog/tiny"))       # Verilator's lint of each top
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from flashtrain.rtl.controller import Controller
+from flashtrain.rtl.die import Die
+from flashtrain.rtl.export import axi_wrapper, pins
+from flashtrain.rtl.export.inventory import memories
+from flashtrain.rtl.export.readable import readable
+from flashtrain.rtl.export.systemverilog import ExportedDesign, export_design, lint
+from flashtrain.sim.nand import QUIET_HOST, VERILATOR_SOURCES, NandChannel
+from flashtrain.spec import FmsConfig
+
+from . import constraints, file_lists, fusesoc_core, manifest, sim_top, testbench
+from .files import SIMULATED, File, Role, of_role
+
+DIE = "flashtrain_die"
+CONTROLLER = "flashtrain"
+TENSOR_BUFFER = Path(__file__).with_name("tensor_buffer.sv")
+WAIVERS = "flashtrain.vlt"
+
+
+@dataclass(frozen=True)
+class IntegrationPackage:
+    """`files` are what tools read; `lists` are the other files, as text by path. `tops` has a module per use."""
+
+    files: tuple[File, ...]
+    lists: dict[str, str]
+    tops: dict[str, str]
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """All files, by path."""
+        return {**{file.path: file.text for file in self.files}, **self.lists}
+
+    def write(self, folder: Path) -> None:
+        """Write all files below `folder`."""
+        for name, text in self.texts.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    def check(self, folder: Path) -> None:
+        """Verilator's lint of the simulation top, and so of all below it: the controller and the dies."""
+        models = of_role(self.files, *SIMULATED[:-1])
+        lint([folder / WAIVERS, *(folder / file.path for file in models)], sim_top.TOP)
+
+
+def integration_package(
+    config: FmsConfig, step: Callable[[str], None] = lambda text: None
+) -> IntegrationPackage:
+    """The export of a configuration; `step` is called with the name of each design that is written."""
+    bundles = pins.bundles(config)
+
+    def export(name: str, component) -> ExportedDesign:
+        step(name)
+        return readable(export_design(component, name))
+
+    controller = export(CONTROLLER, Controller(config))
+    nand = export("flashtrain_nand_channel", NandChannel(config))
+    texts = nand.files
+    die = texts.pop(f"{DIE}.sv")
+    texts = {**_children_first(texts), f"{sim_top.TOP}.sv": sim_top.sim_top(bundles)}
+    files = [
+        *_written("rtl", Role.RTL, {**_children_first(controller.files), **_wrapper(config, bundles)}),
+        File(f"rtl/{DIE}.sv", Role.DIE, die),
+        *_copied(Role.MODEL, *(path for path in VERILATOR_SOURCES if path.suffix == ".sv")),
+        *_written(
+            "sim", Role.MODEL, {**_children_first(texts), f"{sim_top.TOP}.sv": sim_top.sim_top(bundles)}
+        ),
+        *_copied(Role.BENCH, TENSOR_BUFFER),
+        File(f"sim/{testbench.TOP}.sv", Role.BENCH, testbench.testbench(config, bundles)),
+        *_copied(Role.DPI, *(path for path in (*VERILATOR_SOURCES, QUIET_HOST) if path.suffix != ".sv")),
+        File("flashtrain.sdc", Role.CONSTRAINTS, constraints.controller_constraints(config)),
+        File("flashtrain_die.sdc", Role.DIE_CONSTRAINTS, constraints.die_constraints(config)),
+        File(WAIVERS, Role.WAIVERS, file_lists.waivers()),
+    ]
+    tops = {
+        "wrapper": axi_wrapper.TOP,
+        "controller": CONTROLLER,
+        "die": DIE,
+        "simulation": sim_top.TOP,
+        "testbench": testbench.TOP,
+    }
+    lists = file_lists.file_lists(files, testbench.TOP)
+    lists[fusesoc_core.PATH] = fusesoc_core.core(config, files, axi_wrapper.TOP, testbench.TOP)
+    lists[manifest.PATH] = manifest.manifest(
+        config, files, tops, bundles, (controller, nand), memories(Controller(config))
+    )
+    return IntegrationPackage(tuple(files), lists, tops)
+
+
+def _wrapper(config: FmsConfig, bundles: list[pins.Bundle]) -> dict[str, str]:
+    return {f"{axi_wrapper.TOP}.sv": axi_wrapper.axi_wrapper(bundles, config.timing.clock_mhz)}
+
+
+def _children_first(texts: dict[str, str]) -> dict[str, str]:
+    """A module behind those that it instantiates; the export has its top first."""
+    return dict(reversed(texts.items()))
+
+
+def _written(folder: str, role: Role, texts: dict[str, str]) -> list[File]:
+    return [File(f"{folder}/{name}", role, text) for name, text in texts.items()]
+
+
+def _copied(role: Role, *paths: Path) -> list[File]:
+    return [File(f"sim/{path.name}", role, path.read_text()) for path in paths]
