@@ -3,7 +3,7 @@
 import argparse
 import shutil
 
-from .command import Command, add_configuration, add_json, add_output, configuration
+from .command import Command, above_zero, add_configuration, add_json, add_output, configuration
 from .console import Console
 
 DEFAULT_FOLDER = "build/verilog"
@@ -14,6 +14,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output(
         parser, DEFAULT_FOLDER, "folder for the files; each configuration gets a folder of its own below"
     )
+    parser.add_argument(
+        "--system-clock", type=above_zero, metavar="MHZ",
+        help="give the AXI ports a clock of their own, and cross to the NAND's (default: one clock)",
+    )  # fmt: skip
     parser.add_argument(
         "--lint",
         action=argparse.BooleanOptionalAction,
@@ -31,7 +35,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     config = configuration(options)
     folder = options.output / config.name
-    package = integration_package(config, lambda top: console.step(f"writing {top} of {config.name}"))
+    package = integration_package(
+        config, options.system_clock, lambda top: console.step(f"writing {top} of {config.name}")
+    )
     package.write(folder)
     if options.lint:
         console.step(f"checking {config.name}")
@@ -48,11 +54,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 COMMAND = Command(
     name="verilog",
-    summary="write the controller, dies and a simulation as lint-clean SystemVerilog, with lists and manifest",
+    summary="write controller, dies and a simulation as lint-clean SystemVerilog, with a manifest",
     examples="""\
   flashtrain verilog                              preset small, to build/verilog/small
   flashtrain verilog --preset tiny --output rtl   to rtl/tiny
   flashtrain verilog --config mine.toml           to build/verilog/mine
+  flashtrain verilog --system-clock 250           AXI ports at 250 MHz, the NAND at its own clock
 """,
     add_arguments=add_arguments,
     run=run,

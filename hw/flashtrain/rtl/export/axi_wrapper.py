@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from .clocks import Clocks
 from .pins import Bundle, Pin, Protocol
 
 TOP = "flashtrain_axi"
@@ -13,8 +14,16 @@ _HEADER = """\
 // All bursts are INCR and of full width, none crosses 4 KiB, and the only ID is 0.
 """
 _ONE_CLOCK = """\
-// One clock, that of the NAND interface: %d MHz. `aresetn` is active low. It may fall at any time;
-// the controller leaves its reset, which is synchronous, two cycles after it has risen.
+// One clock, that of the NAND interface: %d MHz.
+"""
+_TWO_CLOCKS = """\
+// `aclk` is the clock of the AXI ports and of `irq`: %g MHz.
+// `nand_clk` is the clock of the NAND interface: %d MHz.
+// They need no relation: FIFOs cross between them (hw/flashtrain/rtl/lib/axi_crossing.py).
+"""
+_RESET = """\
+// `aresetn` is active low. It may fall at any time, for three cycles of the slower clock at least. The inner
+// resets are synchronous, and end two cycles of their clock after it has risen.
 """
 
 
@@ -40,32 +49,87 @@ def connections(pairs: Iterable[tuple[str, str]]) -> str:
     return ",\n".join(f"      .{port}({signal})" for port, signal in pairs)
 
 
-def axi_wrapper(bundles: Sequence[Bundle], clock_mhz: int) -> str:
-    """The wrapper in the one clock of the NAND interface."""
-    axi = [bundle.name for bundle in bundles if bundle.protocol in _AXI]
-    busses = ":".join(axi)
-    clock = f'(* X_INTERFACE_PARAMETER = "ASSOCIATED_BUSIF {busses}, ASSOCIATED_RESET aresetn" *)'
+def axi_wrapper(bundles: Sequence[Bundle], clocks: Clocks) -> str:
+    """The wrapper, with crossings if the AXI ports have a clock of their own."""
+    axi = [bundle for bundle in bundles if bundle.protocol in _AXI]
+    busses = ":".join(bundle.name for bundle in axi)
+    associated = f'(* X_INTERFACE_PARAMETER = "ASSOCIATED_BUSIF {busses}, ASSOCIATED_RESET aresetn" *)'
     groups = [(f"{bundle.purpose}: {bundle.protocol.value}", bundle.pins) for bundle in bundles]
     pins = [pin for bundle in bundles for pin in bundle.pins]
     constants = "".join(f"  assign {pin.name} = {pin.constant};\n" for pin in pins if pin.constant)
-    joined = connections((pin.port, pin.name) for pin in pins if pin.port)
+    nand_clock = ""
+    resets, crossings = reset_release("rst", "aclk"), ""
+    # The signals at the controller's ports are the wrapper's pins, unless a crossing is in between.
+    inner = {pin.port: pin.name for pin in pins if pin.port}
+    if clocks.crosses:
+        nand_clock = "    input  wire         nand_clk,\n"
+        resets = reset_release("axi_rst", "aclk") + reset_release("rst", "nand_clk")
+        crossings = "".join(_crossing(bundle) for bundle in axi) + _IRQ
+        inner |= {pin.port: f"nand_{pin.name}" for bundle in axi for pin in bundle.pins if pin.port}
+        inner["irq"] = "nand_irq"
+    text = _TWO_CLOCKS % (clocks.axi_mhz, clocks.nand_mhz) if clocks.crosses else _ONE_CLOCK % clocks.nand_mhz
     return f"""\
-{_HEADER}{_ONE_CLOCK % clock_mhz}
+{_HEADER}{text}{_RESET}
 module {TOP} (
-    {clock}
+    {associated}
     input  wire         aclk,
     (* X_INTERFACE_PARAMETER = "POLARITY ACTIVE_LOW" *)
     input  wire         aresetn,
-{port_list(groups)}
+{nand_clock}{port_list(groups)}
 );
-{reset_release("rst", "aclk")}
-{constants}
+{resets}
+{constants}{crossings}
   flashtrain controller (
-      .clk(aclk),
+      .clk({clocks.nand_port}),
       .rst(rst),
-{joined}
+{connections(inner.items())}
   );
 endmodule
+"""
+
+
+def crossing_module(bundle: Bundle) -> str:
+    """The module between the clocks of this bundle."""
+    return f"flashtrain_{bundle.port}_crossing"
+
+
+def _crossing(bundle: Bundle) -> str:
+    """Wires in the NAND's clock, named after the pins, and the instance between."""
+    managed = bundle.protocol is Protocol.AXI4_MANAGER
+    pins = [pin for pin in bundle.pins if pin.port]
+    wires = "\n".join(
+        f"  wire {'' if pin.width == 1 else f'[{pin.width - 1}:0] '}nand_{pin.name};" for pin in pins
+    )
+    # The controller is the manager of its AXI4 ports, and the subordinate of the register port.
+    sides = (
+        (("manager", "nand_"), ("subordinate", ""))
+        if managed
+        else (("manager", ""), ("subordinate", "nand_"))
+    )
+    pairs = []
+    for side, prefix in sides:
+        inside = prefix == "nand_"
+        pairs.append((f"{side}_clk", "nand_clk" if inside else "aclk"))
+        pairs.append((f"{side}_rst", "rst" if inside else "axi_rst"))
+        pairs += [
+            (f"{side}__{pin.name.removeprefix(f'{bundle.name}_')}", f"{prefix}{pin.name}") for pin in pins
+        ]
+    return f"""
+{wires}
+
+  {crossing_module(bundle)} {bundle.port}_crossing (
+{connections(pairs)}
+  );
+"""
+
+
+_IRQ = """
+  wire nand_irq;
+  (* ASYNC_REG = "TRUE" *) reg [1:0] irq_stages = 2'b00;
+  always @(posedge aclk)
+    if (axi_rst) irq_stages <= 2'b00;
+    else irq_stages <= {irq_stages[0], nand_irq};
+  assign irq = irq_stages[1];
 """
 
 

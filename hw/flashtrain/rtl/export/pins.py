@@ -28,7 +28,7 @@ class Protocol(Enum):
 
 @dataclass(frozen=True)
 class Pin:
-    """A pin of the wrapper. `port` is the port of the module `flashtrain`; `constant` stands where none is."""
+    """A pin of the wrapper: that of a `port` of the module `flashtrain`, or `constant`."""
 
     name: str
     direction: str
@@ -57,21 +57,28 @@ MANAGER_CONSTANTS = (
 """Of both address channels: what the controller does not drive, since it is always the same."""
 
 
+def axi_signatures(config: FmsConfig) -> dict[str, Axi4Signature | Axi4LiteSignature]:
+    """Of the controller's AXI ports, as their managers see them."""
+    return {
+        "data": Axi4Signature(address_bits=config.address_bits, data_bits=8 * config.data_bytes),
+        "queue": Axi4Signature(address_bits=config.address_bits, data_bits=64),
+        "registers": Axi4LiteSignature(address_bits=ADDRESS_BITS),
+    }
+
+
 def bundles(config: FmsConfig) -> list[Bundle]:
     """The interfaces of the wrapper, but for clocks and resets."""
-    data = Axi4Signature(address_bits=config.address_bits, data_bits=8 * config.data_bytes)
-    queue = Axi4Signature(address_bits=config.address_bits, data_bits=64)
-    registers = Axi4LiteSignature(address_bits=ADDRESS_BITS)
+    axi = axi_signatures(config)
     nand = NandBus(config.geometry.dies)
     return [
-        _manager("data", data, "pages, from and to the tensor buffer"),
-        _manager("queue", queue, "submission and completion entries, zone reports"),
+        _manager("data", axi["data"], "pages, from and to the tensor buffer"),
+        _manager("queue", axi["queue"], "submission and completion entries, zone reports"),
         Bundle(
             "s_axil_regs",
             Protocol.AXI4_LITE_SUBORDINATE,
             "the register map (docs/reference/contract.md)",
             "registers",
-            tuple(map(_reversed, _pins("s_axil_regs_", "registers__", registers))),
+            tuple(map(_reversed, _pins("s_axil_regs_", "registers__", axi["registers"]))),
         ),
         Bundle(
             "irq",
@@ -93,7 +100,7 @@ def bundles(config: FmsConfig) -> list[Bundle]:
     ]
 
 
-def _manager(port: str, signature: Axi4Signature, purpose: str) -> Bundle:
+def _manager(port: str, signature: wiring.Signature, purpose: str) -> Bundle:
     prefix = f"m_axi_{port}"
     pins: list[Pin] = []
     for pin in _pins(f"{prefix}_", f"{port}__", signature):

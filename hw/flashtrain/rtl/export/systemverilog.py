@@ -203,8 +203,29 @@ def export_fragment(
 ) -> ExportedModule:
     """Write an elaborated fragment as module `name`; `clk` and `rst` are those of `clock`, or of `sync`."""
     clock = clock or ClockDomain("sync")
-    fragment.add_domains(clock)
-    ports = {"clk": (clock.clk, PortDirection.Input), "rst": (clock.rst, PortDirection.Input), **ports}
+    return _write_fragment(fragment, ports, name, {"": clock})
+
+
+def export_with_domains(component: wiring.Component, name: str, domains: Iterable[str]) -> ExportedDesign:
+    """Write a component that uses these domains, without shared modules: `<domain>_clk`, `<domain>_rst`."""
+    fragment = Fragment.get(component, None)
+    clocks = {f"{domain}_": ClockDomain(domain) for domain in domains}
+    return ExportedDesign(name, (_write_fragment(fragment, _leaf_directions(component), name, clocks),))
+
+
+def _write_fragment(
+    fragment: Fragment,
+    ports: Mapping[str, tuple[Value, PortDirection]],
+    name: str,
+    clocks: Mapping[str, ClockDomain],
+) -> ExportedModule:
+    """The clocks are by the prefix of their ports."""
+    fragment.add_domains(*clocks.values())
+    own: dict[str, tuple[Value, PortDirection]] = {}
+    for prefix, clock in clocks.items():
+        own[f"{prefix}clk"] = clock.clk, PortDirection.Input
+        own[f"{prefix}rst"] = clock.rst, PortDirection.Input
+    ports = {**own, **ports}
     design = fragment.prepare(ports=ports, hierarchy=(name,))
     rtlil_text, _names = rtlil.convert_fragment(design, ports, name, emit_src=False)
     header = f"// Module {name} of flashtrain {version('flashtrain')}. Generated: do not edit.\n"

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 
+from flashtrain.rtl.export.clocks import Clocks
 from flashtrain.rtl.export.inventory import MemoryUse
-from flashtrain.rtl.export.pins import Bundle
+from flashtrain.rtl.export.pins import Bundle, Protocol
 from flashtrain.rtl.export.systemverilog import ExportedDesign
 from flashtrain.rtl.export.tools import tool_versions
 from flashtrain.spec import FmsConfig
@@ -18,6 +19,7 @@ PATH = "flashtrain.json"
 
 def manifest(
     config: FmsConfig,
+    clocks: Clocks,
     files: Sequence[File],
     tops: dict[str, str],
     bundles: Sequence[Bundle],
@@ -30,9 +32,9 @@ def manifest(
         "version": version("flashtrain"),
         "tools": tool_versions(),
         "tops": tops,
-        "clocks": _clocks(config),
-        "resets": _resets(),
-        "bundles": [_bundle(bundle) for bundle in bundles],
+        "clocks": _clocks(config, clocks),
+        "resets": _resets(clocks),
+        "bundles": [_bundle(bundle, clocks) for bundle in bundles],
         # The text is that of one configuration: no module of it has a parameter.
         "parameters": {},
         "files": [{"path": file.path, "set": file.role.value} for file in files],
@@ -50,10 +52,18 @@ def manifest(
     return json.dumps(content, indent=2) + "\n"
 
 
-def _clocks(config: FmsConfig) -> list[dict[str, object]]:
-    mhz = config.timing.clock_mhz
+def _clocks(config: FmsConfig, clocks: Clocks) -> list[dict[str, object]]:
+    mhz = clocks.nand_mhz
+    wrapper = [
+        ("aclk", clocks.axi_mhz, "AXI ports and interrupt" if clocks.crosses else "all of the controller")
+    ]
+    if clocks.crosses:
+        wrapper.append(("nand_clk", mhz, "controller and NAND pins; asynchronous to aclk"))
     return [
-        {"port": "aclk", "module": "flashtrain_axi", "mhz": mhz, "purpose": "all of the controller"},
+        *(
+            {"port": port, "module": "flashtrain_axi", "mhz": frequency, "purpose": purpose}
+            for port, frequency, purpose in wrapper
+        ),
         {"port": "clk", "module": "flashtrain_die", "mhz": mhz, "purpose": "NAND interface of the die"},
         {
             "signal": "updater.sequencer.clock",
@@ -66,7 +76,7 @@ def _clocks(config: FmsConfig) -> list[dict[str, object]]:
     ]
 
 
-def _resets() -> list[dict[str, object]]:
+def _resets(clocks: Clocks) -> list[dict[str, object]]:
     return [
         {
             "port": "aresetn",
@@ -74,7 +84,7 @@ def _resets() -> list[dict[str, object]]:
             "active": "low",
             "assertion": "asynchronous",
             "release": "synchronised inside",
-            "clock": "aclk",
+            "clock": ", ".join(dict.fromkeys(("aclk", clocks.nand_port))),
         },
         {
             "port": "rst",
@@ -95,11 +105,11 @@ def _resets() -> list[dict[str, object]]:
     ]
 
 
-def _bundle(bundle: Bundle) -> dict[str, object]:
+def _bundle(bundle: Bundle, clocks: Clocks) -> dict[str, object]:
     return {
         "prefix": bundle.name,
         "protocol": bundle.protocol.value,
         "purpose": bundle.purpose,
-        "clock": "aclk",
+        "clock": clocks.nand_port if bundle.protocol is Protocol.NAND else "aclk",
         "pins": [{"name": pin.name, "direction": pin.direction, "width": pin.width} for pin in bundle.pins],
     }

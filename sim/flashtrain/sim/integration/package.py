@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flashtrain.rtl.controller import Controller
-from flashtrain.rtl.die import Die
 from flashtrain.rtl.export import axi_wrapper, pins
+from flashtrain.rtl.export.clocks import Clocks
 from flashtrain.rtl.export.inventory import memories
 from flashtrain.rtl.export.readable import readable
-from flashtrain.rtl.export.systemverilog import ExportedDesign, export_design, lint
+from flashtrain.rtl.export.systemverilog import ExportedDesign, export_design, export_with_domains, lint
+from flashtrain.rtl.lib.axi_crossing import DOMAINS as CROSSING_DOMAINS
+from flashtrain.rtl.lib.axi_crossing import AxiCrossing
 from flashtrain.sim.nand import QUIET_HOST, VERILATOR_SOURCES, NandChannel
 from flashtrain.spec import FmsConfig
 
@@ -29,7 +31,7 @@ WAIVERS = "flashtrain.vlt"
 
 @dataclass(frozen=True)
 class IntegrationPackage:
-    """`files` are what tools read; `lists` are the other files, as text by path. `tops` has a module per use."""
+    """`files` are what tools read; `lists` has the other files, as text by path; `tops` a module per use."""
 
     files: tuple[File, ...]
     lists: dict[str, str]
@@ -54,31 +56,42 @@ class IntegrationPackage:
 
 
 def integration_package(
-    config: FmsConfig, step: Callable[[str], None] = lambda text: None
+    config: FmsConfig,
+    system_mhz: float | None = None,
+    step: Callable[[str], None] = lambda top: None,
 ) -> IntegrationPackage:
-    """The export of a configuration; `step` is called with the name of each design that is written."""
+    """The export of a configuration.
+
+    system_mhz: clock of the AXI ports, if it is not the NAND's. step: is called with the name of each design.
+    """
     bundles = pins.bundles(config)
+    clocks = Clocks(config.timing.clock_mhz, system_mhz)
 
     def export(name: str, component) -> ExportedDesign:
         step(name)
         return readable(export_design(component, name))
 
     controller = export(CONTROLLER, Controller(config))
+    crossings = _crossings(config) if clocks.crosses else []
     nand = export("flashtrain_nand_channel", NandChannel(config))
     texts = nand.files
     die = texts.pop(f"{DIE}.sv")
-    texts = {**_children_first(texts), f"{sim_top.TOP}.sv": sim_top.sim_top(bundles)}
+    texts = {**_children_first(texts), f"{sim_top.TOP}.sv": sim_top.sim_top(bundles, clocks)}
     files = [
-        *_written("rtl", Role.RTL, {**_children_first(controller.files), **_wrapper(config, bundles)}),
+        *_written(
+            "rtl", Role.RTL, {**_children_first(controller.files), **_wrapper(bundles, clocks, crossings)}
+        ),
         File(f"rtl/{DIE}.sv", Role.DIE, die),
         *_copied(Role.MODEL, *(path for path in VERILATOR_SOURCES if path.suffix == ".sv")),
         *_written(
-            "sim", Role.MODEL, {**_children_first(texts), f"{sim_top.TOP}.sv": sim_top.sim_top(bundles)}
+            "sim",
+            Role.MODEL,
+            {**_children_first(texts), f"{sim_top.TOP}.sv": sim_top.sim_top(bundles, clocks)},
         ),
         *_copied(Role.BENCH, TENSOR_BUFFER),
-        File(f"sim/{testbench.TOP}.sv", Role.BENCH, testbench.testbench(config, bundles)),
+        File(f"sim/{testbench.TOP}.sv", Role.BENCH, testbench.testbench(config, bundles, clocks)),
         *_copied(Role.DPI, *(path for path in (*VERILATOR_SOURCES, QUIET_HOST) if path.suffix != ".sv")),
-        File("flashtrain.sdc", Role.CONSTRAINTS, constraints.controller_constraints(config)),
+        File("flashtrain.sdc", Role.CONSTRAINTS, constraints.controller_constraints(config.name, clocks)),
         File("flashtrain_die.sdc", Role.DIE_CONSTRAINTS, constraints.die_constraints(config)),
         File(WAIVERS, Role.WAIVERS, file_lists.waivers()),
     ]
@@ -92,13 +105,22 @@ def integration_package(
     lists = file_lists.file_lists(files, testbench.TOP)
     lists[fusesoc_core.PATH] = fusesoc_core.core(config, files, axi_wrapper.TOP, testbench.TOP)
     lists[manifest.PATH] = manifest.manifest(
-        config, files, tops, bundles, (controller, nand), memories(Controller(config))
+        config, clocks, files, tops, bundles, (controller, *crossings, nand), memories(Controller(config))
     )
     return IntegrationPackage(tuple(files), lists, tops)
 
 
-def _wrapper(config: FmsConfig, bundles: list[pins.Bundle]) -> dict[str, str]:
-    return {f"{axi_wrapper.TOP}.sv": axi_wrapper.axi_wrapper(bundles, config.timing.clock_mhz)}
+def _crossings(config: FmsConfig) -> list[ExportedDesign]:
+    """The modules between the clocks, one for each AXI port."""
+    return [
+        readable(export_with_domains(AxiCrossing(signature), f"flashtrain_{port}_crossing", CROSSING_DOMAINS))
+        for port, signature in pins.axi_signatures(config).items()
+    ]
+
+
+def _wrapper(bundles: list[pins.Bundle], clocks: Clocks, crossings: list[ExportedDesign]) -> dict[str, str]:
+    texts = {name: text for crossing in crossings for name, text in crossing.files.items()}
+    return {**texts, f"{axi_wrapper.TOP}.sv": axi_wrapper.axi_wrapper(bundles, clocks)}
 
 
 def _children_first(texts: dict[str, str]) -> dict[str, str]:

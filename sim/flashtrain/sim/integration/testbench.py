@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from flashtrain.host.queues.entries import Command
 from flashtrain.rtl.export.axi_wrapper import connections
+from flashtrain.rtl.export.clocks import Clocks
 from flashtrain.rtl.export.pins import Bundle, Pin, Protocol
 from flashtrain.spec import Completion, FmsConfig, Opcode, Port, Submission
 from flashtrain.spec.registers import (
@@ -38,7 +39,7 @@ _STREAM = Stream(
 )  # fmt: skip
 
 
-def testbench(config: FmsConfig, bundles: Sequence[Bundle]) -> str:
+def testbench(config: FmsConfig, bundles: Sequence[Bundle], clocks: Clocks) -> str:
     """Its superpage goes to every plane of every channel."""
     g = config.geometry
     blocks = min(g.channels * g.planes, config.max_blocks)
@@ -73,7 +74,9 @@ def testbench(config: FmsConfig, bundles: Sequence[Bundle]) -> str:
         wires="\n".join(_wires(outside)),
         joined=connections((pin.name, pin.name) for bundle in outside for pin in bundle.pins),
         memory_ports=connections(_memory_ports(outside)),
-        half_period=500 / config.timing.clock_mhz,
+        half_period=f"{500 / clocks.axi_mhz:.3f}",
+        nand_clock=_NAND_CLOCK.format(half_period=f"{500 / clocks.nand_mhz:.3f}") if clocks.crosses else "",
+        nand_connection="      .nand_clk(nand_clk),\n" if clocks.crosses else "",
         memory=memory,
         address_bits=config.address_bits,
         data_bytes=config.data_bytes,
@@ -100,7 +103,7 @@ def testbench(config: FmsConfig, bundles: Sequence[Bundle]) -> str:
         select=Register.CHANNEL_SELECT,
         programs=channel_counter_register(ChannelCounter.PROGRAMS),
         senses=channel_counter_register(ChannelCounter.SENSES),
-        most_cycles=_most_cycles(config, blocks),
+        most_cycles=round(_most_cycles(config, blocks) * max(1, clocks.axi_mhz / clocks.nand_mhz)),
         sim_top=SIM_TOP,
         top=TOP,
     )
@@ -157,6 +160,10 @@ def _memory_ports(outside: Sequence[Bundle]) -> list[tuple[str, str]]:
     return pairs
 
 
+_NAND_CLOCK = """\
+  reg nand_clk = 1'b0;
+  always #{half_period} nand_clk = !nand_clk;
+"""
 _TEXT = """\
 // A test of {sim_top}, {config}: appends {blocks} pages, reads them back, compares. Generated: do not edit.
 
@@ -172,15 +179,15 @@ module {top};
 
   reg clk = 1'b0;
   reg resetn = 1'b0;
-  always #{half_period:.3f} clk = !clk;
-
+  always #{half_period} clk = !clk;
+{nand_clock}
 {wires}
   wire [31:0] violations;
 
   {sim_top} dut (
       .aclk(clk),
       .aresetn(resetn),
-{joined},
+{nand_connection}{joined},
       .violations(violations)
   );
 
@@ -280,9 +287,9 @@ module {top};
   integer channel;
 
   initial begin
-    repeat (4) @(negedge clk);
+    repeat (16) @(negedge clk);
     resetn = 1'b1;
-    repeat (4) @(negedge clk);
+    repeat (16) @(negedge clk);
 {setup}
     read_register(13'h{state:04x});
     while ((value & 32'h{ready:x}) == 0) read_register(13'h{state:04x});
