@@ -21,10 +21,10 @@ class AxiCrossing(wiring.Component):
     Both resets must be asserted at the same time for three cycles of the slower clock, and may end at
     different times. Transfers that are under way are lost.
 
-    - Latency: a transfer is on the other side after one cycle of its own clock and two to three of the
-      other one.
-    - Throughput: one transfer per cycle of the slower clock on every channel, up to a ratio of two. A
-      faster clock waits longer for the pointers of a slower one, which the 8 entries do not cover then.
+    - Latency: a transfer is at the other side at the third rising edge of its clock behind that of the
+      transfer. A metastable first register makes it the fourth.
+    - Throughput: one transfer per cycle of the slower clock, on each channel and at every ratio. The pointers
+      take six edges for there and back, and the FIFOs have 8 entries.
     - Cost: a memory of 8 words per channel, and 35 registers beside its output register.
 
     Parameters
