@@ -31,13 +31,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
     # Late: the hardware's language takes a moment to import.
     from flashtrain.rtl.export.tools import verilator_command
     from flashtrain.sim.integration import manifest
-    from flashtrain.sim.integration.package import integration_package
+    from flashtrain.sim.integration.package import export_designs, integration_package
 
     config = configuration(options)
     folder = options.output / config.name
-    package = integration_package(
-        config, options.system_clock, lambda top: console.step(f"writing {top} of {config.name}")
-    )
+    designs = export_designs(config, lambda top: console.step(f"writing {top} of {config.name}"))
+    package = integration_package(designs, options.system_clock)
     package.write(folder)
     if options.lint:
         console.step(f"checking {config.name}")

@@ -21,9 +21,7 @@ def files(tmp_path_factory):
 def test_crossing(files, simulator, seed):
     channels = {channel: payload(LITE, channel) for channel in CHANNELS}
     bench = Path(__file__).with_name("axi_crossing_bench.py")
-    run_bench(
-        files, "axi_crossing", bench, simulator=simulator, seed=seed, parameters={"channels": channels}
-    )
+    run_bench(files, "axi_crossing", bench, simulator=simulator, seed=seed, parameters={"channels": channels})
 
 
 def test_it_is_lint_clean(files):

@@ -4,13 +4,23 @@ from pathlib import Path
 
 import pytest
 
-from flashtrain.sim.integration.package import IntegrationPackage, integration_package
+from flashtrain.sim.integration.package import (
+    Designs,
+    IntegrationPackage,
+    export_designs,
+    integration_package,
+)
 from flashtrain.spec import preset
 
 
 @pytest.fixture(scope="session")
-def package() -> IntegrationPackage:
-    return integration_package(preset("tiny"))
+def designs() -> Designs:
+    return export_designs(preset("tiny"))
+
+
+@pytest.fixture(scope="session")
+def package(designs: Designs) -> IntegrationPackage:
+    return integration_package(designs)
 
 
 @pytest.fixture(scope="session")

@@ -9,14 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from amaranth.lib import wiring
+
 from flashtrain.rtl.controller import Controller
 from flashtrain.rtl.export import axi_wrapper, pins
 from flashtrain.rtl.export.clocks import Clocks
-from flashtrain.rtl.export.inventory import memories
+from flashtrain.rtl.export.inventory import MemoryUse, memories
 from flashtrain.rtl.export.readable import readable
 from flashtrain.rtl.export.systemverilog import ExportedDesign, export_design, export_with_domains, lint
-from flashtrain.rtl.lib.axi_crossing import DOMAINS as CROSSING_DOMAINS
-from flashtrain.rtl.lib.axi_crossing import AxiCrossing
+from flashtrain.rtl.lib.axi_crossing import DOMAINS, AxiCrossing
 from flashtrain.sim.nand import QUIET_HOST, VERILATOR_SOURCES, NandChannel
 from flashtrain.spec import FmsConfig
 
@@ -55,39 +56,49 @@ class IntegrationPackage:
         lint([folder / WAIVERS, *(folder / file.path for file in models)], sim_top.TOP)
 
 
-def integration_package(
-    config: FmsConfig,
-    system_mhz: float | None = None,
-    step: Callable[[str], None] = lambda top: None,
-) -> IntegrationPackage:
-    """The export of a configuration.
+@dataclass(frozen=True)
+class Designs:
+    """What is elaborated, the same for all options: the controller and the NAND packages of a channel."""
 
-    system_mhz: clock of the AXI ports, if it is not the NAND's. step: is called with the name of each design.
-    """
-    bundles = pins.bundles(config)
-    clocks = Clocks(config.timing.clock_mhz, system_mhz)
+    config: FmsConfig
+    controller: ExportedDesign
+    nand: ExportedDesign
+    memories: tuple[MemoryUse, ...]
 
-    def export(name: str, component) -> ExportedDesign:
+
+def export_designs(config: FmsConfig, step: Callable[[str], None] = lambda top: None) -> Designs:
+    """Elaborate and write; `step` is called with the name of each design."""
+
+    def export(name: str, component: wiring.Component) -> ExportedDesign:
         step(name)
         return readable(export_design(component, name))
 
-    controller = export(CONTROLLER, Controller(config))
+    return Designs(
+        config,
+        export(CONTROLLER, Controller(config)),
+        export("flashtrain_nand_channel", NandChannel(config)),
+        tuple(memories(Controller(config))),
+    )
+
+
+def integration_package(designs: Designs, system_mhz: float | None = None) -> IntegrationPackage:
+    """The export of a configuration. system_mhz: clock of the AXI ports, if it is not the NAND's."""
+    config = designs.config
+    bundles = pins.bundles(config)
+    clocks = Clocks(config.timing.clock_mhz, system_mhz)
     crossings = _crossings(config) if clocks.crosses else []
-    nand = export("flashtrain_nand_channel", NandChannel(config))
-    texts = nand.files
-    die = texts.pop(f"{DIE}.sv")
-    texts = {**_children_first(texts), f"{sim_top.TOP}.sv": sim_top.sim_top(bundles, clocks)}
+    rtl = _children_first(designs.controller.files)
+    for crossing in crossings:
+        rtl |= crossing.files
+    rtl[f"{axi_wrapper.TOP}.sv"] = axi_wrapper.axi_wrapper(bundles, clocks)
+    models = _children_first(designs.nand.files)
+    die = models.pop(f"{DIE}.sv")
+    models[f"{sim_top.TOP}.sv"] = sim_top.sim_top(bundles, clocks)
     files = [
-        *_written(
-            "rtl", Role.RTL, {**_children_first(controller.files), **_wrapper(bundles, clocks, crossings)}
-        ),
+        *_written("rtl", Role.RTL, rtl),
         File(f"rtl/{DIE}.sv", Role.DIE, die),
         *_copied(Role.MODEL, *(path for path in VERILATOR_SOURCES if path.suffix == ".sv")),
-        *_written(
-            "sim",
-            Role.MODEL,
-            {**_children_first(texts), f"{sim_top.TOP}.sv": sim_top.sim_top(bundles, clocks)},
-        ),
+        *_written("sim", Role.MODEL, models),
         *_copied(Role.BENCH, TENSOR_BUFFER),
         File(f"sim/{testbench.TOP}.sv", Role.BENCH, testbench.testbench(config, bundles, clocks)),
         *_copied(Role.DPI, *(path for path in (*VERILATOR_SOURCES, QUIET_HOST) if path.suffix != ".sv")),
@@ -105,7 +116,7 @@ def integration_package(
     lists = file_lists.file_lists(files, testbench.TOP)
     lists[fusesoc_core.PATH] = fusesoc_core.core(config, files, axi_wrapper.TOP, testbench.TOP)
     lists[manifest.PATH] = manifest.manifest(
-        config, clocks, files, tops, bundles, (controller, *crossings, nand), memories(Controller(config))
+        config, clocks, files, tops, bundles, (designs.controller, *crossings, designs.nand), designs.memories
     )
     return IntegrationPackage(tuple(files), lists, tops)
 
@@ -113,14 +124,9 @@ def integration_package(
 def _crossings(config: FmsConfig) -> list[ExportedDesign]:
     """The modules between the clocks, one for each AXI port."""
     return [
-        readable(export_with_domains(AxiCrossing(signature), f"flashtrain_{port}_crossing", CROSSING_DOMAINS))
+        readable(export_with_domains(AxiCrossing(signature), f"flashtrain_{port}_crossing", DOMAINS))
         for port, signature in pins.axi_signatures(config).items()
     ]
-
-
-def _wrapper(bundles: list[pins.Bundle], clocks: Clocks, crossings: list[ExportedDesign]) -> dict[str, str]:
-    texts = {name: text for crossing in crossings for name, text in crossing.files.items()}
-    return {**texts, f"{axi_wrapper.TOP}.sv": axi_wrapper.axi_wrapper(bundles, clocks)}
 
 
 def _children_first(texts: dict[str, str]) -> dict[str, str]:
