@@ -1,4 +1,4 @@
-"""cocotb tests of `AxiCrossing` with AXI4-Lite: the reference model is a queue whose items take three edges."""
+"""cocotb tests of `AxiCrossing` with AXI4-Lite. The reference model is a queue of items with their times."""
 
 import random
 

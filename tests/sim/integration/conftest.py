@@ -1,5 +1,7 @@
-"""The export that the tests of this folder share."""
+"""The export that the tests of this folder share, in all processes of a session."""
 
+import fcntl
+import pickle
 from pathlib import Path
 
 import pytest
@@ -14,8 +16,16 @@ from flashtrain.spec import preset
 
 
 @pytest.fixture(scope="session")
-def designs() -> Designs:
-    return export_designs(preset("tiny"))
+def designs(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Designs:
+    if worker_id == "master":
+        return export_designs(preset("tiny"))
+    shared = tmp_path_factory.getbasetemp().parent
+    with (shared / "designs.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        file = shared / "designs.pickle"
+        if not file.exists():
+            file.write_bytes(pickle.dumps(export_designs(preset("tiny"))))
+        return pickle.loads(file.read_bytes())
 
 
 @pytest.fixture(scope="session")

@@ -67,7 +67,7 @@ verilator: obj_dir/V{bench}
 	obj_dir/V{bench}
 
 obj_dir/V{bench}: {VERILATOR_LIST} $(shell cat {SIMULATION_LIST})
-	$(VERILATOR) --binary $(BUILD) -CFLAGS -std=c++20 -Wno-fatal -f {VERILATOR_LIST}
+	$(VERILATOR) --binary $(BUILD) -CFLAGS -std=c++20 -Wall -Wno-fatal -f {VERILATOR_LIST}
 
 icarus: {bench}.vvp
 	$(VVP) -n {bench}.vvp
