@@ -19,6 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="give the AXI ports a clock of their own, and cross to the NAND's (default: one clock)",
     )  # fmt: skip
     parser.add_argument(
+        "--phy",
+        action="store_true",
+        help="join controller and dies by a model of a PHY, in the simulation: strobes, double data rate",
+    )
+    parser.add_argument(
         "--lint",
         action=argparse.BooleanOptionalAction,
         default=True,
@@ -36,7 +41,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     config = configuration(options)
     folder = options.output / config.name
     designs = export_designs(config, lambda top: console.step(f"writing {top} of {config.name}"))
-    package = integration_package(designs, options.system_clock)
+    package = integration_package(designs, options.system_clock, options.phy)
     package.write(folder)
     if options.lint:
         console.step(f"checking {config.name}")

@@ -40,17 +40,19 @@ def test_the_makefile_on_icarus(folder):
     assert PASSED in make(folder, "icarus")
 
 
-def test_the_makefile_on_verilator(folder):
-    """It lints, too."""
+def test_the_makefile_on_verilator(designs, tmp_path):
+    """With two clocks and a PHY, and lint; the page's bench has neither."""
+    integration_package(designs, system_mhz=250.0, phy=True).write(tmp_path)
     fast_to_compile = "OPTIMIZATION=OPT_FAST=-O0 OPT_SLOW=-O0"
-    output = make(folder, "verilator", f"VERILATOR={verilator_command()}", fast_to_compile)
+    output = make(tmp_path, "verilator", f"VERILATOR={verilator_command()}", fast_to_compile)
     assert PASSED in output
     assert "%Warning" not in output
 
 
 @NO_ICARUS
-def test_two_clocks_on_icarus(designs, tmp_path):
-    integration_package(designs, system_mhz=250.0).write(tmp_path)
+@pytest.mark.parametrize("options", [{"system_mhz": 250.0}, {"phy": True}], ids=["two clocks", "phy"])
+def test_an_option_on_icarus(options, designs, tmp_path):
+    integration_package(designs, **options).write(tmp_path)
     assert PASSED in make(tmp_path, "icarus")
 
 

@@ -27,6 +27,7 @@ from .files import SIMULATED, File, Role, of_role
 DIE = "flashtrain_die"
 CONTROLLER = "flashtrain"
 TENSOR_BUFFER = Path(__file__).with_name("tensor_buffer.sv")
+PHY = Path(__file__).with_name("phy.sv")
 WAIVERS = "flashtrain.vlt"
 
 
@@ -81,8 +82,14 @@ def export_designs(config: FmsConfig, step: Callable[[str], None] = lambda top: 
     )
 
 
-def integration_package(designs: Designs, system_mhz: float | None = None) -> IntegrationPackage:
-    """The export of a configuration. system_mhz: clock of the AXI ports, if it is not the NAND's."""
+def integration_package(
+    designs: Designs, system_mhz: float | None = None, phy: bool = False
+) -> IntegrationPackage:
+    """The export of a configuration.
+
+    system_mhz: clock of the AXI ports, if it is not the NAND's. phy: the simulation has ONFI's pins at double
+    data rate between controller and dies.
+    """
     config = designs.config
     bundles = pins.bundles(config)
     clocks = Clocks(config.timing.clock_mhz, system_mhz)
@@ -93,14 +100,15 @@ def integration_package(designs: Designs, system_mhz: float | None = None) -> In
     rtl[f"{axi_wrapper.TOP}.sv"] = axi_wrapper.axi_wrapper(bundles, clocks)
     models = _children_first(designs.nand.files)
     die = models.pop(f"{DIE}.sv")
-    models[f"{sim_top.TOP}.sv"] = sim_top.sim_top(bundles, clocks)
+    models[f"{sim_top.TOP}.sv"] = sim_top.sim_top(bundles, clocks, phy)
     files = [
         *_written("rtl", Role.RTL, rtl),
         File(f"rtl/{DIE}.sv", Role.DIE, die),
         *_copied(Role.MODEL, *(path for path in VERILATOR_SOURCES if path.suffix == ".sv")),
+        *(_copied(Role.MODEL, PHY) if phy else ()),
         *_written("sim", Role.MODEL, models),
         *_copied(Role.BENCH, TENSOR_BUFFER),
-        File(f"sim/{testbench.TOP}.sv", Role.BENCH, testbench.testbench(config, bundles, clocks)),
+        File(f"sim/{testbench.TOP}.sv", Role.BENCH, testbench.testbench(config, bundles, clocks, phy)),
         *_copied(Role.DPI, *(path for path in (*VERILATOR_SOURCES, QUIET_HOST) if path.suffix != ".sv")),
         File("flashtrain.sdc", Role.CONSTRAINTS, constraints.controller_constraints(config.name, clocks)),
         File("flashtrain_die.sdc", Role.DIE_CONSTRAINTS, constraints.die_constraints(config)),

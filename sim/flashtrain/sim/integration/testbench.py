@@ -4,7 +4,7 @@ It enables the controller, appends pages by the host's queue, reads them back, a
 code makes the register values and the submission entries.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from flashtrain.host.queues.entries import Command
 from flashtrain.rtl.export.axi_wrapper import connections
@@ -39,7 +39,7 @@ _STREAM = Stream(
 )  # fmt: skip
 
 
-def testbench(config: FmsConfig, bundles: Sequence[Bundle], clocks: Clocks) -> str:
+def testbench(config: FmsConfig, bundles: Sequence[Bundle], clocks: Clocks, phy: bool = False) -> str:
     """Its superpage goes to every plane of every channel."""
     g = config.geometry
     blocks = min(g.channels * g.planes, config.max_blocks)
@@ -75,8 +75,12 @@ def testbench(config: FmsConfig, bundles: Sequence[Bundle], clocks: Clocks) -> s
         joined=connections((pin.name, pin.name) for bundle in outside for pin in bundle.pins),
         memory_ports=connections(_memory_ports(outside)),
         half_period=f"{500 / clocks.axi_mhz:.3f}",
-        nand_clock=_NAND_CLOCK.format(half_period=f"{500 / clocks.nand_mhz:.3f}") if clocks.crosses else "",
-        nand_connection="      .nand_clk(nand_clk),\n" if clocks.crosses else "",
+        nand_clock="".join(_nand_clocks(clocks, phy)),
+        nand_connection="".join(
+            f"      .{name}({name}),\n"
+            for name, exists in (("nand_clk", clocks.crosses), ("nand_clk90", phy))
+            if exists
+        ),
         memory=memory,
         address_bits=config.address_bits,
         data_bytes=config.data_bytes,
@@ -114,6 +118,14 @@ def _most_cycles(config: FmsConfig, blocks: int) -> int:
     t, g = config.timing, config.geometry
     start = 16 * g.zones + 1000
     return 10 * (start + t.cycles("tprog") + t.cycles("tr") + blocks * g.raw_page_bytes)
+
+
+def _nand_clocks(clocks: Clocks, phy: bool) -> Iterator[str]:
+    half = 500 / clocks.nand_mhz
+    if clocks.crosses:
+        yield _NAND_CLOCK.format(half_period=f"{half:.3f}")
+    if phy:
+        yield _LATER_CLOCK.format(half_period=f"{half:.3f}", quarter=f"{half / 2:.3f}")
 
 
 def _write(name: str, register: int, value: int) -> str:
@@ -163,6 +175,13 @@ def _memory_ports(outside: Sequence[Bundle]) -> list[tuple[str, str]]:
 _NAND_CLOCK = """\
   reg nand_clk = 1'b0;
   always #{half_period} nand_clk = !nand_clk;
+"""
+_LATER_CLOCK = """\
+  reg nand_clk90 = 1'b0;
+  initial begin
+    #{quarter};
+    forever #{half_period} nand_clk90 = !nand_clk90;
+  end
 """
 _TEXT = """\
 // A test of {sim_top}, {config}: appends {blocks} pages, reads them back, compares. Generated: do not edit.
