@@ -1,4 +1,4 @@
-"""An AXI port between two clocks: values, latency and rate at several ratios of the clocks, and resets."""
+"""An AXI port between two clock domains: values, latency and rate at several ratios, and resets."""
 
 from pathlib import Path
 

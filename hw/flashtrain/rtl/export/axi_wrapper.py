@@ -89,7 +89,7 @@ endmodule
 
 
 def crossing_module(bundle: Bundle) -> str:
-    """The module between the clocks of this bundle."""
+    """The module between the clock domains of this bundle."""
     return f"flashtrain_{bundle.port}_crossing"
 
 

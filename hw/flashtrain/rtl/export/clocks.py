@@ -1,4 +1,4 @@
-"""The clocks of an export: one, or one for the AXI ports and one for the NAND interface."""
+"""The clock domains of an export: one, or one for the AXI ports and one for the NAND interface."""
 
 from dataclasses import dataclass
 

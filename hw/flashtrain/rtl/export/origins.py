@@ -31,7 +31,7 @@ def origins(design: Design) -> dict[str, Origin]:
 
 
 def _components(fragment: Fragment) -> Iterator[Elaboratable]:
-    """What the fragment was elaborated from, without Amaranth's own wrappers and modules."""
+    """The elaboratables that the fragment comes from, without Amaranth's own wrappers and modules."""
     for origin in fragment.origins or ():
         if not type(origin).__module__.startswith("amaranth.hdl."):
             yield origin

@@ -18,7 +18,7 @@ from flashtrain.spec.registers import ADDRESS_BITS
 
 
 class Protocol(Enum):
-    """What the pins of a bundle are, seen from the wrapper."""
+    """The interface of a bundle, seen from the wrapper."""
 
     AXI4_MANAGER = "AXI4 manager"
     AXI4_LITE_SUBORDINATE = "AXI4-Lite subordinate"
@@ -67,7 +67,7 @@ def axi_signatures(config: FmsConfig) -> dict[str, Axi4Signature | Axi4LiteSigna
 
 
 def bundles(config: FmsConfig) -> list[Bundle]:
-    """The interfaces of the wrapper, but for clocks and resets."""
+    """The interfaces of the wrapper, but for clock and reset."""
     axi = axi_signatures(config)
     nand = NandBus(config.geometry.dies)
     return [

@@ -219,7 +219,7 @@ def _write_fragment(
     name: str,
     clocks: Mapping[str, ClockDomain],
 ) -> ExportedModule:
-    """The clocks are by the prefix of their ports."""
+    """Write it with these domains, each by the prefix of its ports."""
     fragment.add_domains(*clocks.values())
     own: dict[str, tuple[Value, PortDirection]] = {}
     for prefix, clock in clocks.items():

@@ -1,4 +1,4 @@
-"""An AXI port between two clocks."""
+"""An AXI port between two clock domains."""
 
 from amaranth import Cat, Module
 from amaranth.hdl import Shape
@@ -13,9 +13,9 @@ CHANNELS = ("aw", "w", "b", "ar", "r")
 
 
 class AxiCrossing(wiring.Component):
-    """Carries the five channels of AXI4 or AXI4-Lite from a manager in one clock to a subordinate in another.
+    """Carries the five channels of AXI4 or AXI4-Lite from a manager to a subordinate in another clock domain.
 
-    Each channel has a FIFO whose pointers cross in Gray code through two registers. The clocks need no
+    Each channel has a FIFO whose pointers cross in Gray code through two registers. The frequencies need no
     relation. The manager's side has domain `manager`, the other one `subordinate`.
 
     Both resets must be asserted at the same time for three cycles of the slower clock, and may end at
@@ -25,7 +25,8 @@ class AxiCrossing(wiring.Component):
       transfer. A metastable first register makes it the fourth.
     - Throughput: one transfer per cycle of the slower clock, on each channel and at every ratio. The pointers
       take six edges for there and back, and the FIFOs have 8 entries.
-    - Cost: a memory of 8 words per channel, and 35 registers beside its output register.
+    - Cost: per channel a memory of 8 words with an output register, and 32 registers for the pointers; two
+      registers per direction for the reset.
 
     Parameters
     ----------

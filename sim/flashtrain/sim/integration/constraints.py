@@ -1,4 +1,4 @@
-"""Timing constraints as SDC: clocks, resets, and the divided clock of a die."""
+"""Timing constraints as SDC: clock domains, resets, and the divided clock of a die."""
 
 from flashtrain.rtl.export.clocks import Clocks
 from flashtrain.spec import FmsConfig

@@ -1,4 +1,4 @@
-"""The manifest `flashtrain.json`: the interfaces, clocks, resets, memories and files of an export."""
+"""The manifest `flashtrain.json`: the interfaces, clock domains, resets, memories and files of an export."""
 
 import json
 from collections.abc import Sequence

@@ -59,7 +59,7 @@ class IntegrationPackage:
 
 @dataclass(frozen=True)
 class Designs:
-    """What is elaborated, the same for all options: the controller and the NAND packages of a channel."""
+    """The elaborated designs, the same for all options: the controller and the NAND packages of a channel."""
 
     config: FmsConfig
     controller: ExportedDesign
@@ -87,8 +87,8 @@ def integration_package(
 ) -> IntegrationPackage:
     """The export of a configuration.
 
-    system_mhz: clock of the AXI ports, if it is not the NAND's. phy: the simulation has ONFI's pins at double
-    data rate between controller and dies.
+    system_mhz: clock of the AXI ports, if it is not the NAND's.
+    phy: the simulation has ONFI's pins at double data rate.
     """
     config = designs.config
     bundles = pins.bundles(config)
@@ -130,7 +130,7 @@ def integration_package(
 
 
 def _crossings(config: FmsConfig) -> list[ExportedDesign]:
-    """The modules between the clocks, one for each AXI port."""
+    """The modules between the clock domains, one for each AXI port."""
     return [
         readable(export_with_domains(AxiCrossing(signature), f"flashtrain_{port}_crossing", DOMAINS))
         for port, signature in pins.axi_signatures(config).items()

@@ -114,7 +114,7 @@ def testbench(config: FmsConfig, bundles: Sequence[Bundle], clocks: Clocks, phy:
 
 
 def _most_cycles(config: FmsConfig, blocks: int) -> int:
-    """After which the bench gives up: ten times what the array and the AXI ports need."""
+    """The limit of the test: ten times what the array and the AXI ports need."""
     t, g = config.timing, config.geometry
     start = 16 * g.zones + 1000
     return 10 * (start + t.cycles("tprog") + t.cycles("tr") + blocks * g.raw_page_bytes)
