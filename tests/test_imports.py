@@ -3,7 +3,8 @@
 spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf <- platform;  host <- model
 <- perf;  native <- training;  all of these <- sim <- stress <- cli.
 host <- traces <- ssd <- cli;  host <- io <- cli;  spec <- sweep <- cli;  training <- checkpoint <- perf;
-checkpoint <- torch <- cli.
+checkpoint <- torch <- cli;  checkpoint <- inspection <- cli.
+spec <- cdriver.
 The roots follow: hw <- sw <- sim.
 """
 
@@ -23,6 +24,7 @@ ALLOWED = {
     "native": {"spec"},
     "numerics": {"spec"},
     "host": {"spec", "numerics"},
+    "cdriver": {"spec"},
     "traces": {"spec", "host"},
     "io": {"spec", "host"},
     "ssd": {"spec", "native", "traces"},
@@ -43,6 +45,7 @@ ALLOWED = {
         "ssd",
         "platform",
     },
+    "inspection": {"spec", "numerics", "host", "training", "checkpoint"},
     "sweep": {"spec"},
     "sim": {"spec", "rtl", "native", "numerics", "host", "model", "training", "perf"},
     "stress": {"spec", "native", "numerics", "host", "training", "checkpoint", "sim"},
@@ -62,6 +65,7 @@ ALLOWED = {
         "perf",
         "platform",
         "figures",
+        "inspection",
         "sweep",
         "sim",
         "stress",
