@@ -11,7 +11,7 @@ run: .venv/run.stamp ## train a network whose tensors live in the simulated flas
 bench: .venv/run.stamp ## measure the RTL against its bounds; QUICK=1: on small, in a few minutes
 	$(BIN)/flashtrain bench $(if $(QUICK),--quick)
 
-verilog: .venv/run.stamp ## write lint-clean SystemVerilog with its manifest
+verilog: .venv/run.stamp ## write SystemVerilog, a simulation, file lists and constraints
 	$(BIN)/flashtrain verilog --preset small
 
 synth: .venv/synth.stamp ## area and clock of channel engines and the front end in an FPGA

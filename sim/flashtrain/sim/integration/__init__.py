@@ -1,0 +1,1 @@
+"""Everything that an integrator gets: `flashtrain verilog` writes it."""

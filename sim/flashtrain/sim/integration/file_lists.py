@@ -1,0 +1,83 @@
+"""Lists of files for simulators and synthesis, a makefile that uses them, and waivers of lint."""
+
+from collections.abc import Sequence
+
+from flashtrain.rtl.export.systemverilog import UNAVOIDABLE_WARNINGS
+
+from .files import SIMULATED, File, Role, of_role
+
+RTL_LIST = "flashtrain.f"
+SIMULATION_LIST = "flashtrain_sim.f"
+VERILATOR_LIST = "flashtrain_sim.verilator.f"
+MAKEFILE = "Makefile"
+
+_MODEL_WARNINGS = ("VARHIDDEN", "UNUSEDPARAM")
+"""Of the models: arguments of tasks are named like ports, and each simulator uses its own part."""
+
+
+def waivers() -> str:
+    lines = [f"lint_off -rule {kind}" for kind in UNAVOIDABLE_WARNINGS]
+    for model in ("array.sv", "checker.sv"):
+        lines += [f'lint_off -rule {kind} -file "*{model}"' for kind in _MODEL_WARNINGS]
+    # The FIFOs between the clocks take the reset of one side without the clock of the other, on purpose.
+    lines.append('lint_off -rule SYNCASYNCNET -file "*flashtrain_axi.sv"')
+    return "\n".join(["`verilator_config", *lines, ""])
+
+
+def file_lists(files: Sequence[File], bench: str) -> dict[str, str]:
+    """Text by path. All paths are relative to the folder of the lists, from which tools are to run."""
+    dpi = [file.path for file in of_role(files, Role.DPI) if file.path.endswith(".cpp")]
+    verilator = [
+        *(file.path for file in of_role(files, Role.WAIVERS)),
+        f"-f {SIMULATION_LIST}",
+        *dpi,
+        *("--timing", "--timescale 1ns/1ps", f"--top-module {bench}"),
+    ]
+    return {
+        RTL_LIST: _lines(file.path for file in of_role(files, Role.RTL)),
+        SIMULATION_LIST: _lines(file.path for file in of_role(files, *SIMULATED)),
+        VERILATOR_LIST: _lines(verilator),
+        MAKEFILE: _makefile(bench),
+    }
+
+
+def _lines(lines) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _makefile(bench: str) -> str:
+    return f"""\
+# The test {bench} on Verilator and Icarus, and lint. Generated: do not edit.
+#
+#   make verilator    5.0 or newer; VERILATOR=... names another binary
+#   make icarus       11 or newer
+#   make lint
+
+VERILATOR ?= verilator
+IVERILOG ?= iverilog
+VVP ?= vvp
+
+# Compilers by name: a Verilator that was built elsewhere has the paths of that machine.
+BUILD = -MAKEFLAGS "CXX=$(CXX) LINK=$(CXX) PYTHON3=python3 VM_PARALLEL_BUILDS=0 $(OPTIMIZATION)"
+OPTIMIZATION = OPT_FAST=-O1 OPT_SLOW=-O0
+
+.PHONY: verilator icarus lint clean
+
+verilator: obj_dir/V{bench}
+	obj_dir/V{bench}
+
+obj_dir/V{bench}: {VERILATOR_LIST} $(shell cat {SIMULATION_LIST})
+	$(VERILATOR) --binary $(BUILD) -CFLAGS -std=c++20 -Wall -Wno-fatal -f {VERILATOR_LIST}
+
+icarus: {bench}.vvp
+	$(VVP) -n {bench}.vvp
+
+{bench}.vvp: $(shell cat {SIMULATION_LIST})
+	$(IVERILOG) -g2012 -s {bench} -o $@ -c {SIMULATION_LIST}
+
+lint:
+	$(VERILATOR) --lint-only -Wall -f {VERILATOR_LIST}
+
+clean:
+	rm -rf obj_dir {bench}.vvp
+"""

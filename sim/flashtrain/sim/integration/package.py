@@ -1,0 +1,150 @@
+"""Everything that `flashtrain verilog` writes for a configuration.
+
+package = integration_package(preset("tiny"))
+package.write(Path("build/verilog/tiny"))
+package.check(Path("build/verilog/tiny"))       # Verilator's lint of each top
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from amaranth.lib import wiring
+
+from flashtrain.rtl.controller import Controller
+from flashtrain.rtl.export import axi_wrapper, pins
+from flashtrain.rtl.export.clocks import Clocks
+from flashtrain.rtl.export.inventory import MemoryUse, memories
+from flashtrain.rtl.export.readable import readable
+from flashtrain.rtl.export.systemverilog import ExportedDesign, export_design, export_with_domains, lint
+from flashtrain.rtl.lib.axi_crossing import DOMAINS, AxiCrossing
+from flashtrain.sim.nand import QUIET_HOST, VERILATOR_SOURCES, NandChannel
+from flashtrain.spec import FmsConfig
+
+from . import constraints, file_lists, fusesoc_core, manifest, sim_top, testbench
+from .files import SIMULATED, File, Role, of_role
+
+DIE = "flashtrain_die"
+CONTROLLER = "flashtrain"
+TENSOR_BUFFER = Path(__file__).with_name("tensor_buffer.sv")
+PHY = Path(__file__).with_name("phy.sv")
+WAIVERS = "flashtrain.vlt"
+
+
+@dataclass(frozen=True)
+class IntegrationPackage:
+    """`files` are what tools read; `lists` has the other files, as text by path; `tops` a module per use."""
+
+    files: tuple[File, ...]
+    lists: dict[str, str]
+    tops: dict[str, str]
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """All files, by path."""
+        return {**{file.path: file.text for file in self.files}, **self.lists}
+
+    def write(self, folder: Path) -> None:
+        """Write all files below `folder`."""
+        for name, text in self.texts.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    def check(self, folder: Path) -> None:
+        """Verilator's lint of the simulation top, and so of all below it: the controller and the dies."""
+        models = of_role(self.files, *SIMULATED[:-1])
+        lint([folder / WAIVERS, *(folder / file.path for file in models)], sim_top.TOP)
+
+
+@dataclass(frozen=True)
+class Designs:
+    """The elaborated designs, the same for all options: the controller and the NAND packages of a channel."""
+
+    config: FmsConfig
+    controller: ExportedDesign
+    nand: ExportedDesign
+    memories: tuple[MemoryUse, ...]
+
+
+def export_designs(config: FmsConfig, step: Callable[[str], None] = lambda top: None) -> Designs:
+    """Elaborate and write; `step` is called with the name of each design."""
+
+    def export(name: str, component: wiring.Component) -> ExportedDesign:
+        step(name)
+        return readable(export_design(component, name))
+
+    return Designs(
+        config,
+        export(CONTROLLER, Controller(config)),
+        export("flashtrain_nand_channel", NandChannel(config)),
+        tuple(memories(Controller(config))),
+    )
+
+
+def integration_package(
+    designs: Designs, system_mhz: float | None = None, phy: bool = False
+) -> IntegrationPackage:
+    """The export of a configuration.
+
+    system_mhz: clock of the AXI ports, if it is not the NAND's.
+    phy: the simulation has ONFI's pins at double data rate.
+    """
+    config = designs.config
+    bundles = pins.bundles(config)
+    clocks = Clocks(config.timing.clock_mhz, system_mhz)
+    crossings = _crossings(config) if clocks.crosses else []
+    rtl = _children_first(designs.controller.files)
+    for crossing in crossings:
+        rtl |= crossing.files
+    rtl[f"{axi_wrapper.TOP}.sv"] = axi_wrapper.axi_wrapper(bundles, clocks)
+    models = _children_first(designs.nand.files)
+    die = models.pop(f"{DIE}.sv")
+    models[f"{sim_top.TOP}.sv"] = sim_top.sim_top(bundles, clocks, phy)
+    files = [
+        *_written("rtl", Role.RTL, rtl),
+        File(f"rtl/{DIE}.sv", Role.DIE, die),
+        *_copied(Role.MODEL, *(path for path in VERILATOR_SOURCES if path.suffix == ".sv")),
+        *(_copied(Role.MODEL, PHY) if phy else ()),
+        *_written("sim", Role.MODEL, models),
+        *_copied(Role.BENCH, TENSOR_BUFFER),
+        File(f"sim/{testbench.TOP}.sv", Role.BENCH, testbench.testbench(config, bundles, clocks, phy)),
+        *_copied(Role.DPI, *(path for path in (*VERILATOR_SOURCES, QUIET_HOST) if path.suffix != ".sv")),
+        File("flashtrain.sdc", Role.CONSTRAINTS, constraints.controller_constraints(config.name, clocks)),
+        File("flashtrain_die.sdc", Role.DIE_CONSTRAINTS, constraints.die_constraints(config)),
+        File(WAIVERS, Role.WAIVERS, file_lists.waivers()),
+    ]
+    tops = {
+        "wrapper": axi_wrapper.TOP,
+        "controller": CONTROLLER,
+        "die": DIE,
+        "simulation": sim_top.TOP,
+        "testbench": testbench.TOP,
+    }
+    lists = file_lists.file_lists(files, testbench.TOP)
+    lists[fusesoc_core.PATH] = fusesoc_core.core(config, files, axi_wrapper.TOP, testbench.TOP)
+    lists[manifest.PATH] = manifest.manifest(
+        config, clocks, files, tops, bundles, (designs.controller, *crossings, designs.nand), designs.memories
+    )
+    return IntegrationPackage(tuple(files), lists, tops)
+
+
+def _crossings(config: FmsConfig) -> list[ExportedDesign]:
+    """The modules between the clock domains, one for each AXI port."""
+    return [
+        readable(export_with_domains(AxiCrossing(signature), f"flashtrain_{port}_crossing", DOMAINS))
+        for port, signature in pins.axi_signatures(config).items()
+    ]
+
+
+def _children_first(texts: dict[str, str]) -> dict[str, str]:
+    """A module behind those that it instantiates; the export has its top first."""
+    return dict(reversed(texts.items()))
+
+
+def _written(folder: str, role: Role, texts: dict[str, str]) -> list[File]:
+    return [File(f"{folder}/{name}", role, text) for name, text in texts.items()]
+
+
+def _copied(role: Role, *paths: Path) -> list[File]:
+    return [File(f"sim/{path.name}", role, path.read_text()) for path in paths]

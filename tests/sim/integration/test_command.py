@@ -1,0 +1,32 @@
+"""`flashtrain verilog`: what it writes and prints, also from a file, and its mistakes."""
+
+import json
+
+import pytest
+
+from flashtrain.cli.main import main
+from flashtrain.spec import config_text, preset
+
+
+def test_the_command(tmp_path, capsys, package):
+    """The same bytes as those of another elaboration."""
+    file = tmp_path / "file.toml"
+    file.write_text(config_text(preset("tiny")))
+    arguments = ["--config", str(file), "--output", str(tmp_path / "out"), "--no-lint", "--json"]
+    assert main(["verilog", *arguments]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["tops"] == package.tops
+    folder = tmp_path / "out" / "tiny"
+    assert printed["folder"] == str(folder)
+    written = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert written == set(printed["files"]) == set(package.texts)
+    for name, text in package.texts.items():
+        assert (folder / name).read_text() == text, name
+
+
+@pytest.mark.parametrize("clock", ["0", "-1", "fast"])
+def test_a_wrong_clock(clock, capsys):
+    with pytest.raises(SystemExit) as error:
+        main(["verilog", "--system-clock", clock])
+    assert error.value.code == 2
+    assert "--system-clock: expected a number above 0" in capsys.readouterr().err
