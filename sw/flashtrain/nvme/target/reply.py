@@ -1,0 +1,17 @@
+"""`Reply`: the answer to a command, before it has its place in a queue."""
+
+from dataclasses import dataclass
+
+from flashtrain.nvme.wire.statuses import TargetStatus
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A status, the result of the completion entry, and data for the host."""
+
+    status: int = TargetStatus.SUCCESS
+    result: int = 0
+    data: bytes | bytearray | memoryview = b""
+
+
+SUCCESS = Reply()

@@ -1,0 +1,34 @@
+"""What the target is asked to be: names, limits, and who may connect."""
+
+from dataclasses import dataclass, field
+
+DISCOVERY_NQN = "nqn.2014-08.org.nvmexpress.discovery"
+DEFAULT_NQN = "nqn.2014-08.org.nvmexpress:uuid:5f1a5c70-7a11-4b1e-8a60-f1a547ea1400"
+DEFAULT_PORT = 4420
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a target.
+
+    - nqn: the name of the subsystem; serial: of its controllers.
+    - address, port: where it listens; port 0: any free one.
+    - hosts: NQNs of the hosts that may connect; empty: all of them.
+    - secrets: by NQN of a host, the key that it must prove to have; `""`: of all other hosts.
+    - queues: I/O queues of a controller, at most; entries: of each queue, at most.
+    - connections, controllers: at once, at most.
+    - stalled_seconds: a connection ends if its host takes no data for so long, or sends no whole PDU.
+    """
+
+    nqn: str = DEFAULT_NQN
+    serial: str = "flashtrain"
+    address: str = LOOPBACK
+    port: int = DEFAULT_PORT
+    hosts: frozenset[str] = frozenset()
+    secrets: dict[str, bytes] = field(default_factory=dict)
+    queues: int = 8
+    entries: int = 128
+    connections: int = 256
+    controllers: int = 64
+    stalled_seconds: float = 30.0
