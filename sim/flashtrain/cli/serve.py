@@ -99,7 +99,7 @@ COMMAND = Command(
   flashtrain serve                                    small, through the RTL, for hosts of this machine
   flashtrain serve --link functional --preset behemoth
   flashtrain serve --allow-host nqn.2014-08.org.example:host
-  nvme connect -t tcp -a 127.0.0.1 -s 4420 -n nqn.2014-08.org.nvmexpress:uuid:5f1a5c70-7a11-4b1e-8a60-f1a547ea1400
+  nvme connect -t tcp -a 127.0.0.1 -s 4420 -n nqn.2025-01.example.flashtrain:device
 
 SIGUSR1 is a loss of power: the connections end, and the device recovers. The device ends in order with
 SIGINT or SIGTERM; its content is that of the simulation, and ends with it.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 DISCOVERY_NQN = "nqn.2014-08.org.nvmexpress.discovery"
-DEFAULT_NQN = "nqn.2014-08.org.nvmexpress:uuid:5f1a5c70-7a11-4b1e-8a60-f1a547ea1400"
+DEFAULT_NQN = "nqn.2025-01.example.flashtrain:device"
 DEFAULT_PORT = 4420
 LOOPBACK = "127.0.0.1"
 

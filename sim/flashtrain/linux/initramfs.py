@@ -1,0 +1,67 @@
+"""The machine's file system: busybox, the programs of the test with their libraries, modules and scripts."""
+
+from importlib.resources import files
+from pathlib import Path
+
+from .cpio import Cpio
+from .packages import Packages
+
+PROGRAMS = ("nvme", "blkzone", "fio", "mkfs.btrfs", "btrfs")
+MODULES = ("virtio_pci", "virtio_net", "nvme-tcp", "zonefs", "btrfs", "crc32c_generic")
+
+
+def write_initramfs(packages: Packages, path: Path) -> None:
+    """Write the archive to `path`."""
+    with path.open("wb") as file:
+        archive = Cpio(file)
+        for folder in ("proc", "sys", "dev", "tmp", "run", "mnt", "etc"):
+            archive.folder(folder)
+        archive.device("dev/console", 5, 1)
+        archive.add("bin/busybox", packages.program("busybox").read_bytes(), executable=True)
+        archive.link("bin/sh", "busybox")
+        for name in PROGRAMS:
+            program = packages.program(name)
+            archive.add(f"bin/{name}", program.read_bytes(), executable=True)
+            for source, inside in packages.libraries(program):
+                archive.add(str(inside), source.read_bytes(), executable=True)
+        order = []
+        for module in MODULES:
+            for source in needed(packages.modules, module):
+                if source.name not in order:
+                    order.append(source.name)
+                    archive.add(f"lib/modules/{source.name}", source.read_bytes())
+        archive.add("lib/modules/order", "\n".join(order).encode())
+        for script in sorted((files(__package__) / "guest").iterdir(), key=lambda one: one.name):
+            name = "init" if script.name == "init.sh" else f"etc/{script.name}"
+            archive.add(name, script.read_bytes(), executable=True)
+        archive.end()
+
+
+def needed(modules: Path, name: str) -> list[Path]:
+    """A module behind those that it needs, hard and soft; nothing if the kernel has it built in."""
+    found = {path.stem.replace("-", "_"): path for path in sorted(modules.rglob("*.ko"))}
+    order: list[Path] = []
+
+    def visit(module: str) -> None:
+        path = found.get(module.replace("-", "_"))
+        if path is None or path in order:
+            return
+        hard, soft = _dependencies(path.read_bytes())
+        for other in [*soft, *hard]:
+            visit(other)
+        if path not in order:
+            order.append(path)
+
+    visit(name)
+    return order
+
+
+def _dependencies(image: bytes) -> tuple[list[str], list[str]]:
+    """The names in a module's information: of modules that it cannot do without, and of those it would like."""
+    hard, soft = [], []
+    for item in image.split(b"\0"):
+        if item.startswith(b"depends="):
+            hard += [one for one in item.removeprefix(b"depends=").decode().split(",") if one]
+        elif item.startswith(b"softdep=pre: "):
+            soft += item.removeprefix(b"softdep=pre: ").decode().split()
+    return hard, soft
