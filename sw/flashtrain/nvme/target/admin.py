@@ -21,7 +21,7 @@ _DISCOVERY_OPCODES = (
 )  # fmt: skip
 _MOST_LOG_BYTES = 64 << 10
 _LEFT_ALONE = 1
-"""Result of an abort that has ended no command."""
+"""Reply of an abort that has ended no command."""
 
 
 class Admin:

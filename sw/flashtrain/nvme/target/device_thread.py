@@ -9,12 +9,13 @@ from contextlib import suppress
 from typing import TypeVar
 
 from flashtrain.host import Device
+from flashtrain.host.memory.tensor_buffer import Region
 from flashtrain.host.queues.command_port import CommandPort
-from flashtrain.host.queues.entries import Command
 from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.spec import FlashtrainError, Port
 
-from .jobs import Effect, Job, Result, Space
+from .jobs import Effect, Job, Space
+from .reply import Reply
 
 T = TypeVar("T")
 
@@ -34,13 +35,13 @@ class DeviceThread:
         self._commands: CommandPort = device.commands(Port.HOST)
         self._new: deque[Job | Callable[[], None]] = deque()
         self._waiting: deque[Job] = deque()
-        self._running: list[Job] = []
+        self._running: set[Job] = set()
         self._wake = threading.Event()
         self._ended = False
         self._loop: asyncio.AbstractEventLoop
         self._at_rest = False
         self._most = device.config.commands
-        self._finished: list[tuple[Job, Result]] = []
+        self._finished: list[tuple[Job, Reply]] = []
         self._thread = threading.Thread(target=self._run, name="nvme device", daemon=True)
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -57,7 +58,8 @@ class DeviceThread:
     def submit(self, job: Job) -> None:
         """Queue a job; from any thread."""
         self._new.append(job)
-        self._wake.set()
+        if not self._wake.is_set():
+            self._wake.set()
 
     def call(self, function: Callable[[Device], T]) -> "Future[T]":
         """Run a function with the device between two slices; from any thread."""
@@ -119,56 +121,59 @@ class DeviceThread:
                 item()
 
     def _start_waiting(self) -> None:
+        """Start jobs in their order, as far as the device and the tensor buffer have room."""
+        started = []
         while self._waiting and len(self._running) < self._most:
             job = self._waiting[0]
             if job.blocks:
                 job.region = self._commands.take(job.blocks)
-                if job.region is None:
-                    if not self._running:
-                        self._waiting.popleft()
-                        self._end(job, Result(TargetStatus.INTERNAL_ERROR))
-                        continue
-                    return
+                if job.region is None and self._running:
+                    break
             self._waiting.popleft()
+            if job.blocks and job.region is None:
+                self._end(job, Reply(TargetStatus.INTERNAL_ERROR))
+                continue
             if job.effect is Effect.CHANGES and self._at_rest:
                 self._at_rest = False
                 self.device.record_use()
-            space = _NOTHING if job.region is None else self._space(job)
-            job.steps = job.start(space)
-            self._running.append(job)
-            self._step(job)
+            job.steps = job.start(_NOTHING if job.region is None else self._space(job.region))
+            self._running.add(job)
+            started.append(job)
+        self._step(started)
 
-    def _space(self, job: Job) -> Space:
-        assert job.region is not None
-        return Space(job.region.address, self._commands.view(job.region))
+    def _space(self, region: Region) -> Space:
+        return Space(region.address, self._commands.view(region))
 
-    def _step(self, job: Job) -> None:
-        """Send a completion into the steps of a job, and submit its next command."""
-        completion = None if job.request is None else job.request.completion
-        assert job.steps is not None
-        try:
-            command: Command = next(job.steps) if completion is None else job.steps.send(completion)
-        except StopIteration as stop:
-            self._running.remove(job)
-            self._end(job, stop.value)
-        else:
-            job.request = self._commands.submit([command])[0]
+    def _step(self, jobs: list[Job]) -> None:
+        """Send completions into the steps of jobs, and submit their next commands together."""
+        commands, waiting = [], []
+        for job in jobs:
+            assert job.steps is not None
+            completion = None if job.request is None else job.request.completion
+            job.request = None
+            try:
+                commands.append(next(job.steps) if completion is None else job.steps.send(completion))
+                waiting.append(job)
+            except StopIteration as stop:
+                self._running.discard(job)
+                self._end(job, stop.value)
+        if commands:
+            for job, request in zip(waiting, self._commands.submit(commands), strict=True):
+                job.request = request
 
     def _advance(self) -> None:
+        """Run the device for a moment, and go on with the jobs whose commands are done."""
         requests = [job.request for job in self._running if job.request is not None]
-        if not requests:
-            return
-        if not any(request.done for request in requests):
+        if requests and not any(request.done for request in requests):
             self._commands.advance(requests, _SLICE_CYCLES)
-        for job in [job for job in self._running if job.request is not None and job.request.done]:
-            assert job.request is not None
-            if job.request.lost:
-                self._running.remove(job)
-                self._end(job, Result(TargetStatus.INTERNAL_ERROR))
-            else:
-                self._step(job)
+        done = [job for job in self._running if job.request is not None and job.request.done]
+        lost = [job for job in done if job.request is not None and job.request.lost]
+        for job in lost:
+            self._running.discard(job)
+            self._end(job, Reply(TargetStatus.INTERNAL_ERROR))
+        self._step([job for job in done if job not in lost] if lost else done)
 
-    def _end(self, job: Job, result: Result) -> None:
+    def _end(self, job: Job, result: Reply) -> None:
         if job.region is not None:
             self._commands.give_back(job.region)
             job.region = None
@@ -187,10 +192,10 @@ class DeviceThread:
         self._running.clear()
         self._waiting.clear()
         for job in jobs:
-            self._end(job, Result(TargetStatus.INTERNAL_ERROR))
+            self._end(job, Reply(TargetStatus.INTERNAL_ERROR))
 
 
-def _tell(finished: list[tuple[Job, Result]]) -> None:
+def _tell(finished: list[tuple[Job, Reply]]) -> None:
     for job, result in finished:
         job.done(result)
 

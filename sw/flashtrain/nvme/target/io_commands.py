@@ -1,7 +1,7 @@
 """I/O commands of hosts: the checks of the standard that are the target's, and jobs for the device."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from flashtrain.host import Device, DeviceStream
 from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, Entry
@@ -9,8 +9,9 @@ from flashtrain.nvme.wire.statuses import TargetStatus
 from flashtrain.spec import Access, Opcode, Port
 
 from . import transfers, zone_commands
-from .jobs import Effect, Job, Result, Space
+from .jobs import Effect, Job, Space
 from .namespaces import Namespace
+from .reply import Reply
 from .room import report_blocks
 
 IO_OPCODES = (
@@ -20,8 +21,7 @@ IO_OPCODES = (
 _TO_DEVICE = (Opcode.WRITE, Opcode.ZONE_APPEND)
 
 
-@dataclass(frozen=True)
-class Transfer:
+class Transfer(NamedTuple):
     """Bytes that a command moves: to the device, to the host, or none."""
 
     to_device: int = 0
@@ -78,7 +78,7 @@ class IoCommands:
         raise Refusal(TargetStatus.INVALID_FIELD if unused else TargetStatus.INVALID_NAMESPACE)
 
     def job(
-        self, entry: Entry, data: bytes | bytearray | memoryview, dulbe: bool, done: Callable[[Result], None]
+        self, entry: Entry, data: bytes | bytearray | memoryview, dulbe: bool, done: Callable[[Reply], None]
     ) -> Job:
         """The job of a command whose :meth:`transfer` was accepted, with the data from the host."""
         if entry.opcode == Opcode.FLUSH:
@@ -104,7 +104,7 @@ class IoCommands:
 
     def _write(
         self, namespace: Namespace, entry: Entry, data: bytes | bytearray | memoryview,
-        done: Callable[[Result], None],
+        done: Callable[[Reply], None],
     ) -> Job:  # fmt: skip
         durable = bool(entry.dword_12 & transfers.FORCE_UNIT_ACCESS)
         blocks, opcode = entry.blocks, Opcode(entry.opcode)
@@ -116,7 +116,7 @@ class IoCommands:
 
         return Job(max(blocks, report_blocks(namespace)), Effect.CHANGES, start, done)
 
-    def _send(self, namespace: Namespace, entry: Entry, done: Callable[[Result], None]) -> Job:
+    def _send(self, namespace: Namespace, entry: Entry, done: Callable[[Reply], None]) -> Job:
         action, every = entry.dword_13 & 0xFF, bool(entry.dword_13 >> 8 & 1)
         stream = self._streams[namespace.nsid]
         return Job(

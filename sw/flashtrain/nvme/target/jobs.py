@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import NamedTuple
 
 from numpy.typing import NDArray
 
@@ -10,25 +11,17 @@ from flashtrain.host.memory.tensor_buffer import Region
 from flashtrain.host.queues.dispatcher import Request
 from flashtrain.host.queues.entries import Command, CompletionEntry
 
-
-@dataclass(frozen=True)
-class Result:
-    """The end of a job: a status of the standard, the result of its completion, and data for the host."""
-
-    status: int
-    result: int = 0
-    data: bytes | bytearray | memoryview = b""
+from .reply import Reply
 
 
-@dataclass(frozen=True)
-class Space:
+class Space(NamedTuple):
     """Blocks of the tensor buffer for one job: their address, and their bytes."""
 
     address: int
     view: NDArray
 
 
-Steps = Generator[Command, CompletionEntry, Result]
+Steps = Generator[Command, CompletionEntry, Reply]
 """Commands out, completions in, and the result at the end."""
 
 
@@ -51,7 +44,7 @@ class Job:
     blocks: int
     effect: Effect
     start: Callable[[Space], Steps]
-    done: Callable[[Result], None]
+    done: Callable[[Reply], None]
     region: Region | None = None
     steps: Steps | None = None
     request: Request | None = field(default=None)

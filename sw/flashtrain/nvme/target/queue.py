@@ -21,7 +21,6 @@ from .fabrics import Connected, Fabrics
 from .framing import Framing
 from .identify import IN_CAPSULE_BYTES
 from .io_commands import Refusal
-from .jobs import Result
 from .reply import Reply
 from .subsystem import Subsystem
 
@@ -235,11 +234,11 @@ class Queue:
         assert controller is not None
         dulbe = controller.features.fails_on_unwritten(entry.nsid)
 
-        def done(result: Result) -> None:
+        def done(result: Reply) -> None:
             self._subsystem.note(
                 controller, self._number, entry, result, command.to_device or command.to_host
             )
-            self._answer(command, Reply(result.status, result.result, result.data))
+            self._answer(command, result)
 
         self._subsystem.thread.submit(self._subsystem.io.job(entry, command.data, dulbe, done))
 
@@ -290,7 +289,7 @@ class Queue:
         controller = self.controller
         if controller is not None:
             if self._number:
-                self._subsystem.note(controller, self._number, command.entry, Result(status), 0)
+                self._subsystem.note(controller, self._number, command.entry, Reply(status), 0)
             else:
                 controller.note_error(self._number, command.entry, status)
         self._answer(command, Reply(status))

@@ -1,12 +1,11 @@
 """`Reply`: the answer to a command, before it has its place in a queue."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from flashtrain.nvme.wire.statuses import TargetStatus
 
 
-@dataclass(frozen=True)
-class Reply:
+class Reply(NamedTuple):
     """A status, the result of the completion entry, and data for the host."""
 
     status: int = TargetStatus.SUCCESS

@@ -16,9 +16,10 @@ from .features import Features
 from .health import Traffic, wear_of
 from .identify import Identify
 from .io_commands import IoCommands
-from .jobs import Effect, Job, Result
+from .jobs import Effect, Job
 from .namespaces import namespaces_of, transfer_exponent
 from .refusals import Refusals
+from .reply import Reply
 from .room import report_blocks, report_command, reported
 from .settings import Settings
 
@@ -93,7 +94,7 @@ class Subsystem:
 
     # After commands.
 
-    def note(self, controller: Controller, queue: int, entry: Entry, result: Result, count: int) -> None:
+    def note(self, controller: Controller, queue: int, entry: Entry, result: Reply, count: int) -> None:
         """Count a completed I/O command of `count` bytes, and look at what its status means."""
         traffic = self.traffic
         if result.status == TargetStatus.SUCCESS:
@@ -124,9 +125,9 @@ class Subsystem:
             found.update(
                 {z.start: z.state for z in zones if z.state in (ZoneState.READ_ONLY, ZoneState.OFFLINE)}
             )
-            return Result(completion.status)
+            return Reply(completion.status)
 
-        def done(_: Result) -> None:
+        def done(_: Reply) -> None:
             known = self._retired[nsid]
             changed = {start for start, state in found.items() if known.get(start) is not state}
             known.update(found)

@@ -3,8 +3,9 @@
 from flashtrain.host.queues.entries import Command
 from flashtrain.spec import Opcode, Status
 
-from .jobs import Result, Space, Steps
+from .jobs import Space, Steps
 from .namespaces import Namespace
+from .reply import Reply
 from .room import make_room
 
 FORCE_UNIT_ACCESS = 1 << 30
@@ -15,9 +16,9 @@ def read(namespace: Namespace, lba: int, blocks: int, fails_on_unwritten: bool, 
     length = blocks * namespace.block_bytes
     completion = yield _move(Opcode.READ, namespace, lba, blocks, space)
     if completion.status == Status.SUCCESS:
-        return Result(Status.SUCCESS, data=space.view[:length].tobytes())
+        return Reply(Status.SUCCESS, data=space.view[:length].tobytes())
     if completion.status != Status.UNWRITTEN_BLOCK or fails_on_unwritten:
-        return Result(completion.status)
+        return Reply(completion.status)
     return (yield from _read_written(namespace, lba, blocks, space))
 
 
@@ -34,10 +35,10 @@ def _read_written(namespace: Namespace, lba: int, blocks: int, space: Space) -> 
     if written:
         completion = yield _move(Opcode.READ, namespace, lba, written, space)
         if completion.status != Status.SUCCESS:
-            return Result(completion.status)
+            return Reply(completion.status)
     end = written * namespace.block_bytes
     space.view[end : blocks * namespace.block_bytes] = 0
-    return Result(Status.SUCCESS, data=space.view[: blocks * namespace.block_bytes].tobytes())
+    return Reply(Status.SUCCESS, data=space.view[: blocks * namespace.block_bytes].tobytes())
 
 
 def write(opcode: Opcode, namespace: Namespace, lba: int, blocks: int, durable: bool, space: Space) -> Steps:
@@ -52,16 +53,16 @@ def write(opcode: Opcode, namespace: Namespace, lba: int, blocks: int, durable: 
     if completion.status == Status.SUCCESS and durable and namespace.volatile:
         flushed = yield Command(Opcode.FLUSH, namespace.nsid)
         if flushed.status != Status.SUCCESS:
-            return Result(flushed.status)
-    return Result(completion.status, completion.result if opcode is Opcode.ZONE_APPEND else 0)
+            return Reply(flushed.status)
+    return Reply(completion.status, completion.result if opcode is Opcode.ZONE_APPEND else 0)
 
 
 def flush(namespaces: list[Namespace]) -> Steps:
     for namespace in namespaces:
         completion = yield Command(Opcode.FLUSH, namespace.nsid)
         if completion.status != Status.SUCCESS:
-            return Result(completion.status)
-    return Result(Status.SUCCESS)
+            return Reply(completion.status)
+    return Reply(Status.SUCCESS)
 
 
 def _move(opcode: Opcode, namespace: Namespace, lba: int, blocks: int, space: Space) -> Command:

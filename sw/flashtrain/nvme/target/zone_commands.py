@@ -9,8 +9,9 @@ from flashtrain.host.streams.zone_info import ZoneInfo
 from flashtrain.spec import Opcode, Status, ZoneAction, ZoneState
 from flashtrain.spec.nvme import ZoneDescriptor
 
-from .jobs import Result, Space, Steps
+from .jobs import Space, Steps
 from .namespaces import Namespace
+from .reply import Reply
 from .room import make_room, report_command, reported
 
 DESCRIPTOR_BYTES = 64
@@ -49,16 +50,16 @@ def _manage(namespace: Namespace, lba: int, action: int, every: bool, space: Spa
     completion = yield command
     if completion.status == Status.TOO_MANY_OPEN_ZONES and not every:
         completion = yield from make_room(namespace, command, completion, space)
-    return Result(completion.status)
+    return Reply(completion.status)
 
 
 def _reset(namespace: Namespace, stream: DeviceStream, lba: int, every: bool) -> Steps:
     if not every and (lba % namespace.zone_size or lba >= namespace.blocks):
         # The device has the word on what is wrong.
         yield from ()
-        return Result((yield _reset_command(namespace, lba)).status)
+        return Reply((yield _reset_command(namespace, lba)).status)
     zone = lba // namespace.zone_size
-    return Result(_status_of(stream.reset if every else lambda: stream.reset_zone(zone)))
+    return Reply(_status_of(stream.reset if every else lambda: stream.reset_zone(zone)))
 
 
 def _reset_command(namespace: Namespace, lba: int) -> Command:
@@ -69,19 +70,19 @@ def _take_offline(namespace: Namespace, stream: DeviceStream, lba: int, every: b
     """Retire read-only zones; the standard lets no others go offline (ZNS 3.4.3.1.5)."""
     completion = yield report_command(namespace, space)
     if completion.status != Status.SUCCESS:
-        return Result(completion.status)
+        return Reply(completion.status)
     zones = reported(namespace, space)
     if not every and (lba % namespace.zone_size or lba >= namespace.blocks):
-        return Result(Status.INVALID_FIELD if lba < namespace.blocks else Status.LBA_OUT_OF_RANGE)
+        return Reply(Status.INVALID_FIELD if lba < namespace.blocks else Status.LBA_OUT_OF_RANGE)
     chosen = zones if every else [zones[lba // namespace.zone_size]]
     ready = [zone for zone in chosen if zone.state is ZoneState.READ_ONLY]
     if not every and not ready and chosen[0].state is not ZoneState.OFFLINE:
-        return Result(Status.INVALID_ZONE_TRANSITION)
+        return Reply(Status.INVALID_ZONE_TRANSITION)
     for zone in ready:
         number = zone.start // namespace.zone_size
         if status := _status_of(lambda number=number: stream.retire_zone(number, ZoneState.OFFLINE)):
-            return Result(status)
-    return Result(Status.SUCCESS)
+            return Reply(status)
+    return Reply(Status.SUCCESS)
 
 
 def _status_of(operation: Callable[[], None]) -> int:
@@ -96,14 +97,14 @@ def receive(namespace: Namespace, lba: int, option: int, partial: bool, length: 
     """A zone report from the zone of `lba` on, with a filter; as much of it as the host has asked for."""
     completion = yield report_command(namespace, space)
     if completion.status != Status.SUCCESS:
-        return Result(completion.status)
+        return Reply(completion.status)
     zones = reported(namespace, space)[lba // namespace.zone_size :]
     listed = [zone for zone in zones if option == Report.ALL or zone.state is _STATES[Report(option)]]
     room = max(length - DESCRIPTOR_BYTES, 0) // DESCRIPTOR_BYTES
     count = min(len(listed), room) if partial else len(listed)
     report = count.to_bytes(8, "little").ljust(DESCRIPTOR_BYTES, b"\0")
     report += b"".join(_descriptor(zone) for zone in listed[:room])
-    return Result(Status.SUCCESS, data=report.ljust(length, b"\0")[:length])
+    return Reply(Status.SUCCESS, data=report.ljust(length, b"\0")[:length])
 
 
 _STATES = {
