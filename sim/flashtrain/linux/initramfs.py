@@ -1,17 +1,19 @@
 """The machine's file system: busybox, the programs of the test with their libraries, modules and scripts."""
 
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
 from .cpio import Cpio
 from .packages import Packages
+from .zonefs import super_block
 
 PROGRAMS = ("nvme", "blkzone", "fio", "mkfs.btrfs", "btrfs")
-MODULES = ("virtio_pci", "virtio_net", "nvme-tcp", "zonefs", "btrfs", "crc32c_generic")
+MODULES = ("crc32c_generic", "virtio_pci", "virtio_net", "nvme-tcp", "zonefs", "btrfs")
 
 
-def write_initramfs(packages: Packages, path: Path) -> None:
-    """Write the archive to `path`."""
+def write_initramfs(packages: Packages, settings: str, path: Path) -> None:
+    """Write the archive to `path`. settings: variables of the steps, as the shell reads them."""
     with path.open("wb") as file:
         archive = Cpio(file)
         for folder in ("proc", "sys", "dev", "tmp", "run", "mnt", "etc"):
@@ -30,11 +32,21 @@ def write_initramfs(packages: Packages, path: Path) -> None:
                 if source.name not in order:
                     order.append(source.name)
                     archive.add(f"lib/modules/{source.name}", source.read_bytes())
-        archive.add("lib/modules/order", "\n".join(order).encode())
-        for script in sorted((files(__package__) / "guest").iterdir(), key=lambda one: one.name):
-            name = "init" if script.name == "init.sh" else f"etc/{script.name}"
-            archive.add(name, script.read_bytes(), executable=True)
+        archive.add("lib/modules/order", "".join(f"{name}\n" for name in order).encode())
+        archive.add("etc/zonefs.super", super_block())
+        archive.add("etc/settings", settings.encode())
+        for name, script in guest_scripts():
+            archive.add("init" if name == "init.sh" else f"etc/{name}", script, executable=True)
         archive.end()
+
+
+def guest_scripts() -> Iterator[tuple[str, bytes]]:
+    """The scripts of the machine, by their names."""
+    folder = files(__package__) / "guest"
+    for name in ("init.sh", "functions.sh"):
+        yield name, (folder / name).read_bytes()
+    for script in sorted((folder / "steps").iterdir(), key=lambda one: one.name):
+        yield f"steps/{script.name}", script.read_bytes()
 
 
 def needed(modules: Path, name: str) -> list[Path]:

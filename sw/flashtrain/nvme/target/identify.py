@@ -85,7 +85,7 @@ class Identify:
                     struct.pack("<BB2x", 3, 16) + namespace.uuid.bytes + struct.pack("<BB2xB", 4, 1, ZONED)
                 )
             case Structure.INDEPENDENT_NAMESPACE:
-                return self._padded(struct.pack("<xB12xB", 1, 1))  # shared; ready
+                return self._padded(struct.pack("<14xB", 1))  # ready
         if command_set == ZONED:
             return self._padded(self._zoned_namespace(namespace))
         if command_set == NVM:
@@ -97,7 +97,7 @@ class Identify:
         data[4:24] = s.serial.encode()[:20].ljust(20)
         data[24:64] = MODEL.encode()[:40].ljust(40)
         data[64:72] = b"1".ljust(8)
-        data[76] = 0b10  # more than one controller
+        data[76] = 0  # one controller per host: with more Linux 6.1 loses the order of writes (docs/nvme.md)
         data[77] = self._exponent
         struct.pack_into("<HI", data, 78, controller, VERSION)
         struct.pack_into("<II", data, 92, ZONE_EVENTS, 0)
@@ -119,7 +119,6 @@ class Identify:
         capacity = one.zones * one.zone_capacity
         struct.pack_into("<QQQBBBB", data, 0, one.blocks, capacity, capacity, 0, 0, 0, 0)
         data[24] = 0b100  # errors for unwritten blocks, if asked for
-        data[30] = 1  # shared by controllers
         data[33] = 0b001  # unwritten blocks read as zeros
         data[104:120] = one.uuid.bytes
         struct.pack_into("<HBB", data, 128, 0, one.block_bytes.bit_length() - 1, 0)
