@@ -4,5 +4,4 @@ expect "$(blkzone report $DISK | wc -l)" "$zones" "zones of blkzone"
 expect "$(blkzone report $DISK | grep -c '(em)')" "$zones" "empty zones"
 nvme zns report-zones $DISK -S 1 -p -d 2
 nvme zns report-zones $DISK -S 5
-cat /sys/class/nvme-subsystem/*/nvme*/nvme0c0n1/queue/scheduler || find /sys -name scheduler
 echo "$zones zones, all empty"

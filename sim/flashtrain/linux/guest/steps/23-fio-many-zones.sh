@@ -1,3 +1,4 @@
+reset_all
 # More zones than may be open: the target closes one that was opened implicitly.
 zone=0
 while [ $zone -lt 10 ]; do

@@ -17,9 +17,9 @@ wait $writer || true
 sleep 2
 wait_for_disk
 blkzone report -c 6 $DISK
-fio_zones flushed 0 2 --rw=write --bs=64k --iodepth=4 --io_size="$BYTES" --verify_only
+fio_zones flushed 0 2 --rw=read --bs=64k --iodepth=4 --io_size="$BYTES"
 count=$(cat /tmp/acknowledged)
 dd if=$DISK of=/tmp/back bs=4096 skip=$first count=$count iflag=direct
 number=0
 while [ $number -lt $count ]; do cat /tmp/one; number=$((number + 1)); done | cmp - /tmp/back
-echo "fio's data and $count acknowledged blocks are there"
+echo "data of fio and $count acknowledged blocks are there"
