@@ -13,7 +13,7 @@ connect() {
 
 # Wait until the disk is there with all its zones.
 wait_for_disk() {
-    tries=0
+    local tries=0
     until [ -b $DISK ] && blkzone report -c 1 $DISK > /dev/null 2>&1; do
         tries=$((tries + 1))
         [ $tries -lt 300 ] || return 1
@@ -36,7 +36,7 @@ reset_all() {
 
 # fio on zones of the disk, with checks of all that it writes: name, first zone, zones, and options.
 fio_zones() {
-    name=$1 first=$2 zones=$3
+    local name=$1 first=$2 zones=$3
     shift 3
     fio --name="$name" --filename=$DISK --direct=1 --zonemode=zbd --ioengine=libaio \
         --offset="${first}z" --size="${zones}z" --verify=crc32c --output=/tmp/fio.txt "$@" || { cat /tmp/fio.txt; return 1; }
