@@ -12,7 +12,7 @@ from flashtrain.host import Device
 from flashtrain.host.memory.tensor_buffer import Region
 from flashtrain.host.queues.command_port import CommandPort
 from flashtrain.nvme.wire.statuses import TargetStatus
-from flashtrain.spec import FlashtrainError, Port
+from flashtrain.spec import Port
 
 from .jobs import Effect, Job, Space
 from .reply import Reply
@@ -29,7 +29,8 @@ class DeviceThread:
     - fault: the error after which the device has stopped; all jobs end with INTERNAL_ERROR from then on.
     """
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, say: Callable[[str], None]) -> None:
+        self._say = say
         self.device = device
         self.fault: Exception | None = None
         self._commands: CommandPort = device.commands(Port.HOST)
@@ -108,7 +109,7 @@ class DeviceThread:
                 self._take_new()
                 self._start_waiting()
                 self._advance()
-            except FlashtrainError as error:
+            except Exception as error:  # whatever it is: hosts get an answer, and the log has the reason
                 self._fail(error)
             self._deliver()
 
@@ -186,8 +187,9 @@ class DeviceThread:
             with suppress(RuntimeError):  # the event loop has ended
                 self._loop.call_soon_threadsafe(_tell, finished)
 
-    def _fail(self, error: FlashtrainError) -> None:
+    def _fail(self, error: Exception) -> None:
         self.fault = error
+        self._loop.call_soon_threadsafe(self._say, f"the device has stopped: {type(error).__name__}: {error}")
         jobs = [*self._running, *self._waiting]
         self._running.clear()
         self._waiting.clear()

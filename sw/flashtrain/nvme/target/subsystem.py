@@ -44,7 +44,7 @@ class Subsystem:
             settings, self.namespaces, self.exponent, (config.max_open, config.max_active)
         )
         self.io = IoCommands(device, self.namespaces, 4096 << self.exponent)
-        self.thread = DeviceThread(device)
+        self.thread = DeviceThread(device, say)
         self.traffic = Traffic()
         self.refusals = Refusals()
         self.controllers: dict[int, Controller] = {}
