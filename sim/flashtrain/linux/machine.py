@@ -16,7 +16,9 @@ MEMORY_MIB = 1024
 
 
 @contextmanager
-def running(packages: Packages, initramfs: Path, port: int, seconds: float, processors: int = 2) -> Iterator[Iterator[str]]:
+def running(
+    packages: Packages, initramfs: Path, port: int, seconds: float, processors: int = 2
+) -> Iterator[Iterator[str]]:
     """The lines of the machine's console, as they come. The machine ends with the block, or its time."""
     relay = f"{sys.executable} -I -S {Path(__file__).with_name('relay.py')} {port}"
     command = [

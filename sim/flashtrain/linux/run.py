@@ -31,7 +31,7 @@ class Device:
 MOST_SECONDS = 240.0
 """A machine that takes longer hangs, and is ended."""
 
-DEVICES = (Device("small", "rtl", 1, 400), Device("behemoth", "functional", 32, 4000))
+DEVICES = (Device("small", "rtl", 1, 400), Device("behemoth", "functional", 4, 4000))
 
 
 @dataclass(frozen=True)

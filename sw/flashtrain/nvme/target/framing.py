@@ -230,8 +230,7 @@ class Framing(asyncio.Protocol):
             case PduType.IC_REQUEST:
                 self._initialise(place)
             case PduType.HOST_TERMINATION:
-                self._ended = True
-                self._transport.close()
+                self.close()
             case PduType.COMMAND:
                 entry = parse_entry(self._buffer, place + COMMON.size)
                 data, intact = self._data(header, place)
