@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from flashtrain.nvme.client.host import Host, connect_command, data_command, read_command
+from flashtrain.nvme.client.host import DEFAULT_HOST, Host, connect_command, data_command, read_command
 from flashtrain.nvme.client.queue import ClientQueue
 from flashtrain.nvme.errors import CommandFailed, ProtocolError
 from flashtrain.nvme.target.settings import DEFAULT_NQN
@@ -160,7 +160,7 @@ def test_more_data_than_were_asked_for(target, host):
 )
 def test_refused_connects(target, host, changes, status, result):
     values = {"queue": 2, "entries": 32, "controller": host.controller, "subsystem": DEFAULT_NQN,
-              "host": "nqn.2014-08.org.nvmexpress:uuid:00000000-0000-4000-8000-000000000001", **changes}  # fmt: skip
+              "host": DEFAULT_HOST, **changes}  # fmt: skip
     with socket.create_connection(target.address) as sock:
         queue = ClientQueue(sock)
         answer = queue.execute(*connect_command(**values)).answer
@@ -171,7 +171,7 @@ def test_refused_connects(target, host, changes, status, result):
 
 def test_a_queue_is_connected_once(target, host):
     values = {"queue": 1, "entries": 32, "controller": host.controller, "subsystem": DEFAULT_NQN}
-    own = "nqn.2014-08.org.nvmexpress:uuid:00000000-0000-4000-8000-000000000001"
+    own = DEFAULT_HOST
     with socket.create_connection(target.address) as sock:
         answer = ClientQueue(sock).execute(*connect_command(**values, host=own)).answer
         assert (answer.status, answer.result) == (0x182, 42)

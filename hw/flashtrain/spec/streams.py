@@ -2,8 +2,9 @@
 
 The tables of the *activation node* and of the *weight node* are Behemoth's (FAST'21, slide "Multi-stream
 support for data separation"). `SINGLE_NODE` puts both on one device; `UPDATE_NODE` has, besides, three
-streams for state that is updated on the dies. `SERVE_NODE` has one stream for hosts of NVMe over TCP. Each ends with the driver's journal, which
-`flashtrain.host.recovery.recovery` needs to tell the generations of streams after a loss of power.
+streams for state that is updated on the dies. `SERVE_NODE` has one stream for hosts of NVMe over TCP. Each
+ends with the driver's journal, which `flashtrain.host.recovery.recovery` needs to tell the generations of
+streams after a loss of power.
 """
 
 from dataclasses import dataclass, replace

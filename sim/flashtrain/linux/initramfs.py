@@ -1,6 +1,6 @@
 """The machine's file system: busybox, the programs of the test with their libraries, modules and scripts."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from importlib.resources import files
 from pathlib import Path
 
@@ -12,8 +12,14 @@ PROGRAMS = ("nvme", "blkzone", "fio", "mkfs.btrfs", "btrfs")
 MODULES = ("crc32c_generic", "virtio_pci", "virtio_net", "nvme-tcp", "zonefs", "btrfs")
 
 
-def write_initramfs(packages: Packages, settings: str, path: Path) -> None:
-    """Write the archive to `path`. settings: variables of the steps, as the shell reads them."""
+def write_initramfs(
+    packages: Packages, settings: str, path: Path, names: Container[str] | None = None
+) -> None:
+    """Write the archive to `path`.
+
+    - settings: variables of the steps, as the shell reads them.
+    - names: of the steps; None: all.
+    """
     with path.open("wb") as file:
         archive = Cpio(file)
         for folder in ("proc", "sys", "dev", "tmp", "run", "mnt", "etc"):
@@ -35,18 +41,24 @@ def write_initramfs(packages: Packages, settings: str, path: Path) -> None:
         archive.add("lib/modules/order", "".join(f"{name}\n" for name in order).encode())
         archive.add("etc/zonefs.super", super_block())
         archive.add("etc/settings", settings.encode())
-        for name, script in guest_scripts():
+        for name, script in guest_scripts(names):
             archive.add("init" if name == "init.sh" else f"etc/{name}", script, executable=True)
         archive.end()
 
 
-def guest_scripts() -> Iterator[tuple[str, bytes]]:
-    """The scripts of the machine, by their names."""
-    folder = files(__package__) / "guest"
+def guest_scripts(names: Container[str] | None) -> Iterator[tuple[str, bytes]]:
+    """The scripts of the machine, by their paths."""
+    folder = files("flashtrain.linux") / "guest"
     for name in ("init.sh", "functions.sh"):
         yield name, (folder / name).read_bytes()
     for script in sorted((folder / "steps").iterdir(), key=lambda one: one.name):
-        yield f"steps/{script.name}", script.read_bytes()
+        if names is None or step_name(script.name) in names:
+            yield f"steps/{script.name}", script.read_bytes()
+
+
+def step_name(script: str) -> str:
+    """The name of the step in a script: `10-discover.sh` is `discover`."""
+    return script.removesuffix(".sh").partition("-")[2]
 
 
 def needed(modules: Path, name: str) -> list[Path]:
@@ -69,7 +81,7 @@ def needed(modules: Path, name: str) -> list[Path]:
 
 
 def _dependencies(image: bytes) -> tuple[list[str], list[str]]:
-    """The names in a module's information: of modules that it cannot do without, and of those it would like."""
+    """Modules that a module cannot do without, and those that it asks for, by its own information."""
     hard, soft = [], []
     for item in image.split(b"\0"):
         if item.startswith(b"depends="):

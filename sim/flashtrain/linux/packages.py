@@ -9,8 +9,8 @@ from pathlib import Path
 from flashtrain.spec.errors import ToolError
 
 PACKAGES = (
-    "qemu-system-x86", "seabios", "ipxe-qemu", "linux-image-amd64", "busybox-static", "nvme-cli", "fio", "util-linux",
-    "btrfs-progs",
+    "qemu-system-x86", "seabios", "ipxe-qemu", "linux-image-amd64", "busybox-static", "nvme-cli", "fio",
+    "util-linux", "btrfs-progs",
 )  # fmt: skip
 _PARTS = ("usr/bin", "usr/sbin", "bin", "sbin")
 _LIBRARIES = ("usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu/ceph")

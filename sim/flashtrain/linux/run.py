@@ -3,7 +3,7 @@
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,11 @@ _REFUSED = re.compile(r"(\d+) commands refused, (\d+) of them sent again")
 
 @dataclass(frozen=True)
 class Device:
-    """A device to test. megabytes: that each job of fio writes; loop: blocks of the loss of power, at most."""
+    """A device to test.
+
+    - megabytes: that each job of fio writes.
+    - loop: blocks that are written until the loss of power, at most.
+    """
 
     preset: str
     link: str
@@ -59,14 +63,20 @@ class Outcome:
         return self.ended and bool(self.steps) and all(step.good for step in self.steps) and not self.repeated
 
 
-def run(device: Device, packages: Packages, folder: Path, say: Callable[[str], None]) -> Outcome:
-    """Boot the machine with this device, and collect its steps."""
+def run(
+    device: Device,
+    packages: Packages,
+    folder: Path,
+    say: Callable[[str], None],
+    names: Container[str] | None = None,
+) -> Outcome:
+    """Boot the machine with this device, and collect its steps, those of `names` or all."""
     start, steps, console, ended = time.monotonic(), [], [], False
     geometry = preset(device.preset).geometry
     sectors = geometry.zone_size * geometry.page_bytes // 512
     settings = f"ZONE_SECTORS={sectors}\nBYTES={device.megabytes}m\nLOOP_BLOCKS={device.loop}\n"
     initramfs = folder / f"{device.preset}.cpio"
-    write_initramfs(packages, settings, initramfs)
+    write_initramfs(packages, settings, initramfs, names)
     with serving("--preset", device.preset, "--link", device.link) as served:
         with running(packages, initramfs, served.port, MOST_SECONDS) as lines:
             for line in lines:

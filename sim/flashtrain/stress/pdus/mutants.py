@@ -55,8 +55,8 @@ class Mutants:
         length = rng.choice((0, 4, 64, 512, 4096, 8192, 1 << 20, 0xFFFF_FFFF))
         words = [self._word() if rng.random() < 0.3 else rng.randrange(4) for _ in range(6)]
         entry = Entry(
-            opcode, rng.choice((0x40, 0x40, 0x40, 0, 0xFF)), rng.randrange(64), rng.choice((0, 1, 1, 1, 2, 4, 5)),
-            0, 0, 0, length, rng.choice((SglType.TRANSPORT, SglType.IN_CAPSULE, rng.randrange(256))), *words,
+            opcode, rng.choice((0x40, 0x40, 0x40, 0, 0xFF)), rng.randrange(64),
+            rng.choice((0, 1, 1, 1, 2, 4, 5)), 0, 0, length, rng.choice((SglType.TRANSPORT, SglType.IN_CAPSULE, rng.randrange(256))), *words,
         )  # fmt: skip
         if rng.random() < 0.3:
             entry = data_command(Opcode.WRITE, 1, 0, rng.randrange(1, 9))._replace(

@@ -2,16 +2,15 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from enum import IntEnum, IntFlag
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from flashtrain.nvme.wire.commands import Entry
 
 from .events import Events
 from .features import Features
-
-if TYPE_CHECKING:
-    from .subsystem import Subsystem
+from .settings import VERSION, Settings
 
 ERROR_ENTRIES = 64
 _READY_TIMEOUT = 0xFF  # CAP.TO, in units of 500 ms: an end is recorded in a simulation
@@ -44,15 +43,27 @@ class Link(Protocol):
     def abort(self, cid: int) -> bool: ...
 
 
+class Owner(Protocol):
+    """The subsystem, as its controllers need it."""
+
+    settings: Settings
+    say: Callable[[str], None]
+
+    @property
+    def fault(self) -> Exception | None: ...
+
+    def forget(self, controller: "Controller") -> None: ...
+
+    def record_end(self, controller: "Controller") -> "asyncio.Future[None] | None": ...
+
+
 class Controller:
     """The state of one controller: properties, features, events, and its connections by queue.
 
     A controller without its admin connection, or whose host is silent for too long, is gone.
     """
 
-    def __init__(
-        self, subsystem: "Subsystem", number: int, host: str, discovery: bool, features: Features
-    ) -> None:
+    def __init__(self, subsystem: Owner, number: int, host: str, discovery: bool, features: Features) -> None:
         self.subsystem = subsystem
         self.number = number
         self.host = host
@@ -87,8 +98,6 @@ class Controller:
             case Property.CAPABILITIES:
                 return self.capabilities
             case Property.VERSION:
-                from .identify import VERSION
-
                 return VERSION
             case Property.CONFIGURATION:
                 return self._configuration

@@ -2,18 +2,15 @@
 
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from flashtrain.nvme.wire.commands import Entry, FabricsType
 from flashtrain.nvme.wire.statuses import TargetStatus
 
-from .controller import Controller, Property
+from .controller import Controller, Link, Property
 from .reply import Reply
 from .settings import DISCOVERY_NQN
 from .subsystem import Subsystem
-
-if TYPE_CHECKING:
-    from .queue import Queue
 
 CONNECT_BYTES = 1024
 DYNAMIC_CONTROLLER = 0xFFFF
@@ -55,22 +52,28 @@ class _Request:
     host: str
 
 
+class ConnectingQueue(Link, Protocol):
+    """A queue, as its Connect needs it: `controller` is None before."""
+
+    controller: Controller | None
+
+
 class Fabrics:
     """Connects queues to controllers, for all connections of a target."""
 
     def __init__(self, subsystem: Subsystem) -> None:
         self._subsystem = subsystem
-        self.open: set[Queue] = set()
+        self.open: set[ConnectingQueue] = set()
 
-    def opened(self, queue: "Queue") -> None:
+    def opened(self, queue: ConnectingQueue) -> None:
         self.open.add(queue)
         if len(self.open) > self._subsystem.settings.connections:
             queue.close()
 
-    def lost(self, queue: "Queue") -> None:
+    def lost(self, queue: ConnectingQueue) -> None:
         self.open.discard(queue)
 
-    def execute(self, queue: "Queue", entry: Entry, data: bytes) -> Reply | Connected:
+    def execute(self, queue: ConnectingQueue, entry: Entry, data: bytes) -> Reply | Connected:
         kind = entry.nsid & 0xFF
         if kind == FabricsType.CONNECT:
             if queue.controller is not None:
@@ -87,7 +90,7 @@ class Fabrics:
 
     # Connect.
 
-    def _connect(self, queue: "Queue", entry: Entry, data: bytes) -> Reply | Connected:
+    def _connect(self, queue: ConnectingQueue, entry: Entry, data: bytes) -> Reply | Connected:
         if len(data) != CONNECT_BYTES:
             return Reply(TargetStatus.SGL_LENGTH_INVALID)
         request = _parse(entry, data)
@@ -111,7 +114,7 @@ class Fabrics:
         hosts = self._subsystem.settings.hosts
         return not hosts or host in hosts
 
-    def _connect_admin(self, queue: "Queue", request: _Request, discovery: bool) -> Reply | Connected:
+    def _connect_admin(self, queue: ConnectingQueue, request: _Request, discovery: bool) -> Reply | Connected:
         if request.controller != DYNAMIC_CONTROLLER:
             return _invalid(16, in_data=True)
         controller = self._subsystem.open_controller(
@@ -124,7 +127,7 @@ class Fabrics:
             self._subsystem.say(f"host {request.host}: controller {controller.number}")
         return self._connected(controller, request)
 
-    def _connect_io(self, queue: "Queue", request: _Request) -> Reply | Connected:
+    def _connect_io(self, queue: ConnectingQueue, request: _Request) -> Reply | Connected:
         controller = self._subsystem.controllers.get(request.controller)
         if controller is None or controller.host != request.host:
             return _invalid(16, in_data=True)

@@ -1,9 +1,9 @@
 """`Framing`: a TCP connection as PDUs, with digests, limits and the end that the standard asks for."""
 
 import asyncio
-from typing import TYPE_CHECKING, cast
+from typing import Protocol, cast
 
-from flashtrain.nvme.wire.commands import parse_entry
+from flashtrain.nvme.wire.commands import Entry, parse_entry
 from flashtrain.nvme.wire.digest import digest
 from flashtrain.nvme.wire.pdu import (
     COMMAND_BYTES,
@@ -29,9 +29,6 @@ from flashtrain.nvme.wire.pdu import (
 
 from .identify import IN_CAPSULE_BYTES
 
-if TYPE_CHECKING:
-    from .queue import Queue
-
 MOST_DATA_BYTES = 256 << 10
 """MAXH2CDATA: the most data of one PDU from the host."""
 
@@ -45,13 +42,29 @@ _LAST, _SUCCESS = int(Flags.LAST), int(Flags.SUCCESS)
 _BOTH_DIGESTS = _HEADER_DIGEST | _DATA_DIGEST
 
 
+class Commands(Protocol):
+    """The queue behind a connection, as the connection needs it."""
+
+    def opened(self) -> None: ...
+
+    def lost(self) -> None: ...
+
+    def failed(self, reason: Fatal) -> None: ...
+
+    def command(self, entry: Entry, data: bytes, intact: bool) -> None: ...
+
+    def data(self, transfer: Transfer, last: bool, data: bytes, intact: bool) -> tuple[Fatal, int] | None: ...
+
+    def go_on(self) -> None: ...
+
+
 class Framing(asyncio.Protocol):
     """One connection. A wrong PDU ends it with a termination request; other connections go on.
 
     `stalled_seconds` limits the time until the queue is connected, and that in which the host takes no data.
     """
 
-    def __init__(self, queue: "Queue", stalled_seconds: float) -> None:
+    def __init__(self, queue: Commands, stalled_seconds: float) -> None:
         self._queue = queue
         self._stalled_seconds = stalled_seconds
         self._transport: asyncio.Transport

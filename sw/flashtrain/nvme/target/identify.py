@@ -11,10 +11,9 @@ from .events import MOST_REQUESTS
 from .features import ZONE_EVENTS
 from .namespaces import Namespace
 from .reply import Reply
-from .settings import DISCOVERY_NQN, Settings
+from .settings import DISCOVERY_NQN, VERSION, Settings
 
 STRUCTURE_BYTES = 4096
-VERSION = 0x0002_0000
 IN_CAPSULE_BYTES = 16 << 10
 KEEP_ALIVE_GRANULARITY = 10  # in units of 100 ms
 NVM, ZONED = 0, 2

@@ -6,6 +6,8 @@ DISCOVERY_NQN = "nqn.2014-08.org.nvmexpress.discovery"
 DEFAULT_NQN = "nqn.2025-01.example.flashtrain:device"
 DEFAULT_PORT = 4420
 LOOPBACK = "127.0.0.1"
+VERSION = 0x0002_0000
+"""The version of the standard, 2.0, as properties and data structures have it."""
 
 
 @dataclass(frozen=True)
