@@ -54,10 +54,9 @@ class Mutants:
         opcode = rng.choice(_OPCODES) if rng.random() < 0.9 else rng.randrange(256)
         length = rng.choice((0, 4, 64, 512, 4096, 8192, 1 << 20, 0xFFFF_FFFF))
         words = [self._word() if rng.random() < 0.3 else rng.randrange(4) for _ in range(6)]
-        entry = Entry(
-            opcode, rng.choice((0x40, 0x40, 0x40, 0, 0xFF)), rng.randrange(64),
-            rng.choice((0, 1, 1, 1, 2, 4, 5)), 0, 0, length, rng.choice((SglType.TRANSPORT, SglType.IN_CAPSULE, rng.randrange(256))), *words,
-        )  # fmt: skip
+        kind = rng.choice((SglType.TRANSPORT, SglType.IN_CAPSULE, rng.randrange(256)))
+        flags, nsid = rng.choice((0x40, 0x40, 0x40, 0, 0xFF)), rng.choice((0, 1, 1, 1, 2, 4, 5))
+        entry = Entry(opcode, flags, rng.randrange(64), nsid, 0, 0, 0, length, kind, *words)
         if rng.random() < 0.3:
             entry = data_command(Opcode.WRITE, 1, 0, rng.randrange(1, 9))._replace(
                 cid=rng.randrange(64), sgl_length=4096
