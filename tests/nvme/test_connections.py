@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from flashtrain.nvme.client.host import DEFAULT_HOST, Host, connect_command, data_command, read_command
+from flashtrain.nvme.client.fabrics import connect_command
+from flashtrain.nvme.client.host import DEFAULT_HOST, Host, data_command, read_command
 from flashtrain.nvme.client.queue import ClientQueue
 from flashtrain.nvme.errors import CommandFailed, ProtocolError
 from flashtrain.nvme.target.settings import DEFAULT_NQN

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import contextlib
 import signal
+from pathlib import Path
 
 from flashtrain.host import Device
 from flashtrain.nvme.target.server import Target, is_loopback
@@ -36,6 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a host that may connect; may be given more than once (default: all)",
     )  # fmt: skip
     parser.add_argument(
+        "--dhchap-secret", type=Path, metavar="FILE",
+        help="file with the secret that each host must prove to have, as `nvme gen-dhchap-key` prints it",
+    )  # fmt: skip
+    parser.add_argument(
         "--seconds",
         type=above_zero,
         metavar="S",
@@ -51,8 +56,13 @@ def _port(text: str) -> int:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     settings = Settings(
-        nqn=options.nqn, address=options.address, port=options.port, hosts=frozenset(options.allow_host)
+        nqn=options.nqn,
+        address=options.address,
+        port=options.port,
+        hosts=frozenset(options.allow_host),
+        secret="" if options.dhchap_secret is None else options.dhchap_secret.read_text().strip(),
     )
+    settings.key_of(settings.nqn)
     node = NODES[options.node]
     console.step(f"preset {configuration(options).name}, link {options.link}, node {node.name}")
     with device_for(options, node, console) as device:

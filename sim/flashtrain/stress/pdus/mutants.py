@@ -3,7 +3,8 @@
 import random
 import struct
 
-from flashtrain.nvme.client.host import connect_command, data_command
+from flashtrain.nvme.client.fabrics import connect_command
+from flashtrain.nvme.client.host import data_command
 from flashtrain.nvme.wire.commands import AdminOpcode, Entry, FabricsType, SglType
 from flashtrain.nvme.wire.pdu import (
     COMMAND_BYTES,

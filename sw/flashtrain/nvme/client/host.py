@@ -10,6 +10,8 @@ from flashtrain.nvme.wire.commands import AdminOpcode, Entry, FabricsType
 from flashtrain.nvme.wire.pdu import Flags
 from flashtrain.spec import Opcode
 
+from .authentication import Offer, authenticate
+from .fabrics import connect_command, fabrics
 from .queue import ClientQueue, Completed
 
 DEFAULT_HOST = "nqn.2014-08.org.nvmexpress:uuid:00000000-0000-4000-8000-000000000001"
@@ -35,7 +37,9 @@ class Host:
         entries: int = 64,
         in_capsule: int = 8192,
         timeout: float = 60.0,
+        offer: Offer | None = None,
     ) -> None:
+        self._offer = offer
         self._address, self._subsystem, self._host = address, subsystem, host
         self._digests, self._entries, self._timeout = digests, entries, timeout
         self._in_capsule, self._keep_alive = in_capsule, keep_alive
@@ -93,6 +97,8 @@ class Host:
                 number, self._entries, self.controller, self._subsystem, self._host, self._keep_alive
             )
             answer = self._ok(f"connect of queue {number}", queue.execute(entry, data)).answer
+            if answer.result >> 16 & 3 and self._offer is not None:
+                authenticate(queue, self._offer, self._host, self._subsystem)
         except BaseException:
             sock.close()
             raise
@@ -176,22 +182,3 @@ def data_command(opcode: int, nsid: int, lba: int, blocks: int, durable: bool = 
         opcode, nsid=nsid, dword_10=lba & 0xFFFF_FFFF, dword_11=lba >> 32,
         dword_12=(blocks - 1) | durable << 30,
     )  # fmt: skip
-
-
-def fabrics(kind: FabricsType, fields: bytes) -> Entry:
-    """A fabrics command with these bytes 40 to 63."""
-    words = struct.unpack("<6I", fields)
-    return Entry(AdminOpcode.FABRICS, 0x40, 0, kind, 0, 0, 0, 0, 0, *words)
-
-
-def connect_command(
-    queue: int, entries: int, controller: int, subsystem: str, host: str, keep_alive: int = 0
-) -> tuple[Entry, bytes]:
-    """A Connect command, and its data."""
-    fields = struct.pack("<HHHBxI12x", 0, queue, entries - 1, 0, keep_alive)
-    data = bytearray(1024)
-    data[:16] = (host.encode() * 16)[-16:]
-    struct.pack_into("<H", data, 16, controller)
-    data[256:512] = subsystem.encode().ljust(256, b"\0")
-    data[512:768] = host.encode().ljust(256, b"\0")
-    return fabrics(FabricsType.CONNECT, fields), bytes(data)

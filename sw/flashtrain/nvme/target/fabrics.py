@@ -1,12 +1,15 @@
 """Fabrics commands: connect, and the properties of a controller (Base 6)."""
 
+import asyncio
 import struct
 from dataclasses import dataclass
 from typing import Protocol
 
 from flashtrain.nvme.wire.commands import Entry, FabricsType
+from flashtrain.nvme.wire.dhchap import SECURITY_PROTOCOL
 from flashtrain.nvme.wire.statuses import TargetStatus
 
+from .authentication import Authentication, Stage
 from .controller import Controller, Link, Property
 from .reply import Reply
 from .settings import DISCOVERY_NQN
@@ -16,13 +19,18 @@ CONNECT_BYTES = 1024
 DYNAMIC_CONTROLLER = 0xFFFF
 _EIGHT_BYTES = (Property.CAPABILITIES,)
 _IN_DATA = 1 << 16
+_AUTHENTICATE = 1 << 17
+"""Of the result of a Connect: an authentication transaction must follow."""
+
+_GRACE_SECONDS = 0.5
+"""Time for a host to read why its authentication has failed."""
 
 
 @dataclass(frozen=True)
 class Connected:
     """A queue that is connected now.
 
-    - authentication: the host must first prove to have its key.
+    - authentication: by which the host must first prove to have its key; None: it need not.
     - flow_control: completions carry the head of the submission queue.
     """
 
@@ -30,11 +38,11 @@ class Connected:
     queue: int
     entries: int
     flow_control: bool
-    authentication: bool
+    authentication: Authentication | None
 
     @property
     def result(self) -> int:
-        return self.controller.number | (1 << 17 if self.authentication else 0)
+        return self.controller.number | (0 if self.authentication is None else _AUTHENTICATE)
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,9 @@ class ConnectingQueue(Link, Protocol):
     """A queue, as its Connect needs it: `controller` is None before."""
 
     controller: Controller | None
+    authentication: Authentication | None
+
+    def authenticated(self) -> None: ...
 
 
 class Fabrics:
@@ -86,7 +97,28 @@ class Fabrics:
                 return _get(controller, entry)
             case FabricsType.PROPERTY_SET:
                 return _set(controller, entry)
+            case FabricsType.AUTHENTICATION_SEND | FabricsType.AUTHENTICATION_RECEIVE:
+                return self._authenticate(queue, controller, entry, data)
         return Reply(TargetStatus.INVALID_OPCODE)
+
+    def _authenticate(
+        self, queue: ConnectingQueue, controller: Controller, entry: Entry, data: bytes
+    ) -> Reply:
+        exchange = queue.authentication
+        if exchange is None:
+            return Reply(TargetStatus.COMMAND_SEQUENCE_ERROR)
+        if tuple(entry.fields[1:4]) != (1, 1, SECURITY_PROTOCOL):
+            return Reply(TargetStatus.INVALID_FIELD)
+        if entry.nsid & 0xFF == FabricsType.AUTHENTICATION_SEND:
+            exchange.receive(data)
+            return Reply()
+        answer = exchange.answer(entry.sgl_length)
+        if exchange.stage is Stage.DONE:
+            queue.authenticated()
+        elif exchange.stage is Stage.FAILED:
+            self._subsystem.say(f"host {controller.host}: authentication failed")
+            asyncio.get_running_loop().call_later(_GRACE_SECONDS, queue.close)
+        return Reply(data=answer)
 
     # Connect.
 
@@ -140,7 +172,11 @@ class Fabrics:
         return self._connected(controller, request)
 
     def _connected(self, controller: Controller, request: _Request) -> Connected:
-        return Connected(controller, request.queue, request.entries, not request.attributes >> 2 & 1, False)
+        exchange = None
+        if (key := self._subsystem.settings.key_of(request.host)) is not None:
+            exchange = Authentication(key, request.host, request.subsystem)
+        flow_control = not request.attributes >> 2 & 1
+        return Connected(controller, request.queue, request.entries, flow_control, exchange)
 
 
 def _parse(entry: Entry, data: bytes) -> _Request:

@@ -29,7 +29,7 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Wear:
-    """What the registers say. spare: percent of the spare blocks that are left; used: of the endurance."""
+    """Wear by the registers. spare: percent of the spare blocks that are left; used: of the endurance."""
 
     spare: int
     used: int

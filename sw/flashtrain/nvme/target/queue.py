@@ -16,6 +16,7 @@ from flashtrain.nvme.wire.pdu import Fatal, Transfer
 from flashtrain.nvme.wire.statuses import TargetStatus, is_final
 
 from .admin import Admin
+from .authentication import Authentication
 from .controller import Controller
 from .fabrics import Connected, Fabrics
 from .framing import Framing
@@ -70,6 +71,7 @@ class Queue:
         self._most_in_transit = max(_LEAST_TRANSIT_BYTES, 2 * (4096 << subsystem.exponent))
         self._next_tag = 0
         self._authenticated = False
+        self.authentication: Authentication | None = None
 
     # Of the connection.
 
@@ -247,7 +249,8 @@ class Queue:
         if isinstance(reply, Connected):
             self.controller, self._number = reply.controller, reply.queue
             self._entries, self._flow_control = reply.entries, reply.flow_control
-            self._authenticated = not reply.authentication
+            self.authentication = reply.authentication
+            self._authenticated = reply.authentication is None
             self.framing.connected()
             self._answer(command, Reply(result=reply.result))
         else:

@@ -23,6 +23,7 @@ class Target:
     def __init__(
         self, device: Device, settings: Settings, say: Callable[[str], None] = lambda line: None
     ) -> None:
+        settings.key_of("nqn.")  # a wrong secret is found here, and not by the first host
         self.settings = settings
         self.subsystem = Subsystem(device, settings, say)
         self._fabrics = Fabrics(self.subsystem)

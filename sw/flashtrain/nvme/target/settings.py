@@ -1,6 +1,8 @@
-"""What the target is asked to be: names, limits, and who may connect."""
+"""Settings of a target: its names, its limits, and the hosts that may connect."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from flashtrain.nvme.wire.dhchap import parse_secret
 
 DISCOVERY_NQN = "nqn.2014-08.org.nvmexpress.discovery"
 DEFAULT_NQN = "nqn.2025-01.example.flashtrain:device"
@@ -17,7 +19,7 @@ class Settings:
     - nqn: the name of the subsystem; serial: of its controllers.
     - address, port: where it listens; port 0: any free one.
     - hosts: NQNs of the hosts that may connect; empty: all of them.
-    - secrets: by NQN of a host, the key that it must prove to have; `""`: of all other hosts.
+    - secret: a `DHHC-1:...` that every host must prove to have; empty: none.
     - queues: I/O queues of a controller, at most; entries: of each queue, at most.
     - connections, controllers: at once, at most.
     - stalled_seconds: a connection ends if its host takes no data for so long, or sends no whole PDU.
@@ -28,9 +30,13 @@ class Settings:
     address: str = LOOPBACK
     port: int = DEFAULT_PORT
     hosts: frozenset[str] = frozenset()
-    secrets: dict[str, bytes] = field(default_factory=dict)
+    secret: str = ""
     queues: int = 8
     entries: int = 128
     connections: int = 256
     controllers: int = 64
     stalled_seconds: float = 30.0
+
+    def key_of(self, host: str) -> bytes | None:
+        """The key that a host must prove to have, or None; :class:`ServeError` for a secret that is none."""
+        return parse_secret(self.secret, host) if self.secret else None
