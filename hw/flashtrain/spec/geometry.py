@@ -10,7 +10,6 @@ capacity rounded up to a power of two. So the address fields are plain bit slice
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from .errors import require, require_range
@@ -102,16 +101,16 @@ class Geometry:
     def zone_bits(self) -> int:
         return bits_for(self.zones)
 
-    @cached_property
+    @property
     def zone_size_bits(self) -> int:
         return self.channel_bits + self.plane_bits + self.die_bits + self.page_bits
 
-    @cached_property
+    @property
     def zone_size(self) -> int:
         """LBAs from the start of one zone to the next (ZSZE)."""
         return 1 << self.zone_size_bits
 
-    @cached_property
+    @property
     def zone_capacity(self) -> int:
         """LBAs of a zone that can be written (ZCAP)."""
         return self.channels * self.dies * self.planes * self.pages
