@@ -4,6 +4,7 @@ spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf <- p
 <- perf;  native <- training;  all of these <- sim <- stress <- cli.
 host <- traces <- ssd <- cli;  host <- io <- nvme <- perf;  nvme <- stress;  spec <- sweep <- cli;
 training <- checkpoint <- perf;  checkpoint <- torch <- cli;  spec <- linux.
+spec <- cdriver.
 The roots follow: hw <- sw <- sim.
 """
 
@@ -23,6 +24,7 @@ ALLOWED = {
     "native": {"spec"},
     "numerics": {"spec"},
     "host": {"spec", "numerics"},
+    "cdriver": {"spec"},
     "traces": {"spec", "host"},
     "io": {"spec", "host"},
     "nvme": {"spec", "host", "io"},

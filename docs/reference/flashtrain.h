@@ -102,6 +102,13 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_GENERATION_PIN 0x02
 #define FLASHTRAIN_GENERATION_RELEASE 0x03
 
+/* Action of a RESTORE command; which fields of the entry it takes. */
+#define FLASHTRAIN_RESTORE_STREAM 0x01
+#define FLASHTRAIN_RESTORE_ZONE 0x02
+#define FLASHTRAIN_RESTORE_PHYSICAL 0x03
+#define FLASHTRAIN_RESTORE_END 0x04
+#define FLASHTRAIN_RESTORE_BLOCK 0x05
+
 /* Which micro-program runs. */
 #define FLASHTRAIN_OPTIMIZER_SGD 0x00
 #define FLASHTRAIN_OPTIMIZER_MOMENTUM 0x01
@@ -347,6 +354,12 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_BUS_OP_COPYBACK_READ 0x1e /* sense one page, to be programmed elsewhere on its plane */
 #define FLASHTRAIN_BUS_OP_COPYBACK_PROGRAM 0x1f /* program it there */
 
+/* Flags of a journal record. */
+#define FLASHTRAIN_RECORD_FLAG_CLEAN 0x01 /* the controller was shut down after this record */
+#define FLASHTRAIN_RECORD_FLAG_REPLACED 0x02 /* spare blocks may be in use; in a clean record they are */
+#define FLASHTRAIN_RECORD_FLAG_COPIED 0x04 /* a refresh has not ended */
+#define FLASHTRAIN_RECORD_FLAG_COPY_WHOLE 0x08 /* the spare zone of that refresh has all the content */
+
 /* Fields of the 64-byte submission entry (Base figure 87; data block descriptor: Base figure 99). */
 #define FLASHTRAIN_SUBMISSION_BYTES 64
 #define FLASHTRAIN_SUBMISSION_OPCODE 0, 8
@@ -408,8 +421,8 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_ZONE_DESCRIPTOR_WRITE_POINTER 192, 64 /* all ones where it has no meaning: FULL, READ_ONLY, OFFLINE */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_TIME 256, 32 /* vendor's, reserved in the standard: TIME of its oldest data; all ones without */
 #define FLASHTRAIN_ZONE_DESCRIPTOR_SEQUENTIAL_WRITE_REQUIRED 2
-#define FLASHTRAIN_ZONE_DESCRIPTOR_NO_POINTER 18446744073709551615
-#define FLASHTRAIN_ZONE_DESCRIPTOR_NO_TIME 4294967295
+#define FLASHTRAIN_ZONE_DESCRIPTOR_NO_POINTER 18446744073709551615u
+#define FLASHTRAIN_ZONE_DESCRIPTOR_NO_TIME 4294967295u
 
 /* Fields of a stream's ATTRIBUTES register. */
 #define FLASHTRAIN_STREAM_ATTRIBUTES_VALID 0, 1
@@ -436,6 +449,51 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_UPDATE_STATISTICS_TILES 96, 32 /* updated */
 #define FLASHTRAIN_UPDATE_STATISTICS_SQUARES(index) 128 + 32 * (index), 32 /* binary32 */
 
+/* Fields of a page's identity. `zone` is the logical zone, device-wide; `page` to `plane` are its place. */
+#define FLASHTRAIN_PAGE_IDENTITY_BYTES 16
+#define FLASHTRAIN_PAGE_IDENTITY_STREAM 0, 3 /* NSID - 1 */
+#define FLASHTRAIN_PAGE_IDENTITY_UPDATED 3, 1
+#define FLASHTRAIN_PAGE_IDENTITY_ZONE 4, 12
+#define FLASHTRAIN_PAGE_IDENTITY_PAGE 16, 12
+#define FLASHTRAIN_PAGE_IDENTITY_CHANNEL 28, 6
+#define FLASHTRAIN_PAGE_IDENTITY_DIE 34, 3
+#define FLASHTRAIN_PAGE_IDENTITY_PLANE 37, 4
+#define FLASHTRAIN_PAGE_IDENTITY_GENERATION 41, 16 /* of the stream */
+#define FLASHTRAIN_PAGE_IDENTITY_SEQUENCE 57, 32
+#define FLASHTRAIN_PAGE_IDENTITY_WEAR 89, 21 /* more than `Retention.endurance` ever allows */
+#define FLASHTRAIN_PAGE_IDENTITY_VERSION 110, 2
+#define FLASHTRAIN_PAGE_IDENTITY_CRC 112, 16 /* CRC-16/IBM-3740 (CCITT-FALSE) of the bytes before it */
+#define FLASHTRAIN_PAGE_IDENTITY_VERSION_VALUE 1
+#define FLASHTRAIN_PAGE_IDENTITY_CHECKED_BYTES 14
+
+/* Head of a block of a journal record. */
+#define FLASHTRAIN_RECORD_HEAD_BYTES 18
+#define FLASHTRAIN_RECORD_HEAD_MAGIC 0, 32
+#define FLASHTRAIN_RECORD_HEAD_RECORD 32, 32 /* number of the record, from 1 */
+#define FLASHTRAIN_RECORD_HEAD_POSITION 64, 16 /* of the block in the record */
+#define FLASHTRAIN_RECORD_HEAD_BLOCKS 80, 16 /* of the record */
+#define FLASHTRAIN_RECORD_HEAD_CRC 96, 16 /* CRC-16/IBM-3740 of the bytes before it */
+#define FLASHTRAIN_RECORD_HEAD_SUM 112, 32 /* CRC-32 of the part behind the head, with its padding of zeros */
+#define FLASHTRAIN_RECORD_HEAD_MAGIC_VALUE 877286470
+#define FLASHTRAIN_RECORD_HEAD_CHECKED_BYTES 12
+
+/* A stream in a journal record. */
+#define FLASHTRAIN_RECORD_STREAM_BYTES 16
+#define FLASHTRAIN_RECORD_STREAM_GENERATION 0, 32
+#define FLASHTRAIN_RECORD_STREAM_COMMIT 32, 32 /* number of the record that committed the generation; 0: not committed */
+#define FLASHTRAIN_RECORD_STREAM_UPDATES 64, 32 /* that led to the committed generation */
+#define FLASHTRAIN_RECORD_STREAM_NOTE 96, 32 /* bytes of the note */
+
+/* The zones of a refresh in a journal record, counted device-wide. */
+#define FLASHTRAIN_RECORD_COPY_BYTES 4
+#define FLASHTRAIN_RECORD_COPY_ZONE 0, 16
+#define FLASHTRAIN_RECORD_COPY_SPARE 16, 16
+
+/* A time in a journal record, and the sequence number of the next allocation then. */
+#define FLASHTRAIN_RECORD_MOMENT_BYTES 8
+#define FLASHTRAIN_RECORD_MOMENT_SEQUENCE 0, 32
+#define FLASHTRAIN_RECORD_MOMENT_TIME 32, 32 /* seconds of the device's clock */
+
 /* Constants of the register map. */
 #define FLASHTRAIN_ID_VALUE 0x4e525446
 #define FLASHTRAIN_VERSION_VALUE 0x100
@@ -449,6 +507,61 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
 #define FLASHTRAIN_CHANNEL_COUNTER_BASE 0x600
 #define FLASHTRAIN_DOORBELL_BASE 0x1000
 #define FLASHTRAIN_ADDRESS_BITS 0xd
+
+/* Constants of recovery, and of the journal. */
+#define FLASHTRAIN_GENERATION_LIMIT 0x10000 /* generations in identities count modulo this */
+#define FLASHTRAIN_MOST_WEAR 0x1fffff /* where the count of erases stops */
+#define FLASHTRAIN_RECORD_FIRST_PIN 8 /* bit of the stream with NSID 1 in the flags; the others follow */
+#define FLASHTRAIN_RECORD_MOMENTS 16
+#define FLASHTRAIN_WORD_BYTES 4 /* of optimizer state */
+
+/* Words of state of a parameter, by optimizer: an initialiser. */
+#define FLASHTRAIN_OPTIMIZER_ARRAYS {1, 2, 2, 2, 3, 3, 3, 3}
+
+/* Node *activation*: STREAM(nsid, name, persistency, retention, host, core, share, codec, expired, journal). */
+#define FLASHTRAIN_NODE_ACTIVATION(STREAM) \
+    STREAM(1, inputs, 1, 2, 2, 1, 1, 0, 0, 0), \
+    STREAM(2, activations, 0, 0, 0, 3, 2, 0, 1, 0), \
+    STREAM(8, journal, 1, 2, 3, 0, 0, 0, 0, 1)
+
+/* Node *weight*: STREAM(nsid, name, persistency, retention, host, core, share, codec, expired, journal). */
+#define FLASHTRAIN_NODE_WEIGHT(STREAM) \
+    STREAM(2, weights, 0, 0, 0, 3, 2, 0, 1, 0), \
+    STREAM(3, trained, 1, 2, 1, 3, 1, 0, 0, 0), \
+    STREAM(8, journal, 1, 2, 3, 0, 0, 0, 0, 1)
+
+/* Node *single*: STREAM(nsid, name, persistency, retention, host, core, share, codec, expired, journal). */
+#define FLASHTRAIN_NODE_SINGLE(STREAM) \
+    STREAM(1, inputs, 1, 2, 2, 1, 1, 0, 0, 0), \
+    STREAM(2, activations, 0, 0, 0, 3, 3, 0, 1, 0), \
+    STREAM(3, trained, 1, 2, 1, 3, 1, 0, 0, 0), \
+    STREAM(4, weights, 0, 0, 0, 3, 2, 0, 1, 0), \
+    STREAM(8, journal, 1, 2, 3, 0, 0, 0, 0, 1)
+
+/* Node *store*: STREAM(nsid, name, persistency, retention, host, core, share, codec, expired, journal). */
+#define FLASHTRAIN_NODE_STORE(STREAM) \
+    STREAM(1, inputs, 1, 2, 2, 1, 1, 0, 0, 0), \
+    STREAM(2, activations, 0, 0, 0, 3, 3, 0, 1, 0), \
+    STREAM(3, trained, 1, 2, 1, 3, 1, 0, 0, 0), \
+    STREAM(4, weights, 0, 0, 0, 3, 2, 0, 1, 0), \
+    STREAM(5, catalog, 1, 2, 3, 1, 2, 0, 0, 0), \
+    STREAM(8, journal, 1, 2, 3, 0, 0, 0, 0, 1)
+
+/* Node *update*: STREAM(nsid, name, persistency, retention, host, core, share, codec, expired, journal). */
+#define FLASHTRAIN_NODE_UPDATE(STREAM) \
+    STREAM(1, inputs, 1, 2, 2, 1, 1, 0, 0, 0), \
+    STREAM(2, activations, 0, 0, 0, 3, 3, 0, 1, 0), \
+    STREAM(3, trained, 1, 2, 1, 3, 1, 0, 0, 0), \
+    STREAM(5, state_a, 1, 1, 1, 3, 2, 0, 0, 0), \
+    STREAM(6, state_b, 1, 1, 1, 3, 2, 0, 0, 0), \
+    STREAM(7, state_c, 1, 1, 1, 3, 2, 0, 0, 0), \
+    STREAM(4, weights, 0, 0, 0, 3, 1, 0, 1, 0), \
+    STREAM(8, journal, 1, 2, 3, 0, 0, 0, 0, 1)
+
+/* Node *serve*: STREAM(nsid, name, persistency, retention, host, core, share, codec, expired, journal). */
+#define FLASHTRAIN_NODE_SERVE(STREAM) \
+    STREAM(1, storage, 1, 2, 3, 3, 1, 0, 0, 0), \
+    STREAM(8, journal, 1, 2, 3, 0, 0, 0, 0, 1)
 
 /* Byte addresses within the register map. */
 #define FLASHTRAIN_PORT_ADDRESS(port, reg) (FLASHTRAIN_PORT_BASE + (port) * FLASHTRAIN_PORT_STRIDE + (reg))

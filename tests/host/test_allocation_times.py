@@ -2,7 +2,8 @@
 
 import random
 
-from flashtrain.host.recovery.allocation_times import LIMIT, Moment, noted, time_of
+from flashtrain.host.recovery.allocation_times import Moment, noted, time_of
+from flashtrain.spec.journal import MOMENTS
 
 
 def test_an_allocation_is_as_old_as_the_last_moment_before_it():
@@ -28,7 +29,7 @@ def test_no_time_is_too_late_and_few_are_much_too_early(seed):
     truth, time, sequence = {}, 0, 0
     for _ in range(5000):
         moments = noted(moments, Moment(sequence, time))
-        assert len(moments) <= LIMIT and list(moments) == sorted(moments)
+        assert len(moments) <= MOMENTS and list(moments) == sorted(moments)
         for _ in range(chance.randrange(3)):
             time += chance.choice((0, 1, 60, 3600))
             truth[sequence] = time

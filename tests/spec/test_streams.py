@@ -8,6 +8,7 @@ from flashtrain.spec import NODES, Access, ConfigError, NodeTable, Persistency, 
 from flashtrain.spec.streams import (
     ACTIVATION_NODE,
     SINGLE_NODE,
+    STORE_NODE,
     UPDATE_NODE,
     WEIGHT_NODE,
     Codec,
@@ -33,6 +34,14 @@ TABLES = {
         (4, "weights"): ("volatile", "minutes", "-", "read append"),
         (8, "journal"): ("non-volatile", "years", "read append", "-"),
     },
+    "store": {
+        (1, "inputs"): ("non-volatile", "years", "append", "read"),
+        (2, "activations"): ("volatile", "minutes", "-", "read append"),
+        (3, "trained"): ("non-volatile", "years", "read", "read append"),
+        (4, "weights"): ("volatile", "minutes", "-", "read append"),
+        (5, "catalog"): ("non-volatile", "years", "read append", "read"),
+        (8, "journal"): ("non-volatile", "years", "read append", "-"),
+    },
     "update": {
         (1, "inputs"): ("non-volatile", "years", "append", "read"),
         (2, "activations"): ("volatile", "minutes", "-", "read append"),
@@ -41,6 +50,10 @@ TABLES = {
         (5, "state_a"): ("non-volatile", "days", "read", "read append"),
         (6, "state_b"): ("non-volatile", "days", "read", "read append"),
         (7, "state_c"): ("non-volatile", "days", "read", "read append"),
+        (8, "journal"): ("non-volatile", "years", "read append", "-"),
+    },
+    "serve": {
+        (1, "storage"): ("non-volatile", "years", "read append", "read append"),
         (8, "journal"): ("non-volatile", "years", "read append", "-"),
     },
 }
@@ -83,6 +96,8 @@ def test_numbers():
         (SINGLE_NODE, 683, [98, 290, 98, 195, 2]),
         (ACTIVATION_NODE, 683, [227, 454, 2]),
         (WEIGHT_NODE, 32, [19, 11, 2]),
+        (STORE_NODE, 16, [2, 3, 2, 2, 5, 2]),
+        (STORE_NODE, 32, [4, 8, 4, 6, 8, 2]),
         (UPDATE_NODE, 16, [2, 2, 2, 2, 2, 2, 2, 2]),
         (UPDATE_NODE, 32, [3, 6, 3, 4, 4, 4, 6, 2]),
         (UPDATE_NODE, 683, [57, 168, 57, 113, 113, 113, 60, 2]),

@@ -10,6 +10,8 @@ from enum import IntEnum, IntFlag
 
 from . import optimizer, registers, streams
 from .comments import comments, first_paragraph
+from .identity import GENERATION_LIMIT, MOST_WEAR, PageIdentity, RestoreAction
+from .journal import FIRST_PIN, MOMENTS, RecordCopy, RecordFlag, RecordHead, RecordMoment, RecordStream
 from .nand import BusOp, DieCommand, DieStatus
 from .nvme import (
     BitField,
@@ -35,7 +37,7 @@ from .registers import (
     StreamAttributes,
     StreamRegister,
 )
-from .update import UpdateHeader, UpdateStatistics
+from .update import WORD_BYTES, UpdateHeader, UpdateStatistics
 
 PREFIX = "FLASHTRAIN"
 
@@ -46,6 +48,7 @@ ENUMS: dict[str, type[IntEnum] | type[IntFlag]] = {
     "ZONE_REPORT": ZoneReport,
     "ZONE_STATE": ZoneState,
     "GENERATION": GenerationAction,
+    "RESTORE": RestoreAction,
     "OPTIMIZER": optimizer.OptimizerCode,
     "GRADIENT_FORMAT": optimizer.GradientFormat,
     "COPY_FORMAT": optimizer.CopyFormat,
@@ -67,6 +70,7 @@ ENUMS: dict[str, type[IntEnum] | type[IntFlag]] = {
     "DIE": DieCommand,
     "DIE_STATUS": DieStatus,
     "BUS_OP": BusOp,
+    "RECORD_FLAG": RecordFlag,
 }
 """Enumerations by the prefix of their macros."""
 
@@ -78,6 +82,11 @@ STRUCTS: dict[str, type] = {
     "STREAM_ATTRIBUTES": StreamAttributes,
     "UPDATE_HEADER": UpdateHeader,
     "UPDATE_STATISTICS": UpdateStatistics,
+    "PAGE_IDENTITY": PageIdentity,
+    "RECORD_HEAD": RecordHead,
+    "RECORD_STREAM": RecordStream,
+    "RECORD_COPY": RecordCopy,
+    "RECORD_MOMENT": RecordMoment,
 }
 """Structures by the prefix of their fields' macros."""
 
@@ -143,6 +152,9 @@ def header() -> str:
     sections += [_section(first_paragraph(kind), _struct(name, kind)) for name, kind in STRUCTS.items()]
     constants = ((name, hex(getattr(registers, name)), "") for name in MAP_CONSTANTS)
     sections.append(_section("Constants of the register map.", constants))
+    sections.append(_section("Constants of recovery, and of the journal.", _recovery()))
+    sections.append(_section("Words of state of a parameter, by optimizer: an initialiser.", _arrays()))
+    sections += [_node(node) for node in streams.NODES.values()]
     return _START + "".join(sections) + _END
 
 
@@ -153,6 +165,32 @@ def _section(title: str, macros: Iterator[tuple[str, str, str]]) -> str:
         define = f"#define {PREFIX}_{name} {value}"
         lines.append(f"{define} /* {comment} */" if comment else define)
     return "\n".join(lines) + "\n"
+
+
+def _recovery() -> Iterator[tuple[str, str, str]]:
+    yield "GENERATION_LIMIT", hex(GENERATION_LIMIT), "generations in identities count modulo this"
+    yield "MOST_WEAR", hex(MOST_WEAR), "where the count of erases stops"
+    yield "RECORD_FIRST_PIN", str(FIRST_PIN), "bit of the stream with NSID 1 in the flags; the others follow"
+    yield "RECORD_MOMENTS", str(MOMENTS), ""
+    yield "WORD_BYTES", str(WORD_BYTES), "of optimizer state"
+
+
+def _arrays() -> Iterator[tuple[str, str, str]]:
+    counts = (str(len(optimizer.PROGRAMS[code].outputs)) for code in optimizer.OptimizerCode)
+    yield "OPTIMIZER_ARRAYS", f"{{{', '.join(counts)}}}", ""
+
+
+def _node(node: streams.NodeTable) -> str:
+    """The streams of a node as a macro of a macro, which gets the fields of each stream."""
+    rows = ", \\\n".join(
+        f"    STREAM({s.nsid}, {s.name}, {s.persistency:d}, {s.retention:d}, {s.host:d}, {s.core:d}, "
+        f"{s.share}, {s.codec:d}, {s.expired:d}, {s is node.journal:d})"
+        for s in node.streams
+    )
+    return (
+        f"\n/* Node *{node.name}*: STREAM(nsid, name, persistency, retention, host, core, share, codec, "
+        f"expired, journal). */\n#define {PREFIX}_NODE_{node.name.upper()}(STREAM) \\\n{rows}\n"
+    )
 
 
 def _enum(prefix: str, kind: type[IntEnum] | type[IntFlag]) -> Iterator[tuple[str, str, str]]:
@@ -170,4 +208,6 @@ def _struct(prefix: str, kind: type) -> Iterator[tuple[str, str, str]]:
             element = f"{first.low} + {second.low - first.low} * (index), {first.width}"
             yield f"{prefix}_{name.upper()}(index)", element, comments(kind)[name]
         elif isinstance(value, int):
-            yield f"{prefix}_{name}", str(value), comments(kind)[name]
+            suffix = "_VALUE" if hasattr(kind, name.lower()) else ""  # of the field of this name
+            number = f"{value}u" if value >= 1 << 31 else str(value)
+            yield f"{prefix}_{name}{suffix}", number, comments(kind)[name]

@@ -20,7 +20,7 @@ from .nvme import BitField
 
 
 class PageIdentity:
-    """Fields of the record. `zone` is the logical zone, device-wide; `page` to `plane` are its place.
+    """Fields of a page's identity. `zone` is the logical zone, device-wide; `page` to `plane` are its place.
 
     `sequence` numbers the allocations of physical zones. Of two physical zones with the same logical zone and
     generation the one with the higher sequence is valid. `wear` counts the erases of the physical zone.
@@ -43,6 +43,7 @@ class PageIdentity:
     crc = BitField(112, 16)  # CRC-16/IBM-3740 (CCITT-FALSE) of the bytes before it
 
     VERSION = 1
+    CHECKED_BYTES = crc.low // 8
 
 
 GENERATION_LIMIT = 1 << PageIdentity.generation.width

@@ -6,9 +6,11 @@ from dataclasses import fields
 from enum import IntEnum, IntFlag
 from inspect import getdoc
 
-from . import codec, nvme, optimizer, registers, update
+from . import codec, journal, nvme, optimizer, registers, update
 from .comments import comments, first_paragraph
 from .config import FmsConfig
+from .identity import PageIdentity
+from .journal import RecordCopy, RecordFlag, RecordHead, RecordMoment, RecordStream
 from .nand import SEQUENCES, BusOp, DataPhase, DieCommand, DieStatus, Feature
 from .nvme import (
     BitField,
@@ -58,6 +60,7 @@ def reference() -> str:
         _update(),
         _streams(),
         _coded_pages(),
+        _recovery(),
         _presets(),
     )
     text = _START + "\n".join(line for section in sections for line in section) + "\n"
@@ -220,6 +223,16 @@ def _coded_pages() -> Iterable[str]:
     yield from _fields("Header of a coded page", codec.PageHeader)
     yield from _enum("Modes", codec.Mode, level=3)
     yield from _enum("Refusals", codec.Refusal, level=3)
+
+
+def _recovery() -> Iterable[str]:
+    yield from _heading("Identities and journal", (getdoc(journal) or "").partition("\n\n")[2])
+    yield from _fields("Identity of a page", PageIdentity)
+    yield from _fields("Head of a block of a record", RecordHead)
+    yield from _enum("Flags of a record", RecordFlag, level=3)
+    yield from _fields("Stream in a record", RecordStream)
+    yield from _fields("Refresh in a record", RecordCopy)
+    yield from _fields("Time in a record", RecordMoment)
 
 
 def _presets() -> Iterable[str]:

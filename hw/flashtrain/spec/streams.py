@@ -1,10 +1,10 @@
 """Streams: NVMe namespaces made of zones, and what each port may do with them.
 
 The tables of the *activation node* and of the *weight node* are Behemoth's (FAST'21, slide "Multi-stream
-support for data separation"). `SINGLE_NODE` puts both on one device; `UPDATE_NODE` has, besides, three
-streams for state that is updated on the dies. `SERVE_NODE` has one stream for hosts of NVMe over TCP. Each
-ends with the driver's journal, which `flashtrain.host.recovery.recovery` needs to tell the generations of
-streams after a loss of power.
+support for data separation"). `SINGLE_NODE` puts both on one device. `STORE_NODE` has a stream for arrays by
+name besides, `UPDATE_NODE` three streams for state that is updated on the dies. `SERVE_NODE` has one stream
+for hosts of NVMe over TCP. Each ends with the driver's journal, which `flashtrain.host.recovery.recovery`
+needs to tell the generations of streams after a loss of power.
 """
 
 from dataclasses import dataclass, replace
@@ -97,6 +97,9 @@ class Codec(IntEnum):
     WINDOW32 = 2  # FP32, lossless
     ROUND16 = 3  # FP32 rounded to BF16, lossy; read as FP32
 
+
+CATALOG = "catalog"
+"""Name of the stream that keeps arrays by name (`flashtrain.host.catalog`)."""
 
 JOURNAL = "journal"
 """Name of the stream that the driver writes its journal to (`flashtrain.host.recovery.journal`)."""
@@ -230,6 +233,15 @@ SINGLE_NODE = NodeTable(
     ),
 )
 
+STORE_NODE = NodeTable(
+    "store",
+    (
+        *(stream for stream in SINGLE_NODE.streams if stream.name != JOURNAL),
+        Stream(5, CATALOG, _NV, Retention.YEARS, host=_RA, core=_R, share=2),
+        _JOURNAL,
+    ),
+)
+
 UPDATE_NODE = NodeTable(
     "update",
     (
@@ -256,4 +268,7 @@ SERVE_NODE = NodeTable(
     ),
 )
 
-NODES = {table.name: table for table in (ACTIVATION_NODE, WEIGHT_NODE, SINGLE_NODE, UPDATE_NODE, SERVE_NODE)}
+NODES = {
+    table.name: table
+    for table in (ACTIVATION_NODE, WEIGHT_NODE, SINGLE_NODE, STORE_NODE, UPDATE_NODE, SERVE_NODE)
+}

@@ -1,4 +1,4 @@
-"""`flashtrain powercut`: power failures at random cycles of training runs, or of checkpoints."""
+"""`flashtrain powercut`: power failures at random cycles of training runs, checkpoints or named arrays."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -29,10 +29,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_configuration(parser, default="tiny")
     parser.add_argument("--cuts", type=at_least_one, default=100, metavar="N", help="how many (default: 100)")
     add_seed(parser)
-    parser.add_argument(
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument(
         "--checkpoints", action="store_true",
         help="cut runs that save, restore and delete checkpoints, instead of training runs",
     )  # fmt: skip
+    kind.add_argument(
+        "--catalog", action="store_true", help="cut runs that store, rename and delete named arrays"
+    )
     add_iterations(parser, default=12)
     parser.add_argument(
         "--gap", type=at_least_one, default=1000, metavar="CYCLES",
@@ -51,7 +55,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     # Late: the hardware's language takes a moment to import.
-    from flashtrain.stress.powercut import Campaign, CheckpointScenario, Lost, TrainingScenario
+    from flashtrain.stress.powercut import (
+        Campaign,
+        CatalogScenario,
+        CheckpointScenario,
+        Lost,
+        TrainingScenario,
+    )
 
     config = configuration(options)
     said: set[str] = set()
@@ -62,7 +72,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
             console.step(text)
 
     link = announced(LINKS["rtl"], announce)
-    scenario = CheckpointScenario if options.checkpoints else TrainingScenario
+    scenario = TrainingScenario
+    if options.checkpoints or options.catalog:
+        scenario = CheckpointScenario if options.checkpoints else CatalogScenario
     campaign = Campaign(config, link, options.seed, options.iterations, options.gap, options.jobs, scenario)
 
     def progress(tally: "Tally") -> None:
@@ -110,7 +122,8 @@ def _again(options: argparse.Namespace, lost: "Lost") -> str:
     run, cycle = (lost.cut.run, lost.cut.cycle) if lost.cut else options.again
     return (
         f"flashtrain powercut {configuration_option(options)} --seed {options.seed} "
-        f"{'--checkpoints ' if options.checkpoints else ''}--iterations {options.iterations} "
+        f"{'--checkpoints ' if options.checkpoints else ''}{'--catalog ' if options.catalog else ''}"
+        f"--iterations {options.iterations} "
         f"--again {run} {cycle}"
     )
 
@@ -147,6 +160,7 @@ COMMAND = Command(
   flashtrain powercut --cuts 10000 --preset tiny_ecc        with error correction and spare blocks
   flashtrain powercut --cuts 200 --preset tiny_codec        with streams that have a codec
   flashtrain powercut --checkpoints --cuts 1000             of checkpoints: pinned, appended, restored
+  flashtrain powercut --catalog --cuts 1000                 of a catalogue: stored, renamed, deleted arrays
   flashtrain powercut --cuts 2000 --gap 50 --iterations 1   one step, cut every 50 cycles
   flashtrain powercut --seed 7 --again 3 700000             one cut of that seed: run 3, cycle 700,000
 

@@ -8,6 +8,18 @@ An append and its read::
         same = stream.read(stored)
 """
 
+from .catalog import ArrayInfo, ArrayView, Catalog
+from .catalog.errors import (
+    CatalogDamaged,
+    CatalogError,
+    CatalogFull,
+    CatalogMissing,
+    CatalogUnsuitable,
+    NameExists,
+    NameInvalid,
+    NameMissing,
+    StaleView,
+)
 from .controller import DeviceInfo
 from .device import Device, DevicePort, open_device
 from .errors import (
@@ -77,16 +89,18 @@ from .streams.zone_info import ZoneInfo
 
 __all__ = [
     "LINKS",
-    "AccessDenied", "ArrayError", "BadBlock", "BufferFull", "CodedPageError", "CodedStream",
-    "CodedStreamError", "CommandError", "CompletionEntry", "DataExpired",
-    "Device", "DeviceClosed", "DeviceEnabled", "DeviceHang", "DeviceInfo", "DeviceMismatch", "DevicePort",
+    "AccessDenied", "ArrayError", "ArrayInfo", "ArrayView", "BadBlock", "BufferFull", "Catalog",
+    "CatalogDamaged", "CatalogError", "CatalogFull", "CatalogMissing", "CatalogUnsuitable", "CodedPageError",
+    "CodedStream", "CodedStreamError", "CommandError", "CompletionEntry", "DataExpired", "Device",
+    "DeviceClosed", "DeviceEnabled", "DeviceHang", "DeviceInfo", "DeviceMismatch", "DevicePort",
     "DeviceStream", "Extent", "ForeignContent", "ForeignGeneration", "ForeignHandle", "ForeignPending",
     "FunctionalLink", "Generation", "GenerationPinned", "HostError", "InvalidCommand", "InvalidDataPointer",
     "InvalidWrite", "InvalidZoneTransition", "JournalDamaged", "JournalMissing", "LbaOutOfRange", "Link",
-    "LinkFactory", "MediaError", "NoteTooLong", "NothingToCommit", "Obstacle", "OldZone", "OptimizerState",
-    "PageHealth", "Pending", "RecoveredStream", "RecoveryError", "RecoveryReport", "RefreshReport",
-    "RegisterError", "StaleHandle", "StateLost", "StateMissing", "StateStream", "StateUpdate",
-    "StoredArray", "StoredTensor", "StreamFull", "StreamPinned", "StreamUncommitted", "TensorGroup",
-    "TensorMismatch", "TooManyZones", "UnwrittenBlock", "UpdateError", "UpdatePending", "ZoneBoundaryError",
-    "ZoneFull", "ZoneInfo", "ZoneOffline", "ZoneReadOnly", "open_device", "raw_entry",
+    "LinkFactory", "MediaError", "NameExists", "NameInvalid", "NameMissing", "NoteTooLong", "NothingToCommit",
+    "Obstacle", "OldZone", "OptimizerState", "PageHealth", "Pending", "RecoveredStream", "RecoveryError",
+    "RecoveryReport", "RefreshReport", "RegisterError", "StaleHandle", "StaleView", "StateLost",
+    "StateMissing", "StateStream", "StateUpdate", "StoredArray", "StoredTensor", "StreamFull", "StreamPinned",
+    "StreamUncommitted", "TensorGroup", "TensorMismatch", "TooManyZones", "UnwrittenBlock", "UpdateError",
+    "UpdatePending", "ZoneBoundaryError", "ZoneFull", "ZoneInfo", "ZoneOffline", "ZoneReadOnly",
+    "open_device", "raw_entry",
 ]  # fmt: skip

@@ -21,8 +21,10 @@ from flashtrain.spec import (
 from flashtrain.spec import preset as named_preset
 from flashtrain.spec.errors import require, require_range
 from flashtrain.spec.registers import ChannelCounter, Control
-from flashtrain.spec.streams import NODES, SINGLE_NODE, Codec
+from flashtrain.spec.streams import CATALOG, NODES, SINGLE_NODE, STORE_NODE, Codec
 
+from .catalog import Catalog
+from .catalog.errors import CatalogMissing
 from .controller import Controller, DeviceInfo
 from .errors import ArrayError, DeviceEnabled, DeviceMismatch, ForeignPending
 from .functional import FunctionalLink
@@ -89,6 +91,7 @@ class Device:
         self._rings = {
             nsid: StreamRing(space, self._generations.stream(nsid)) for nsid, space in self._spaces.items()
         }
+        self._catalog: Catalog | None = None
         self._spares = 0  # in use since the last recovery
         self.bad_blocks: tuple[BadBlock, ...] = ()
         """Blocks with a factory mark, found when the device was enabled; empty without spare blocks, and
@@ -362,6 +365,19 @@ class Device:
             state.attach()
         return state
 
+    @property
+    @serialised
+    def catalog(self) -> Catalog:
+        """The arrays by name in the stream `catalog`; :class:`CatalogMissing` in a node without one."""
+        if self._catalog is None:
+            if all(stream.name != CATALOG for stream in self.node.streams):
+                raise CatalogMissing(
+                    f"node {self.node.name!r} has no stream {CATALOG!r}; open the device with"
+                    f" node={STORE_NODE.name!r}, or make a Catalog in another non-volatile stream"
+                )
+            self._catalog = Catalog(self.stream(CATALOG, Port.HOST))
+        return self._catalog
+
     def port(self, port: Port) -> "DevicePort":
         """The device with the rights of one port."""
         return DevicePort(self, Port(port))
@@ -533,7 +549,7 @@ def open_device(
     - `link`: an open Link, or a factory of one, such as a Link's class or its name in `LINKS`. An open Link
       keeps its configuration and memory, and the caller closes it; the device closes a Link made here.
     - `node`: the streams, or their name in `flashtrain.spec.streams.NODES`; "update" has the streams of an
-      optimizer whose steps run on the dies.
+      optimizer whose steps run on the dies, "store" that of :attr:`Device.catalog`.
     - `memory_bytes`: the size of the tensor buffer of a Link made here; `queue_entries`: of each queue.
     - `factory`: see :meth:`Device.enable`; by default true for a Link made here, whose flash is new.
     - `recover`: call :meth:`Device.recover` for the flash behind an open Link.

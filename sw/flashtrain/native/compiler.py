@@ -1,4 +1,4 @@
-"""The C++ compiler of this machine, and how tools are run and waited for."""
+"""The C and C++ compilers of this machine, and how tools are run and waited for."""
 
 import shutil
 import subprocess
@@ -22,6 +22,15 @@ def cxx_compiler() -> str:
         if path:
             return path
     raise ToolError("no C++ compiler is installed: 'apt-get install g++' brings one")
+
+
+def c_compiler() -> str:
+    """Path of a C compiler. Raises `ToolError` if there is none."""
+    for name in ("clang", "gcc", "cc"):
+        path = shutil.which(name)
+        if path:
+            return path
+    raise ToolError("no C compiler is installed: 'apt-get install gcc' brings one")
 
 
 @cache

@@ -6,8 +6,18 @@ costs its time once, and is cut a thousand times.
 """
 
 from .campaign import Campaign, NoSuchCycle, Tally
+from .catalog_scenario import CatalogScenario
 from .checkpoint_scenario import CheckpointScenario
 from .lost import Cut, Lost
 from .training_scenario import TrainingScenario
 
-__all__ = ["Campaign", "CheckpointScenario", "Cut", "Lost", "NoSuchCycle", "Tally", "TrainingScenario"]
+__all__ = [
+    "Campaign",
+    "CatalogScenario",
+    "CheckpointScenario",
+    "Cut",
+    "Lost",
+    "NoSuchCycle",
+    "Tally",
+    "TrainingScenario",
+]

@@ -14,7 +14,6 @@ from flashtrain.host import Device, LinkFactory, open_device
 from flashtrain.sim.nand.errors import as_spares_last, factory_marks
 from flashtrain.spec import FlashtrainError, FmsConfig
 from flashtrain.spec.bad_blocks import FACTORY_SHARE
-from flashtrain.stress.workload import node_of
 
 from .failing_link import FailingLink, PowerFailed
 from .lost import Cut, Lost
@@ -118,6 +117,7 @@ class _Run:
         self._number = tally.runs
         self._random = Random(f"{campaign.seed}/{self._number}")
         self._scenario = campaign.scenario(self._random.randrange(1 << 32), campaign.iterations)
+        self._node = self._scenario.node(self._campaign.config)
         total = MEMORY_PAGES * campaign.config.geometry.page_bytes
         inner = campaign.link(campaign.config, total)
         g = campaign.config.geometry
@@ -131,7 +131,7 @@ class _Run:
 
     def rehearse(self) -> int:
         """The cycles of the run, which nothing cuts."""
-        with self._link, open_device(link=self._link, node=node_of(self._campaign.config)) as device:
+        with self._link, open_device(link=self._link, node=self._node) as device:
             self._scenario.run(device)
             return self._link.cycles
 
@@ -141,7 +141,7 @@ class _Run:
         self._slices = [
             _Slice(int(n * width), int((n + self._random.random()) * width)) for n in reversed(range(cuts))
         ]
-        with self._link, open_device(link=self._link, node=node_of(self._campaign.config)) as device:
+        with self._link, open_device(link=self._link, node=self._node) as device:
             self._link.on_time = lambda: self._cut(device)
             self._scenario.on_append = self._aim
             self._plan()
@@ -155,7 +155,7 @@ class _Run:
             self._tally.cycles += self._link.cycles
 
     def cut_at(self, cycle: int) -> Survival:
-        with self._link, open_device(link=self._link, node=node_of(self._campaign.config)) as device:
+        with self._link, open_device(link=self._link, node=self._node) as device:
             self._link.time = cycle
             try:
                 self._scenario.run(device)

@@ -13,7 +13,9 @@ import numpy as np
 
 from flashtrain.checkpoint import AppendedCheckpoints, PinnedCheckpoints, arrays_of, load
 from flashtrain.host import Device, OptimizerState, StateMissing, TensorGroup
+from flashtrain.spec import FmsConfig, NodeTable
 from flashtrain.spec.optimizer import OptimizerCode
+from flashtrain.stress.workload import node_of
 from flashtrain.training.arrays import FloatArray
 from flashtrain.training.optimizers import Adam
 
@@ -41,6 +43,9 @@ class CheckpointScenario:
         self._current: list[int | None] = [None]  # steps of the current generation that may be found
         self._pinned: list[frozenset[str]] = [frozenset()]  # sets of names that may be found
         self._stored: list[frozenset[str]] = [frozenset()]
+
+    def node(self, config: FmsConfig) -> NodeTable:
+        return node_of(config)
 
     def run(self, device: Device) -> None:
         random = Random(f"{self._seed}/operations")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from flashtrain.host import Device
+from flashtrain.spec import FmsConfig, NodeTable
 
 from .survival import Survival
 
@@ -15,6 +16,10 @@ class Scenario(Protocol):
     """
 
     on_append: Callable[[], None]
+
+    def node(self, config: FmsConfig) -> NodeTable:
+        """The streams of its device, which has this configuration."""
+        ...
 
     def run(self, device: Device) -> None:
         """Carry it out on a device that was just formatted."""

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from flashtrain.host import Device
-from flashtrain.stress.workload import Expected, Workload
+from flashtrain.spec import FmsConfig, NodeTable
+from flashtrain.stress.workload import Expected, Workload, node_of
 from flashtrain.training.data import digits
 from flashtrain.training.flash_training import train_through_flash
 from flashtrain.training.sequence import StreamRole
@@ -25,6 +26,9 @@ class TrainingScenario:
         self._data = digits()
         self._expected = Expected(self._workload, self._data)
         self._storage = RememberingStorage({})
+
+    def node(self, config: FmsConfig) -> NodeTable:
+        return node_of(config)
 
     def run(self, device: Device) -> None:
         workload = self._workload

@@ -2,8 +2,7 @@
 
 from typing import NamedTuple
 
-LIMIT = 16
-"""The number of moments that are kept."""
+from flashtrain.spec.journal import MOMENTS
 
 
 class Moment(NamedTuple):
@@ -14,7 +13,7 @@ class Moment(NamedTuple):
 
 
 def noted(moments: tuple[Moment, ...], now: Moment) -> tuple[Moment, ...]:
-    """The moments with `now` added, in their order, at most `LIMIT` of them.
+    """The moments with `now` added, in their order, at most `MOMENTS` of them.
 
     Data of a dropped moment seem as old as the moment before it. The dropped moment is therefore the one
     closest to the one before. After the clock was set back, no moment is later than `now`.
@@ -25,7 +24,7 @@ def noted(moments: tuple[Moment, ...], now: Moment) -> tuple[Moment, ...]:
     if known and known[-1].sequence == now.sequence:
         known.pop()  # nothing was allocated since
     known.append(now)
-    if len(known) > LIMIT:
+    if len(known) > MOMENTS:
         gaps = {known[i].time - known[i - 1].time: i for i in range(len(known) - 1, 0, -1)}
         del known[gaps[min(gaps)]]
     return tuple(known)

@@ -8,18 +8,23 @@ from numpy.typing import NDArray
 
 from flashtrain.spec import Geometry, ZoneState
 from flashtrain.spec.identity import GENERATION_LIMIT
+from flashtrain.spec.journal import (
+    FIRST_PIN,
+    MOMENTS,
+    RecordCopy,
+    RecordFlag,
+    RecordMoment,
+    RecordStream,
+    packing,
+)
 from flashtrain.spec.nvme import RETIRED
 from flashtrain.spec.registers import MAX_STREAMS
 
-from .allocation_times import LIMIT, Moment
+from .allocation_times import Moment
 from .record_blocks import Place, RecordBlocks
 
 _FLAGS = struct.Struct("<I")
-_CLEAN, _REPLACED, _COPIED, _COPY_WHOLE = 1, 2, 4, 8
-_FIRST_PIN = 8  # the flag of the stream with NSID 1
-_STREAM = struct.Struct("<IIII")  # generation, commit, updates, bytes of the note
-_COPY = struct.Struct("<HH")
-_MOMENT = struct.Struct("<II")
+_STREAM, _COPY, _MOMENT = packing(RecordStream), packing(RecordCopy), packing(RecordMoment)
 _NEVER = Moment((1 << 32) - 1, 0)
 
 
@@ -90,15 +95,15 @@ class Record:
 
 
 class RecordFormat:
-    """The format of records for a device of this geometry: little endian, the notes at the end."""
+    """The format of records (`flashtrain.spec.journal`) for a device of this geometry."""
 
     def __init__(self, geometry: Geometry) -> None:
         self._zones = geometry.zones
         self._blocks = RecordBlocks(geometry.page_bytes)
         self._map_bytes = -(-self._zones // 8)
         self._nbytes = (
-            _FLAGS.size + MAX_STREAMS * _STREAM.size + 3 * 4 * self._zones + _COPY.size + LIMIT * _MOMENT.size
-            + len(RETIRED) * self._map_bytes
+            _FLAGS.size + MAX_STREAMS * _STREAM.size + 3 * 4 * self._zones + _COPY.size
+            + MOMENTS * _MOMENT.size + len(RETIRED) * self._map_bytes
         )  # fmt: skip
 
     @property
@@ -118,16 +123,16 @@ class RecordFormat:
         """The blocks of a record, uint8[blocks, block]."""
         entries = [record.stream(nsid) for nsid in range(1, MAX_STREAMS + 1)]
         copy = record.copy or ZoneCopy(0, 0)
-        flags = record.clean * _CLEAN | record.replaced * _REPLACED
-        flags |= (record.copy is not None) * _COPIED | copy.whole * _COPY_WHOLE
-        flags |= sum(entry.pinned << _FIRST_PIN + number for number, entry in enumerate(entries))
+        flags = record.clean * RecordFlag.CLEAN | record.replaced * RecordFlag.REPLACED
+        flags |= (record.copy is not None) * RecordFlag.COPIED | copy.whole * RecordFlag.COPY_WHOLE
+        flags |= sum(entry.pinned << FIRST_PIN + number for number, entry in enumerate(entries))
         data = _FLAGS.pack(flags)
         for entry in entries:
             data += _STREAM.pack(entry.generation, entry.commit, entry.updates, len(entry.note))
         for numbers in (record.floors, record.wear, record.pointers):
             data += struct.pack(f"<{self._zones}I", *(numbers or (0,) * self._zones))
         data += _COPY.pack(copy.zone, copy.spare)
-        for moment in (*record.moments, *(_NEVER,) * (LIMIT - len(record.moments))):
+        for moment in (*record.moments, *(_NEVER,) * (MOMENTS - len(record.moments))):
             data += _MOMENT.pack(*moment)
         for state in RETIRED:
             zones = sum(1 << zone for zone, retired in record.retired.items() if retired is state)
@@ -153,11 +158,13 @@ class RecordFormat:
         floors, wear, pointers = (each.unpack_from(data, at + i * each.size) for i in range(3))
         at += 3 * each.size
         zone, spare = _COPY.unpack_from(data, at)
-        copy = ZoneCopy(zone, spare, bool(flags & _COPY_WHOLE)) if flags & _COPIED else None
+        copy = (
+            ZoneCopy(zone, spare, bool(flags & RecordFlag.COPY_WHOLE)) if flags & RecordFlag.COPIED else None
+        )
         at += _COPY.size
-        stored = (Moment(*_MOMENT.unpack_from(data, at + i * _MOMENT.size)) for i in range(LIMIT))
+        stored = (Moment(*_MOMENT.unpack_from(data, at + i * _MOMENT.size)) for i in range(MOMENTS))
         moments = tuple(moment for moment in stored if moment != _NEVER)
-        at += LIMIT * _MOMENT.size
+        at += MOMENTS * _MOMENT.size
         retired = {}
         for i, state in enumerate(RETIRED):
             start = at + i * self._map_bytes
@@ -166,8 +173,8 @@ class RecordFormat:
         at += len(RETIRED) * self._map_bytes
         streams = {}
         for i, (generation, commit, updates, length) in enumerate(heads):
-            pinned, note = bool(flags >> _FIRST_PIN + i & 1), data[at : at + length]
+            pinned, note = bool(flags >> FIRST_PIN + i & 1), data[at : at + length]
             streams[i + 1] = StreamEntry(generation, commit, updates, pinned, note)
             at += length
-        clean, replaced = bool(flags & _CLEAN), bool(flags & _REPLACED)
+        clean, replaced = bool(flags & RecordFlag.CLEAN), bool(flags & RecordFlag.REPLACED)
         return Record(number, streams, floors, wear, pointers, clean, replaced, moments, copy, retired)

@@ -5,7 +5,6 @@ the first block of its record. The head of a block has a CRC of its own. It is m
 program was interrupted, and says how many blocks that record has.
 """
 
-import struct
 from binascii import crc32, crc_hqx
 from typing import NamedTuple
 
@@ -13,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.spec.identity import PageIdentity
+from flashtrain.spec.journal import RecordHead, packing
 
-_MAGIC = b"FTJ4"
-_PLACE = struct.Struct("<4sIHH")  # magic, and a `Place`
-_HEAD = struct.Struct("<12sHI")  # these, their CRC-16, and the CRC-32 of the rest of the block
+_HEAD = packing(RecordHead)
 _SEED = 0xFFFF  # of CRC-16: a head of zeros is none
 
 Block = NDArray[np.uint8]
@@ -52,22 +50,24 @@ class RecordBlocks:
         padded = data.ljust(blocks * self.payload, b"\0")
         for index in range(blocks):
             part = padded[index * self.payload : (index + 1) * self.payload]
-            place = _PLACE.pack(_MAGIC, record, index, blocks)
-            block = _HEAD.pack(place, crc_hqx(place, _SEED), crc32(part)) + part
+            head = RecordHead.MAGIC, record, index, blocks
+            crc = crc_hqx(_HEAD.pack(*head, 0, 0)[: RecordHead.CHECKED_BYTES], _SEED)
+            block = _HEAD.pack(*head, crc, crc32(part)) + part
             made[index, : len(block)] = np.frombuffer(block, np.uint8)
         return made
 
     def place(self, block: Block) -> Place | None:
         """The place of a block, uint8[block], whose content may be damaged; None if the head is."""
-        place, crc, _ = _HEAD.unpack_from(block.tobytes())
-        magic, *numbers = _PLACE.unpack(place)
-        return Place(*numbers) if magic == _MAGIC and crc == crc_hqx(place, _SEED) else None
+        head = block[: _HEAD.size].tobytes()
+        magic, *numbers, crc, _ = _HEAD.unpack(head)
+        whole = magic == RecordHead.MAGIC and crc == crc_hqx(head[: RecordHead.CHECKED_BYTES], _SEED)
+        return Place(*numbers) if whole else None
 
     def join(self, blocks: Block) -> tuple[int, bytes] | None:
         """The number and the bytes of the record that `split` has put into these blocks, with padding; None
         if one of them is damaged, or they are not one whole record."""
         parts = [block[_HEAD.size : _HEAD.size + self.payload].tobytes() for block in blocks]
-        sums = [_HEAD.unpack_from(block.tobytes())[2] for block in blocks]
+        sums = [_HEAD.unpack_from(block.tobytes())[-1] for block in blocks]
         first = self.place(blocks[0])
         if first is None or sums != [crc32(part) for part in parts]:
             return None

@@ -12,6 +12,11 @@ class BlockRuns:
         self.count = 0
         """Blocks in the set."""
 
+    @property
+    def runs(self) -> list[tuple[int, int]]:
+        """The runs in ascending order, each from its first block to behind its last."""
+        return list(zip(self._starts, self._ends, strict=True))
+
     def overlaps(self, start: int, end: int) -> bool:
         """Whether one of the blocks from `start` to `end - 1` is in the set."""
         after = bisect_right(self._starts, start)

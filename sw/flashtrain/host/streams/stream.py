@@ -340,6 +340,14 @@ class DeviceStream:
         return report
 
     @serialised
+    def rooms(self) -> list[int | None]:
+        """Blocks that can be appended to each zone, None for one out of service; mostly without a command."""
+        self._dispatcher.require_enabled()
+        self._know_space()
+        space = self._space
+        return [space.room_in(zone) if space.in_service(zone) else None for zone in range(self.zones)]
+
+    @serialised
     def stored_at(self, extents: Iterable[Extent], shape: tuple[int, ...], dtype: DTypeLike) -> StoredArray:
         """A handle of the present content of these blocks, as an array of this shape and dtype."""
         joined = join(extents, self.zone_size)

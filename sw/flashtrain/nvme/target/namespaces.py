@@ -5,7 +5,7 @@ from uuid import UUID, uuid5
 
 from flashtrain.host import Device
 from flashtrain.spec import Persistency, Stream
-from flashtrain.spec.streams import Codec
+from flashtrain.spec.streams import CATALOG, JOURNAL, Codec
 
 MOST_TRANSFER_BYTES = 1 << 20
 """The most data of one command, whatever the device can: connections hold as much in memory."""
@@ -41,7 +41,7 @@ class Namespace:
 def namespaces_of(device: Device, serial: str) -> dict[int, Namespace]:
     """The namespaces by NSID.
 
-    The journal belongs to the driver. A stream with a codec has no blocks that a host could address.
+    Journal and catalog belong to the driver. A stream with a codec has no blocks that a host could address.
     """
     g = device.config.geometry
     zones = device.node.zones(g.zones)
@@ -51,7 +51,7 @@ def namespaces_of(device: Device, serial: str) -> dict[int, Namespace]:
             uuid5(_NAMES, f"{serial}/{stream.nsid}"),
         )
         for stream in device.node.streams
-        if stream is not device.node.journal and stream.codec is Codec.RAW
+        if stream.name not in (JOURNAL, CATALOG) and stream.codec is Codec.RAW
     }  # fmt: skip
 
 

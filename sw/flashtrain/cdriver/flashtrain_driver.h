@@ -1,0 +1,405 @@
+/* Polling C driver of a flashtrain device: freestanding C11, no dynamic memory, no recursion, bounded waits.
+ *
+ * Use, in this order:
+ *
+ *     ft_probe                        geometry and limits of the device
+ *     ft_requirements                 memory that the driver needs for them
+ *     ft_init                         checks the configuration; the device is untouched
+ *     ft_format or ft_recover         enables the controller, empty or with its content
+ *     ft_append, ft_read, ...         one command at a time, or ft_submit_..., ft_poll and ft_wait
+ *     ft_shutdown                     records an orderly end; zones take appends again after ft_recover
+ *
+ * One thread uses a device at a time. Sizes are in logical blocks (pages of the flash) unless said. `lba`
+ * counts blocks from the start of a stream; zone z of a stream begins at lba z * info.zone_size. `address` is
+ * a byte address in the tensor buffer, which the device and `ft_platform.memory` share.
+ */
+#ifndef FLASHTRAIN_DRIVER_H
+#define FLASHTRAIN_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "flashtrain.h"
+
+/* Most entries of a queue; a queue of n entries has at most n - 1 commands in flight. */
+#define FT_MOST_QUEUE_ENTRIES 64
+
+enum ft_error {
+    FT_OK = 0,
+    FT_ERR_ARGUMENT,         /* a parameter is out of range; nothing was done */
+    FT_ERR_MISMATCH,         /* ID or VERSION of the device are not those of flashtrain.h */
+    FT_ERR_MEMORY,           /* the tensor buffer or the work memory is too small */
+    FT_ERR_DISABLED,         /* the controller is disabled, or was before the command was answered */
+    FT_ERR_ENABLED,          /* the controller is enabled, and the call needs a disabled one */
+    FT_ERR_BUSY,             /* the submission queue is full: ft_poll, then submit again */
+    FT_ERR_TIMEOUT,          /* no answer within the configured number of polls */
+    FT_ERR_FATAL,            /* the controller reports a fatal fault: only a reset clears it */
+    FT_ERR_PROTOCOL,         /* a completion names a command that is not in flight */
+    FT_ERR_STATUS,           /* the device answered with a status other than success: ft_last_status */
+    FT_ERR_NO_JOURNAL,       /* the node has no journal, or does not record this stream */
+    FT_ERR_NOTE_TOO_LONG,    /* the notes of all streams exceed `note_bytes`, or the room of a record */
+    FT_ERR_FOREIGN_CONTENT,  /* the flash was written with another table of streams */
+    FT_ERR_JOURNAL_DAMAGED,  /* the newest record of the journal is corrupt */
+    FT_ERR_JOURNAL_TOO_LONG, /* the newest record has more notes than the configured memory holds */
+    FT_ERR_REFRESH, /* a refresh of the Python driver has not ended: recover with that driver first */
+    FT_ERR_SPARES   /* the device has spare blocks, which this driver can neither format nor recover */
+};
+
+/* A short description of an error, in English. */
+const char* ft_error_text(enum ft_error error);
+
+/* Access to the device and to time. Functions get `context` as their first argument.
+ *
+ * - read32, write32: a register at a byte offset of the controller's register map.
+ * - barrier: orders accesses to `memory` and to registers, as the device sees them; NULL where the processor
+ *   keeps that order.
+ * - pause: called between two polls: a delay, a watchdog, another task; NULL for none.
+ * - seconds: the time in seconds since any fixed start, for the age of data; NULL: data have no age.
+ * - memory: the processor's address of the tensor buffer's byte 0; memory_bytes: its size. Caches between
+ *   processor and device must be coherent.
+ */
+struct ft_platform {
+    uint32_t (*read32)(void* context, uint32_t offset);
+    void (*write32)(void* context, uint32_t offset, uint32_t value);
+    void (*barrier)(void* context);
+    void (*pause)(void* context);
+    uint32_t (*seconds)(void* context);
+    void* context;
+    uint8_t* memory;
+    uint64_t memory_bytes;
+};
+
+/* A stream of the node: the columns of FLASHTRAIN_NODE_... in flashtrain.h. */
+struct ft_stream {
+    uint8_t nsid;
+    uint8_t persistency; /* FLASHTRAIN_PERSISTENCY_... */
+    uint8_t retention;   /* FLASHTRAIN_RETENTION_... */
+    uint8_t host, core;  /* FLASHTRAIN_ACCESS_... of each port */
+    uint8_t codec;       /* FLASHTRAIN_CODEC_... */
+    uint16_t share;      /* of the zones, relative to the other streams; 0: exactly two zones */
+    bool refuses;        /* data past their class of retention are not read */
+    bool journal;        /* the stream of the driver's journal */
+};
+
+/* The streams of a node: const struct ft_stream streams[] = {FLASHTRAIN_NODE_UPDATE(FT_STREAM)}; */
+#define FT_STREAM(nsid, name, persistency, retention, host, core, share, codec, expired, journal) \
+    {(nsid), (persistency), (retention), (host), (core), (codec), (share), (expired) != 0, (journal) != 0}
+
+struct ft_config {
+    const struct ft_stream* streams; /* in the order of their zones; must live as long as the device */
+    unsigned stream_count;
+    unsigned queue_entries; /* of each queue, 2 to FT_MOST_QUEUE_ENTRIES */
+    uint32_t
+        scratch_bytes;   /* of the tensor buffer for the driver; 0: the least. More makes recovery faster */
+    uint32_t note_bytes; /* of the notes of all streams together */
+    uint32_t command_polls; /* polls until a command counts as unanswered */
+    uint32_t state_polls;   /* polls until an enable, a disable or the erases of a format count as stuck */
+    bool corrects_errors;   /* the device has a code (`code_strength` of its configuration is not 0) */
+};
+
+/* Properties of the device. */
+struct ft_info {
+    uint32_t version;
+    uint16_t channels, dies, planes; /* of the device, of a channel, of a die */
+    uint16_t zones;                  /* of the device */
+    uint16_t spare_blocks, pages;    /* of a plane, of a block */
+    uint32_t page_bytes;             /* of a logical block */
+    uint16_t commands;               /* in flight at most */
+    uint16_t max_blocks;             /* of one command */
+    uint16_t max_open, max_active;   /* zones of a stream */
+    uint32_t clock_mhz;
+    uint32_t zone_capacity; /* blocks of a zone */
+    uint32_t zone_size;     /* blocks from the start of one zone to the next */
+    uint32_t superpage;     /* blocks of one page on every plane of the device */
+};
+
+/* Memory for the driver: `work_bytes` of the processor's, and the first `memory_bytes` of the tensor buffer.
+ */
+struct ft_requirements {
+    size_t work_bytes;
+    uint64_t memory_bytes;
+};
+
+/* A command in flight. The caller owns it and leaves it alone until `done` or until the device is disabled.
+ */
+struct ft_request {
+    bool done;
+    uint8_t port;
+    enum ft_error error; /* FT_OK, FT_ERR_STATUS or FT_ERR_DISABLED */
+    uint16_t status;     /* FLASHTRAIN_STATUS_... */
+    uint64_t result;     /* append, update: the lba of the first block */
+};
+
+/* A zone, as the device reports it. */
+struct ft_zone {
+    uint8_t state;     /* FLASHTRAIN_ZONE_STATE_... */
+    bool old;          /* the device recommends to save the data elsewhere */
+    uint32_t start;    /* lba of its first block */
+    uint32_t room;     /* blocks that can still be appended */
+    uint32_t capacity; /* in blocks */
+    uint32_t time;     /* of the oldest data, seconds; FLASHTRAIN_ZONE_DESCRIPTOR_NO_TIME without data */
+};
+
+/* An optimizer step on the dies. */
+struct ft_step {
+    uint8_t code;                         /* FLASHTRAIN_OPTIMIZER_... */
+    uint8_t gradient_format, copy_format; /* FLASHTRAIN_GRADIENT_FORMAT_..., FLASHTRAIN_COPY_FORMAT_... */
+    uint32_t constants[8];                /* binary32, by FLASHTRAIN_..._CONSTANT_... */
+};
+
+/* The layout of a tile, the state on one page of every plane of a die. */
+struct ft_tile {
+    uint32_t parameters;
+    uint16_t gradient_pages, copy_pages;
+};
+
+/* The gradients of all tiles on one die since its constants were set; floats as binary32. */
+struct ft_statistics {
+    uint32_t nans, infinities, largest, tiles;
+    uint32_t squares[8];
+};
+
+/* A stream's entry in the journal. */
+struct ft_entry {
+    uint16_t generation;
+    bool pinned;
+    uint32_t commit;  /* number of the record that committed the generation; 0: not committed */
+    uint32_t updates; /* that led to the committed generation */
+    uint32_t note_bytes;
+};
+
+/* A commit of updated tiles. */
+struct ft_commit {
+    uint32_t updates;    /* recorded: the number of updates that led to the tiles */
+    const uint8_t* note; /* recorded: any bytes; NULL for none */
+    uint32_t note_bytes;
+    bool pin;        /* pin the new generation */
+    uint8_t release; /* NSID of a pinned stream to release and reset; 0 for none */
+};
+
+/* The result of a recovery. */
+struct ft_recovery {
+    bool clean;                              /* after ft_shutdown */
+    uint32_t records;                        /* of the journal that were read */
+    uint32_t erased;                         /* physical zones that were not kept */
+    uint32_t retired;                        /* zones out of service */
+    uint64_t blocks[FLASHTRAIN_MAX_STREAMS]; /* by NSID - 1, recovered blocks of non-volatile streams */
+};
+
+/* The driver's state. Its members are private. */
+struct ft_queue {
+    uint64_t sq_address, cq_address;
+    uint16_t tail, sq_head, cq_head, rung;
+    uint8_t phase;
+    struct ft_request* slots[FT_MOST_QUEUE_ENTRIES];
+};
+
+struct ft_moment {
+    uint32_t sequence, time;
+};
+
+struct ft_journal {
+    struct ft_entry entries[FLASHTRAIN_MAX_STREAMS], entries_before[FLASHTRAIN_MAX_STREAMS];
+    struct ft_moment moments[FLASHTRAIN_RECORD_MOMENTS];
+    uint32_t number, offset, moment_count;
+    uint8_t nsid, zone;
+    bool full, broken, with_floors, clean, replaced;
+};
+
+struct ft_device {
+    struct ft_platform platform;
+    struct ft_config config;
+    struct ft_info info;
+    struct ft_queue queues[FLASHTRAIN_PORTS];
+    struct ft_request orphan;
+    struct ft_journal journal;
+    struct ft_owner* owners;
+    uint32_t *floors, *wear, *pointers;
+    uint16_t* newest;
+    uint8_t *retired, *notes, *notes_before;
+    uint64_t scratch, data;
+    uint32_t scratch_blocks;
+    uint16_t first_zone[FLASHTRAIN_MAX_STREAMS], zone_count[FLASHTRAIN_MAX_STREAMS];
+    bool pinned[FLASHTRAIN_MAX_STREAMS];
+    uint16_t last_status;
+    bool enabled;
+};
+
+/* ---- Set-up ---- */
+
+/* Read the device's properties. FT_ERR_MISMATCH for another device or version. */
+enum ft_error ft_probe(const struct ft_platform* platform, struct ft_info* info);
+
+/* The memory that the driver needs. FT_ERR_ARGUMENT for an impossible configuration. */
+enum ft_error ft_requirements(const struct ft_info* info, const struct ft_config* config,
+                              struct ft_requirements* needed);
+
+/* Begin to use a device. `work`, aligned as any object, belongs to the driver from here on.
+ *
+ * FT_ERR_MISMATCH, FT_ERR_ARGUMENT and FT_ERR_MEMORY as above. The device is only read.
+ */
+enum ft_error ft_init(struct ft_device* device, const struct ft_platform* platform,
+                      const struct ft_config* config, void* work, size_t work_bytes);
+
+/* Enable the controller with all streams empty.
+ *
+ * factory: assume that all blocks are erased and good, as on a new flash. Otherwise the controller erases
+ * them, and in a node with a journal the call waits for that: FT_ERR_SPARES on a device with spare blocks,
+ * whose factory marks this driver does not read.
+ */
+enum ft_error ft_format(struct ft_device* device, bool factory);
+
+/* Enable the controller with the content that non-volatile streams had when the power failed.
+ *
+ * FT_ERR_ENABLED for an enabled controller; FT_ERR_SPARES, FT_ERR_REFRESH, FT_ERR_FOREIGN_CONTENT,
+ * FT_ERR_JOURNAL_DAMAGED, FT_ERR_JOURNAL_TOO_LONG: the controller is disabled again, and the flash unchanged.
+ * After another error, repeat the call once the controller is disabled. `report` may be NULL.
+ */
+enum ft_error ft_recover(struct ft_device* device, struct ft_recovery* report);
+
+/* Wait for all commands, record an orderly end, and disable the controller. */
+enum ft_error ft_shutdown(struct ft_device* device);
+
+/* Disable the controller at once; requests in flight are done with FT_ERR_DISABLED. */
+enum ft_error ft_disable(struct ft_device* device);
+
+/* ---- The tensor buffer ---- */
+
+/* Address of the first byte that the driver does not use itself, a multiple of the block. */
+uint64_t ft_data_address(const struct ft_device* device);
+
+/* The processor's pointer to an address of the tensor buffer. */
+uint8_t* ft_pointer(const struct ft_device* device, uint64_t address);
+
+/* ---- Commands, one at a time ----
+ *
+ * All return FT_ERR_STATUS when the device refuses the command, FT_ERR_TIMEOUT or FT_ERR_FATAL when it does
+ * not answer. After FT_ERR_TIMEOUT the device may still access the data until ft_disable.
+ */
+
+/* The status of the last command that returned FT_ERR_STATUS, FLASHTRAIN_STATUS_... */
+uint16_t ft_last_status(const struct ft_device* device);
+
+/* Append blocks to a zone of a stream; *lba is where they lie. In a non-volatile stream they are durable. */
+enum ft_error ft_append(struct ft_device* device, uint8_t port, uint8_t nsid, uint32_t zone, uint64_t address,
+                        uint32_t blocks, uint64_t* lba);
+
+/* Write blocks at the write pointer `lba` of a zone. */
+enum ft_error ft_write(struct ft_device* device, uint8_t port, uint8_t nsid, uint64_t lba, uint64_t address,
+                       uint32_t blocks);
+
+/* Read blocks of one zone. */
+enum ft_error ft_read(struct ft_device* device, uint8_t port, uint8_t nsid, uint64_t lba, uint64_t address,
+                      uint32_t blocks);
+
+/* Wait until all appended data of a stream are programmed. */
+enum ft_error ft_flush(struct ft_device* device, uint8_t port, uint8_t nsid);
+
+/* Empty a stream in O(1); the reset survives a loss of power if the journal records the stream. */
+enum ft_error ft_stream_reset(struct ft_device* device, uint8_t port, uint8_t nsid);
+
+/* Empty one zone, likewise. Waits for all commands in flight. */
+enum ft_error ft_zone_reset(struct ft_device* device, uint8_t port, uint8_t nsid, uint32_t zone);
+
+/* Open, close or finish a zone: `action` is FLASHTRAIN_ZONE_ACTION_OPEN, _CLOSE or _FINISH. */
+enum ft_error ft_zone_manage(struct ft_device* device, uint8_t port, uint8_t nsid, uint32_t zone,
+                             uint8_t action);
+
+/* Take a zone out of service: `state` is FLASHTRAIN_ZONE_STATE_READ_ONLY or _OFFLINE. */
+enum ft_error ft_zone_retire(struct ft_device* device, uint8_t port, uint8_t nsid, uint32_t zone,
+                             uint8_t state);
+
+/* Report `count` zones of a stream from `first` on. Zones found out of service are recorded in the journal.
+ */
+enum ft_error ft_report(struct ft_device* device, uint8_t port, uint8_t nsid, uint32_t first,
+                        struct ft_zone* zones, uint32_t count);
+
+/* The number of zones of a stream; 0 for an unknown one. */
+uint32_t ft_zones(const struct ft_device* device, uint8_t nsid);
+
+/* ---- Commands, several in flight ----
+ *
+ * FT_ERR_BUSY when the port's queue is full. Commands of one port to one stream take effect in the order of
+ * submission. After FLASHTRAIN_STATUS_WRITE_FAULT call ft_report, which records the zone's new state.
+ */
+
+enum ft_error ft_submit_append(struct ft_device* device, struct ft_request* request, uint8_t port,
+                               uint8_t nsid, uint32_t zone, uint64_t address, uint32_t blocks);
+enum ft_error ft_submit_write(struct ft_device* device, struct ft_request* request, uint8_t port,
+                              uint8_t nsid, uint64_t lba, uint64_t address, uint32_t blocks);
+enum ft_error ft_submit_read(struct ft_device* device, struct ft_request* request, uint8_t port, uint8_t nsid,
+                             uint64_t lba, uint64_t address, uint32_t blocks);
+enum ft_error ft_submit_flush(struct ft_device* device, struct ft_request* request, uint8_t port,
+                              uint8_t nsid);
+
+/* Collect posted completions without a wait. */
+enum ft_error ft_poll(struct ft_device* device);
+
+/* Wait until a request is done; its error. */
+enum ft_error ft_wait(struct ft_device* device, const struct ft_request* request);
+
+/* Wait until no command is in flight. Errors of requests stay in the requests. */
+enum ft_error ft_drain(struct ft_device* device);
+
+/* ---- Optimizer steps on the dies ---- */
+
+/* The layout of a tile of this step. FT_ERR_ARGUMENT for an unknown code or format. */
+enum ft_error ft_tile_of(const struct ft_device* device, const struct ft_step* step, struct ft_tile* tile);
+
+/* Send the step to all dies, and reset their statistics. `address`: room for a block per die. */
+enum ft_error ft_set_constants(struct ft_device* device, uint8_t port, uint8_t nsid,
+                               const struct ft_step* step, uint64_t address);
+
+/* Update `rows` rows of tiles: read them from the zone of `source` with the same number, and append the new
+ * ones to the zone of `destination`. A row is a tile on each channel. At `address` lie the gradients,
+ * channels * gradient_pages blocks per row; the first copy_pages * channels blocks of each row become the
+ * copies.
+ */
+enum ft_error ft_update(struct ft_device* device, uint8_t port, uint8_t destination, uint8_t source,
+                        uint32_t zone, const struct ft_tile* tile, uint32_t rows, uint64_t address,
+                        uint64_t* lba);
+enum ft_error ft_submit_update(struct ft_device* device, struct ft_request* request, uint8_t port,
+                               uint8_t destination, uint8_t source, uint32_t zone, const struct ft_tile* tile,
+                               uint32_t rows, uint64_t address);
+
+/* The statistics of `dies` dies: number i is of die i / channels of channel i mod channels.
+ *
+ * `address`: room for a block per die of the device, whatever `dies` is.
+ */
+enum ft_error ft_get_statistics(struct ft_device* device, uint8_t port, uint8_t nsid, uint64_t address,
+                                struct ft_statistics* statistics, uint32_t dies);
+
+/* Make the updated tiles the stream's generation, and reset `source` unless it is pinned.
+ *
+ * One record of the journal has all of it: after a loss of power all of it has happened, or nothing. To skip
+ * an update instead, reset the destination.
+ */
+enum ft_error ft_commit(struct ft_device* device, uint8_t port, uint8_t destination, uint8_t source,
+                        const struct ft_commit* commit);
+
+/* Record appended tiles as committed, without an update: so state begins. */
+enum ft_error ft_declare_committed(struct ft_device* device, uint8_t nsid, const struct ft_commit* commit);
+
+/* Pin a stream, or release it: while pinned, commands that change its content are refused. */
+enum ft_error ft_pin(struct ft_device* device, uint8_t port, uint8_t nsid, bool pinned);
+
+/* Record a note of a stream, in place of the one before. */
+enum ft_error ft_annotate(struct ft_device* device, uint8_t nsid, const uint8_t* note, uint32_t note_bytes);
+
+/* The journal's entry of a stream. `note`, unless NULL, gets at most `room` bytes of the note. */
+enum ft_error ft_entry_of(const struct ft_device* device, uint8_t nsid, struct ft_entry* entry, uint8_t* note,
+                          uint32_t room);
+
+/* ---- Counters ---- */
+
+/* A counter of the front end, FLASHTRAIN_COUNTER_... */
+uint64_t ft_counter(struct ft_device* device, uint32_t counter);
+
+/* A counter of a channel, FLASHTRAIN_CHANNEL_COUNTER_... */
+uint64_t ft_channel_counter(struct ft_device* device, uint32_t channel, uint32_t counter);
+
+/* The erases of a physical zone. */
+uint32_t ft_zone_wear(struct ft_device* device, uint32_t physical);
+
+#endif

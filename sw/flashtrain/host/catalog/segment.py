@@ -1,0 +1,86 @@
+"""The index of a catalogue on the flash: segments of rows, and the root that lists them.
+
+The root is the note of the stream, so it changes in one record of the journal. Formats, version 1:
+
+- root: `FTN1`, and JSON `[next number, [segment, ...]]`, the oldest segment first.
+- segment: `[[lba, blocks, ...], offset, nbytes, crc]`: the extents of the append that it came with, the place
+  of its bytes in it, and their CRC-32.
+- bytes of a segment: JSON `{name: row, ...}`, compressed (RFC 1950). A row is null for a name that is gone,
+  or `[number, dtype, shape, crc, [address, nbytes, ...]]`; a negative address is relative (`Run`).
+
+A row replaces rows of the same name in older segments.
+"""
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flashtrain.host.streams.stored import Extent
+
+from .entry import Entry
+from .errors import CatalogDamaged, CatalogUnsuitable
+from .run import Run, runs_in
+
+MAGIC = b"FTN1"
+
+Rows = dict[str, Entry | None]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Rows of the index, and their place. `rows` have addresses of the stream."""
+
+    extents: tuple[Extent, ...]
+    offset: int
+    nbytes: int
+    crc: int
+    rows: Rows
+
+    def runs(self, block_bytes: int) -> list[Run]:
+        """The place of its own bytes."""
+        return runs_in(self.extents, self.offset, self.nbytes, block_bytes)
+
+    def pack(self) -> list[Any]:
+        return [[number for extent in self.extents for number in extent], self.offset, self.nbytes, self.crc]
+
+    @classmethod
+    def unpack(cls, fields: list[Any]) -> "Segment":
+        """A segment whose rows are to be read."""
+        flat, offset, nbytes, crc = fields
+        extents = tuple(Extent(*pair) for pair in zip(flat[::2], flat[1::2], strict=True))
+        return cls(extents, offset, nbytes, crc, {})
+
+
+def pack_root(following: int, segments: Iterable[Segment]) -> bytes:
+    return MAGIC + _json([following, [segment.pack() for segment in segments]])
+
+
+def unpack_root(note: bytes) -> tuple[int, list[Segment]]:
+    """The next number, and the segments without rows; :class:`CatalogUnsuitable` for another user's note."""
+    if not note:
+        return 0, []
+    if note[: len(MAGIC)] != MAGIC:
+        raise CatalogUnsuitable(
+            f"the note of the stream begins with {note[:4]!r}; expected {MAGIC!r}: it has another user"
+        )
+    following, segments = json.loads(note[len(MAGIC) :])
+    return following, [Segment.unpack(fields) for fields in segments]
+
+
+def pack_rows(rows: Mapping[str, Entry | None]) -> bytes:
+    rows_json = _json({name: None if entry is None else entry.pack() for name, entry in rows.items()})
+    return zlib.compress(rows_json)
+
+
+def unpack_rows(raw: bytes) -> Rows:
+    try:
+        document = json.loads(zlib.decompress(raw))
+        return {name: None if row is None else Entry.unpack(row) for name, row in document.items()}
+    except (zlib.error, ValueError, TypeError, AttributeError) as error:
+        raise CatalogDamaged(f"a segment of the index is malformed: {error}") from error
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()

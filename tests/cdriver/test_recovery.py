@@ -1,0 +1,267 @@
+"""Both drivers recover the same content from the same flash, and leave the same flash behind."""
+
+from contextlib import suppress
+from copy import deepcopy
+
+import numpy as np
+import pytest
+
+from flashtrain.host import CommandError, Device, FunctionalLink, StreamFull, TensorGroup, open_device
+from flashtrain.spec import NodeTable, Port, ZoneAction, ZoneState, preset
+from flashtrain.spec.optimizer import Input, OptimizerCode
+from flashtrain.spec.streams import UPDATE_NODE
+from flashtrain.training.optimizers import SGD
+
+from .driver import CDriver, DriverError, Error
+
+TINY = preset("tiny")
+BLOCK, ZONE_SIZE = TINY.geometry.page_bytes, TINY.geometry.zone_size
+NO_JOURNAL = NodeTable("no journal", tuple(s for s in UPDATE_NODE.streams if s is not UPDATE_NODE.journal))
+PLACES = ((Port.HOST, Port.CORE, 1, "inputs"), (Port.CORE, Port.CORE, 3, "trained"),
+          (Port.CORE, Port.CORE, 2, "activations"))  # fmt: skip
+"""Port that appends, port that reads, NSID, name."""
+GROUP = TensorGroup(OptimizerCode.SGD, ((900,),))
+
+
+def new_link():
+    return FunctionalLink(TINY, 1 << 18)
+
+
+def flash_of(link):
+    """The content of all blocks; trailing places without a page do not count."""
+    content = []
+    for zone in link._flash.zones:
+        pages = list(zone.pages)
+        while pages and pages[-1] is None:
+            pages.pop()
+        content.append(pages)
+    return content
+
+
+def shape(zones):
+    """What both drivers report of zones."""
+    return [(zone.state, zone.start, zone.room) for zone in zones]
+
+
+def recover_twice(link, node=UPDATE_NODE):
+    """Recover the link with the C driver, and a copy of it with the Python driver; compare all of it."""
+    twin = deepcopy(link)
+    driver, device = CDriver(link, node), open_device(link=twin, node=node, recover=True)
+    report, expected = driver.recover(), device.recovered
+    assert (report.clean, report.records, report.erased) == (
+        expected.clean,
+        expected.records,
+        expected.erased,
+    )
+    assert report.retired == expected.retired
+    for stream in node.streams:
+        if stream is not node.journal and stream.persistency:
+            assert report.blocks[stream.nsid - 1] == expected.stream(stream.name).blocks, stream.name
+    assert flash_of(link) == flash_of(twin)
+    assert [driver.get("ft_zone_wear", zone) for zone in range(driver.info.zones)] == device.zone_wear()
+    for appends, _, nsid, name in PLACES:
+        assert shape(driver.report(appends, nsid)) == shape(device.stream(name, appends).report()), name
+    return driver, device
+
+
+class Model:
+    """The content of the streams: blocks by zone."""
+
+    def __init__(self):
+        self.blocks = {nsid: {} for *_, nsid, _ in PLACES}
+
+    def append(self, nsid, lba, data):
+        of = self.blocks[nsid]
+        of.update({lba + number: block for number, block in enumerate(data.reshape(-1, BLOCK))})
+
+    def reset(self, nsid, zone=None):
+        if zone is None:
+            self.blocks[nsid].clear()
+        for lba in [lba for lba in self.blocks[nsid] if lba // ZONE_SIZE == zone]:
+            del self.blocks[nsid][lba]
+
+    def compare(self, driver: CDriver, device: Device | None = None):
+        """All blocks, as the C driver reads them, and as the Python driver does on its own device."""
+        for _, reads, nsid, name in PLACES:
+            for lba, block in self.blocks[nsid].items():
+                assert np.array_equal(driver.read(reads, nsid, lba, 1), block), (nsid, lba)
+                if device is not None:
+                    assert np.array_equal(device.stream(name, reads).read_blocks(lba, 1), block), (nsid, lba)
+
+
+def random_action(random, driver: CDriver, model: Model):
+    """One command of the C driver, and the same in the model; what the device refuses changes nothing."""
+    appends, _, nsid, _ = PLACES[random.integers(len(PLACES))]
+    zone = int(random.integers(driver.get("ft_zones", nsid)))
+    kind = random.choice(["append"] * 6 + ["reset", "reset zone", "finish", "open", "annotate", "flush"])
+    try:
+        if kind == "append":
+            data = random.integers(0, 256, int(random.integers(1, 9)) * BLOCK, np.uint8)
+            model.append(nsid, driver.append(appends, nsid, zone, data), data)
+        elif kind == "reset":
+            driver.do("ft_stream_reset", appends, nsid)
+            model.reset(nsid)
+        elif kind == "reset zone":
+            driver.do("ft_zone_reset", appends, nsid, zone)
+            model.reset(nsid, zone)
+        elif kind == "finish":
+            driver.do("ft_zone_manage", appends, nsid, zone, ZoneAction.FINISH)
+        elif kind == "open":
+            driver.do("ft_zone_manage", appends, nsid, zone, ZoneAction.OPEN)
+        elif kind == "annotate" and nsid != 2:
+            note = random.bytes(int(random.integers(0, 100)))
+            driver.do("ft_annotate", nsid, note, len(note))
+            assert driver.entry(nsid)[1] == note
+        else:
+            driver.do("ft_flush", appends, nsid)
+    except DriverError as error:
+        assert error.error is Error.STATUS, error
+
+
+def test_random_commands_and_losses_of_power(seed):
+    random = np.random.default_rng(seed)
+    link, model = new_link(), Model()
+    driver = CDriver(link)
+    driver.do("ft_format", True)
+    for _ in range(25):
+        for _ in range(int(random.integers(1, 25))):
+            random_action(random, driver, model)
+        model.compare(driver)
+        notes = {nsid: driver.entry(nsid)[1] for nsid in (1, 3)}
+        if random.integers(2):
+            driver.do("ft_shutdown")
+        link.power_cycle()
+        model.reset(2)
+        driver, device = recover_twice(link)
+        model.compare(driver, device)
+        names = {nsid: name for *_, nsid, name in PLACES}
+        for nsid, note in notes.items():
+            assert driver.entry(nsid)[1] == note == device.stream(names[nsid], Port.CORE).note
+
+
+def python_history(random, device: Device):
+    """Work of the Python driver: appends, resets, state with updates, pins, notes; returns the weights."""
+    state = device.optimizer_state([GROUP])
+    state.initialise([[np.arange(900, dtype=np.float32)]])
+
+    def step():
+        state.update([[np.ones(900, np.float32)]], [SGD(0.5).constants(1)])
+
+    for _ in range(int(random.integers(1, 9))):
+        name, port = [("inputs", Port.HOST), ("trained", Port.CORE)][random.integers(2)]
+        stream, kind = device.stream(name, port), random.integers(6)
+        with suppress(StreamFull, CommandError):
+            if kind == 0:
+                stream.reset()
+            elif kind == 1:
+                step()
+                state.commit()
+            elif kind == 2:
+                stream.annotate(random.bytes(20))
+            elif kind == 3:
+                stream.retire_zone(1, ZoneState.READ_ONLY)
+            elif kind == 4:
+                device.link.pass_time(int(random.integers(1, 100_000)))
+            else:
+                stream.append(random.integers(0, 256, 3 * BLOCK, np.uint8))
+    weights = state.read(Input.W)[0][0]
+    if random.integers(2):
+        device.state_stream("trained").pin(b"kept")
+    if random.integers(2):
+        step()  # an update that is not committed
+    return weights
+
+
+def test_histories_of_the_python_driver(seed):
+    random = np.random.default_rng(seed)
+    for _ in range(12):
+        link = new_link()
+        device = open_device(link=link, node=UPDATE_NODE)
+        weights = python_history(random, device)
+        if random.integers(2):
+            device.shutdown()
+        link.power_cycle()
+        driver, twin = recover_twice(link)
+        for table in UPDATE_NODE.streams:
+            if table.persistency and table is not UPDATE_NODE.journal:
+                entry, note = driver.entry(table.nsid)
+                expected = twin._journal.entry(table.nsid)
+                assert (entry.generation, entry.commit, entry.updates, entry.pinned, note) == (
+                    expected.generation, expected.commit, expected.updates, expected.pinned, expected.note,
+                )  # fmt: skip
+        driver.do("ft_shutdown")
+        again = open_device(link=link, node=UPDATE_NODE, recover=True)
+        assert again.recovered.clean
+        attached = again.optimizer_state([GROUP], recovered=True)
+        assert np.array_equal(attached.read(Input.W)[0][0], weights)
+
+
+def torn(link, owner):
+    """The newest page of the journal as an interrupted program leaves it."""
+    newest = max(
+        (
+            zone
+            for zone in link._flash.zones
+            if zone.pages and zone.pages[0] and zone.pages[0].owner.nsid == 8
+        ),
+        key=lambda zone: zone.pages[0].owner.sequence,
+    )
+    page = newest.pages[-1]
+    if owner:
+        newest.pages[-1] = page._replace(owner=None)
+    else:
+        newest.pages[-1] = page._replace(data=bytes(byte | 0x80 for byte in page.data))
+
+
+@pytest.mark.parametrize("owner", [True, False], ids=["without identity", "with spoilt data"])
+def test_the_last_record_may_be_torn(owner):
+    link = new_link()
+    driver = CDriver(link)
+    driver.do("ft_format", True)
+    data = np.arange(4 * BLOCK, dtype=np.uint64).view(np.uint8)[: 4 * BLOCK]
+    driver.do("ft_stream_reset", Port.HOST, 1)
+    driver.append(Port.HOST, 1, 0, data)
+    driver.do("ft_annotate", 3, b"note", 4)
+    torn(link, owner)
+    link.power_cycle()
+    driver, _ = recover_twice(link)
+    assert np.array_equal(driver.read(Port.CORE, 1, 0, 4), data)
+    assert driver.entry(3)[1] == b""
+
+
+def test_a_node_without_journal():
+    link = new_link()
+    driver = CDriver(link, NO_JOURNAL)
+    driver.do("ft_format", False)
+    data = np.arange(30 * BLOCK, dtype=np.uint32).astype(np.uint8)
+    driver.append(Port.HOST, 1, 0, data[: 16 * BLOCK])
+    driver.append(Port.HOST, 1, 1, data[: 5 * BLOCK])
+    driver.do("ft_stream_reset", Port.CORE, 3)
+    driver.do("ft_shutdown")
+    link.power_cycle()
+    driver, _ = recover_twice(link, NO_JOURNAL)
+    assert np.array_equal(driver.read(Port.CORE, 1, ZONE_SIZE, 5), data[: 5 * BLOCK])
+    with pytest.raises(DriverError) as raised:
+        driver.entry(1)
+    assert raised.value.error is Error.NO_JOURNAL
+
+
+def test_a_device_of_several_dies(seed):
+    """A zone of many superpages, whose write pointer is searched for."""
+    random = np.random.default_rng(seed)
+    link = FunctionalLink(preset("small"), 16 << 20)
+    driver = CDriver(link)
+    driver.do("ft_format", True)
+    block = driver.info.page_bytes
+    expected = []
+    for blocks in (700, 1, 33, 500):
+        data = random.integers(0, 256, blocks * block, np.uint8)
+        expected.append((driver.append(Port.HOST, 1, 0, data), blocks, data))
+    for clean in (True, False):
+        if clean:
+            driver.do("ft_shutdown")
+        link.power_cycle()
+        driver, _ = recover_twice(link)
+        for lba, blocks, data in expected:
+            assert np.array_equal(driver.read(Port.CORE, 1, lba, blocks), data)
+    assert driver.report(Port.HOST, 1)[0].state == ZoneState.FULL

@@ -1,0 +1,174 @@
+"""Optimizer steps by the C driver: the same bits as those of the Python driver, and the same journal."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from flashtrain.host import FunctionalLink, TensorGroup, open_device
+from flashtrain.numerics import Constants
+from flashtrain.spec import Port, Status, preset
+from flashtrain.spec.optimizer import CopyFormat, GradientFormat, Input, OptimizerCode
+from flashtrain.spec.streams import UPDATE_NODE
+from flashtrain.training.optimizers import Adam
+
+from .driver import CDriver, DriverError, Error, Request
+from .library import Commit, Statistics, Step, Tile
+
+TINY = preset("tiny")
+CORE = Port.CORE
+A, B, C = 5, 6, 7
+PARAMETERS = 700
+GROUP = TensorGroup(OptimizerCode.ADAM, ((PARAMETERS,),), GradientFormat.FP16, CopyFormat.BF16)
+LAYOUT = GROUP.layout(TINY.geometry)
+
+
+def gradients(step):
+    return np.random.default_rng(step).standard_normal(PARAMETERS).astype(np.float16)
+
+
+def weights():
+    return np.random.default_rng(99).standard_normal(PARAMETERS).astype(np.float32)
+
+
+class State:
+    """Optimizer state that the C driver keeps, in the layout of the Python driver."""
+
+    def __init__(self, driver: CDriver) -> None:
+        self.driver = driver
+        self.current, self.next, self.updates = A, B, 0
+        self.tile = Tile()
+
+    @staticmethod
+    def adam(step: int) -> Constants:
+        return Adam(0.01).constants(step)
+
+    def initialise(self):
+        zeros = np.zeros(PARAMETERS, np.float32)
+        for row in LAYOUT.state_pages([weights(), zeros, zeros]):
+            self.driver.append(CORE, self.current, 0, row)
+        self.driver.do("ft_declare_committed", self.current, Commit())
+
+    def step(self, note=b"", **fields):
+        """An update with its commit; returns the copies and the statistics."""
+        driver, layout = self.driver, LAYOUT
+        self.updates += 1
+        constants = self.adam(self.updates).words
+        step = Step(GROUP.code, GROUP.gradient_format, GROUP.copy_format,
+                    (ctypes.c_uint32 * 8)(*map(int, constants)))  # fmt: skip
+        driver.do("ft_tile_of", step, self.tile)
+        assert self.tile.parameters == layout.tile.parameters
+        assert (self.tile.gradient_pages, self.tile.copy_pages) == (
+            layout.tile.gradient_pages, layout.tile.copy_pages,
+        )  # fmt: skip
+        driver.do("ft_set_constants", CORE, self.next, step, driver.data)
+        pages = layout.gradient_pages(gradients(self.updates))
+        address = driver.put(pages)
+        rows = layout.rows
+        # The first row alone, the others in flight together.
+        lba, row_bytes = ctypes.c_uint64(), pages[0].nbytes
+        driver.do("ft_update", CORE, self.next, self.current, 0, self.tile, 1, address, lba)
+        assert lba.value == 0
+        requests = [Request() for _ in range(rows - 1)]
+        for row, request in enumerate(requests, 1):
+            driver.do("ft_submit_update", request, CORE, self.next, self.current, 0, self.tile, 1,
+                      address + row * row_bytes)  # fmt: skip
+        for row, request in enumerate(requests, 1):
+            driver.do("ft_wait", request)
+            assert request.result == row * TINY.geometry.channels * TINY.geometry.planes
+        copied = driver.view(pages.nbytes // TINY.geometry.page_bytes).copy().reshape(pages.shape)
+        copies = layout.copies(copied[:, : layout.tile.copy_pages])
+        dies = TINY.geometry.channels * TINY.geometry.dies
+        statistics = (Statistics * dies)()
+        driver.do("ft_get_statistics", CORE, self.next, driver.data, statistics, dies)
+        driver.commit(CORE, self.next, self.current, note, updates=self.updates, **fields)
+        self.current, self.next = self.next, self.current
+        return copies, list(statistics)
+
+
+@pytest.fixture
+def reference():
+    device = open_device(TINY, FunctionalLink, UPDATE_NODE, memory_bytes=1 << 18)
+    state = device.optimizer_state([GROUP], streams=("state_a", "state_b"))
+    state.initialise([[weights()]])
+    return state
+
+
+def bits(vector):
+    return np.asarray(vector).view(np.uint16 if vector.itemsize == 2 else np.uint32)
+
+
+def test_steps_have_the_bits_of_the_python_driver(driver, link, reference):
+    state = State(driver)
+    state.initialise()
+    for number in range(1, 5):
+        copies, statistics = state.step()
+        (expected,) = reference.update([[gradients(number)]], [State.adam(number)])
+        reference.commit()
+        assert np.array_equal(bits(copies), bits(expected[0]))
+        for ours, theirs in zip(statistics, reference.statistics[0], strict=True):
+            assert (ours.nans, ours.infinities) == (theirs.nans, theirs.infinities)
+            assert ours.largest == int(theirs.largest.view(np.uint32))
+            assert list(ours.squares) == [int(square.view(np.uint32)) for square in theirs.squares]
+    link.power_cycle()
+    with open_device(link=link, node=UPDATE_NODE, recover=True) as device:
+        attached = device.optimizer_state([GROUP], ("state_a", "state_b"), recovered=True)
+        for array in (Input.W, Input.M, Input.V):
+            ours, theirs = attached.read(array)[0][0], reference.read(array)[0][0]
+            assert np.array_equal(bits(ours), bits(theirs))
+        assert device._journal.entry(state.current).updates == 4
+
+
+def test_an_update_without_commit_is_dropped(driver, link):
+    state = State(driver)
+    state.initialise()
+    state.step(b"first")
+    before = driver.read(CORE, state.current, 0, 4)
+    with pytest.raises(DriverError):
+        driver.do("ft_commit", CORE, state.next, state.current, Commit())  # nothing was updated
+    step = Step(GROUP.code, GROUP.gradient_format, GROUP.copy_format)
+    driver.do("ft_set_constants", CORE, state.next, step, driver.data)
+    driver.do("ft_update", CORE, state.next, state.current, 0, state.tile, 1, driver.data, None)
+    with pytest.raises(DriverError) as raised:
+        driver.read(CORE, state.next, 0, 1)
+    assert raised.value.status == Status.NAMESPACE_NOT_READY
+    link.power_cycle()
+    driver = CDriver(link)
+    report = driver.recover()
+    assert report.blocks[state.next - 1] == 0
+    entry, note = driver.entry(state.current)
+    assert (entry.updates, note) == (1, b"first")
+    assert np.array_equal(driver.read(CORE, state.current, 0, 4), before)
+
+
+def test_a_pinned_generation_is_kept_and_released(driver, link):
+    state = State(driver)
+    state.initialise()
+    state.step(b"pinned", pin=True)
+    kept = driver.read(CORE, B, 0, 4)
+    state.next = C
+    state.step(b"next")  # the source is pinned, and stays
+    assert np.array_equal(driver.read(CORE, B, 0, 4), kept)
+    link.power_cycle()
+    driver = state.driver = CDriver(link)
+    driver.recover()
+    assert [driver.entry(nsid)[1] for nsid in (A, B, C)] == [b"", b"pinned", b"next"]
+    assert np.array_equal(driver.read(CORE, B, 0, 4), kept)
+    state.next = A
+    state.step(b"last", release=B)
+    link.power_cycle()
+    driver = CDriver(link)
+    report = driver.recover()
+    assert [report.blocks[nsid - 1] > 0 for nsid in (A, B, C)] == [True, False, False]
+    assert not driver.entry(B)[0].pinned and driver.entry(A)[1] == b"last"
+
+
+def test_a_note_that_is_too_long_changes_nothing(driver):
+    state = State(driver)
+    state.initialise()
+    with pytest.raises(DriverError) as raised:
+        state.step(bytes(257))
+    assert raised.value.error is Error.NOTE_TOO_LONG
+    assert (driver.entry(A)[0].commit, driver.entry(B)[0].commit) == (1, 0)
+    driver.commit(CORE, B, A, updates=1)
+    assert driver.entry(B)[0].updates == 1

@@ -1,0 +1,35 @@
+"""A device with a catalogue: `tiny` on the functional Link, whose pages have 512 bytes."""
+
+import pytest
+
+from flashtrain.host import FunctionalLink, open_device
+from flashtrain.spec import preset
+from flashtrain.spec.streams import STORE_NODE
+
+
+@pytest.fixture
+def link():
+    with FunctionalLink(preset("tiny"), 1 << 18) as opened:
+        yield opened
+
+
+@pytest.fixture
+def device(link):
+    with open_device(link=link, node=STORE_NODE) as opened:
+        yield opened
+
+
+@pytest.fixture
+def catalog(device):
+    return device.catalog
+
+
+@pytest.fixture
+def again(link):
+    """Opens the device after a loss of power: its catalogue is read from the flash."""
+
+    def reopened():
+        link.power_cycle()
+        return open_device(link=link, node=STORE_NODE, recover=True)
+
+    return reopened
