@@ -6,13 +6,13 @@ from typing import NamedTuple
 from flashtrain.spec import Completion, FmsConfig, Opcode, Status, Submission
 
 _STATUSES = frozenset(Status)
-_PLAIN = tuple(
-    (name, getattr(Submission, name))
+_PLAIN = {
+    name: getattr(Submission, name)
     for name in (
         "opcode", "nsid", "slba", "action", "pages", "copies", "rows", "source", "physical", "wear",
         "restored_state", "sequence", "generation", "time", "channel", "die", "plane", "spare",
     )
-)  # fmt: skip
+}  # fmt: skip
 """Fields of a command that stand in its entry as they are."""
 
 
@@ -60,9 +60,9 @@ class Command:
         """The submission entry, with command identifier `cid`."""
         s = Submission
         value = s.cid.put(cid)
-        for name, field in _PLAIN:
-            if number := getattr(self, name):
-                value |= field.put(number)
+        for name, number in vars(self).items():
+            if number and name in _PLAIN:
+                value |= _PLAIN[name].put(number)
         if self.select_all:
             value |= s.select_all.put(1)
         if self.length:
