@@ -53,11 +53,12 @@ def _send(queue: ClientQueue, message: bytes) -> None:
 def _receive(queue: ClientQueue, expected: Message) -> bytes:
     entry = fabrics(FabricsType.AUTHENTICATION_RECEIVE, _fields(_MOST_BYTES))
     done = queue.execute(entry._replace(sgl_length=_MOST_BYTES))
-    kind = dhchap.kind_of(done.data)
+    data = bytes(done.data)
+    kind = dhchap.kind_of(data)
     if done.answer.status or kind != expected:
-        reason = f"reason {done.data[7]}" if kind == Message.FAILURE_1 else f"message {kind}"
+        reason = f"reason {data[7]}" if kind == Message.FAILURE_1 else f"message {kind}"
         raise ProtocolError(f"authentication failed: {reason} in the place of {expected.name.lower()}")
-    return bytes(done.data)
+    return data
 
 
 def _fields(length: int) -> bytes:
