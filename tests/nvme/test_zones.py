@@ -1,10 +1,14 @@
 """Zone management and reports by a host."""
 
+import asyncio
+import threading
+
 import pytest
 
 from flashtrain.host import open_device
+from flashtrain.nvme.client.host import data_command
 from flashtrain.nvme.errors import CommandFailed
-from flashtrain.spec import Port, Status, ZoneAction, ZoneState
+from flashtrain.spec import Opcode, Port, Status, ZoneAction, ZoneState
 from tests.nvme.helpers import BLOCK, ZONE, served, serving, zones
 
 OFFLINE = 0x05
@@ -191,3 +195,29 @@ def test_the_end_of_a_target_leaves_the_device_in_order():
             host.write(1, 0, b"a" * BLOCK)
         assert device.stream("storage", Port.HOST).read_blocks(0, 1).tobytes() == b"a" * BLOCK
         device.shutdown()
+
+
+def test_a_command_without_an_answer_may_come_again():
+    """The power fails before the device has answered: what the host sends again was not refused before."""
+    with served() as target:
+        host = target.host()
+        subsystem = target.target.subsystem
+
+        async def cut() -> None:
+            # The device's thread is held, so that the command is in flight while the connection ends.
+            held = threading.Event()
+            subsystem.thread.call(lambda device: held.wait(10))
+            host.io[0].submit(data_command(Opcode.WRITE, 1, 77, 1), bytes(BLOCK))
+            await asyncio.sleep(0.1)
+            target.target.end_connections()
+            await asyncio.sleep(0.1)
+            held.set()
+            await subsystem.thread.ask(lambda device: None)
+
+        target.run(cut())
+        host.close()
+        with target.host() as again:
+            for count, repeated in ((1, 0), (2, 1)):
+                answer = again.io[0].execute(data_command(Opcode.WRITE, 1, 77, 1), bytes(BLOCK)).answer
+                assert answer.status == Status.ZONE_INVALID_WRITE
+                assert (subsystem.refusals.count, subsystem.refusals.repeated) == (count, repeated)

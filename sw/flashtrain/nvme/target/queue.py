@@ -237,6 +237,8 @@ class Queue:
         dulbe = controller.features.fails_on_unwritten(entry.nsid)
 
         def done(result: Reply) -> None:
+            if self._commands.get(entry.cid) is not command:
+                return  # the connection has ended: its host has no answer, and may send the command again
             self._subsystem.note(
                 controller, self._number, entry, result, command.to_device or command.to_host
             )
