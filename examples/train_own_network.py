@@ -22,7 +22,7 @@ link = LINKS[sys.argv[1] if len(sys.argv) > 1 else "functional"].factory
 network = Network(
     name="three layers",
     input_shape=(8, 8),
-    classes=10,
+    outputs=10,
     layers=(
         ("vector", Reshape((8, 8), (64,))),
         ("first", Linear(64, 32)),

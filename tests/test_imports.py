@@ -3,7 +3,8 @@
 spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf <- platform;  host <- model
 <- perf;  native <- training;  all of these <- sim <- stress <- cli.
 host <- traces <- ssd <- cli;  host <- io <- nvme <- perf;  nvme <- stress;  spec <- sweep <- cli;
-training <- checkpoint <- perf;  checkpoint <- torch <- cli;  spec <- linux.
+training <- checkpoint <- perf;  checkpoint <- torch <- cli;  checkpoint <- inspection <- cli;
+spec <- linux.
 spec <- cdriver.
 The roots follow: hw <- sw <- sim.
 """
@@ -46,6 +47,7 @@ ALLOWED = {
         "ssd",
         "platform",
     },
+    "inspection": {"spec", "numerics", "host", "training", "checkpoint"},
     "sweep": {"spec"},
     "sim": {"spec", "rtl", "native", "numerics", "host", "model", "training", "perf"},
     "stress": {"spec", "native", "numerics", "host", "nvme", "training", "checkpoint", "sim"},
@@ -67,6 +69,7 @@ ALLOWED = {
         "perf",
         "platform",
         "figures",
+        "inspection",
         "sweep",
         "sim",
         "stress",

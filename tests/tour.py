@@ -1,7 +1,7 @@
 """The tour of one append: the files that it passes, in the order in which docs/design.md lists them.
 
 - Host and Link: the Python files whose code runs from the call of `append_async` to its result, measured.
-- Link: the C++ of the RTL Link beside the generated models, without `OPENING`, which runs at opening only.
+- Link: the C++ of the RTL Link beside the generated models, without `ASIDE`: openings and traces.
 - Hardware: the sources of the components of the controller and of a die. The page lists each of them in the
   tour or among the components that an append does not pass.
 
@@ -29,7 +29,10 @@ PAGE = ROOT / "docs" / "design.md"
 TITLE, PASSED_BY = "### One append", "#### Not on the way"
 SIM = ROOT / "sim" / "flashtrain" / "sim"
 MOST_FILES = 60
-OPENING = "sim/flashtrain/sim/partition/runtime/arena.cpp"
+ASIDE = (
+    "sim/flashtrain/sim/partition/runtime/arena.cpp",
+    "sim/flashtrain/sim/link/device/recording.h",
+)
 
 
 def _section(text: str, title: str) -> str:
@@ -74,7 +77,7 @@ def link_files() -> list[str]:
     """C++ of the RTL Link that runs in every cycle, without the models of the arrays."""
     folders = (SIM / "link" / "device", SIM / "partition" / "runtime")
     paths = (str(path.relative_to(ROOT)) for folder in folders for path in sorted(folder.iterdir()))
-    return [path for path in paths if path != OPENING]
+    return [path for path in paths if path not in ASIDE]
 
 
 def component_files(config: FmsConfig) -> set[str]:

@@ -70,7 +70,9 @@ def test_training_learns(place, tmp_path, capsys):
     document = json.loads(capsys.readouterr().out)
     assert document["accuracy"] >= 0.95
     # The last one on the way is that of the weights in the flash, the other is of what the host read.
-    assert document["accuracies"][-1] == [document["iterations"], document["accuracy"]]
+    assert document["evaluations"][-1] == {
+        "iteration": document["iterations"], "loss": document["test_loss"], "accuracy": document["accuracy"],
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("place", ["die", "core"])

@@ -35,7 +35,9 @@ def test_sequence_from_python(tmp_path):
     run_in(tmp_path, "script.py")
 
 
-@pytest.mark.parametrize("page", ["checkpoints.md", "named-tensors.md", "recovery.md", "retention.md"])
+@pytest.mark.parametrize(
+    "page", ["checkpoints.md", "image.md", "named-tensors.md", "recovery.md", "retention.md"]
+)
 def test_a_page_with_its_output(tmp_path, page):
     (block,) = code(page)
     (tmp_path / "script.py").write_text(block)

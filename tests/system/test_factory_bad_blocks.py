@@ -15,9 +15,8 @@ from flashtrain.host.queues.command_errors import CommandError
 from flashtrain.host.recovery.marks import MarkReader
 from flashtrain.sim.link.rtl_link import ProtocolViolation, RtlLink
 from flashtrain.sim.nand.errors import FactoryMark, even, factory_marks
-from flashtrain.sim.nand.errors.factory import mark_content
 from flashtrain.spec import Opcode, Port, Status, preset
-from flashtrain.spec.bad_blocks import FACTORY_SHARE, marked_pages
+from flashtrain.spec.bad_blocks import FACTORY_SHARE, mark_content, marked_pages
 from flashtrain.spec.identity import PageIdentity
 from flashtrain.spec.registers import Control, Register
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE

@@ -86,7 +86,7 @@ def test_recipe_through_flash_reaches_95_percent(name, small, data):
     arguments = (recipe.network, data, recipe.optimizer, recipe.batch, recipe.iterations)
     through_flash = train_through_flash(*arguments, seed=0, storage=DeviceStorage.on(small))
     assert through_flash.log.equals(train_reference(*arguments, seed=0))
-    accuracy = recipe.network.accuracy(through_flash.log.parameters, data.test.images, data.test.labels)
+    accuracy = recipe.network.accuracy(through_flash.log.parameters, data.test.inputs, data.test.targets)
     print(f"{name}: {accuracy:.3f}")
     assert accuracy >= 0.95
 

@@ -28,7 +28,7 @@ def test_report_of_equal_runs(small, data):
     reference = train_reference(network, data, optimizer, 16, 5, seed=0)
     report = training_report(network, data.test, result, reference)
     assert report.bit_exact
-    assert report.accuracy == network.accuracy(reference.parameters, data.test.images, data.test.labels)
+    assert report.test.accuracy == network.accuracy(reference.parameters, data.test.inputs, data.test.targets)
     document = json.loads(json.dumps(report.document()))
     assert document["bit_exact"] is True
     assert document["streams"]["activations"]["stream_resets"] == 5

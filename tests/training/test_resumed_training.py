@@ -7,17 +7,32 @@ from flashtrain.checkpoint import PinEveryCommit
 from flashtrain.host import FunctionalLink, open_device
 from flashtrain.spec import preset
 from flashtrain.spec.streams import SINGLE_NODE, UPDATE_NODE
+from flashtrain.training.activation_format import ActivationFormat
 from flashtrain.training.commits import PLAIN
 from flashtrain.training.errors import PositionError
 from flashtrain.training.flash_training import train_through_flash
-from flashtrain.training.networks import mlp
+from flashtrain.training.layers import GELU, BatchNorm, Dropout, Linear, Reshape
+from flashtrain.training.networks import Network, mlp
 from flashtrain.training.optimizers import SGD, Adam
-from flashtrain.training.reference import train_reference
+from flashtrain.training.reference import bits_equal, train_reference
+from flashtrain.training.resumed_run import resumed_running
 from flashtrain.training.run_position import RunPosition
+from flashtrain.training.schedules import Cosine, WarmUp
 from flashtrain.training.sequence import UpdatePlace, training_sequence
+from flashtrain.training.step_policy import StepPolicy
 from flashtrain.training.tensors import DeviceStorage
 
 NETWORK, BATCH, ITERATIONS, SEED = mlp(8), 4, 9, 5
+OWN = Network(
+    "own", (8, 8), 10,
+    (
+        ("vector", Reshape((8, 8), (64,))), ("hidden", Linear(64, 8)), ("norm", BatchNorm(8)),
+        ("gelu", GELU()), ("dropout", Dropout(0.2)), ("output", Linear(8, 10)),
+    ),
+    activations=ActivationFormat.FP16,
+)  # fmt: skip
+POLICY = StepPolicy(WarmUp(3, Cosine(6)), max_norm=2.0, loss_scale=2.0**16, dynamic=True)
+"""The first step overflows."""
 
 
 class PowerFailed(Exception):
@@ -38,24 +53,29 @@ class FailingLink(FunctionalLink):
         super().write_register(address, value)
 
 
-def train(device, data, optimizer, commits, resume):
+def train(device, data, optimizer, commits, resume, network=NETWORK, policy=StepPolicy()):
     storage = DeviceStorage.on(device, commits)
     return train_through_flash(
-        NETWORK, data, optimizer, BATCH, ITERATIONS, SEED, storage, resume=resume
+        network, data, optimizer, BATCH, ITERATIONS, SEED, storage, resume=resume, policy=policy
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("commits", [PLAIN, PinEveryCommit()], ids=["plain", "pinned"])
-def test_the_same_bits_however_often_the_power_fails(data, commits, seed):
+@pytest.mark.parametrize(
+    ("network", "policy", "commits"),
+    [(NETWORK, StepPolicy(), PLAIN), (NETWORK, StepPolicy(), PinEveryCommit()), (OWN, POLICY, PLAIN)],
+    ids=["plain", "pinned", "own"],
+)
+def test_the_same_bits_however_often_the_power_fails(data, network, policy, commits, seed):
+    """OWN and POLICY have dropped elements, running arrays, learning rates and a loss scale, too."""
     optimizer, random = Adam(), np.random.default_rng(seed)
-    expected = train_reference(NETWORK, data, optimizer, BATCH, ITERATIONS, SEED)
+    expected = train_reference(network, data, optimizer, BATCH, ITERATIONS, SEED, policy=policy)
     cuts = 0
     with FailingLink(preset("tiny"), 1 << 18) as link:
         device = open_device(link=link, node=UPDATE_NODE)
         while True:
             link.left = int(random.integers(10, 120))
             try:
-                result = train(device, data, optimizer, commits, resume=True)
+                result = train(device, data, optimizer, commits, True, network, policy)
                 break
             except PowerFailed:
                 cuts += 1
@@ -65,10 +85,8 @@ def test_the_same_bits_however_often_the_power_fails(data, commits, seed):
         assert cuts > 3 and result.begin > 0
         assert result.log.losses == expected.losses[result.begin :]
         assert result.log.digests == expected.digests[result.begin :]
-        assert result.log.parameters.keys() == expected.parameters.keys()
-        for layer, arrays in expected.parameters.items():
-            for name, array in arrays.items():
-                assert result.log.parameters[layer][name].tobytes() == array.tobytes()
+        assert bits_equal(result.log.parameters, expected.parameters)
+        assert bits_equal(result.log.running, expected.running)
 
 
 def test_a_complete_run_is_only_read(data):
@@ -89,7 +107,7 @@ def test_what_cannot_go_on(data):
         device = open_device(link=link, node=UPDATE_NODE)
         result = train(device, data, Adam(), PinEveryCommit(), resume=True)
         assert result.begin == 0 and len(result.log.losses) == ITERATIONS, "nothing to go on from"
-        with pytest.raises(PositionError, match="begin with b'FTP1'; expected the 20 of a run's position"):
+        with pytest.raises(PositionError, match="begin with b'FTP1'; expected at least the 36 of a"):
             link.power_cycle()
             device = open_device(link=link, node=UPDATE_NODE, recover=True)
             train(device, data, Adam(), PLAIN, resume=True)
@@ -102,8 +120,14 @@ def test_what_cannot_go_on(data):
             )
 
 
+def test_running_arrays_of_another_network():
+    position = RunPosition(7, 5, running=bytes(16))
+    with pytest.raises(PositionError, match="16 bytes of running arrays; expected the 64 of network own"):
+        resumed_running(OWN, position)
+
+
 def test_bytes_of_a_position():
-    position = RunPosition(7, 5)
-    assert RunPosition.unpack(position.pack()) == position
+    for position in (RunPosition(7, 5), RunPosition(7, 5, 1024.0, 3, b"running ")):
+        assert RunPosition.unpack(position.pack()) == position
     with pytest.raises(PositionError, match="has 0 bytes"):
         RunPosition.unpack(b"")

@@ -66,8 +66,8 @@ def change(path, value):
             "tensors[0].shape[1]: expected an integer of at least 1, got -8",
         ),
         (
-            change(["tensors", 0, "dtype"], "float16"),
-            "tensors[0]: dtype 'float16' is not one of float32, uint8",
+            change(["tensors", 0, "dtype"], "float64"),
+            "tensors[0]: dtype 'float64' is not one of float32, float16, bfloat16, uint8, uint16, int32",
         ),
         (
             change(["tensors", 0, "stream"], "input"),

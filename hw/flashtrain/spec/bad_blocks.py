@@ -37,6 +37,14 @@ def marked_pages(pages: int) -> tuple[int, int]:
     return 0, pages - 1
 
 
+def mark_content(geometry: Geometry, whole: bool) -> bytes:
+    """The cells of a page with a mark, spare bytes included: all over the page, or only where it must be."""
+    size = geometry.raw_page_bytes
+    if whole:
+        return bytes([MARK]) * size
+    return bytes(MARK if i == geometry.page_bytes else 0xFF for i in range(size))
+
+
 def ones_of_ours(geometry: Geometry, place: Place, randomizer: bool) -> int:
     """Bits that are ones in the cells of the identity of every page in this place."""
     p = PageIdentity

@@ -12,11 +12,12 @@ from .bench_results import ResultsFile
 from .bench_rows import RowFailed, results_of
 from .bench_settings import RTL_RESULTS, Settings
 from .bench_table import CONFIGURATIONS, QUICK_TABLE, TABLE, Row, rows_for
-from .benchmarks import ALL_BENCHMARKS, SYSTEM_BENCHMARKS
+from .benchmarks import ALL_BENCHMARKS, BENCHMARKS, SYSTEM_BENCHMARKS, Benchmark
 from .command import Command, add_config_file, add_json, at_least_one
 from .console import Console, table
 from .links import LINKS
 from .model_error import NAME, check
+from .trace_options import add_trace, trace_request
 
 DEFAULT_FILE = "build/bench/results.json"
 QUICK_FILE = "build/bench/quick/results.json"
@@ -34,11 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_config_file(one)
     parser.add_argument(
         "--jobs", type=at_least_one, default=os.cpu_count() or 1, metavar="N",
-        help="rows at a time (default: one for each processor); what is measured in seconds is done alone",
+        help="rows at a time (default: one per processor); rows measured in seconds run alone",
     )  # fmt: skip
     parser.add_argument(
         "--quick", action="store_true",
-        help="shorter runs; without names and a configuration also the table on smaller configurations",
+        help="shorter runs; without names and a configuration on smaller ones, too",
     )  # fmt: skip
     parser.add_argument(
         "--points", metavar="PATTERN",
@@ -58,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="results, merged into the file's by name, configuration and link; figures are written beside it"
         f" (default: {DEFAULT_FILE}, or {QUICK_FILE} with --quick)",
     )  # fmt: skip
+    add_trace(parser)
     add_json(parser)
 
 
@@ -75,8 +77,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
     path = options.output or Path(usual)
     folder = path.parent
     settings = Settings(
-        options.quick, options.jobs, folder, options.points, options.against, options.rtl_results
-    )
+        options.quick, options.jobs, folder, options.points, options.against, options.rtl_results,
+        trace_request(options, LINKS["rtl"]),
+    )  # fmt: skip
+    if (options.trace or options.waves) and not (len(rows) == 1 and _has_one_device(rows[0])):
+        raise ConfigError("--trace and --waves are of one benchmark on one device: name it, with --preset")
     for row in rows:
         if row.benchmark == NAME:
             check(row.configuration, settings)
@@ -122,6 +127,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
     system = [row for row in missed if row.benchmark in SYSTEM_BENCHMARKS]
     must = missed if options.strict else [row for row in system if SYSTEM_BENCHMARKS[row.benchmark].must_meet]
     return 1 if failed or must else 0
+
+
+def _has_one_device(row: Row) -> bool:
+    return isinstance(BENCHMARKS.get(row.benchmark), Benchmark)
 
 
 def _configurations(options: argparse.Namespace) -> tuple[dict[str, FmsConfig], str | None]:

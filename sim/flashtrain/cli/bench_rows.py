@@ -8,6 +8,7 @@ from functools import partial
 
 from flashtrain.host import open_device
 from flashtrain.perf.measurement import Cost, Result
+from flashtrain.sim.trace.window import NoTrace
 from flashtrain.spec import FlashtrainError, FmsConfig
 from flashtrain.spec.registers import Counter
 from flashtrain.stress.workers import worker_pool
@@ -18,6 +19,8 @@ from .benchmarks import ALL_BENCHMARKS, BENCHMARKS, SYSTEM_BENCHMARKS, Benchmark
 from .console import Console
 from .device import memory_bytes
 from .links import LINKS, LinkKind, announced
+from .run_trace import RunTrace
+from .trace_options import TraceRequest
 
 RTL = LINKS["rtl"]
 
@@ -62,25 +65,32 @@ def _attempt(
     try:
         if row.benchmark in SYSTEM_BENCHMARKS:
             return SYSTEM_BENCHMARKS[row.benchmark].run(row.configuration, settings, console)
-        return measure(row, configurations[row.configuration], settings.quick, console)
+        config = configurations[row.configuration]
+        return measure(row, config, settings.quick, console, trace=settings.trace)
+    except NoTrace:  # a mistake in the command
+        raise
     except FlashtrainError as error:
         return RowFailed(row, str(error))
 
 
-def measure(row: Row, config: FmsConfig, quick: bool, console: Console, link: LinkKind = RTL) -> Result:
+def measure(
+    row: Row, config: FmsConfig, quick: bool, console: Console, link: LinkKind = RTL,
+    trace: TraceRequest = TraceRequest(),
+) -> Result:  # fmt: skip
     """Carry out one benchmark, on a device of its own behind `link`, which counts cycles."""
     benchmark = BENCHMARKS[row.benchmark]
     if isinstance(benchmark, DesignBenchmark):
         started = time.process_time()
         measured = benchmark.run(config)
         return Result.of(*row, "-", Cost(time.process_time() - started, 0), measured)
-    return _measure_device(row, benchmark, benchmark.shape(config), quick, console, link)
+    return _measure_device(row, benchmark, benchmark.shape(config), quick, console, link, RunTrace(trace))
 
 
 def _measure_device(
-    row: Row, benchmark: Benchmark, config: FmsConfig, quick: bool, console: Console, link: LinkKind
-) -> Result:
-    factory = announced(link, console.step)
+    row: Row, benchmark: Benchmark, config: FmsConfig, quick: bool, console: Console, link: LinkKind,
+    trace: RunTrace,
+) -> Result:  # fmt: skip
+    factory = trace.around(announced(link, console.step))
     with open_device(
         config,
         factory,
@@ -88,10 +98,15 @@ def _measure_device(
         memory_bytes=memory_bytes(config),
         queue_entries=benchmark.queue_entries,
     ) as device:
+        trace.start(device)
         started = time.process_time()
         measured = benchmark.run(device, quick)
         seconds = time.process_time() - started
+        trace.stop()
         counters = device.counters()
         pages = counters[Counter.PAGES_APPENDED.name] + counters[Counter.PAGES_READ.name]
         cost = Cost(seconds, pages * config.geometry.page_bytes)
-        return Result.of(*row, link.name, cost, measured)
+        result = Result.of(*row, link.name, cost, measured)
+    trace.write()
+    trace.report(console)
+    return result

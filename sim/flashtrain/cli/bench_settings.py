@@ -5,6 +5,8 @@ from pathlib import Path
 
 from flashtrain.native.build_cache import BUILD
 
+from .trace_options import TraceRequest
+
 RTL_RESULTS = BUILD / "model_error" / "rtl.json"
 
 
@@ -15,6 +17,7 @@ class Settings:
     - `points`: a pattern of names of points, of `model_error`; None: all.
     - `against`: the Link, by name, that `model_error` compares with the RTL.
     - `rtl_results`: the file of values that the RTL has given for the points.
+    - `trace`: a trace or waves of the only row.
     """
 
     quick: bool
@@ -23,3 +26,4 @@ class Settings:
     points: str | None = None
     against: str = "model"
     rtl_results: Path = RTL_RESULTS
+    trace: TraceRequest = TraceRequest()

@@ -47,7 +47,7 @@ def add_configuration(
 def add_config_file(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--config", type=Path, metavar="FILE",
-        help="configuration in a TOML file (docs/configuration.md; `flashtrain info --write` prints one)",
+        help="configuration in a TOML file (docs/configuration.md); `info --write` prints one",
     )  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def add_cache_dir(parser: argparse.ArgumentParser) -> None:
     """`--cache-dir`, for the parser and those of its actions."""
     parser.add_argument(
         "--cache-dir", type=Path, default=argparse.SUPPRESS, metavar="DIR",
-        help="folder for compiled simulators (default: flashtrain in $XDG_CACHE_HOME, or in ~/.cache)",
+        help="folder for compiled simulators (default: flashtrain in $XDG_CACHE_HOME or ~/.cache)",
     )  # fmt: skip
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

@@ -29,11 +29,12 @@ def device_for(
     console: Console,
     around: Callable[[LinkFactory], LinkFactory] = lambda factory: factory,
 ) -> Iterator[Device]:
-    """The device of `--preset` or `--config` and of `--link`, with the streams of `node`.
+    """The device of `--preset` or `--config`, of `--link`, and of `--image`, with the streams of `node`.
 
     around: makes another factory of that of the Link.
     """
     factory = around(announced(LINKS[options.link], console.step))
     config = configuration(options)
-    with open_device(config, factory, node, memory_bytes(config)) as device:
+    image = getattr(options, "image", None)
+    with open_device(config, factory, node, memory_bytes(config), image=image) as device:
         yield device

@@ -22,12 +22,15 @@ from flashtrain.io.document import job_document
 from flashtrain.io.job import COMMAND_LINE
 from flashtrain.io.sweep import Sweep, SweepRow, rows_of, sweep_of
 from flashtrain.io.text import job_line, job_text, status_text, verify_lines
-from flashtrain.spec import FmsConfig
+from flashtrain.spec import ConfigError, FmsConfig
 from flashtrain.spec.streams import SINGLE_NODE
 
 from .command import Command, add_configuration, add_json, add_link, configuration
 from .console import Console, table
+from .image import add_image, require_new_image
 from .links import LINKS, LinkKind, announced
+from .run_trace import RunTrace
+from .trace_options import TraceRequest, add_trace, trace_request
 
 WRONG = 1
 NODE = SINGLE_NODE
@@ -44,8 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )  # fmt: skip
     parser.add_argument("--sweep", metavar="OPTION=VALUES", help="FIRST..LAST, doubled, or VALUE,VALUE,...")
     parser.add_argument("--output", type=Path, metavar="DIR", help="folder for figures (default: none)")
+    add_trace(parser)
     add_configuration(parser)
     add_link(parser)
+    add_image(parser)
     add_json(parser)
 
 
@@ -55,13 +60,19 @@ def run(options: argparse.Namespace, console: Console) -> int:
     sweep = None if options.sweep is None else sweep_of(options.sweep)
     if sweep is not None and not kind.timed:
         raise JobError("--sweep", "", f"measures time; link {kind.name} has none")
+    if sweep is not None and options.image is not None:
+        raise JobError("--sweep", "", "is several devices; expected no --image, which keeps one")
+    require_new_image(options.image)
     points = [jobs] if sweep is None else [sweep.jobs(jobs, value) for value in sweep.values]
     for point in points:
         check_jobs(point, config, NODE)
     if options.output is not None:
         options.output.mkdir(parents=True, exist_ok=True)
     if sweep is None:
-        return _run(jobs, config, kind, options.output, console)
+        trace = RunTrace(trace_request(options, kind))
+        return _run(jobs, config, kind, options, trace, console)
+    if options.trace or options.waves:
+        raise ConfigError("--trace and --waves are of one run: leave out --sweep")
     return _sweep(sweep, points, config, kind, options.output, console)
 
 
@@ -74,25 +85,32 @@ def _jobs(options: argparse.Namespace) -> list[Job]:
     return load_jobs(options.file, given)
 
 
-def _measured(jobs: Sequence[Job], config: FmsConfig, kind: LinkKind, console: Console) -> list[JobResult]:
+def _measured(
+    jobs: Sequence[Job], config: FmsConfig, kind: LinkKind, trace: RunTrace, console: Console,
+    image: Path | None = None,
+) -> list[JobResult]:  # fmt: skip
     """The results of the jobs on a new device."""
-    factory = announced(kind, console.step)
+    factory = trace.around(announced(kind, console.step))
     memory, entries = memory_bytes(jobs, config), queue_entries(jobs, config)
-    with open_device(config, factory, NODE, memory, entries) as device:
+    with open_device(config, factory, NODE, memory, entries, image=image) as device:
         io = IoRun(device, jobs, kind.timed)
         io.lay_out(console.progress)
+        trace.start(device)
         io.measure(console.progress)
+        trace.stop()
         io.verify()
         return io.results()
 
 
 def _run(
-    jobs: Sequence[Job], config: FmsConfig, kind: LinkKind, output: Path | None, console: Console
-) -> int:
+    jobs: Sequence[Job], config: FmsConfig, kind: LinkKind, options: argparse.Namespace, trace: RunTrace,
+    console: Console,
+) -> int:  # fmt: skip
+    output: Path | None = options.output
     for job in jobs:
         console.say(job_line(job))
     started = time.monotonic()
-    results = _measured(jobs, config, kind, console)
+    results = _measured(jobs, config, kind, trace, console, options.image)
     wall = time.monotonic() - started
     if not kind.timed:
         console.say(
@@ -106,6 +124,7 @@ def _run(
     files = _figures(results, output) if kind.timed and output is not None else []
     for file in files:
         console.say(str(file))
+    files += trace.write()
     console.document(
         {
             "configuration": config.name,
@@ -115,6 +134,7 @@ def _run(
             "files": [str(file) for file in files],
         }
     )
+    trace.report(console)
     return _verdict(results)
 
 
@@ -126,7 +146,7 @@ def _sweep(
     documents, every = [], []
     for value, jobs in zip(sweep.values, points, strict=True):
         console.step(f"{sweep.option}={value}")
-        results = _measured(jobs, config, kind, console)
+        results = _measured(jobs, config, kind, RunTrace(TraceRequest()), console)
         rows += rows_of(value, results)
         every += results
         documents.append({sweep.option: value, "jobs": [job_document(result) for result in results]})
@@ -190,6 +210,7 @@ COMMAND = Command(
     examples="""\
   flashtrain io examples/io/mixed.fio --link model              the jobs of a file
   flashtrain io --rw=append --bs=128k --size=32m --iodepth=16   appends, through the RTL
+  flashtrain io --rw=append --bs=128k --size=8m --link model --trace io.json     a trace for Perfetto
   flashtrain io --rw=randread --size=8m --runtime=2ms --time_based --sweep iodepth=1..64 --output build/io
 
 Exit code 1 if verify=crc32c finds a wrong bit.

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from flashtrain.perf.usage import Snapshot
+from flashtrain.spec import ConfigError
 from flashtrain.traces import FORMATS, save_trace
 from flashtrain.traces.recorder import TraceRecorder
 from flashtrain.training.flash_training import replay
@@ -37,7 +38,11 @@ from .behemoth import add_behemoth
 from .command import Command, add_configuration, add_json, add_link, add_update, at_least_one, configuration
 from .console import Console
 from .device import device_for
+from .image import add_image, require_new_image
+from .links import LINKS
+from .run_trace import RunTrace
 from .sequence_capture import add_sequence_capture
+from .trace_options import add_trace, trace_request
 from .usage_text import usage_document, usage_text
 
 
@@ -77,6 +82,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_configuration(play)
     add_link(play)
+    add_image(play)
+    add_trace(play, of_iterations=True)
     play.set_defaults(action=_replay)
     add_json(play)
 
@@ -117,16 +124,24 @@ def _show(options: argparse.Namespace, console: Console) -> int:
 def _replay(options: argparse.Namespace, console: Console) -> int:
     sequence = load_sequence(options.file)
     require_fit(sequence, options.iterations, configuration(options), sequence.update.node)
+    require_new_image(options.image)
     recorder = TraceRecorder()
-    around = recorder.around if options.block_trace else lambda factory: factory
+    trace = RunTrace(trace_request(options, LINKS[options.link], options.iterations))
+    if options.block_trace and (options.trace or options.waves):
+        raise ConfigError("--block-trace excludes --trace and --waves: replay the sequence once for each")
+    around = recorder.around if options.block_trace else trace.around
+
+    def on_iteration(done: int) -> None:
+        trace.after_iteration(done)
+        console.progress(f"iteration {done} of {options.iterations}")
+        trace.before_iteration(done + 1)
+
     with device_for(options, sequence.update.node, console, around) as device:
         before, started = Snapshot.of(device), time.monotonic()
-        run_of = replay(
-            sequence,
-            options.iterations,
-            DeviceStorage.on(device),
-            on_iteration=lambda done: console.progress(f"iteration {done} of {options.iterations}"),
-        )
+        trace.start(device)
+        trace.before_iteration(1)
+        run_of = replay(sequence, options.iterations, DeviceStorage.on(device), on_iteration=on_iteration)
+        trace.stop()
         seconds = time.monotonic() - started
         usage = Snapshot.of(device).since(before)
     if options.block_trace:
@@ -143,6 +158,7 @@ def _replay(options: argparse.Namespace, console: Console) -> int:
     ]
     console.say("\n".join(lines))
     console.say(usage_text(usage, run_of))
+    files = trace.write()
     console.document(
         {
             **_head(sequence),
@@ -151,8 +167,10 @@ def _replay(options: argparse.Namespace, console: Console) -> int:
             "updates": update_document(run_of.updates),
             "usage": usage_document(usage, run_of),
             "wall_seconds": seconds,
+            "files": [str(file) for file in files],
         }
     )
+    trace.report(console)
     return 0
 
 

@@ -12,6 +12,7 @@ from flashtrain.traces.zoned import zoned_commands
 from .command import Command, add_configuration, add_json, add_link, at_least_one, configuration
 from .console import Console
 from .device import device_for
+from .image import add_image, require_new_image
 
 GB = 1e9
 
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_configuration(replay)
     add_link(replay)
+    add_image(replay)
     replay.set_defaults(action=_replay)
     add_json(replay)
 
@@ -64,6 +66,7 @@ def _replay(options: argparse.Namespace, console: Console) -> int:
     trace, config = trace_of(options), configuration(options)
     for _ in zoned_commands(trace, config.geometry):
         pass  # a bad line is found before a device is built
+    require_new_image(options.image)
     with device_for(options, TRACE_NODE, console) as device:
         started = time.monotonic()
         run_of = ZonedPlayer(trace, device, options.depth).run(

@@ -3,15 +3,13 @@
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryFile
 
 from flashtrain.perf.usage import Usage
 from flashtrain.spec import ConfigError
 from flashtrain.spec.streams import Codec
-from flashtrain.training.data import digits
-from flashtrain.training.optimizers import Optimizer
-from flashtrain.training.recipes import RECIPES, Recipe
 from flashtrain.training.reference import train_reference
 from flashtrain.training.report import TrainingReport, training_report
 from flashtrain.training.sequence import UpdatePlace
@@ -24,13 +22,16 @@ from .command import (
     add_output,
     add_seed,
     add_update,
-    at_least_one,
 )
 from .console import Console
 from .device import device_for
-from .iteration_trace import IterationTrace
+from .image import add_image, require_new_image
 from .links import LINKS
 from .places import compare_places
+from .run_trace import RunTrace
+from .trace_options import TraceRequest, add_trace, trace_request
+from .train_network import add_network, chosen_training
+from .train_options import add_training_options
 from .training_run import TrainingRun, run_training
 from .usage_text import usage_document, usage_text
 
@@ -39,50 +40,61 @@ _CODECS = (Codec.WINDOW32, Codec.ROUND16)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    names = ", ".join(RECIPES)
-    parser.add_argument("--network", choices=list(RECIPES), default="mlp", help=f"{names} (default: mlp)")
+    parser.usage = "flashtrain train [NETWORK] [--data FILE] [options]"
+    add_network(parser)
+    add_training_options(parser)
     add_link(parser)
     add_configuration(parser)
     add_update(parser)
     parser.add_argument(
         "--codec", choices=[codec.name.lower() for codec in _CODECS],
-        help="of the activations, in a configuration with a codec (small_codec); round16 rounds them to BF16",
+        metavar="NAME", help="of the activations, on small_codec: window32, or round16, which rounds to BF16",
     )  # fmt: skip
-    parser.add_argument("--iterations", type=at_least_one, help="mini-batches (default: the recipe's)")
-    parser.add_argument("--batch", type=at_least_one, help="examples per iteration (default: the recipe's)")
     add_seed(parser, default=0, what="of weights and batches")
     parser.add_argument(
         "--compare-places", action="store_true",
-        help="measure the optimizer step on the dies, in the controller and on the host afterwards, too; this"
-        " compiles one more model (rtl link, --update die)",
+        help="measure a step in the controller and on the host, too (--link rtl, --update die)",
+    )  # fmt: skip
+    add_image(parser)
+    parser.add_argument(
+        "--resume", action="store_true",
+        help="go on with the run in --image after its process has ended, to the same bits",
     )  # fmt: skip
     add_output(parser, DEFAULT_FOLDER, "folder for figures, trace and summary")
+    add_trace(parser, of_iterations=True)
     add_json(parser)
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    recipe, place = _recipe(options), UpdatePlace(options.update)
+    place = UpdatePlace(options.update)
     if options.compare_places and not (place is UpdatePlace.DIE and LINKS[options.link].timed):
         raise ConfigError(
             "--compare-places measures a step on the dies: it needs --link rtl and --update die"
         )
+    _check_image(options, place)
     folder: Path = options.output
     _prepare(folder)
-    data = digits()
+    recipe, data = chosen_training(options)
+    recipe.policy.check(recipe.optimizer, place)
+    request = _trace_request(options, recipe.iterations)
     console.step(f"training {recipe.network.name} in plain NumPy")
     reference = train_reference(
         recipe.network, data, recipe.optimizer, recipe.batch, recipe.iterations, options.seed,
-        skip_overflow=place is UpdatePlace.DIE,
+        skip_overflow=place is UpdatePlace.DIE, policy=recipe.policy,
     )  # fmt: skip
     codec = Codec[options.codec.upper()] if options.codec else Codec.RAW
     node = place.node.with_codecs(activations=codec)
-    with device_for(options, node, console) as device:
-        trace = IterationTrace.of(device.link, iteration=(recipe.iterations + 1) // 2)
-        result = run_training(recipe, data, options.seed, place, device, trace, console)
+    trace = RunTrace(request)
+    with device_for(options, node, console, trace.around) as device:
+        result = run_training(
+            recipe, data, options.seed, place, device, trace, console, options.evaluate, options.resume
+        )
     report = training_report(recipe.network, data.test, result.training, reference)
     title = f"{recipe.network.name}, {result.usage.config.name}, {options.link} link"
-    files = _draw_losses(result.training.log.losses, reference.losses, folder / "loss.png", title)
-    files += trace.write(folder, result.usage.config, title)
+    begin = result.training.begin
+    files = _draw_losses(result.training.log.losses, reference.losses, folder / "loss.png", title, begin)
+    files += _draw_timeline(trace, folder / "timeline.png", title)
+    files += trace.write()
     places = None
     if options.compare_places:
         places = compare_places(result.usage.config, recipe.optimizer, console)
@@ -92,13 +104,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
         "seed": options.seed,
         "update": place.value,
         "codec": codec.name,
+        "activations": recipe.network.activations.value,
         **report.document(),
         "usage": usage_document(result.usage, result.training.run),
         "cycles": result.cycles,
         "wall_seconds": result.wall_seconds,
         "cycles_per_second": result.cycles_per_second,
         "losses": result.training.log.losses,
-        "accuracies": result.accuracies,
+        "evaluations": [{"iteration": at, **asdict(found)} for at, found in result.evaluations],
         "places": places.document() if places else None,
         "files": [str(file) for file in files],
     }
@@ -108,8 +121,27 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if places:
         console.say(f"\n{places.text()}")
     console.say("\nfiles\n" + "\n".join(f"  {file}" for file in files))
+    trace.report(console)
     console.document(document)
     return 0 if report.bit_exact or codec is Codec.ROUND16 else 1
+
+
+def _check_image(options: argparse.Namespace, place: UpdatePlace) -> None:
+    if not options.resume:
+        require_new_image(options.image)
+    elif options.image is None or place is not UpdatePlace.DIE:
+        raise ConfigError("--resume goes on with weights on the dies: it needs --image and --update die")
+
+
+def _trace_request(options: argparse.Namespace, iterations: int) -> TraceRequest:
+    """The trace that is asked for; else, on a Link with time, that of the iteration in the middle."""
+    kind = LINKS[options.link]
+    asked = trace_request(options, kind, iterations)
+    if asked.trace is not None or asked.waves is not None or not kind.timed:
+        return asked
+    middle = (iterations + 1) // 2
+    path = options.output / "trace.json"
+    return replace(asked, trace=path, iterations=asked.iterations or (middle, middle), is_default=True)
 
 
 def _prepare(folder: Path) -> None:
@@ -121,7 +153,9 @@ def _prepare(folder: Path) -> None:
         raise OSError(error.errno, error.strerror, str(folder)) from error
 
 
-def _draw_losses(losses: Sequence[float], reference: Sequence[float], path: Path, title: str) -> list[Path]:
+def _draw_losses(
+    losses: Sequence[float], reference: Sequence[float], path: Path, title: str, begin: int
+) -> list[Path]:
     """The figure, if there is a curve to draw; one of an earlier run is removed."""
     if len(losses) < 2:
         path.unlink(missing_ok=True)
@@ -129,7 +163,21 @@ def _draw_losses(losses: Sequence[float], reference: Sequence[float], path: Path
     # Late: matplotlib takes a moment to import.
     from flashtrain.training.figures import draw_losses
 
-    draw_losses(losses, reference, path, title)
+    draw_losses(losses, reference, path, title, begin)
+    return [path]
+
+
+def _draw_timeline(trace: RunTrace, path: Path, title: str) -> list[Path]:
+    """Channels and dies in the window of the trace, if there is one."""
+    if trace.captured is None:
+        return []
+    # Late, as above.
+    from flashtrain.sim.trace.figure import draw_timeline
+    from flashtrain.sim.trace.trace import intervals
+
+    names = [mark.name for mark in trace.captured.marks]
+    part = "" if not names else f", {names[0]}" if len(names) == 1 else f", {names[0]} to {names[-1]}"
+    draw_timeline(intervals(trace.captured.events), trace.captured.config, path, title + part)
     return [path]
 
 
@@ -148,26 +196,18 @@ def _simulated(usage: Usage, result: TrainingRun) -> str:
     )
 
 
-def _recipe(options: argparse.Namespace) -> Recipe:
-    known = RECIPES[options.network]
-    optimizer: Optimizer = known.optimizer
-    return Recipe(
-        known.network, optimizer, options.batch or known.batch, options.iterations or known.iterations
-    )
-
-
 COMMAND = Command(
     name="train",
     summary="train a network whose tensors live in the simulated flash, and compare it with plain NumPy",
     examples="""\
   flashtrain train                                             mlp through the RTL, preset small
-  flashtrain train --network convnet --link functional         seconds instead of minutes, without time
-  flashtrain train --network wide --iterations 5               enough weights to keep all dies busy
-  flashtrain train --update core                               the core reads and supersedes optimizer state
+  flashtrain train convnet --link functional                   seconds instead of minutes, without time
+  flashtrain train wide --iterations 5                         enough weights to keep all dies busy
+  flashtrain train my/net.py:NETWORK --data my/data.npz        your own network and data
   flashtrain train --iterations 10 --output /tmp/run --json    a short run, for machines
+  flashtrain train --link functional --image mlp.img --resume  begins, or goes on after a kill
 
-Figures: loss.png (both runs, from two iterations on), timeline.png (channels and dies over one iteration).
-trace.json opens in https://ui.perfetto.dev.
+Figures: loss.png and timeline.png (channels and dies); trace.json opens in https://ui.perfetto.dev.
 Exit code 1 if the result differs from plain NumPy in a single bit.
 """,
     add_arguments=add_arguments,

@@ -8,6 +8,7 @@ from flashtrain.perf.usage import Snapshot, Usage
 from flashtrain.training.arrays import unpack
 from flashtrain.training.data import Dataset
 from flashtrain.training.flash_training import FlashTraining, train_through_flash
+from flashtrain.training.losses import Evaluation
 from flashtrain.training.networks import Network, Parameters
 from flashtrain.training.recipes import Recipe
 from flashtrain.training.sequence import TrainingSequence, UpdatePlace, training_sequence
@@ -15,7 +16,7 @@ from flashtrain.training.sequence.build import weights_name
 from flashtrain.training.tensors import DeviceStorage
 
 from .console import Console
-from .iteration_trace import IterationTrace
+from .run_trace import RunTrace
 
 LINES = 16
 """Lines of a run's table, about."""
@@ -25,15 +26,15 @@ LINES = 16
 class TrainingRun:
     """The result, the work of the device for it, and the cost of the simulation.
 
-    cycles: simulated from the first to the last command; wall_seconds: of the same; accuracies: (iteration,
-    share of the test examples), as shown.
+    cycles: simulated from the first to the last command; wall_seconds: of the same; evaluations: (iteration,
+    figures of the test examples), as shown.
     """
 
     training: FlashTraining
     usage: Usage
     cycles: int
     wall_seconds: float
-    accuracies: list[tuple[int, float]]
+    evaluations: list[tuple[int, Evaluation]]
 
     @property
     def cycles_per_second(self) -> float:
@@ -41,15 +42,20 @@ class TrainingRun:
 
 
 def run_training(
-    recipe: Recipe, data: Dataset, seed: int, place: UpdatePlace, device: Device, trace: IterationTrace,
-    console: Console,
+    recipe: Recipe, data: Dataset, seed: int, place: UpdatePlace, device: Device, trace: RunTrace,
+    console: Console, evaluate: int | None = None, resume: bool = False,
 ) -> TrainingRun:  # fmt: skip
-    """Train as `recipe` says with all tensors on `device`; `trace` records its iteration."""
+    """Train as `recipe` says with all tensors on `device`, and trace it.
+
+    evaluate: iterations from one evaluation to the next; None: about `LINES` in the run.
+    resume: go on with the run whose tensors the device has recovered.
+    """
     storage = DeviceStorage.on(device)
     sequence = training_sequence(recipe.network, recipe.batch, recipe.optimizer, place)
-    progress = _ProgressTable(recipe, data, device, storage, sequence, console)
+    progress = _ProgressTable(recipe, data, device, storage, sequence, console, evaluate)
     before, first_cycle, started = Snapshot.of(device), device.cycles, time.monotonic()
     progress.begin()
+    trace.start(device)
     trace.before_iteration(1)
 
     def on_iteration(iteration: int) -> None:
@@ -59,14 +65,16 @@ def run_training(
 
     training = train_through_flash(
         recipe.network, data, recipe.optimizer, recipe.batch, recipe.iterations, seed, storage,
-        sequence, progress=progress.note_loss, on_iteration=on_iteration,
+        sequence, progress=progress.note_loss, on_iteration=on_iteration, resume=resume,
+        policy=recipe.policy, on_running=progress.note_running,
     )  # fmt: skip
+    trace.stop()
     return TrainingRun(
         training=training,
         usage=Snapshot.of(device).since(before),
         cycles=device.cycles - first_cycle,
         wall_seconds=time.monotonic() - started,
-        accuracies=progress.accuracies,
+        evaluations=progress.evaluations,
     )
 
 
@@ -75,7 +83,7 @@ class _ProgressTable:
 
     def __init__(
         self, recipe: Recipe, data: Dataset, device: Device, storage: DeviceStorage,
-        sequence: TrainingSequence, console: Console,
+        sequence: TrainingSequence, console: Console, evaluate: int | None,
     ) -> None:  # fmt: skip
         self._recipe = recipe
         self._data = data
@@ -83,32 +91,52 @@ class _ProgressTable:
         self._storage = storage
         self._sequence = sequence
         self._console = console
+        self._evaluate = evaluate
         self._losses: dict[int, float] = {}
+        self._running: dict[int, Parameters] = {}
         self._started, self._first_cycle = time.monotonic(), device.cycles
-        self.accuracies: list[tuple[int, float]] = []
+        self.evaluations: list[tuple[int, Evaluation]] = []
 
     def begin(self) -> None:
         self._started, self._first_cycle = time.monotonic(), self._device.cycles
-        self._console.say(f"{'iteration':>9}  {'loss':>8}  {'accuracy':>8}  {'simulated':>12}  {'wall':>8}")
+        figure = self._recipe.network.loss.figure
+        self._console.say(
+            f"{'iteration':>9}  {'loss':>8}  {self._test_loss('test loss')}{figure:>8}"
+            f"  {'simulated':>12}  {'wall':>8}"
+        )
 
     def note_loss(self, iteration: int, loss: float) -> None:
         self._losses[iteration] = loss
 
+    def note_running(self, iteration: int, running: Parameters) -> None:
+        self._running[iteration] = running
+
     def show(self, iteration: int) -> None:
         """All of `iteration` has finished."""
-        last = self._recipe.iterations
-        if iteration % max(1, last // LINES) and iteration not in (1, last):
+        last, running = self._recipe.iterations, self._running.pop(iteration)
+        if not self._is_evaluated(iteration):
             self._console.progress(
                 f"iteration {iteration} of {last}, loss {self._losses[iteration]:.4f},"
                 f" {self._simulated()} simulated in {self._wall()}"
             )
             return
-        accuracy = self._accuracy()
-        self.accuracies.append((iteration, accuracy))
+        found = self._evaluation(running)
+        self.evaluations.append((iteration, found))
         self._console.say(
-            f"{iteration:9}  {self._losses[iteration]:8.4f}  {accuracy:8.1%}"
-            f"  {self._simulated():>12}  {self._wall():>8}"
+            f"{iteration:9}  {self._losses[iteration]:8.4f}  {self._test_loss(f'{found.loss:.4f}')}"
+            f"{found.text:>8}  {self._simulated():>12}  {self._wall():>8}"
         )
+
+    def _is_evaluated(self, iteration: int) -> bool:
+        last = self._recipe.iterations
+        if self._evaluate is not None:
+            return iteration % self._evaluate == 0 or iteration == last
+        return iteration % max(1, last // LINES) == 0 or iteration in (1, last)
+
+    def _test_loss(self, text: str) -> str:
+        """Its column, if evaluations were asked for and the figure beside it is another."""
+        shown = self._evaluate is not None and self._recipe.network.loss.figure != "error"
+        return f"{text:>9}  " if shown else ""
 
     def _simulated(self) -> str:
         seconds = (self._device.cycles - self._first_cycle) / self._device.config.timing.clock_hz
@@ -117,11 +145,11 @@ class _ProgressTable:
     def _wall(self) -> str:
         return f"{time.monotonic() - self._started:.1f} s"
 
-    def _accuracy(self) -> float:
+    def _evaluation(self, running: Parameters) -> Evaluation:
         """Of the test examples, with the weights as they lie in the flash now."""
         network, test = self._recipe.network, self._data.test
         parameters = stored_parameters(network, self._sequence, self._storage)
-        return network.accuracy(parameters, test.images, test.labels)
+        return network.evaluate(parameters, test.inputs, test.targets, running)
 
 
 def stored_parameters(network: Network, sequence: TrainingSequence, storage: DeviceStorage) -> Parameters:

@@ -87,8 +87,8 @@ class Expected:
         """Gradients of all layers for the step after `steps` others."""
         parameters, examples = self._points[steps].parameters, self._batches[steps]
         with one_thread():
-            logits, saved = forward(self._workload.network, parameters, examples.images)
-            _, dy = softmax_cross_entropy(logits, examples.labels)
+            logits, saved = forward(self._workload.network, parameters, examples.inputs)
+            _, dy = softmax_cross_entropy(logits, examples.targets)
             _, gradients = backward(self._workload.network, parameters, saved, dy)
         return [_packed(gradients[layer]) for layer in parameters]
 

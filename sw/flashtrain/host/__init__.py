@@ -35,6 +35,10 @@ from .errors import (
     ForeignPending,
     GenerationPinned,
     HostError,
+    ImageDamaged,
+    ImageError,
+    ImageLocked,
+    ImageMismatch,
     JournalDamaged,
     JournalMissing,
     NoteTooLong,
@@ -72,6 +76,7 @@ from .queues.command_errors import (
     ZoneOffline,
     ZoneReadOnly,
 )
+from .queues.command_log import CommandLog, LoggedCommand, labelled
 from .queues.entries import CompletionEntry, raw_entry
 from .queues.pending import Pending
 from .recovery.marks import BadBlock
@@ -88,19 +93,19 @@ from .streams.stream import DeviceStream
 from .streams.zone_info import ZoneInfo
 
 __all__ = [
-    "LINKS",
-    "AccessDenied", "ArrayError", "ArrayInfo", "ArrayView", "BadBlock", "BufferFull", "Catalog",
-    "CatalogDamaged", "CatalogError", "CatalogFull", "CatalogMissing", "CatalogUnsuitable", "CodedPageError",
-    "CodedStream", "CodedStreamError", "CommandError", "CompletionEntry", "DataExpired", "Device",
-    "DeviceClosed", "DeviceEnabled", "DeviceHang", "DeviceInfo", "DeviceMismatch", "DevicePort",
-    "DeviceStream", "Extent", "ForeignContent", "ForeignGeneration", "ForeignHandle", "ForeignPending",
-    "FunctionalLink", "Generation", "GenerationPinned", "HostError", "InvalidCommand", "InvalidDataPointer",
+    "LINKS", "AccessDenied", "ArrayError", "ArrayInfo", "ArrayView", "BadBlock", "BufferFull", "Catalog",
+    "CatalogDamaged", "CatalogError", "CatalogFull", "CatalogMissing", "CatalogUnsuitable",
+    "CodedPageError", "CodedStream", "CodedStreamError", "CommandError", "CommandLog", "CompletionEntry",
+    "DataExpired", "Device", "DeviceClosed", "DeviceEnabled", "DeviceHang", "DeviceInfo",
+    "DeviceMismatch", "DevicePort", "DeviceStream", "Extent", "ForeignContent", "ForeignGeneration",
+    "ForeignHandle", "ForeignPending", "FunctionalLink", "Generation", "GenerationPinned", "HostError",
+    "ImageDamaged", "ImageError", "ImageLocked", "ImageMismatch", "InvalidCommand", "InvalidDataPointer",
     "InvalidWrite", "InvalidZoneTransition", "JournalDamaged", "JournalMissing", "LbaOutOfRange", "Link",
-    "LinkFactory", "MediaError", "NameExists", "NameInvalid", "NameMissing", "NoteTooLong", "NothingToCommit",
-    "Obstacle", "OldZone", "OptimizerState", "PageHealth", "Pending", "RecoveredStream", "RecoveryError",
-    "RecoveryReport", "RefreshReport", "RegisterError", "StaleHandle", "StaleView", "StateLost",
-    "StateMissing", "StateStream", "StateUpdate", "StoredArray", "StoredTensor", "StreamFull", "StreamPinned",
-    "StreamUncommitted", "TensorGroup", "TensorMismatch", "TooManyZones", "UnwrittenBlock", "UpdateError",
-    "UpdatePending", "ZoneBoundaryError", "ZoneFull", "ZoneInfo", "ZoneOffline", "ZoneReadOnly",
-    "open_device", "raw_entry",
+    "LinkFactory", "LoggedCommand", "MediaError", "NameExists", "NameInvalid", "NameMissing",
+    "NoteTooLong", "NothingToCommit", "Obstacle", "OldZone", "OptimizerState", "PageHealth", "Pending",
+    "RecoveredStream", "RecoveryError", "RecoveryReport", "RefreshReport", "RegisterError", "StaleHandle",
+    "StaleView", "StateLost", "StateMissing", "StateStream", "StateUpdate", "StoredArray", "StoredTensor",
+    "StreamFull", "StreamPinned", "StreamUncommitted", "TensorGroup", "TensorMismatch", "TooManyZones",
+    "UnwrittenBlock", "UpdateError", "UpdatePending", "ZoneBoundaryError", "ZoneFull", "ZoneInfo",
+    "ZoneOffline", "ZoneReadOnly", "labelled", "open_device", "raw_entry",
 ]  # fmt: skip

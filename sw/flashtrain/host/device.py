@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -26,11 +27,13 @@ from flashtrain.spec.streams import CATALOG, NODES, SINGLE_NODE, STORE_NODE, Cod
 from .catalog import Catalog
 from .catalog.errors import CatalogMissing
 from .controller import Controller, DeviceInfo
-from .errors import ArrayError, DeviceEnabled, DeviceMismatch, ForeignPending
+from .errors import ArrayError, DeviceEnabled, DeviceMismatch, ForeignPending, ImageError
 from .functional import FunctionalLink
+from .image import image_configuration, open_image
 from .link import Link, LinkFactory, link_of
 from .memory.tensor_buffer import TensorBuffer
 from .queues.command_errors import CommandError
+from .queues.command_log import CommandLog
 from .queues.command_port import CommandPort
 from .queues.dispatcher import Dispatcher, serialised
 from .queues.entries import CompletionEntry
@@ -45,7 +48,8 @@ from .state.state_stream import StateStream
 from .state.tensor_group import TensorGroup
 from .streams.coded_space import CodedSpace
 from .streams.coded_stream import CodedStream
-from .streams.generations import DeviceGenerations, generations_of
+from .streams.generations import DeviceGenerations
+from .streams.link_generations import generations_of
 from .streams.refresh import RefreshReport, StreamRefresh
 from .streams.stream import DeviceStream
 from .streams.stream_ring import StreamRing
@@ -150,6 +154,7 @@ class Device:
                 self._controller.settle()
             if floor:
                 self._journal.write()
+        self._keep_node()
 
     @serialised
     def recover(self) -> RecoveryReport:
@@ -172,7 +177,13 @@ class Device:
         self._drop_lost(recovery)
         with suppress(CommandError):  # the next refresh reports data that cannot be read now
             self._end_refresh()
+        self._keep_node()
         return self.recovered
+
+    def _keep_node(self) -> None:
+        """Note the table of streams in the image, for those who look at it without this program's call."""
+        if self.link.image is not None:
+            self.link.image.keep_node(self.node)
 
     def _drop_lost(self, recovery: Recovery) -> None:
         """Drop the content of zones found empty, except of one whose content is in a spare zone."""
@@ -466,6 +477,11 @@ class Device:
 
     # Information.
 
+    @serialised
+    def log_commands(self, log: CommandLog | None) -> None:
+        """Note from now on in `log` how commands are queued and completed; None: in no log."""
+        self._dispatcher.log = log
+
     @property
     def cycles(self) -> int:
         """Simulated cycles since the Link was opened; 0 on a Link without time."""
@@ -542,8 +558,9 @@ def open_device(
     queue_entries: int = DEFAULT_QUEUE_ENTRIES,
     factory: bool | None = None,
     recover: bool = False,
+    image: str | Path | None = None,
 ) -> Device:
-    """Open a device and enable it, with all streams empty. Use it in a `with` statement.
+    """Open a device and enable it: with all streams empty, or recovered. Use it in a `with` statement.
 
     - `preset`: a preset's name or a configuration; `small` by default for a Link made here.
     - `link`: an open Link, or a factory of one, such as a Link's class or its name in `LINKS`. An open Link
@@ -553,9 +570,12 @@ def open_device(
     - `memory_bytes`: the size of the tensor buffer of a Link made here; `queue_entries`: of each queue.
     - `factory`: see :meth:`Device.enable`; by default true for a Link made here, whose flash is new.
     - `recover`: call :meth:`Device.recover` for the flash behind an open Link.
+    - `image`: a file that keeps the flash of a Link made here (docs/image.md). If there is none, it is
+      created with all streams empty. Otherwise the device is recovered from it, unless `factory` is False:
+      then it is formatted. The default configuration is that of the file; with `recover` it has to exist.
 
     :class:`ConfigError` for values out of range; :class:`DeviceMismatch` when the device has another
-    configuration.
+    configuration; :class:`ImageError` for a file that is not an image of it.
     """
     config = named_preset(preset) if isinstance(preset, str) else preset
     require(config is None or isinstance(config, FmsConfig), "preset", preset, "a name, an FmsConfig or None")
@@ -563,15 +583,21 @@ def open_device(
     if isinstance(link, Link):
         if config is not None and config != link.config:
             raise DeviceMismatch(f"the Link is to a device {link.config.name!r}; expected {config.name!r}")
+        require(image is None, "image", image, "None for an open Link")
         _check_codecs(node, link.config)
         opened, owned = link, False
     else:
-        require(not recover, "recover", recover, "False for a Link made here, whose flash is new")
+        if image is not None:
+            config = config or image_configuration(image)
+        else:
+            require(not recover, "recover", recover, "False for a Link made here, whose flash is new")
         config = config or named_preset("small")
         _check_codecs(node, config)
         _check_memory(config, memory_bytes)
         opened, owned = link(config, memory_bytes), True
     try:
+        if image is not None:
+            recover = _use_image(opened, image, factory, recover)
         device = Device(opened, node, queue_entries, owned)
         if recover:
             device.recover()
@@ -582,6 +608,20 @@ def open_device(
             opened.close()
         raise
     return device
+
+
+def _use_image(link: Link, path: str | Path, factory: bool | None, recover: bool) -> bool:
+    """Let the Link keep its flash in an image; whether the device is to be recovered from it."""
+    if recover and not Path(path).exists():
+        raise ImageError(f"{path}: no such file; expected an image to recover from")
+    image = open_image(path, link.config)
+    try:
+        require(image.new or not factory, "factory", factory, f"False or None: {path} is not new")
+        link.use_image(image)
+    except BaseException:
+        image.close()
+        raise
+    return recover or (not image.new and factory is None)
 
 
 def _node_of(node: object) -> NodeTable:

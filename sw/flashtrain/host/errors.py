@@ -100,3 +100,19 @@ class GenerationPinned(UpdateError):
 
 class ForeignGeneration(UpdateError):
     """A stream does not hold the expected generation: it was reset, or has another user."""
+
+
+class ImageError(HostError):
+    """The image of a flash cannot be used; the message names the file and what was expected."""
+
+
+class ImageLocked(ImageError):
+    """Another device has the image open."""
+
+
+class ImageMismatch(ImageError):
+    """The image is of another configuration, or of a newer version of the format."""
+
+
+class ImageDamaged(ImageError):
+    """The file is no image, or is truncated, or a record of it has a wrong checksum."""

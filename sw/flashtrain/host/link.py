@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from flashtrain.spec import ConfigError, FmsConfig
 
 from .errors import HostError
+from .image import FlashImage
 
 AFTER_POWER_CYCLE = 0xDB
 """Simulated devices fill the tensor buffer with this byte after a loss of power: its content is undefined."""
@@ -80,6 +81,18 @@ class Link(ABC):
         function.
         """
         raise HostError(f"{type(self).__name__} cannot switch the power of its device")
+
+    @property
+    def image(self) -> FlashImage | None:
+        """The file that keeps the flash, if there is one."""
+        return None
+
+    def use_image(self, image: FlashImage) -> None:
+        """Keep the flash in this file, before anything else is done; :meth:`close` closes the file.
+
+        The time continues from the file's clock. :class:`HostError` for a Link without this function.
+        """
+        raise HostError(f"{type(self).__name__} cannot keep its flash in an image")
 
     @abstractmethod
     def close(self) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.host import CommandError, Device, Pending, StoredArray, StreamFull
+from flashtrain.host.queues.command_log import labelled
 from flashtrain.spec import Access
 
 from .checks import port_with
@@ -246,7 +247,8 @@ class Worker:
             if (old := self._stored[block]) is not None:
                 self._stored[block] = None
                 self.stream.drop(old)
-            pending: Pending[Any] = self.stream.append_async(data)
+            with labelled(f"{self.name} block {block}"):
+                pending: Pending[Any] = self.stream.append_async(data)
             self._versions[block] = version
             self._appending.add(block)
             self._next_append = (block + 1) % self.job.blocks
@@ -255,7 +257,8 @@ class Worker:
             stored = self._stored[block]
             assert stored is not None
             version = self._versions[block]
-            pending = self.stream.read_async(stored, data)
+            with labelled(f"{self.name} block {block}"):
+                pending = self.stream.read_async(stored, data)
         self._free.pop()
         self._in_flight.append(
             _Operation(direction, block, version, stored, buffer, begun, self._device.cycles, pending)

@@ -14,6 +14,7 @@ from flashtrain.host.functional.link import FunctionalLink
 from flashtrain.host.functional.queues import PortQueues
 from flashtrain.host.functional.streams import StreamSettings, stream_table
 from flashtrain.host.functional.submission_entry import SubmissionEntry, parse
+from flashtrain.host.image import FlashImage
 from flashtrain.host.link import LINKS
 from flashtrain.spec import FmsConfig, Opcode, Port
 from flashtrain.spec.errors import require
@@ -157,6 +158,11 @@ class ModelLink(FunctionalLink):
         if self._executor_type is DatalessExecutor:
             raise HostError("a ModelLink without data cannot lose power: it has nothing to recover from")
         super().power_cycle()
+
+    def use_image(self, image: FlashImage) -> None:
+        if self._executor_type is DatalessExecutor:
+            raise HostError("a ModelLink without data cannot keep its flash in an image")
+        super().use_image(image)
 
     def set_tracing(self, on: bool) -> None:
         """Record from now on what arrays and buses do (see :meth:`take_trace`)."""

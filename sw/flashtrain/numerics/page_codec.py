@@ -46,7 +46,7 @@ class PageCodec:
         page[: code.data_bytes] = data
         for word in range(code.words):
             # Parity is the remainder of what stands before it: together they are a multiple of the generator.
-            rows = self._remainders[self._degrees(page, word) - code.parity_bits - self._rest]
+            rows = self.remainders[self._degrees(page, word) - code.parity_bits - self._rest]
             page[code.parity(word)] ^= np.bitwise_xor.reduce(rows, axis=0, initial=0)
         return page
 
@@ -146,7 +146,7 @@ class PageCodec:
         return 8 * self.code.parity_bytes - self.code.parity_bits
 
     @cached_property
-    def _remainders(self) -> NDArray[np.uint8]:
+    def remainders(self) -> NDArray[np.uint8]:
         """For each bit of data, the last of a code word first: the remainder of its term alone, as parity."""
         code = self.code
         remainder, rows = code.generator ^ 1 << code.parity_bits, []

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.host import CompletionEntry, Link, LinkFactory
+from flashtrain.host.image import FlashImage
 from flashtrain.host.queues.entries import parse_completion
 from flashtrain.spec import Completion, FmsConfig, Opcode, Port, Submission, ZoneAction
 from flashtrain.spec.nvme import GenerationAction
@@ -123,6 +124,13 @@ class RecordingLink(Link):
 
     def power_cycle(self) -> None:
         self._link.power_cycle()
+
+    @property
+    def image(self) -> FlashImage | None:
+        return self._link.image
+
+    def use_image(self, image: FlashImage) -> None:
+        self._link.use_image(image)
 
     def close(self) -> None:
         self._link.close()

@@ -20,10 +20,20 @@ Arrays = dict[str, Array]
 Shape = tuple[int, ...]
 
 FLOAT32 = "float32"
+FLOAT16 = "float16"
+BFLOAT16 = "bfloat16"
 UINT8 = "uint8"
-DTYPES = (FLOAT32, UINT8)
-"""The element types that a stored tensor may have, by NumPy's names."""
-
+UINT16 = "uint16"
+INT32 = "int32"
+DTYPES = {
+    FLOAT32: np.dtype(np.float32),
+    FLOAT16: np.dtype(np.float16),
+    BFLOAT16: np.dtype(np.uint16),
+    UINT8: np.dtype(np.uint8),
+    UINT16: np.dtype(np.uint16),
+    INT32: np.dtype(np.int32),
+}
+"""The element types of stored tensors, and those of their arrays: NumPy has no BF16, so its bits."""
 
 MOST_BYTES = 1 << 40
 """Of a tensor: more than any device holds, and less than what NumPy counts in 64 bits."""
@@ -58,16 +68,26 @@ class ArraySpec:
         return prod(self.shape)
 
     @property
+    def numpy(self) -> np.dtype:
+        """The element type of the array."""
+        return DTYPES[self.dtype]
+
+    @property
     def bytes(self) -> int:
-        return self.elements * np.dtype(self.dtype).itemsize
+        return self.elements * self.numpy.itemsize
 
     def check(self, name: str, array: Array) -> None:
         """Raise `ShapeError` unless `array` has this shape and dtype; `name` is for the message."""
-        if array.shape != self.shape or array.dtype != np.dtype(self.dtype):
+        if array.shape != self.shape or array.dtype != self.numpy:
             raise ShapeError(f"{name}: expected {self}, got {array.dtype.name}{list(array.shape)}")
 
     def __str__(self) -> str:
         return f"{self.dtype}{list(self.shape)}"
+
+
+def integer_dtype(values: int) -> str:
+    """The smallest element type for the integers from 0 to `values` - 1."""
+    return UINT8 if values <= 1 << 8 else UINT16 if values <= 1 << 16 else INT32
 
 
 def check_seed(seed: int) -> int:

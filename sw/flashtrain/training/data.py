@@ -1,4 +1,4 @@
-"""The handwritten digits that come with scikit-learn: 1,797 grey images of 8x8 pixels, labels 0 to 9.
+"""Data sets, and the handwritten digits of scikit-learn: 1,797 grey images of 8x8 pixels, labels 0 to 9.
 
 Alpaydin and Kaynak, "Optical Recognition of Handwritten Digits", UCI Machine Learning Repository, 1998.
 """
@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtrain.training.arrays import FloatArray, check_seed
+from flashtrain.training.arrays import Array, check_seed
 from flashtrain.training.errors import DataError
 
 WHITE = 16.0
@@ -19,21 +19,24 @@ WHITE = 16.0
 
 @dataclass(frozen=True)
 class Examples:
-    """Images, float32 ``[n, 8, 8]`` in 0..1, and their labels, uint8 ``[n]``."""
+    """Inputs and targets of examples, along the first axis.
 
-    images: FloatArray
-    labels: NDArray[np.uint8]
+    The digits have images, float32 ``[n, 8, 8]`` in 0..1, and labels, uint8 ``[n]``.
+    """
+
+    inputs: Array
+    targets: Array
 
     def __len__(self) -> int:
-        return len(self.labels)
+        return len(self.targets)
 
     def take(self, indices: NDArray[np.integer]) -> "Examples":
-        return Examples(self.images[indices], self.labels[indices])
+        return Examples(self.inputs[indices], self.targets[indices])
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Examples to train with, and others to measure the accuracy on."""
+    """Examples to train with, and others to test the network with."""
 
     train: Examples
     test: Examples

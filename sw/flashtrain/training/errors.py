@@ -19,6 +19,10 @@ class DataError(TrainingError):
     """A data set cannot be split, batched, stored or read as asked."""
 
 
+class NetworkError(TrainingError):
+    """A network of the user cannot be loaded, or its layers are not as they declare."""
+
+
 class SequenceError(TrainingError):
     """A training command sequence, or the file that holds one, is not valid."""
 

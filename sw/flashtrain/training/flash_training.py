@@ -18,12 +18,13 @@ from flashtrain.host import StateMissing
 from flashtrain.training.data import Dataset
 from flashtrain.training.errors import PositionError
 from flashtrain.training.machines import NetworkMachine, check_fits
-from flashtrain.training.networks import Network
+from flashtrain.training.networks import Network, Parameters
 from flashtrain.training.optimizers import Optimizer
 from flashtrain.training.player import Playback, play
 from flashtrain.training.reference import TrainingLog
 from flashtrain.training.run_position import RunPosition
 from flashtrain.training.sequence import StreamRole, TrainingSequence, training_sequence
+from flashtrain.training.step_policy import StepPolicy
 from flashtrain.training.synthetic import SyntheticMachine
 from flashtrain.training.tensors import DeviceStorage
 from flashtrain.training.traffic import Traffic, UpdateTraffic
@@ -63,14 +64,16 @@ def train_through_flash(
     progress: Callable[[int, float], None] = lambda iteration, loss: None,
     on_iteration: Callable[[int], None] = lambda iteration: None,
     resume: bool = False,
+    policy: StepPolicy = StepPolicy(),
+    on_running: Callable[[int, Parameters], None] = lambda iteration, running: None,
 ) -> FlashTraining:
     """Train as `train_reference` does with the same arguments, with all tensors in `storage`.
 
     `sequence` is by default the one made for this network, batch size and optimizer, with updates on the
     dies; another must compute the same. (Where the core updates no step is skipped: that is `train_reference`
     with `skip_overflow=False`.) `progress` is called with the number of the iteration, from 1, and its loss
-    as soon as it is known; `on_iteration` when everything of the iteration has finished. `lookahead` is the
-    player's.
+    as soon as it is known; `on_iteration` when everything of the iteration has finished. `on_running` gets
+    the running arrays when `progress` gets the loss. `lookahead` is the player's.
 
     `resume`: go on with the same run, which a loss of power has cut, after the recovery of its device. The
     result has the same bits. A run that was cut before its first weights were stored begins anew. Inputs and
@@ -80,9 +83,10 @@ def train_through_flash(
     if sequence is None:
         sequence = training_sequence(network, batch, optimizer)
     check_fits(sequence, network, batch, optimizer)
+    policy.check(optimizer, sequence.update)
     found = _attach(sequence, storage) if resume else None
     position = RunPosition() if found is None else found
-    machine = NetworkMachine(network, data, optimizer, batch, seed, progress, position)
+    machine = NetworkMachine(network, data, optimizer, batch, seed, progress, position, policy, on_running)
     storage.host_state = lambda: machine.position().pack()
     left = max(0, iterations - position.iterations)
     playback = play(

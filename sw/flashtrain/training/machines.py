@@ -8,10 +8,12 @@ import numpy as np
 from flashtrain.training.arrays import Arrays, FloatArray, pack, unpack
 from flashtrain.training.data import Dataset
 from flashtrain.training.errors import SequenceError
-from flashtrain.training.layers import softmax_cross_entropy
+from flashtrain.training.layers import Draw
 from flashtrain.training.networks import Network, Parameters
 from flashtrain.training.optimizers import Optimizer
+from flashtrain.training.passes import backward_layer, forward_layer, next_running
 from flashtrain.training.reference import TrainingLog, WeightsDigest
+from flashtrain.training.resumed_run import position_of, resumed_running, resumed_steps
 from flashtrain.training.run_position import RunPosition
 from flashtrain.training.sequence import (
     Compute,
@@ -32,6 +34,7 @@ from flashtrain.training.sequence.build import (
     weights_name,
 )
 from flashtrain.training.sequence.sequence import PHASES
+from flashtrain.training.step_policy import StepPolicy, first_steps, squares_of
 
 
 class NetworkMachine:
@@ -51,9 +54,12 @@ class NetworkMachine:
         seed: int,
         progress: Callable[[int, float], None],
         position: RunPosition = RunPosition(),
+        policy: StepPolicy = StepPolicy(),
+        on_running: Callable[[int, Parameters], None] = lambda iteration, running: None,
     ) -> None:
         self._network = network
         self._optimizer = optimizer
+        self._seed = seed
         self._before = position.iterations
         self._batches = islice(data.batches(batch, seed), self._before, None)
         self._initial = network.initialise(seed)
@@ -61,7 +67,11 @@ class NetworkMachine:
         self._passing: FloatArray = np.empty(0, np.float32)
         self._digest = WeightsDigest()
         self._digests: list[str] = []
-        self._committed = position.committed
+        self._steps = resumed_steps(first_steps(optimizer, policy), position)
+        self._squares = 0.0
+        self._running = resumed_running(network, position)
+        self._saved: dict[str, Arrays] = {}
+        self._on_running = on_running
         self._losses: list[float] = []
         self._trained: Parameters = {}
         self._operations = {
@@ -80,18 +90,23 @@ class NetworkMachine:
         return self._operations[step.operation](step.layer, tensors)
 
     def updated(self, step: Update, committed: bool) -> None:
-        self._committed += committed
+        self._steps.observe(committed)
 
     def position(self) -> RunPosition:
         """The position after a commit of the update under way."""
-        return RunPosition(self._before + len(self._losses), self._committed + 1)
+        return position_of(self._iterations, self._steps.after_commit(), self._running)
 
     def log(self) -> TrainingLog:
         """Losses and weights so far, and the trained weights that the host has collected, in the order of the
         layers."""
         names = [name for name, _ in self._network.layers if name in self._trained]
         trained = {name: self._trained[name] for name in names}
-        return TrainingLog(tuple(self._losses), tuple(self._digests), trained)
+        return TrainingLog(tuple(self._losses), tuple(self._digests), trained, self._running)
+
+    @property
+    def _iterations(self) -> int:
+        """Iterations whose loss is known."""
+        return self._before + len(self._losses)
 
     def _initialise(self, layer: str, tensors: Arrays) -> Arrays:
         w = pack(self._initial.pop(layer), self._network.layer(layer).parameter_shapes())
@@ -99,39 +114,51 @@ class NetworkMachine:
 
     def _load(self, layer: str, tensors: Arrays) -> Arrays:
         examples = next(self._batches)
-        return {IMAGES: examples.images, LABELS: examples.labels}
+        return {IMAGES: examples.inputs, LABELS: examples.targets}
 
     def _forward(self, layer: str, tensors: Arrays) -> Arrays:
         x = tensors.get(IMAGES, self._passing)
         if weights_name(layer) in tensors:
             self._digest.add(tensors[weights_name(layer)])
-        self._passing, saved = self._network.layer(layer).forward(self._parameters(layer, tensors), x)
+        draw = Draw(self._seed, self._iterations)
+        parameters = self._parameters(layer, tensors)
+        self._passing, saved = forward_layer(self._network, layer, parameters, x, draw)
+        if layer in self._running:
+            self._saved[layer] = saved
         return {activation_name(layer, key): array for key, array in saved.items()}
 
     def _loss(self, layer: str, tensors: Arrays) -> Arrays:
-        loss, self._passing = softmax_cross_entropy(self._passing, tensors[LABELS])
+        loss, gradient = self._network.loss.value(self._passing, tensors[LABELS])
+        self._passing, self._squares = self._steps.scaled(gradient), 0.0
+        self._running, self._saved = next_running(self._network, self._running, self._saved), {}
         self._losses.append(loss)
         self._digests.append(self._digest.take())
-        self._progress(self._before + len(self._losses), loss)
+        self._progress(self._iterations, loss)
+        self._on_running(self._iterations, self._running)
         return {}
 
     def _backward(self, layer: str, tensors: Arrays) -> Arrays:
         prefix = activation_name(layer, "")
         saved = {key.removeprefix(prefix): a for key, a in tensors.items() if key.startswith(prefix)}
-        parameters = self._parameters(layer, tensors)
-        self._passing, gradients = self._network.layer(layer).backward(parameters, saved, self._passing)
+        parameters, draw = self._parameters(layer, tensors), Draw(self._seed, self._iterations - 1)
+        self._passing, gradients = backward_layer(
+            self._network, layer, parameters, saved, self._passing, draw
+        )
         if not gradients:
             return {}
-        return {gradient_name(layer): pack(gradients, self._network.layer(layer).parameter_shapes())}
+        packed = pack(gradients, self._network.layer(layer).parameter_shapes())
+        self._squares += squares_of(packed)
+        return {gradient_name(layer): packed}
 
     def _constants(self, layer: str, tensors: Arrays) -> Arrays:
-        words = self._optimizer.constants(self._committed + 1).words
+        words = self._steps.constants(self._iterations - 1, self._squares).words
         return {CONSTANTS: np.array(words, np.uint32).view(np.float32)}
 
     def _update(self, layer: str, tensors: Arrays) -> Arrays:
         state = {key: tensors[state_name(layer, key)] for key in self._optimizer.state_names}
         w, g = tensors[weights_name(layer)], tensors[gradient_name(layer)]
-        w, state = self._optimizer.step(w, g, state, t=len(self._losses))
+        optimizer = self._steps.optimizer_of(self._iterations - 1)
+        w, state = optimizer.step(w, g, state, self._iterations, self._steps.scale.unscale)
         return {weights_name(layer): w, **self._states(layer, state)}
 
     def _publish(self, layer: str, tensors: Arrays) -> Arrays:

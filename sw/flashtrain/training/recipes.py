@@ -4,16 +4,18 @@ from dataclasses import dataclass, replace
 
 from flashtrain.training.networks import Network, attention, convnet, mlp
 from flashtrain.training.optimizers import Adam, Optimizer
+from flashtrain.training.step_policy import StepPolicy
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A training: its network, its optimizer, its batch size and its number of iterations."""
+    """A training: its network, its optimizer, its batch size, its number of iterations, and its steps."""
 
     network: Network
     optimizer: Optimizer
     batch: int
     iterations: int
+    policy: StepPolicy = StepPolicy()
 
 
 RECIPES = {

@@ -1,18 +1,21 @@
 """Training in plain NumPy, all tensors in memory: what training through the flash must equal, bit for bit."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
 
 import numpy as np
 
+from flashtrain.numerics import Constants, update
 from flashtrain.training.arithmetic import one_thread
-from flashtrain.training.arrays import Arrays, FloatArray, pack, unpack
+from flashtrain.training.arrays import Array, Arrays, FloatArray, pack, unpack
 from flashtrain.training.data import Dataset
-from flashtrain.training.layers import softmax_cross_entropy
+from flashtrain.training.layers import Draw
 from flashtrain.training.networks import Network, Parameters
 from flashtrain.training.optimizers import Optimizer, State
+from flashtrain.training.passes import backward_layer, forward_layer, next_running
+from flashtrain.training.step_policy import StepPolicy, first_steps, squares_of
 
 
 @dataclass(frozen=True)
@@ -20,18 +23,20 @@ class TrainingLog:
     """Losses, digests and result of a run.
 
     For each iteration it has the loss of the batch, and a digest of the weights at its start. `parameters`
-    are the weights after the last iteration.
+    are the weights after the last iteration, `running` the running arrays.
     """
 
     losses: tuple[float, ...]
     digests: tuple[str, ...]
     parameters: Parameters
+    running: Parameters = field(default_factory=dict)
 
     def equals(self, other: "TrainingLog") -> bool:
         """Whether both runs agree in every bit of every loss and, in every iteration, of every weight."""
         same_losses = np.array(self.losses).tobytes() == np.array(other.losses).tobytes()
         same_digests = self.digests == other.digests
-        return same_losses and same_digests and bits_equal(self.parameters, other.parameters)
+        same_running = bits_equal(self.running, other.running)
+        return same_losses and same_digests and same_running and bits_equal(self.parameters, other.parameters)
 
 
 class WeightsDigest:
@@ -64,29 +69,32 @@ def _bits(parameters: Parameters) -> dict[tuple[str, str], tuple[str, tuple[int,
     }
 
 
-def forward(network: Network, parameters: Parameters, x: FloatArray) -> tuple[FloatArray, dict[str, Arrays]]:
-    """Forward pass of a whole network: logits, and what each layer saved."""
+def forward(
+    network: Network, parameters: Parameters, x: Array, draw: Draw = Draw()
+) -> tuple[FloatArray, dict[str, Arrays]]:
+    """Forward pass of a whole network: its output, and what each layer saved."""
     saved = {}
-    for name, layer in network.layers:
-        x, saved[name] = layer.forward(parameters.get(name, {}), x)
+    for name, _ in network.layers:
+        x, saved[name] = forward_layer(network, name, parameters.get(name, {}), x, draw)
     return x, saved
 
 
 def backward(
-    network: Network, parameters: Parameters, saved: dict[str, Arrays], dy: FloatArray
+    network: Network, parameters: Parameters, saved: dict[str, Arrays], dy: FloatArray, draw: Draw = Draw()
 ) -> tuple[FloatArray, Parameters]:
     """Backward pass of a whole network: gradient by its input, and by every parameter."""
     gradients = {}
-    for name, layer in reversed(network.layers):
-        dy, gradients[name] = layer.backward(parameters.get(name, {}), saved[name], dy)
+    for name, _ in reversed(network.layers):
+        dy, gradients[name] = backward_layer(network, name, parameters.get(name, {}), saved[name], dy, draw)
     return dy, gradients
 
 
-def update_layer(optimizer: Optimizer, w: Arrays, g: Arrays, state: State, t: int) -> tuple[Arrays, State]:
-    """One optimizer step on all parameters of a layer; `state` is packed as `arrays.pack` packs them."""
+def update_layer(constants: Constants, w: Arrays, g: Arrays, state: State) -> tuple[Arrays, State]:
+    """A step with these constants on all parameters of a layer; `state` is packed as `arrays.pack` packs."""
     shapes = {name: array.shape for name, array in w.items()}
-    vector, state = optimizer.step(pack(w, shapes), pack(g, shapes), state, t)
-    return unpack(vector, shapes), state
+    after = update(constants, pack(g, shapes), pack(w, shapes), state.get("m"), state.get("v"))
+    arrays = {"m": after.m, "v": after.v}
+    return unpack(after.w, shapes), {name: array for name, array in arrays.items() if array is not None}
 
 
 @dataclass(frozen=True)
@@ -98,31 +106,46 @@ class ReferenceStep:
     digest: str
     parameters: Parameters
     states: dict[str, State]
+    running: Parameters = field(default_factory=dict)
 
 
 def reference_steps(
-    network: Network, data: Dataset, optimizer: Optimizer, batch: int, seed: int, skip_overflow: bool = True
+    network: Network,
+    data: Dataset,
+    optimizer: Optimizer,
+    batch: int,
+    seed: int,
+    skip_overflow: bool = True,
+    policy: StepPolicy = StepPolicy(),
 ) -> Iterator[ReferenceStep]:
     """Train `network` without end; see :func:`train_reference`."""
-    parameters = network.initialise(seed)
+    parameters, running = network.initialise(seed), network.first_running()
     states = {name: optimizer.initial_state(_packed(w)) for name, w in parameters.items()}
-    digest, step = WeightsDigest(), 1
-    for examples in data.batches(batch, seed):
+    digest, steps = WeightsDigest(), first_steps(optimizer, policy)
+    for iteration, examples in enumerate(data.batches(batch, seed)):
         for w in parameters.values():
             digest.add(_packed(w))
+        draw = Draw(seed, iteration)
         with one_thread():
-            logits, saved = forward(network, parameters, examples.images)
-            loss, dy = softmax_cross_entropy(logits, examples.labels)
-            _, gradients = backward(network, parameters, saved, dy)
-            if not skip_overflow or _finite(gradients):
+            outputs, saved = forward(network, parameters, examples.inputs, draw)
+            loss, dy = network.loss.value(outputs, examples.targets)
+            running = next_running(network, running, saved)
+            _, gradients = backward(network, parameters, saved, steps.scaled(dy), draw)
+            if committed := not skip_overflow or _finite(gradients):
+                packed = [
+                    pack(g, network.layer(n).parameter_shapes())
+                    for n, g in gradients.items()
+                    if n in parameters
+                ]
+                constants = steps.constants(iteration, sum(map(squares_of, packed)))
                 updated = {
-                    name: update_layer(optimizer, w, gradients[name], states[name], step)
+                    name: update_layer(constants, w, gradients[name], states[name])
                     for name, w in parameters.items()
                 }
                 parameters = {name: w for name, (w, _) in updated.items()}
                 states = {name: state for name, (_, state) in updated.items()}
-                step += 1
-        yield ReferenceStep(loss, digest.take(), parameters, states)
+            steps.observe(committed)
+        yield ReferenceStep(loss, digest.take(), parameters, states, running)
 
 
 def train_reference(
@@ -134,18 +157,22 @@ def train_reference(
     seed: int,
     progress: Callable[[int, float], None] = lambda iteration, loss: None,
     skip_overflow: bool = True,
+    policy: StepPolicy = StepPolicy(),
 ) -> TrainingLog:
-    """Train `network` from weights and batches that follow from `seed`.
+    """Train `network` from weights, batches and dropped elements that follow from `seed`.
 
     `progress` is called after each iteration with its number, from 1, and its loss. A step whose gradients
     have a NaN or an infinity is skipped, as it is when the dies update; not with `skip_overflow=False`.
     """
     steps = []
-    for step in islice(reference_steps(network, data, optimizer, batch, seed, skip_overflow), iterations):
+    run = reference_steps(network, data, optimizer, batch, seed, skip_overflow, policy)
+    for step in islice(run, iterations):
         steps.append(step)
         progress(len(steps), step.loss)
-    parameters = steps[-1].parameters if steps else network.initialise(seed)
-    return TrainingLog(tuple(step.loss for step in steps), tuple(step.digest for step in steps), parameters)
+    losses, digests = tuple(step.loss for step in steps), tuple(step.digest for step in steps)
+    if not steps:
+        return TrainingLog(losses, digests, network.initialise(seed), network.first_running())
+    return TrainingLog(losses, digests, steps[-1].parameters, steps[-1].running)
 
 
 def _packed(w: Arrays) -> FloatArray:

@@ -1,12 +1,13 @@
 """The result of training through the flash, beside plain NumPy: as text, and as a document for machines."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from flashtrain.training.data import Examples
 from flashtrain.training.flash_training import FlashTraining
+from flashtrain.training.losses import Evaluation
 from flashtrain.training.networks import Network
 from flashtrain.training.player import Playback
 from flashtrain.training.reference import TrainingLog
@@ -18,15 +19,18 @@ from flashtrain.training.traffic import Traffic, UpdateTraffic
 class TrainingReport:
     """Results of a run.
 
+    - `begin`: iterations that an earlier run had completed; their losses are not known.
     - `difference`: the first difference between the run through the flash and plain NumPy; "" if every bit is
       the same.
-    - `accuracy`: the share of test examples that the weights classify rightly, as read back by the host.
+    - `test`: the weights, as read back by the host, on the test examples; `figure` is the name of its text.
     """
 
     network: str
     iterations: int
-    final_loss: float
-    accuracy: float
+    begin: int
+    final_loss: float | None
+    test: Evaluation
+    figure: str
     difference: str
     traffic: dict[StreamRole, Traffic]
     updates: UpdateTraffic | None
@@ -41,8 +45,10 @@ class TrainingReport:
         return {
             "network": self.network,
             "iterations": self.iterations,
+            "begin": self.begin,
             "final_loss": self.final_loss,
-            "accuracy": self.accuracy,
+            "accuracy": self.test.accuracy,
+            "test_loss": self.test.loss,
             "bit_exact": self.bit_exact,
             "difference": self.difference,
             "streams": {role.value: asdict(traffic) for role, traffic in self.traffic.items()},
@@ -53,10 +59,12 @@ class TrainingReport:
     def text(self) -> str:
         """The report in a few lines."""
         verdict = "the same to the last bit" if self.bit_exact else f"DIFFERENT: {self.difference}"
+        before = f", {self.begin} of them before" if self.begin else ""
+        loss = "" if self.final_loss is None else f", loss {self.final_loss:.4f}"
+        known = f", weights and losses from iteration {self.begin + 1} on" if self.begin else ""
         lines = [
-            f"{self.network}: {self.iterations} iterations, loss {self.final_loss:.4f},"
-            f" accuracy {self.accuracy:.1%}",
-            f"compared with plain NumPy: {verdict}",
+            f"{self.network}: {self.iterations} iterations{before}{loss}, {self.figure} {self.test.text}",
+            f"compared with plain NumPy: {verdict}{known}",
             f"memory for tensors: {self.playback.peak_bytes:,} bytes at most;"
             f" {self.playback.most_in_flight} transfers in flight at most",
             f"{'stream':12} {'appends':>8} {'bytes':>13} {'stored':>13}"
@@ -76,36 +84,49 @@ class TrainingReport:
 def training_report(
     network: Network, test: Examples, result: FlashTraining, reference: TrainingLog
 ) -> TrainingReport:
-    """Compare a run through the flash with `reference`, and measure its accuracy on `test`."""
+    """Compare a run through the flash with `reference`, and measure its figures on `test`."""
+    log, begin = result.log, result.begin
     return TrainingReport(
         network=network.name,
-        iterations=len(result.log.losses),
-        final_loss=result.log.losses[-1],
-        accuracy=network.accuracy(result.log.parameters, test.images, test.labels),
-        difference=first_difference(result.log, reference),
+        iterations=begin + len(log.losses),
+        begin=begin,
+        final_loss=log.losses[-1] if log.losses else None,
+        test=network.evaluate(log.parameters, test.inputs, test.targets, log.running),
+        figure=network.loss.figure,
+        difference=first_difference(log, reference, begin),
         traffic=result.run.traffic,
         updates=result.run.updates,
         playback=result.run.playback,
     )
 
 
-def first_difference(log: TrainingLog, reference: TrainingLog) -> str:
-    """Where two runs first differ in a bit, in words; "" if nowhere."""
-    if len(log.losses) != len(reference.losses):
-        return f"{len(log.losses)} iterations, not {len(reference.losses)}"
-    for iteration, (loss, expected) in enumerate(zip(log.losses, reference.losses, strict=True), start=1):
+def first_difference(log: TrainingLog, reference: TrainingLog, begin: int = 0) -> str:
+    """Where two runs first differ in a bit, in words; "" if nowhere.
+
+    begin: iterations whose losses and digests `log` does not have.
+    """
+    if begin + len(log.losses) != len(reference.losses):
+        return f"{begin + len(log.losses)} iterations, not {len(reference.losses)}"
+    reference = replace(reference, losses=reference.losses[begin:], digests=reference.digests[begin:])
+    first = begin + 1
+    for iteration, (loss, expected) in enumerate(zip(log.losses, reference.losses, strict=True), first):
         if np.float64(loss).tobytes() != np.float64(expected).tobytes():
             return f"loss of iteration {iteration} is {loss!r}, not {expected!r}"
-    for iteration, (digest, expected) in enumerate(zip(log.digests, reference.digests, strict=True), start=1):
+    for iteration, (digest, expected) in enumerate(zip(log.digests, reference.digests, strict=True), first):
         if digest != expected:
             return f"weights at the beginning of iteration {iteration}"
     if log.equals(reference):
         return ""
-    for layer, arrays in reference.parameters.items():
-        for name, expected in arrays.items():
-            array = log.parameters.get(layer, {}).get(name)
-            if array is None or array.tobytes() != expected.tobytes():
-                return f"trained weights {layer}.{name}"
+    kinds = (
+        ("trained weights", log.parameters, reference.parameters),
+        ("running arrays", log.running, reference.running),
+    )
+    for kind, got, wanted in kinds:
+        for layer, arrays in wanted.items():
+            for name, expected in arrays.items():
+                array = got.get(layer, {}).get(name)
+                if array is None or array.tobytes() != expected.tobytes():
+                    return f"{kind} {layer}.{name}"
     return "trained weights of unknown layers"
 
 

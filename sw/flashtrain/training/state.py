@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from flashtrain.host import Device, TensorGroup
+from flashtrain.host.queues.command_log import labelled
 from flashtrain.host.state.state_update import GroupCopies
 from flashtrain.numerics import Constants
 from flashtrain.spec import Port
@@ -91,9 +92,10 @@ class StateStore:
             raise TensorError(f"update of {', '.join(given)}; expected {', '.join(self._numbers)}")
         words = tuple(int(word) for word in constants.view(np.uint32))
         started = self._device.cycles
-        under_way = self._state.update_async(
-            [[given[name] for name in self._numbers]], [Constants.from_words(self._program, words)]
-        )
+        with labelled(" ".join(self._numbers)):
+            under_way = self._state.update_async(
+                [[given[name] for name in self._numbers]], [Constants.from_words(self._program, words)]
+            )
 
         def finish(copies: list[GroupCopies]) -> bool:
             overflow = any(die.nans + die.infinities for dies in self._state.statistics for die in dies)
@@ -117,5 +119,6 @@ class StateStore:
         if name not in self._numbers:
             raise TensorError(f"stream {StreamRole.STATE}: no tensor {name} is stored")
         stored = self._state.locate(array, 0, self._numbers[name])
-        reading = self._device.stream(stored.stream, port).read_async(stored.pages)
+        with labelled(name):
+            reading = self._device.stream(stored.stream, port).read_async(stored.pages)
         return Awaited(self._device, reading, stored.array)

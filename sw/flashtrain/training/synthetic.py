@@ -75,7 +75,7 @@ def made_up(name: str, spec: ArraySpec, version: int, numbers: bool = False) -> 
     random = np.random.default_rng([crc32(name.encode()), version])
     if numbers and spec.dtype == FLOAT32:
         return (random.random(spec.shape, np.float32) + 1) / 2
-    return np.frombuffer(random.bytes(spec.bytes), np.dtype(spec.dtype)).reshape(spec.shape)
+    return np.frombuffer(random.bytes(spec.bytes), spec.numpy).reshape(spec.shape)
 
 
 def _bytes(array: Array) -> Array:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from flashtrain.host import Device, StoredArray
+from flashtrain.host.queues.command_log import labelled
 from flashtrain.host.state.state_update import GroupCopies
 from flashtrain.spec import Port
 from flashtrain.spec.optimizer import OptimizerCode
@@ -68,7 +69,8 @@ class TensorStore:
             if superseded is not None:
                 stream.drop(superseded)
 
-        return Awaited(self._device, stream.append_async(array), stored)
+        with labelled(name):
+            return Awaited(self._device, stream.append_async(array), stored)
 
     def peek(self, name: str, port: Port = Port.CORE) -> Array:
         """The current version of the tensor; not counted as traffic."""
@@ -82,7 +84,8 @@ class TensorStore:
             self._traffic.read_bytes += array.nbytes
             return array
 
-        return Awaited(self._device, self._ports[port].read_async(self.handle(name)), arrived)
+        with labelled(name):
+            return Awaited(self._device, self._ports[port].read_async(self.handle(name)), arrived)
 
     def drop_recovered(self, port: Port) -> None:
         """Drop what a recovery has found in the stream, unless a note shows that it has another user."""

@@ -30,8 +30,8 @@ def test_batches_are_those_of_the_data_set_from_any_position(data, batch, seed):
     for expected in islice(data.batches(batch, seed), count):
         words = words.copy()
         found = ResumableBatches(data, batch).take(words)
-        assert np.array_equal(found.images, expected.images)
-        assert np.array_equal(found.labels, expected.labels)
+        assert np.array_equal(found.inputs, expected.inputs)
+        assert np.array_equal(found.targets, expected.targets)
 
 
 def test_a_batch_that_is_too_large(data):

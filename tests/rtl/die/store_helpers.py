@@ -14,7 +14,7 @@ HANGS = 2
 
 def compile_store(folder: Path) -> ctypes.CDLL:
     path = folder / "store.so"
-    (source,) = (path for path in VERILATOR_SOURCES if path.suffix == ".cpp")
+    (source,) = (path for path in VERILATOR_SOURCES if path.name == "array_store.cpp")
     subprocess.run(["c++", "-std=c++17", "-shared", "-fPIC", "-O2", "-o", path, source], check=True)
     library = ctypes.CDLL(str(path))
     library.flashtrain_array_open.restype = ctypes.c_void_p

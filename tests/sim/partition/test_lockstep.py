@@ -8,9 +8,11 @@ import pytest
 from flashtrain.sim.link.library import build_library
 from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.partition.plan import die_plan
+from flashtrain.sim.verilator.cxx import WaveFormat
+from flashtrain.sim.waves.wave_link import WaveLink
+from flashtrain.sim.waves.whole import OPTIMIZATION
 from flashtrain.spec import FmsConfig, preset
 from tests.sim.partition.lockstep.scenario import Difference, compare
-from tests.sim.partition.lockstep.whole import OPTIMIZATION, WholeLink
 
 MEMORY_BYTES = 1 << 18
 
@@ -21,7 +23,7 @@ MEMORY_BYTES = 1 << 18
 def test_parts_are_the_whole_in_every_cycle(name, seed):
     """Pins, trace, counters as registers, and the tensor buffer."""
     config = preset(name)
-    with RtlLink(config, MEMORY_BYTES) as parts, WholeLink(config, MEMORY_BYTES) as whole:
+    with RtlLink(config, MEMORY_BYTES) as parts, WaveLink(config, MEMORY_BYTES, WaveFormat.VCD) as whole:
         cycles = compare(parts, whole, seed)
     print(cycles)
     assert len(cycles) == 9 and all(cycles.values())
@@ -40,7 +42,7 @@ def test_a_wrong_guard_is_found(seed):
     config = preset("tiny")
     with (
         Planted(config, MEMORY_BYTES) as parts,
-        WholeLink(config, MEMORY_BYTES) as whole,
+        WaveLink(config, MEMORY_BYTES, WaveFormat.VCD) as whole,
         pytest.raises(Difference, match=r"cycle \d+: .*channel \d: dq_i.* differ"),
     ):
         compare(parts, whole, seed)

@@ -8,7 +8,8 @@ import pytest
 
 from flashtrain.sim.link.rtl_link import TRACE_RECORD
 from flashtrain.sim.trace.figure import FigureError, draw_timeline
-from flashtrain.sim.trace.perfetto import perfetto_document, write_perfetto
+from flashtrain.sim.trace.perfetto import TraceFileError, trace_events, write_perfetto
+from flashtrain.sim.trace.timeline import Flow, Sample, Slice, Timeline
 from flashtrain.sim.trace.trace import Activity, AxiChannel, Interval, Kind, Track, intervals
 from flashtrain.spec import PRESETS, Port
 from flashtrain.spec.registers import Register, cq_head_doorbell, sq_tail_doorbell
@@ -84,7 +85,7 @@ def test_ports():
 
 def test_an_empty_trace():
     assert intervals(records()) == []
-    assert perfetto_document([], 600)["traceEvents"] == []
+    assert list(trace_events(Timeline(), 600)) == []
 
 
 def a_run(seed: int) -> list[Interval]:
@@ -117,7 +118,7 @@ def a_run(seed: int) -> list[Interval]:
 def test_perfetto_document(seed, tmp_path):
     run = a_run(seed)
     path = tmp_path / "trace.json"
-    write_perfetto(run, path, clock_mhz=600)
+    assert write_perfetto(Timeline([Slice.of(each) for each in run]), path, clock_mhz=600)
     document = json.loads(path.read_text())
     named = [event for event in document["traceEvents"] if event["ph"] == "M"]
     processes = {e["pid"]: e["args"]["name"] for e in named if e["name"] == "process_name"}
@@ -136,13 +137,66 @@ def test_perfetto_document(seed, tmp_path):
     events = [event for event in document["traceEvents"] if event["ph"] != "M"]
     assert len(events) == len(run)
     back = {
-        (Track(processes[event["pid"]], threads[event["tid"]][1]), event["name"], event["args"]["clock"])
+        (Track(processes[event["pid"]], threads[event["tid"]][1]), event["name"], event["args"]["cycle"])
         for event in events
     }
     assert back == {(interval.track, str(interval.activity), interval.start) for interval in run}
     program = next(event for event in events if event["name"] == "program")
-    assert program["dur"] == pytest.approx(15_000 / 600)
-    assert program["ts"] == pytest.approx(program["args"]["clock"] / 600)
+    assert program["dur"] == pytest.approx(15_000 / 600, abs=0.001)
+    assert program["ts"] == program["args"]["cycle"] * 1000 // 600 / 1000
+    assert program["args"]["cycles"] == 15_000
+
+
+DIE, BUS, PORT = Track("channel 0", "die 0"), Track("channel 0", "bus"), Track("commands", "core 0")
+
+
+def a_timeline(commands: int = 1) -> Timeline:
+    timeline = Timeline()
+    for number in range(commands):
+        at = 1000 * number
+        timeline.slices.append(Slice(PORT, "append", at, at + 900, {"lba": number}))
+        timeline.slices.append(Slice(PORT, "data", at + 10, at + 100, {}))
+        timeline.slices.append(Slice(DIE, "program", at + 200, at + 800, {}))
+        timeline.flows.append(Flow(((PORT, at + 20), (DIE, at + 200))))
+        timeline.samples.append(Sample(Track("counters", "dies busy"), at, number))
+    return timeline
+
+
+def test_flows_and_counters():
+    timeline = a_timeline()
+    timeline.slices.append(Slice(BUS, "transfer in", 150, 190, {}))
+    timeline.flows.append(Flow(((PORT, 20), (BUS, 150), (DIE, 200))))
+    events = list(trace_events(timeline, 1000))
+    flows = [(e["id"], e["ph"], e["ts"], e.get("bp")) for e in events if e["ph"] in "stf"]
+    assert flows == [
+        (1, "s", 0.02, None), (1, "f", 0.2, "e"),
+        (2, "s", 0.02, None), (2, "t", 0.15, None), (2, "f", 0.2, "e"),
+    ]  # fmt: skip
+    (counter,) = [event for event in events if event["ph"] == "C"]
+    assert (counter["name"], counter["args"]) == ("dies busy", {"value": 0})
+    names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+    assert list(names.values()) == ["commands", "counters", "channel 0"]
+    # Every point lies within a slice of its thread.
+    slices = [event for event in events if event["ph"] == "X"]
+    for point in (event for event in events if event["ph"] in "stf"):
+        own = [each for each in slices if (each["pid"], each["tid"]) == (point["pid"], point["tid"])]
+        assert any(each["ts"] <= point["ts"] <= each["ts"] + each["dur"] for each in own)
+
+
+def test_a_file_has_so_many_events_at_most(tmp_path):
+    """The earliest ones are kept, and the file says so."""
+    path = tmp_path / "trace.json"
+    for commands, most, complete in ((4, 24, True), (100, 24, False)):
+        assert write_perfetto(a_timeline(commands), path, 1000, most) is complete
+        document = json.loads(path.read_text())
+        events = [event for event in document["traceEvents"] if event["ph"] != "M"]
+        assert len(events) == 24 and document["otherData"]["truncated"] is not complete
+        assert max(event["ts"] for event in events) < 4.0
+
+
+def test_a_trace_that_cannot_be_written(tmp_path):
+    with pytest.raises(TraceFileError, match=r"missing/a.json: the trace cannot be written: No such file"):
+        write_perfetto(Timeline(), tmp_path / "missing" / "a.json", 600)
 
 
 def test_pipelined_bursts_do_not_overlap(seed):

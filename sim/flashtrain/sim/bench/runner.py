@@ -280,7 +280,7 @@ class _Verilator(cocotb_runner.Verilator):
         make += [f"CXX={cxx_compiler()}", f"LINK={cxx_compiler()}"]
         # With waves the makefile compiles what they need by itself.
         if not self.waves:
-            options = runtime_options(False, _OPTIMIZATION)
+            options = runtime_options(None, _OPTIMIZATION)
             verilate += ["-CFLAGS", f"-include {precompiled_header(options)}"]
             parts = [runtime_object(name, optimization=level) for name, level in _RUNTIME.items()]
             objects = " ".join(map(str, parts))

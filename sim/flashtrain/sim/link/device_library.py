@@ -32,6 +32,9 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "array_take_cuts": (None, [_POINTER]),
     "array_page": (_I32, [_I32, _I32, _I32, _I32, _I32, _POINTER]),
     "array_put_page": (_I32, [_I32, _I32, _I32, _I32, _I32, _POINTER]),
+    "array_use_image": (None, [_POINTER]),
+    "array_end_image": (None, []),
+    "array_image_error": (ctypes.c_char_p, []),
     "cycles": (_U64, []),
     "run": (_I32, [_U64]),
     "clock": (None, [_U64]),
@@ -41,6 +44,12 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "set_tracing": (None, [_I32]),
     "trace_records": (_U64, []),
     "take_trace": (None, [_POINTER]),
+    "record": (None, [_U64, _U64, _U64]),
+    "stop_recording": (None, []),
+    "recorded": (None, [_POINTER]),
+    "take_recording": (None, [_POINTER, _POINTER]),
+    "array_logged": (_U64, []),
+    "array_take_log": (None, [_POINTER]),
     "log_pins": (None, [_I32]),
     "pin_changes": (_U64, []),
     "take_pin_changes": (None, [_POINTER]),
@@ -63,9 +72,13 @@ class DeviceLibrary:
             copy.flush()
             self._library: ctypes.CDLL | None = ctypes.CDLL(copy.name)
         for name, (result, arguments) in _SIGNATURES.items():
-            function = getattr(self._library, f"flashtrain_{name}")
-            function.restype, function.argtypes = result, arguments
-            setattr(self, name, self._serialised(function))
+            self.declare(name, result, arguments)
+
+    def declare(self, name: str, result: Any, arguments: list[Any]) -> None:
+        """The library has one more function."""
+        function = getattr(self._library, f"flashtrain_{name}")
+        function.restype, function.argtypes = result, arguments
+        setattr(self, name, self._serialised(function))
 
     def unload(self) -> None:
         """Close the device and unmap the library; once is enough."""

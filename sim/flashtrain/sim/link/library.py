@@ -28,6 +28,7 @@ from flashtrain.rtl.front_end import FrontEnd
 from flashtrain.sim import partition
 from flashtrain.sim.link.channel_unit import ChannelUnit
 from flashtrain.sim.link.pins import pins_of_channel, pins_of_front_end
+from flashtrain.sim.link.seams import seam_functions
 from flashtrain.sim.nand import SHARED_PINS, VERILATOR_SOURCES, DieUnit
 from flashtrain.sim.partition.emit import PartsClass, prefix_of
 from flashtrain.sim.partition.memories_in_place import with_memories_in_place
@@ -152,7 +153,7 @@ def _build(config: FmsConfig, plans: Mapping[str, Plan], optimization: str) -> t
     pins = [*pins_of_front_end(config), *pins_of_channel(config, ("dqs_i", "dq_i", "rb_n"))]
     generated = {
         "models.h": header_of_models(models, facts, silent),
-        "components.h": [*_HEADER, *classes, *_exchange(config), *pins],
+        "components.h": [*_HEADER, *classes, *_exchange(config), *pins, *seam_functions(config)],
     }
     library = build_shared_library(
         list(models.values()), cpp, "flashtrain_device", optimization=optimization,
@@ -197,6 +198,7 @@ _HEADER = (
     "#pragma once",
     '#include "models.h"',
     '#include "parts.h"',
+    '#include "recording.h"',
     "using flashtrain::carry;",
 )
 

@@ -14,14 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtrain.host.errors import DeviceHang, RegisterError
+from flashtrain.host.image import FlashImage
 from flashtrain.host.link import AFTER_POWER_CYCLE, LINKS, Link
 from flashtrain.sim.link.device_library import DeviceLibrary
 from flashtrain.sim.link.library import build_library
+from flashtrain.sim.link.recording import (
+    ARRAY_PAGE,
+    MOST_RECORDS,
+    NEVER,
+    SEAM_RECORD,
+    TRACE_RECORD,
+    RtlRecording,
+)
 from flashtrain.sim.nand.errors import CUT_RECORD, FLIP_RECORD, ErrorModel, PagePlace, model_record
-from flashtrain.sim.nand.errors.factory import mark_content
 from flashtrain.sim.nand.errors.model import LEVELS
+from flashtrain.sim.nand.image_format import image_format
 from flashtrain.spec import FlashtrainError, FmsConfig
-from flashtrain.spec.bad_blocks import marked_pages
+from flashtrain.spec.bad_blocks import mark_content, marked_pages
 from flashtrain.spec.errors import require, require_range
 from flashtrain.spec.registers import Register, State
 
@@ -65,12 +74,6 @@ class _Access(IntEnum):
     ERROR = 1
     TIMEOUT = 2
 
-
-TRACE_RECORD = np.dtype([
-    ("start", np.uint64), ("end", np.uint64),
-    ("kind", np.uint16), ("channel", np.uint16), ("die", np.uint16), ("detail", np.uint16),
-])  # fmt: skip
-"""One record of the event trace, as the C++ side writes it; times in cycles."""
 
 PIN_CHANGE = np.dtype([("clock", np.uint64), ("pin", np.uint64), ("value", np.uint64)])
 """A pin (a number in `pins.pin_names`) has another value from this cycle on; of wide ones a digest."""
@@ -116,6 +119,7 @@ class RtlLink(Link):
             timing.bytes_per_65536_cycles(config.timing.clock_hz),
         )  # fmt: skip
         self._seconds = 0.0
+        self._image: FlashImage | None = None
         self._library.set_tracing(trace)
 
     def _build(self, config: FmsConfig) -> Path:
@@ -160,6 +164,17 @@ class RtlLink(Link):
         while self.cycles < end:
             self._library.clock(end - self.cycles)
             self._check_violations()
+        self._keep_time()
+
+    @property
+    def image(self) -> FlashImage | None:
+        return self._image
+
+    def use_image(self, image: FlashImage) -> None:
+        self._library.array_use_image(ctypes.byref(image_format(image, self._config)))
+        self._image = image
+        self._seconds = image.clock
+        self._check_violations()
 
     def power_cycle(self) -> None:
         self._library.power_cycle()
@@ -241,7 +256,15 @@ class RtlLink(Link):
     @property
     def seconds(self) -> int:
         """The seconds that :meth:`pass_time` has added, and the simulated ones."""
-        return int(self._seconds + self.cycles / self._config.timing.clock_hz)
+        return int(self._time)
+
+    @property
+    def _time(self) -> float:
+        return self._seconds + self.cycles / self._config.timing.clock_hz
+
+    def _keep_time(self) -> None:
+        if self._image is not None:
+            self._image.keep_time(self._time)
 
     def pass_time(self, seconds: float) -> None:
         """Add `seconds` to the age of all programmed data. Simulated cycles add nothing.
@@ -252,6 +275,7 @@ class RtlLink(Link):
         self._library.array_pass_time(seconds)
         before = self.seconds
         self._seconds += seconds
+        self._keep_time()
         now = self.read_register(Register.TIME) + self.seconds - before
         self.write_register(Register.TIME, now % (1 << 32))
 
@@ -293,6 +317,25 @@ class RtlLink(Link):
         self._library.take_trace(records.ctypes.data)
         return records
 
+    def start_recording(self, begin: int = 0, end: int | None = None, most: int = MOST_RECORDS) -> None:
+        """Record from cycle `begin` (or now, if that has passed) to before `end`, `most` records of events.
+
+        A recording takes no simulated time, and no record from :meth:`take_trace`.
+        """
+        self._library.record(begin, NEVER if end is None else end, most)
+
+    def stop_recording(self) -> RtlRecording:
+        """Stop; all that was recorded."""
+        self._library.stop_recording()
+        facts = np.zeros(5, np.uint64)
+        self._library.recorded(facts.ctypes.data)
+        records, seams, began, ended, full = facts.tolist()
+        events, crossed = np.empty(records, TRACE_RECORD), np.empty(seams, SEAM_RECORD)
+        self._library.take_recording(events.ctypes.data, crossed.ctypes.data)
+        pages = np.empty(self._library.array_logged(), ARRAY_PAGE)
+        self._library.array_take_log(pages.ctypes.data)
+        return RtlRecording(events, crossed, pages, None if began == NEVER else (began, ended), bool(full))
+
     def log_pins(self, on: bool) -> None:
         """Log from now on how pins change (see :meth:`take_pin_changes`)."""
         self._library.log_pins(on)
@@ -307,7 +350,12 @@ class RtlLink(Link):
         self._library.set_tracing(on)
 
     def close(self) -> None:
+        image, self._image = self._image, None
+        if image is not None:
+            self._library.array_end_image()
         self._library.unload()
+        if image is not None:
+            image.close()
 
     def _check_access(self, result: int, what: str, address: int) -> None:
         self._check_violations()
@@ -319,10 +367,13 @@ class RtlLink(Link):
     def _run(self, most: int) -> _Stop:
         stop = _Stop(self._library.run(most))
         self._check_violations()
+        self._keep_time()
         return stop
 
     def _check_violations(self) -> None:
         violation = self._library.first_violation()
+        if violation and self._image is not None and (failure := self._library.array_image_error()):
+            raise self._image.failed(failure.decode())
         if violation:
             raise ProtocolViolation(violation.decode())
 

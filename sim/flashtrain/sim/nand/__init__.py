@@ -29,6 +29,16 @@ _FOLDER = Path(__file__).parent
 ICARUS_SOURCES = (_FOLDER / "array.sv", _FOLDER / "checker.sv")
 VERILATOR_SOURCES = (
     *ICARUS_SOURCES,
-    *(_FOLDER / name for name in ("array_store.cpp", "array_store.h", "array_errors.h", "array_cut.h")),
+    *(
+        _FOLDER / name
+        for name in (
+            "array_store.cpp",
+            "array_log.cpp",
+            "array_store.h",
+            "array_image.h",
+            "array_errors.h",
+            "array_cut.h",
+        )
+    ),
 )
 QUIET_HOST = _FOLDER / "quiet_host.cpp"

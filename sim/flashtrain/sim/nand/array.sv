@@ -141,6 +141,7 @@ module flashtrain_array #(
     input chandle store, input int plane, input int block, input int page);
   import "DPI-C" function void flashtrain_array_open_page(
     input chandle store, input int plane, input int block, input int page, input int level);
+  import "DPI-C" function int flashtrain_array_programmed(input chandle store, input int plane, input int block);
   import "DPI-C" function void flashtrain_array_erase(input chandle store, input int plane, input int block);
   import "DPI-C" function void flashtrain_array_cut(
     input chandle store, input int erase, input int plane, input int block, input int page, input int passed,
@@ -154,6 +155,9 @@ module flashtrain_array #(
   import "DPI-C" function void flashtrain_violation(input string message);
   import "DPI-C" function void flashtrain_trace(
     input int kind, input int channel, input int die, input longint start, input longint stop, input int detail);
+  import "DPI-C" function void flashtrain_array_done(
+    input int kind, input int channel, input int die, input int plane, input int block, input int page,
+    input longint start, input longint stop);
 
   chandle store = null;
 `else
@@ -202,7 +206,7 @@ module flashtrain_array #(
         end
         if (cycle == suspended_ends) begin
           sensing <= 0;
-          note(SENSE, suspended_began, suspended_planes);
+          note_suspended_read;
         end
       end
       if (taken) write(taken_plane, taken_word);
@@ -340,6 +344,9 @@ module flashtrain_array #(
   task begin_plane(input integer p, input integer block);
     integer next;
     begin
+`ifdef VERILATOR
+      if (touched[p*BLOCKS+block] == 0) programmed[p*BLOCKS+block] = flashtrain_array_programmed(store, p, block);
+`endif
       next = programmed[p*BLOCKS+block];
       case (op)
         SENSE: begin
@@ -392,7 +399,22 @@ module flashtrain_array #(
 
   task note(input [1:0] what, input [63:0] from, input [PLANES-1:0] of);
 `ifdef VERILATOR
-    flashtrain_trace(what, channel, die, from, cycle, of);
+    begin
+      flashtrain_trace(what, channel, die, from, cycle, of);
+      for (i = 0; i < PLANES; i = i + 1)
+        if (of[i]) flashtrain_array_done(what, channel, die, i, active_block(i), active_page, from, cycle);
+    end
+`endif
+  endtask
+
+  task note_suspended_read;
+`ifdef VERILATOR
+    begin
+      flashtrain_trace(SENSE, channel, die, suspended_began, cycle, suspended_planes);
+      for (i = 0; i < PLANES; i = i + 1)
+        if (suspended_planes[i])
+          flashtrain_array_done(SENSE, channel, die, i, suspended_block(i), suspended_page, suspended_began, cycle);
+    end
 `endif
   endtask
 

@@ -17,6 +17,8 @@
 #include "array_errors.h"
 #include "array_store.h"
 
+extern "C" void flashtrain_violation(const char* message);
+
 namespace {
 
 using flashtrain_errors::Cut;
@@ -60,6 +62,33 @@ constexpr int kWordsAhead = 8;
 // Of ArrayOp; the fourth is a suspended read.
 constexpr int kSense = 0, kProgram = 1, kErase = 2;
 
+// The store of a die, also of one that no array has opened yet.
+Store& store_at(int channel, int die) {
+    Store& store = stores[{channel, die}];
+    store.channel = channel;
+    store.die = die;
+    if (image) store.page_bytes = image->format.page_bytes;
+    return store;
+}
+
+// What stays of a block's or a die's condition, in the image.
+void set_flag(Store& store, int plane, int block, uint64_t flag, bool on) {
+    if (!image) return;
+    Block& flagged = store.block(plane, block);
+    flagged.flags = static_cast<uint32_t>(on ? flagged.flags | flag : flagged.flags & ~flag);
+    store.save(plane, block);
+}
+
+void hang(int channel, int die) {
+    if (!hanging.insert({channel, die}).second || !image) return;
+    image->put_die_flags(channel, die, static_cast<uint32_t>(image->format.hung));
+}
+
+// The simulation ends at a failure of the image: the host reads the reason.
+void check_image() {
+    if (image && !image->error.empty()) flashtrain_violation(image->error.c_str());
+}
+
 Store& of(void* store) { return *static_cast<Store*>(store); }
 
 // What a sense finds in a page, or in one that holds nothing but FFh.
@@ -93,6 +122,10 @@ void sense_with_errors(Store& store, int plane, int block, int page, const Block
 
 // What a page holds, and how many bytes; null if it was not programmed since its block was erased.
 std::pair<uint8_t*, size_t> cells_of(int channel, int die, int plane, int block, int page) {
+    if (image) {
+        Store& store = store_at(channel, die);
+        return {store.cells(plane, block, page), store.page_bytes};
+    }
     const auto store = stores.find({channel, die});
     if (store == stores.end()) return {};
     const auto found = store->second.blocks.find(Store::key(plane, block));
@@ -118,9 +151,7 @@ extern "C" {
 // For array.sv, through DPI.
 
 void* flashtrain_array_open(int channel, int die, int planes, int page_words, int word_bytes) {
-    Store& store = stores[{channel, die}];
-    store.channel = channel;
-    store.die = die;
+    Store& store = store_at(channel, die);
     store.word_bytes = word_bytes;
     store.page_bytes = static_cast<size_t>(page_words) * word_bytes;
     store.open.resize(planes);
@@ -133,8 +164,12 @@ void flashtrain_array_new_page(void* store, int plane, int block, int page) {
     if (!cells.bytes) cells.bytes.reset(new uint8_t[of(store).page_bytes]);
     std::memset(cells.bytes.get(), 0xFF, of(store).page_bytes);
     cells.programmed = now;
-    of(store).open[plane].bytes = cells.bytes.get();
-    of(store).open[plane].torn.reset();
+    cells.stored.reset();
+    OpenPage& open = of(store).open[plane];
+    open.bytes = cells.bytes.get();
+    open.block = block;
+    open.page = page;
+    open.torn.reset();
 }
 
 // Opens a page for reading: senses it, at a level so many steps lower. A page that was never written reads as FFh, but
@@ -142,7 +177,8 @@ void flashtrain_array_new_page(void* store, int plane, int block, int page) {
 void flashtrain_array_open_page(void* store, int plane, int block, int page, int level) {
     Block& in = of(store).block(plane, block);
     Page& cells = in.page(page);
-    of(store).open[plane].bytes = cells.bytes.get();
+    of(store).open[plane].bytes = of(store).cells(plane, block, page);
+    check_image();
     if (model) sense_with_errors(of(store), plane, block, page, in, cells, level);
     ++cells.senses;
     ++in.reads;
@@ -154,7 +190,15 @@ void flashtrain_array_erase(void* store, int plane, int block) {
     erased.pages.shrink_to_fit();
     erased.reads = 0;
     ++erased.erases;
+    if (!image) return;
+    erased.flags &= ~image->format.cut;
+    of(store).save(plane, block);
+    image->free_cells(of(store).number_of(plane, block));
+    check_image();
 }
+
+// How many pages of a block were programmed before the simulation began; all if it needs an erase.
+int flashtrain_array_programmed(void* store, int plane, int block) { return of(store).block(plane, block).stored; }
 
 // A program, or an erase, ends when it has had `passed` cycles of the `takes` that it needs. What it was to write is in
 // its page as far as it was taken.
@@ -167,13 +211,24 @@ void flashtrain_array_cut(void* opened, int erase, int plane, int block, int pag
     if (erase) {
         page = static_cast<int>(in.pages.size());
         for (int i = 0; i < page; ++i) {
-            if (in.pages[i].bytes) left += cut.erase(store.place(plane, block, i), in.pages[i].bytes.get(), bytes);
+            if (uint8_t* const cells = store.cells(plane, block, i)) {
+                left += cut.erase(store.place(plane, block, i), cells, bytes);
+            }
         }
         in.reads = 0;
         ++in.erases;
+        if (image) {
+            in.flags |= image->format.cut;
+            store.save(plane, block);
+            for (int i = 0; i < page; ++i) {
+                if (in.pages[i].bytes) store.save_page(plane, block, i, true);
+            }
+        }
     } else {
         left = cut.program(store.place(plane, block, page), in.page(page).bytes.get(), bytes);
+        store.save_page(plane, block, page, true);
     }
+    check_image();
     cuts.push_back({static_cast<uint32_t>(erase), static_cast<uint32_t>(store.channel), static_cast<uint32_t>(store.die),
                     static_cast<uint32_t>(plane), static_cast<uint32_t>(block), static_cast<uint32_t>(page), left});
 }
@@ -185,10 +240,15 @@ void flashtrain_array_write(void* store, int plane, int word, const uint32_t* da
     uint8_t* const to = open.bytes + word * bytes;
     std::memcpy(to, data, bytes);
     __builtin_prefetch(to + kWordsAhead * bytes, 1);
-    if (!open.torn) return;
-    for (size_t i = 0; i < bytes; ++i) {
-        const size_t at = word * bytes + i;
-        to[i] |= static_cast<uint8_t>(flashtrain_errors::draw(*open.torn, at / 8) >> 8 * (at % 8));
+    if (open.torn) {
+        for (size_t i = 0; i < bytes; ++i) {
+            const size_t at = word * bytes + i;
+            to[i] |= static_cast<uint8_t>(flashtrain_errors::draw(*open.torn, at / 8) >> 8 * (at % 8));
+        }
+    }
+    if (image && (word + 1) * bytes == of(store).page_bytes) {
+        of(store).save_page(plane, open.block, open.page, open.torn.has_value());
+        check_image();
     }
 }
 
@@ -206,7 +266,7 @@ void flashtrain_array_read(void* store, int plane, int word, uint32_t* data) {
 // Whether an operation fails on a plane (1), or never ends (2), or must not be done at all (3), since it is a program or
 // an erase of a block that its maker has marked as bad. Operations are ArrayOp's; a program or sense has opened its page.
 int flashtrain_array_fails(int channel, int die, int op, int plane, int block, int page) {
-    if (model && model_hangs(stores[{channel, die}], op, plane, block, page)) hanging.insert({channel, die});
+    if (model && model_hangs(store_at(channel, die), op, plane, block, page)) hang(channel, die);
     if (hanging.count({channel, die})) return 2;
     if (op != kProgram && op != kErase) return 0;
     if (marked.count({channel, die, plane, block})) return 3;
@@ -214,9 +274,15 @@ int flashtrain_array_fails(int channel, int die, int op, int plane, int block, i
         if (fault.channel == channel && fault.die == die && fault.plane == plane && fault.block == block) return 1;
     }
     if (!model) return 0;
-    Store& store = stores[{channel, die}];
+    Store& store = store_at(channel, die);
     Block& in = store.block(plane, block);
-    if (op == kErase) return in.stuck = model->erase_fails(store.place(plane, block, 0));
+    if (op == kErase) {
+        in.stuck = model->erase_fails(store.place(plane, block, 0));
+        if (image && in.stuck != ((in.flags & image->format.stuck) != 0)) {
+            set_flag(store, plane, block, image->format.stuck, in.stuck);
+        }
+        return in.stuck;
+    }
     const Place at = store.place(plane, block, page);
     if (!in.stuck && !model->program_fails(at)) return 0;
     store.open[plane].torn = model->key(flashtrain_errors::TORN, at);
@@ -228,22 +294,38 @@ int flashtrain_array_fails(int channel, int die, int op, int plane, int block, i
 // From now on programs and erases of this block fail.
 void flashtrain_array_add_fault(int channel, int die, int plane, int block) {
     faults.push_back({channel, die, plane, block});
+    if (image) set_flag(store_at(channel, die), plane, block, image->format.broken, true);
+    check_image();
 }
 
 // The maker has marked this block as bad, in a page that holds these bytes. It works as others do, which nobody must try.
 void flashtrain_array_mark(int channel, int die, int plane, int block, int page, const uint8_t* bytes, uint32_t count) {
-    Page& cells = stores[{channel, die}].block(plane, block).page(page);
+    Store& store = store_at(channel, die);
+    Page& cells = store.block(plane, block).page(page);
     cells.bytes.reset(new uint8_t[count]);
     std::memcpy(cells.bytes.get(), bytes, count);
+    store.save_page(plane, block, page, false);
+    if (image) set_flag(store, plane, block, image->format.marked, true);
+    check_image();
     marked.insert({channel, die, plane, block});
 }
 
 // From now on no operation of this die's array ends, except by a reset or a loss of power.
-void flashtrain_array_hang(int channel, int die) { hanging.insert({channel, die}); }
+void flashtrain_array_hang(int channel, int die) {
+    hang(channel, die);
+    check_image();
+}
 
 void flashtrain_array_clear_faults() {
+    if (image) {
+        for (const Fault& fault : faults) {
+            set_flag(store_at(fault.channel, fault.die), fault.plane, fault.block, image->format.broken, false);
+        }
+        for (const auto& [channel, die] : hanging) image->put_die_flags(channel, die, 0);
+    }
     faults.clear();
     hanging.clear();
+    check_image();
 }
 
 // Copies what a page holds to `bytes`; 0 if it was not programmed since its block was erased.
@@ -256,12 +338,21 @@ int flashtrain_array_page(int channel, int die, int plane, int block, int page, 
 // The reverse.
 int flashtrain_array_put_page(int channel, int die, int plane, int block, int page, const uint8_t* bytes) {
     const auto [cells, size] = cells_of(channel, die, plane, block, page);
-    if (cells) std::memcpy(cells, bytes, size);
+    if (cells) {
+        std::memcpy(cells, bytes, size);
+        store_at(channel, die).save_page(plane, block, page, true);
+        check_image();
+    }
     return cells != nullptr;
 }
 
 // How often each block of a die was erased: `counts` has `blocks` for each plane.
 void flashtrain_array_erases(int channel, int die, int blocks, uint32_t* counts) {
+    if (image) {
+        const uint64_t count = image->format.planes * blocks;
+        for (const auto& record : image->blocks(image->number(channel, die, 0, 0), count)) *counts++ = record.erases;
+        return;
+    }
     const auto store = stores.find({channel, die});
     if (store == stores.end()) return;
     for (const auto& [key, block] : store->second.blocks) {
@@ -284,7 +375,48 @@ void flashtrain_array_set_errors(const Model* errors, int keep) {
 void flashtrain_array_pass_time(double seconds) { now += seconds; }
 
 // From now on this die's senses are at a level so many steps lower, besides those that it is told by its pins.
-void flashtrain_array_set_level(int channel, int die, int level) { stores[{channel, die}].level = level; }
+void flashtrain_array_set_level(int channel, int die, int level) { store_at(channel, die).level = level; }
+
+// From now on the arrays are those of an image; only before any was used. Time continues from its clock.
+void flashtrain_array_use_image(const flashtrain_image::Format* format) {
+    image.emplace(*format);
+    now = format->clock;
+    const uint64_t count = format->channels * format->dies * format->planes * format->blocks;
+    const std::vector<flashtrain_image::BlockRecord> records = image->blocks(0, count);
+    for (uint64_t number = 0; number < count; ++number) {
+        const uint32_t flags = records[number].flags;
+        if (!(flags & (format->broken | format->marked))) continue;
+        const int block = static_cast<int>(number % format->blocks);
+        const int plane = static_cast<int>(number / format->blocks % format->planes);
+        const int die = static_cast<int>(number / format->blocks / format->planes % format->dies);
+        const int channel = static_cast<int>(number / format->blocks / format->planes / format->dies);
+        if (flags & format->broken) faults.push_back({channel, die, plane, block});
+        if (flags & format->marked) marked.insert({channel, die, plane, block});
+    }
+    for (int channel = 0; channel < static_cast<int>(format->channels); ++channel) {
+        for (int die = 0; die < static_cast<int>(format->dies); ++die) {
+            if (image->die_flags(channel, die) & format->hung) hanging.insert({channel, die});
+        }
+    }
+    check_image();
+}
+
+// Writes what is not in the image with the last program or erase of a block: its reads. Ends the use of the image.
+void flashtrain_array_end_image() {
+    if (!image) return;
+    for (auto& [place, store] : stores) {
+        for (const auto& [key, block] : store.blocks) {
+            const int plane = static_cast<int>(key >> 32), number = static_cast<int>(key & 0xFFFFFFFF);
+            if (image->block(store.number_of(plane, number)).reads != block.reads) store.save(plane, number);
+        }
+    }
+    image.reset();
+}
+
+// Why the image cannot be used any more, or null.
+const char* flashtrain_array_image_error() {
+    return image && !image->error.empty() ? image->error.c_str() : nullptr;
+}
 
 // Bits that a die's senses got wrong.
 uint64_t flashtrain_array_flipped(int channel, int die) {
@@ -322,6 +454,7 @@ uint64_t flashtrain_array_bytes() {
 void flashtrain_array_forget() {
     stores.clear();
     marked.clear();
+    image.reset();
     now = 0;
 }
 }

@@ -34,7 +34,7 @@ class PartsClass:
         self._restless, self._silent = plan.restless, plan.silent
         self._prompt = {part for part in plan.prompt if not facts[self._parts[part].module].memories}
         self._busy, self._enables = plan.busy, plan.enables
-        self._reports, self._guards = plan.reports, plan.guards
+        self._reports, self._guards, self._observed = plan.reports, plan.guards, plan.observed
 
     @property
     def _masks(self) -> list[str]:
@@ -93,6 +93,9 @@ class PartsClass:
         yield from (f"        {part}.mark_input_changed(i, true);" for part in silent)
         yield "    }"
         yield from (line for wire in self._cut.wires if wire.part for line in self._outputs(wire))
+        for (part, port), called in self._observed.items():
+            source = f"{part}[i].{member(port)}"
+            yield f"    const auto& observed_{part}_{called}(int i = 0) const {{ return {source}; }}"
         yield ""
         yield "  private:"
         for part in parts:

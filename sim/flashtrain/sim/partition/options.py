@@ -31,6 +31,7 @@ class Plan:
     enables : kinds of parts whose edges are skipped while nothing enables a register (`edge_enable.py`)
     guards : (part, port): ports. The port matters only while one of these ports of the part is high.
         Names may lack the cut's prefix
+    observed : (part, port) that the simulation reads, by functions `observed_PART_PORT` of the class
 
     Guards of an output are outputs. A port of the whole may have guards from two sources. They are ports of
     the whole, or outputs of the part that rise before the guarded value arrives.
@@ -45,12 +46,13 @@ class Plan:
     reports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     enables: tuple[type, ...] = ()
     guards: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    observed: tuple[tuple[str, str], ...] = ()
 
     @property
     def kept(self) -> tuple[tuple[str, str], ...]:
         """Ports, by part and name, that the simulation reads even if no other part does."""
         guards = ((part, name) for (part, _), names in self.guards.items() for name in names)
-        return tuple(dict.fromkeys(guards))
+        return tuple(dict.fromkeys((*guards, *self.observed)))
 
     def fit(self, cut: Cut, name: str) -> "FittedPlan":
         """The plan in the names of this cut. Raises `PlanError`."""
@@ -65,6 +67,7 @@ class FittedPlan:
     silent : inputs of the whole
     reports : output of the whole: its report; empty for polled ones
     guards : (part, port): ports of the same part
+    observed : (part, port): its name in the plan
     """
 
     def __init__(self, plan: Plan, cut: Cut, name: str) -> None:
@@ -104,6 +107,9 @@ class FittedPlan:
         )
         self.reports = reported | dict.fromkeys(polled, "")
         self.guards = dict(self._guards(plan))
+        self.observed = {
+            (part, port): name for part, name in plan.observed for port in self._named("observed", part, name)
+        }
 
     def _of_kind(self, kind: type) -> list[str]:
         return self._kinds.get(kind_of(kind), [])

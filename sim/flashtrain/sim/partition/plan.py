@@ -43,6 +43,7 @@ from flashtrain.rtl.zones.allocator import ZoneAllocator
 from flashtrain.rtl.zones.erase_broadcast import EraseBroadcast
 from flashtrain.rtl.zones.manager import ZoneManager
 from flashtrain.rtl.zones.report import ZoneReport
+from flashtrain.sim.link.seams import observed_in_channel, observed_in_front_end
 from flashtrain.sim.nand import SHARED_PINS
 from flashtrain.sim.nand.pin_checker import PinChecker
 from flashtrain.sim.partition.options import Plan
@@ -59,6 +60,7 @@ def front_end_plan(config: FmsConfig) -> Plan:
         restless=("stopwatch", "counters", "seconds"),
         # Channels do not read these.
         polled=("queue__*", "data__*", "registers__*", "irq"),
+        observed=observed_in_front_end(config),
     )  # fmt: skip
 
 
@@ -89,6 +91,7 @@ def channel_plan(config: FmsConfig) -> Plan:
             ("checker", "dq_o"): ("we", "dqs_o"),
             ("checker", "dq_i"): ("reads_status",),
         },
+        observed=observed_in_channel(config),
     )  # fmt: skip
 
 

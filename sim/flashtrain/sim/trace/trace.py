@@ -1,7 +1,7 @@
 """The event trace of the RTL Link: from records to named intervals on tracks.
 
 A record (`rtl_link.TRACE_RECORD`) is an event as C++ and the NAND model log it; an `Interval` is a span of
-time for the reader. `trace_perfetto` writes intervals for a trace viewer, `trace_figure` draws them.
+time for the reader. `explain` makes a timeline of them and of commands, `figure` draws them.
 """
 
 from collections import defaultdict, deque

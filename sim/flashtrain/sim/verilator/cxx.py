@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Sequence
+from enum import Enum
 from pathlib import Path
 
 from flashtrain.native.build_cache import content_key
@@ -25,23 +26,41 @@ HEADER_KEY = content_key(_HEADER)
 """For the keys of all that includes this header first."""
 
 
-def runtime_options(traced: bool, optimization: str = "-O3") -> tuple[str, ...]:
-    """Options for everything that includes Verilator's headers. `traced`: models write VCD files."""
+class WaveFormat(Enum):
+    """A format of waves that models write."""
+
+    VCD = "vcd"
+    FST = "fst"
+
+    @property
+    def runtime(self) -> str:
+        """The file of Verilator's own library that writes it."""
+        return f"verilated_{self.value}_c"
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """To be linked."""
+        return ("-llz4", "-lz") if self is WaveFormat.FST else ()
+
+
+def runtime_options(waves: WaveFormat | None, optimization: str = "-O3") -> tuple[str, ...]:
+    """Options for everything that includes Verilator's headers. `waves`: models write them."""
     include = verilator_root() / "include"
-    unused = ("COVERAGE", "SC", "TIMING", "TRACE_FST", "TRACE_SAIF")
+    unused = ("COVERAGE", "SC", "TIMING", "TRACE_SAIF")
     return (
         optimization,
         *CXX_OPTIONS,
         *(f"-I{path}" for path in (include, include / "vltstd")),
         "-DVERILATOR=1",
         *(f"-DVM_{name}=0" for name in unused),
-        *(f"-DVM_{name}={int(traced)}" for name in ("TRACE", "TRACE_VCD")),
+        f"-DVM_TRACE={int(waves is not None)}",
+        *(f"-DVM_TRACE_{each.name}={int(waves is each)}" for each in WaveFormat),
     )
 
 
-def runtime_object(name: str, traced: bool = False, optimization: str = "-O3") -> Path:
+def runtime_object(name: str, waves: WaveFormat | None = None, optimization: str = "-O3") -> Path:
     """The object file of `name`.cpp of Verilator's own library; compiled once."""
-    options = runtime_options(traced, optimization)
+    options = runtime_options(waves, optimization)
 
     def build(folder: Path) -> None:
         source = verilator_root() / "include" / f"{name}.cpp"

@@ -38,6 +38,7 @@ from flashtrain.rtl.export.tools import (
 from flashtrain.sim.verilator.cxx import (
     CXX_OPTIONS,
     HEADER_KEY,
+    WaveFormat,
     precompiled_header,
     run_verilator,
     runtime_object,
@@ -49,6 +50,9 @@ SECONDS_BETWEEN_LINES = 10.0
 
 SECONDS_OF_A_MODEL = (1, 5)
 """The range for a processor, as long as no model in the cache has been measured."""
+
+_WIDEST_WAVE = 4096
+"""Bits of the widest signal that waves show."""
 
 MODELS = "model"
 """Of entries of the cache."""
@@ -71,7 +75,7 @@ class Model:
 
     prefix: str
     folder: Path
-    trace: bool
+    waves: WaveFormat | None
 
 
 def exported_sources(
@@ -129,21 +133,22 @@ class ModelSource:
     files: Sequence[Path]
     top: str
     prefix: str
-    trace: bool = False
+    waves: WaveFormat | None = None
     optimization: str = "-O3"
 
 
 def verilate(
-    sources: Sequence[Path], top: str, prefix: str, cache: UserCache | None = None, trace: bool = False
-) -> Model:
+    sources: Sequence[Path], top: str, prefix: str, cache: UserCache | None = None,
+    waves: WaveFormat | None = None,
+) -> Model:  # fmt: skip
     """Compile `sources` with top module `top` into class `prefix`.
 
-    With `trace` the model can write VCD files (`VerilatedVcdC`), at a cost in speed even when it does not.
+    With `waves` the model can write these (`VerilatedVcdC`), at a cost in speed even when it does not.
     cache: another one than the user's.
 
     Raises `ToolError` with the end of the log when something does not compile.
     """
-    return verilate_all([ModelSource(sources, top, prefix, trace)], top, cache)[0]
+    return verilate_all([ModelSource(sources, top, prefix, waves)], top, cache)[0]
 
 
 def verilate_all(sources: Sequence[ModelSource], name: str, cache: UserCache | None = None) -> list[Model]:
@@ -159,7 +164,7 @@ def verilate_all(sources: Sequence[ModelSource], name: str, cache: UserCache | N
             f"compiling {name}{count} with Verilator and {Path(compiler).name} (done once, {expected})"
         ):
             said = time.monotonic()
-            for source in {(build.source.trace, build.source.optimization) for build in missing}:
+            for source in {(build.source.waves, build.source.optimization) for build in missing}:
                 precompiled_header(runtime_options(*source))
             with ThreadPoolExecutor(os.cpu_count()) as pool:
                 for number, _ in enumerate(pool.map(_ModelBuild.run, missing), 1):
@@ -189,8 +194,8 @@ class _ModelBuild:
         self._files = read_sources(source.files)
         self.work = sum(map(len, self._files.values()))
         self._options = [*_VERILATOR_OPTIONS, "--prefix", source.prefix]
-        if source.trace:
-            self._options.append("--trace-vcd")
+        if source.waves:
+            self._options += [f"--trace-{source.waves.value}", "--trace-max-width", str(_WIDEST_WAVE)]
         levels = [f"OPT_FAST={source.optimization}", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2"]
         self._make_options = [*VERILATOR_MAKE_OPTIONS, *levels, f"CXX={compiler}", f"LINK={compiler}"]
         # Which Python runs Verilator's scripts makes no difference, nor where the compiler is.
@@ -207,11 +212,11 @@ class _ModelBuild:
         source = self.source
         what = f"model of {source.top}"
         folder = self._cache.build(MODELS, source.top, self._key, what, self._build, self.work)
-        return Model(source.prefix, folder / "obj", source.trace)
+        return Model(source.prefix, folder / "obj", source.waves)
 
     def _build(self, folder: Path) -> None:
         source, objects = self.source, folder / "obj"
-        header = precompiled_header(runtime_options(source.trace, source.optimization))
+        header = precompiled_header(runtime_options(source.waves, source.optimization))
         command = [verilator_binary(), *self._options, "--Mdir", objects, "--top-module", source.top]
         # The same words wherever the cache is, for ccache.
         command += ["-CFLAGS", f"-include {os.path.relpath(header, objects)}"]
@@ -251,10 +256,10 @@ def build_shared_library(
     cache = cache or user_cache()
     compiler = cxx_compiler()
     files = {**read_sources(cpp), **(generated or {})}
-    traced = any(model.trace for model in models)
-    names = ("verilated", "verilated_threads", *(["verilated_vcd_c"] if traced else []))
-    runtime = [runtime_object(name, traced) for name in names]
-    options = runtime_options(traced, optimization)
+    waves = next((model.waves for model in models if model.waves), None)
+    names = ("verilated", "verilated_threads", *([waves.runtime] if waves else []))
+    runtime = [runtime_object(name, waves) for name in names]
+    options = runtime_options(waves, optimization)
     # An entry is named after its content.
     inputs = [path.parent.name for path in (*runtime, *(model.folder for model in models))]
     key = content_key(files_key(files), optimization, _SYMBOLS, HEADER_KEY, *inputs)
@@ -267,6 +272,7 @@ def build_shared_library(
         symbols.write_text(_SYMBOLS)
         linked = ["-shared", "-Wl,-Bsymbolic", f"-Wl,--version-script={symbols}", "-o", folder / file]
         linked += [*compiled, *archives, *runtime, "-latomic"]
+        linked += waves.libraries if waves else ()
         includes = [f"-I{model.folder}" for model in models]
         with progress(f"linking {name}"):
             first = ["-include", precompiled_header(options)]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from flashtrain.host import Link
 from flashtrain.host.errors import DeviceHang
+from flashtrain.host.image import FlashImage
 from flashtrain.spec import FmsConfig
 
 
@@ -94,6 +95,13 @@ class FailingLink(Link):
         :data:`flashtrain.sim.nand.errors.CUT_RECORD`."""
         assert isinstance(self._inner, _Counting), "only simulated arrays say what they were at"
         return self._inner.take_cuts()
+
+    @property
+    def image(self) -> FlashImage | None:
+        return self._inner.image
+
+    def use_image(self, image: FlashImage) -> None:
+        self._inner.use_image(image)
 
     def close(self) -> None:
         self._inner.close()

@@ -78,8 +78,8 @@ class ManagedTraining(ManagedJob):
             digest.add(arrays[f"{layer}.w"])
         parameters = self._parameters(arrays)
         with one_thread():
-            logits, saved = forward(self._network, parameters, examples.images)
-            loss, dy = softmax_cross_entropy(logits, examples.labels)
+            logits, saved = forward(self._network, parameters, examples.inputs)
+            loss, dy = softmax_cross_entropy(logits, examples.targets)
             _, gradients = backward(self._network, parameters, saved, dy)
             packed = {layer: pack(gradients[layer], shapes) for layer, shapes in self._shapes.items()}
             # As the dies do: a step with an overflow is skipped.

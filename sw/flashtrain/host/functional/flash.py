@@ -73,6 +73,18 @@ class Flash:
         self.bad: set[tuple[int, int]] = set()
         self.marked: dict[tuple[int, int], tuple[int, bool]] = {}
 
+    def break_block(self, block: int, column: int) -> None:
+        """Make all further erases of a block fail."""
+        self.bad.add((block, column))
+
+    def mark(self, block: int, column: int, page: int, whole: bool) -> None:
+        """Put a factory mark on a page of a block."""
+        self.marked[block, column] = page, whole
+
+    def page(self, block: int, offset: int) -> Page | None:
+        """A page by the number of its block and its offset in a zone; None if it was not programmed."""
+        return self.zones[block].page(offset)
+
     def erase(self, zone: int, but: set[int]) -> set[int]:
         """Erase all columns of a zone except `but`; returns those that fail and keep their content."""
         for block, column in self.marked:
@@ -105,7 +117,7 @@ class Flash:
     def inspect(self, zone: int, offset: int, raw: bool = False) -> NDArray[np.uint8]:
         """A page with its identity in place of its last bytes; raw: as the cells hold it."""
         identity = slice(self.geometry.page_bytes - PageIdentity.BYTES, None)
-        place, page = self.geometry.place(offset), self.zones[zone].page(offset)
+        place, page = self.geometry.place(offset), self.page(zone, offset)
         key = self._key(place.page, place.plane)
         marked, all_over = self.marked.get((zone, offset % self.geometry.superpage), (None, False))
         if marked == place.page and all_over:

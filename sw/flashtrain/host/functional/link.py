@@ -25,10 +25,12 @@ from flashtrain.spec.registers import (
     stream_register,
 )
 
+from ..image import FlashImage
 from .executor import Executor
 from .flash import Flash
 from .queues import PortQueues
 from .registers import RegisterFile
+from .stored_flash import StoredFlash
 from .streams import stream_table
 
 DEFAULT_MEMORY_BYTES = 16 << 20
@@ -60,6 +62,7 @@ class FunctionalLink(Link):
         self._latched = 0
         self._seconds = 0.0
         self._closed = False
+        self._image: FlashImage | None = None
 
     @property
     def config(self) -> FmsConfig:
@@ -82,6 +85,8 @@ class FunctionalLink(Link):
         """Advance the time: programmed data age by `seconds`."""
         before = self.seconds
         self._seconds += seconds
+        if self._image is not None:
+            self._image.keep_time(self._seconds)
         now = self._registers[Register.TIME] + self.seconds - before
         self.write_register(Register.TIME, now % (1 << 32))
 
@@ -101,7 +106,7 @@ class FunctionalLink(Link):
     def break_block(self, channel: int, die: int, plane: int, block: int) -> None:
         """Make all further erases of this block fail; the block keeps its content."""
         column = self._config.geometry.lba(Place(0, 0, die, plane, channel))
-        self._flash.bad.add((block, column))
+        self._flash.break_block(block, column)
 
     def mark_block(
         self, channel: int, die: int, plane: int, block: int, page: int = 0, whole: bool = True
@@ -112,10 +117,21 @@ class FunctionalLink(Link):
         """
         g = self._config.geometry
         require(page in marked_pages(g.pages), "page", page, f"one of {marked_pages(g.pages)}")
-        self._flash.marked[block, g.lba(Place(0, 0, die, plane, channel))] = page, whole
+        self._flash.mark(block, g.lba(Place(0, 0, die, plane, channel)), page, whole)
+
+    @property
+    def image(self) -> FlashImage | None:
+        return self._image
+
+    def use_image(self, image: FlashImage) -> None:
+        self._image = image
+        self._seconds = image.clock
+        self._flash = StoredFlash(self._config, image, lambda: self.seconds)
 
     def close(self) -> None:
         self._closed = True
+        if self._image is not None:
+            self._image.close()
 
     def read_register(self, address: int) -> int:
         self._require_open()

@@ -57,7 +57,7 @@ class PhysicalZones:
             self._free.add(zone)
 
     def page(self, zone: int, offset: int) -> Page | None:
-        return self.flash.zones[self.block_of(zone, offset)].page(offset)
+        return self.flash.page(self.block_of(zone, offset), offset)
 
     def program(self, zone: int, offset: int, page: Page) -> None:
         self.flash.program(self.block_of(zone, offset), offset, page)

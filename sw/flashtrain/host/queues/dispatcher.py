@@ -16,6 +16,7 @@ from flashtrain.host.memory.tensor_buffer import Region, TensorBuffer
 from flashtrain.spec import Port
 from flashtrain.spec.registers import Register
 
+from .command_log import CommandLog, current_label
 from .entries import Command, CompletionEntry
 from .queue_pair import QueuePair
 
@@ -32,6 +33,7 @@ class Request:
     - on_failure: called after a failure.
     - retry_as: maps a failed completion to a replacement command, or to None.
     - after: a request that must succeed before this one is submitted; this one fails with it.
+    - label, submitted: of a device with a log, what `labelled` says, and the cycle of the submission.
     - completed: the cycle at which the dispatcher collected the completion.
     - lost: the controller was disabled before it answered.
     """
@@ -47,6 +49,8 @@ class Request:
     retry_as: Callable[[Command, CompletionEntry], Command | None] | None = None
     after: "Request | None" = None
     completion: CompletionEntry | None = None
+    label: str = ""
+    submitted: int = 0
     completed: int = 0
     lost: bool = False
 
@@ -93,6 +97,7 @@ class Dispatcher:
         self._held: dict[Port, deque[Request]] = {port: deque() for port in queues}
         self._next_cid = 0
         self.enabled = False
+        self.log: CommandLog | None = None
 
     @property
     def in_flight(self) -> tuple[Request, ...]:
@@ -105,6 +110,8 @@ class Dispatcher:
         """
         for request in requests:
             self.require_enabled()
+            if self.log is not None:
+                request.label, request.submitted = current_label(), self.link.cycles
             self._held[request.port].append(request)
             self._let_pass(request.port)
             if self._lacks_room(request.port):
@@ -223,6 +230,8 @@ class Dispatcher:
         request = self._requests.pop((port, completion.cid), None)
         if request is None:
             raise DeviceHang(f"port {port.name} answered command {completion.cid}, which is not in flight")
+        if self.log is not None:
+            self.log.note_completed(port, completion, self.link.cycles)
         replacement = None
         if request.retry_as is not None and not completion.ok:
             replacement = request.retry_as(request.command, completion)
@@ -246,6 +255,9 @@ class Dispatcher:
             cid = self._take_cid(port)
             self._requests[port, cid] = request
             queue.push(request.command.entry(cid))
+            if self.log is not None:
+                now = self.link.cycles
+                self.log.note_queued(port, cid, request.command, request.label, request.submitted, now)
 
     def _lacks_room(self, port: Port) -> bool:
         """Whether the next held request only waits for room in the queue."""

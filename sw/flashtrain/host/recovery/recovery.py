@@ -36,7 +36,7 @@ Procedure
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from flashtrain.host.errors import ForeignContent
@@ -83,6 +83,9 @@ class RecoveryReport:
     - spares: the number of spare blocks with pages of kept zones.
     - retired: the number of zones out of service.
     - bad: the blocks with a factory mark.
+    - kept: the physical zones that were kept, each with its blocks up to the last written one.
+    - record: the journal's newest record; None without one.
+    - zones: the zones of each stream, by NSID, before anything was appended to the journal.
     """
 
     streams: tuple[RecoveredStream, ...]
@@ -93,6 +96,9 @@ class RecoveryReport:
     spares: int = 0
     retired: int = 0
     bad: tuple[BadBlock, ...] = ()
+    kept: dict[OwnershipRecord, int] = field(default_factory=dict, repr=False)
+    record: Record | None = field(default=None, repr=False)
+    zones: dict[int, list[ZoneInfo]] = field(default_factory=dict, repr=False)
 
     def stream(self, name: str) -> RecoveredStream:
         return next(stream for stream in self.streams if stream.name == name)
@@ -168,6 +174,7 @@ class Recovery:
         self._restore(entries, pointers, wear, record.moments, sequence)
         self._retire(record.retired)
         self._pin(entries)
+        zones = {nsid: self.zones(nsid) for nsid in self._zones}
         if self._journal is not None:
             self._go_on(self._journal, replace(record, streams=entries), found, kept, wear, sequence)
         return RecoveryReport(
@@ -178,6 +185,7 @@ class Recovery:
             ),
             self._geometry.zones - len(kept) - len(self._unused), found.read, clean,
             self._dispatcher.link.cycles - start, len(self._spares), len(record.retired), self.bad,
+            pointers, found.record, zones,
         )  # fmt: skip
 
     def forget(self) -> int:

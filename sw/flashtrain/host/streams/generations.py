@@ -1,10 +1,7 @@
 """Generations of the content of streams, which show whether a handle is stale."""
 
-from collections.abc import Mapping
-from secrets import token_hex
-from weakref import WeakKeyDictionary
+from collections.abc import Callable, Mapping
 
-from flashtrain.host.link import Link
 from flashtrain.spec import Opcode, Submission, ZoneAction
 from flashtrain.spec.nvme import GenerationAction
 
@@ -97,15 +94,20 @@ class StreamGenerations:
 class DeviceGenerations:
     """Generations of all streams of the device behind one Link, by NSID.
 
-    device: identity of the device, equal for every :class:`Device` on one Link, and different between Links.
+    device: identity of the device, equal for every :class:`Device` on one Link or one image.
     """
 
-    def __init__(self, device: str) -> None:
+    def __init__(
+        self, device: str, generations: Callable[[int], StreamGenerations] = lambda nsid: StreamGenerations()
+    ) -> None:
         self.device = device
+        self._generations = generations
         self._streams: dict[int, StreamGenerations] = {}
 
     def stream(self, nsid: int) -> StreamGenerations:
-        return self._streams.setdefault(nsid, StreamGenerations())
+        if nsid not in self._streams:
+            self._streams[nsid] = self._generations(nsid)
+        return self._streams[nsid]
 
     def note_raw(self, raw: bytes, zone_size: int) -> None:
         """Note the drops of a raw command, a 64-byte entry, that has succeeded."""
@@ -128,13 +130,3 @@ class DeviceGenerations:
             stream.retired.clear()
             stream.drop()
             stream.pinned = False
-
-
-_OF_LINKS: WeakKeyDictionary[Link, DeviceGenerations] = WeakKeyDictionary()
-
-
-def generations_of(link: Link) -> DeviceGenerations:
-    """Generations on the device behind a Link; they outlive the :class:`Device` objects on that Link."""
-    if link not in _OF_LINKS:
-        _OF_LINKS[link] = DeviceGenerations(f"{link.config.name} {token_hex(4)}")
-    return _OF_LINKS[link]

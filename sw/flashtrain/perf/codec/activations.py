@@ -24,7 +24,7 @@ def saved_activations(
         parameters = step.parameters
     examples = next(data.batches(batch, seed))
     with one_thread():
-        _, saved = forward(recipe.network, parameters, examples.images)
+        _, saved = forward(recipe.network, parameters, examples.inputs)
     return {
         f"{layer}.{name}": np.ascontiguousarray(array)
         for layer, arrays in saved.items()

@@ -1,4 +1,4 @@
-"""Positions, LayerNorm and SelfAttention, on examples of shape ``[tokens, width]``."""
+"""SelfAttention, on examples of shape ``[tokens, width]``."""
 
 from dataclasses import dataclass
 
@@ -11,83 +11,9 @@ from flashtrain.training.layers.loss import softmax
 
 
 @dataclass(frozen=True)
-class Positions(Layer):
-    """Adds one learned vector per token, by which the attention distinguishes tokens. Saves nothing.
-
-    Parameter: offset ``[tokens, width]``.
-    """
-
-    tokens: int
-    width: int
-
-    def parameter_shapes(self) -> dict[str, Shape]:
-        return {"offset": (self.tokens, self.width)}
-
-    def initialise(self, random: np.random.Generator) -> Arrays:
-        return {"offset": random.normal(0.0, 0.1, (self.tokens, self.width)).astype(np.float32)}
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        expect_shape(self, input_shape, (self.tokens, self.width))
-        return input_shape
-
-    def saved_specs(self, batch: int, input_shape: Shape) -> dict[str, ArraySpec]:
-        return {}
-
-    def forward(self, parameters: Arrays, x: FloatArray) -> tuple[FloatArray, Arrays]:
-        return x + parameters["offset"], {}
-
-    def backward(self, parameters: Arrays, saved: Arrays, dy: FloatArray) -> tuple[FloatArray, Arrays]:
-        return dy, {"offset": dy.sum(axis=0)}
-
-
-@dataclass(frozen=True)
-class LayerNorm(Layer):
-    """Each vector along the last axis to mean 0 and variance 1, then scaled and shifted (Ba et al., 2016).
-
-    Parameters: scale, shift ``[width]``. Saved: the normalised vectors, and 1 / standard deviation of each.
-    """
-
-    width: int
-    epsilon: float = 1e-5
-
-    def parameter_shapes(self) -> dict[str, Shape]:
-        return {"scale": (self.width,), "shift": (self.width,)}
-
-    def initialise(self, random: np.random.Generator) -> Arrays:
-        return {"scale": np.ones(self.width, np.float32), "shift": np.zeros(self.width, np.float32)}
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        if not input_shape or input_shape[-1] != self.width:
-            raise ShapeError(f"{self}: expected examples of shape (..., {self.width}), got {input_shape}")
-        return input_shape
-
-    def saved_specs(self, batch: int, input_shape: Shape) -> dict[str, ArraySpec]:
-        return {
-            "normal": ArraySpec((batch, *input_shape)),
-            "inverse": ArraySpec((batch, *input_shape[:-1], 1)),
-        }
-
-    def forward(self, parameters: Arrays, x: FloatArray) -> tuple[FloatArray, Arrays]:
-        centred = x - x.mean(axis=-1, keepdims=True)
-        variance = (centred * centred).mean(axis=-1, keepdims=True)
-        inverse = 1 / np.sqrt(variance + self.epsilon)
-        normal = centred * inverse
-        return normal * parameters["scale"] + parameters["shift"], {"normal": normal, "inverse": inverse}
-
-    def backward(self, parameters: Arrays, saved: Arrays, dy: FloatArray) -> tuple[FloatArray, Arrays]:
-        normal, inverse = saved["normal"], saved["inverse"]
-        batch_axes = tuple(range(dy.ndim - 1))
-        gradients = {"scale": (dy * normal).sum(axis=batch_axes), "shift": dy.sum(axis=batch_axes)}
-        d_normal = dy * parameters["scale"]
-        along_mean = d_normal.mean(axis=-1, keepdims=True)
-        along_normal = normal * (d_normal * normal).mean(axis=-1, keepdims=True)
-        return (d_normal - along_mean - along_normal) * inverse, gradients
-
-
-@dataclass(frozen=True)
 class SelfAttention(Layer):
     """Scaled dot-product attention of every token to all tokens of its example, in `heads` heads (Vaswani et
-    al., 2017).
+    al., 2017). With `causal`, to itself and to the tokens before it.
 
     Parameters: query, key, value, output ``[width, width]``. Saved: x; query, key, value and the attention
     weights by head; and the mixed values that enter the output projection.
@@ -96,6 +22,7 @@ class SelfAttention(Layer):
     tokens: int
     width: int
     heads: int = 1
+    causal: bool = False
 
     def __post_init__(self) -> None:
         if self.heads < 1 or self.width % self.heads:
@@ -128,7 +55,11 @@ class SelfAttention(Layer):
 
     def forward(self, parameters: Arrays, x: FloatArray) -> tuple[FloatArray, Arrays]:
         query, key, value = (self._split(x @ parameters[name]) for name in ("query", "key", "value"))
-        weights = softmax(query @ key.swapaxes(-1, -2) * self._scale(x))
+        scores = query @ key.swapaxes(-1, -2) * self._scale(x)
+        if self.causal:
+            later = np.triu(np.ones((self.tokens, self.tokens), bool), k=1)
+            scores = np.where(later, scores.dtype.type(-np.inf), scores)
+        weights = softmax(scores)
         mixed = self._merge(weights @ value)
         saved: Arrays = {
             "x": x,

@@ -7,6 +7,7 @@ import numpy as np
 
 from flashtrain.training.arrays import Arrays, ArraySpec, FloatArray, Shape
 from flashtrain.training.errors import ShapeError
+from flashtrain.training.layers.draw import Draw
 from flashtrain.training.layers.layer import Layer
 
 ArrayT = TypeVar("ArrayT")
@@ -14,9 +15,20 @@ ArrayT = TypeVar("ArrayT")
 
 @dataclass(frozen=True)
 class Chain(Layer):
-    """Named layers, one after the other. Its parameters and saved arrays are theirs, as ``layer.name``."""
+    """Named layers, one after the other. Their parameters, saved and running arrays are its own, as
+    ``layer.name``.
+    """
 
     layers: tuple[tuple[str, Layer], ...]
+
+    def integers(self) -> int:
+        return self.layers[0][1].integers() if self.layers else 0
+
+    def exact(self) -> tuple[str, ...]:
+        return tuple(f"{name}.{key}" for name, layer in self.layers for key in layer.exact())
+
+    def at(self, draw: Draw) -> "Chain":
+        return Chain(tuple((name, layer.at(draw.of(name))) for name, layer in self.layers))
 
     def parameter_shapes(self) -> dict[str, Shape]:
         return {
@@ -29,6 +41,21 @@ class Chain(Layer):
         return {
             f"{name}.{key}": a for name, layer in self.layers for key, a in layer.initialise(random).items()
         }
+
+    def first_running(self) -> Arrays:
+        return {f"{name}.{key}": a for name, layer in self.layers for key, a in layer.first_running().items()}
+
+    def next_running(self, running: Arrays, saved: Arrays) -> Arrays:
+        return {
+            f"{name}.{key}": a
+            for name, layer in self.layers
+            for key, a in layer.next_running(_of(name, running), _of(name, saved)).items()
+        }
+
+    def evaluate(self, parameters: Arrays, running: Arrays, x: FloatArray) -> FloatArray:
+        for name, layer in self.layers:
+            x = layer.evaluate(_of(name, parameters), _of(name, running), x)
+        return x
 
     def output_shape(self, input_shape: Shape) -> Shape:
         for _, layer in self.layers:
@@ -63,6 +90,12 @@ class Residual(Layer):
 
     body: Layer
 
+    def exact(self) -> tuple[str, ...]:
+        return self.body.exact()
+
+    def at(self, draw: Draw) -> "Residual":
+        return Residual(self.body.at(draw))
+
     def parameter_shapes(self) -> dict[str, Shape]:
         return self.body.parameter_shapes()
 
@@ -85,6 +118,15 @@ class Residual(Layer):
     def backward(self, parameters: Arrays, saved: Arrays, dy: FloatArray) -> tuple[FloatArray, Arrays]:
         dx, gradients = self.body.backward(parameters, saved, dy)
         return dy + dx, gradients
+
+    def first_running(self) -> Arrays:
+        return self.body.first_running()
+
+    def next_running(self, running: Arrays, saved: Arrays) -> Arrays:
+        return self.body.next_running(running, saved)
+
+    def evaluate(self, parameters: Arrays, running: Arrays, x: FloatArray) -> FloatArray:
+        return x + self.body.evaluate(parameters, running, x)
 
 
 def _of(name: str, arrays: dict[str, ArrayT]) -> dict[str, ArrayT]:

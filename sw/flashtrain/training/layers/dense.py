@@ -1,11 +1,11 @@
-"""Linear, ReLU and Reshape."""
+"""Linear and Reshape."""
 
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
-from flashtrain.training.arrays import UINT8, Arrays, ArraySpec, FloatArray, Shape
+from flashtrain.training.arrays import Arrays, ArraySpec, FloatArray, Shape
 from flashtrain.training.errors import ShapeError
 from flashtrain.training.layers.layer import Layer, expect_shape, he_uniform
 
@@ -47,25 +47,6 @@ class Linear(Layer):
         rows, dy_rows = x.reshape(-1, self.inputs), dy.reshape(-1, self.outputs)
         gradients = {"weight": rows.T @ dy_rows, "bias": dy_rows.sum(axis=0)}
         return (dy_rows @ parameters["weight"].T).reshape(x.shape), gradients
-
-
-@dataclass(frozen=True)
-class ReLU(Layer):
-    """``y = max(x, 0)``. Saved: the sign of each element as one bit, a 32nd of the activation itself."""
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        return input_shape
-
-    def saved_specs(self, batch: int, input_shape: Shape) -> dict[str, ArraySpec]:
-        return {"positive": ArraySpec((-(-batch * prod(input_shape) // 8),), UINT8)}
-
-    def forward(self, parameters: Arrays, x: FloatArray) -> tuple[FloatArray, Arrays]:
-        positive = x > 0
-        return np.where(positive, x, x.dtype.type(0)), {"positive": np.packbits(positive)}
-
-    def backward(self, parameters: Arrays, saved: Arrays, dy: FloatArray) -> tuple[FloatArray, Arrays]:
-        positive = np.unpackbits(saved["positive"], count=dy.size).reshape(dy.shape)
-        return np.where(positive, dy, dy.dtype.type(0)), {}
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import numpy as np
 
 from flashtrain.training.arrays import Arrays, ArraySpec, FloatArray, Shape
 from flashtrain.training.errors import ShapeError
+from flashtrain.training.layers.draw import Draw
 
 
 class Layer(ABC):
@@ -22,6 +23,12 @@ class Layer(ABC):
     Both compute in the dtype of `x` (float32 in training; tests use float64). Neither changes an argument.
     Both execute the same operations in the same order every time. Equal arguments therefore give equal
     results, to the last bit.
+
+    Four more methods have defaults that suit most layers:
+
+    - ``at(draw)`` returns the layer that draws its random numbers there.
+    - ``evaluate(parameters, running, x)`` is the forward pass outside of training.
+    - `first_running` and `next_running` give arrays that follow the batches and are not trained.
     """
 
     def parameter_shapes(self) -> dict[str, Shape]:
@@ -31,6 +38,18 @@ class Layer(ABC):
     def initialise(self, random: np.random.Generator) -> Arrays:
         """Fresh float32 parameters."""
         return {}
+
+    def integers(self) -> int:
+        """How many integers, from 0 on, a layer takes as input; 0 for one that takes floats."""
+        return 0
+
+    def exact(self) -> tuple[str, ...]:
+        """The names of the saved arrays that keep float32 in all formats of activations."""
+        return ()
+
+    def at(self, draw: Draw) -> "Layer":
+        """The layer at a position in the random numbers of a run."""
+        return self
 
     @abstractmethod
     def output_shape(self, input_shape: Shape) -> Shape:
@@ -45,6 +64,18 @@ class Layer(ABC):
 
     @abstractmethod
     def backward(self, parameters: Arrays, saved: Arrays, dy: FloatArray) -> tuple[FloatArray, Arrays]: ...
+
+    def first_running(self) -> Arrays:
+        """The running arrays, float32, before the first batch."""
+        return {}
+
+    def next_running(self, running: Arrays, saved: Arrays) -> Arrays:
+        """The running arrays after a batch, from those before and what its forward pass saved."""
+        return {}
+
+    def evaluate(self, parameters: Arrays, running: Arrays, x: FloatArray) -> FloatArray:
+        """The output outside of training, where no example depends on the others."""
+        return self.forward(parameters, x)[0]
 
 
 def expect_shape(layer: Layer, input_shape: Shape, expected: Shape) -> None:

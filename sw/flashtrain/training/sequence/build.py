@@ -15,10 +15,11 @@ last block. Gradients and constants are never stored.
 from math import prod
 
 from flashtrain.spec.streams import Port
-from flashtrain.training.arrays import UINT8, ArraySpec
+from flashtrain.training.arrays import ArraySpec
 from flashtrain.training.layers import Layer
 from flashtrain.training.networks import Network
 from flashtrain.training.optimizers import Optimizer
+from flashtrain.training.passes import stored_specs
 from flashtrain.training.sequence.check import CONSTANTS_SPEC
 from flashtrain.training.sequence.sequence import TrainingSequence
 from flashtrain.training.sequence.steps import (
@@ -78,8 +79,8 @@ def training_sequence(
         optimizer=optimizer.name,
         batch=batch,
         tensors=(
-            TensorInfo(IMAGES, StreamRole.INPUTS, ArraySpec((batch, *network.input_shape))),
-            TensorInfo(LABELS, StreamRole.INPUTS, ArraySpec((batch,), UINT8)),
+            TensorInfo(IMAGES, StreamRole.INPUTS, network.input_spec(batch)),
+            TensorInfo(LABELS, StreamRole.INPUTS, network.target_spec(batch)),
             *(tensor for part in parts for tensor in part.tensors()),
             *((TensorInfo(CONSTANTS, None, CONSTANTS_SPEC),) if on_die else ()),
         ),
@@ -125,8 +126,7 @@ class _LayerPart:
         self.name = name
         self.first = name == network.layers[0][0]
         self.saved = {
-            activation_name(name, key): spec
-            for key, spec in layer.saved_specs(batch, network.input_shapes()[name]).items()
+            activation_name(name, key): spec for key, spec in stored_specs(network, name, batch).items()
         }
         count = sum(prod(shape) for shape in layer.parameter_shapes().values())
         self.packed = ArraySpec((count,)) if count else None

@@ -20,8 +20,8 @@ A file is one JSON object (UTF-8)::
     }
 
 ``stream`` is inputs, activations, weights, state or trained, or null for a tensor that is never stored;
-``dtype`` float32 or uint8 (little endian); ``bytes`` is what shape and dtype come to, for readers that do not
-want to compute it. A step is one of::
+``dtype`` float32, float16, bfloat16, uint8, uint16 or int32 (little endian); ``bytes`` is what shape and
+dtype come to, for readers that do not want to compute it. A step is one of::
 
     {"step": "append", "tensor": "input/images", "port": "host"}
     {"step": "read", "tensor": "input/images", "port": "core"}

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "axi_memory.h"
+#include "recording.h"
 #include "system.h"
 #include "verilated.h"
 
@@ -26,11 +28,6 @@ enum Kind : uint16_t {
 
 enum AxiChannel : uint16_t { QUEUE_READ = 0, QUEUE_WRITE = 1, DATA_READ = 2, DATA_WRITE = 3 };
 
-struct Record {
-    uint64_t start, end;
-    uint16_t kind, channel, die, detail;
-};
-
 // A pin, by its number in `kPins`, has another value from this cycle on.
 struct PinChange {
     uint64_t clock, pin, value;
@@ -40,12 +37,15 @@ bool logging_pins = false;
 std::vector<PinChange> pin_changes;
 bool tracing = false;
 std::vector<Record> trace;
+Recording recording;
 std::vector<std::string> violations;
 
 void record(uint64_t start, uint64_t end, int kind, int channel, int die, int detail) {
-    if (!tracing) return;
-    trace.push_back({start, end, static_cast<uint16_t>(kind), static_cast<uint16_t>(channel),
-                     static_cast<uint16_t>(die), static_cast<uint16_t>(detail)});
+    if (!tracing && !recording.on()) return;
+    const Record made{start, end, static_cast<uint16_t>(kind), static_cast<uint16_t>(channel),
+                      static_cast<uint16_t>(die), static_cast<uint16_t>(detail)};
+    if (tracing) trace.push_back(made);
+    if (recording.on()) recording.records.push_back(made);
 }
 
 enum Stop : int32_t { LIMIT = 0, INTERRUPT = 1, VIOLATION = 2 };
@@ -76,6 +76,7 @@ class Device {
     }
 
     void clock() {
+        recording.turn(cycles_);
         system_.settle(cycles_);
         if (logging_pins) log_pins();
 
@@ -83,7 +84,8 @@ class Device {
         queue_writer_.sample(cycles_);
         data_reader_.sample(cycles_);
         data_writer_.sample(cycles_);
-        if (tracing) trace_bursts();
+        if (tracing || recording.on()) trace_bursts();
+        if (recording.on()) record_seams();
         system_.edge(cycles_);
         ++cycles_;
         memory_.budget.clock();
@@ -197,6 +199,13 @@ class Device {
         if (side.burst_ended()) record(cycles_, cycles_, BURST_END, 0, 0, channel);
     }
 
+    void record_seams() {
+        const std::size_t before = recording.seams.size();
+        system_.collect_seams(recording.seams);
+        for (std::size_t i = before; i < recording.seams.size(); ++i) recording.seams[i].clock = cycles_;
+        recording.limit(cycles_);
+    }
+
     void trace_bursts() {
         trace_side(queue_reader_, QUEUE_READ);
         trace_side(queue_writer_, QUEUE_WRITE);
@@ -268,6 +277,21 @@ uint64_t flashtrain_trace_records() { return trace.size(); }
 void flashtrain_take_trace(Record* records) {
     std::copy(trace.begin(), trace.end(), records);
     trace.clear();
+}
+void flashtrain_record(uint64_t begin, uint64_t end, uint64_t most) {
+    recording.arm(device->cycles(), begin, end, most);
+}
+void flashtrain_stop_recording() { recording.stop(device->cycles()); }
+void flashtrain_recorded(uint64_t* facts) {
+    const uint64_t now[] = {recording.records.size(), recording.seams.size(), recording.began(), recording.ended(),
+                            recording.full()};
+    std::copy(std::begin(now), std::end(now), facts);
+}
+void flashtrain_take_recording(Record* records, Seam* seams) {
+    std::copy(recording.records.begin(), recording.records.end(), records);
+    std::copy(recording.seams.begin(), recording.seams.end(), seams);
+    recording.records.clear();
+    recording.seams.clear();
 }
 void flashtrain_log_pins(int32_t on) { logging_pins = on; }
 uint64_t flashtrain_pin_changes() { return pin_changes.size(); }

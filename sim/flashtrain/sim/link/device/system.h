@@ -84,6 +84,16 @@ class System {
         }
     }
 
+    // Appends what crosses a seam in this cycle (`seams.py`), settled.
+    void collect_seams(std::vector<Seam>& seams) const {
+        seams_of_front_end(front_end_, seams);
+        for (const auto& group : groups_) {
+            for (int i = 0; i < group->count; ++i) {
+                seams_of_channel[group->first + i](front_end_, group->engines, i, seams);
+            }
+        }
+    }
+
   private:
     static constexpr int kGroup = 64;  // channels
 

@@ -5,7 +5,7 @@ from random import Random
 from typing import NamedTuple
 
 from flashtrain.spec import Geometry
-from flashtrain.spec.bad_blocks import FACTORY_SHARE, MARK, marked_pages
+from flashtrain.spec.bad_blocks import FACTORY_SHARE, marked_pages
 from flashtrain.spec.errors import require
 
 
@@ -51,11 +51,3 @@ def as_spares_last(
             left[place] -= 1
             kept.append(one)
     return kept
-
-
-def mark_content(geometry: Geometry, whole: bool) -> bytes:
-    """The content of a page with a mark, with its spare bytes."""
-    size = geometry.raw_page_bytes
-    if whole:
-        return bytes([MARK]) * size
-    return bytes(MARK if i == geometry.page_bytes else 0xFF for i in range(size))

@@ -1,8 +1,7 @@
 # amaranth: UnusedElaboratable=no
-"""The simulated system as one Verilated model, behind the same Link as the one in parts."""
+"""The simulated system as one Verilated model, compiled behind the interface of the one in parts."""
 
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 from amaranth import Module
@@ -11,17 +10,18 @@ from amaranth.lib.wiring import In, Out
 
 import flashtrain.sim.link
 from flashtrain.rtl.controller import Controller
+from flashtrain.rtl.export.systemverilog import export_design
 from flashtrain.rtl.lib.forward import forward
 from flashtrain.rtl.lib.shared import SharedModule, leaf_ports
 from flashtrain.sim import partition
 from flashtrain.sim.link.pins import nand_pins, pins_of_front_end
-from flashtrain.sim.link.rtl_link import RtlLink
 from flashtrain.sim.nand import VERILATOR_SOURCES, NandChannel
 from flashtrain.sim.partition.emit import member
+from flashtrain.sim.verilator.cxx import WaveFormat
 from flashtrain.sim.verilator.verilated import (
     ModelSource,
     build_shared_library,
-    exported_sources,
+    exported,
     verilate_all,
 )
 from flashtrain.spec import FmsConfig
@@ -29,7 +29,7 @@ from flashtrain.spec import FmsConfig
 OPTIMIZATION = "-O1"
 """Compiling and running together take half of the time that they take at -O0 or -O3."""
 
-_SYSTEM = Path(__file__).with_name("system.h")
+_HERE = Path(__file__).parent
 _DEVICE = Path(flashtrain.sim.link.__file__).parent / "device"
 _RUNTIME = Path(partition.__file__).parent / "runtime"
 _OUTSIDE = ("data", "queue", "registers", "irq")
@@ -70,33 +70,39 @@ class Whole(wiring.Component):
         return m
 
 
-class WholeLink(RtlLink):
-    """An `RtlLink` to the system as one model."""
-
-    def _build(self, config: FmsConfig) -> Path:
-        return build_whole(config)
-
-
-@cache
-def build_whole(config: FmsConfig) -> Path:
-    """The library's path."""
-    sources = exported_sources(lambda: Whole(config), "whole", repr(config))
+def build_whole(config: FmsConfig, waves: WaveFormat) -> Path:
+    """The path of the library, which can write these waves."""
+    sources = sorted(exported(lambda folder: _write(config, folder), "whole", repr(config)).glob("*.sv"))
     arrays = [path for path in VERILATOR_SOURCES if path.suffix == ".sv"]
-    source = ModelSource([*sources, *arrays], "whole", "Vwhole", optimization=OPTIMIZATION)
-    models = verilate_all([source], f"{config.name} as one model")
+    source = ModelSource([*sources, *arrays], "whole", "Vwhole", waves, OPTIMIZATION)
+    models = verilate_all([source], f"{config.name} as one model, with waves as {waves.name}")
     cpp = [path for path in VERILATOR_SOURCES if path.suffix in (".cpp", ".h")]
-    cpp += [_SYSTEM, _RUNTIME / "model.h", _DEVICE / "axi_memory.h", _DEVICE / "device.cpp"]
-    generated = {"components.h": "\n".join(_components(config)) + "\n"}
+    cpp += [_RUNTIME / "model.h", *(_DEVICE / name for name in ("axi_memory.h", "recording.h", "device.cpp"))]
+    cpp += [_HERE / name for name in ("system.h", "waves.h", "waves.cpp")]
+    generated = {"components.h": "\n".join(_components(config, waves)) + "\n"}
     return build_shared_library(
         models, cpp, "flashtrain_whole", optimization=OPTIMIZATION, generated=generated
     )
 
 
-def _components(config: FmsConfig) -> Iterator[str]:
+def _write(config: FmsConfig, folder: Path) -> None:
+    """The text of the system, in which signals that nobody has named begin with an underscore.
+
+    Verilator leaves these out of waves: they are a good third of all, and readers refuse their names.
+    """
+    export_design(Whole(config), "whole").write(folder)
+    for path in folder.glob("*.sv"):
+        path.write_text(path.read_text().replace("\\$", "\\_$"))
+
+
+def _components(config: FmsConfig, waves: WaveFormat) -> Iterator[str]:
     """The interface of the front end in parts, and the functions of `pins.py`."""
     yield "#pragma once"
     yield '#include "Vwhole.h"'
     yield '#include "model.h"'
+    if waves is WaveFormat.FST:
+        yield "#define WAVES_FST"
+    yield '#include "waves.h"'
     yield "using flashtrain::carry;"
     yield "class FrontEnd {"
     yield "  public:"

@@ -1,0 +1,130 @@
+"""`flashtrain device`: the image of a flash, inspected like a drive."""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from flashtrain.inspection import Inspected, Inspection, InspectionError, Scrub, inspect, inspected
+from flashtrain.inspection import link_scrub as scrub_through
+from flashtrain.inspection import scrub as scrub_file
+from flashtrain.inspection.scrub import FILE
+from flashtrain.spec.streams import NODES
+
+from .command import Command, add_json
+from .console import Console
+from .device import memory_bytes
+from .device_sections import (
+    catalog_text,
+    health_text,
+    journal_text,
+    overview_text,
+    scrub_text,
+    streams_text,
+    zones_text,
+)
+from .links import LINKS, announced
+
+UNCORRECTABLE = 1
+
+SECTIONS: dict[str, tuple[str, Callable[[Inspection], str]]] = {
+    "zones": ("each zone: state, write pointer, physical zone, erases, age", lambda f: zones_text(f.zones)),
+    "streams": ("each stream: room, wear, ages, generation, note", lambda f: streams_text(f.streams)),
+    "health": ("endurance used, spares, bad blocks, erases by die", lambda f: health_text(f.health)),
+    "journal": ("the newest record, and what a recovery keeps", journal_text),
+    "catalog": ("arrays by name, and checkpoints", catalog_text),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    summaries = "; ".join(f"{name}: {summary}" for name, (summary, _) in SECTIONS.items())
+    parser.add_argument(
+        "section", nargs="?", choices=list(SECTIONS), metavar="SECTION",
+        help=f"{summaries} (default: an overview)",
+    )  # fmt: skip
+    parser.add_argument("file", type=Path, metavar="FILE", help="the image, which stays as it is")
+    parser.add_argument(
+        "--figure", type=Path, metavar="PNG", help="also draw all zones by state, and all blocks by wear"
+    )
+    parser.add_argument(
+        "--scrub", action="store_true", help="also read all pages, and count corrected and lost ones"
+    )
+    parser.add_argument(
+        "--link", choices=[FILE, *LINKS], metavar="NAME",
+        help=f"with --scrub: {FILE} reads the cells in the file (default); {', '.join(LINKS)} read a copy of"
+        " the image through a controller",
+    )  # fmt: skip
+    parser.add_argument(
+        "--node", choices=list(NODES), metavar="NAME",
+        help=f"table of streams in place of that in the image: {', '.join(NODES)}",
+    )  # fmt: skip
+    add_json(parser)
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    _check(options)
+    node = None if options.node is None else NODES[options.node]
+    with inspected(options.file, node) as image:
+        found = inspect(image)
+        scrub = _scrub(image, options.link or FILE, console) if options.scrub else None
+        if options.figure is not None:
+            # Late: the library for figures takes a moment to import.
+            from flashtrain.inspection.figure import draw_zones
+
+            draw_zones(image, found, options.figure)
+    console.say(_text(options.section, found))
+    if scrub is not None:
+        console.say(f"\n{scrub_text(scrub)}")
+    if options.figure is not None:
+        console.say(f"\n{options.figure}")
+    console.document(_document(options.section, found, scrub))
+    return UNCORRECTABLE if scrub is not None and scrub.all.uncorrectable else 0
+
+
+def _check(options: argparse.Namespace) -> None:
+    """:class:`InspectionError` for options that do not belong together."""
+    if options.section is None and str(options.file) in SECTIONS and not options.file.exists():
+        raise InspectionError(f"{options.file}: no such file; expected FILE behind the section")
+    if options.link is not None and not options.scrub:
+        raise InspectionError(f"--link {options.link} reads nothing; expected --scrub beside it")
+
+
+def _text(section: str | None, found: Inspection) -> str:
+    if section is not None:
+        return SECTIONS[section][1](found)
+    return f"{overview_text(found)}\n\n{streams_text(found.streams)}"
+
+
+def _document(section: str | None, found: Inspection, scrub: Scrub | None) -> dict[str, object]:
+    """All sections, or one; with the facts of the image in any case."""
+    document = asdict(found)
+    if section is not None:
+        keys = ["image", section] + (["physical_zones"] if section == "zones" else [])
+        document = {key: document[key] for key in keys}
+    if scrub is not None:
+        document["scrub"] = asdict(scrub)
+    return document
+
+
+def _scrub(image: Inspected, link: str, console: Console) -> Scrub:
+    if link == FILE:
+        return scrub_file(image, console.progress)
+    factory = announced(LINKS[link], console.step)
+    return scrub_through(image, link, factory, memory_bytes(image.config), console.progress)
+
+
+COMMAND = Command(
+    name="device",
+    summary="inspect the image of a flash like a drive; the image stays as it is",
+    examples="""\
+  flashtrain device flash.img                               an overview, and the streams
+  flashtrain device zones flash.img --figure zones.png      a report on all zones, and a picture of them
+  flashtrain device health flash.img --scrub                endurance, spares; all pages are read
+  flashtrain device health flash.img --scrub --link rtl     the same reads by the controller, with retries
+  flashtrain device journal flash.img --json                as one document (docs/device.md)
+
+Exit code 1 if --scrub finds an uncorrectable page.
+""",
+    add_arguments=add_arguments,
+    run=run,
+)

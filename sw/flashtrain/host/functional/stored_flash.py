@@ -1,0 +1,124 @@
+"""The flash in an image: whatever is programmed or erased is in the file before the call returns."""
+
+from collections.abc import Callable
+from zlib import crc32
+
+from flashtrain.spec import FmsConfig, Place
+from flashtrain.spec.bad_blocks import MARK, mark_content, marked_pages
+from flashtrain.spec.identity import PageIdentity, is_identity
+from flashtrain.spec.image import BlockFlag, PageState
+
+from ..image import FlashImage
+from ..image.flash_image import StoredPage
+from ..image.page_cells import PageCells
+from .flash import Flash, Owner, Page
+
+
+class StoredFlash(Flash):
+    """The flash of an open image. Pages of earlier processes are decoded when they are first used.
+
+    - now: the time in seconds, for the ages of pages.
+
+    A page whose checksum is wrong is one that the code has to correct. Without a code it has no identity, as
+    after an interrupted program.
+    """
+
+    def __init__(self, config: FmsConfig, image: FlashImage, now: Callable[[], float]) -> None:
+        super().__init__(config.geometry, config.randomizer, config.code is not None)
+        self.image = image
+        self._now = now
+        self._cells = PageCells(config)
+        self._unread: dict[tuple[int, int], StoredPage] = {}  # by block and offset
+        self._known: set[tuple[int, int]] = set()  # blocks and columns
+        for number, record in image.flagged_blocks():
+            place = image.place(number)
+            column = self.geometry.lba(Place(0, 0, place.die, place.plane, place.channel))
+            if record.flags & BlockFlag.BROKEN:
+                self.bad.add((place.block, column))
+            if record.flags & BlockFlag.MARKED:
+                self.marked[place.block, column] = self._mark_of(number)
+
+    def break_block(self, block: int, column: int) -> None:
+        super().break_block(block, column)
+        self.image.set_flag(self._number(block, column), BlockFlag.BROKEN)
+
+    def mark(self, block: int, column: int, page: int, whole: bool) -> None:
+        super().mark(block, column, page, whole)
+        number = self._number(block, column)
+        self.image.program(number, page, mark_content(self.geometry, whole), self._now())
+        self.image.set_flag(number, BlockFlag.MARKED)
+
+    def erase(self, zone: int, but: set[int]) -> set[int]:
+        failed = super().erase(zone, but)
+        for column in range(self.geometry.superpage):
+            if column not in failed and column not in but:
+                self._erased(zone, column)
+        return failed
+
+    def erase_block(self, block: int, column: int) -> bool:
+        passed = super().erase_block(block, column)
+        if passed:
+            self._erased(block, column)
+        return passed
+
+    def program(self, block: int, offset: int, page: Page) -> None:
+        super().program(block, offset, page)
+        place, now = self.geometry.place(offset), self._now()
+        identity = None if page.owner is None else self._record(page, offset)
+        cells = self._cells.encode(page.data, identity, place.page, place.plane)
+        self._known.add((block, offset % self.geometry.superpage))
+        self.image.program(self._number(block, offset), place.page, cells, now)
+        self.image.keep_time(now)
+
+    def page(self, block: int, offset: int) -> Page | None:
+        column = offset % self.geometry.superpage
+        if (block, column) not in self._known:
+            self._learn(block, column)
+        stored = self._unread.pop((block, offset), None)
+        if stored is not None:
+            self.zones[block].program(offset, self._decoded(block, offset, stored))
+        return super().page(block, offset)
+
+    def _erased(self, block: int, column: int) -> None:
+        self._known.add((block, column))
+        for page in range(self.geometry.pages):
+            self._unread.pop((block, self._offset(column, page)), None)
+        self.image.erase(self._number(block, column))
+
+    def _learn(self, block: int, column: int) -> None:
+        self._known.add((block, column))
+        for stored in self.image.pages(self._number(block, column)):
+            self._unread[block, self._offset(column, stored.number)] = stored
+
+    def _decoded(self, block: int, offset: int, stored: StoredPage) -> Page:
+        number, place = self._number(block, offset), self.geometry.place(offset)
+        cells = self.image.cells(number, stored.number)
+        wrong = stored.damaged or crc32(cells) != stored.record.crc
+        doubtful = wrong or stored.record.state != PageState.WHOLE
+        content = self._cells.decode(cells, place.page, place.plane, correct=doubtful)
+        if not is_identity(content.identity) or (wrong and not self.coded):
+            return Page(content.data, None, updated=False)
+        value, p = int.from_bytes(content.identity, "little"), PageIdentity
+        owner = Owner(
+            p.stream.get(value) + 1, p.zone.get(value), p.generation.get(value), p.sequence.get(value),
+            p.wear.get(value),
+        )  # fmt: skip
+        page = Page(content.data, owner, bool(p.updated.get(value)))
+        return page if self._record(page, offset) == content.identity else page._replace(owner=None)
+
+    def _mark_of(self, number: int) -> tuple[int, bool]:
+        """The marked page of a block, and whether the mark fills it."""
+        page = next(
+            page.number
+            for page in self.image.pages(number)
+            if page.number in marked_pages(self.geometry.pages)
+        )
+        return page, self.image.cells(number, page)[0] == MARK
+
+    def _offset(self, column: int, page: int) -> int:
+        return page * self.geometry.superpage + column
+
+    def _number(self, block: int, offset: int) -> int:
+        """The image's number of the block on the plane of this offset."""
+        place = self.geometry.place(offset)
+        return self.image.layout.block(place.channel, place.die, place.plane, block)

@@ -1,0 +1,197 @@
+"""Opening of images: creation, the lock, and all checks before anything is written."""
+
+import fcntl
+import os
+import stat
+import tomllib
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_bytes
+from zlib import crc32
+
+from flashtrain.spec import ConfigError, FmsConfig
+from flashtrain.spec.config_file import config_of, config_text
+from flashtrain.spec.image import (
+    CLOCK,
+    CLOCK_AT,
+    HEADER,
+    HEADER_AT,
+    MAGIC,
+    TEXT_AT,
+    TEXT_ROOM,
+    VERSION,
+    ImageHeader,
+    ImageLayout,
+    opened,
+    sealed,
+)
+
+from ..errors import ImageDamaged, ImageError, ImageLocked, ImageMismatch
+from .flash_image import FlashImage
+from .image_view import ImageView
+
+_COMPARED = ImageHeader._fields[2:12]
+
+
+def open_image(path: str | Path, config: FmsConfig) -> FlashImage:
+    """The image at `path`, for this process alone; it is created if there is none.
+
+    An :class:`ImageError` names the file and what was expected, and leaves the file as it was.
+    """
+    path = Path(path)
+    try:
+        descriptor, new = _open(path, os.O_RDWR), False
+    except FileNotFoundError:
+        new = _create(path, config)
+        descriptor = _open(path, os.O_RDWR)
+    try:
+        _lock(path, descriptor, fcntl.LOCK_EX)
+        header = _header(path, descriptor)
+        _compare(path, header, config)
+        _check_size(path, descriptor, ImageLayout(config.geometry))
+        image = FlashImage(path, descriptor, config.geometry, header.serial, new)
+        image.check_blocks()
+        return image
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def image_configuration(path: str | Path) -> FmsConfig | None:
+    """The configuration that the image at `path` was created with; None if there is no such file.
+
+    The image is neither locked nor changed. :class:`ImageError` as of :func:`open_image`.
+    """
+    path = Path(path)
+    try:
+        descriptor = _open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    try:
+        return _configuration(path, descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def view_image(path: str | Path) -> tuple[FmsConfig, ImageView]:
+    """The image at `path` with its configuration; changes stay in memory, and the file is never written.
+
+    Several processes may view an image. :class:`ImageLocked` while a device uses it; :class:`ImageError` as
+    of :func:`open_image`, also if there is no such file.
+    """
+    path = Path(path)
+    try:
+        descriptor = _open(path, os.O_RDONLY)
+    except FileNotFoundError as error:
+        raise ImageError(f"{path}: no such file; expected an image of a flash") from error
+    try:
+        _lock(path, descriptor, fcntl.LOCK_SH)
+        config = _configuration(path, descriptor)
+        _check_size(path, descriptor, ImageLayout(config.geometry))
+        return config, ImageView(path, descriptor, config.geometry, _header(path, descriptor).serial)
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _open(path: Path, how: int) -> int:
+    try:
+        descriptor = os.open(path, how | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        expected = f"expected a file that may be read{' and written' if how == os.O_RDWR else ''}"
+        raise ImageError(f"{path}: {error.strerror}; {expected}") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ImageError(f"{path}: not a regular file; expected an image of a flash")
+    return descriptor
+
+
+def _lock(path: Path, descriptor: int, how: int) -> None:
+    try:
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+    except OSError as error:
+        raise ImageLocked(f"{path}: another device has it open; expected an image that none uses") from error
+
+
+def _create(path: Path, config: FmsConfig) -> bool:
+    """Make an image of an erased flash; whether it is ours and not that of another process.
+
+    It gets its name when it is complete, so that an end of the process leaves no part of one.
+    """
+    text, layout = config_text(config).encode(), ImageLayout(config.geometry)
+    if len(text) > TEXT_ROOM:
+        raise ImageError(f"{path}: a configuration of {len(text)} bytes; expected at most {TEXT_ROOM}")
+    begun = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        descriptor = os.open(begun, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        try:
+            os.posix_fallocate(descriptor, 0, layout.pages_at)
+            os.ftruncate(descriptor, layout.size)
+            os.pwrite(descriptor, text, TEXT_AT)
+            os.pwrite(descriptor, sealed(CLOCK, CLOCK_AT, 0.0), CLOCK_AT)
+            os.pwrite(
+                descriptor,
+                sealed(HEADER, HEADER_AT, *ImageHeader.of(config, token_bytes(8), text)),
+                HEADER_AT,
+            )
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.link(begun, path)
+        return True
+    except FileExistsError:
+        return False
+    except OSError as error:
+        expected = f"expected room for a new image, {layout.pages_at:,} bytes at first"
+        raise ImageError(f"{path}: {error.strerror}; {expected}") from error
+    finally:
+        with suppress(OSError):
+            begun.unlink()
+
+
+def _header(path: Path, descriptor: int) -> ImageHeader:
+    """The header, of a version that this program can read."""
+    raw = os.pread(descriptor, HEADER.size, HEADER_AT)
+    if not raw.startswith(MAGIC):
+        begin = raw[: len(MAGIC)]
+        raise ImageDamaged(f"{path}: begins with {begin!r}; expected {MAGIC!r}, an image of a flash")
+    if len(raw) < HEADER.size:
+        raise ImageDamaged(f"{path}: {len(raw)} bytes; expected a header of {HEADER.size}: it is truncated")
+    version = ImageHeader(*HEADER.unpack(raw)[:-1]).version
+    if version > VERSION:
+        raise ImageMismatch(
+            f"{path}: format version {version}; expected at most {VERSION}: a newer program made it"
+        )
+    fields = opened(HEADER, HEADER_AT, raw)
+    if fields is None:
+        raise ImageDamaged(f"{path}: its header has another checksum than it says")
+    return ImageHeader._make(fields)
+
+
+def _configuration(path: Path, descriptor: int) -> FmsConfig:
+    header = _header(path, descriptor)
+    text = os.pread(descriptor, header.text_bytes, TEXT_AT)
+    if len(text) < header.text_bytes or crc32(text) != header.text_crc:
+        raise ImageDamaged(f"{path}: its configuration has another checksum than its header says")
+    try:
+        return config_of(tomllib.loads(text.decode()), path.stem)
+    except ConfigError as error:
+        raise ImageMismatch(f"{path}: {error}") from error
+
+
+def _compare(path: Path, header: ImageHeader, config: FmsConfig) -> None:
+    wanted = ImageHeader.of(config, b"", b"")
+    for name in _COMPARED:
+        found, expected = getattr(header, name), getattr(wanted, name)
+        if found != expected:
+            raise ImageMismatch(
+                f"{path}: {name} is {found}; expected {expected}, as configuration {config.name!r} has it"
+            )
+
+
+def _check_size(path: Path, descriptor: int, layout: ImageLayout) -> None:
+    size = os.fstat(descriptor).st_size
+    if size != layout.size:
+        raise ImageDamaged(f"{path}: {size:,} bytes; expected {layout.size:,}, as its geometry needs")

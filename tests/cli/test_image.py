@@ -1,0 +1,81 @@
+"""`--image` of the commands, and training that goes on from one."""
+
+import json
+
+import pytest
+
+from flashtrain.cli.main import main
+from flashtrain.host import open_device
+from flashtrain.spec.streams import UPDATE_NODE
+
+FUNCTIONAL = ["--link", "functional"]
+
+
+@pytest.fixture
+def image(tmp_path):
+    return tmp_path / "flash.img"
+
+
+def test_training_goes_on_to_the_same_bits(image, tmp_path, capsys):
+    """A run of fewer iterations leaves what a kill behind its last commit leaves."""
+    train = [
+        "train",
+        *FUNCTIONAL,
+        "--batch",
+        "16",
+        "--image",
+        str(image),
+        "--output",
+        str(tmp_path),
+        "--json",
+    ]
+    for iterations, begin in ((2, 0), (5, 2), (5, 5)):
+        assert main([*train, "--iterations", str(iterations), "--resume"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert document["bit_exact"] is True and document["begin"] == begin
+        assert document["iterations"] == iterations and len(document["losses"]) == iterations - begin
+    assert main([*train[:-1], "--iterations", "6", "--resume"]) == 0
+    text = capsys.readouterr().out
+    assert "mlp: 6 iterations, 5 of them before, loss" in text
+    assert "the same to the last bit, weights and losses from iteration 6 on" in text
+    assert main([*train, "--iterations", "7", "--resume", "--seed", "1"]) == 1
+    assert json.loads(capsys.readouterr().out)["bit_exact"] is False
+    assert main([*train, "--iterations", "7"]) == 2
+    assert f"--image {image}: the file exists; expected a new one" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("options", [["--resume"], ["--resume", "--image", "new.img", "--update", "core"]])
+def test_resume_needs_weights_in_an_image(options, tmp_path, capsys):
+    assert main(["train", *FUNCTIONAL, "--output", str(tmp_path / "none"), *options]) == 2
+    assert "it needs --image and --update die" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_other_commands_leave_an_image(image, tmp_path, capsys):
+    sequence, trace = str(tmp_path / "mlp.json"), str(tmp_path / "mlp.log")
+    assert main(["sequence", "generate", sequence, "--batch", "16"]) == 0
+    replay = ["sequence", "replay", sequence, "--iterations", "1", "--block-trace", trace]
+    io = ["io", "--rw=append", "--bs=16k", "--size=64k"]
+    for command in (replay, ["trace", "replay", trace], io):
+        assert main([*command, *FUNCTIONAL, "--image", str(image)]) == 0
+        assert image.stat().st_size > 1 << 20
+        assert main([*command, *FUNCTIONAL, "--image", str(image)]) == 2
+        assert "expected a new one" in capsys.readouterr().err
+        image.unlink()
+    assert main([*io, "--link", "model", "--image", str(image), "--sweep", "iodepth=1,2"]) == 2
+    assert "expected no --image" in capsys.readouterr().err
+
+
+def test_an_image_of_a_command_opens(image, tmp_path):
+    arguments = ["--iterations", "1", "--batch", "16", "--output", str(tmp_path)]
+    assert main(["train", *FUNCTIONAL, "--image", str(image), *arguments]) == 0
+    with open_device(image=image, node=UPDATE_NODE) as device:
+        assert {one.name for one in device.recovered.streams if one.blocks} >= {"inputs"}
+
+
+def test_a_mistake_is_one_line(image, tmp_path, capsys):
+    image.write_bytes(b"no image")
+    assert main(["train", *FUNCTIONAL, "--image", str(image), "--resume", "--output", str(tmp_path)]) == 2
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("#")]
+    assert line.startswith(f"flashtrain train: {image}: begins with b'no image'; expected b'FLASHIMG'")
+    assert image.read_bytes() == b"no image"
