@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN    := .venv/bin
 
-.PHONY: run test mutate bench verilog synth docs lint format help
+.PHONY: run test mutate bench linux verilog synth docs lint format help
 .DEFAULT_GOAL := help
 
 run: .venv/run.stamp ## train a network whose tensors live in the simulated flash
@@ -10,6 +10,9 @@ run: .venv/run.stamp ## train a network whose tensors live in the simulated flas
 
 bench: .venv/run.stamp ## measure the RTL against its bounds; QUICK=1: on small, in a few minutes
 	$(BIN)/flashtrain bench $(if $(QUICK),--quick)
+
+linux: .venv/run.stamp ## boot Debian's Linux in QEMU: it drives the RTL over NVMe/TCP
+	$(BIN)/python -m flashtrain.linux.run
 
 verilog: .venv/run.stamp ## write SystemVerilog, a simulation, file lists and constraints
 	$(BIN)/flashtrain verilog --preset small

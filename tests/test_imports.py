@@ -2,8 +2,9 @@
 
 spec <- rtl;  spec <- native;  spec <- numerics <- host <- training <- perf <- platform;  host <- model
 <- perf;  native <- training;  all of these <- sim <- stress <- cli.
-host <- traces <- ssd <- cli;  host <- io <- cli;  spec <- sweep <- cli;  training <- checkpoint <- perf;
-checkpoint <- torch <- cli;  checkpoint <- inspection <- cli.
+host <- traces <- ssd <- cli;  host <- io <- nvme <- perf;  nvme <- stress;  spec <- sweep <- cli;
+training <- checkpoint <- perf;  checkpoint <- torch <- cli;  checkpoint <- inspection <- cli;
+spec <- linux.
 spec <- cdriver.
 The roots follow: hw <- sw <- sim.
 """
@@ -27,12 +28,13 @@ ALLOWED = {
     "cdriver": {"spec"},
     "traces": {"spec", "host"},
     "io": {"spec", "host"},
+    "nvme": {"spec", "host", "io"},
     "ssd": {"spec", "native", "traces"},
     "training": {"spec", "native", "numerics", "host"},
     "checkpoint": {"spec", "numerics", "host", "training"},
     "torch": {"spec", "numerics", "host", "training", "checkpoint"},
     "model": {"spec", "native", "numerics", "host"},
-    "perf": {"spec", "numerics", "host", "model", "training", "checkpoint"},
+    "perf": {"spec", "numerics", "host", "nvme", "model", "training", "checkpoint"},
     "platform": {"spec", "numerics", "host", "model", "training", "perf", "ssd"},
     "figures": {
         "spec",
@@ -48,7 +50,8 @@ ALLOWED = {
     "inspection": {"spec", "numerics", "host", "training", "checkpoint"},
     "sweep": {"spec"},
     "sim": {"spec", "rtl", "native", "numerics", "host", "model", "training", "perf"},
-    "stress": {"spec", "native", "numerics", "host", "training", "checkpoint", "sim"},
+    "stress": {"spec", "native", "numerics", "host", "nvme", "training", "checkpoint", "sim"},
+    "linux": {"spec"},
     "cli": {
         "spec",
         "rtl",
@@ -58,6 +61,7 @@ ALLOWED = {
         "model",
         "traces",
         "io",
+        "nvme",
         "ssd",
         "training",
         "checkpoint",

@@ -538,6 +538,15 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
     STREAM(4, weights, 0, 0, 0, 3, 2, 0, 1, 0), \
     STREAM(8, journal, 1, 2, 3, 0, 0, 0, 0, 1)
 
+/* Node *store*: STREAM(nsid, name, persistency, retention, host, core, share, codec, expired, journal). */
+#define FLASHTRAIN_NODE_STORE(STREAM) \
+    STREAM(1, inputs, 1, 2, 2, 1, 1, 0, 0, 0), \
+    STREAM(2, activations, 0, 0, 0, 3, 3, 0, 1, 0), \
+    STREAM(3, trained, 1, 2, 1, 3, 1, 0, 0, 0), \
+    STREAM(4, weights, 0, 0, 0, 3, 2, 0, 1, 0), \
+    STREAM(5, catalog, 1, 2, 3, 1, 2, 0, 0, 0), \
+    STREAM(8, journal, 1, 2, 3, 0, 0, 0, 0, 1)
+
 /* Node *update*: STREAM(nsid, name, persistency, retention, host, core, share, codec, expired, journal). */
 #define FLASHTRAIN_NODE_UPDATE(STREAM) \
     STREAM(1, inputs, 1, 2, 2, 1, 1, 0, 0, 0), \
@@ -547,6 +556,11 @@ static inline void flashtrain_put(uint8_t *entry, unsigned low, unsigned width, 
     STREAM(6, state_b, 1, 1, 1, 3, 2, 0, 0, 0), \
     STREAM(7, state_c, 1, 1, 1, 3, 2, 0, 0, 0), \
     STREAM(4, weights, 0, 0, 0, 3, 1, 0, 1, 0), \
+    STREAM(8, journal, 1, 2, 3, 0, 0, 0, 0, 1)
+
+/* Node *serve*: STREAM(nsid, name, persistency, retention, host, core, share, codec, expired, journal). */
+#define FLASHTRAIN_NODE_SERVE(STREAM) \
+    STREAM(1, storage, 1, 2, 3, 3, 1, 0, 0, 0), \
     STREAM(8, journal, 1, 2, 3, 0, 0, 0, 0, 1)
 
 /* Byte addresses within the register map. */

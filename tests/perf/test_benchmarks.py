@@ -318,6 +318,7 @@ def test_the_rows_of_the_table():
         "update_speedup_host", "update_speedup_controller", "update_energy_ratio", "recovery_time",
         "training_iteration",
         "checkpoint_pin", "checkpoint_stall", "checkpoint_copy_out", "checkpoint_append",
+        "serve_throughput", "serve_iops",
     ]  # fmt: skip
     assert [row.benchmark for row in TABLE if row.configuration == "optimstore"] == [
         "append_erased", "read_sequential", "metadata_bytes", "buffer_bytes",

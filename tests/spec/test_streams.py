@@ -52,6 +52,10 @@ TABLES = {
         (7, "state_c"): ("non-volatile", "days", "read", "read append"),
         (8, "journal"): ("non-volatile", "years", "read append", "-"),
     },
+    "serve": {
+        (1, "storage"): ("non-volatile", "years", "read append", "read append"),
+        (8, "journal"): ("non-volatile", "years", "read append", "-"),
+    },
 }
 
 

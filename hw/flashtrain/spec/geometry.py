@@ -103,7 +103,8 @@ class Geometry:
 
     @property
     def zone_size_bits(self) -> int:
-        return self.channel_bits + self.plane_bits + self.die_bits + self.page_bits
+        # All but the pages are powers of two.
+        return bits_for(self.channels * self.planes * self.dies) + bits_for(self.pages)
 
     @property
     def zone_size(self) -> int:

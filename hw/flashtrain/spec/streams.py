@@ -2,9 +2,9 @@
 
 The tables of the *activation node* and of the *weight node* are Behemoth's (FAST'21, slide "Multi-stream
 support for data separation"). `SINGLE_NODE` puts both on one device. `STORE_NODE` has a stream for arrays by
-name besides, `UPDATE_NODE` three streams for state that is updated on the dies. Each ends with the driver's
-journal, which `flashtrain.host.recovery.recovery` needs to tell the generations of streams after a loss of
-power.
+name besides, `UPDATE_NODE` three streams for state that is updated on the dies. `SERVE_NODE` has one stream
+for hosts of NVMe over TCP. Each ends with the driver's journal, which `flashtrain.host.recovery.recovery`
+needs to tell the generations of streams after a loss of power.
 """
 
 from dataclasses import dataclass, replace
@@ -259,4 +259,16 @@ UPDATE_NODE = NodeTable(
     ),
 )
 
-NODES = {table.name: table for table in (ACTIVATION_NODE, WEIGHT_NODE, SINGLE_NODE, STORE_NODE, UPDATE_NODE)}
+SERVE_NODE = NodeTable(
+    "serve",
+    (
+        # The core may do the same: a training and the hosts of `flashtrain serve` share the stream.
+        Stream(1, "storage", _NV, Retention.YEARS, host=_RA, core=_RA),
+        _JOURNAL,
+    ),
+)
+
+NODES = {
+    table.name: table
+    for table in (ACTIVATION_NODE, WEIGHT_NODE, SINGLE_NODE, STORE_NODE, UPDATE_NODE, SERVE_NODE)
+}

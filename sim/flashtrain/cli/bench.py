@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from flashtrain.perf.measurement import Result
+from flashtrain.perf.one_channel import OCOWFC
 from flashtrain.spec import ConfigError, FmsConfig, load_config
 
 from .bench_results import ResultsFile
@@ -29,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     one = parser.add_mutually_exclusive_group()
     one.add_argument(
         "--preset", choices=list(CONFIGURATIONS), metavar="NAME",
-        help=f"configuration by name: {', '.join(CONFIGURATIONS)} (default: those of the table)",
+        help=f"configuration by name: a preset, or {OCOWFC.name} (default: those of the table)",
     )  # fmt: skip
     add_config_file(one)
     parser.add_argument(
@@ -50,8 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--rtl-results", type=Path, default=RTL_RESULTS, metavar="FILE",
-        help=f"of {NAME}: values of the RTL, used again while its sources are the same"
-        f" (default: {RTL_RESULTS})",
+        help=f"of {NAME}: values of the RTL, used again for the same sources (default: {RTL_RESULTS})",
     )  # fmt: skip
     parser.add_argument("--strict", action="store_true", help="exit code 1 if a benchmark misses its goal")
     parser.add_argument(

@@ -59,6 +59,7 @@ SMALL_SCALE = tuple(
         "update_speedup_host", "update_speedup_controller", "update_energy_ratio", "recovery_time",
         "training_iteration",
         "checkpoint_pin", "checkpoint_stall", "checkpoint_copy_out", "checkpoint_append",
+        "serve_throughput", "serve_iops",
     )
 )  # fmt: skip
 OPTIMSTORE = tuple(

@@ -20,6 +20,7 @@ from flashtrain.perf.one_channel import Reads, bus_share
 from flashtrain.perf.read import read_sequential
 from flashtrain.perf.read_latency import read_latency_p99
 from flashtrain.perf.recovery_time import recovery_time
+from flashtrain.perf.serve import serve_iops, serve_throughput
 from flashtrain.perf.speed import simulation_speed
 from flashtrain.perf.sram import MemoryBytes, buffer_bytes, metadata_bytes
 from flashtrain.perf.sustained import append_sustained, shortened
@@ -40,6 +41,7 @@ from .bench_settings import Settings
 from .console import Console
 from .info import controller_memories
 from .model_speed import ModelSpeed
+from .serve_speed import ServeSpeed
 
 LONG_QUEUE = 4096
 
@@ -212,6 +214,8 @@ SYSTEM_BENCHMARKS = {
             ("model_speed_random", RANDOM),
         )
     },
+    "serve_throughput": SystemBenchmark(ServeSpeed("serve_throughput", serve_throughput)),
+    "serve_iops": SystemBenchmark(ServeSpeed("serve_iops", serve_iops)),
 }
 """Those that choose configurations and Links themselves."""
 

@@ -34,6 +34,7 @@ from .link import Link, LinkFactory, link_of
 from .memory.tensor_buffer import TensorBuffer
 from .queues.command_errors import CommandError
 from .queues.command_log import CommandLog
+from .queues.command_port import CommandPort
 from .queues.dispatcher import Dispatcher, serialised
 from .queues.entries import CompletionEntry
 from .queues.pending import Pending
@@ -220,10 +221,26 @@ class Device:
         After :meth:`recover`, zones of non-volatile streams that were not full accept appends again. They
         are full in a node without a journal, and after :meth:`disable`, :meth:`close` or a loss of power.
         """
+        self.record_end()
+        self.disable()
+
+    @serialised
+    def record_end(self) -> None:
+        """The first part of :meth:`shutdown`: wait for all commands, and record the write pointers.
+
+        The device stays in use, but for reads only until :meth:`record_use`.
+        """
         self.wait()
+        for space in self._spaces.values():
+            space.forget()
         if self._journal is not None:
             self._journal.end(self._pointers(), self.zone_wear(), self._uses_spares())
-        self.disable()
+
+    @serialised
+    def record_use(self) -> None:
+        """Record that the device is in use again after :meth:`record_end`, before its first append."""
+        if self._journal is not None:
+            self._journal.go_on()
 
     def format(self) -> None:
         """Erase everything: all streams are empty, and all zones are writable again."""
@@ -375,6 +392,10 @@ class Device:
     def port(self, port: Port) -> "DevicePort":
         """The device with the rights of one port."""
         return DevicePort(self, Port(port))
+
+    def commands(self, port: Port) -> CommandPort:
+        """Single commands of one port, which the device judges by its rights."""
+        return CommandPort(self._dispatcher, Port(port))
 
     def buffer(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray:
         """A new array of zeros in the tensor buffer: the device accesses it without a copy by the host.

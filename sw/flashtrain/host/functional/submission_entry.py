@@ -94,40 +94,22 @@ class SubmissionEntry(NamedTuple):
         return self.opcode in (Opcode.ZONE_MANAGEMENT_RECEIVE, Opcode.ZONE_RETIRE)
 
 
+_SOURCES = {"blocks": "nlb", "report_bytes": "dwords"}
+_FIELDS = tuple(
+    (field.low, (1 << field.width) - 1)
+    for field in (getattr(Submission, _SOURCES.get(name, name)) for name in SubmissionEntry._fields)
+)
+
+
 def parse(raw: bytes) -> SubmissionEntry:
     """The fields of a 64-byte entry."""
-    s = Submission
     value = int.from_bytes(raw, "little")
-    return SubmissionEntry(
-        opcode=s.opcode.get(value),
-        fuse=s.fuse.get(value),
-        psdt=s.psdt.get(value),
-        cid=s.cid.get(value),
-        nsid=s.nsid.get(value),
-        address=s.address.get(value),
-        length=s.length.get(value),
-        sgl_type=s.sgl_type.get(value),
-        slba=s.slba.get(value),
-        blocks=s.nlb.get(value) + 1,
-        report_bytes=4 * (s.dwords.get(value) + 1),
-        action=s.action.get(value),
-        select_all=bool(s.select_all.get(value)),
-        report_options=s.report_options.get(value),
-        partial=bool(s.partial.get(value)),
-        pages=s.pages.get(value),
-        copies=s.copies.get(value),
-        rows=s.rows.get(value),
-        source=s.source.get(value),
-        physical=s.physical.get(value),
-        wear=s.wear.get(value),
-        restored_state=s.restored_state.get(value),
-        sequence=s.sequence.get(value),
-        generation=s.generation.get(value),
-        time=s.time.get(value),
-        channel=s.channel.get(value),
-        die=s.die.get(value),
-        plane=s.plane.get(value),
-        spare=s.spare.get(value),
-        expanded=s.expanded.get(value) + 1,
-        exact=bool(s.exact.get(value)),
+    read = SubmissionEntry._make([value >> low & mask for low, mask in _FIELDS])
+    return read._replace(
+        blocks=read.blocks + 1,
+        report_bytes=4 * (read.report_bytes + 1),
+        select_all=bool(read.select_all),
+        partial=bool(read.partial),
+        expanded=read.expanded + 1,
+        exact=bool(read.exact),
     )

@@ -6,6 +6,14 @@ from typing import NamedTuple
 from flashtrain.spec import Completion, FmsConfig, Opcode, Status, Submission
 
 _STATUSES = frozenset(Status)
+_PLAIN = {
+    name: getattr(Submission, name)
+    for name in (
+        "opcode", "nsid", "slba", "action", "pages", "copies", "rows", "source", "physical", "wear",
+        "restored_state", "sequence", "generation", "time", "channel", "die", "plane", "spare",
+    )
+}  # fmt: skip
+"""Fields of a command that stand in its entry as they are."""
 
 
 @dataclass(frozen=True)
@@ -51,27 +59,10 @@ class Command:
     def entry(self, cid: int) -> bytes:
         """The submission entry, with command identifier `cid`."""
         s = Submission
-        value = (
-            s.opcode.put(self.opcode)
-            | s.cid.put(cid)
-            | s.nsid.put(self.nsid)
-            | s.slba.put(self.slba)
-            | s.action.put(self.action)
-            | s.pages.put(self.pages)
-            | s.copies.put(self.copies)
-            | s.rows.put(self.rows)
-            | s.source.put(self.source)
-            | s.physical.put(self.physical)
-            | s.wear.put(self.wear)
-            | s.restored_state.put(self.restored_state)
-            | s.sequence.put(self.sequence)
-            | s.generation.put(self.generation)
-            | s.time.put(self.time)
-            | s.channel.put(self.channel)
-            | s.die.put(self.die)
-            | s.plane.put(self.plane)
-            | s.spare.put(self.spare)
-        )
+        value = s.cid.put(cid)
+        for name, number in vars(self).items():
+            if number and name in _PLAIN:
+                value |= _PLAIN[name].put(number)
         if self.select_all:
             value |= s.select_all.put(1)
         if self.length:

@@ -203,6 +203,11 @@ class Journal:
         )
         self.wait_for(self._append())
 
+    def go_on(self) -> None:
+        """Write a record that is not clean: appends follow, which may replace blocks."""
+        self._record = replace(self._record, replaced=True)
+        self.write()
+
     def write(self) -> None:
         """Write a record without any change, and wait for it."""
         self.wait_for(self._append())

@@ -1,0 +1,119 @@
+"""`flashtrain serve`: the device as a target of NVMe over TCP."""
+
+import argparse
+import asyncio
+import contextlib
+import signal
+from pathlib import Path
+
+from flashtrain.host import Device
+from flashtrain.nvme.target.server import Target, is_loopback
+from flashtrain.nvme.target.settings import DEFAULT_NQN, DEFAULT_PORT, LOOPBACK, Settings
+from flashtrain.spec import NODES
+from flashtrain.spec.streams import SERVE_NODE
+
+from .command import Command, above_zero, add_configuration, add_link, configuration
+from .console import Console, byte_count
+from .device import device_for
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_configuration(parser)
+    add_link(parser)
+    parser.add_argument(
+        "--node", choices=list(NODES), default=SERVE_NODE.name,
+        help=f"table of streams; each stream is a namespace (default: {SERVE_NODE.name})",
+    )  # fmt: skip
+    parser.add_argument(
+        "--address", default=LOOPBACK, metavar="IP",
+        help=f"where it listens; all others than the default are open to the network (default: {LOOPBACK})",
+    )  # fmt: skip
+    parser.add_argument(
+        "--port", type=_port, default=DEFAULT_PORT, metavar="N", help=f"0: any (default: {DEFAULT_PORT})"
+    )
+    parser.add_argument("--nqn", default=DEFAULT_NQN, metavar="NQN", help="name of the subsystem")
+    parser.add_argument(
+        "--allow-host", action="append", default=[], metavar="NQN",
+        help="a host that may connect; may be given more than once (default: all)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--dhchap-secret", type=Path, metavar="FILE",
+        help="file with the secret that each host must prove to have, as `nvme gen-dhchap-key` prints it",
+    )  # fmt: skip
+    parser.add_argument(
+        "--seconds",
+        type=above_zero,
+        metavar="S",
+        help="end after so many seconds (default: when interrupted)",
+    )
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 0xFFFF:
+        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text!r}")
+    return int(text)
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    settings = Settings(
+        nqn=options.nqn,
+        address=options.address,
+        port=options.port,
+        hosts=frozenset(options.allow_host),
+        secret="" if options.dhchap_secret is None else options.dhchap_secret.read_text().strip(),
+    )
+    settings.key_of(settings.nqn)
+    node = NODES[options.node]
+    console.step(f"preset {configuration(options).name}, link {options.link}, node {node.name}")
+    with device_for(options, node, console) as device:
+        asyncio.run(_serve(device, settings, options.seconds, console))
+        if device.link is not None:
+            device.shutdown()
+    return 0
+
+
+async def _serve(device: Device, settings: Settings, seconds: float | None, console: Console) -> None:
+    ended, loop = asyncio.Event(), asyncio.get_running_loop()
+    async with Target(device, settings, console.step) as target:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, ended.set)
+        losses: set[asyncio.Task[None]] = set()
+
+        def lose_power() -> None:
+            console.step("loss of power")
+            task = loop.create_task(target.lose_power())
+            losses.add(task)
+            task.add_done_callback(lambda task: console.step("recovered"))
+
+        loop.add_signal_handler(signal.SIGUSR1, lose_power)
+        for one in target.subsystem.namespaces.values():
+            size = byte_count(one.zones * one.zone_capacity * one.block_bytes)
+            console.step(f"namespace {one.nsid}: stream {one.stream.name}, {size} in {one.zones} zones")
+        reach = "this machine only" if is_loopback(settings.address) else "the network, without encryption"
+        console.step(
+            f"listening on {settings.address}:{target.port}, open to {reach}; subsystem {settings.nqn}"
+        )
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(ended.wait(), seconds)
+        traffic, refusals = target.subsystem.traffic, target.subsystem.refusals
+        console.step(
+            f"{traffic.reads} reads, {traffic.writes} writes; {refusals.count} commands refused,"
+            f" {refusals.repeated} of them sent again"
+        )
+
+
+COMMAND = Command(
+    name="serve",
+    summary="serve the streams of a device over NVMe/TCP",
+    examples="""\
+  flashtrain serve                                    small, through the RTL, for hosts of this machine
+  flashtrain serve --link functional --preset behemoth
+  flashtrain serve --allow-host nqn.2014-08.org.example:host
+  nvme connect -t tcp -a 127.0.0.1 -s 4420 -n nqn.2025-01.example.flashtrain:device
+
+SIGUSR1 is a loss of power: the connections end, and the device recovers. The device ends in order with
+SIGINT or SIGTERM; its content is that of the simulation, and ends with it.
+""",
+    add_arguments=add_arguments,
+    run=run,
+)

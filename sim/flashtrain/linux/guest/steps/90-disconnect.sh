@@ -1,0 +1,3 @@
+nvme disconnect -n "$NQN"
+[ ! -b $DISK ]
+echo "disconnected"

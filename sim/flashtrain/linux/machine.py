@@ -1,0 +1,46 @@
+"""The machine: QEMU without KVM, with a network that reaches the target and nothing else."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .packages import Packages
+
+ADDRESS = "10.0.2.100:4420"
+"""Where the target is for the machine."""
+
+MEMORY_MIB = 1024
+
+
+@contextmanager
+def running(
+    packages: Packages, initramfs: Path, port: int, seconds: float, processors: int = 2
+) -> Iterator[Iterator[str]]:
+    """The lines of the machine's console, as they come. The machine ends with the block, or its time."""
+    relay = f"{sys.executable} -I -S {Path(__file__).with_name('relay.py')} {port}"
+    command = [
+        str(packages.program("qemu-system-x86_64")),
+        *("-L", str(packages.root / "usr/share/qemu"), "-L", str(packages.root / "usr/share/seabios")),
+        *("-accel", "tcg,thread=multi", "-machine", "q35", "-cpu", "max", "-smp", str(processors)),
+        *("-m", str(MEMORY_MIB), "-nographic", "-no-reboot", "-nodefaults", "-serial", "stdio"),
+        *("-kernel", str(packages.kernel), "-initrd", str(initramfs)),
+        *("-append", "console=ttyS0 quiet panic=-1"),
+        *("-netdev", f"user,id=net,restrict=on,guestfwd=tcp:{ADDRESS}-cmd:{relay}"),
+        *("-device", "virtio-net-pci,netdev=net,romfile="),
+    ]
+    process = subprocess.Popen(
+        command, env={"LD_LIBRARY_PATH": packages.library_path}, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+    )  # fmt: skip
+    timer = threading.Timer(seconds, process.kill)
+    timer.start()
+    try:
+        assert process.stdout is not None
+        yield (line.rstrip() for line in process.stdout)
+    finally:
+        timer.cancel()
+        process.kill()
+        process.wait()

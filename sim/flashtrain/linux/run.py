@@ -1,0 +1,130 @@
+"""The whole test: a device, the machine, its steps, and what the target has seen."""
+
+import re
+import sys
+import time
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+from pathlib import Path
+
+from flashtrain.spec import preset
+
+from .initramfs import write_initramfs
+from .machine import running
+from .packages import Packages
+from .target import serving
+
+_STEP = re.compile(r"@(ok|failed) (\S+) (\S+) (\S+) ?(.*)")
+_REFUSED = re.compile(r"(\d+) commands refused, (\d+) of them sent again")
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device to test.
+
+    - megabytes: that each job of fio writes.
+    - loop: blocks that are written until the loss of power, at most.
+    """
+
+    preset: str
+    link: str
+    megabytes: int
+    loop: int
+
+
+MOST_SECONDS = 240.0
+"""A machine that takes longer hangs, and is ended."""
+
+DEVICES = (Device("small", "rtl", 1, 400), Device("behemoth", "functional", 4, 4000))
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str
+    good: bool
+    seconds: float
+    detail: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The steps of one device. refused, repeated: commands that the target refused, and had to again."""
+
+    device: Device
+    steps: tuple[Step, ...]
+    seconds: float
+    refused: int
+    repeated: int
+    ended: bool
+    console: tuple[str, ...]
+
+    @property
+    def good(self) -> bool:
+        return self.ended and bool(self.steps) and all(step.good for step in self.steps) and not self.repeated
+
+
+def run(
+    device: Device,
+    packages: Packages,
+    folder: Path,
+    say: Callable[[str], None],
+    names: Container[str] | None = None,
+) -> Outcome:
+    """Boot the machine with this device, and collect its steps, those of `names` or all."""
+    start, steps, console, ended = time.monotonic(), [], [], False
+    geometry = preset(device.preset).geometry
+    sectors = geometry.zone_size * geometry.page_bytes // 512
+    settings = f"ZONE_SECTORS={sectors}\nBYTES={device.megabytes}m\nLOOP_BLOCKS={device.loop}\n"
+    initramfs = folder / f"{device.preset}.cpio"
+    write_initramfs(packages, settings, initramfs, names)
+    with serving("--preset", device.preset, "--link", device.link) as served:
+        with running(packages, initramfs, served.port, MOST_SECONDS) as lines:
+            for line in lines:
+                console.append(line)
+                if line.startswith("@power"):
+                    served.lose_power()
+                elif line.startswith("@end"):
+                    ended = True
+                elif found := _STEP.match(line):
+                    good, name, before, after, detail = found.groups()
+                    steps.append(Step(name, good == "ok", float(after) - float(before), detail))
+                    say(f"{device.preset}: {name}: {good}, {steps[-1].seconds:.1f} s")
+        served.end()
+        counts = next((found for line in reversed(served.log) if (found := _REFUSED.search(line))), None)
+        console += served.log
+    refused, repeated = (0, 0) if counts is None else (int(counts[1]), int(counts[2]))
+    return Outcome(
+        device, tuple(steps), time.monotonic() - start, refused, repeated, ended and counts is not None,
+        tuple(console),
+    )  # fmt: skip
+
+
+def table(outcome: Outcome) -> str:
+    """The steps of a device as text."""
+    device = outcome.device
+    lines = [f"{device.preset} through the {device.link} Link, {outcome.seconds:.0f} s"]
+    lines += [
+        f"  {step.name:<18}  {'good' if step.good else 'FAILED':<6}  {step.seconds:6.1f} s  {step.detail}"
+        for step in outcome.steps
+    ]
+    lines.append(f"  {outcome.refused} commands were refused, {outcome.repeated} of them sent again")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    folder = Path("build/linux")
+    packages = Packages(folder.resolve())
+    packages.fetch(lambda line: print(f"# {line}", file=sys.stderr))
+    good = True
+    for device in DEVICES:
+        if len(sys.argv) > 1 and device.preset not in sys.argv[1:]:
+            continue
+        outcome = run(device, packages, folder, lambda line: print(f"# {line}", file=sys.stderr))
+        (folder / f"{device.preset}.txt").write_text("\n".join(outcome.console) + "\n")
+        print(table(outcome))
+        good = good and outcome.good
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""A host of NVMe over TCP in Python."""

@@ -1,0 +1,212 @@
+"""`ClientQueue`: a queue of a host over a socket, with many commands in flight."""
+
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from flashtrain.nvme.errors import ProtocolError
+from flashtrain.nvme.wire.commands import Answer, Entry, SglType, parse_answer
+from flashtrain.nvme.wire.digest import digest
+from flashtrain.nvme.wire.pdu import (
+    COMMAND_BYTES,
+    COMMON,
+    CONNECTION_BYTES,
+    DIGEST_BYTES,
+    SHORT_BYTES,
+    Connection,
+    Fatal,
+    Flags,
+    Header,
+    PduType,
+    Transfer,
+    connection_pdu,
+    parse_connection,
+    parse_header,
+    parse_termination,
+    parse_transfer,
+    transfer_header,
+)
+
+_RECEIVE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Completed:
+    """The end of a command, with the data that came for the host."""
+
+    answer: Answer
+    data: bytearray
+
+
+@dataclass(eq=False)
+class _Sent:
+    entry: Entry
+    data: bytes | memoryview
+    received: bytearray
+
+
+class ClientQueue:
+    """One connection. `in_capsule` is the most data that a capsule may carry.
+
+    :class:`ProtocolError` when the target ends the connection, with its reason.
+    """
+
+    def __init__(self, sock: socket.socket, digests: Flags = Flags(0), in_capsule: int = 8192) -> None:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket = sock
+        self.in_capsule = in_capsule
+        self._digests = Flags(0)
+        self._input = bytearray(_RECEIVE_BYTES)
+        self._start = self._end = 0
+        self._sent: dict[int, _Sent] = {}
+        self._completed: dict[int, Completed] = {}
+        self._next_cid = 0
+        self.socket.sendall(connection_pdu(PduType.IC_REQUEST, Connection(0, 0, digests, 0)))
+        header = self._receive()
+        if header.kind != PduType.IC_RESPONSE or header.pdu_bytes != CONNECTION_BYTES:
+            raise ProtocolError(f"PDU of type {header.kind:#x} in the place of a connection response")
+        answer = parse_connection(memoryview(self._input)[self._start :])
+        self._start += header.pdu_bytes
+        self._most_data = answer.limit
+        self._digests = Flags(answer.digests)
+
+    def close(self) -> None:
+        self.socket.close()
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._sent)
+
+    def submit(self, entry: Entry, data: bytes | memoryview = b"") -> int:
+        """Send a command; its CID is given by the queue, and so is the descriptor of its data."""
+        cid = self._next_cid
+        self._next_cid = (cid + 1) & 0xFFFF
+        capsule = bool(len(data)) and len(data) <= self.in_capsule
+        length = len(data) or entry.sgl_length
+        kind = SglType.IN_CAPSULE if capsule else SglType.TRANSPORT
+        entry = entry._replace(cid=cid, sgl_length=length, sgl_type=kind)
+        self._sent[cid] = _Sent(entry, data, bytearray(0 if len(data) else length))
+        self._send_capsule(entry, data if capsule else b"")
+        return cid
+
+    def wait(self, cid: int) -> Completed:
+        """Receive until this command has completed."""
+        while cid not in self._completed:
+            self._take()
+        return self._completed.pop(cid)
+
+    def wait_any(self) -> Completed:
+        """Receive until some command has completed."""
+        while not self._completed:
+            self._take()
+        return self._completed.pop(next(iter(self._completed)))
+
+    def execute(self, entry: Entry, data: bytes | memoryview = b"") -> Completed:
+        """Send a command, and wait for it."""
+        return self.wait(self.submit(entry, data))
+
+    def execute_all(self, entries: Iterable[Entry], depth: int) -> list[Completed]:
+        """Commands without data for the target, so many in flight; in the order of completion."""
+        done = []
+        for entry in entries:
+            if self.in_flight >= depth:
+                done.append(self.wait_any())
+            self.submit(entry)
+        while self.in_flight or self._completed:
+            done.append(self.wait_any())
+        return done
+
+    # PDUs.
+
+    def _send_capsule(self, entry: Entry, data: bytes | memoryview) -> None:
+        header_digest = DIGEST_BYTES if Flags.HEADER_DIGEST in self._digests else 0
+        start = COMMAND_BYTES + header_digest
+        tail = digest(data) if len(data) and Flags.DATA_DIGEST in self._digests else b""
+        flags = self._digests & Flags.HEADER_DIGEST | (Flags.DATA_DIGEST if tail else Flags(0))
+        header = COMMON.pack(
+            PduType.COMMAND, flags, COMMAND_BYTES, start if len(data) else 0, start + len(data) + len(tail)
+        ) + entry.packed()  # fmt: skip
+        if header_digest:
+            header += digest(header)
+        self.socket.sendall(b"".join((header, data, tail)) if len(data) else header)
+
+    def _send_data(self, transfer: Transfer) -> None:
+        sent = self._sent[transfer.cid]
+        end = transfer.offset + transfer.length
+        for place in range(transfer.offset, end, self._most_data):
+            part = memoryview(sent.data)[place : min(place + self._most_data, end)]
+            tail = digest(part) if Flags.DATA_DIGEST in self._digests else b""
+            start = SHORT_BYTES + (DIGEST_BYTES if Flags.HEADER_DIGEST in self._digests else 0)
+            header = transfer_header(
+                PduType.HOST_DATA,
+                self._digests | (Flags.LAST if place + len(part) == end else Flags(0)),
+                Transfer(transfer.cid, transfer.tag, place, len(part)),
+                start,
+                start + len(part) + len(tail),
+            )
+            if Flags.HEADER_DIGEST in self._digests:
+                header += digest(header)
+            self.socket.sendall(header)
+            self.socket.sendall(part)
+            if tail:
+                self.socket.sendall(tail)
+
+    def _take(self) -> None:
+        """Receive one PDU, and do what it asks for."""
+        header = self._receive()
+        place, self._start = self._start, self._start + header.pdu_bytes
+        if Flags.HEADER_DIGEST in self._digests:
+            self._check(place, place + header.header_bytes, "header")
+        match header.kind:
+            case PduType.RESPONSE:
+                self._complete(parse_answer(self._input, place + COMMON.size))
+            case PduType.CONTROLLER_DATA:
+                transfer = parse_transfer(self._input, place)
+                start = place + header.data_offset
+                end = start + transfer.length
+                if Flags.DATA_DIGEST in self._digests:
+                    self._check(start, end, "data")
+                sent = self._sent[transfer.cid]
+                with memoryview(self._input) as view:
+                    sent.received[transfer.offset : transfer.offset + transfer.length] = view[start:end]
+                if header.flags & Flags.SUCCESS:
+                    self._complete(Answer(0, 0, 0, transfer.cid, 0, False))
+            case PduType.READY_TO_TRANSFER:
+                self._send_data(parse_transfer(self._input, place))
+            case PduType.CONTROLLER_TERMINATION:
+                reason, field = parse_termination(memoryview(self._input)[place:])
+                raise ProtocolError(f"the target ended the connection: {_name(reason)}, at {field}")
+            case _:
+                raise ProtocolError(f"PDU of type {header.kind:#x} from the target")
+
+    def _complete(self, answer: Answer) -> None:
+        sent = self._sent.pop(answer.cid, None)
+        if sent is None:
+            raise ProtocolError(f"completion of command {answer.cid}, which is not in flight")
+        self._completed[answer.cid] = Completed(answer, sent.received)
+
+    def _check(self, start: int, end: int, part: str) -> None:
+        if digest(self._input[start:end]) != self._input[end : end + DIGEST_BYTES]:
+            raise ProtocolError(f"wrong digest of a PDU's {part}")
+
+    def _receive(self) -> Header:
+        """Receive until a whole PDU is at the start of the input."""
+        self._fill(COMMON.size)
+        header = parse_header(self._input, self._start)
+        self._fill(header.pdu_bytes)
+        return header
+
+    def _fill(self, length: int) -> None:
+        while self._end - self._start < length:
+            if self._start and (self._start == self._end or len(self._input) - self._start < length):
+                self._input[: self._end - self._start] = self._input[self._start : self._end]
+                self._start, self._end = 0, self._end - self._start
+            with memoryview(self._input) as view:
+                count = self.socket.recv_into(view[self._end :])
+            if not count:
+                raise ProtocolError("the target closed the connection")
+            self._end += count
+
+
+def _name(reason: int) -> str:
+    return Fatal(reason).name.lower().replace("_", " ") if reason in list(Fatal) else f"reason {reason}"

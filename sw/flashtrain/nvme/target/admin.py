@@ -1,0 +1,140 @@
+"""Admin commands of a connected controller: identify, log pages, features, keep alive and abort."""
+
+from collections.abc import Awaitable, Callable
+
+from flashtrain.nvme.wire.commands import AdminOpcode, Entry
+from flashtrain.nvme.wire.statuses import TargetStatus
+
+from . import log_format
+from .controller import Controller
+from .features import Feature
+from .health import health_page, wear_of
+from .identify import NVM, STRUCTURE_BYTES, ZONED, Structure, discovery_controller
+from .io_commands import Refusal
+from .log_format import LogPage
+from .reply import SUCCESS, Reply
+from .subsystem import Subsystem
+
+_DISCOVERY_OPCODES = (
+    AdminOpcode.GET_LOG_PAGE, AdminOpcode.IDENTIFY, AdminOpcode.SET_FEATURES, AdminOpcode.GET_FEATURES,
+    AdminOpcode.KEEP_ALIVE, AdminOpcode.ASYNC_EVENT_REQUEST,
+)  # fmt: skip
+_MOST_LOG_BYTES = 64 << 10
+_LEFT_ALONE = 1
+"""Reply of an abort that has ended no command."""
+
+
+class Admin:
+    """Executes admin commands. A reply that needs the device is awaited."""
+
+    def __init__(self, subsystem: Subsystem) -> None:
+        self._subsystem = subsystem
+
+    def length(self, entry: Entry) -> int:
+        """Bytes for the host."""
+        if entry.opcode not in list(AdminOpcode):
+            raise Refusal(TargetStatus.INVALID_OPCODE)
+        if entry.flags & 0x3:
+            raise Refusal(TargetStatus.INVALID_FIELD)
+        match entry.opcode:
+            case AdminOpcode.IDENTIFY:
+                return STRUCTURE_BYTES
+            case AdminOpcode.GET_LOG_PAGE:
+                length = log_format.page_bytes(entry)
+                if length > _MOST_LOG_BYTES or log_format.page_offset(entry) % 4:
+                    raise Refusal(TargetStatus.INVALID_FIELD)
+                return length
+            case AdminOpcode.GET_FEATURES if entry.dword_10 & 0xFF == Feature.HOST_IDENTIFIER:
+                return 16
+        return 0
+
+    def execute(self, controller: Controller, entry: Entry) -> Reply | Awaitable[Reply]:
+        if controller.discovery and entry.opcode not in _DISCOVERY_OPCODES:
+            return Reply(TargetStatus.INVALID_OPCODE)
+        match entry.opcode:
+            case AdminOpcode.IDENTIFY:
+                return self._identify(controller, entry)
+            case AdminOpcode.GET_LOG_PAGE:
+                return self._log_page(controller, entry)
+            case AdminOpcode.SET_FEATURES:
+                reply = controller.features.set(entry, list(self._subsystem.namespaces))
+                if entry.dword_10 & 0xFF == Feature.KEEP_ALIVE:
+                    controller.restart_timer()
+                return reply
+            case AdminOpcode.GET_FEATURES:
+                return controller.features.get(entry)
+            case AdminOpcode.KEEP_ALIVE:
+                controller.restart_timer()
+                return SUCCESS
+            case AdminOpcode.ABORT:
+                return self._abort(controller, entry)
+        return Reply(TargetStatus.INVALID_OPCODE)
+
+    def _identify(self, controller: Controller, entry: Entry) -> Reply:
+        if not controller.discovery:
+            return self._subsystem.identify.reply(entry, controller.number)
+        if entry.dword_10 & 0xFF != Structure.CONTROLLER:
+            return Reply(TargetStatus.INVALID_FIELD)
+        return Reply(data=discovery_controller(self._subsystem.settings, controller.number))
+
+    def _abort(self, controller: Controller, entry: Entry) -> Reply:
+        queue = controller.connections.get(entry.dword_10 & 0xFFFF)
+        ended = queue is not None and queue.abort(entry.dword_10 >> 16)
+        return SUCCESS if ended else Reply(result=_LEFT_ALONE)
+
+    # Log pages.
+
+    def _log_page(self, controller: Controller, entry: Entry) -> Reply | Awaitable[Reply]:
+        page = entry.dword_10 & 0xFF
+        if controller.discovery != (page == LogPage.DISCOVERY) and page != LogPage.SUPPORTED:
+            return Reply(TargetStatus.INVALID_LOG_PAGE)
+        if not entry.dword_10 >> 15 & 1:
+            controller.events.clear(page)
+        if page == LogPage.HEALTH:
+            return self._health(entry)
+        content = self._content(page, controller, entry)
+        return Reply(TargetStatus.INVALID_LOG_PAGE) if content is None else _part(content(), entry)
+
+    def _content(self, page: int, controller: Controller, entry: Entry) -> Callable[[], bytes] | None:
+        settings = self._subsystem.settings
+        pages = (
+            (LogPage.DISCOVERY,)
+            if controller.discovery
+            else tuple(p for p in LogPage if p != LogPage.DISCOVERY)
+        )
+        match page:
+            case LogPage.SUPPORTED:
+                return lambda: log_format.supported_page((LogPage.SUPPORTED, *pages))
+            case LogPage.ERRORS:
+                return lambda: log_format.error_page(list(controller.errors))
+            case LogPage.FIRMWARE:
+                return log_format.firmware_page
+            case LogPage.CHANGED_NAMESPACES:
+                return lambda: bytes(4096)
+            case LogPage.EFFECTS if entry.dword_14 >> 24 in (NVM, ZONED):
+                return lambda: log_format.effects_page(entry.dword_14 >> 24 == ZONED)
+            case LogPage.DISCOVERY:
+                return lambda: log_format.discovery_page(
+                    settings.nqn, *self._subsystem.listens_at(controller)
+                )
+            case LogPage.CHANGED_ZONES if entry.nsid in self._subsystem.namespaces:
+                return lambda: self._changed_zones(controller, entry)
+        return None
+
+    def _changed_zones(self, controller: Controller, entry: Entry) -> bytes:
+        changed = sorted(controller.changed_zones.get(entry.nsid, ()))
+        if not entry.dword_10 >> 15 & 1:
+            controller.changed_zones.pop(entry.nsid, None)
+        return log_format.changed_zones_page(changed)
+
+    async def _health(self, entry: Entry) -> Reply:
+        wear = await self._subsystem.thread.ask(wear_of)
+        return _part(health_page(wear, self._subsystem.traffic, self._subsystem.hours), entry)
+
+
+def _part(page: bytes, entry: Entry) -> Reply:
+    """The part of a log page that the host has asked for; behind its end are zeros."""
+    offset, length = log_format.page_offset(entry), log_format.page_bytes(entry)
+    if offset > len(page):
+        return Reply(TargetStatus.INVALID_FIELD)
+    return Reply(data=page[offset : offset + length].ljust(length, b"\0"))

@@ -1,0 +1,202 @@
+"""`Controller`: one association of a host with the subsystem, from the Connect of its admin queue on."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from enum import IntEnum, IntFlag
+from typing import Protocol
+
+from flashtrain.nvme.wire.commands import Entry
+
+from .events import Events
+from .features import Features
+from .settings import VERSION, Settings
+
+ERROR_ENTRIES = 64
+_READY_TIMEOUT = 0xFF  # CAP.TO, in units of 500 ms: an end is recorded in a simulation
+
+
+class Property(IntEnum):
+    """Properties by their offset (Base 3.1.3)."""
+
+    CAPABILITIES = 0x00
+    VERSION = 0x08
+    CONFIGURATION = 0x14
+    STATUS = 0x1C
+    SUBSYSTEM_RESET = 0x20
+
+
+class Ready(IntFlag):
+    """CSTS."""
+
+    READY = 1
+    FATAL = 2
+    SHUTDOWN_BUSY = 1 << 2
+    SHUTDOWN_DONE = 2 << 2
+
+
+class Link(Protocol):
+    """A connection, as its controller needs it."""
+
+    def close(self) -> None: ...
+
+    def abort(self, cid: int) -> bool: ...
+
+
+class Owner(Protocol):
+    """The subsystem, as its controllers need it."""
+
+    settings: Settings
+    say: Callable[[str], None]
+
+    @property
+    def fault(self) -> Exception | None: ...
+
+    def forget(self, controller: "Controller") -> None: ...
+
+    def record_end(self, controller: "Controller") -> "asyncio.Future[None] | None": ...
+
+
+class Controller:
+    """The state of one controller: properties, features, events, and its connections by queue.
+
+    A controller without its admin connection, or whose host is silent for too long, is gone.
+    """
+
+    def __init__(self, subsystem: Owner, number: int, host: str, discovery: bool, features: Features) -> None:
+        self.subsystem = subsystem
+        self.number = number
+        self.host = host
+        self.discovery = discovery
+        self.features = features
+        self.events = Events()
+        self.connections: dict[int, Link] = {}
+        self.errors: deque[tuple[int, int, int, int, int, int]] = deque(maxlen=ERROR_ENTRIES)
+        self.error_count = 0
+        self.changed_zones: dict[int, set[int]] = {}
+        self.known_warning = 0
+        self._configuration = 0
+        self._ready = Ready(0)
+        self._heard = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self.restart_timer()
+
+    @property
+    def enabled(self) -> bool:
+        return bool(self._configuration & 1)
+
+    # Properties.
+
+    @property
+    def capabilities(self) -> int:
+        command_sets = 1 << 37 | 1 << 43  # NVM, and others by CC.CSS
+        return (self.subsystem.settings.entries - 1) | 1 << 16 | _READY_TIMEOUT << 24 | command_sets
+
+    def get(self, offset: int) -> int | None:
+        """A property's value; None for one that does not exist."""
+        match offset:
+            case Property.CAPABILITIES:
+                return self.capabilities
+            case Property.VERSION:
+                return VERSION
+            case Property.CONFIGURATION:
+                return self._configuration
+            case Property.STATUS:
+                fatal = Ready.FATAL if self.subsystem.fault is not None else Ready(0)
+                return self._ready | fatal
+            case Property.SUBSYSTEM_RESET:
+                return 0
+        return None
+
+    def set(self, offset: int, value: int) -> bool:
+        """Write a property; whether it can be written."""
+        if offset != Property.CONFIGURATION:
+            return False
+        was, self._configuration = self._configuration, value
+        if not was & 1 and value & 1:
+            self._ready = Ready.READY
+        elif was & 1 and not value & 1:
+            self._reset()
+        if value >> 14 & 3 and not was >> 14 & 3:
+            self._shut_down()
+        return True
+
+    def _reset(self) -> None:
+        """CC.EN = 0: queues and their commands go, the content of the streams stays."""
+        self._ready = Ready(0)
+        self.events.drop()
+        for queue in [queue for queue in self.connections if queue]:
+            self.connections.pop(queue).close()
+
+    def _shut_down(self) -> None:
+        """CC.SHN: the device records an orderly end; CSTS says so when it has."""
+        self._ready = self._ready & ~Ready.SHUTDOWN_DONE | Ready.SHUTDOWN_BUSY
+        future = self.subsystem.record_end(self)
+
+        def done(_: object) -> None:
+            self._ready = self._ready & ~Ready.SHUTDOWN_BUSY | Ready.SHUTDOWN_DONE
+
+        if future is None:
+            done(None)
+        else:
+            future.add_done_callback(done)
+
+    # Connections.
+
+    def attach(self, queue: int, connection: Link) -> bool:
+        """Add the connection of a queue; False if the queue has one."""
+        if queue in self.connections:
+            return False
+        self.connections[queue] = connection
+        return True
+
+    def detach(self, queue: int, connection: Link) -> None:
+        """The connection of a queue has ended. Without the admin queue the controller is gone."""
+        if self.connections.get(queue) is connection:
+            del self.connections[queue]
+            if queue == 0:
+                self.end()
+
+    def end(self) -> None:
+        """End all connections, and forget the controller."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self.events.drop()
+        self.subsystem.forget(self)
+        for connection in list(self.connections.values()):
+            connection.close()
+
+    # Keep alive.
+
+    def heard(self) -> None:
+        """The host has sent a command."""
+        self._heard = asyncio.get_running_loop().time()
+
+    def restart_timer(self) -> None:
+        """Begin the keep-alive time anew."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self.heard()
+        if self.features.keep_alive:
+            self._set_timer(self.features.keep_alive / 1000)
+
+    def _set_timer(self, seconds: float) -> None:
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._expire)
+
+    def _expire(self) -> None:
+        silent = asyncio.get_running_loop().time() - self._heard
+        left = self.features.keep_alive / 1000 - silent
+        if left > 0:
+            self._set_timer(left)
+        else:
+            self.subsystem.say(f"host {self.host}: silent for {silent:.1f} s, its connections end")
+            self.end()
+
+    # Errors.
+
+    def note_error(self, queue: int, entry: Entry, status: int) -> None:
+        """Enter a refused command in the error log."""
+        self.error_count += 1
+        self.errors.appendleft((self.error_count, queue, entry.cid, status << 1, entry.slba, entry.nsid))

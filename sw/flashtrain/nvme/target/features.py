@@ -1,0 +1,118 @@
+"""Features of a controller (Base 5.27)."""
+
+from enum import IntEnum
+
+from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, Entry
+from flashtrain.nvme.wire.statuses import TargetStatus
+
+from .reply import Reply
+
+ZONE_EVENTS = 1 << 27
+"""Bit of the asynchronous event configuration: Zone Descriptor Changed Notices."""
+
+_SAVE = 1 << 31
+_DULBE = 1 << 16
+
+
+class Feature(IntEnum):
+    ARBITRATION = 0x01
+    POWER_MANAGEMENT = 0x02
+    TEMPERATURE_THRESHOLD = 0x04
+    ERROR_RECOVERY = 0x05
+    VOLATILE_WRITE_CACHE = 0x06
+    QUEUES = 0x07
+    WRITE_ATOMICITY = 0x0A
+    ASYNC_EVENTS = 0x0B
+    KEEP_ALIVE = 0x0F
+    HOST_IDENTIFIER = 0x81
+
+
+class Features:
+    """The features of one controller.
+
+    - keep_alive: milliseconds until a silent host is gone; 0: never.
+    - queues: I/O queues of a controller, at most.
+    """
+
+    def __init__(self, keep_alive: int, queues: int, host_identifier: bytes, cached: bool) -> None:
+        self.keep_alive = keep_alive
+        self._queues = queues
+        self._host_identifier = host_identifier
+        self._cached = cached
+        self._async_events = 0
+        self._dulbe: set[int] = set()
+
+    @property
+    def zone_events(self) -> bool:
+        return bool(self._async_events & ZONE_EVENTS)
+
+    @property
+    def health_events(self) -> int:
+        """The bits of the critical warning that raise an event."""
+        return self._async_events & 0xFF
+
+    def fails_on_unwritten(self, nsid: int) -> bool:
+        """DULBE: whether a read of unwritten blocks is an error."""
+        return nsid in self._dulbe
+
+    def set(self, entry: Entry, namespaces: list[int]) -> Reply:
+        if entry.dword_10 & _SAVE:
+            return Reply(TargetStatus.FEATURE_NOT_SAVEABLE)
+        value = entry.dword_11
+        match entry.dword_10 & 0xFF:
+            case Feature.QUEUES:
+                if value & 0xFFFF == 0xFFFF or value >> 16 == 0xFFFF:
+                    return Reply(TargetStatus.INVALID_FIELD)
+                return Reply(result=self._granted)
+            case Feature.ASYNC_EVENTS:
+                self._async_events = value & (ZONE_EVENTS | 0xFF)
+            case Feature.KEEP_ALIVE:
+                self.keep_alive = value
+            case Feature.ERROR_RECOVERY:
+                chosen = namespaces if entry.nsid == EVERY_NAMESPACE else [entry.nsid]
+                if not set(chosen) <= set(namespaces):
+                    return Reply(TargetStatus.INVALID_NAMESPACE)
+                if value & _DULBE:
+                    self._dulbe |= set(chosen)
+                else:
+                    self._dulbe -= set(chosen)
+            case Feature.HOST_IDENTIFIER:
+                return Reply(TargetStatus.COMMAND_SEQUENCE_ERROR)
+            case Feature.VOLATILE_WRITE_CACHE if self._cached and value & 1:
+                pass
+            case Feature.POWER_MANAGEMENT if not value & 0x1F:
+                pass
+            case Feature.ARBITRATION | Feature.TEMPERATURE_THRESHOLD | Feature.WRITE_ATOMICITY:
+                pass
+            case Feature.VOLATILE_WRITE_CACHE if self._cached:
+                return Reply(TargetStatus.FEATURE_NOT_CHANGEABLE)
+            case _:
+                return Reply(TargetStatus.INVALID_FIELD)
+        return Reply()
+
+    def get(self, entry: Entry) -> Reply:
+        match entry.dword_10 & 0xFF:
+            case Feature.QUEUES:
+                return Reply(result=self._granted)
+            case Feature.ASYNC_EVENTS:
+                return Reply(result=self._async_events)
+            case Feature.KEEP_ALIVE:
+                return Reply(result=self.keep_alive)
+            case Feature.ERROR_RECOVERY:
+                return Reply(result=_DULBE if entry.nsid in self._dulbe else 0)
+            case Feature.HOST_IDENTIFIER:
+                return Reply(data=self._host_identifier)
+            case Feature.VOLATILE_WRITE_CACHE if self._cached:
+                return Reply(result=1)
+            case (
+                Feature.ARBITRATION
+                | Feature.POWER_MANAGEMENT
+                | Feature.TEMPERATURE_THRESHOLD
+                | Feature.WRITE_ATOMICITY
+            ):
+                return Reply()
+        return Reply(TargetStatus.INVALID_FIELD)
+
+    @property
+    def _granted(self) -> int:
+        return (self._queues - 1) | (self._queues - 1) << 16

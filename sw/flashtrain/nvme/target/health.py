@@ -1,0 +1,73 @@
+"""Health of a device as the SMART log page has it, and warnings of wear."""
+
+import struct
+from dataclasses import dataclass
+
+from flashtrain.host import Device
+from flashtrain.spec.registers import ChannelCounter
+
+from .log_format import HEALTH_BYTES
+
+LEAST_SPARE = 10
+"""Percent of the spare blocks from which on a device warns."""
+
+_SPARE_LOW, _UNRELIABLE = 1, 4
+_UNIT_BYTES = 512_000
+
+
+@dataclass
+class Traffic:
+    """Commands and bytes of all hosts since the target started."""
+
+    reads: int = 0
+    writes: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+    media_errors: int = 0
+    power_losses: int = 0
+
+
+@dataclass(frozen=True)
+class Wear:
+    """Wear by the registers. spare: percent of the spare blocks that are left; used: of the endurance."""
+
+    spare: int
+    used: int
+
+    @property
+    def warning(self) -> int:
+        """The bits of the critical warning."""
+        return (_SPARE_LOW if self.spare < LEAST_SPARE else 0) | (_UNRELIABLE if self.used >= 100 else 0)
+
+
+def wear_of(device: Device) -> Wear:
+    """The wear of a device: the erases of its zones by the endurance of the streams they may belong to."""
+    endurance = min(stream.retention.endurance for stream in device.node.streams)
+    used = 100 * max(device.zone_wear()) // endurance
+    g = device.config.geometry
+    spares = g.spare_blocks * g.channels * g.dies * g.planes
+    taken = 0
+    if spares:
+        replaced = ChannelCounter.BLOCKS_REPLACED.name
+        taken = sum(channel[replaced] for channel in device.channel_counters())
+        taken += 0 if device.recovered is None else device.recovered.spares
+    return Wear(100 if not spares else max(100 - 100 * taken // spares, 0), min(used, 255))
+
+
+def health_page(wear: Wear, traffic: Traffic, hours: int) -> bytes:
+    """The SMART log page (Base 5.16.1.3). The device has no sensor: the temperature is 0, not reported."""
+    page = bytearray(HEALTH_BYTES)
+    page[0] = wear.warning
+    page[3:6] = bytes([wear.spare, LEAST_SPARE, wear.used])
+    for place, number in (
+        (32, -(-traffic.bytes_read // _UNIT_BYTES)),
+        (48, -(-traffic.bytes_written // _UNIT_BYTES)),
+        (64, traffic.reads),
+        (80, traffic.writes),
+        (112, traffic.power_losses),
+        (128, hours),
+        (144, traffic.power_losses),
+        (160, traffic.media_errors),
+    ):
+        struct.pack_into("<QQ", page, place, number, 0)
+    return bytes(page)

@@ -1,0 +1,156 @@
+"""Identify: data structures of controllers and namespaces (Base 5.17, NVM 4.1.5, ZNS 4.1.5)."""
+
+import struct
+from collections.abc import Iterable
+from enum import IntEnum
+
+from flashtrain.nvme.wire.commands import EVERY_NAMESPACE, Entry
+from flashtrain.nvme.wire.statuses import TargetStatus
+
+from .events import MOST_REQUESTS
+from .features import ZONE_EVENTS
+from .namespaces import Namespace
+from .reply import Reply
+from .settings import DISCOVERY_NQN, VERSION, Settings
+
+STRUCTURE_BYTES = 4096
+IN_CAPSULE_BYTES = 16 << 10
+KEEP_ALIVE_GRANULARITY = 10  # in units of 100 ms
+NVM, ZONED = 0, 2
+MODEL = "flashtrain flash memory system"
+
+
+class Structure(IntEnum):
+    """CNS."""
+
+    NAMESPACE = 0x00
+    CONTROLLER = 0x01
+    ACTIVE_NAMESPACES = 0x02
+    NAMESPACE_DESCRIPTORS = 0x03
+    NAMESPACE_OF_SET = 0x05
+    CONTROLLER_OF_SET = 0x06
+    ACTIVE_NAMESPACES_OF_SET = 0x07
+    INDEPENDENT_NAMESPACE = 0x08
+    COMMAND_SETS = 0x1C
+
+
+class Identify:
+    """The structures of one subsystem. `limits` are the open and active zones of a namespace, at most."""
+
+    def __init__(
+        self, settings: Settings, namespaces: dict[int, Namespace], exponent: int, limits: tuple[int, int]
+    ) -> None:
+        self._settings = settings
+        self._namespaces = namespaces
+        self._exponent = exponent
+        self._open, self._active = limits
+        self.cached = any(one.volatile for one in namespaces.values())
+
+    def reply(self, entry: Entry, controller: int) -> Reply:
+        kind, command_set = entry.dword_10 & 0xFF, entry.dword_11 >> 24
+        match kind:
+            case Structure.CONTROLLER:
+                return self._padded(self._controller(controller))
+            case Structure.ACTIVE_NAMESPACES:
+                return self._list(entry.nsid, self._namespaces)
+            case Structure.ACTIVE_NAMESPACES_OF_SET:
+                return self._list(entry.nsid, self._namespaces if command_set == ZONED else ())
+            case Structure.CONTROLLER_OF_SET if command_set in (NVM, ZONED):
+                return self._padded(b"")  # no limits beside MDTS
+            case Structure.COMMAND_SETS:
+                return self._padded(struct.pack("<Q", 1 << NVM | 1 << ZONED))
+            case (
+                Structure.NAMESPACE
+                | Structure.NAMESPACE_DESCRIPTORS
+                | Structure.NAMESPACE_OF_SET
+                | Structure.INDEPENDENT_NAMESPACE
+            ):
+                return self._of_namespace(kind, entry.nsid, command_set)
+        return Reply(TargetStatus.INVALID_FIELD)
+
+    def _of_namespace(self, kind: int, nsid: int, command_set: int) -> Reply:
+        namespace = self._namespaces.get(nsid)
+        if namespace is None:
+            if 0 < nsid <= max(self._namespaces):
+                if kind == Structure.NAMESPACE_DESCRIPTORS:
+                    return Reply(TargetStatus.INVALID_FIELD)
+                return self._padded(b"")  # an inactive namespace
+            return Reply(TargetStatus.INVALID_NAMESPACE)
+        match kind:
+            case Structure.NAMESPACE:
+                return self._padded(self._namespace(namespace))
+            case Structure.NAMESPACE_DESCRIPTORS:
+                return self._padded(
+                    struct.pack("<BB2x", 3, 16) + namespace.uuid.bytes + struct.pack("<BB2xB", 4, 1, ZONED)
+                )
+            case Structure.INDEPENDENT_NAMESPACE:
+                return self._padded(struct.pack("<14xB", 1))  # ready
+        if command_set == ZONED:
+            return self._padded(self._zoned_namespace(namespace))
+        if command_set == NVM:
+            return self._padded(b"")  # no protection, no storage tags
+        return Reply(TargetStatus.INVALID_FIELD)
+
+    def _controller(self, controller: int) -> bytes:
+        s, data = self._settings, bytearray(STRUCTURE_BYTES)
+        data[4:24] = s.serial.encode()[:20].ljust(20)
+        data[24:64] = MODEL.encode()[:40].ljust(40)
+        data[64:72] = b"1".ljust(8)
+        data[76] = 0  # one controller per host: with more Linux 6.1 loses the order of writes (docs/nvme.md)
+        data[77] = self._exponent
+        struct.pack_into("<HI", data, 78, controller, VERSION)
+        struct.pack_into("<II", data, 92, ZONE_EVENTS, 0)
+        data[111] = 1  # an I/O controller
+        data[258:263] = bytes([3, MOST_REQUESTS - 1, 0b0011, 0b110, 0])  # ACL, AERL, FRMW, LPA, ELPE
+        struct.pack_into("<HH", data, 266, 0, 0)
+        struct.pack_into("<H", data, 320, KEEP_ALIVE_GRANULARITY)
+        data[512:514] = bytes([0x66, 0x44])  # entries of 64 and of 16 bytes
+        struct.pack_into("<HI", data, 514, s.entries, max(self._namespaces))
+        data[525] = 0b110 | int(self.cached)  # flush of all namespaces, and whether there is a cache
+        struct.pack_into("<I", data, 536, 1 | 1 << 20)  # SGLs without alignment, with offsets
+        data[768:1024] = s.nqn.encode().ljust(256, b"\0")
+        struct.pack_into("<IIHBBH", data, 1792, (64 + IN_CAPSULE_BYTES) // 16, 1, 0, 0, 1, 0)
+        struct.pack_into("<HBB", data, 2048, 2500, 0, 0)  # the one power state: 25 W
+        return bytes(data)
+
+    def _namespace(self, one: Namespace) -> bytes:
+        data = bytearray(384)
+        capacity = one.zones * one.zone_capacity
+        struct.pack_into("<QQQBBBB", data, 0, one.blocks, capacity, capacity, 0, 0, 0, 0)
+        data[24] = 0b100  # errors for unwritten blocks, if asked for
+        data[33] = 0b001  # unwritten blocks read as zeros
+        data[104:120] = one.uuid.bytes
+        struct.pack_into("<HBB", data, 128, 0, one.block_bytes.bit_length() - 1, 0)
+        return bytes(data)
+
+    def _zoned_namespace(self, one: Namespace) -> bytes:
+        data = bytearray(STRUCTURE_BYTES)
+        struct.pack_into("<HHII", data, 0, 0, 0, self._active - 1, self._open - 1)
+        struct.pack_into("<QB", data, 2816, one.zone_size, 0)
+        return bytes(data)
+
+    def _list(self, after: int, nsids: Iterable[int]) -> Reply:
+        if after >= EVERY_NAMESPACE - 1:
+            return Reply(TargetStatus.INVALID_NAMESPACE)
+        listed = sorted(nsid for nsid in nsids if nsid > after)
+        return self._padded(struct.pack(f"<{len(listed)}I", *listed))
+
+    def _padded(self, data: bytes) -> Reply:
+        return Reply(data=data.ljust(STRUCTURE_BYTES, b"\0"))
+
+
+def discovery_controller(settings: Settings, controller: int) -> bytes:
+    """The controller structure of the discovery subsystem (Base figure 275)."""
+    data = bytearray(STRUCTURE_BYTES)
+    data[24:64] = MODEL.encode()[:40].ljust(40)
+    data[4:24] = settings.serial.encode()[:20].ljust(20)
+    data[64:72] = b"1".ljust(8)
+    struct.pack_into("<HI", data, 78, controller, VERSION)
+    data[111] = 2
+    data[258:263] = bytes([3, MOST_REQUESTS - 1, 0, 0b100, 0])
+    struct.pack_into("<H", data, 320, KEEP_ALIVE_GRANULARITY)
+    struct.pack_into("<H", data, 514, settings.entries)
+    struct.pack_into("<I", data, 536, 1 | 1 << 20)
+    data[768:1024] = DISCOVERY_NQN.encode().ljust(256, b"\0")
+    struct.pack_into("<IIHBB", data, 1792, (64 + IN_CAPSULE_BYTES) // 16, 1, 0, 0, 1)
+    return bytes(data)

@@ -1,0 +1,92 @@
+"""Log pages whose content is fixed, and the lengths of all (Base 5.16, ZNS 5.1)."""
+
+import struct
+from collections.abc import Iterable
+from enum import IntEnum
+
+from flashtrain.nvme.wire.commands import AdminOpcode, Entry
+from flashtrain.spec import Opcode
+
+HEALTH_BYTES = 512
+ERROR_ENTRY_BYTES = 64
+EFFECTS_BYTES = 4096
+CHANGED_ZONES_BYTES = 4096
+MOST_CHANGED_ZONES = 511
+
+_SUPPORTED, _CHANGES_BLOCKS = 1, 2
+
+
+class LogPage(IntEnum):
+    SUPPORTED = 0x00
+    ERRORS = 0x01
+    HEALTH = 0x02
+    FIRMWARE = 0x03
+    CHANGED_NAMESPACES = 0x04
+    EFFECTS = 0x05
+    DISCOVERY = 0x70
+    CHANGED_ZONES = 0xBF
+
+
+def page_bytes(entry: Entry) -> int:
+    """The length that a host asks for."""
+    return ((entry.dword_10 >> 16 | (entry.dword_11 & 0xFFFF) << 16) + 1) * 4
+
+
+def page_offset(entry: Entry) -> int:
+    return entry.dword_12 | entry.dword_13 << 32
+
+
+def effects_page(zoned: bool) -> bytes:
+    """Commands supported, and their effects; the zoned command set has commands of its own."""
+    admin, io = [0] * 256, [0] * 256
+    for opcode in AdminOpcode:
+        admin[opcode] = _SUPPORTED
+    for opcode in (Opcode.FLUSH, Opcode.READ):
+        io[opcode] = _SUPPORTED
+    io[Opcode.WRITE] = _SUPPORTED | _CHANGES_BLOCKS
+    if zoned:
+        io[Opcode.ZONE_APPEND] = io[Opcode.ZONE_MANAGEMENT_SEND] = _SUPPORTED | _CHANGES_BLOCKS
+        io[Opcode.ZONE_MANAGEMENT_RECEIVE] = _SUPPORTED
+    return struct.pack("<256I256I", *admin, *io).ljust(EFFECTS_BYTES, b"\0")
+
+
+def firmware_page() -> bytes:
+    page = bytearray(512)
+    page[0] = 1
+    page[8:16] = b"1".ljust(8)
+    return bytes(page)
+
+
+def supported_page(pages: Iterable[LogPage]) -> bytes:
+    words = [0] * 256
+    for page in pages:
+        words[page] = 1
+    return struct.pack("<256I", *words)
+
+
+def changed_zones_page(starts: list[int]) -> bytes:
+    """The zones whose descriptors changed, by their first block; all ones if they are too many."""
+    if len(starts) > MOST_CHANGED_ZONES:
+        return struct.pack("<H", 0xFFFF).ljust(CHANGED_ZONES_BYTES, b"\0")
+    page = struct.pack("<H6x", len(starts)) + struct.pack(f"<{len(starts)}Q", *starts)
+    return page.ljust(CHANGED_ZONES_BYTES, b"\0")
+
+
+def discovery_page(nqn: str, address: str, port: int) -> bytes:
+    """The discovery log page with one subsystem (Base figure 263)."""
+    header = struct.pack("<QQH", 1, 1, 0).ljust(1024, b"\0")
+    family = 2 if ":" in address else 1
+    record = bytearray(1024)
+    struct.pack_into("<BBBBHHH", record, 0, 3, family, 2, 0, 1, 0xFFFF, 32)  # TCP; an NVM subsystem
+    record[32:64] = str(port).encode().ljust(32)
+    record[256:512] = nqn.encode().ljust(256, b"\0")
+    record[512:768] = address.encode().ljust(256)
+    return header + bytes(record)
+
+
+def error_page(errors: list[tuple[int, int, int, int, int, int]]) -> bytes:
+    """Entries of (number, queue, CID, status field, LBA, NSID), the newest first."""
+    return b"".join(
+        struct.pack("<QHHHHQI", number, queue, cid, status, 0, lba, nsid).ljust(ERROR_ENTRY_BYTES, b"\0")
+        for number, queue, cid, status, lba, nsid in errors
+    )

@@ -1,0 +1,62 @@
+"""Namespaces: the streams of a device that hosts see, and their sizes."""
+
+from dataclasses import dataclass
+from uuid import UUID, uuid5
+
+from flashtrain.host import Device
+from flashtrain.spec import Persistency, Stream
+from flashtrain.spec.streams import CATALOG, JOURNAL, Codec
+
+MOST_TRANSFER_BYTES = 1 << 20
+"""The most data of one command, whatever the device can: connections hold as much in memory."""
+
+_NAMES = UUID("6b1f3c0e-3d3c-5b1a-9d3f-5a0f4c3e7a11")
+
+
+@dataclass(frozen=True)
+class Namespace:
+    """One stream as hosts see it. Sizes are in logical blocks."""
+
+    stream: Stream
+    zones: int
+    zone_size: int
+    zone_capacity: int
+    block_bytes: int
+    uuid: UUID
+
+    @property
+    def nsid(self) -> int:
+        return self.stream.nsid
+
+    @property
+    def blocks(self) -> int:
+        return self.zones * self.zone_size
+
+    @property
+    def volatile(self) -> bool:
+        """Whether a completed write may be lost with the power."""
+        return self.stream.persistency is Persistency.VOLATILE
+
+
+def namespaces_of(device: Device, serial: str) -> dict[int, Namespace]:
+    """The namespaces by NSID.
+
+    Journal and catalog belong to the driver. A stream with a codec has no blocks that a host could address.
+    """
+    g = device.config.geometry
+    zones = device.node.zones(g.zones)
+    return {
+        stream.nsid: Namespace(
+            stream, len(zones[stream.nsid]), g.zone_size, g.zone_capacity, g.page_bytes,
+            uuid5(_NAMES, f"{serial}/{stream.nsid}"),
+        )
+        for stream in device.node.streams
+        if stream.name not in (JOURNAL, CATALOG) and stream.codec is Codec.RAW
+    }  # fmt: skip
+
+
+def transfer_exponent(device: Device) -> int:
+    """MDTS: the most blocks of a transfer as a power of two of 4 KiB."""
+    blocks = device.config.max_blocks
+    most = min(blocks * device.config.geometry.page_bytes, MOST_TRANSFER_BYTES)
+    return max((most >> 12).bit_length() - 1, 0)

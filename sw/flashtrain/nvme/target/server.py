@@ -1,0 +1,85 @@
+"""`Target`: listens, and serves a device."""
+
+import asyncio
+import ipaddress
+from collections.abc import Callable
+
+from flashtrain.host import Device
+from flashtrain.nvme.errors import ServeError
+
+from .fabrics import Fabrics
+from .framing import Framing
+from .queue import Queue
+from .settings import Settings
+from .subsystem import Subsystem
+
+
+class Target:
+    """An NVMe/TCP target in front of a device; use it in `async with`.
+
+    The device belongs to the target's thread from the start to the end, and is shut down by its owner.
+    """
+
+    def __init__(
+        self, device: Device, settings: Settings, say: Callable[[str], None] = lambda line: None
+    ) -> None:
+        settings.key_of("nqn.")  # a wrong secret is found here, and not by the first host
+        self.settings = settings
+        self.subsystem = Subsystem(device, settings, say)
+        self._fabrics = Fabrics(self.subsystem)
+        self._server: asyncio.Server | None = None
+
+    async def __aenter__(self) -> "Target":
+        loop = asyncio.get_running_loop()
+        s = self.settings
+        try:
+            self._server = await loop.create_server(self._accept, s.address, s.port, backlog=1024)
+        except (OSError, UnicodeError) as error:
+            raise ServeError(f"{s.address}:{s.port}: {getattr(error, 'strerror', None) or error}") from None
+        self.subsystem.port = self.port
+        self.subsystem.thread.start(loop)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server is not None
+        self._server.close()
+        self.end_connections()
+        await self._server.wait_closed()
+        await asyncio.sleep(0)
+        self.subsystem.thread.stop()
+
+    @property
+    def port(self) -> int:
+        """The port on which the target listens."""
+        assert self._server is not None
+        return self._server.sockets[0].getsockname()[1]
+
+    @property
+    def connections(self) -> int:
+        return len(self._fabrics.open)
+
+    def end_connections(self) -> None:
+        """End all connections at once, as a loss of power does."""
+        for controller in list(self.subsystem.controllers.values()):
+            controller.end()
+        for queue in list(self._fabrics.open):
+            queue.close()
+
+    async def lose_power(self) -> None:
+        """Cut the device's power: all connections end, and the device recovers before others begin."""
+        self.end_connections()
+        self.subsystem.traffic.power_losses += 1
+        await asyncio.wrap_future(self.subsystem.thread.lose_power())
+
+    def _accept(self) -> Framing:
+        return Queue(self.subsystem, self._fabrics).framing
+
+
+def is_loopback(address: str) -> bool:
+    """Whether only this machine reaches an address."""
+    if address == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False

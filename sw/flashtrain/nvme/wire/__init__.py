@@ -1,0 +1,1 @@
+"""Formats of NVMe over TCP: PDUs, digests, commands, data pointers and statuses."""

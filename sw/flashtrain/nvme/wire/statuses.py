@@ -1,0 +1,47 @@
+"""Statuses that the target answers itself; those of I/O commands are `flashtrain.spec.Status`."""
+
+from enum import IntEnum
+
+
+class TargetStatus(IntEnum):
+    """Status code type in bits 10:8, status code in bits 7:0 (Base figures 96 to 99 and 101)."""
+
+    SUCCESS = 0x000
+    INVALID_OPCODE = 0x001
+    INVALID_FIELD = 0x002
+    CID_CONFLICT = 0x003
+    INTERNAL_ERROR = 0x006
+    ABORT_REQUESTED = 0x007
+    INVALID_NAMESPACE = 0x00B
+    COMMAND_SEQUENCE_ERROR = 0x00C
+    SGL_LENGTH_INVALID = 0x00F
+    SGL_TYPE_INVALID = 0x011
+    INVALID_SGL_OFFSET = 0x016
+    TRANSIENT_TRANSPORT_ERROR = 0x022
+    LBA_OUT_OF_RANGE = 0x080
+    INVALID_LOG_PAGE = 0x109
+    FEATURE_NOT_SAVEABLE = 0x10D
+    FEATURE_NOT_CHANGEABLE = 0x10E
+    ASYNC_EVENT_LIMIT_EXCEEDED = 0x105
+    CONNECT_INCOMPATIBLE_FORMAT = 0x180
+    CONNECT_CONTROLLER_BUSY = 0x181
+    CONNECT_INVALID_PARAMETERS = 0x182
+    CONNECT_INVALID_HOST = 0x184
+    AUTHENTICATION_REQUIRED = 0x191
+    INVALID_ZONE_TRANSITION = 0x1BF
+    UNRECOVERED_READ_ERROR = 0x281
+    ACCESS_DENIED = 0x286
+
+
+_RETRIED = frozenset(
+    {
+        TargetStatus.TRANSIENT_TRANSPORT_ERROR,
+        TargetStatus.ABORT_REQUESTED,
+        TargetStatus.CONNECT_CONTROLLER_BUSY,
+    }
+)
+
+
+def is_final(status: int) -> bool:
+    """Whether the same command would be refused again: DNR, the bit of a completion."""
+    return status != TargetStatus.SUCCESS and status not in _RETRIED

@@ -1,0 +1,165 @@
+"""How fast hosts of NVMe over TCP are served: bytes and commands a second through the functional Link.
+
+Target and client are processes of their own on this machine, and the loopback is between them.
+"""
+
+import asyncio
+import multiprocessing
+import random
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+
+from flashtrain.host import open_device
+from flashtrain.nvme.client.host import Host, data_command, read_command
+from flashtrain.nvme.client.queue import ClientQueue
+from flashtrain.nvme.target.server import Target
+from flashtrain.nvme.target.settings import DEFAULT_NQN, LOOPBACK, Settings
+from flashtrain.spec import Opcode, preset
+from flashtrain.spec.streams import SERVE_NODE
+
+from .measurement import BenchmarkError, Measurement
+
+DEPTH = 32
+THROUGHPUT_DEPTH = 8
+TRANSFER_BYTES = 256 << 10
+MEMORY_BYTES = 64 << 20
+NSID = 1
+ASKED_BYTES = 150e6
+ASKED_READS = 10_000.0
+
+
+@dataclass(frozen=True)
+class Amount:
+    """Bytes that are written, and blocks that are read."""
+
+    bytes: int
+    reads: int
+
+
+WHOLE = Amount(192 << 20, 30_000)
+QUICK = Amount(8 << 20, 1_000)
+
+
+@dataclass(frozen=True)
+class _Served:
+    """A host, and the pipe to the process of its target."""
+
+    host: Host
+    pipe: Connection
+
+    def processor_time(self) -> float:
+        """Seconds that the target has computed."""
+        self.pipe.send(None)
+        return self.pipe.recv()
+
+
+def serve_throughput(name: str, quick: bool) -> Measurement:
+    """Sequential writes of the most data that a capsule may ask for, several in flight."""
+    amount = QUICK if quick else WHOLE
+    with _served(name) as served:
+        before = served.processor_time()
+        seconds, written = _fill(served.host, name, amount.bytes)
+        spent = served.processor_time() - before
+    rate = written / seconds
+    return Measurement(
+        value=rate / 1e6,
+        unit="MB/s",
+        cycles=0,
+        asked=f"{ASKED_BYTES / 1e6:.0f} MB/s",
+        met=rate >= ASKED_BYTES,
+        note=f"{written:,} bytes in writes of {TRANSFER_BYTES >> 10} KiB, {THROUGHPUT_DEPTH} in flight,"
+        f" in {seconds:.2f} s; {written / spent / 1e6:,.0f} MB a second of the target's processor time",
+    )
+
+
+def serve_iops(name: str, quick: bool) -> Measurement:
+    """Random reads of a block, many in flight, of what was written before."""
+    amount, geometry = QUICK if quick else WHOLE, preset(name).geometry
+    rng = random.Random(1)
+    with _served(name) as served:
+        _fill(served.host, name, QUICK.bytes)
+        blocks = min(QUICK.bytes // geometry.page_bytes, geometry.zone_capacity)
+        entries = [
+            read_command(NSID, rng.randrange(blocks), 1, geometry.page_bytes) for _ in range(amount.reads)
+        ]
+        before, started = served.processor_time(), time.perf_counter()
+        done = served.host.io[0].execute_all(entries, DEPTH)
+        seconds, spent = time.perf_counter() - started, served.processor_time() - before
+    if any(one.answer.status for one in done):
+        raise BenchmarkError("a read of a block that was written has failed")
+    rate = len(done) / seconds
+    return Measurement(
+        value=rate,
+        unit="reads/s",
+        cycles=0,
+        asked=f"{ASKED_READS:,.0f} reads/s",
+        met=rate >= ASKED_READS,
+        note=f"{len(done):,} reads of {geometry.page_bytes:,} bytes, {DEPTH} in flight, in {seconds:.2f} s;"
+        f" {len(done) / spent:,.0f} a second of the target's processor time",
+    )
+
+
+def _fill(host: Host, name: str, size: int) -> tuple[float, int]:
+    """Write `size` bytes, or as much as there is room for; the seconds, and the bytes."""
+    g, queue = preset(name).geometry, host.io[0]
+    blocks = min(TRANSFER_BYTES // g.page_bytes, g.zone_capacity)
+    data = random.Random(1).randbytes(blocks * g.page_bytes)
+    per_zone, zones = g.zone_capacity // blocks, len(SERVE_NODE.zones(g.zones)[NSID])
+    count = min(max(size // len(data), 1), per_zone * zones)
+    started = time.perf_counter()
+    for number in range(count):
+        if queue.in_flight >= THROUGHPUT_DEPTH:
+            _take(queue)
+        zone = number // per_zone * g.zone_size
+        queue.submit(data_command(Opcode.ZONE_APPEND, NSID, zone, blocks), data)
+    while queue.in_flight:
+        _take(queue)
+    return time.perf_counter() - started, count * len(data)
+
+
+def _take(queue: ClientQueue) -> None:
+    if status := queue.wait_any().answer.status:
+        raise BenchmarkError(f"an append has failed with status {status:#05x}")
+
+
+@contextmanager
+def _served(name: str) -> Iterator[_Served]:
+    """A host of a target with this preset, in a process of its own."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(name, theirs), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        try:
+            port = ours.recv()
+        except EOFError:
+            raise BenchmarkError("the target has not started") from None
+        with Host((LOOPBACK, port), DEFAULT_NQN) as host:
+            yield _Served(host, ours)
+    finally:
+        ours.close()
+        process.join()
+
+
+def _answer(asked: Connection) -> None:
+    """Send the processor time of this process whenever it is asked for, until the end of the pipe."""
+    with suppress(EOFError, OSError):
+        while True:
+            asked.recv()
+            asked.send(time.process_time())
+
+
+def _serve(name: str, ended: Connection) -> None:
+    """Serve until the other end of the pipe is closed."""
+
+    async def serve() -> None:
+        async with Target(device, Settings(port=0)) as target:
+            ended.send(target.port)
+            await asyncio.to_thread(_answer, ended)
+
+    with open_device(name, node=SERVE_NODE, memory_bytes=MEMORY_BYTES) as device:
+        asyncio.run(serve())

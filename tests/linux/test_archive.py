@@ -1,0 +1,65 @@
+"""The machine's archive and super block, judged by programs of others."""
+
+import io
+import re
+import shutil
+import struct
+import subprocess
+import zlib
+
+import pytest
+
+from flashtrain.linux.cpio import Cpio
+from flashtrain.linux.initramfs import guest_scripts
+from flashtrain.linux.run import DEVICES, Outcome, Step, table
+from flashtrain.linux.zonefs import super_block
+
+
+def test_the_archive_is_one_of_cpio(tmp_path):
+    if shutil.which("cpio") is None:
+        pytest.skip("cpio is not installed: 'apt-get install cpio' brings it")
+    file = io.BytesIO()
+    archive = Cpio(file)
+    archive.add("a/b/text", b"12345", executable=True)
+    archive.add("a/b/text", b"other")
+    archive.link("a/link", "b/text")
+    archive.end()
+    subprocess.run(["cpio", "-i", "-d"], input=file.getvalue(), cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / "a/b/text").read_bytes() == (tmp_path / "a/link").read_bytes() == b"12345"
+    assert (tmp_path / "a/b/text").stat().st_mode & 0o777 == 0o755
+
+
+def test_the_headers_of_an_archive():
+    file = io.BytesIO()
+    archive = Cpio(file)
+    archive.add("x", b"abc")
+    archive.end()
+    raw = file.getvalue()
+    assert raw[:6] == b"070701" and int(raw[54:62], 16) == 3 and raw[110:112] == b"x\0"
+    assert raw[112:115] == b"abc" and raw[116:122] == b"070701" and b"TRAILER!!!\0" in raw
+
+
+def test_the_super_block_has_the_crc_that_the_kernel_computes():
+    block = super_block()
+    assert len(block) == 4096 and block[:4] == b"SFOZ"
+    found = struct.unpack_from("<I", block, 4)[0]
+    assert zlib.crc32(block[:4] + bytes(4) + block[8:]) ^ 0xFFFF_FFFF == found
+
+
+def test_steps_have_names_and_an_order():
+    names = [name for name, _ in guest_scripts(None)]
+    assert names[:2] == ["init.sh", "functions.sh"]
+    assert all(re.fullmatch(r"steps/\d\d-[a-z-]+\.sh", name) for name in names[2:])
+    assert [name for name, _ in guest_scripts(("connect",))][2:] == ["steps/11-connect.sh"]
+
+
+def test_an_outcome_is_good_only_without_a_fault():
+    good = Outcome(DEVICES[0], (Step("connect", True, 1.0, "yes"),), 2.0, 3, 0, True, ())
+    assert good.good and "3 commands were refused, 0 of them sent again" in table(good)
+    for changes in (
+        {"ended": False},
+        {"repeated": 1},
+        {"steps": (Step("connect", False, 1.0, ""),)},
+        {"steps": ()},
+    ):
+        assert not Outcome(**{**vars(good), **changes}).good

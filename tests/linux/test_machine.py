@@ -1,0 +1,40 @@
+"""Debian's Linux as a host of the target, in QEMU; more of it in `make linux`."""
+
+from pathlib import Path
+
+import pytest
+
+from flashtrain.linux.packages import Packages
+from flashtrain.linux.run import DEVICES, Device, run, table
+from flashtrain.spec.errors import ToolError
+
+FOLDER = Path("build/linux")
+SHORT = ("discover", "connect", "identify", "report", "append", "states", "refusals", "disconnect")
+
+
+def _packages() -> Packages:
+    packages = Packages(FOLDER.resolve())
+    try:
+        packages.fetch(print)
+    except ToolError as error:
+        pytest.skip(f"the packages of the machine cannot be had: {error}")
+    return packages
+
+
+def _check(device: Device, names: tuple[str, ...] | None, folder: Path) -> None:
+    outcome = run(device, _packages(), folder, print, names)
+    print("\n".join(outcome.console))
+    print(table(outcome))
+    assert outcome.good
+    assert names is None or tuple(step.name for step in outcome.steps) == names
+    assert outcome.refused and not outcome.repeated
+
+
+def test_linux_connects_reports_appends_and_reads(tmp_path):
+    _check(Device("small", "functional", 1, 400), SHORT, tmp_path)
+
+
+@pytest.mark.long("whole")
+@pytest.mark.parametrize("device", DEVICES, ids=lambda device: f"whole-{device.preset}")
+def test_all_steps(device, tmp_path):
+    _check(device, None, tmp_path)

@@ -1,0 +1,175 @@
+"""Identify, log pages, features, events and keep alive."""
+
+import struct
+import time
+
+import pytest
+
+from flashtrain.nvme.client.host import Host
+from flashtrain.nvme.errors import CommandFailed, ProtocolError
+from flashtrain.nvme.target.settings import DEFAULT_NQN, DISCOVERY_NQN
+from flashtrain.nvme.wire.commands import AdminOpcode, Entry
+from tests.nvme.helpers import BLOCK, ZONE, served
+
+
+def test_the_controller(host):
+    data = host.identify(1)
+    assert data[77] == 8  # 1 MiB in units of 4 KiB
+    assert struct.unpack_from("<HI", data, 78) == (host.controller, 0x0002_0000)
+    assert data[111] == 1 and data[512:514] == b"\x66\x44" and data[525] & 1 == 0
+    assert data[768:1024].rstrip(b"\0").decode() == DEFAULT_NQN
+    assert host.get_property(0, eight=True) >> 37 & 0xFF == 0b0100_0001
+    assert struct.unpack_from("<I", data, 1792)[0] * 16 == 64 + (16 << 10)
+
+
+def test_the_namespace(host):
+    data = host.identify(0, nsid=1)
+    assert struct.unpack_from("<QQ", data) == (30 * ZONE, 30 * ZONE)
+    assert data[130] == 12 and data[33] & 7 == 1
+    zoned = host.identify(5, nsid=1, command_set=2)
+    assert struct.unpack_from("<HHII", zoned) == (0, 0, 11, 7)
+    assert struct.unpack_from("<Q", zoned, 2816)[0] == ZONE
+    descriptors = host.identify(3, nsid=1)
+    assert descriptors[:2] == b"\x03\x10" and descriptors[20:25] == b"\x04\x01\0\0\x02"
+    assert host.identify(6, command_set=2) == host.identify(6, command_set=0) == bytes(4096)
+    assert host.identify(2)[:8] == host.identify(7, command_set=2)[:8] == b"\1\0\0\0\0\0\0\0"
+    assert host.identify(7, command_set=0) == bytes(4096)
+    assert host.identify(5, nsid=1, command_set=0) == bytes(4096)
+
+
+@pytest.mark.parametrize(
+    "preset, zone, capacity, block", [("tiny", 32, 24, 9), ("behemoth", 1 << 20, 786_432, 12)]
+)
+def test_other_geometries(preset, zone, capacity, block):
+    with served(preset) as target, target.host() as host:
+        data = host.identify(0, nsid=1)
+        blocks, written = struct.unpack_from("<QQ", data)
+        assert blocks // zone == written // capacity and data[130] == block
+        size = 1 << block
+        host.append(1, zone, bytes([3]) * 2 * size)
+        assert host.read(1, zone, 4) == bytes([3]) * 2 * size + bytes(2 * size)
+
+
+@pytest.mark.parametrize(
+    "structure, nsid, command_set, status",
+    [
+        (0x44, 1, 0, 0x002),
+        (0, 9, 0, 0x00B),
+        (0, 0, 0, 0x00B),
+        (5, 1, 1, 0x002),
+        (6, 0, 1, 0x002),
+        (2, 0xFFFF_FFFF, 0, 0x00B),
+    ],
+)
+def test_structures_that_there_are_not(host, structure, nsid, command_set, status):
+    with pytest.raises(CommandFailed) as refused:
+        host.identify(structure, nsid, command_set)
+    assert (refused.value.status, refused.value.do_not_retry) == (status, True)
+
+
+def test_commands_and_their_effects(host):
+    for command_set, appends in ((0, 0), (2, 3)):
+        page = host.log_page(5, 4096, command_set=command_set)
+        admin, io = struct.unpack_from("<256I", page), struct.unpack_from("<256I", page, 1024)
+        assert admin[6] == 1 and io[1] == 3 and io[2] == 1 and io[0x7D] == appends
+        assert io[0x80] == 0
+
+
+def test_health_has_the_wear_and_the_traffic():
+    with served() as target, target.host() as host:
+        before = host.log_page(2, 512)
+        assert before[0] == 0 and before[3] == 100 and before[5] == 0 and before[1:3] == bytes(2)
+        host.write(1, 0, bytes(250 * BLOCK))
+        host.read(1, 0, 250)
+        after = host.log_page(2, 512)
+        read, written, reads, writes = (
+            struct.unpack_from("<Q", after, place)[0] for place in (32, 48, 64, 80)
+        )
+        assert (read, written, reads, writes) == (2, 2, 1, 1)  # thousands of 512 bytes, rounded up
+
+
+def test_worn_zones_are_a_warning():
+    from flashtrain.nvme.target import health
+
+    with served() as target, target.host() as host:
+        subsystem = target.target.subsystem
+        host.set_feature(0x0B, 0xFF)
+        request = host.admin.submit(Entry(AdminOpcode.ASYNC_EVENT_REQUEST))
+        endurance = 50_000
+
+        def wear_out(device) -> None:
+            device.link._executor.physical.wear[3] = endurance
+
+        target.run(subsystem.thread.ask(wear_out))
+        target.run(subsystem.check_wear())
+        assert host.admin.wait(request).answer.result == 0x02_00_01
+        page = host.log_page(2, 512)
+        assert page[0] == 4 and page[5] == 100
+        assert health.LEAST_SPARE == page[4]
+
+
+def test_refused_commands_are_in_the_error_log(host):
+    with pytest.raises(CommandFailed):
+        host.write(1, 77, bytes(BLOCK))
+    number, queue, _, status, _, lba, nsid = struct.unpack_from("<QHHHHQI", host.log_page(1, 64))
+    assert number >= 1 and (queue, status >> 1, lba, nsid) == (1, 0x1BC, 77, 1)
+
+
+def test_parts_of_log_pages(host):
+    whole = host.log_page(5, 4096, command_set=2)
+    assert host.log_page(5, 64, command_set=2, offset=1024) == whole[1024:1088]
+    for page, length, offset in ((0x55, 64, 0), (5, 64, 4100), (5, 64, 2), (2, 1 << 20, 0)):
+        with pytest.raises(CommandFailed):
+            host.log_page(page, length, offset=offset)
+
+
+def test_features(host):
+    assert host.set_feature(7, 3 | 3 << 16) == 7 | 7 << 16
+    for feature, value, status in (
+        (7, 0xFFFF, 0x002),
+        (0x81, 0, 0x00C),
+        (0x7F, 0, 0x002),
+        (1 | 1 << 31, 0, 0x10D),
+    ):
+        with pytest.raises(CommandFailed) as refused:
+            host.set_feature(feature, value)
+        assert refused.value.status == status
+
+
+def test_event_requests_have_a_limit(host):
+    for _ in range(4):
+        host.admin.submit(Entry(AdminOpcode.ASYNC_EVENT_REQUEST))
+    assert host.admin.execute(Entry(AdminOpcode.ASYNC_EVENT_REQUEST)).answer.status == 0x105
+
+
+def test_an_abort_of_what_is_not_there(host):
+    answer = host.admin.execute(Entry(AdminOpcode.ABORT, dword_10=1 | 500 << 16)).answer
+    assert (answer.status, answer.result) == (0, 1)
+
+
+def test_a_silent_host_is_gone(target):
+    host = target.host(keep_alive=300)
+    for _ in range(4):
+        time.sleep(0.15)
+        assert host.admin.execute(Entry(AdminOpcode.KEEP_ALIVE)).answer.status == 0
+    time.sleep(0.6)
+    with pytest.raises((ProtocolError, OSError)):
+        host.identify(1)
+    host.close()
+    assert any("silent" in line for line in target.log)
+
+
+def test_discovery(target):
+    with Host(target.address, DISCOVERY_NQN, queues=0) as host:
+        assert host.identify(1)[111] == 2
+        header = host.log_page(0x70, 1024)
+        assert struct.unpack_from("<QQ", header) == (1, 1)
+        record = host.log_page(0x70, 1024, offset=1024)
+        assert record[0] == 3 and record[2] == 2
+        assert record[256:512].rstrip(b"\0").decode() == DEFAULT_NQN
+        assert record[32:64].strip() == str(target.target.port).encode()
+        for refused in (lambda: host.identify(2), lambda: host.log_page(2, 512)):
+            with pytest.raises(CommandFailed):
+                refused()
+    with pytest.raises(CommandFailed):
+        Host(target.address, DISCOVERY_NQN, queues=1)
