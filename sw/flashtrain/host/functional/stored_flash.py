@@ -28,7 +28,7 @@ class StoredFlash(Flash):
         self.image = image
         self._now = now
         self._cells = PageCells(config)
-        self._unread: dict[tuple[int, int], StoredPage] = {}  # by block and offset
+        self._unread: dict[tuple[int, int], dict[int, StoredPage]] = {}  # by block and column, then offset
         self._known: set[tuple[int, int]] = set()  # blocks and columns
         for number, record in image.flagged_blocks():
             place = image.place(number)
@@ -74,21 +74,21 @@ class StoredFlash(Flash):
         column = offset % self.geometry.superpage
         if (block, column) not in self._known:
             self._learn(block, column)
-        stored = self._unread.pop((block, offset), None)
+        stored = self._unread.get((block, column), {}).pop(offset, None)
         if stored is not None:
             self.zones[block].program(offset, self._decoded(block, offset, stored))
         return super().page(block, offset)
 
     def _erased(self, block: int, column: int) -> None:
         self._known.add((block, column))
-        for page in range(self.geometry.pages):
-            self._unread.pop((block, self._offset(column, page)), None)
+        self._unread.pop((block, column), None)
         self.image.erase(self._number(block, column))
 
     def _learn(self, block: int, column: int) -> None:
         self._known.add((block, column))
-        for stored in self.image.pages(self._number(block, column)):
-            self._unread[block, self._offset(column, stored.number)] = stored
+        stored = self.image.pages(self._number(block, column))
+        if stored:
+            self._unread[block, column] = {self._offset(column, page.number): page for page in stored}
 
     def _decoded(self, block: int, offset: int, stored: StoredPage) -> Page:
         number, place = self._number(block, offset), self.geometry.place(offset)

@@ -213,7 +213,7 @@ class FlashImage:
         erases, first = self.block(number).erases, self.layout.page_record(number, 0)
         table = self._read(first, self.geometry.pages * PAGE.size)
         found = []
-        for page in range(self.geometry.pages if table.strip(b"\0") else 0):
+        for page in range(self.geometry.pages if table != bytes(len(table)) else 0):
             raw = table[page * PAGE.size : (page + 1) * PAGE.size]
             if any(raw) and (stored := _page_of(page, first + page * PAGE.size, raw, erases)):
                 found.append(stored)
