@@ -73,8 +73,7 @@ def add_link(parser: argparse.ArgumentParser, default: str = "rtl") -> None:
 def add_update(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--update", choices=[place.value for place in UpdatePlace], default=UpdatePlace.DIE.value,
-        help="who updates the weights: the dies, where they stay, or the core, which reads them and their"
-        " optimizer state and appends the new ones (default: die)",
+        help="who updates weights: the dies in place, or the core by reads and appends (default: die)",
     )  # fmt: skip
 
 

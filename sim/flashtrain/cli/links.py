@@ -40,7 +40,7 @@ LINKS = {
     for kind in (
         LinkKind("functional", "exact data and statuses, no time", timed=False, factory=_functional),
         LinkKind("model", "exact data, cycles by a model of the RTL", timed=True, factory=_model),
-        LinkKind("rtl", "the controller and its dies in Verilator: exact data, exact cycles", True, _rtl),
+        LinkKind("rtl", "the RTL in Verilator, exact in both", True, _rtl),
     )
 }
 
