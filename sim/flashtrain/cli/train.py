@@ -206,8 +206,7 @@ COMMAND = Command(
   flashtrain train --iterations 10 --output /tmp/run --json    a short run, for machines
   flashtrain train --link functional --image mlp.img --resume  begins, or goes on after a kill
 
-Figures: loss.png and timeline.png (channels and dies); trace.json opens in https://ui.perfetto.dev.
-Exit code 1 if the result differs from plain NumPy in a single bit.
+trace.json opens in https://ui.perfetto.dev. Exit code 1 if a single bit differs from plain NumPy.
 """,
     add_arguments=add_arguments,
     run=run,
