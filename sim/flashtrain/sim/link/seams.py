@@ -34,6 +34,7 @@ class Seam:
     """A stream between two blocks, observed at `part` of the component's cut.
 
     fields: of the record, and the names of the payload's fields that they take.
+    ready: the port that is the stream's ready; "": its own.
     """
 
     kind: SeamKind
@@ -41,11 +42,13 @@ class Seam:
     stream: str
     payload: data.Layout
     fields: dict[str, str]
+    ready: str = ""
 
     @property
     def ports(self) -> Iterator[tuple[str, str]]:
-        for signal in ("valid", "ready", "payload"):
-            yield self.part, f"{self.stream}__{signal}"
+        yield self.part, f"{self.stream}__valid"
+        yield self.part, self.ready or f"{self.stream}__ready"
+        yield self.part, f"{self.stream}__payload"
 
 
 def front_end_seams(config: FmsConfig) -> list[Seam]:
@@ -89,9 +92,11 @@ def _replacement(config: FmsConfig) -> Seam | None:
     """Changes of a channel's block table, if it has spare blocks."""
     if not config.geometry.spare_blocks:
         return None
+    # The table takes a change whenever it is ready for look-ups: one signal, with the name of the latter.
     return Seam(
-        SeamKind.BLOCK_REPLACED, "engine_block_table", "change", BlockEntry(config), {"source": "block"}
-    )
+        SeamKind.BLOCK_REPLACED, "engine_block_table", "change", BlockEntry(config), {"source": "block"},
+        ready="ready",
+    )  # fmt: skip
 
 
 def observed_in_front_end(config: FmsConfig) -> tuple[tuple[str, str], ...]:
