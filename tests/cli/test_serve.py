@@ -9,10 +9,12 @@ import threading
 import pytest
 
 from flashtrain.cli.main import main
+from flashtrain.host import open_device
 from flashtrain.nvme.client.authentication import Offer
 from flashtrain.nvme.client.host import Host
 from flashtrain.nvme.target.settings import DEFAULT_NQN
 from flashtrain.nvme.wire.dhchap import make_secret
+from flashtrain.spec.streams import SERVE_NODE
 
 SECRET = make_secret(bytes(range(32)))
 
@@ -20,8 +22,9 @@ SECRET = make_secret(bytes(range(32)))
 def test_a_host_is_served_until_sigterm(tmp_path):
     """The command says where it listens and for whom, loses its power at SIGUSR1, and ends in order."""
     (tmp_path / "secret").write_text(SECRET + "\n")
-    options = "--preset tiny --link functional --port 0 --dhchap-secret".split()
-    command = [sys.executable, "-m", "flashtrain.cli.main", "serve", *options, str(tmp_path / "secret")]
+    options = f"--preset tiny --link functional --port 0 --image {tmp_path}/flash.img".split()
+    options += ["--dhchap-secret", str(tmp_path / "secret")]
+    command = [sys.executable, "-m", "flashtrain.cli.main", "serve", *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     recovered = threading.Event()
     try:
@@ -55,6 +58,8 @@ def test_a_host_is_served_until_sigterm(tmp_path):
         assert process.wait(20) == 0
         thread.join()
         assert "1 reads, 1 writes; 0 commands refused, 0 of them sent again" in rest[-1]
+        with open_device(image=tmp_path / "flash.img") as device:
+            assert bytes(device.stream(SERVE_NODE.streams[0].name).read_blocks(0, 1)) == b"x" * 512
     finally:
         process.kill()
         process.wait()

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from flashtrain.host import (
+    ForeignContent,
     FunctionalLink,
     HostError,
     ImageDamaged,
@@ -36,6 +37,7 @@ from flashtrain.spec.image import (
     opened,
     sealed,
 )
+from flashtrain.spec.streams import UPDATE_NODE
 
 TINY, ECC = preset("tiny"), preset("tiny_ecc")
 ARRAY = np.arange(700, dtype=np.uint8)
@@ -354,3 +356,17 @@ def test_torn_pages(path, zeros, lost):
                 device.stream("trained").read(kept)
         else:
             assert np.array_equal(device.stream("trained").read(kept), ARRAY)
+
+
+def test_a_new_image_has_a_catalogue_and_later_devices_have_its_streams(tmp_path):
+    with open_device("tiny", image=tmp_path / "store.img") as device:
+        device.catalog["run1/w0"] = np.arange(5)
+    with open_device(image=tmp_path / "store.img") as device:
+        assert np.array_equal(device.catalog["run1/w0"], np.arange(5))
+    with open_device("small", image=tmp_path / "update.img", node="update") as device:
+        stored = device.state_stream("state_a").append(np.ones(9))
+    with open_device(image=tmp_path / "update.img") as device:
+        assert device.node == UPDATE_NODE
+        assert np.array_equal(device.state_stream("state_a").read(stored), np.ones(9))
+    with pytest.raises(ForeignContent):
+        open_device(image=tmp_path / "update.img", node="single")

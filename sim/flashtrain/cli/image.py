@@ -6,10 +6,11 @@ from pathlib import Path
 from flashtrain.spec import ConfigError
 
 
-def add_image(parser: argparse.ArgumentParser) -> None:
+def add_image(parser: argparse.ArgumentParser, of: str = "this new file") -> None:
+    """of: which files the command takes."""
     parser.add_argument(
         "--image", type=Path, metavar="FILE",
-        help="keep the flash in this new file, for open_device(image=FILE) (docs/image.md)",
+        help=f"keep the flash in {of}, for open_device(image=FILE) (docs/image.md)",
     )  # fmt: skip
 
 

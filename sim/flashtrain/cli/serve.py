@@ -15,11 +15,13 @@ from flashtrain.spec.streams import SERVE_NODE
 from .command import Command, above_zero, add_configuration, add_link, configuration
 from .console import Console, byte_count
 from .device import device_for
+from .image import add_image
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_configuration(parser)
     add_link(parser)
+    add_image(parser, "this file, new or of an earlier run")
     parser.add_argument(
         "--node", choices=list(NODES), default=SERVE_NODE.name,
         help=f"table of streams; each stream is a namespace (default: {SERVE_NODE.name})",
@@ -108,11 +110,12 @@ COMMAND = Command(
     examples="""\
   flashtrain serve                                    small, through the RTL, for hosts of this machine
   flashtrain serve --link functional --preset behemoth
+  flashtrain serve --image flash.img                  what Linux writes is there in the next run
   flashtrain serve --allow-host nqn.2014-08.org.example:host
   nvme connect -t tcp -a 127.0.0.1 -s 4420 -n nqn.2025-01.example.flashtrain:device
 
 SIGUSR1 is a loss of power: the connections end, and the device recovers. The device ends in order with
-SIGINT or SIGTERM; its content is that of the simulation, and ends with it.
+SIGINT or SIGTERM. Its content ends with it, unless an image keeps it.
 """,
     add_arguments=add_arguments,
     run=run,

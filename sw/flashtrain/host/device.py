@@ -29,7 +29,7 @@ from .catalog.errors import CatalogMissing
 from .controller import Controller, DeviceInfo
 from .errors import ArrayError, DeviceEnabled, DeviceMismatch, ForeignPending, ImageError
 from .functional import FunctionalLink
-from .image import image_configuration, open_image
+from .image import FlashImage, image_configuration, open_image
 from .link import Link, LinkFactory, link_of
 from .memory.tensor_buffer import TensorBuffer
 from .queues.command_errors import CommandError
@@ -553,7 +553,7 @@ def _entry_bytes(entry: bytes | int) -> bytes:
 def open_device(
     preset: str | FmsConfig | None = None,
     link: str | Link | LinkFactory = FunctionalLink,
-    node: str | NodeTable = SINGLE_NODE,
+    node: str | NodeTable | None = None,
     memory_bytes: int = DEFAULT_MEMORY_BYTES,
     queue_entries: int = DEFAULT_QUEUE_ENTRIES,
     factory: bool | None = None,
@@ -566,7 +566,8 @@ def open_device(
     - `link`: an open Link, or a factory of one, such as a Link's class or its name in `LINKS`. An open Link
       keeps its configuration and memory, and the caller closes it; the device closes a Link made here.
     - `node`: the streams, or their name in `flashtrain.spec.streams.NODES`; "update" has the streams of an
-      optimizer whose steps run on the dies, "store" that of :attr:`Device.catalog`.
+      optimizer whose steps run on the dies, "store" that of :attr:`Device.catalog`. The default is the table
+      of the image, "store" for a new image, and "single" without one.
     - `memory_bytes`: the size of the tensor buffer of a Link made here; `queue_entries`: of each queue.
     - `factory`: see :meth:`Device.enable`; by default true for a Link made here, whose flash is new.
     - `recover`: call :meth:`Device.recover` for the flash behind an open Link.
@@ -579,49 +580,61 @@ def open_device(
     """
     config = named_preset(preset) if isinstance(preset, str) else preset
     require(config is None or isinstance(config, FmsConfig), "preset", preset, "a name, an FmsConfig or None")
-    link, node = link_of(link), _node_of(node)
+    link, table = link_of(link), None if node is None else _node_of(node)
     if isinstance(link, Link):
         if config is not None and config != link.config:
             raise DeviceMismatch(f"the Link is to a device {link.config.name!r}; expected {config.name!r}")
         require(image is None, "image", image, "None for an open Link")
-        _check_codecs(node, link.config)
-        opened, owned = link, False
+        table = table or SINGLE_NODE
+        _check_codecs(table, link.config)
+        device = Device(link, table, queue_entries, owns_link=False)
+        return _enabled(device, factory or False, recover)
+    if image is not None:
+        config = config or image_configuration(image)
     else:
-        if image is not None:
-            config = config or image_configuration(image)
-        else:
-            require(not recover, "recover", recover, "False for a Link made here, whose flash is new")
-        config = config or named_preset("small")
-        _check_codecs(node, config)
-        _check_memory(config, memory_bytes)
-        opened, owned = link(config, memory_bytes), True
+        require(not recover, "recover", recover, "False for a Link made here, whose flash is new")
+        table = table or SINGLE_NODE
+    config = config or named_preset("small")
+    _check_memory(config, memory_bytes)
+    if table is not None:
+        _check_codecs(table, config)
+    kept = None if image is None else _image(image, config, factory, recover)
+    opened = None
     try:
-        if image is not None:
-            recover = _use_image(opened, image, factory, recover)
-        device = Device(opened, node, queue_entries, owned)
-        if recover:
-            device.recover()
-        else:
-            device.enable(owned if factory is None else factory)
+        if table is None:
+            table = (None if kept is None else kept.node) or STORE_NODE
+            _check_codecs(table, config)
+        opened = link(config, memory_bytes)
+        if kept is not None:
+            opened.use_image(kept)
+            recover = recover or (not kept.new and factory is None)
+        device = Device(opened, table, queue_entries, owns_link=True)
+        return _enabled(device, True if factory is None else factory, recover)
     except BaseException:
-        if owned:
+        if opened is not None:
             opened.close()
+        if kept is not None:
+            kept.close()
         raise
+
+
+def _enabled(device: Device, factory: bool, recover: bool) -> Device:
+    if recover:
+        device.recover()
+    else:
+        device.enable(factory)
     return device
 
 
-def _use_image(link: Link, path: str | Path, factory: bool | None, recover: bool) -> bool:
-    """Let the Link keep its flash in an image; whether the device is to be recovered from it."""
+def _image(path: str | Path, config: FmsConfig, factory: bool | None, recover: bool) -> FlashImage:
+    """The image of a device of this configuration, which is created if there is no file."""
     if recover and not Path(path).exists():
         raise ImageError(f"{path}: no such file; expected an image to recover from")
-    image = open_image(path, link.config)
-    try:
-        require(image.new or not factory, "factory", factory, f"False or None: {path} is not new")
-        link.use_image(image)
-    except BaseException:
+    image = open_image(path, config)
+    if factory and not image.new:
         image.close()
-        raise
-    return recover or (not image.new and factory is None)
+        raise ConfigError(f"factory is True; expected False or None: {path} is not new")
+    return image
 
 
 def _node_of(node: object) -> NodeTable:

@@ -16,8 +16,8 @@ from flashtrain.spec import preset
 
 
 @pytest.fixture(scope="session")
-def designs(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Designs:
-    if worker_id == "master":
+def designs(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Designs:
+    if not hasattr(pytestconfig, "workerinput"):  # one process runs all tests
         return export_designs(preset("tiny"))
     shared = tmp_path_factory.getbasetemp().parent
     with (shared / "designs.lock").open("w") as lock:

@@ -34,7 +34,7 @@ class Seam:
     """A stream between two blocks, observed at `part` of the component's cut.
 
     fields: of the record, and the names of the payload's fields that they take.
-    ready: the port in place of the stream's own, which the cut drops where it is the same signal.
+    ready: the port that is the stream's ready; "": its own.
     """
 
     kind: SeamKind
@@ -92,6 +92,7 @@ def _replacement(config: FmsConfig) -> Seam | None:
     """Changes of a channel's block table, if it has spare blocks."""
     if not config.geometry.spare_blocks:
         return None
+    # The table takes a change whenever it is ready for look-ups: one signal, with the name of the latter.
     return Seam(
         SeamKind.BLOCK_REPLACED, "engine_block_table", "change", BlockEntry(config), {"source": "block"},
         ready="ready",
