@@ -4,7 +4,7 @@ import ctypes
 import subprocess
 from pathlib import Path
 
-from flashtrain.sim.nand import VERILATOR_SOURCES
+from flashtrain.sim.nand import QUIET_HOST, VERILATOR_SOURCES
 
 WORD_BYTES, PAGE_WORDS = 32, 17
 PAGE_BYTES = WORD_BYTES * PAGE_WORDS
@@ -15,7 +15,9 @@ HANGS = 2
 def compile_store(folder: Path) -> ctypes.CDLL:
     path = folder / "store.so"
     (source,) = (path for path in VERILATOR_SOURCES if path.name == "array_store.cpp")
-    subprocess.run(["c++", "-std=c++17", "-shared", "-fPIC", "-O2", "-o", path, source], check=True)
+    subprocess.run(
+        ["c++", "-std=c++17", "-shared", "-fPIC", "-O2", "-o", path, source, QUIET_HOST], check=True
+    )
     library = ctypes.CDLL(str(path))
     library.flashtrain_array_open.restype = ctypes.c_void_p
     for name in ("bytes", "flipped", "flips", "cuts"):
