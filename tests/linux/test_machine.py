@@ -30,6 +30,7 @@ def _check(device: Device, names: tuple[str, ...] | None, folder: Path) -> None:
     assert outcome.refused and not outcome.repeated
 
 
+@pytest.mark.long()
 def test_linux_connects_reports_appends_and_reads(tmp_path):
     _check(Device("small", "functional", 1, 400), SHORT, tmp_path)
 
