@@ -38,8 +38,10 @@ def test_training_goes_on_to_the_same_bits(image, tmp_path, capsys):
     text = capsys.readouterr().out
     assert "mlp: 6 iterations, 5 of them before, loss" in text
     assert "the same to the last bit, weights and losses from iteration 6 on" in text
-    assert main([*train, "--iterations", "7", "--resume", "--seed", "1"]) == 1
-    assert json.loads(capsys.readouterr().out)["bit_exact"] is False
+    assert main([*train, "--iterations", "7", "--resume", "--seed", "1"]) == 2
+    assert "the state is that of a run with seed 0; expected seed 1" in capsys.readouterr().err
+    assert main([*train, "--iterations", "7", "--resume"]) == 0
+    assert json.loads(capsys.readouterr().out)["begin"] == 6
     assert main([*train, "--iterations", "7"]) == 2
     assert f"--image {image}: the file exists; expected a new one" in capsys.readouterr().err
 

@@ -1,5 +1,7 @@
 """A training run that losses of power cut: it goes on to the same bits as one that nothing disturbs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,7 @@ from flashtrain.training.networks import Network, mlp
 from flashtrain.training.optimizers import SGD, Adam
 from flashtrain.training.reference import bits_equal, train_reference
 from flashtrain.training.resumed_run import resumed_running
+from flashtrain.training.run_identity import RunIdentity
 from flashtrain.training.run_position import RunPosition
 from flashtrain.training.schedules import Cosine, WarmUp
 from flashtrain.training.sequence import UpdatePlace, training_sequence
@@ -107,7 +110,7 @@ def test_what_cannot_go_on(data):
         device = open_device(link=link, node=UPDATE_NODE)
         result = train(device, data, Adam(), PinEveryCommit(), resume=True)
         assert result.begin == 0 and len(result.log.losses) == ITERATIONS, "nothing to go on from"
-        with pytest.raises(PositionError, match="begin with b'FTP1'; expected at least the 36 of a"):
+        with pytest.raises(PositionError, match="begin with b'FTP1'; expected at least the 56 of a"):
             link.power_cycle()
             device = open_device(link=link, node=UPDATE_NODE, recover=True)
             train(device, data, Adam(), PLAIN, resume=True)
@@ -120,6 +123,26 @@ def test_what_cannot_go_on(data):
             )
 
 
+def test_another_run_does_not_go_on(data):
+    with FunctionalLink(preset("tiny"), 1 << 18) as link:
+        device = open_device(link=link, node=UPDATE_NODE)
+        train(device, data, Adam(), PLAIN, resume=False)
+        for options, message in (
+            ({"seed": SEED + 1}, f"a run with seed {SEED}; expected seed {SEED + 1}"),
+            ({"batch": BATCH + 1}, f"a run with batch {BATCH}; expected batch {BATCH + 1}"),
+            ({"optimizer": Adam(0.5)}, "a run with another optimizer"),
+            ({"network": replace(NETWORK, name="other")}, "a run with another network"),
+        ):
+            link.power_cycle()
+            device = open_device(link=link, node=UPDATE_NODE, recover=True)
+            arguments = {"network": NETWORK, "optimizer": Adam(), "batch": BATCH, "seed": SEED} | options
+            with pytest.raises(PositionError, match=message):
+                train_through_flash(
+                    data=data, iterations=ITERATIONS, storage=DeviceStorage.on(device, PLAIN), resume=True,
+                    **arguments,
+                )  # fmt: skip
+
+
 def test_running_arrays_of_another_network():
     position = RunPosition(7, 5, running=bytes(16))
     with pytest.raises(PositionError, match="16 bytes of running arrays; expected the 64 of network own"):
@@ -127,7 +150,7 @@ def test_running_arrays_of_another_network():
 
 
 def test_bytes_of_a_position():
-    for position in (RunPosition(7, 5), RunPosition(7, 5, 1024.0, 3, b"running ")):
+    for position in (RunPosition(7, 5), RunPosition(7, 5, 1024.0, 3, b"running ", RunIdentity(2, 3, 4, 5))):
         assert RunPosition.unpack(position.pack()) == position
     with pytest.raises(PositionError, match="has 0 bytes"):
         RunPosition.unpack(b"")

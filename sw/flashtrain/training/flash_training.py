@@ -22,6 +22,7 @@ from flashtrain.training.networks import Network, Parameters
 from flashtrain.training.optimizers import Optimizer
 from flashtrain.training.player import Playback, play
 from flashtrain.training.reference import TrainingLog
+from flashtrain.training.run_identity import RunIdentity
 from flashtrain.training.run_position import RunPosition
 from flashtrain.training.sequence import StreamRole, TrainingSequence, training_sequence
 from flashtrain.training.step_policy import StepPolicy
@@ -78,13 +79,16 @@ def train_through_flash(
     `resume`: go on with the same run, which a loss of power has cut, after the recovery of its device. The
     result has the same bits. A run that was cut before its first weights were stored begins anew. Inputs and
     trained weights that the device has recovered are dropped, unless their stream has a note.
-    `PositionError` if the weights are not on the dies, or were stored by something else.
+    `PositionError` if the weights are not on the dies, or were stored by something else. So it is after a run
+    with another seed, batch, network or optimizer.
     """
     if sequence is None:
         sequence = training_sequence(network, batch, optimizer)
     check_fits(sequence, network, batch, optimizer)
     policy.check(optimizer, sequence.update)
     found = _attach(sequence, storage) if resume else None
+    if found is not None and found.iterations:
+        RunIdentity.of(network, optimizer, batch, seed).require(found.run)
     position = RunPosition() if found is None else found
     machine = NetworkMachine(network, data, optimizer, batch, seed, progress, position, policy, on_running)
     storage.host_state = lambda: machine.position().pack()

@@ -14,6 +14,7 @@ from flashtrain.training.optimizers import Optimizer
 from flashtrain.training.passes import backward_layer, forward_layer, next_running
 from flashtrain.training.reference import TrainingLog, WeightsDigest
 from flashtrain.training.resumed_run import position_of, resumed_running, resumed_steps
+from flashtrain.training.run_identity import RunIdentity
 from flashtrain.training.run_position import RunPosition
 from flashtrain.training.sequence import (
     Compute,
@@ -60,6 +61,7 @@ class NetworkMachine:
         self._network = network
         self._optimizer = optimizer
         self._seed = seed
+        self._run = RunIdentity.of(network, optimizer, batch, seed)
         self._before = position.iterations
         self._batches = islice(data.batches(batch, seed), self._before, None)
         self._initial = network.initialise(seed)
@@ -94,7 +96,7 @@ class NetworkMachine:
 
     def position(self) -> RunPosition:
         """The position after a commit of the update under way."""
-        return position_of(self._iterations, self._steps.after_commit(), self._running)
+        return position_of(self._run, self._iterations, self._steps.after_commit(), self._running)
 
     def log(self) -> TrainingLog:
         """Losses and weights so far, and the trained weights that the host has collected, in the order of the

@@ -7,17 +7,19 @@ import numpy as np
 from flashtrain.training.arrays import pack, unpack
 from flashtrain.training.errors import PositionError
 from flashtrain.training.networks import Network, Parameters
+from flashtrain.training.run_identity import RunIdentity
 from flashtrain.training.run_position import RunPosition
 from flashtrain.training.step_policy import RunSteps
 
 
-def position_of(iterations: int, steps: RunSteps, running: Parameters) -> RunPosition:
-    """The position of a run after `iterations`."""
+def position_of(run: RunIdentity, iterations: int, steps: RunSteps, running: Parameters) -> RunPosition:
+    """The position of `run` after `iterations`."""
     arrays = [pack(own, {key: array.shape for key, array in own.items()}) for own in running.values()]
     scale = steps.scale
     return RunPosition(
-        iterations, steps.committed, scale.value, scale.good_steps, b"".join(a.tobytes() for a in arrays)
-    )
+        iterations, steps.committed, scale.value, scale.good_steps,
+        running=b"".join(array.tobytes() for array in arrays), run=run,
+    )  # fmt: skip
 
 
 def resumed_steps(first: RunSteps, position: RunPosition) -> RunSteps:

@@ -4,9 +4,10 @@ import struct
 from dataclasses import dataclass
 
 from flashtrain.training.errors import PositionError
+from flashtrain.training.run_identity import RunIdentity
 
-_MAGIC = b"FTR2"
-_FIELDS = struct.Struct("<4sQQdQ")
+_MAGIC = b"FTR3"
+_FIELDS = struct.Struct(f"<4sQQdQ{RunIdentity.BYTES}s")
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,7 @@ class RunPosition:
     - committed: updates that were committed; the others were skipped.
     - loss_scale, good_steps: the state of the loss scale.
     - running: the bytes of the running arrays, float32 in the order of the layers.
+    - run: the run that this is a position of.
     """
 
     iterations: int = 0
@@ -26,10 +28,11 @@ class RunPosition:
     loss_scale: float = 1.0
     good_steps: int = 0
     running: bytes = b""
+    run: RunIdentity = RunIdentity()
 
     def pack(self) -> bytes:
         fields = (self.iterations, self.committed, self.loss_scale, self.good_steps)
-        return _FIELDS.pack(_MAGIC, *fields) + self.running
+        return _FIELDS.pack(_MAGIC, *fields, self.run.pack()) + self.running
 
     @classmethod
     def unpack(cls, note: bytes) -> "RunPosition":
@@ -39,5 +42,5 @@ class RunPosition:
                 f"the note of the state has {len(note)} bytes that begin with {note[:4]!r}; expected at least"
                 f" the {_FIELDS.size} of a run's position, which begin with {_MAGIC!r}"
             )
-        _, *fields = _FIELDS.unpack_from(note)
-        return cls(*fields, running=note[_FIELDS.size :])
+        _, *fields, run = _FIELDS.unpack_from(note)
+        return cls(*fields, running=note[_FIELDS.size :], run=RunIdentity.unpack(run))
