@@ -297,7 +297,7 @@ def test_links_and_nodes_by_name():
         (("tiny", "colour"), r"no Link is called 'colour'; there are functional.*"),
         (("tiny", 3), "link is 3; expected an open Link, a Link's class or its name"),
         (("tiny", FunctionalLink, "colour"), "node is 'colour'; expected a NodeTable, or one of activation"),
-        (("tiny", FunctionalLink, None), "node is None; expected a NodeTable, or one of"),
+        (("tiny", FunctionalLink, 3), "node is 3; expected a NodeTable, or one of"),
         ((3,), "preset is 3; expected a name, an FmsConfig or None"),
     ):
         with pytest.raises(ConfigError, match=message):
