@@ -69,8 +69,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     console.step(f"preset {configuration(options).name}, link {options.link}, node {node.name}")
     with device_for(options, node, console) as device:
         asyncio.run(_serve(device, settings, options.seconds, console))
-        if device.link is not None:
-            device.shutdown()
+        device.shutdown()
     return 0
 
 

@@ -111,9 +111,6 @@ class FlashImage:
         g = self.geometry
         return [(c, d) for c in range(g.channels) for d in range(g.dies) if self._die(c, d) & DieFlag.HUNG]
 
-    def set_hung(self, channel: int, die: int, hung: bool) -> None:
-        self._seal(DIE, self._die_at(channel, die), DieFlag.HUNG if hung else 0)
-
     def _die(self, channel: int, die: int) -> int:
         (flags,) = self._record(DIE, self._die_at(channel, die), f"channel {channel} die {die}")
         return flags

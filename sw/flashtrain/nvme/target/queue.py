@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from flashtrain.nvme.wire.commands import (
     SGL_PSDT,
@@ -43,9 +43,7 @@ class _Command:
     data: bytes | bytearray = b""
     received: int = 0
     intact: bool = True
-    aborted: bool = False
     started: bool = False
-    waits_for_data: bool = field(default=False)
 
 
 class Queue:
@@ -144,7 +142,6 @@ class Queue:
         command.intact = command.intact and intact
         if last:
             del self._by_tag[transfer.tag]
-            command.waits_for_data = False
             self._execute(command)
         return None
 
@@ -211,7 +208,6 @@ class Queue:
         command.started = True
         if command.received < command.to_device:
             command.data = bytearray(command.to_device)
-            command.waits_for_data = True
             while self._next_tag in self._by_tag:
                 self._next_tag = self._next_tag + 1 & 0xFFFF
             tag, self._next_tag = self._next_tag, self._next_tag + 1 & 0xFFFF

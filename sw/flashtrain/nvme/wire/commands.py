@@ -9,7 +9,6 @@ _COMPLETION = struct.Struct("<QHHHH")
 _FIELDS = struct.Struct("<6I")
 _DO_NOT_RETRY = 1 << 15
 COMMAND_BYTES = _COMMAND.size
-COMPLETION_BYTES = _COMPLETION.size
 SGL_PSDT = 0x40
 """The flags byte of a command whose data pointer is an SGL descriptor."""
 

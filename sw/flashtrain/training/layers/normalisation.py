@@ -10,14 +10,10 @@ from flashtrain.training.layers.layer import Layer
 
 
 @dataclass(frozen=True)
-class LayerNorm(Layer):
-    """Each vector along the last axis to mean 0 and variance 1, then scaled and shifted (Ba et al., 2016).
-
-    Parameters: scale, shift ``[width]``. Saved: the normalised vectors, and 1 / standard deviation of each.
-    """
+class _Norm(Layer):
+    """A scale and a shift for each of `width` features along the last axis."""
 
     width: int
-    epsilon: float = 1e-5
 
     def parameter_shapes(self) -> dict[str, Shape]:
         return {"scale": (self.width,), "shift": (self.width,)}
@@ -29,6 +25,16 @@ class LayerNorm(Layer):
         if not input_shape or input_shape[-1] != self.width:
             raise ShapeError(f"{self}: expected examples of shape (..., {self.width}), got {input_shape}")
         return input_shape
+
+
+@dataclass(frozen=True)
+class LayerNorm(_Norm):
+    """Each vector along the last axis to mean 0 and variance 1, then scaled and shifted (Ba et al., 2016).
+
+    Parameters: scale, shift ``[width]``. Saved: the normalised vectors, and 1 / standard deviation of each.
+    """
+
+    epsilon: float = 1e-5
 
     def saved_specs(self, batch: int, input_shape: Shape) -> dict[str, ArraySpec]:
         return {
@@ -54,7 +60,7 @@ class LayerNorm(Layer):
 
 
 @dataclass(frozen=True)
-class BatchNorm(Layer):
+class BatchNorm(_Norm):
     """Features of the last axis to mean 0 and variance 1 over the other axes, then scaled and shifted
     (Ioffe and Szegedy, 2015). It is `torch.nn.BatchNorm1d` and `BatchNorm2d` with the features last.
 
@@ -65,24 +71,12 @@ class BatchNorm(Layer):
     unbiased variance. `evaluate` normalises with them.
     """
 
-    width: int
     momentum: float = 0.1
     epsilon: float = 1e-5
 
     def __post_init__(self) -> None:
         if not 0 < self.momentum <= 1:
             raise ShapeError(f"{self}: the momentum must be above 0 and at most 1")
-
-    def parameter_shapes(self) -> dict[str, Shape]:
-        return {"scale": (self.width,), "shift": (self.width,)}
-
-    def initialise(self, random: np.random.Generator) -> Arrays:
-        return {"scale": np.ones(self.width, np.float32), "shift": np.zeros(self.width, np.float32)}
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        if not input_shape or input_shape[-1] != self.width:
-            raise ShapeError(f"{self}: expected examples of shape (..., {self.width}), got {input_shape}")
-        return input_shape
 
     def saved_specs(self, batch: int, input_shape: Shape) -> dict[str, ArraySpec]:
         return {"normal": ArraySpec((batch, *input_shape)), "statistics": ArraySpec((2, self.width))}
