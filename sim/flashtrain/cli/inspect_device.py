@@ -14,15 +14,9 @@ from flashtrain.spec.streams import NODES
 from .command import Command, add_json
 from .console import Console
 from .device import memory_bytes
-from .device_sections import (
-    catalog_text,
-    health_text,
-    journal_text,
-    overview_text,
-    scrub_text,
-    streams_text,
-    zones_text,
-)
+from .device_content import catalog_text, journal_text
+from .device_health import health_text, scrub_text
+from .device_overview import overview_text, streams_text, zones_text
 from .links import LINKS, announced
 
 UNCORRECTABLE = 1

@@ -1,16 +1,9 @@
-"""A device with a catalogue: `tiny` on the functional Link, whose pages have 512 bytes."""
+"""A device with a catalogue, on the Link of the other tests of the driver; its pages have 512 bytes."""
 
 import pytest
 
-from flashtrain.host import FunctionalLink, open_device
-from flashtrain.spec import preset
+from flashtrain.host import open_device
 from flashtrain.spec.streams import STORE_NODE
-
-
-@pytest.fixture
-def link():
-    with FunctionalLink(preset("tiny"), 1 << 18) as opened:
-        yield opened
 
 
 @pytest.fixture
