@@ -46,6 +46,15 @@ def test_training_goes_on_to_the_same_bits(image, tmp_path, capsys):
     assert f"--image {image}: the file exists; expected a new one" in capsys.readouterr().err
 
 
+def test_a_run_that_goes_on_may_have_nothing_to_trace(image, tmp_path, capsys):
+    train = ["train", "--link", "model", "--preset", "small", "--batch", "16", "--image", str(image)]
+    train += ["--output", str(tmp_path), "--resume"]
+    for iterations, traced in ((5, True), (6, False)):
+        assert main([*train, "--iterations", str(iterations)]) == 0
+        assert ("trace.json" in capsys.readouterr().out) is traced
+        assert (tmp_path / "trace.json").exists() is (tmp_path / "timeline.png").exists() is traced
+
+
 @pytest.mark.parametrize("options", [["--resume"], ["--resume", "--image", "new.img", "--update", "core"]])
 def test_resume_needs_weights_in_an_image(options, tmp_path, capsys):
     assert main(["train", *FUNCTIONAL, "--output", str(tmp_path / "none"), *options]) == 2

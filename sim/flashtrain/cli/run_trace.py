@@ -95,7 +95,8 @@ class RunTrace:
         try:
             self._end(self._device)
         except NoTrace as error:
-            self._failure = error
+            # A run that goes on may have the default iteration behind it: it has no trace then.
+            self._failure = None if self._request.is_default else error
 
     def _end(self, device: Device) -> None:
         if self._request.waves is not None:
@@ -114,13 +115,18 @@ class RunTrace:
         return self._captured
 
     def write(self) -> list[Path]:
-        """Write the trace; the files of the run."""
+        """Write the trace; the files of the run. A default trace of an earlier run is removed."""
+        files = []
         if self._captured is not None and self._request.trace is not None:
             text, complete = _write_trace(self._captured, self._request.trace)
             if not (self._request.is_default and complete):
                 self._lines.append(text)
-        files = self._request.trace, self._request.waves
-        return [file for file in files if file is not None] if self._failure is None else []
+            files.append(self._request.trace)
+        elif self._request.is_default and self._request.trace is not None:
+            self._request.trace.unlink(missing_ok=True)
+        if self._request.waves is not None and self._failure is None:
+            files.append(self._request.waves)
+        return files
 
     def report(self, console: Console) -> None:
         """A line about each file, at the end of the output; raises what has prevented it."""
